@@ -1,0 +1,1 @@
+//! Ids, arenas, files and spans, diagnostics, budgets and seeded randomness.

@@ -1,0 +1,3 @@
+//! The `lydian` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Preprocess, run clang, decode its AST, lower to the IR, keep the source map.

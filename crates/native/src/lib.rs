@@ -1,0 +1,1 @@
+//! Source rewriting, run-time library, harnesses, the runner process and harvesting.

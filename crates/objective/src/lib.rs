@@ -1,0 +1,1 @@
+//! Test objectives: labels, one annotator a criterion, and the ledger of verdicts.

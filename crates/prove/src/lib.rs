@@ -1,0 +1,1 @@
+//! Proofs of infeasibility: value analysis, bounded model checking, induction, abstraction refinement.

@@ -1,0 +1,1 @@
+//! Suites of tests and reports in every format.

@@ -1,0 +1,1 @@
+//! Hash-consed bit-vector, float and array terms, named rewrites, and solvers.

@@ -1,0 +1,1 @@
+//! Symbolic exploration: states, memory, searchers, tight instrumentation, label deletion.
