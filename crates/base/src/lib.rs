@@ -1,1 +1,16 @@
-//! Ids, arenas, files and spans, diagnostics, budgets and seeded randomness.
+//! What every other crate stands on: typed ids and arenas, places in the source, diagnostics,
+//! budgets with typed reasons, seeded randomness.
+//!
+//! This crate knows nothing of C, of the IR or of solvers, and starts no processes.
+
+pub mod arena;
+pub mod budget;
+pub mod diagnostic;
+pub mod random;
+pub mod span;
+
+pub use arena::{Arena, EntityId, SideTable};
+pub use budget::{Budget, CancelToken, StopReason};
+pub use diagnostic::{Diagnostic, Severity};
+pub use random::Rng;
+pub use span::{Place, SourceMap, SourceMapBuilder, Span};

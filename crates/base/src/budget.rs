@@ -1,0 +1,123 @@
+//! Budgets: every limit has a typed reason that carries it, and nothing is silently cut.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Why some work stopped before its natural end.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopReason {
+    /// The wall-clock limit, in milliseconds.
+    Time(u64),
+    /// The limit on live states.
+    States(u64),
+    /// The limit on finished paths.
+    Paths(u64),
+    /// The limit on executed instructions.
+    Steps(u64),
+    /// The limit on resident memory, in bytes.
+    Memory(u64),
+    /// The user asked to stop.
+    Cancelled,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(ms) => write!(f, "time limit of {:.1} s", *ms as f64 / 1000.0),
+            Self::States(limit) => write!(f, "limit of {limit} states"),
+            Self::Paths(limit) => write!(f, "limit of {limit} paths"),
+            Self::Steps(limit) => write!(f, "limit of {limit} steps"),
+            Self::Memory(limit) => write!(f, "memory limit of {} MB", limit >> 20),
+            Self::Cancelled => write!(f, "stopped by the user"),
+        }
+    }
+}
+
+/// Tells running work that the user wants it to stop. Clones share one flag.
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken(Arc<AtomicBool>);
+
+impl CancelToken {
+    /// A token that nobody has cancelled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks for a stop. Safe to call from a signal handler.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a stop was asked for.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself, for libraries that poll one.
+    pub fn flag(&self) -> &Arc<AtomicBool> {
+        &self.0
+    }
+}
+
+/// A wall-clock limit together with the user's wish to stop.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    started: Instant,
+    limit: Option<Duration>,
+    cancel: CancelToken,
+}
+
+impl Budget {
+    /// Starts the clock. `limit` of `None` means no wall-clock limit.
+    pub fn start(limit: Option<Duration>, cancel: CancelToken) -> Self {
+        Self { started: Instant::now(), limit, cancel }
+    }
+
+    /// The reason to stop now, if there is one.
+    pub fn exceeded(&self) -> Option<StopReason> {
+        if self.cancel.is_cancelled() {
+            return Some(StopReason::Cancelled);
+        }
+        let limit = self.limit?;
+        (self.started.elapsed() >= limit).then(|| StopReason::Time(limit.as_millis() as u64))
+    }
+
+    /// What is left of the wall-clock limit.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.limit.map(|limit| limit.saturating_sub(self.started.elapsed()))
+    }
+
+    /// Time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The token that cancels this budget.
+    pub fn cancel_token(&self) -> &CancelToken {
+        &self.cancel
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancelled_budget_says_so_before_it_says_that_time_is_up() {
+        let budget = Budget::start(Some(Duration::ZERO), CancelToken::new());
+        assert_eq!(budget.exceeded(), Some(StopReason::Time(0)));
+        budget.cancel_token().cancel();
+        assert_eq!(budget.exceeded(), Some(StopReason::Cancelled));
+    }
+
+    #[test]
+    fn a_budget_without_a_limit_is_never_exceeded() {
+        let budget = Budget::start(None, CancelToken::new());
+        assert_eq!((budget.exceeded(), budget.remaining()), (None, None));
+    }
+}

@@ -1,0 +1,232 @@
+//! Places: byte ranges of the preprocessed text, and the way back to the user's files.
+//!
+//! All of Lydian works on one text, the one that the preprocessor gives, so that a macro cannot
+//! confuse an offset. Its line markers lead back to the file and line that the user wrote.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A half-open range of byte offsets into the preprocessed text.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset just past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The range from `start` up to, not including, `end`.
+    pub const fn new(start: u32, end: u32) -> Self {
+        Self { start, end }
+    }
+
+    /// The span of things that no text stands for.
+    pub const NONE: Self = Self { start: 0, end: 0 };
+
+    /// Whether no text stands for it.
+    pub const fn is_none(self) -> bool {
+        self.start == self.end
+    }
+
+    /// The smallest span that holds both.
+    pub fn to(self, other: Self) -> Self {
+        if self.is_none() {
+            return other;
+        }
+        if other.is_none() {
+            return self;
+        }
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// Whether `other` lies wholly inside.
+    pub const fn contains(self, other: Self) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+
+    /// The range for slicing text.
+    pub const fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// A line and column of a user's file, both counted from 1; column counts bytes.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub struct Place {
+    /// The file as the preprocessor names it.
+    pub file: Arc<str>,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in bytes, from 1. Exact where no macro stands before it on the line.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// One stretch of the preprocessed text that stands on consecutive lines of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stretch {
+    start: u32,
+    file: Arc<str>,
+    line: u32,
+    system: bool,
+}
+
+/// The preprocessed text of one translation unit, with the way back to the user's files.
+#[derive(Clone, Debug)]
+pub struct SourceMap {
+    text: Arc<str>,
+    stretches: Vec<Stretch>,
+    line_starts: Vec<u32>,
+}
+
+impl SourceMap {
+    /// Reads the line markers (`# 12 "file.c" 1 3`) of a preprocessed text.
+    /// Text before the first marker belongs to `main_file`.
+    pub fn from_preprocessed(text: impl Into<Arc<str>>, main_file: &str) -> Self {
+        let text: Arc<str> = text.into();
+        let mut builder = SourceMapBuilder::new(main_file);
+        let mut line_starts = Vec::new();
+        let mut offset = 0u32;
+        for line in text.split_inclusive('\n') {
+            line_starts.push(offset);
+            let next = offset + line.len() as u32;
+            if let Some((number, file, system)) = parse_line_marker(line) {
+                builder.begin(next, &file, number, system);
+            }
+            offset = next;
+        }
+        line_starts.push(offset);
+        Self { text, stretches: builder.stretches, line_starts }
+    }
+
+    /// The preprocessed text.
+    pub fn text(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    /// The text of a span; empty for a span outside of the text.
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// The user's file, line and column for an offset. Logarithmic in the number of lines.
+    pub fn place(&self, offset: u32) -> Place {
+        let stretch = self.stretch(offset);
+        let line = self.line_index(offset);
+        let first_line = self.line_index(stretch.start);
+        Place {
+            file: stretch.file.clone(),
+            line: stretch.line + (line - first_line) as u32,
+            column: offset - self.line_starts[line] + 1,
+        }
+    }
+
+    /// Whether the offset lies in a system header.
+    pub fn is_system(&self, offset: u32) -> bool {
+        self.stretch(offset).system
+    }
+
+    fn stretch(&self, offset: u32) -> &Stretch {
+        let after = self.stretches.partition_point(|stretch| stretch.start <= offset);
+        &self.stretches[after.saturating_sub(1)]
+    }
+
+    fn line_index(&self, offset: u32) -> usize {
+        self.line_starts.partition_point(|start| *start <= offset).saturating_sub(1)
+    }
+}
+
+/// Collects the stretches of a [`SourceMap`] in the order of their offsets.
+#[derive(Debug)]
+pub struct SourceMapBuilder {
+    stretches: Vec<Stretch>,
+}
+
+impl SourceMapBuilder {
+    /// Starts with everything belonging to line 1 of `main_file`.
+    pub fn new(main_file: &str) -> Self {
+        let first = Stretch { start: 0, file: main_file.into(), line: 1, system: false };
+        Self { stretches: vec![first] }
+    }
+
+    /// From `offset` on the text is line `line` of `file`, and the lines after it.
+    pub fn begin(&mut self, offset: u32, file: &str, line: u32, system: bool) {
+        let known = self.stretches.iter().rev().find(|stretch| &*stretch.file == file);
+        let file = known.map_or_else(|| Arc::from(file), |stretch| stretch.file.clone());
+        self.stretches.push(Stretch { start: offset, file, line, system });
+    }
+}
+
+/// Reads `# 12 "file.c" 1 3`: the line, the file without its escapes, and whether it is a
+/// system header (flag 3).
+fn parse_line_marker(line: &str) -> Option<(u32, String, bool)> {
+    let rest = line.strip_prefix('#')?;
+    let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
+    let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+    let number = rest[..digits].parse().ok()?;
+    let quoted = rest[digits..].trim_start().strip_prefix('"')?;
+    let mut file = String::new();
+    let mut chars = quoted.char_indices();
+    let flags = loop {
+        match chars.next()? {
+            (_, '\\') => file.push(chars.next()?.1),
+            (at, '"') => break &quoted[at + 1..],
+            (_, c) => file.push(c),
+        }
+    };
+    let system = flags.split_whitespace().any(|flag| flag == "3");
+    Some((number, file, system))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str =
+        "# 1 \"a.c\"\nint x;\n# 7 \"/usr/h.h\" 1 3\nint y;\n# 3 \"a.c\" 2\n  int z;\n";
+
+    fn place_of(needle: &str) -> String {
+        let map = SourceMap::from_preprocessed(TEXT, "a.c");
+        map.place(TEXT.find(needle).unwrap() as u32).to_string()
+    }
+
+    #[test]
+    fn a_line_marker_leads_back_to_the_users_file() {
+        assert_eq!(place_of("int x"), "a.c:1:1");
+        assert_eq!(place_of("int y"), "/usr/h.h:7:1");
+        assert_eq!(place_of("int z"), "a.c:3:3");
+    }
+
+    #[test]
+    fn flag_3_of_a_line_marker_means_a_system_header() {
+        let map = SourceMap::from_preprocessed(TEXT, "a.c");
+        let system = |needle: &str| map.is_system(TEXT.find(needle).unwrap() as u32);
+        assert_eq!((system("int x"), system("int y"), system("int z")), (false, true, false));
+    }
+
+    #[test]
+    fn a_file_name_with_quotes_in_it_is_read_back() {
+        let marker = parse_line_marker("# 2 \"a\\\"b\\\\c.h\" 1\n");
+        assert_eq!(marker, Some((2, "a\"b\\c.h".to_owned(), false)));
+    }
+}
