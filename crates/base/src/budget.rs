@@ -84,7 +84,7 @@ impl Budget {
             return Some(StopReason::Cancelled);
         }
         let limit = self.limit?;
-        (self.started.elapsed() >= limit).then(|| StopReason::Time(limit.as_millis() as u64))
+        (self.started.elapsed() >= limit).then_some(StopReason::Time(limit.as_millis() as u64))
     }
 
     /// What is left of the wall-clock limit.

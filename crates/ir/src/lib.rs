@@ -1,1 +1,27 @@
-//! Typed control-flow graph IR: layouts, text form, verifier, dominators and loops, concrete interpreter.
+//! Lydian's IR: a typed control-flow graph that keeps what C's own level has and LLVM IR loses,
+//! its decisions, conditions, statements and source variables.
+//!
+//! A [`Program`] is one translation unit. Functions own their locals, expressions, statements and
+//! blocks in arenas; places in the source lie beside them in [`source::FunctionSource`].
+//! The crate knows nothing of objectives, solvers or clang.
+
+pub mod ctype;
+pub mod decision;
+pub mod expr;
+pub mod function;
+pub mod program;
+pub mod source;
+pub mod stmt;
+pub mod test;
+
+pub use ctype::{CType, CTypeId, CTypes, Field, IntKind, Record, RecordId};
+pub use decision::{BoolTree, ConditionId, Decision, DecisionId, DecisionKind, Purity, Truth};
+pub use expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
+pub use function::{Body, Function, Local, LocalId, LocalKind, Storage};
+pub use program::{
+    FuncId, Global, GlobalId, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget,
+};
+pub use stmt::{
+    Block, BlockId, BranchOrigin, Callee, Edge, Mark, MarkId, MarkKind, Stmt, StmtId, SwitchCase,
+    Terminator, TrapKind,
+};

@@ -1,1 +1,12 @@
-//! Test objectives: labels, one annotator a criterion, and the ledger of verdicts.
+//! Test objectives: labels, one annotator a criterion, and the ledger that turns evidence into
+//! verdicts.
+//!
+//! Objectives lie beside the program. A label is a [`Site`] of a function and a [`Pred`] that is
+//! evaluated there in Kleene's logic; it is covered where that is surely true. Engines see labels,
+//! never criteria; reports see criteria, which count their labels apart.
+
+pub mod criterion;
+pub mod label;
+
+pub use criterion::Criterion;
+pub use label::{Entry, FunctionObjectives, Label, LabelId, LabelKey, Pred, Site};

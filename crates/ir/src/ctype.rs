@@ -1,0 +1,371 @@
+//! C types as the user's program has them, with the layouts that clang gave them.
+//!
+//! The engine computes on [`crate::Type`]s, which are machine types. C types are kept for what
+//! needs the user's view: inputs and their names, harnesses, tests, reports, mutation operators.
+
+use indexmap::IndexMap;
+use lydian_base::{Arena, entity_id};
+use serde::{Deserialize, Serialize};
+
+use crate::expr::Type;
+
+entity_id!(
+    /// Names a C type of a [`CTypes`] table. Structurally equal types have one id.
+    CTypeId,
+    "ty"
+);
+entity_id!(
+    /// Names a struct or union of a [`CTypes`] table.
+    RecordId,
+    "rec"
+);
+
+/// The integer types of C that differ in C's eyes though they may have one width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "each is the C type of that name")]
+pub enum IntKind {
+    Bool,
+    Char,
+    SChar,
+    UChar,
+    Short,
+    UShort,
+    Int,
+    UInt,
+    Long,
+    ULong,
+    LongLong,
+    ULongLong,
+    Int128,
+    UInt128,
+}
+
+/// A C type without its qualifiers, except that a pointer knows whether what it points to is const.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum CType {
+    /// `void`.
+    Void,
+    /// An integer or character type; `bits` is its width on the target.
+    Int {
+        /// Which of C's types.
+        kind: IntKind,
+        /// Width in bits.
+        bits: u8,
+        /// Whether values are signed (for `char`: on this target, with these flags).
+        signed: bool,
+    },
+    /// An enumeration, with its tag or typedef name if it has one and the type it is kept in.
+    Enum {
+        /// Tag, or empty for an anonymous one.
+        name: String,
+        /// The integer type that holds it.
+        underlying: CTypeId,
+        /// The named constants with their values, in order.
+        constants: Vec<(String, i128)>,
+    },
+    /// `float`.
+    Float,
+    /// `double`.
+    Double,
+    /// `long double`, `_Float16`, `_Complex`, vectors: known by name and size, not computed with.
+    Opaque {
+        /// As C spells it.
+        name: String,
+        /// Size in bytes.
+        size: u64,
+        /// Alignment in bytes.
+        align: u64,
+    },
+    /// A pointer.
+    Pointer {
+        /// What it points to.
+        pointee: CTypeId,
+        /// Whether that is const.
+        to_const: bool,
+    },
+    /// An array; `None` for an incomplete one or a flexible array member.
+    Array {
+        /// Type of an element.
+        element: CTypeId,
+        /// How many, if it is known at compile time.
+        length: Option<u64>,
+    },
+    /// A function.
+    Function {
+        /// Type of its result.
+        result: CTypeId,
+        /// Types of its parameters.
+        params: Vec<CTypeId>,
+        /// Whether it takes more than those.
+        variadic: bool,
+    },
+    /// A struct or union.
+    Record(RecordId),
+}
+
+/// A struct or union.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// As C spells it where it can: `struct chunk`, a typedef's name for an anonymous record;
+    /// empty where C has no name for it.
+    pub name: String,
+    /// Whether it is a union.
+    pub is_union: bool,
+    /// Its members, in order. Empty while it is incomplete.
+    pub fields: Vec<Field>,
+    /// Size in bytes; `None` while it is incomplete.
+    pub size: Option<u64>,
+    /// Alignment in bytes.
+    pub align: u64,
+}
+
+/// A member of a struct or union.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// Name; empty for an anonymous struct or union member or an unnamed bit-field.
+    pub name: String,
+    /// Type.
+    pub ty: CTypeId,
+    /// Offset in bits from the start of the record.
+    pub bit_offset: u64,
+    /// Width of a bit-field; `None` for other members.
+    pub bits: Option<u16>,
+}
+
+/// All C types of a program.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct CTypes {
+    types: Arena<CTypeId, CType>,
+    #[serde(skip)]
+    ids: IndexMap<CType, CTypeId>,
+    /// Structs and unions.
+    pub records: Arena<RecordId, Record>,
+}
+
+impl CTypes {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The id of a type, made on first use.
+    pub fn intern(&mut self, ty: CType) -> CTypeId {
+        if let Some(id) = self.ids.get(&ty) {
+            return *id;
+        }
+        let id = self.types.push(ty.clone());
+        self.ids.insert(ty, id);
+        id
+    }
+
+    /// The type.
+    pub fn get(&self, id: CTypeId) -> &CType {
+        &self.types[id]
+    }
+
+    /// All types with their ids, in the order of their making.
+    pub fn iter(&self) -> impl Iterator<Item = (CTypeId, &CType)> {
+        self.types.iter()
+    }
+
+    /// `void`.
+    pub fn void(&mut self) -> CTypeId {
+        self.intern(CType::Void)
+    }
+
+    /// An integer type of a 64-bit Unix target, `char` being signed.
+    pub fn int(&mut self, kind: IntKind) -> CTypeId {
+        let (bits, signed) = kind.on_lp64();
+        self.intern(CType::Int { kind, bits, signed })
+    }
+
+    /// A pointer to a type that is not const.
+    pub fn pointer(&mut self, pointee: CTypeId) -> CTypeId {
+        self.intern(CType::Pointer { pointee, to_const: false })
+    }
+
+    /// Size in bytes; `None` for void, functions and incomplete types.
+    pub fn size(&self, id: CTypeId) -> Option<u64> {
+        match self.get(id) {
+            CType::Void | CType::Function { .. } => None,
+            CType::Int { bits, .. } => Some(u64::from(*bits).div_ceil(8)),
+            CType::Enum { underlying, .. } => self.size(*underlying),
+            CType::Float => Some(4),
+            CType::Double | CType::Pointer { .. } => Some(8),
+            CType::Opaque { size, .. } => Some(*size),
+            CType::Array { element, length } => self.size(*element)?.checked_mul((*length)?),
+            CType::Record(record) => self.records[*record].size,
+        }
+    }
+
+    /// Alignment in bytes; 1 where C gives none.
+    pub fn align(&self, id: CTypeId) -> u64 {
+        match self.get(id) {
+            CType::Array { element, .. } => self.align(*element),
+            CType::Enum { underlying, .. } => self.align(*underlying),
+            CType::Opaque { align, .. } => *align,
+            CType::Record(record) => self.records[*record].align.max(1),
+            CType::Void | CType::Function { .. } => 1,
+            _ => self.size(id).unwrap_or(1).max(1),
+        }
+    }
+
+    /// The machine type of a scalar; `None` for everything else. `_Bool` is an 8-bit integer.
+    pub fn scalar(&self, id: CTypeId) -> Option<Type> {
+        match self.get(id) {
+            CType::Int { bits, .. } => Some(Type::Int(*bits)),
+            CType::Enum { underlying, .. } => self.scalar(*underlying),
+            CType::Float => Some(Type::F32),
+            CType::Double => Some(Type::F64),
+            CType::Pointer { .. } => Some(Type::Ptr),
+            _ => None,
+        }
+    }
+
+    /// Whether it is an integer or enumeration type with signed values.
+    pub fn is_signed(&self, id: CTypeId) -> bool {
+        match self.get(id) {
+            CType::Int { signed, .. } => *signed,
+            CType::Enum { underlying, .. } => self.is_signed(*underlying),
+            _ => false,
+        }
+    }
+
+    /// What a pointer points to; `None` for everything else.
+    pub fn pointee(&self, id: CTypeId) -> Option<CTypeId> {
+        match self.get(id) {
+            CType::Pointer { pointee, .. } => Some(*pointee),
+            _ => None,
+        }
+    }
+
+    /// The type as C spells it, with `declarator` where a declaration has its name
+    /// (`int *x[3]` for declarator `x`); an empty one gives a type name. A record without a name
+    /// is spelled by its members.
+    pub fn spell(&self, id: CTypeId, declarator: &str) -> String {
+        let join = |base: &str| match declarator {
+            "" => base.to_owned(),
+            _ => format!("{base} {declarator}"),
+        };
+        match self.get(id) {
+            CType::Void => join("void"),
+            CType::Int { kind, .. } => join(kind.spelling()),
+            CType::Enum { name, underlying, .. } if name.is_empty() => {
+                self.spell(*underlying, declarator)
+            }
+            CType::Enum { name, .. } | CType::Opaque { name, .. } => join(name),
+            CType::Float => join("float"),
+            CType::Double => join("double"),
+            CType::Pointer { pointee, to_const } => {
+                let wraps =
+                    matches!(self.get(*pointee), CType::Array { .. } | CType::Function { .. });
+                let inner =
+                    if wraps { format!("(*{declarator})") } else { format!("*{declarator}") };
+                let text = self.spell(*pointee, &inner);
+                if *to_const && !wraps { format!("const {text}") } else { text }
+            }
+            CType::Array { element, length } => {
+                let length = length.map_or(String::new(), |n| n.to_string());
+                self.spell(*element, &format!("{declarator}[{length}]"))
+            }
+            CType::Function { result, params, variadic } => {
+                let mut list: Vec<_> = params.iter().map(|param| self.spell(*param, "")).collect();
+                if *variadic {
+                    list.push("...".into());
+                } else if list.is_empty() {
+                    list.push("void".into());
+                }
+                self.spell(*result, &format!("{declarator}({})", list.join(", ")))
+            }
+            CType::Record(record) => {
+                let record = &self.records[*record];
+                if !record.name.is_empty() {
+                    return join(&record.name);
+                }
+                let fields: Vec<_> = record.fields.iter().map(|f| self.spell_field(f)).collect();
+                let word = if record.is_union { "union" } else { "struct" };
+                join(&format!("{word} {{ {} }}", fields.join(" ")))
+            }
+        }
+    }
+
+    fn spell_field(&self, field: &Field) -> String {
+        let text = self.spell(field.ty, &field.name);
+        field.bits.map_or_else(|| format!("{text};"), |bits| format!("{text} : {bits};"))
+    }
+}
+
+impl IntKind {
+    /// Width in bits and signedness on a 64-bit Unix target.
+    pub const fn on_lp64(self) -> (u8, bool) {
+        match self {
+            Self::Bool | Self::UChar => (8, false),
+            Self::Char | Self::SChar => (8, true),
+            Self::Short => (16, true),
+            Self::UShort => (16, false),
+            Self::Int => (32, true),
+            Self::UInt => (32, false),
+            Self::Long | Self::LongLong => (64, true),
+            Self::ULong | Self::ULongLong => (64, false),
+            Self::Int128 => (128, true),
+            Self::UInt128 => (128, false),
+        }
+    }
+
+    /// As C spells it.
+    pub const fn spelling(self) -> &'static str {
+        match self {
+            Self::Bool => "_Bool",
+            Self::Char => "char",
+            Self::SChar => "signed char",
+            Self::UChar => "unsigned char",
+            Self::Short => "short",
+            Self::UShort => "unsigned short",
+            Self::Int => "int",
+            Self::UInt => "unsigned int",
+            Self::Long => "long",
+            Self::ULong => "unsigned long",
+            Self::LongLong => "long long",
+            Self::ULongLong => "unsigned long long",
+            Self::Int128 => "__int128",
+            Self::UInt128 => "unsigned __int128",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_types_have_one_id() {
+        let mut types = CTypes::new();
+        let int = types.int(IntKind::Int);
+        let first = types.pointer(int);
+        assert_eq!((types.int(IntKind::Int), types.pointer(int)), (int, first));
+    }
+
+    #[test]
+    fn a_type_is_spelled_as_a_c_declaration() {
+        let mut types = CTypes::new();
+        let int = types.int(IntKind::Int);
+        let array = types.intern(CType::Array { element: int, length: Some(3) });
+        let to_array = types.pointer(array);
+        let of_pointers = types.pointer(int);
+        let of_pointers = types.intern(CType::Array { element: of_pointers, length: Some(2) });
+        let callback =
+            types.intern(CType::Function { result: int, params: vec![to_array], variadic: false });
+        let callback = types.pointer(callback);
+        assert_eq!(types.spell(to_array, "p"), "int (*p)[3]");
+        assert_eq!(types.spell(of_pointers, "q"), "int *q[2]");
+        assert_eq!(types.spell(callback, "f"), "int (*f)(int (*)[3])");
+    }
+
+    #[test]
+    fn a_size_that_does_not_fit_64_bits_is_no_size() {
+        let mut types = CTypes::new();
+        let long = types.int(IntKind::Long);
+        let huge = types.intern(CType::Array { element: long, length: Some(u64::MAX / 2) });
+        assert_eq!(types.size(huge), None);
+    }
+}

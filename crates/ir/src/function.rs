@@ -1,0 +1,115 @@
+//! Functions: the arenas that own a body, and the side tables beside it.
+
+use lydian_base::{Arena, Span, entity_id};
+use serde::{Deserialize, Serialize};
+
+use crate::ctype::CTypeId;
+use crate::decision::{Decision, DecisionId};
+use crate::expr::{ExprArena, ExprId, Type, type_of};
+use crate::program::Linkage;
+use crate::source::FunctionSource;
+use crate::stmt::{Block, BlockId, Mark, MarkId, Stmt, StmtId};
+
+entity_id!(
+    /// Names a local of a function.
+    LocalId,
+    "v"
+);
+
+/// A function of the translation unit, defined or only declared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Function {
+    /// Its name in C.
+    pub name: String,
+    /// Its C type, a function type.
+    pub ty: CTypeId,
+    /// Who can see it.
+    pub linkage: Linkage,
+    /// Names of the parameters; empty where a declaration has none.
+    pub param_names: Vec<String>,
+    /// Never returns (`_Noreturn` and its spellings).
+    pub noreturn: bool,
+    /// Its body, if it is defined here and everything in it is supported.
+    pub body: Option<Body>,
+    /// The text of its definition or declaration.
+    pub span: Span,
+}
+
+/// The body of a function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Body {
+    /// The locals that receive the parameters, in order. A memory local of scalar type gets the
+    /// value stored; one of struct or union type gets a copy of what the argument points to.
+    pub params: Vec<LocalId>,
+    /// Parameters, variables and temporaries.
+    pub locals: Arena<LocalId, Local>,
+    /// Expressions.
+    pub exprs: ExprArena,
+    /// Statements, each in exactly one block.
+    pub stmts: Arena<StmtId, Stmt>,
+    /// Blocks.
+    pub blocks: Arena<BlockId, Block>,
+    /// Where control enters; no edge leads here.
+    pub entry: BlockId,
+    /// Decisions, in source order.
+    pub decisions: Arena<DecisionId, Decision>,
+    /// Places that objectives refer to, in source order.
+    pub marks: Arena<MarkId, Mark>,
+    /// Places in the text, and what the rewriter needs.
+    pub source: FunctionSource,
+}
+
+/// A parameter, variable or temporary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Local {
+    /// Its name in C; empty for a temporary.
+    pub name: String,
+    /// Its C type.
+    pub ty: CTypeId,
+    /// What it is.
+    pub kind: LocalKind,
+    /// Where it is kept.
+    pub storage: Storage,
+    /// The text in which a variable's name means it: from its declaration to the end of its block.
+    pub scope: Span,
+}
+
+/// What a local is in C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum LocalKind {
+    /// A parameter.
+    Param,
+    /// An automatic variable (a static one is a global).
+    Var,
+    /// A value that lowering had to keep.
+    Temp,
+}
+
+/// Where a local is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Storage {
+    /// A scalar whose address is never taken.
+    Register(Type),
+    /// Bytes in memory. Live from `Enter` to `Leave`; parameters from entry to return.
+    Memory {
+        /// Size in bytes.
+        size: u64,
+        /// Alignment in bytes.
+        align: u64,
+    },
+}
+
+impl Body {
+    /// The type of an expression of this body, or of an arena that extends this body's.
+    pub fn type_in(&self, arena: &ExprArena, expr: ExprId) -> Type {
+        type_of(arena, expr, |local| match self.locals[local].storage {
+            Storage::Register(ty) => ty,
+            Storage::Memory { .. } => Type::Ptr,
+        })
+    }
+
+    /// The type of an expression of this body.
+    pub fn type_of(&self, expr: ExprId) -> Type {
+        self.type_in(&self.exprs, expr)
+    }
+}

@@ -1,0 +1,125 @@
+//! A program: one translation unit with its types, globals and functions.
+
+use indexmap::IndexMap;
+use lydian_base::{Arena, Span, entity_id};
+use serde::{Deserialize, Serialize};
+
+use crate::ctype::{CTypeId, CTypes};
+use crate::function::Function;
+
+entity_id!(
+    /// Names a function of a program.
+    FuncId,
+    "f"
+);
+entity_id!(
+    /// Names a global of a program.
+    GlobalId,
+    "g"
+);
+
+/// One translation unit.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Program {
+    /// All C types.
+    pub types: CTypes,
+    /// Variables with static storage, string literals among them.
+    pub globals: Arena<GlobalId, Global>,
+    /// Functions, defined or called.
+    pub functions: Arena<FuncId, Function>,
+    /// `typedef` names that a declaration can use, for spelling types in what is emitted.
+    pub typedefs: IndexMap<String, CTypeId>,
+}
+
+/// Who can see a function or global.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Linkage {
+    /// Every translation unit.
+    External,
+    /// This one.
+    Internal,
+}
+
+/// An object with static storage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Global {
+    /// Its name in C; `function.name` for a static local (numbered from the second of one name on,
+    /// `f.x.2`), `.str.N` for a string literal, `.literal.N` for a compound literal.
+    pub name: String,
+    /// Its C type.
+    pub ty: CTypeId,
+    /// Size in bytes.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u64,
+    /// Who can see it.
+    pub linkage: Linkage,
+    /// Whether it is const, so that a write is a fault.
+    pub read_only: bool,
+    /// Its first contents.
+    pub init: GlobalInit,
+    /// The text of its declaration.
+    pub span: Span,
+}
+
+/// The contents of a global when the program starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GlobalInit {
+    /// Defined in another translation unit.
+    Extern,
+    /// All bytes zero.
+    Zero,
+    /// Bytes at offsets, zero elsewhere; and addresses.
+    Data {
+        /// Stretches of bytes, by offset, without overlap.
+        items: Vec<InitItem>,
+        /// Addresses, eight bytes each, apart from the stretches.
+        relocations: Vec<Relocation>,
+    },
+}
+
+/// A stretch of initial bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InitItem {
+    /// Where it starts.
+    pub offset: u64,
+    /// What stands there.
+    pub bytes: Vec<u8>,
+}
+
+/// An address among initial bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relocation {
+    /// Where it stands.
+    pub offset: u64,
+    /// What it is the address of.
+    pub target: RelocationTarget,
+    /// What is added to it, in bytes.
+    pub addend: i64,
+}
+
+/// What an address constant is the address of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RelocationTarget {
+    /// A global.
+    Global(GlobalId),
+    /// A function.
+    Function(FuncId),
+}
+
+impl Program {
+    /// The function of this name.
+    pub fn function_named(&self, name: &str) -> Option<FuncId> {
+        self.functions.iter().find(|(_, function)| function.name == name).map(|(id, _)| id)
+    }
+
+    /// The global of this name.
+    pub fn global_named(&self, name: &str) -> Option<GlobalId> {
+        self.globals.iter().find(|(_, global)| global.name == name).map(|(id, _)| id)
+    }
+
+    /// Functions with a body, in the order of the source.
+    pub fn defined(&self) -> impl Iterator<Item = (FuncId, &Function)> {
+        self.functions.iter().filter(|(_, function)| function.body.is_some())
+    }
+}

@@ -1,0 +1,150 @@
+//! Where a body's parts stand in the preprocessed text, and what the source rewriter needs to watch
+//! them there.
+//!
+//! Lowering fills this in; only `native` rewrites. Sites nest as their spans do. Nothing here
+//! changes what the IR means.
+
+use lydian_base::{Arena, SideTable, Span, entity_id};
+use serde::{Deserialize, Serialize};
+
+use crate::decision::{ConditionId, DecisionId};
+use crate::expr::ExprId;
+use crate::function::LocalId;
+use crate::stmt::{BlockId, MarkId, StmtId};
+
+entity_id!(
+    /// Names a root of a function.
+    RootId,
+    "r"
+);
+
+/// The places of a body's parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionSource {
+    /// The text of the body, braces included.
+    pub body: Span,
+    /// Text of each statement's C expression or statement.
+    pub stmts: SideTable<StmtId, Span>,
+    /// Text of what each block's terminator stands for.
+    pub terms: SideTable<BlockId, Span>,
+    /// Text of each expression, where C has one for it.
+    pub exprs: SideTable<ExprId, Span>,
+    /// Where each mark can be recorded.
+    pub marks: Vec<MarkSite>,
+    /// Where each decision and its conditions stand.
+    pub decisions: Vec<DecisionSite>,
+    /// Where each switch's operand stands.
+    pub switches: Vec<SwitchSite>,
+    /// Every place that evaluates a whole expression, for objectives about values.
+    pub roots: Arena<RootId, Root>,
+}
+
+/// Where in a function something is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Point {
+    /// Just before a statement.
+    Stmt(StmtId),
+    /// Just before a block's terminator.
+    Term(BlockId),
+}
+
+/// How a record can be put before a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum MarkStyle {
+    /// Put `{ record; ` before it and ` }` after it.
+    Wrap,
+    /// Put `record;` before it: a declaration, whose names must stay visible, or the first place
+    /// in a block.
+    Before,
+    /// It is an expression (the third part of a `for`): make it `(record, expression)`.
+    Expression,
+    /// It is the declaration in a `for`'s first part: put the record before the whole `for`, whose
+    /// span this is.
+    BeforeFor,
+}
+
+/// Where a mark can be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkSite {
+    /// The mark.
+    pub mark: MarkId,
+    /// The statement's text, its semicolon included. For a labelled statement: what follows the
+    /// labels.
+    pub span: Span,
+    /// How.
+    pub style: MarkStyle,
+}
+
+/// Where a decision stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionSite {
+    /// The decision.
+    pub decision: DecisionId,
+    /// The text of the whole Boolean expression.
+    pub span: Span,
+    /// The text of each condition, in the order of their ids.
+    pub conditions: Vec<Span>,
+}
+
+/// Where a switch stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SwitchSite {
+    /// The block that the switch ends.
+    pub block: BlockId,
+    /// The text of the operand, without its parentheses.
+    pub operand: Span,
+}
+
+/// A whole pure expression at the place that evaluates it. Theorem 2 of [000] is about these.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Root {
+    /// Who evaluates it.
+    pub point: Point,
+    /// The expression; for [`RootKind::Address`] the address, of type `ptr`.
+    pub expr: ExprId,
+    /// What its value is used for.
+    pub kind: RootKind,
+    /// The text. For [`RootKind::Address`] the text of the lvalue; for [`RootKind::Update`] the
+    /// whole assignment or increment.
+    pub span: Span,
+    /// What must be evaluated first, once, in this order, its text being replaced by a name.
+    pub captures: Vec<Capture>,
+    /// Whether the text allows the expression to be watched by rewriting. Where not (such as
+    /// `*p++ += 2`, whose lvalue has an effect), no objective is made for it.
+    pub rewritable: bool,
+}
+
+/// What a root's value is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RootKind {
+    /// As a value.
+    Value,
+    /// The right side of `variable = expression`, a plain assignment to a named variable or
+    /// parameter of scalar type, initialisers included.
+    Assigned {
+        /// The register or memory local that is assigned; `None` for a global.
+        local: Option<LocalId>,
+        /// The address that is assigned, for one in memory.
+        addr: Option<ExprId>,
+    },
+    /// To reach memory that is written.
+    Address,
+    /// The new value in `x op= e`, `x++` and the like. There is no text for it alone.
+    Update,
+    /// A condition of a decision.
+    Condition {
+        /// The decision.
+        decision: DecisionId,
+        /// The condition.
+        condition: ConditionId,
+    },
+}
+
+/// A part of a root's text that is evaluated once, before the root's other parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capture {
+    /// Its text.
+    pub span: Span,
+    /// The register temporary that holds its value in the IR.
+    pub temp: LocalId,
+}

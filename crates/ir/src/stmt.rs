@@ -1,0 +1,311 @@
+//! Statements, terminators and blocks: everything that changes state or moves control.
+
+use lydian_base::{Span, entity_id};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use crate::ctype::CTypeId;
+use crate::decision::{ConditionId, Decision, DecisionId};
+use crate::expr::{BitField, ExprId, Type};
+use crate::function::LocalId;
+use crate::program::FuncId;
+
+entity_id!(
+    /// Names a statement of a function.
+    StmtId,
+    "s"
+);
+entity_id!(
+    /// Names a block of a function.
+    BlockId,
+    "bb"
+);
+entity_id!(
+    /// Names a place that the source has and objectives refer to.
+    MarkId,
+    "m"
+);
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stmt {
+    /// A place of the source that control passes. Changes nothing.
+    Mark(MarkId),
+    /// Sets a register local.
+    Assign {
+        /// The register.
+        dst: LocalId,
+        /// Its new value.
+        value: ExprId,
+    },
+    /// Writes a scalar to memory.
+    Store {
+        /// Where.
+        addr: ExprId,
+        /// What.
+        value: ExprId,
+        /// Type of the value.
+        ty: Type,
+        /// Whether C calls it volatile.
+        volatile: bool,
+    },
+    /// Writes a bit-field and leaves its neighbours alone.
+    StoreBits {
+        /// Address of the record's first byte plus `field.byte_offset`.
+        addr: ExprId,
+        /// Which bits.
+        field: BitField,
+        /// A value of the field's type; its low bits are kept.
+        value: ExprId,
+    },
+    /// Copies the bytes of a struct, union or array. The two places are equal or do not overlap.
+    Copy {
+        /// To where.
+        dst: ExprId,
+        /// From where.
+        src: ExprId,
+        /// How many bytes.
+        size: u64,
+    },
+    /// Sets bytes to zero (initialisers).
+    Zero {
+        /// Where.
+        dst: ExprId,
+        /// How many bytes.
+        size: u64,
+    },
+    /// Calls a function.
+    Call {
+        /// Whom.
+        callee: Callee,
+        /// What is passed: scalars by value, structs and unions by the address of what is copied.
+        args: Vec<ExprId>,
+        /// The C type of each argument as passed.
+        arg_types: Vec<CTypeId>,
+        /// The register that gets a scalar result.
+        dst: Option<LocalId>,
+        /// The address that gets a struct or union result.
+        dst_addr: Option<ExprId>,
+        /// The C type of the function.
+        ty: CTypeId,
+    },
+    /// Begins the lifetime of a memory local, with indeterminate bytes.
+    Enter(LocalId),
+    /// Ends the lifetime of a memory local.
+    Leave(LocalId),
+}
+
+/// Whom a call calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Callee {
+    /// A function by name.
+    Direct(FuncId),
+    /// Through a pointer.
+    Indirect(ExprId),
+}
+
+/// What a mark stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MarkKind {
+    /// The start of a C statement (a compound statement is none; a declaration with an initialiser
+    /// is one).
+    Statement,
+    /// A label of the user's: covered where the tree is true. Its conditions are evaluated on the
+    /// state at this place, `MayTrap` ones where short-circuit evaluation reaches them.
+    UserLabel {
+        /// The label's name.
+        name: String,
+        /// Its predicate.
+        predicate: Box<Decision>,
+    },
+}
+
+/// A place of the source that objectives refer to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// What stands there.
+    pub kind: MarkKind,
+    /// Its text.
+    pub span: Span,
+}
+
+/// Where control goes at the end of a block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Terminator {
+    /// Always to one block.
+    Goto(BlockId),
+    /// To one of two, by an `i1`.
+    Branch {
+        /// The test.
+        cond: ExprId,
+        /// Where it goes when true.
+        then_to: BlockId,
+        /// Where it goes when false.
+        else_to: BlockId,
+        /// The condition that it evaluates; none for branches that no C decision made.
+        origin: Option<BranchOrigin>,
+    },
+    /// To the case that holds the value.
+    Switch {
+        /// An integer.
+        value: ExprId,
+        /// Disjoint cases in source order.
+        cases: Vec<SwitchCase>,
+        /// Where all other values go.
+        default: BlockId,
+    },
+    /// Back to the caller: with a scalar, or the address of the struct or union to copy.
+    Return(Option<ExprId>),
+    /// Ends the run as a fault of the program under test.
+    Trap(TrapKind),
+}
+
+/// What the branch of a condition means for its decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchOrigin {
+    /// The decision.
+    pub decision: DecisionId,
+    /// The condition. Several branches may evaluate one condition (the right side of a Boolean
+    /// `==` is lowered twice), but no path passes two of them for one evaluation of the decision.
+    pub condition: ConditionId,
+    /// Whether it begins an evaluation of the decision, which forgets the one before.
+    pub begins: bool,
+    /// The decision's outcome if this edge ends it.
+    pub then_outcome: Option<bool>,
+    /// The decision's outcome if this edge ends it.
+    pub else_outcome: Option<bool>,
+}
+
+/// One `case` of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SwitchCase {
+    /// Least value, as the switch's (promoted) type reads it.
+    pub low: i128,
+    /// Greatest value; equal to `low` but for GNU case ranges.
+    pub high: i128,
+    /// Where it goes.
+    pub target: BlockId,
+    /// The text of the label.
+    pub span: Span,
+}
+
+/// Why the program under test cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrapKind {
+    /// A place that the compiler was promised is never reached (`__builtin_unreachable`).
+    Unreachable,
+    /// `__builtin_trap`.
+    Trap,
+    /// Control left a function with a result without giving one, and the result is used.
+    MissingReturn,
+    /// Division or remainder by zero.
+    DivisionByZero,
+    /// The least number divided by -1, or any signed overflow where that is checked.
+    SignedOverflow,
+    /// A shift by a negative amount or by the width or more.
+    ShiftRange,
+    /// A float whose integer part does not fit the integer type.
+    FloatToInt,
+    /// A null pointer (or one near it) used to reach memory.
+    NullDereference,
+    /// Memory outside of every live object, or an object whose lifetime has ended.
+    OutOfBounds,
+    /// A write to memory that C or the loader protects (a string literal, a const global).
+    ReadOnly,
+    /// A call through a pointer that is no function, or of another type.
+    BadCall,
+    /// `free` of what was not allocated, or twice.
+    BadFree,
+    /// `abort`, a failed `assert`.
+    Abort,
+}
+
+impl fmt::Display for TrapKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unreachable => "unreachable code reached",
+            Self::Trap => "trap instruction",
+            Self::MissingReturn => "missing return value",
+            Self::DivisionByZero => "division by zero",
+            Self::SignedOverflow => "signed overflow",
+            Self::ShiftRange => "shift amount out of range",
+            Self::FloatToInt => "float does not fit the integer type",
+            Self::NullDereference => "null pointer dereference",
+            Self::OutOfBounds => "access outside of every live object",
+            Self::ReadOnly => "write to read-only memory",
+            Self::BadCall => "call of what is no function of that type",
+            Self::BadFree => "free of what is not allocated",
+            Self::Abort => "abort",
+        })
+    }
+}
+
+/// A straight run of statements with one exit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// In execution order.
+    pub stmts: Vec<StmtId>,
+    /// The exit.
+    pub term: Terminator,
+}
+
+/// One way out of a block, by its position among them: `then` is 0 and `else` is 1; a switch's
+/// cases count from 0 and its default comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Edge {
+    /// The block that is left.
+    pub from: BlockId,
+    /// Which way.
+    pub way: u32,
+}
+
+impl fmt::Display for Edge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.from, self.way)
+    }
+}
+
+impl Terminator {
+    /// Calls `visit` with each successor, in the order of [`Edge::way`].
+    pub fn for_each_successor(&self, mut visit: impl FnMut(BlockId)) {
+        match self {
+            Self::Goto(to) => visit(*to),
+            Self::Branch { then_to, else_to, .. } => {
+                visit(*then_to);
+                visit(*else_to);
+            }
+            Self::Switch { cases, default, .. } => {
+                cases.iter().for_each(|case| visit(case.target));
+                visit(*default);
+            }
+            Self::Return(_) | Self::Trap(_) => {}
+        }
+    }
+}
+
+impl Stmt {
+    /// Calls `visit` with each expression that it evaluates, in the order of their evaluation.
+    pub fn for_each_expr(&self, mut visit: impl FnMut(ExprId)) {
+        match self {
+            Self::Mark(_) | Self::Enter(_) | Self::Leave(_) => {}
+            Self::Assign { value, .. } => visit(*value),
+            Self::Store { addr, value, .. } | Self::StoreBits { addr, value, .. } => {
+                visit(*value);
+                visit(*addr);
+            }
+            Self::Copy { dst, src, .. } => {
+                visit(*src);
+                visit(*dst);
+            }
+            Self::Zero { dst, .. } => visit(*dst),
+            Self::Call { callee, args, dst_addr, .. } => {
+                if let Callee::Indirect(pointer) = callee {
+                    visit(*pointer);
+                }
+                args.iter().copied().for_each(&mut visit);
+                dst_addr.iter().copied().for_each(&mut visit);
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The criteria, by the names that users give them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A coverage criterion (semantics: [000] III, [002] Table II).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Criterion {
+    /// Every defined function's entry.
+    Fc,
+    /// Every statement.
+    Stmt,
+    /// Every basic block.
+    Bbc,
+    /// Every branch edge.
+    Bc,
+    /// Every decision true and false.
+    Dc,
+    /// Every condition true and false.
+    Cc,
+    /// DC and CC.
+    Dcc,
+    /// Every combination of all conditions of a decision.
+    Mcc,
+    /// General active clause coverage.
+    Gacc,
+    /// General inactive clause coverage.
+    Gicc,
+    /// Weak mutation.
+    Wm,
+    /// A partition of each input.
+    Idc,
+    /// Run-time errors.
+    Rte,
+    /// Labels that the user wrote.
+    User,
+}
+
+impl Criterion {
+    /// Every criterion with its name, in the order of reports.
+    pub const ALL: [(Self, &'static str); 14] = [
+        (Self::Fc, "fc"),
+        (Self::Stmt, "stmt"),
+        (Self::Bbc, "bbc"),
+        (Self::Bc, "bc"),
+        (Self::Dc, "dc"),
+        (Self::Cc, "cc"),
+        (Self::Dcc, "dcc"),
+        (Self::Mcc, "mcc"),
+        (Self::Gacc, "gacc"),
+        (Self::Gicc, "gicc"),
+        (Self::Wm, "wm"),
+        (Self::Idc, "idc"),
+        (Self::Rte, "rte"),
+        (Self::User, "user"),
+    ];
+
+    /// Its name, as users write it.
+    pub fn name(self) -> &'static str {
+        let entry = Self::ALL.iter().find(|(criterion, _)| *criterion == self);
+        entry.expect("the table has every criterion").1
+    }
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is no criterion's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no criterion `{0}`; there are {list}", list = names())]
+pub struct UnknownCriterion(pub String);
+
+fn names() -> String {
+    Criterion::ALL.map(|(_, name)| name).join(", ")
+}
+
+impl FromStr for Criterion {
+    type Err = UnknownCriterion;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let lower = text.to_ascii_lowercase();
+        let entry = Self::ALL.iter().find(|(_, name)| *name == lower);
+        entry.map(|(criterion, _)| *criterion).ok_or_else(|| UnknownCriterion(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_criterion_is_found_by_its_name_in_any_case() {
+        for (criterion, name) in Criterion::ALL {
+            assert_eq!(name.to_uppercase().parse(), Ok(criterion));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_no_criterion_is_answered_with_those_that_are() {
+        let error = "mcd".parse::<Criterion>().unwrap_err().to_string();
+        assert!(error.contains("`mcd`") && error.contains("gacc"), "{error}");
+    }
+}

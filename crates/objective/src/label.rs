@@ -1,0 +1,174 @@
+//! Labels: a site, a predicate, and what identifies them across edits of the file.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use lydian_base::{Arena, Place, entity_id};
+use lydian_ir::stmt::Edge;
+use lydian_ir::{BlockId, ConditionId, DecisionId, ExprArena, ExprId, FuncId, MarkId};
+use serde::{Deserialize, Serialize};
+
+use crate::criterion::Criterion;
+
+entity_id!(
+    /// Names a label of a function.
+    LabelId,
+    "l"
+);
+
+/// Where a label's predicate is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Site {
+    /// When the function is entered, its parameters being set.
+    Entry,
+    /// When control passes a mark.
+    Mark(MarkId),
+    /// When an edge of a switch is taken (edges of decisions are predicates on the decision).
+    Edge(Edge),
+    /// When a decision has its outcome: its event carries, for each condition, whether it was
+    /// reached and its value.
+    Decision(DecisionId),
+    /// Just before the statement or terminator that evaluates a root does so.
+    Root(lydian_ir::source::RootId),
+}
+
+/// A predicate, evaluated in Kleene's logic on the state at its site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Pred {
+    /// A constant.
+    Const(bool),
+    /// The value of a condition in the decision's event: as evaluated where it was reached; else on
+    /// the state at the outcome if it is pure; else unknown.
+    Cond(ConditionId),
+    /// Whether short-circuit evaluation reached the condition. Always known.
+    Reached(ConditionId),
+    /// The value of a mutant of a condition: an `i1` expression, evaluated when its condition is
+    /// reached, on the state just before; where it is not reached, on the state at the outcome if
+    /// condition and mutant are both pure and cannot trap; else unknown.
+    Mutant(ConditionId, ExprId),
+    /// An `i1` expression on the state at the site; unknown where evaluating it would trap.
+    Expr(ExprId),
+    /// Negation.
+    Not(Box<Pred>),
+    /// Conjunction.
+    And(Box<Pred>, Box<Pred>),
+    /// Disjunction.
+    Or(Box<Pred>, Box<Pred>),
+    /// Exclusive or.
+    Xor(Box<Pred>, Box<Pred>),
+}
+
+/// Identifies a label by what it says, not by where it stands: function name, the function's text
+/// and the label's own. An edit elsewhere in the file leaves it as it is. Hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LabelKey(pub String);
+
+impl fmt::Display for LabelKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A label: covered by a run that passes its site with its predicate true.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Label {
+    /// Where.
+    pub site: Site,
+    /// What must be true there.
+    pub pred: Pred,
+    /// The predicate as C text for the user.
+    pub text: String,
+    /// The place in the user's file.
+    pub place: Place,
+    /// What identifies it across runs.
+    pub key: LabelKey,
+}
+
+/// A label as one criterion counts it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The label.
+    pub label: LabelId,
+    /// What the criterion calls it, such as `d3 true` or `AOR + -> -`.
+    pub name: String,
+    /// The position in the criterion's list of an earlier entry with the same site and predicate.
+    /// Such a duplicate is outside of the denominator.
+    pub duplicate_of: Option<u32>,
+}
+
+/// The objectives of one function.
+#[derive(Clone, Debug)]
+pub struct FunctionObjectives {
+    /// The function.
+    pub function: FuncId,
+    /// The body's expressions and after them those of the predicates. Ids of the body's own
+    /// expressions mean the same in both.
+    pub exprs: ExprArena,
+    /// Each label once, whatever the number of criteria that ask for it.
+    pub labels: Arena<LabelId, Label>,
+    /// The labels of each criterion, in the criterion's own order.
+    pub criteria: IndexMap<Criterion, Vec<Entry>>,
+}
+
+impl Pred {
+    /// Negation, without a double one.
+    #[allow(clippy::should_implement_trait, reason = "a constructor, named as the variant is")]
+    pub fn not(a: Self) -> Self {
+        match a {
+            Self::Const(value) => Self::Const(!value),
+            Self::Not(inner) => *inner,
+            other => Self::Not(Box::new(other)),
+        }
+    }
+
+    /// Conjunction, without constants.
+    pub fn and(a: Self, b: Self) -> Self {
+        match (a, b) {
+            (Self::Const(true), other) | (other, Self::Const(true)) => other,
+            (Self::Const(false), _) | (_, Self::Const(false)) => Self::Const(false),
+            (a, b) => Self::And(Box::new(a), Box::new(b)),
+        }
+    }
+
+    /// Disjunction, without constants.
+    pub fn or(a: Self, b: Self) -> Self {
+        match (a, b) {
+            (Self::Const(false), other) | (other, Self::Const(false)) => other,
+            (Self::Const(true), _) | (_, Self::Const(true)) => Self::Const(true),
+            (a, b) => Self::Or(Box::new(a), Box::new(b)),
+        }
+    }
+
+    /// Exclusive or, without constants.
+    pub fn xor(a: Self, b: Self) -> Self {
+        match (a, b) {
+            (Self::Const(false), other) | (other, Self::Const(false)) => other,
+            (Self::Const(true), other) | (other, Self::Const(true)) => Self::not(other),
+            (a, b) => Self::Xor(Box::new(a), Box::new(b)),
+        }
+    }
+
+    /// Calls `visit` with each expression in it.
+    pub fn for_each_expr(&self, visit: &mut impl FnMut(ExprId)) {
+        match self {
+            Self::Const(_) | Self::Cond(_) | Self::Reached(_) => {}
+            Self::Mutant(_, expr) | Self::Expr(expr) => visit(*expr),
+            Self::Not(a) => a.for_each_expr(visit),
+            Self::And(a, b) | Self::Or(a, b) | Self::Xor(a, b) => {
+                a.for_each_expr(visit);
+                b.for_each_expr(visit);
+            }
+        }
+    }
+}
+
+impl Site {
+    /// The block of an edge site.
+    pub const fn edge_block(self) -> Option<BlockId> {
+        match self {
+            Self::Edge(edge) => Some(edge.from),
+            _ => None,
+        }
+    }
+}
