@@ -188,6 +188,7 @@ impl<I: EntityId, T: Clone + Default> Default for SideTable<I, T> {
 }
 
 #[cfg(test)]
+#[allow(unreachable_pub, reason = "the macro makes public ids")]
 mod tests {
     use super::*;
 
