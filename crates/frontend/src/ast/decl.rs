@@ -109,9 +109,8 @@ pub struct VarDecl {
     pub thread_local: bool,
     /// Its initialiser: with semantic [`super::ExprKind::InitList`]s when it is an aggregate's.
     pub init: Option<ExprId>,
-    /// The alignment that an attribute asks for (`aligned`, `_Alignas`) is not given by clang's
-    /// JSON; this says whether there is one.
-    pub has_alignment_attribute: bool,
+    /// The alignment in bytes that an attribute asks for (`aligned`, `_Alignas`).
+    pub alignment: Option<u64>,
     /// The whole declaration, from its type to the end of its initialiser.
     pub span: Span,
     /// The name within `span`.
