@@ -8,7 +8,7 @@ enum header_error {
     HEADER_BAD_MAGIC = -2,
     HEADER_BAD_VERSION = -3,
     HEADER_BAD_FLAGS = -4,
-    HEADER_TOO_LONG = -5,
+    HEADER_BAD_LENGTH = -5,
     HEADER_BAD_CHECKSUM = -6
 };
 
@@ -56,11 +56,10 @@ int parse_header(const uint8_t *buf, size_t len, struct header *out)
         return HEADER_BAD_VERSION;
     if (h.flags & ~KNOWN_FLAGS)
         return HEADER_BAD_FLAGS;
-    /* Version 1 knows no encryption. Of these, no test can make the version 0: it is refused above. */
-    if (h.version <= 1 && (h.flags & FLAG_ENCRYPTED) && h.version != 0)
+    if (h.version == 1 && (h.flags & FLAG_ENCRYPTED)) /* came with version 2 */
         return HEADER_BAD_FLAGS;
     if (h.payload > PAYLOAD_LIMIT || (h.payload == 0 && !(h.flags & FLAG_LAST)))
-        return HEADER_TOO_LONG;
+        return HEADER_BAD_LENGTH;
     if (!sum_fits(buf))
         return HEADER_BAD_CHECKSUM;
 
