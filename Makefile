@@ -1,10 +1,26 @@
 # Two commands do everything on a fresh Debian 12 with Rust:
-#   make demo   sets up, builds, and generates tests for a real program
-#   make test   sets up and runs every test
-.PHONY: setup test
+#   make demo   sets up, builds, and generates tests for a function of a real library
+#   make test   sets up and runs every test, the slow ones too
+.PHONY: setup build demo test
+
+# What `make demo` tests: Lua's conversion of text to an integer, a static function.
+DEMO_LIBRARY  = lua
+DEMO_FILE     = lobject.c
+DEMO_FUNCTION = l_str2int
+DEMO_FLAGS    = -DLUA_USE_POSIX
+DEMO_CRITERIA = dc,cc,mcc,gacc,wm
 
 setup:
 	@scripts/setup
+
+build: setup
+	cargo build --release
+
+demo: build
+	scripts/real-c $(DEMO_LIBRARY)
+	target/release/lydian gen target/real-c/$(DEMO_LIBRARY)/$(DEMO_FILE) --function $(DEMO_FUNCTION) \
+	    --criteria $(DEMO_CRITERIA) -o target/demo -- $(DEMO_FLAGS)
+	@echo "The tests are in target/demo."
 
 test: setup
 	cargo test --workspace --quiet
