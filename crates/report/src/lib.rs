@@ -1,1 +1,5 @@
-//! Suites of tests and reports in every format.
+//! What users keep: suites of tests and reports.
+
+pub mod summary;
+
+pub use summary::{CriterionSummary, FunctionSummary, Summary};

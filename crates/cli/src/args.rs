@@ -1,0 +1,208 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lydian_objective::Criterion;
+
+/// Says what tests of a C program must reach, measures what they reach, writes those that are
+/// missing, and proves what no test can reach.
+#[derive(Debug, Parser)]
+#[command(name = "lydian", version, max_term_width = 100)]
+#[command(after_help = "Compiler flags follow `--`: lydian gen src/parse.c -- -Iinclude -DNDEBUG")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write tests that reach the objectives, and say which objectives none can reach
+    Gen(GenArgs),
+    /// Measure which objectives a folder of tests covers
+    Cover(CoverArgs),
+    /// List the objectives, each with its place and predicate
+    Objectives(ObjectivesArgs),
+    /// Write a commented lydian.toml with what Lydian guesses about the inputs
+    Init(InitArgs),
+    /// Print the intermediate representation of a file
+    Ir(IrArgs),
+}
+
+/// What every command that reads C takes.
+#[derive(Debug, Args)]
+pub(crate) struct SourceArgs {
+    /// The C file
+    pub(crate) file: PathBuf,
+    /// A function of the file; may be given again [default: every function it defines]
+    #[arg(long = "function", short = 'f', value_name = "NAME")]
+    pub(crate) functions: Vec<String>,
+    /// Settings of the project [default: lydian.toml beside the file or in a folder above it]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Take the compiler flags from this compile_commands.json
+    #[arg(long, value_name = "FILE", conflicts_with = "flags")]
+    pub(crate) compile_commands: Option<PathBuf>,
+    /// Which Boolean expressions that are used as values are decisions
+    #[arg(long, value_enum, default_value_t = ValueDecisionsArg::WithOperators)]
+    pub(crate) value_decisions: ValueDecisionsArg,
+    /// Compiler flags
+    #[arg(last = true, value_name = "FLAGS")]
+    pub(crate) flags: Vec<String>,
+}
+
+/// What every command about objectives takes.
+#[derive(Debug, Args)]
+pub(crate) struct CriteriaArgs {
+    /// Criteria, separated by commas
+    #[arg(long, short = 'c', value_delimiter = ',', default_value = "dc,cc,mcc,gacc,wm")]
+    pub(crate) criteria: Vec<Criterion>,
+    /// The value of a condition that evaluation does not reach
+    #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
+    pub(crate) semantics: SemanticsArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GenArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) criteria: CriteriaArgs,
+    /// The folder of the tests and the ledger
+    #[arg(long, short, value_name = "DIR", default_value = "tests")]
+    pub(crate) output: PathBuf,
+    /// Write the table as JSON too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    /// How labels are explored
+    #[arg(long, value_enum, default_value_t = ModeArg::Tight)]
+    pub(crate) mode: ModeArg,
+    /// Keep asking for labels that are already covered
+    #[arg(long)]
+    pub(crate) no_deletion: bool,
+    /// Which state goes next
+    #[arg(long, value_enum, default_value_t = SearchArg::Coverage)]
+    pub(crate) search: SearchArg,
+    /// Seed of all randomness
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Forget what an earlier run found (the old ledger is kept under another name)
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Show what is assumed about each input
+    #[arg(long)]
+    pub(crate) show_inputs: bool,
+}
+
+/// Budgets. Each one that is hit is the stated reason of an unknown verdict.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LimitArgs {
+    /// Seconds for each function
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    pub(crate) time: f64,
+    /// Milliseconds for each question to the solver
+    #[arg(long, value_name = "MS", default_value_t = 2000)]
+    pub(crate) solver_time: u64,
+    /// Finished paths for each function
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub(crate) max_paths: u64,
+    /// States alive at once
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub(crate) max_states: u64,
+    /// Turns of one loop on one path
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    pub(crate) loop_bound: u32,
+    /// Nested calls of one function on one path
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub(crate) recursion: u32,
+    /// Milliseconds for one native test
+    #[arg(long, value_name = "MS", default_value_t = 1000)]
+    pub(crate) test_time: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CoverArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) criteria: CriteriaArgs,
+    /// A folder that `lydian gen` wrote, or one with tests in its JSON form
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tests: PathBuf,
+    /// Write the table as JSON too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// List the objectives that no test covers
+    #[arg(long)]
+    pub(crate) missing: bool,
+    /// Milliseconds for one native test
+    #[arg(long, value_name = "MS", default_value_t = 1000)]
+    pub(crate) test_time: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ObjectivesArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) criteria: CriteriaArgs,
+    /// Write the list as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    /// Where to write
+    #[arg(long, short, value_name = "FILE", default_value = "lydian.toml")]
+    pub(crate) output: PathBuf,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IrArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SemanticsArg {
+    /// Its value on the state, if it is pure and cannot trap
+    ThreeValued,
+    /// None
+    ShortCircuit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ValueDecisionsArg {
+    /// Those with `&&`, `||` or `!`
+    WithOperators,
+    /// Lone comparisons too
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// Labels are asked for beside the path and add no paths
+    Tight,
+    /// Labels are branches, as in a program with the labels written into it
+    Direct,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchArg {
+    /// Towards what is not covered
+    Coverage,
+    /// Depth first
+    Dfs,
+    /// Breadth first
+    Bfs,
+    /// At random, by the seed
+    Random,
+}

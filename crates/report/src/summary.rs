@@ -1,0 +1,97 @@
+//! The table of verdicts: a row for each function and criterion.
+
+use lydian_objective::Criterion;
+use serde::{Deserialize, Serialize};
+
+/// The result of a command over several functions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// In the order of the source.
+    pub functions: Vec<FunctionSummary>,
+}
+
+/// The result for one function.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FunctionSummary {
+    /// Its name.
+    pub name: String,
+    /// In the order in which the user named them.
+    pub criteria: Vec<CriterionSummary>,
+    /// How many tests there are for it.
+    pub tests: usize,
+    /// Wall-clock time spent on it.
+    pub seconds: f64,
+}
+
+/// The counts of one criterion for one function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CriterionSummary {
+    /// The criterion.
+    pub criterion: Criterion,
+    /// All objectives, duplicates too.
+    pub objectives: usize,
+    /// Those that a test covers as measured.
+    pub covered: usize,
+    /// Those that are proved to be out of reach.
+    pub infeasible: usize,
+    /// Those with the site and predicate of an earlier one.
+    pub duplicate: usize,
+    /// The rest.
+    pub unknown: usize,
+    /// Why the rest is unknown: each reason with its count, most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<(String, usize)>,
+}
+
+impl CriterionSummary {
+    /// `covered / (objectives - infeasible - duplicate)`; 1 where there is nothing to cover.
+    pub fn coverage(&self) -> f64 {
+        match self.objectives - self.infeasible - self.duplicate {
+            0 => 1.0,
+            denominator => self.covered as f64 / denominator as f64,
+        }
+    }
+}
+
+impl Summary {
+    /// The summary as JSON text with a final newline.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("counts and names are valid JSON");
+        text.push('\n');
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> CriterionSummary {
+        CriterionSummary {
+            criterion: Criterion::Mcc,
+            objectives: 8,
+            covered: 3,
+            infeasible: 1,
+            duplicate: 1,
+            unknown: 3,
+            reasons: vec![("time limit".into(), 3)],
+        }
+    }
+
+    #[test]
+    fn infeasible_and_duplicate_objectives_are_outside_of_the_denominator() {
+        assert_eq!(row().coverage(), 0.5);
+        let nothing = CriterionSummary { objectives: 2, covered: 0, unknown: 0, ..row() };
+        assert_eq!(nothing.coverage(), 1.0);
+    }
+
+    #[test]
+    fn the_json_form_reads_back() {
+        let function =
+            FunctionSummary { name: "f".into(), criteria: vec![row()], tests: 2, seconds: 0.25 };
+        let summary = Summary { functions: vec![function] };
+        let text = summary.to_json();
+        assert!(text.contains("\"criterion\": \"mcc\""), "{text}");
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+    }
+}
