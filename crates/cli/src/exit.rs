@@ -3,24 +3,24 @@
 use lydian_base::Diagnostic;
 
 /// How the command ended. Documented in `docs/exit-codes.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum ExitCode {
     /// Everything asked for was done.
     Done = 0,
-    /// Done, but engines contradicted each other or the native program: a bug of Lydian's.
-    Contradiction = 1,
-    /// The command line is wrong (clap's own code).
-    #[allow(dead_code, reason = "clap ends the process with it; the table is complete")]
+    /// The command line, the configuration or an objective of the user's is wrong.
     Usage = 2,
-    /// The input is wrong: a missing file, C that does not compile, an unknown function, an
-    /// ill-formed objective or configuration.
-    Input = 3,
+    /// The C cannot be read: no such file or function, or clang rejects it.
+    Source = 3,
+    /// Every function that was asked for uses something that is not supported.
+    Unsupported = 4,
     /// The machine lacks something: no clang, no permission, a full disk.
-    Environment = 4,
+    Environment = 5,
     /// The ledger cannot be used: corrupt, locked, or of another version.
-    Ledger = 5,
-    /// Stopped by Ctrl-C; everything found is saved.
+    Ledger = 6,
+    /// Engines contradicted each other or the native program: a bug of Lydian's.
+    Internal = 70,
+    /// Stopped by Ctrl-C; everything found is kept.
     Interrupted = 130,
 }
 
@@ -36,14 +36,19 @@ impl Failure {
         Self { code, diagnostics: vec![diagnostic] }
     }
 
-    pub(crate) fn input(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(ExitCode::Input, Diagnostic::error(code, message))
+    pub(crate) fn usage(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ExitCode::Usage, Diagnostic::error(code, message))
+    }
+
+    pub(crate) fn source(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ExitCode::Source, Diagnostic::error(code, message))
     }
 
     pub(crate) fn environment(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(ExitCode::Environment, Diagnostic::error(code, message))
     }
 
+    /// The same with one more note on its last diagnostic.
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
         if let Some(last) = self.diagnostics.pop() {
             self.diagnostics.push(last.note(note));

@@ -1,1 +1,6 @@
-//! Generators, oracles and the golden-test runner (development only).
+//! What tests of several crates share: a generator of C programs and the golden-test runner.
+//!
+//! For development only; nothing that users run depends on it.
+
+pub mod cgen;
+pub mod golden;

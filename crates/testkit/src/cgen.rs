@@ -1,0 +1,221 @@
+//! Random C functions without undefined behaviour (under `-fwrapv`), for differential tests.
+//!
+//! Everything follows from the seed. Divisors are kept positive, shift amounts and subscripts are
+//! masked, loops count to a small bound, so that every input gives a result and every engine must
+//! agree on it.
+
+use std::fmt::Write as _;
+
+use lydian_base::Rng;
+
+/// The scalar types of parameters and variables.
+const TYPES: [&str; 10] = [
+    "int",
+    "unsigned",
+    "short",
+    "unsigned char",
+    "signed char",
+    "long",
+    "unsigned long",
+    "unsigned short",
+    "_Bool",
+    "long long",
+];
+
+/// The largest depth of expressions.
+const DEPTH: u32 = 3;
+
+/// Length of the array that every function gets.
+pub const ARRAY_LENGTH: u64 = 8;
+
+/// The text of a function `NAME(p0, p1, p2, int *a)` that returns `long`, with decisions, loops, a
+/// switch, an array of [`ARRAY_LENGTH`] ints and calls of a static function.
+pub fn function(name: &str, seed: u64) -> String {
+    let mut writer =
+        Writer { rng: Rng::new(seed), names: Vec::new(), text: String::new(), loops: 0 };
+    writer.callee(name);
+    writer.function(name);
+    writer.text
+}
+
+struct Writer {
+    rng: Rng,
+    names: Vec<String>,
+    text: String,
+    loops: u32,
+}
+
+impl Writer {
+    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
+        list[self.rng.below(list.len() as u64) as usize]
+    }
+
+    fn callee(&mut self, name: &str) {
+        self.names = vec!["x".into(), "y".into()];
+        let (test, first, second) = (self.test(2), self.value(2), self.value(2));
+        let _ = writeln!(
+            self.text,
+            "static int {name}_inner(int x, unsigned y)\n{{\n    if ({test})\n        return {first};\n    return {second};\n}}\n"
+        );
+    }
+
+    fn function(&mut self, name: &str) {
+        let types = [(); 3].map(|()| self.pick(&TYPES));
+        let _ = writeln!(
+            self.text,
+            "long {name}({} p0, {} p1, {} p2, int *a)\n{{\n    long r = 1;",
+            types[0], types[1], types[2]
+        );
+        self.names = ["p0", "p1", "p2", "r"].map(String::from).into();
+        for index in 0..2 {
+            let (ty, value) = (self.pick(&TYPES), self.value(2));
+            let _ = writeln!(self.text, "    {ty} v{index} = {value};");
+            self.names.push(format!("v{index}"));
+        }
+        let count = 3 + self.rng.below(4);
+        for _ in 0..count {
+            self.statement(name, 1, 3);
+        }
+        let _ = writeln!(self.text, "    return r + a[1] + v0 + v1;\n}}");
+    }
+
+    fn line(&mut self, indent: usize, line: &str) {
+        let _ = writeln!(self.text, "{:width$}{line}", "", width = indent * 4);
+    }
+
+    fn statement(&mut self, name: &str, indent: usize, depth: u32) {
+        let choices = if depth == 0 { 4 } else { 9 };
+        match self.rng.below(choices) {
+            0 | 1 => self.assignment(indent),
+            2 => {
+                let (index, value) = (self.value(1), self.value(2));
+                self.line(indent, &format!("a[({index}) & {}] = {value};", ARRAY_LENGTH - 1));
+            }
+            3 => {
+                let (first, second) = (self.value(1), self.value(1));
+                self.line(indent, &format!("r += {name}_inner({first}, {second});"));
+            }
+            4..=6 => self.branch(name, indent, depth),
+            7 => self.counting_loop(name, indent, depth),
+            _ => self.switch(name, indent, depth),
+        }
+    }
+
+    fn assignment(&mut self, indent: usize) {
+        let target = self.pick(&["r", "v0", "v1", "p0", "p1"]);
+        let value = self.value(DEPTH);
+        let op = self.pick(&["=", "+=", "-=", "^=", "|=", "&=", "*="]);
+        self.line(indent, &format!("{target} {op} {value};"));
+    }
+
+    fn branch(&mut self, name: &str, indent: usize, depth: u32) {
+        let test = self.test(DEPTH);
+        self.line(indent, &format!("if ({test}) {{"));
+        self.statement(name, indent + 1, depth - 1);
+        if self.rng.below(2) == 0 {
+            self.line(indent, "} else {");
+            self.statement(name, indent + 1, depth - 1);
+        }
+        self.line(indent, "}");
+    }
+
+    fn counting_loop(&mut self, name: &str, indent: usize, depth: u32) {
+        let counter = format!("i{}", self.loops);
+        self.loops += 1;
+        let (bound, test) = (self.value(1), self.test(1));
+        self.line(
+            indent,
+            &format!("for (int {counter} = 0; {counter} < (({bound}) & 3); {counter}++) {{"),
+        );
+        self.line(indent + 1, &format!("if ({test})"));
+        let exit = self.pick(&["break;", "continue;"]);
+        self.line(indent + 2, exit);
+        self.statement(name, indent + 1, depth - 1);
+        self.line(indent, "}");
+    }
+
+    fn switch(&mut self, name: &str, indent: usize, depth: u32) {
+        let value = self.value(2);
+        self.line(indent, &format!("switch (({value}) & 3) {{"));
+        for case in 0..2 {
+            self.line(indent, &format!("case {case}:"));
+            self.statement(name, indent + 1, depth - 1);
+            if self.rng.below(3) > 0 {
+                self.line(indent + 1, "break;");
+            }
+        }
+        self.line(indent, "default:");
+        self.statement(name, indent + 1, depth - 1);
+        self.line(indent, "}");
+    }
+
+    /// A Boolean expression.
+    fn test(&mut self, depth: u32) -> String {
+        if depth == 0 || self.rng.below(3) == 0 {
+            return match self.rng.below(4) {
+                0 => self.value(1),
+                _ => {
+                    let (a, b) = (self.value(1), self.value(1));
+                    let op = self.pick(&["==", "!=", "<", "<=", ">", ">="]);
+                    format!("({a}) {op} ({b})")
+                }
+            };
+        }
+        let (a, b) = (self.test(depth - 1), self.test(depth - 1));
+        match self.rng.below(6) {
+            0 | 1 => format!("({a}) && ({b})"),
+            2 | 3 => format!("({a}) || ({b})"),
+            4 => format!("!({a})"),
+            _ => format!("!({a}) == !({b})"),
+        }
+    }
+
+    /// An integer expression.
+    fn value(&mut self, depth: u32) -> String {
+        if depth == 0 || self.rng.below(4) == 0 {
+            return match self.rng.below(4) {
+                0 => (self.rng.below(300) as i64 - 20).to_string(),
+                1 => self.pick(&["0", "1", "-1", "255", "65536", "2147483647"]).to_owned(),
+                _ => {
+                    let at = self.rng.below(self.names.len() as u64) as usize;
+                    self.names[at].clone()
+                }
+            };
+        }
+        let (a, b) = (self.value(depth - 1), self.value(depth - 1));
+        match self.rng.below(10) {
+            0 => format!("({a}) / ((({b}) & 7) + 1)"),
+            1 => format!("({a}) % ((({b}) & 15) + 1)"),
+            2 => format!("({a}) << (({b}) & 7)"),
+            3 => format!("({a}) >> (({b}) & 7)"),
+            4 => format!("~({a})"),
+            5 => format!("({}) ({a})", self.pick(&TYPES)),
+            _ => format!("({a}) {} ({b})", self.pick(&["+", "-", "*", "&", "|", "^"])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_always_gives_the_same_function() {
+        assert_eq!(function("f", 3), function("f", 3));
+        assert_ne!(function("f", 3), function("f", 4));
+    }
+
+    #[test]
+    fn generated_functions_compile() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("all.c");
+        let text: String = (0..40).map(|seed| function(&format!("f{seed}"), seed)).collect();
+        std::fs::write(&file, &text).unwrap();
+        let output = std::process::Command::new("cc")
+            .args(["-fsyntax-only", "-w"])
+            .arg(&file)
+            .output()
+            .expect("a C compiler is part of the set-up");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
