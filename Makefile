@@ -3,10 +3,10 @@
 #   make test   sets up and runs every test, the slow ones too
 .PHONY: setup build demo test
 
-# What `make demo` tests: Lua's conversion of text to an integer, a static function.
+# What `make demo` tests: the static function with which Lua decodes a character of UTF-8.
 DEMO_LIBRARY  = lua
-DEMO_FILE     = lobject.c
-DEMO_FUNCTION = l_str2int
+DEMO_FILE     = lutf8lib.c
+DEMO_FUNCTION = utf8_decode
 DEMO_FLAGS    = -DLUA_USE_POSIX
 DEMO_CRITERIA = dc,cc,mcc,gacc,wm
 
