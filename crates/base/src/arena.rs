@@ -145,7 +145,8 @@ impl<I: EntityId, T> IndexMut<I> for Arena<I, T> {
 }
 
 /// Annotates entities of another arena. Every id has a value: the default until one is set.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+/// Tables are equal if every id has the same value in both.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SideTable<I, T> {
     items: Vec<T>,
     default: T,
@@ -181,6 +182,18 @@ impl<I: EntityId, T> Index<I> for SideTable<I, T> {
     }
 }
 
+impl<I, T: PartialEq> PartialEq for SideTable<I, T> {
+    fn eq(&self, other: &Self) -> bool {
+        let common = self.items.len().min(other.items.len());
+        self.default == other.default
+            && self.items[..common] == other.items[..common]
+            && self.items[common..].iter().all(|item| *item == self.default)
+            && other.items[common..].iter().all(|item| *item == self.default)
+    }
+}
+
+impl<I, T: Eq> Eq for SideTable<I, T> {}
+
 impl<I: EntityId, T: Clone + Default> Default for SideTable<I, T> {
     fn default() -> Self {
         Self::new(T::default())
@@ -215,5 +228,15 @@ mod tests {
         assert_eq!(table[id], 7);
         table.set(id, 1);
         assert_eq!((table[id], table[TestId::from_index(2)]), (1, 7));
+    }
+
+    #[test]
+    fn a_side_table_does_not_tell_a_default_that_was_set_from_one_that_was_not() {
+        let empty: SideTable<TestId, u8> = SideTable::new(7);
+        let mut table = empty.clone();
+        table.set(TestId::from_index(3), 7);
+        assert_eq!(table, empty);
+        table.set(TestId::from_index(1), 6);
+        assert_ne!(table, empty);
     }
 }

@@ -133,13 +133,28 @@ pub struct Field {
 }
 
 /// All C types of a program.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredTypes")]
 pub struct CTypes {
     types: Arena<CTypeId, CType>,
     #[serde(skip)]
     ids: IndexMap<CType, CTypeId>,
     /// Structs and unions.
     pub records: Arena<RecordId, Record>,
+}
+
+/// What is stored of a [`CTypes`]; the index follows from it.
+#[derive(Deserialize)]
+struct StoredTypes {
+    types: Arena<CTypeId, CType>,
+    records: Arena<RecordId, Record>,
+}
+
+impl From<StoredTypes> for CTypes {
+    fn from(stored: StoredTypes) -> Self {
+        let ids = stored.types.iter().map(|(id, ty)| (ty.clone(), id)).collect();
+        Self { types: stored.types, ids, records: stored.records }
+    }
 }
 
 impl CTypes {

@@ -1,11 +1,11 @@
 //! Functions: the arenas that own a body, and the side tables beside it.
 
-use lydian_base::{Arena, Span, entity_id};
+use lydian_base::{Arena, SideTable, Span, entity_id};
 use serde::{Deserialize, Serialize};
 
 use crate::ctype::CTypeId;
 use crate::decision::{Decision, DecisionId};
-use crate::expr::{ExprArena, ExprId, Type, type_of};
+use crate::expr::{Expr, ExprArena, ExprId, Type, type_of};
 use crate::program::Linkage;
 use crate::source::FunctionSource;
 use crate::stmt::{Block, BlockId, Mark, MarkId, Stmt, StmtId};
@@ -106,6 +106,20 @@ impl Body {
             Storage::Register(ty) => ty,
             Storage::Memory { .. } => Type::Ptr,
         })
+    }
+
+    /// The type of every expression of an arena that is or extends this body's. Linear, where
+    /// asking for one type after the other may not be.
+    pub fn types_in(&self, arena: &ExprArena) -> SideTable<ExprId, Type> {
+        let mut types = SideTable::new(Type::Ptr);
+        for (id, expr) in arena.iter() {
+            let ty = match expr {
+                Expr::Unary(_, a) | Expr::Binary(_, a, _) => types[*a],
+                _ => self.type_in(arena, id),
+            };
+            types.set(id, ty);
+        }
+        types
     }
 
     /// The type of an expression of this body.

@@ -5,6 +5,7 @@
 //! blocks in arenas; places in the source lie beside them in [`source::FunctionSource`].
 //! The crate knows nothing of objectives, solvers or clang.
 
+pub mod arith;
 pub mod ctype;
 pub mod decision;
 pub mod expr;
@@ -14,6 +15,7 @@ pub mod source;
 pub mod stmt;
 pub mod test;
 
+pub use arith::Overflow;
 pub use ctype::{CType, CTypeId, CTypes, Field, IntKind, Record, RecordId};
 pub use decision::{BoolTree, ConditionId, Decision, DecisionId, DecisionKind, Purity, Truth};
 pub use expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};

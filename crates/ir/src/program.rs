@@ -19,7 +19,7 @@ entity_id!(
 );
 
 /// One translation unit.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
     /// All C types.
     pub types: CTypes,
