@@ -6,6 +6,7 @@
 //! The crate knows nothing of objectives, solvers or clang.
 
 pub mod arith;
+pub mod cexact;
 pub mod ctype;
 pub mod decision;
 pub mod expr;

@@ -1,0 +1,473 @@
+//! An expression as C that computes exactly what the IR says, for use inside the rewritten source.
+//!
+//! The text stands in GNU C (gcc or clang, a 64-bit little-endian Unix target, `-fwrapv`), where
+//! the user's variables are in scope. It has no side effect but on the poison flag.
+//!
+//! # What the caller does
+//! 1. It puts [`prelude`] once before the first function of the file. The text needs no
+//!    preprocessor, since the rewritten text is preprocessed already.
+//! 2. It gives a [`Names`], which says what C calls a local, global or function at the place where
+//!    the text will stand. [`ScopedNames`] does so by the scopes of C and asks a function of the
+//!    caller's for the temporaries.
+//! 3. It declares a variable for each temporary that the text names, of type [`c_type`] of the
+//!    temporary's machine type, or of any C type that converts to it (a captured operand has the
+//!    type `__typeof__` gives).
+//! 4. It chooses a [`Guard`]. The operators with an id at or after `Guard::from` check their
+//!    operands: where one would trap, the flag named `Guard::poison`, an `int` lvalue, is set to 1
+//!    and the operator's value is 0. A mutant whose evaluation set the flag counts as unknown.
+//!    Expressions before `from` are the user's own, which the program evaluates on the same state
+//!    in any case, so they need no guard.
+//!
+//! # What a text's C type is
+//! An integer of N bits is an unsigned one of N bits (`lydian_u8` ... `lydian_u128`), `i1` an `int`
+//! that is 0 or 1, an address a `char *`, floats are `float` and `double`. So the text of `e != e'`
+//! for a mutant is just the text of the IR's comparison.
+//!
+//! # How memory is read
+//! A variable that is loaded whole by its own type is read by its name. All else is read through
+//! types that may alias every other and have no alignment, so that the reads are defined wherever
+//! the bytes are there. Text is never evaluated more than once for one occurrence in the tree.
+//!
+//! # What cannot be said
+//! What has no name at that place (a shadowed variable, the address of a literal) gives an
+//! [`Unspeakable`]; the caller makes no objective there or reports it.
+
+use std::fmt::Write as _;
+
+use lydian_base::{EntityId, SideTable};
+
+use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
+use crate::function::{Body, LocalId, LocalKind};
+use crate::program::{FuncId, GlobalId, Program};
+
+mod names;
+mod prelude;
+
+pub use names::{ScopedNames, string_literal};
+pub use prelude::prelude;
+
+/// What C calls things at the place where a text will stand. `None`: it cannot name it there.
+pub trait Names {
+    /// An lvalue that is the local (for a register temporary: any expression of its value).
+    fn local(&self, local: LocalId) -> Option<String>;
+    /// An lvalue that is the global. Not asked for string literals whose address does not show.
+    fn global(&self, global: GlobalId) -> Option<String>;
+    /// The function's name.
+    fn function(&self, function: FuncId) -> Option<String>;
+}
+
+/// Which operators check their operands before they compute.
+#[derive(Clone, Copy, Debug)]
+pub struct Guard<'a> {
+    /// The flag, an lvalue of type `int`, that is set to 1 where an operator would trap.
+    pub poison: &'a str,
+    /// The first expression that is guarded; those with lesser ids are not. Take the length of the
+    /// body's own arena to guard what was added, and 0 to guard all.
+    pub from: usize,
+    /// Whether signed overflow is checked: then it poisons, whatever the id.
+    pub overflow_traps: bool,
+    /// Whether loads are guarded, by the function that [`prelude`] was given.
+    pub loads: bool,
+}
+
+/// Why an expression has no text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unspeakable {
+    /// A local that has no name here.
+    #[error("local {0} has no name at this place")]
+    Local(LocalId),
+    /// A global that has no name here.
+    #[error("global {0} has no name at this place")]
+    Global(GlobalId),
+    /// A function that has no name here.
+    #[error("function {0} has no name at this place")]
+    Function(FuncId),
+    /// An expression that breaks the verifier's rules.
+    #[error("expression {0} is not well formed")]
+    IllFormed(ExprId),
+    /// An expression nested too deep for C compilers.
+    #[error("the expression is nested too deep")]
+    TooDeep,
+}
+
+/// Writes expressions of one arena that is or extends a body's.
+pub struct ExactC<'a> {
+    program: &'a Program,
+    body: &'a Body,
+    arena: &'a ExprArena,
+    types: SideTable<ExprId, Type>,
+    names: &'a dyn Names,
+    guard: Option<Guard<'a>>,
+}
+
+/// The C type of a text of this machine type, declared in [`prelude`].
+pub const fn c_type(ty: Type) -> &'static str {
+    match ty {
+        Type::Int(1) => "int",
+        Type::Int(8) => "lydian_u8",
+        Type::Int(16) => "lydian_u16",
+        Type::Int(32) => "lydian_u32",
+        Type::Int(64) => "lydian_u64",
+        Type::Int(_) => "lydian_u128",
+        Type::F32 => "float",
+        Type::F64 => "double",
+        Type::Ptr => "char *",
+    }
+}
+
+/// The signed integer type as wide as `ty`.
+const fn signed_type(ty: Type) -> &'static str {
+    match ty {
+        Type::Int(8) => "lydian_s8",
+        Type::Int(16) => "lydian_s16",
+        Type::Int(1 | 32) => "lydian_s32",
+        Type::Int(64) | Type::Ptr => "lydian_s64",
+        _ => "lydian_s128",
+    }
+}
+
+/// The ending of the prelude's names for a type.
+const fn suffix(ty: Type) -> &'static str {
+    match ty {
+        Type::Int(1 | 8) => "8",
+        Type::Int(16) => "16",
+        Type::Int(32) => "32",
+        Type::Int(64) => "64",
+        Type::Int(_) => "128",
+        Type::F32 => "f32",
+        Type::F64 => "f64",
+        Type::Ptr => "ptr",
+    }
+}
+
+/// Compilers accept 256 nested parentheses by default.
+const MAX_DEPTH: u32 = 60;
+
+/// Longer texts are not worth compiling, and shared operands could make one exponentially long.
+const MAX_LENGTH: usize = 1 << 16;
+
+impl<'a> ExactC<'a> {
+    /// Prepares to write expressions of `arena`, which is `body`'s or extends it. Without a guard
+    /// nothing is checked: an operator that would trap does what the compiled C does.
+    pub fn new(
+        program: &'a Program,
+        body: &'a Body,
+        arena: &'a ExprArena,
+        names: &'a dyn Names,
+        guard: Option<Guard<'a>>,
+    ) -> Self {
+        Self { program, body, arena, types: body.types_in(arena), names, guard }
+    }
+
+    /// The expression as C, in parentheses where it has more than one token.
+    ///
+    /// # Errors
+    /// Where something in it has no name at this place.
+    pub fn text(&self, expr: ExprId) -> Result<String, Unspeakable> {
+        self.value(expr, 0)
+    }
+
+    fn value(&self, expr: ExprId, depth: u32) -> Result<String, Unspeakable> {
+        let text = self.value_of(expr, depth)?;
+        if text.len() > MAX_LENGTH { Err(Unspeakable::TooDeep) } else { Ok(text) }
+    }
+
+    fn value_of(&self, id: ExprId, depth: u32) -> Result<String, Unspeakable> {
+        if depth > MAX_DEPTH {
+            return Err(Unspeakable::TooDeep);
+        }
+        let next = depth + 1;
+        match self.arena.get(id).ok_or(Unspeakable::IllFormed(id))? {
+            Expr::Const(ty, bits) => Ok(constant(*ty, *bits)),
+            Expr::Local(local) => {
+                let name = self.names.local(*local).ok_or(Unspeakable::Local(*local))?;
+                Ok(self.variable(&name, self.types[id]))
+            }
+            Expr::AddrLocal(local) => {
+                let name = self.names.local(*local).ok_or(Unspeakable::Local(*local))?;
+                Ok(format!("((char *)&{name})"))
+            }
+            Expr::AddrGlobal(global) => self.global_address(*global, false),
+            Expr::AddrFunc(function) => {
+                let name = self.names.function(*function);
+                Ok(format!("((char *){})", name.ok_or(Unspeakable::Function(*function))?))
+            }
+            Expr::Load { ty, addr, volatile } => self.load(id, *ty, *addr, *volatile, next),
+            Expr::LoadBits { field, addr } => self.load_bits(id, field, *addr, next),
+            Expr::Unary(op, a) => {
+                let ty = self.types[*a];
+                if ty == Type::BOOL && *op != UnOp::Not {
+                    return Err(Unspeakable::IllFormed(id));
+                }
+                Ok(self.unary(*op, ty, &self.value(*a, next)?))
+            }
+            Expr::Binary(op, a, b) => {
+                let ty = self.types[*a];
+                if ty == Type::BOOL && !matches!(op, BinOp::And | BinOp::Or | BinOp::Xor) {
+                    return Err(Unspeakable::IllFormed(id));
+                }
+                let (a, b) = (self.value(*a, next)?, self.value(*b, next)?);
+                Ok(self.binary(id, *op, ty, &a, &b))
+            }
+            Expr::Cmp(op, a, b) => {
+                let ty = self.types[*a];
+                Ok(compare(*op, ty, &self.value(*a, next)?, &self.value(*b, next)?))
+            }
+            Expr::Cast(op, to, a) => {
+                let from = self.types[*a];
+                Ok(self.cast(id, *op, from, *to, &self.value(*a, next)?))
+            }
+            Expr::Field { .. } | Expr::Index { .. } => self.address(id, depth, false),
+            Expr::PtrDiff { a, b, size } => {
+                let (a, b) = (self.value(*a, next)?, self.value(*b, next)?);
+                if *size == 0 || *size > i64::MAX as u64 {
+                    return Ok("0ul".to_owned());
+                }
+                Ok(format!(
+                    "((lydian_u64)((lydian_s64)((lydian_u64){a} - (lydian_u64){b}) / {size}l))"
+                ))
+            }
+        }
+    }
+
+    fn guards(&self, id: ExprId) -> Option<&Guard<'a>> {
+        self.guard.as_ref().filter(|guard| id.index() >= guard.from)
+    }
+
+    /// An address. Where only what it holds is asked for (`read`), a string literal may stand for
+    /// itself, though its address is not the one that the program has.
+    fn address(&self, id: ExprId, depth: u32, read: bool) -> Result<String, Unspeakable> {
+        if depth > MAX_DEPTH {
+            return Err(Unspeakable::TooDeep);
+        }
+        match self.arena.get(id).ok_or(Unspeakable::IllFormed(id))? {
+            Expr::AddrGlobal(global) => self.global_address(*global, read),
+            Expr::Field { base, record, field } => {
+                let record = self.program.types.records.get(*record);
+                let field = record.and_then(|record| record.fields.get(*field as usize));
+                let offset = field.ok_or(Unspeakable::IllFormed(id))?.bit_offset / 8;
+                Ok(format!("({} + {offset}l)", self.address(*base, depth + 1, read)?))
+            }
+            Expr::Index { base, index, size, .. } => {
+                let base = self.address(*base, depth + 1, read)?;
+                let index = self.value(*index, depth + 1)?;
+                Ok(match size {
+                    1 => format!("({base} + (lydian_s64){index})"),
+                    _ => format!("({base} + (lydian_s64)({index} * {size}ul))"),
+                })
+            }
+            _ => self.value(id, depth),
+        }
+    }
+
+    fn global_address(&self, global: GlobalId, read: bool) -> Result<String, Unspeakable> {
+        if let Some(name) = self.names.global(global) {
+            return Ok(format!("((char *)&{name})"));
+        }
+        let literal = self.program.globals.get(global).filter(|_| read).and_then(string_literal);
+        literal.map(|text| format!("((char *){text})")).ok_or(Unspeakable::Global(global))
+    }
+
+    /// The value of a variable of the user's as its machine type.
+    fn variable(&self, name: &str, ty: Type) -> String {
+        match ty {
+            // A temporary: a test's value.
+            Type::Int(1) => format!("(({name}) != 0)"),
+            Type::F32 | Type::F64 => format!("({name})"),
+            _ => format!("(({})({name}))", c_type(ty)),
+        }
+    }
+
+    /// The variable whose whole value a load at this address is.
+    fn whole_variable(&self, ty: Type, addr: ExprId) -> Option<String> {
+        let (name, c_ty) = match self.arena.get(addr)? {
+            Expr::AddrLocal(local) => (self.names.local(*local)?, self.body.locals.get(*local)?.ty),
+            Expr::AddrGlobal(global) => {
+                (self.names.global(*global)?, self.program.globals.get(*global)?.ty)
+            }
+            _ => return None,
+        };
+        (self.program.types.scalar(c_ty)? == ty).then_some(name)
+    }
+
+    fn load(
+        &self,
+        id: ExprId,
+        ty: Type,
+        addr: ExprId,
+        volatile: bool,
+        depth: u32,
+    ) -> Result<String, Unspeakable> {
+        if let Some(name) = self.whole_variable(ty, addr) {
+            return Ok(self.variable(&name, ty));
+        }
+        let addr = self.address(addr, depth, true)?;
+        let suffix = suffix(ty);
+        if let Some(guard) = self.guards(id).filter(|guard| guard.loads) {
+            return Ok(format!("lydian_get{suffix}({addr}, &{})", guard.poison));
+        }
+        let qualifier = if volatile { "volatile " } else { "" };
+        Ok(format!("(*({qualifier}lydian_a{suffix} *){addr})"))
+    }
+
+    fn load_bits(
+        &self,
+        id: ExprId,
+        field: &BitField,
+        addr: ExprId,
+        depth: u32,
+    ) -> Result<String, Unspeakable> {
+        let addr = self.address(addr, depth, true)?;
+        let (ty, bytes, sign) = (c_type(field.ty), field.bytes(), u8::from(field.signed));
+        let place = format!("{bytes}, {}, {}, {sign}", field.bit, field.bits);
+        Ok(match self.guards(id).filter(|guard| guard.loads) {
+            Some(guard) => {
+                format!("(({ty})lydian_checked_bits({addr}, {place}, &{}))", guard.poison)
+            }
+            None => format!("(({ty})lydian_bits({addr}, {place}))"),
+        })
+    }
+
+    fn unary(&self, op: UnOp, ty: Type, a: &str) -> String {
+        let checks = self.guard.as_ref().filter(|guard| guard.overflow_traps);
+        match (op, checks) {
+            (UnOp::NegS, Some(guard)) => {
+                format!("lydian_subs{}(0, {a}, &{})", suffix(ty), guard.poison)
+            }
+            (UnOp::FNeg, _) => format!("(-{a})"),
+            (UnOp::Not, _) if ty == Type::BOOL => format!("(!{a})"),
+            (UnOp::Not, _) => format!("(({})~{a})", c_type(ty)),
+            _ => format!("(({})-{})", c_type(ty), widened(ty, a)),
+        }
+    }
+
+    fn binary(&self, id: ExprId, op: BinOp, ty: Type, a: &str, b: &str) -> String {
+        let (u, s, n) = (c_type(ty), signed_type(ty), suffix(ty));
+        let guard = self.guards(id);
+        let checks = self.guard.as_ref().filter(|guard| guard.overflow_traps);
+        let plain = |symbol| format!("(({u})({} {symbol} {}))", widened(ty, a), widened(ty, b));
+        let call = |name, flag: &Guard<'_>| format!("lydian_{name}{n}({a}, {b}, &{})", flag.poison);
+        match op {
+            BinOp::AddS if checks.is_some() => call("adds", checks.expect("just tested")),
+            BinOp::SubS if checks.is_some() => call("subs", checks.expect("just tested")),
+            BinOp::MulS if checks.is_some() => call("muls", checks.expect("just tested")),
+            BinOp::ShlS if checks.is_some() => call("shls", checks.expect("just tested")),
+            BinOp::AddU | BinOp::AddS => plain("+"),
+            BinOp::SubU | BinOp::SubS => plain("-"),
+            BinOp::MulU | BinOp::MulS => plain("*"),
+            BinOp::And => plain("&"),
+            BinOp::Or => plain("|"),
+            BinOp::Xor => plain("^"),
+            BinOp::FAdd => format!("({a} + {b})"),
+            BinOp::FSub => format!("({a} - {b})"),
+            BinOp::FMul => format!("({a} * {b})"),
+            BinOp::FDiv => format!("({a} / {b})"),
+            _ => match guard {
+                Some(guard) => call(guarded_name(op), guard),
+                None => match op {
+                    BinOp::DivU => plain("/"),
+                    BinOp::RemU => plain("%"),
+                    BinOp::DivS => format!("(({u})(({s}){a} / ({s}){b}))"),
+                    BinOp::RemS => format!("(({u})(({s}){a} % ({s}){b}))"),
+                    BinOp::ShrU => format!("(({u})({} >> {b}))", widened(ty, a)),
+                    BinOp::ShrS => format!("(({u})(({s}){a} >> {b}))"),
+                    _ => format!("(({u})({} << {b}))", widened(ty, a)),
+                },
+            },
+        }
+    }
+
+    fn cast(&self, id: ExprId, op: CastOp, from: Type, to: Type, a: &str) -> String {
+        let (u, s) = (c_type(to), signed_type(to));
+        match op {
+            CastOp::Trunc if to == Type::BOOL => format!("((int)({a} & 1))"),
+            CastOp::SExt if from == Type::BOOL => format!("(({u})-(lydian_s64){a})"),
+            CastOp::SExt => format!("(({u})({s})({}){a})", signed_type(from)),
+            CastOp::SToF if from == Type::BOOL => format!("(({u})-{a})"),
+            CastOp::SToF => format!("(({u})({}){a})", signed_type(from)),
+            CastOp::FToS | CastOp::FToU => match self.guards(id) {
+                Some(guard) => {
+                    let sign = if op == CastOp::FToS { "s" } else { "u" };
+                    let n = suffix(to);
+                    format!("lydian_fto{sign}{n}({a}, &{})", guard.poison)
+                }
+                None if op == CastOp::FToS => format!("(({u})({s}){a})"),
+                None => format!("(({u}){a})"),
+            },
+            CastOp::Bits if from == to => a.to_owned(),
+            CastOp::Bits if from.is_float() || to.is_float() => {
+                let is_pointer = from == Type::Ptr || to == Type::Ptr;
+                match (from.is_float(), is_pointer) {
+                    (true, false) => format!("lydian_bits_of_{}({a})", suffix(from)),
+                    (true, true) => format!("((char *)lydian_bits_of_{}({a}))", suffix(from)),
+                    (false, _) => format!("lydian_{}_of_bits(({}){a})", suffix(to), bits_type(to)),
+                }
+            }
+            CastOp::Bits if from == Type::BOOL || to == Type::BOOL => a.to_owned(),
+            CastOp::Trunc | CastOp::ZExt | CastOp::UToF | CastOp::FToF | CastOp::Bits => {
+                format!("(({u}){a})")
+            }
+        }
+    }
+}
+
+const fn bits_type(ty: Type) -> &'static str {
+    if matches!(ty, Type::F32) { "lydian_u32" } else { "lydian_u64" }
+}
+
+/// An operand that C will not promote to `int`, whose signed arithmetic could overflow.
+fn widened(ty: Type, text: &str) -> String {
+    match ty {
+        Type::Int(8 | 16) => format!("(lydian_u32){text}"),
+        Type::Ptr => format!("(lydian_u64){text}"),
+        _ => text.to_owned(),
+    }
+}
+
+const fn guarded_name(op: BinOp) -> &'static str {
+    match op {
+        BinOp::DivU => "divu",
+        BinOp::DivS => "divs",
+        BinOp::RemU => "remu",
+        BinOp::RemS => "rems",
+        BinOp::ShrU => "shru",
+        BinOp::ShrS => "shrs",
+        // A left shift that is not checked for overflow is one of bits.
+        _ => "shlu",
+    }
+}
+
+fn compare(op: CmpOp, ty: Type, a: &str, b: &str) -> String {
+    let symbol = op.c_symbol();
+    let signed = matches!(op, CmpOp::LtS | CmpOp::LeS | CmpOp::GtS | CmpOp::GeS);
+    match ty {
+        Type::F32 | Type::F64 if !op.is_float() => {
+            let n = suffix(ty);
+            let bits = |text| format!("lydian_bits_of_{n}({text})");
+            format!("({} {symbol} {})", bits(a), bits(b))
+        }
+        Type::Int(1) if signed => format!("(-{a} {symbol} -{b})"),
+        _ if signed => format!("(({s}){a} {symbol} ({s}){b})", s = signed_type(ty)),
+        Type::Ptr => format!("((lydian_u64){a} {symbol} (lydian_u64){b})"),
+        _ => format!("({a} {symbol} {b})"),
+    }
+}
+
+fn constant(ty: Type, bits: u128) -> String {
+    match ty {
+        Type::Int(1) => (bits & 1).to_string(),
+        Type::Int(8 | 16) => format!("(({}){bits})", c_type(ty)),
+        Type::Int(32) => format!("{bits}u"),
+        Type::Int(64) => format!("{bits}ul"),
+        Type::Int(_) => {
+            let (high, low) = ((bits >> 64) as u64, bits as u64);
+            format!("(((lydian_u128){high}ul << 64) | {low}ul)")
+        }
+        Type::Ptr => format!("((char *){bits}ul)"),
+        Type::F32 => format!("lydian_f32_of_bits({bits}u)"),
+        Type::F64 => format!("lydian_f64_of_bits({bits}ul)"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! The types and functions that the texts of [`super::ExactC`] use.
+
+use std::fmt::Write as _;
+
+const WIDTHS: [(u32, &str, &str); 5] = [
+    (8, "unsigned char", "signed char"),
+    (16, "unsigned short", "short"),
+    (32, "unsigned int", "int"),
+    (64, "unsigned long", "long"),
+    (128, "unsigned __int128", "__int128"),
+];
+
+/// C to be put once before the first function of the file. It needs no preprocessor and no header.
+///
+/// `readable` names a function `int readable(const void *address, unsigned long bytes)`, declared
+/// before, that says whether these bytes can be read; guarded loads ask it. Without one a guarded
+/// load only checks for addresses near null.
+pub fn prelude(readable: Option<&str>) -> String {
+    let mut text = String::new();
+    for (bits, unsigned, signed) in WIDTHS {
+        let line = format!(
+            "__extension__ typedef {unsigned} lydian_u{bits};\n\
+             __extension__ typedef {signed} lydian_s{bits};\n\
+             typedef lydian_u{bits} __attribute__((may_alias, aligned(1))) lydian_a{bits};\n"
+        );
+        text.push_str(&line);
+    }
+    text.push_str(
+        "typedef float __attribute__((may_alias, aligned(1))) lydian_af32;\n\
+         typedef double __attribute__((may_alias, aligned(1))) lydian_af64;\n\
+         typedef char *__attribute__((may_alias, aligned(1))) lydian_aptr;\n",
+    );
+    text.push_str(&conversions());
+    text.push_str(&readable_test(readable));
+    for (bits, ..) in WIDTHS {
+        text.push_str(&operators(bits));
+        text.push_str(&load(&bits.to_string(), &format!("lydian_u{bits}")));
+        text.push_str(&float_conversions(bits));
+    }
+    text.push_str(&load("f32", "float"));
+    text.push_str(&load("f64", "double"));
+    text.push_str(&load("ptr", "char *"));
+    text
+}
+
+const INLINE: &str = "static __inline__ __attribute__((always_inline, unused))";
+
+fn readable_test(readable: Option<&str>) -> String {
+    let test = match readable {
+        Some(name) => format!("{name}(p, n)"),
+        None => "(n, (lydian_u64)p >= 4096)".to_owned(),
+    };
+    format!(
+        "{INLINE} int lydian_can_read(const char *p, lydian_u64 n) {{ return {test}; }}\n\
+         {INLINE} lydian_u64 lydian_checked_bits(const char *p, int bytes, int bit, int bits, \
+         int is_signed, int *bad) {{ \
+         if (!lydian_can_read(p, (lydian_u64)bytes)) {{ *bad = 1; return 0; }} \
+         return lydian_bits(p, bytes, bit, bits, is_signed); }}\n"
+    )
+}
+
+/// Floats as their bits, and bit-fields.
+fn conversions() -> String {
+    let mut text = String::new();
+    for (name, float, bits) in [("f32", "float", "lydian_u32"), ("f64", "double", "lydian_u64")] {
+        let pair = format!(
+            "{INLINE} {bits} lydian_bits_of_{name}({float} a) \
+             {{ union {{ {float} f; {bits} b; }} u; u.f = a; return u.b; }}\n\
+             {INLINE} {float} lydian_{name}_of_bits({bits} a) \
+             {{ union {{ {float} f; {bits} b; }} u; u.b = a; return u.f; }}\n"
+        );
+        text.push_str(&pair);
+    }
+    writeln!(
+        text,
+        "{INLINE} lydian_u64 lydian_bits(const char *p, int bytes, int bit, int bits, \
+         int is_signed) {{ \
+         lydian_u128 raw = 0; lydian_u64 value; int i; \
+         for (i = 0; i < bytes; i++) raw |= (lydian_u128)((const lydian_a8 *)p)[i] << (8 * i); \
+         value = (lydian_u64)(raw >> bit) << (64 - bits); \
+         return is_signed ? (lydian_u64)((lydian_s64)value >> (64 - bits)) \
+         : value >> (64 - bits); }}"
+    )
+    .expect("a String takes all text");
+    text
+}
+
+/// The operators that may trap, on integers of `n` bits.
+fn operators(n: u32) -> String {
+    let (u, s) = (format!("lydian_u{n}"), format!("lydian_s{n}"));
+    let least = format!("(({u})1 << {})", n - 1);
+    let head = |name: &str| format!("{INLINE} {u} lydian_{name}{n}({u} a, {u} b, int *bad)");
+    let mut text = String::new();
+    for (name, symbol) in [("div", "/"), ("rem", "%")] {
+        let pair = format!(
+            "{} {{ if (b == 0) {{ *bad = 1; return 0; }} return ({u})(a {symbol} b); }}\n\
+             {} {{ if (b == 0 || (a == {least} && b == ({u})-1)) {{ *bad = 1; return 0; }} \
+             return ({u})(({s})a {symbol} ({s})b); }}\n",
+            head(&format!("{name}u")),
+            head(&format!("{name}s")),
+        );
+        text.push_str(&pair);
+    }
+    let too_far = format!("if (b >= {n}) {{ *bad = 1; return 0; }}");
+    let shifts = format!(
+        "{} {{ {too_far} return ({u})(a >> b); }}\n\
+         {} {{ {too_far} return ({u})(({s})a >> b); }}\n\
+         {} {{ {too_far} return ({u})(a << b); }}\n\
+         {} {{ {too_far} {u} r = ({u})(a << b); \
+         if (({s})a < 0 || (({s})r >> b) != ({s})a) {{ *bad = 1; return 0; }} return r; }}\n",
+        head("shru"),
+        head("shrs"),
+        head("shlu"),
+        head("shls"),
+    );
+    text.push_str(&shifts);
+    for name in ["add", "sub", "mul"] {
+        let checked = format!(
+            "{} {{ {s} r; if (__builtin_{name}_overflow(({s})a, ({s})b, &r)) \
+             {{ *bad = 1; return 0; }} return ({u})r; }}\n",
+            head(&format!("{name}s")),
+        );
+        text.push_str(&checked);
+    }
+    text
+}
+
+fn load(suffix: &str, ty: &str) -> String {
+    format!(
+        "{INLINE} {ty} lydian_get{suffix}(const char *p, int *bad) {{ \
+         if (!lydian_can_read(p, sizeof(lydian_a{suffix}))) {{ *bad = 1; return 0; }} \
+         return *(const lydian_a{suffix} *)p; }}\n"
+    )
+}
+
+/// Float to integer, the comparisons being exact as powers of two are: the integer part of `a` fits
+/// exactly if `-2^(n-1) - 1 < a < 2^(n-1)`, where a double has no number between the left bound and
+/// `-2^(n-1)` once `n` is above 53.
+fn float_conversions(n: u32) -> String {
+    let (half, full) = (format!("0x1p{}", n - 1), format!("0x1p{n}"));
+    let low = if n <= 32 { format!("a > -{half} - 1.0") } else { format!("a >= -{half}") };
+    format!(
+        "{INLINE} lydian_u{n} lydian_ftos{n}(double a, int *bad) {{ \
+         if (!({low} && a < {half})) {{ *bad = 1; return 0; }} \
+         return (lydian_u{n})(lydian_s{n})a; }}\n\
+         {INLINE} lydian_u{n} lydian_ftou{n}(double a, int *bad) {{ \
+         if (!(a > -1.0 && a < {full})) {{ *bad = 1; return 0; }} return (lydian_u{n})a; }}\n"
+    )
+}
