@@ -149,6 +149,20 @@ impl Pred {
         }
     }
 
+    /// The condition that it names first.
+    pub fn first_condition(&self) -> Option<ConditionId> {
+        match self {
+            Self::Const(_) | Self::Expr(_) => None,
+            Self::Cond(condition) | Self::Reached(condition) | Self::Mutant(condition, _) => {
+                Some(*condition)
+            }
+            Self::Not(a) => a.first_condition(),
+            Self::And(a, b) | Self::Or(a, b) | Self::Xor(a, b) => {
+                a.first_condition().or_else(|| b.first_condition())
+            }
+        }
+    }
+
     /// Calls `visit` with each expression in it.
     pub fn for_each_expr(&self, visit: &mut impl FnMut(ExprId)) {
         match self {

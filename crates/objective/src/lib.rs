@@ -5,8 +5,17 @@
 //! evaluated there in Kleene's logic; it is covered where that is surely true. Engines see labels,
 //! never criteria; reports see criteria, which count their labels apart.
 
+pub mod annotate;
 pub mod criterion;
+pub mod event;
+pub mod fingerprint;
+pub mod formula;
 pub mod label;
+#[cfg(test)]
+mod testing;
 
+pub use annotate::{AnnotateError, Annotation, Request, annotate};
 pub use criterion::Criterion;
+pub use event::{ConditionSet, DecisionVector, Event};
+pub use fingerprint::code_fingerprint;
 pub use label::{Entry, FunctionObjectives, Label, LabelId, LabelKey, Pred, Site};

@@ -1,0 +1,150 @@
+//! DC, CC, DCC, MCC, GACC and GICC: predicates on the event of a decision's evaluation.
+
+use lydian_ir::{Decision, DecisionId};
+
+use super::{Annotator, Context};
+use crate::criterion::Criterion;
+use crate::formula::{active_conditions, conditions, outcome, signed};
+use crate::label::{Pred, Site};
+
+/// DC: each decision true and false.
+pub(super) struct DecisionCoverage;
+
+impl Annotator for DecisionCoverage {
+    fn criterion(&self) -> Criterion {
+        Criterion::Dc
+    }
+
+    fn annotate(&self, cx: &mut Context<'_>) {
+        for (id, decision) in cx.body.decisions.iter() {
+            for value in [true, false] {
+                let pred = signed(outcome(&decision.tree), value);
+                cx.push(Site::Decision(id), pred, decision.span, format!("{id} {value}"));
+            }
+        }
+    }
+}
+
+/// CC: each condition true and false.
+pub(super) struct ConditionCoverage;
+
+impl Annotator for ConditionCoverage {
+    fn criterion(&self) -> Criterion {
+        Criterion::Cc
+    }
+
+    fn annotate(&self, cx: &mut Context<'_>) {
+        for (id, decision) in cx.body.decisions.iter() {
+            for condition in conditions(&decision.tree) {
+                let span = decision.conditions[condition].span;
+                for value in [true, false] {
+                    let pred = signed(Pred::Cond(condition), value);
+                    cx.push(Site::Decision(id), pred, span, format!("{id}.{condition} {value}"));
+                }
+            }
+        }
+    }
+}
+
+/// DCC: DC and CC.
+pub(super) struct DecisionConditionCoverage;
+
+impl Annotator for DecisionConditionCoverage {
+    fn criterion(&self) -> Criterion {
+        Criterion::Dcc
+    }
+
+    fn annotate(&self, cx: &mut Context<'_>) {
+        DecisionCoverage.annotate(cx);
+        ConditionCoverage.annotate(cx);
+    }
+}
+
+/// MCC: each combination of the values of a decision's conditions.
+pub(super) struct MultipleConditionCoverage;
+
+impl Annotator for MultipleConditionCoverage {
+    fn criterion(&self) -> Criterion {
+        Criterion::Mcc
+    }
+
+    fn annotate(&self, cx: &mut Context<'_>) {
+        for (id, decision) in cx.body.decisions.iter() {
+            let count = conditions(&decision.tree).len();
+            let limit = cx.request.mcc_conditions.min(20) as usize;
+            if count > limit {
+                let message = format!(
+                    "mcc has no objectives for a decision with {count} conditions: the limit is {limit}"
+                );
+                cx.warn("mcc-conditions", message, decision.span);
+            } else if count > 0 {
+                combinations(cx, id, decision);
+            }
+        }
+    }
+}
+
+/// All combinations, from all true to all false, the last condition changing fastest.
+fn combinations(cx: &mut Context<'_>, id: DecisionId, decision: &Decision) {
+    let conditions = conditions(&decision.tree);
+    for combination in (0..1u32 << conditions.len()).rev() {
+        let values = (0..conditions.len()).rev().map(|bit| combination >> bit & 1 == 1);
+        let mut name = format!("{id} ");
+        let mut pred = Pred::Const(true);
+        for (condition, value) in conditions.iter().zip(values) {
+            name.push(if value { 'T' } else { 'F' });
+            pred = Pred::and(pred, signed(Pred::Cond(*condition), value));
+        }
+        cx.push(Site::Decision(id), pred, decision.span, name);
+    }
+}
+
+/// GACC: each condition true and false while it decides the outcome.
+pub(super) struct ActiveClauseCoverage;
+
+impl Annotator for ActiveClauseCoverage {
+    fn criterion(&self) -> Criterion {
+        Criterion::Gacc
+    }
+
+    fn annotate(&self, cx: &mut Context<'_>) {
+        for (id, decision) in cx.body.decisions.iter() {
+            for (condition, decides) in active_conditions(&decision.tree) {
+                let span = decision.conditions[condition].span;
+                for value in [true, false] {
+                    let literal = signed(Pred::Cond(condition), value);
+                    let name = format!("{id}.{condition} {value} decides");
+                    cx.push(Site::Decision(id), Pred::and(literal, decides.clone()), span, name);
+                }
+            }
+        }
+    }
+}
+
+/// GICC: each condition true and false while it does not decide the outcome, the outcome being
+/// true and being false (Ammann and Offutt). A condition that always decides, as the only one of a
+/// decision and the operands of `^` do, has no inactive case and gets no objective.
+pub(super) struct InactiveClauseCoverage;
+
+impl Annotator for InactiveClauseCoverage {
+    fn criterion(&self) -> Criterion {
+        Criterion::Gicc
+    }
+
+    fn annotate(&self, cx: &mut Context<'_>) {
+        for (id, decision) in cx.body.decisions.iter() {
+            for (condition, decides) in active_conditions(&decision.tree) {
+                let span = decision.conditions[condition].span;
+                let inactive = Pred::not(decides);
+                for (result, value) in [(true, true), (true, false), (false, true), (false, false)]
+                {
+                    let literal = signed(Pred::Cond(condition), value);
+                    let result_pred = signed(outcome(&decision.tree), result);
+                    let pred = Pred::and(Pred::and(literal, inactive.clone()), result_pred);
+                    let name = format!("{id}.{condition} {value} idle, {id} {result}");
+                    cx.push(Site::Decision(id), pred, span, name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! The mutants of one whole expression.
+//!
+//! The walk goes over the tree with the path to each node, so that a mutant is the tree with one
+//! node replaced. Its order is that of evaluation: operands from left to right, then the operator.
+
+use lydian_base::Span;
+use lydian_ir::source::{Root, RootKind};
+use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+
+use crate::annotate::Context;
+use crate::annotate::exprs::mask;
+use crate::annotate::types::{Reading, reading};
+
+/// A whole expression with one node replaced.
+pub(super) struct Mutant {
+    /// The mutated expression.
+    pub(super) expr: ExprId,
+    /// What was done, such as `AOR + -> -`.
+    pub(super) name: String,
+    /// The text of what was replaced.
+    pub(super) span: Span,
+}
+
+/// All mutants of a root's expression, without those equal by construction.
+pub(super) fn mutants(cx: &mut Context<'_>, root: &Root) -> Vec<Mutant> {
+    let mut walk = Walk { cx, root, path: Vec::new(), found: Vec::new() };
+    walk.visit(root.expr);
+    walk.found
+}
+
+/// Whether the expression is a comparison of integers or addresses that the user wrote.
+pub(super) fn compares_integers(cx: &Context<'_>, expr: ExprId) -> bool {
+    match cx.exprs.arena()[expr] {
+        Expr::Cmp(op, a, b) => !op.is_float() && is_written(cx, expr, &[a, b]),
+        _ => false,
+    }
+}
+
+/// Whether an operator has a text of its own: its span is there and is none of its operands'. A
+/// comparison with zero that C implies has not.
+fn is_written(cx: &Context<'_>, expr: ExprId, operands: &[ExprId]) -> bool {
+    let spans = &cx.body.source.exprs;
+    let own = spans[expr];
+    !own.is_none()
+        && operands.iter().all(|operand| !spans[*operand].is_none() && spans[*operand] != own)
+}
+
+struct Walk<'c, 'a> {
+    cx: &'c mut Context<'a>,
+    root: &'c Root,
+    /// From the root to the node being visited.
+    path: Vec<(ExprId, usize)>,
+    found: Vec<Mutant>,
+}
+
+impl Walk<'_, '_> {
+    fn visit(&mut self, expr: ExprId) {
+        let node = self.cx.exprs.arena()[expr].clone();
+        let mut operands = Vec::new();
+        node.for_each_operand(|operand| operands.push(operand));
+        for (position, operand) in operands.into_iter().enumerate() {
+            self.path.push((expr, position));
+            self.visit(operand);
+            self.path.pop();
+        }
+        match node {
+            Expr::Const(ty, bits) => self.constant(expr, ty, bits),
+            Expr::Cmp(op, a, b) => self.comparison(expr, op, a, b),
+            Expr::Binary(op, a, b) => {
+                if self.is_operator(expr, &[a, b]) {
+                    self.arithmetic(expr, op, a, b);
+                }
+                self.insertions(expr);
+            }
+            Expr::Cast(..) if !self.is_promotion(expr) => {}
+            _ => self.insertions(expr),
+        }
+    }
+
+    /// Adds the root with the current node replaced.
+    fn push(&mut self, node: ExprId, new: ExprId, name: String) {
+        let expr = self.cx.exprs.replace(&self.path, new);
+        let own = self.cx.body.source.exprs[node];
+        let span = if own.is_none() { self.root.span } else { own };
+        self.found.push(Mutant { expr, name, span });
+    }
+
+    /// Whether the user wrote the operator; the one in `x += e` and `x++` has no span of its own
+    /// but stands at the root, below conversions.
+    fn is_operator(&self, expr: ExprId, operands: &[ExprId]) -> bool {
+        let arena = self.cx.exprs.arena();
+        let updates = self.root.kind == RootKind::Update
+            && self.path.iter().all(|(above, _)| matches!(arena[*above], Expr::Cast(..)));
+        updates || is_written(self.cx, expr, operands)
+    }
+
+    /// CRO.
+    fn constant(&mut self, expr: ExprId, ty: Type, bits: u128) {
+        let arithmetic = matches!(ty, Type::Int(8..) | Type::F32 | Type::F64);
+        if !arithmetic || self.cx.body.source.exprs[expr].is_none() {
+            return;
+        }
+        for value in [0, 1, -1] {
+            let new = match ty {
+                Type::Int(_) => self.cx.exprs.int(ty, value),
+                _ => self.cx.exprs.float(ty, value as f64),
+            };
+            let same = matches!(self.cx.exprs.arena()[new], Expr::Const(_, other) if other == bits);
+            if !same {
+                let name = format!("CRO {} -> {value}", constant_text(ty, bits));
+                self.push(expr, new, name);
+            }
+        }
+    }
+
+    /// ROR.
+    fn comparison(&mut self, expr: ExprId, op: CmpOp, a: ExprId, b: ExprId) {
+        if !is_written(self.cx, expr, &[a, b]) {
+            return;
+        }
+        let is_equality = matches!(op, CmpOp::Eq | CmpOp::Ne);
+        let others: Vec<CmpOp> = match self.cx.exprs.type_of(a) {
+            Type::Ptr if is_equality => vec![CmpOp::Eq, CmpOp::Ne],
+            Type::Int(1) => vec![CmpOp::Eq, CmpOp::Ne],
+            Type::F32 | Type::F64 => FLOAT.to_vec(),
+            _ if is_equality && self.is_signed(a, b) => SIGNED.to_vec(),
+            _ if SIGNED.contains(&op) && !is_equality => SIGNED.to_vec(),
+            _ => UNSIGNED.to_vec(),
+        };
+        for other in others.into_iter().filter(|other| *other != op) {
+            let new = self.cx.exprs.cmp(other, a, b);
+            let name = format!("ROR {} -> {}", op.c_symbol(), other.c_symbol());
+            self.push(expr, new, name);
+        }
+        for value in [true, false] {
+            let new = self.cx.exprs.int(Type::BOOL, i128::from(value));
+            self.push(expr, new, format!("ROR {} -> {value}", op.c_symbol()));
+        }
+    }
+
+    /// Whether `<` between two operands would be a signed comparison.
+    fn is_signed(&self, a: ExprId, b: ExprId) -> bool {
+        [a, b].into_iter().any(|operand| reading(self.cx, operand) == Reading::Signed)
+    }
+
+    /// AOR, LOR and SOR.
+    fn arithmetic(&mut self, expr: ExprId, op: BinOp, a: ExprId, b: ExprId) {
+        let Some((operator, family)) = family(op) else { return };
+        let right = match self.cx.exprs.arena()[b] {
+            Expr::Const(ty, bits) if !ty.is_float() => Some(bits & mask(ty)),
+            _ => None,
+        };
+        for &other in family.iter().filter(|other| **other != op) {
+            let same = right.is_some_and(|c| is_neutral(op, c) && is_neutral(other, c));
+            if !same {
+                let new = self.cx.exprs.binary(other, a, b);
+                let name = format!("{operator} {} -> {}", c_symbol(op), c_symbol(other));
+                self.push(expr, new, name);
+            }
+        }
+    }
+
+    /// Whether a conversion is the promotion of what it converts, so that ABS and UOI apply to its
+    /// result rather than to its operand.
+    fn is_promotion(&self, expr: ExprId) -> bool {
+        let arena = self.cx.exprs.arena();
+        match arena[expr] {
+            Expr::Cast(CastOp::SExt | CastOp::ZExt, _, a) => {
+                let narrow = matches!(self.cx.exprs.type_of(a), Type::Int(8 | 16));
+                narrow && !matches!(arena[a], Expr::Cast(..) | Expr::Const(..))
+            }
+            _ => false,
+        }
+    }
+
+    /// ABS and UOI.
+    fn insertions(&mut self, expr: ExprId) {
+        let promoted = self.path.last().is_some_and(|(parent, _)| self.is_promotion(*parent));
+        let reading = reading(self.cx, expr);
+        if promoted || reading == Reading::None {
+            return;
+        }
+        // `-x == 0` and `abs(x) == 0` say no other than `x == 0`.
+        let tested = self.is_compared_with_zero();
+        if reading != Reading::Unsigned && !tested {
+            let absolute = self.absolute(expr, reading);
+            self.push(expr, absolute, "ABS abs".to_owned());
+            let negated = self.negate(absolute, reading);
+            self.push(expr, negated, "ABS -abs".to_owned());
+        }
+        if !tested {
+            let negated = self.negate(expr, reading);
+            self.push(expr, negated, "UOI -".to_owned());
+        }
+        if reading != Reading::Float {
+            let flipped = self.cx.exprs.unary(UnOp::Not, expr);
+            self.push(expr, flipped, "UOI ~".to_owned());
+        }
+        // `!x == 0` is the opposite test, which ROR has, or UOI where the test is implied.
+        if !tested {
+            let not = self.logical_not(expr);
+            self.push(expr, not, "UOI !".to_owned());
+        }
+        for (op, name) in [(Step::Up, "UOI +1"), (Step::Down, "UOI -1")] {
+            let stepped = self.step(expr, reading, op);
+            self.push(expr, stepped, name.to_owned());
+        }
+    }
+
+    /// Whether the current node is all that stands on one side of `== 0` or `!= 0`.
+    fn is_compared_with_zero(&self) -> bool {
+        let arena = self.cx.exprs.arena();
+        let other = match self.path.last() {
+            Some((parent, position)) => match arena[*parent] {
+                Expr::Cmp(CmpOp::Eq | CmpOp::Ne | CmpOp::FEq | CmpOp::FNe, a, b) => {
+                    if *position == 0 { b } else { a }
+                }
+                _ => return false,
+            },
+            None => return false,
+        };
+        matches!(arena[other], Expr::Const(_, 0))
+    }
+
+    fn negate(&mut self, expr: ExprId, reading: Reading) -> ExprId {
+        let op = match reading {
+            Reading::Signed => UnOp::NegS,
+            Reading::Float => UnOp::FNeg,
+            Reading::Unsigned | Reading::None => UnOp::NegU,
+        };
+        self.cx.exprs.unary(op, expr)
+    }
+
+    /// The absolute value without a branch: integers by the sign spread over all bits (the least
+    /// number stays as it is), floats by clearing the sign.
+    fn absolute(&mut self, expr: ExprId, reading: Reading) -> ExprId {
+        let exprs = &mut self.cx.exprs;
+        let ty = exprs.type_of(expr);
+        if reading == Reading::Float {
+            let int = Type::Int(ty.bits() as u8);
+            let bits = exprs.make(&Expr::Cast(CastOp::Bits, int, expr));
+            let but_sign = exprs.int(int, (mask(int) >> 1) as i128);
+            let cleared = exprs.binary(BinOp::And, bits, but_sign);
+            return exprs.make(&Expr::Cast(CastOp::Bits, ty, cleared));
+        }
+        let amount = exprs.int(ty, i128::from(ty.bits() - 1));
+        let sign = exprs.binary(BinOp::ShrS, expr, amount);
+        let flipped = exprs.binary(BinOp::Xor, expr, sign);
+        exprs.binary(BinOp::SubU, flipped, sign)
+    }
+
+    /// `!e` as a number of `e`'s type.
+    fn logical_not(&mut self, expr: ExprId) -> ExprId {
+        let exprs = &mut self.cx.exprs;
+        let ty = exprs.type_of(expr);
+        let zero = exprs.zero(ty);
+        let op = if ty.is_float() { CmpOp::FEq } else { CmpOp::Eq };
+        let test = exprs.cmp(op, expr, zero);
+        if !ty.is_float() {
+            return exprs.make(&Expr::Cast(CastOp::ZExt, ty, test));
+        }
+        let int = exprs.make(&Expr::Cast(CastOp::ZExt, Type::Int(32), test));
+        exprs.make(&Expr::Cast(CastOp::UToF, ty, int))
+    }
+
+    fn step(&mut self, expr: ExprId, reading: Reading, step: Step) -> ExprId {
+        let ty = self.cx.exprs.type_of(expr);
+        let (up, down) = match reading {
+            Reading::Float => (BinOp::FAdd, BinOp::FSub),
+            Reading::Signed => (BinOp::AddS, BinOp::SubS),
+            Reading::Unsigned | Reading::None => (BinOp::AddU, BinOp::SubU),
+        };
+        let one = match reading {
+            Reading::Float => self.cx.exprs.float(ty, 1.0),
+            _ => self.cx.exprs.int(ty, 1),
+        };
+        self.cx.exprs.binary(if step == Step::Up { up } else { down }, expr, one)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Up,
+    Down,
+}
+
+const SIGNED: [CmpOp; 6] = [CmpOp::LtS, CmpOp::LeS, CmpOp::GtS, CmpOp::GeS, CmpOp::Eq, CmpOp::Ne];
+const UNSIGNED: [CmpOp; 6] = [CmpOp::LtU, CmpOp::LeU, CmpOp::GtU, CmpOp::GeU, CmpOp::Eq, CmpOp::Ne];
+const FLOAT: [CmpOp; 6] = [CmpOp::FLt, CmpOp::FLe, CmpOp::FGt, CmpOp::FGe, CmpOp::FEq, CmpOp::FNe];
+
+/// The mutation operator that changes an operator, and all operators among which it chooses.
+fn family(op: BinOp) -> Option<(&'static str, &'static [BinOp])> {
+    use BinOp::*;
+    const SIGNED: &[BinOp] = &[AddS, SubS, MulS, DivS, RemS];
+    const UNSIGNED: &[BinOp] = &[AddU, SubU, MulU, DivU, RemU];
+    const FLOAT: &[BinOp] = &[FAdd, FSub, FMul, FDiv];
+    const BITS: &[BinOp] = &[And, Or, Xor];
+    const LOGICAL_SHIFTS: &[BinOp] = &[ShlU, ShrU];
+    const SIGNED_SHIFTS: &[BinOp] = &[ShlS, ShrS];
+    [
+        ("AOR", SIGNED),
+        ("AOR", UNSIGNED),
+        ("AOR", FLOAT),
+        ("LOR", BITS),
+        ("SOR", LOGICAL_SHIFTS),
+        ("SOR", SIGNED_SHIFTS),
+    ]
+    .into_iter()
+    .find(|(_, family)| family.contains(&op))
+}
+
+fn c_symbol(op: BinOp) -> &'static str {
+    use BinOp::*;
+    match op {
+        AddU | AddS | FAdd => "+",
+        SubU | SubS | FSub => "-",
+        MulU | MulS | FMul => "*",
+        DivU | DivS | FDiv => "/",
+        RemU | RemS => "%",
+        ShlU | ShlS => "<<",
+        ShrU | ShrS => ">>",
+        And => "&",
+        Or => "|",
+        Xor => "^",
+    }
+}
+
+/// Whether `x op constant` is `x` for every integer `x`.
+fn is_neutral(op: BinOp, constant: u128) -> bool {
+    use BinOp::*;
+    match op {
+        AddU | AddS | SubU | SubS | ShlU | ShlS | ShrU | ShrS | Or | Xor => constant == 0,
+        MulU | MulS | DivU | DivS => constant == 1,
+        _ => false,
+    }
+}
+
+fn constant_text(ty: Type, bits: u128) -> String {
+    match ty {
+        Type::F32 => format!("{:?}", f32::from_bits(bits as u32)),
+        Type::F64 => format!("{:?}", f64::from_bits(bits as u64)),
+        // Numbers near the top of the range are read as negative: -1 rather than 4294967295.
+        _ => {
+            let unused = 128 - ty.bits();
+            let value = ((bits << unused) as i128) >> unused;
+            if ty.bits() >= 32 { value.to_string() } else { bits.to_string() }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Events and the meaning of predicates on them.
+//!
+//! An event is what happens once at a site: what a predicate can ask there. [`Pred::eval`] is the
+//! one definition of a predicate's truth; measuring, exploring and proving all answer to it.
+//! A decision's event is a [`DecisionVector`], which is what native runs record.
+
+use lydian_base::EntityId;
+use lydian_ir::{BoolTree, ConditionId, Decision, ExprId, Purity, Truth};
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use crate::label::Pred;
+
+/// What a predicate can ask of one passage of its site.
+pub trait Event {
+    /// The value of a condition; unknown where it has none.
+    fn condition(&self, condition: ConditionId) -> Truth;
+    /// Whether short-circuit evaluation reached a condition.
+    fn reached(&self, condition: ConditionId) -> bool;
+    /// The value of a mutant of a condition.
+    fn mutant(&self, condition: ConditionId, expr: ExprId) -> Truth;
+    /// The value of an `i1` expression on the state; unknown where evaluating it traps.
+    fn expr(&self, expr: ExprId) -> Truth;
+}
+
+impl Pred {
+    /// The predicate's truth on an event, in Kleene's logic. A label is covered where it is
+    /// [`Truth::True`].
+    pub fn eval(&self, event: &impl Event) -> Truth {
+        match self {
+            Self::Const(value) => Truth::from(*value),
+            Self::Cond(condition) => event.condition(*condition),
+            Self::Reached(condition) => Truth::from(event.reached(*condition)),
+            Self::Mutant(condition, expr) => event.mutant(*condition, *expr),
+            Self::Expr(expr) => event.expr(*expr),
+            Self::Not(a) => !a.eval(event),
+            Self::And(a, b) => a.eval(event).and(b.eval(event)),
+            Self::Or(a, b) => a.eval(event).or(b.eval(event)),
+            Self::Xor(a, b) => a.eval(event).xor(b.eval(event)),
+        }
+    }
+}
+
+/// A set of a decision's conditions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ConditionSet {
+    /// Bits, lowest first; never ends with a zero word, so that equal sets are equal values.
+    words: SmallVec<[u64; 2]>,
+}
+
+impl ConditionSet {
+    /// The empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The set whose members are the positions of the one bits, `c0` being the lowest.
+    pub fn from_bits(bits: u64) -> Self {
+        let mut words = SmallVec::new();
+        if bits != 0 {
+            words.push(bits);
+        }
+        Self { words }
+    }
+
+    /// Adds a condition.
+    pub fn insert(&mut self, condition: ConditionId) {
+        let (word, bit) = (condition.index() / 64, condition.index() % 64);
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << bit;
+    }
+
+    /// Whether it holds a condition.
+    pub fn contains(&self, condition: ConditionId) -> bool {
+        let word = self.words.get(condition.index() / 64).copied().unwrap_or(0);
+        word >> (condition.index() % 64) & 1 == 1
+    }
+
+    /// How many conditions it holds.
+    pub fn len(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+}
+
+impl FromIterator<ConditionId> for ConditionSet {
+    fn from_iter<I: IntoIterator<Item = ConditionId>>(conditions: I) -> Self {
+        let mut set = Self::new();
+        conditions.into_iter().for_each(|condition| set.insert(condition));
+        set
+    }
+}
+
+/// One evaluation of a decision: the event of [`crate::Site::Decision`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct DecisionVector {
+    /// The conditions that short-circuit evaluation reached.
+    pub reached: ConditionSet,
+    /// The conditions that have a value: those reached, and pure ones whose value on the state at
+    /// the outcome was recorded.
+    pub known: ConditionSet,
+    /// The known conditions that are true.
+    pub value: ConditionSet,
+}
+
+impl DecisionVector {
+    /// The vector of an evaluation with the given value for each condition that evaluation would
+    /// reach. Conditions that are not reached are known exactly where they are pure, unless
+    /// `short_circuit` makes all of them unknown.
+    pub fn of(
+        decision: &Decision,
+        short_circuit: bool,
+        value: impl Fn(ConditionId) -> bool,
+    ) -> Self {
+        let mut vector = Self::default();
+        run(&decision.tree, &mut |condition| {
+            vector.reached.insert(condition);
+            value(condition)
+        });
+        for (id, condition) in decision.conditions.iter() {
+            let pure = condition.purity == Purity::Pure && !short_circuit;
+            if pure || vector.reached.contains(id) {
+                vector.known.insert(id);
+                if value(id) {
+                    vector.value.insert(id);
+                }
+            }
+        }
+        vector
+    }
+}
+
+impl Event for DecisionVector {
+    fn condition(&self, condition: ConditionId) -> Truth {
+        if self.known.contains(condition) {
+            Truth::from(self.value.contains(condition))
+        } else {
+            Truth::Unknown
+        }
+    }
+
+    fn reached(&self, condition: ConditionId) -> bool {
+        self.reached.contains(condition)
+    }
+
+    /// A vector holds no values of mutants.
+    fn mutant(&self, _: ConditionId, _: ExprId) -> Truth {
+        Truth::Unknown
+    }
+
+    /// A vector holds no state.
+    fn expr(&self, _: ExprId) -> Truth {
+        Truth::Unknown
+    }
+}
+
+/// Evaluates a tree as C does: `condition` is called for each condition that is reached, in order.
+/// Returns the outcome.
+pub fn run(tree: &BoolTree, condition: &mut impl FnMut(ConditionId) -> bool) -> bool {
+    match tree {
+        BoolTree::Const(value) => *value,
+        BoolTree::Cond(id) => condition(*id),
+        BoolTree::Not(a) => !run(a, condition),
+        BoolTree::And(a, b) => run(a, condition) && run(b, condition),
+        BoolTree::Or(a, b) => run(a, condition) || run(b, condition),
+        BoolTree::BitAnd(a, b) => run(a, condition) & run(b, condition),
+        BoolTree::BitOr(a, b) => run(a, condition) | run(b, condition),
+        BoolTree::Eq(a, b) => run(a, condition) == run(b, condition),
+        BoolTree::Xor(a, b) => run(a, condition) != run(b, condition),
+        BoolTree::Ite(test, a, b) => {
+            if run(test, condition) {
+                run(a, condition)
+            } else {
+                run(b, condition)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(index: usize) -> ConditionId {
+        ConditionId::from_index(index)
+    }
+
+    #[test]
+    fn a_set_holds_more_than_64_conditions() {
+        let set: ConditionSet = [id(1), id(100)].into_iter().collect();
+        assert_eq!(set.len(), 2);
+        assert!(set.contains(id(1)) && set.contains(id(100)) && !set.contains(id(64)));
+        assert!(!set.contains(id(1000)));
+    }
+
+    #[test]
+    fn a_predicate_about_what_a_vector_does_not_hold_is_unknown() {
+        let vector = DecisionVector {
+            reached: ConditionSet::from_bits(1),
+            known: ConditionSet::from_bits(1),
+            value: ConditionSet::new(),
+        };
+        assert_eq!(Pred::Cond(id(0)).eval(&vector), Truth::False);
+        assert_eq!(Pred::Cond(id(1)).eval(&vector), Truth::Unknown);
+        assert_eq!(Pred::not(Pred::Cond(id(1))).eval(&vector), Truth::Unknown);
+        assert_eq!(Pred::Reached(id(1)).eval(&vector), Truth::False);
+        let mutant = Pred::Mutant(id(0), ExprId::from_index(0));
+        assert_eq!(mutant.eval(&vector), Truth::Unknown);
+    }
+}

@@ -1,0 +1,428 @@
+//! What identifies functions and labels across edits of a file.
+//!
+//! Two things are told apart. A *key* says which label it is: it follows from the function's own
+//! text, its types and the label's site and predicate, and survives every edit elsewhere. A *code
+//! fingerprint* says what the function means: it covers everything that a run of it can reach
+//! (callees, globals) and what the caller adds (semantics, compile flags). Evidence is valid only
+//! for the code fingerprint for which it was found, so an edit of a callee keeps the label and
+//! drops what was known about it.
+//!
+//! Local ids, marks, decisions and roots are numbered within their function, so they may be hashed
+//! as they are. Ids of globals, functions, types and records are not: their names are.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use lydian_base::SourceMap;
+use lydian_ir::stmt::{Callee, Terminator};
+use lydian_ir::{
+    Body, CType, CTypeId, CTypes, Expr, ExprArena, ExprId, FuncId, Function, GlobalId, GlobalInit,
+    Program, RecordId, RelocationTarget, Stmt,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::label::{LabelKey, Pred, Site};
+
+/// Makes the keys of one function's labels.
+#[derive(Debug)]
+pub struct KeyMaker {
+    function: blake3::Hash,
+    /// Hashes of expressions, by id.
+    exprs: FxHashMap<ExprId, blake3::Hash>,
+}
+
+impl KeyMaker {
+    /// Hashes what all labels of a function share: its name, its signature, its text, the layouts
+    /// of the types and the declarations of the globals that it uses.
+    pub fn new(program: &Program, map: &SourceMap, func: FuncId) -> Self {
+        let function = &program.functions[func];
+        let mut hasher = blake3::Hasher::new();
+        part(&mut hasher, "lydian label key 1");
+        hash_own(&mut hasher, program, map, function);
+        Self { function: hasher.finalize(), exprs: FxHashMap::default() }
+    }
+
+    /// The key of a label whose predicate's expressions lie in `exprs`.
+    pub fn key(
+        &mut self,
+        program: &Program,
+        exprs: &ExprArena,
+        site: Site,
+        pred: &Pred,
+    ) -> LabelKey {
+        let mut text = String::new();
+        self.write_pred(program, exprs, pred, &mut text);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.function.as_bytes());
+        part(&mut hasher, &format!("{site:?}"));
+        part(&mut hasher, &text);
+        // 128 bits keep collisions out of reach and keys short enough to read.
+        LabelKey(hasher.finalize().to_hex()[..32].to_owned())
+    }
+
+    fn write_pred(&mut self, program: &Program, exprs: &ExprArena, pred: &Pred, out: &mut String) {
+        let mut two = |name: &str, a: &Pred, b: &Pred, out: &mut String| {
+            out.push_str(name);
+            out.push('(');
+            self.write_pred(program, exprs, a, out);
+            out.push(',');
+            self.write_pred(program, exprs, b, out);
+            out.push(')');
+        };
+        match pred {
+            Pred::And(a, b) => two("and", a, b, out),
+            Pred::Or(a, b) => two("or", a, b, out),
+            Pred::Xor(a, b) => two("xor", a, b, out),
+            Pred::Not(a) => {
+                out.push('!');
+                self.write_pred(program, exprs, a, out);
+            }
+            Pred::Const(value) => write_to(out, format_args!("{value}")),
+            Pred::Cond(condition) => write_to(out, format_args!("{condition}")),
+            Pred::Reached(condition) => write_to(out, format_args!("reached {condition}")),
+            Pred::Mutant(condition, expr) => {
+                let hash = self.expr_hash(program, exprs, *expr);
+                write_to(out, format_args!("{condition}:={hash}"));
+            }
+            Pred::Expr(expr) => {
+                let hash = self.expr_hash(program, exprs, *expr);
+                write_to(out, format_args!("{hash}"));
+            }
+        }
+    }
+
+    /// The hash of an expression's shape. Each expression is hashed once.
+    fn expr_hash(&mut self, program: &Program, exprs: &ExprArena, expr: ExprId) -> blake3::Hash {
+        let mut stack = vec![expr];
+        while let Some(&at) = stack.last() {
+            if self.exprs.contains_key(&at) {
+                stack.pop();
+                continue;
+            }
+            let before = stack.len();
+            exprs[at].for_each_operand(|operand| {
+                if !self.exprs.contains_key(&operand) {
+                    stack.push(operand);
+                }
+            });
+            if stack.len() > before {
+                continue;
+            }
+            let mut hasher = blake3::Hasher::new();
+            part(&mut hasher, &head(program, &exprs[at]));
+            exprs[at].for_each_operand(|operand| {
+                hasher.update(self.exprs[&operand].as_bytes());
+            });
+            self.exprs.insert(at, hasher.finalize());
+            stack.pop();
+        }
+        self.exprs[&expr]
+    }
+}
+
+/// An expression without its operands, with names for what is numbered within the program.
+fn head(program: &Program, expr: &Expr) -> String {
+    match expr {
+        Expr::AddrGlobal(global) => format!("global {}", program.globals[*global].name),
+        Expr::AddrFunc(func) => format!("function {}", program.functions[*func].name),
+        Expr::LoadBits { field, .. } => format!(
+            "bits {} {} {} {} {} {}",
+            field.byte_offset, field.bit, field.bits, field.signed, field.ty, field.field
+        ),
+        Expr::Field { record, field, .. } => {
+            let record = &program.types.records[*record];
+            let offset = record.fields.get(*field as usize).map(|field| field.bit_offset);
+            format!("field {} {field} {offset:?}", record.name)
+        }
+        Expr::Const(ty, bits) => format!("const {ty} {bits}"),
+        Expr::Local(local) => format!("local {local}"),
+        Expr::AddrLocal(local) => format!("address {local}"),
+        Expr::Load { ty, volatile, .. } => format!("load {ty} {volatile}"),
+        Expr::Unary(op, _) => op.to_string(),
+        Expr::Binary(op, ..) => op.to_string(),
+        Expr::Cmp(op, ..) => op.to_string(),
+        Expr::Cast(op, ty, _) => format!("{op} {ty}"),
+        Expr::Index { size, bound, .. } => format!("index {size} {bound:?}"),
+        Expr::PtrDiff { size, .. } => format!("difference {size}"),
+    }
+}
+
+/// The fingerprint of everything that a run of a function can reach: the function, what it calls
+/// and whose address it takes, the globals that these read, with their types and first contents.
+/// Where a call goes through a pointer, every function of the program of that type counts as
+/// reached. `settings` is what else changes the meaning: semantics, compile flags. Hexadecimal.
+pub fn code_fingerprint(
+    program: &Program,
+    map: &SourceMap,
+    func: FuncId,
+    settings: &str,
+) -> String {
+    let (functions, globals) = reachable(program, func);
+    let mut hasher = blake3::Hasher::new();
+    part(&mut hasher, "lydian code 1");
+    part(&mut hasher, settings);
+    part(&mut hasher, &program.functions[func].name);
+    for id in functions.values() {
+        hash_own(&mut hasher, program, map, &program.functions[*id]);
+    }
+    for id in globals.values() {
+        hash_global(&mut hasher, program, *id, true);
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// Functions and globals that a run can reach, by name.
+fn reachable(
+    program: &Program,
+    start: FuncId,
+) -> (BTreeMap<&str, FuncId>, BTreeMap<&str, GlobalId>) {
+    let (mut functions, mut globals) = (BTreeMap::new(), BTreeMap::new());
+    let mut rest = vec![Entity::Function(start)];
+    while let Some(entity) = rest.pop() {
+        match entity {
+            Entity::Function(id) => {
+                let function = &program.functions[id];
+                if functions.insert(function.name.as_str(), id).is_none() {
+                    references(program, function, &mut rest);
+                }
+            }
+            Entity::Global(id) => {
+                let global = &program.globals[id];
+                if globals.insert(global.name.as_str(), id).is_none()
+                    && let GlobalInit::Data { relocations, .. } = &global.init
+                {
+                    rest.extend(relocations.iter().map(|relocation| match relocation.target {
+                        RelocationTarget::Global(id) => Entity::Global(id),
+                        RelocationTarget::Function(id) => Entity::Function(id),
+                    }));
+                }
+            }
+        }
+    }
+    (functions, globals)
+}
+
+enum Entity {
+    Function(FuncId),
+    Global(GlobalId),
+}
+
+/// What a function's body names or may call.
+fn references(program: &Program, function: &Function, out: &mut Vec<Entity>) {
+    let Some(body) = &function.body else { return };
+    out.extend(body.exprs.values().filter_map(|expr| match expr {
+        Expr::AddrGlobal(id) => Some(Entity::Global(*id)),
+        Expr::AddrFunc(id) => Some(Entity::Function(*id)),
+        _ => None,
+    }));
+    for stmt in body.stmts.values() {
+        match stmt {
+            Stmt::Call { callee: Callee::Direct(id), .. } => out.push(Entity::Function(*id)),
+            Stmt::Call { callee: Callee::Indirect(_), ty, .. } => {
+                let of_type = program.functions.iter().filter(|(_, other)| other.ty == *ty);
+                out.extend(of_type.map(|(id, _)| Entity::Function(id)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A function's own text and the declarations of what it uses.
+fn hash_own(hasher: &mut blake3::Hasher, program: &Program, map: &SourceMap, function: &Function) {
+    let mut types = TypeHasher { types: &program.types, hasher, done: FxHashSet::default() };
+    part(types.hasher, &function.name);
+    types.add(function.ty);
+    let Some(body) = &function.body else { return };
+    let text = if body.source.body.is_none() { function.span } else { body.source.body };
+    part(types.hasher, &normalise(map.slice(text)));
+    shape(types.hasher, body);
+    body.locals.values().for_each(|local| types.add(local.ty));
+    let mut globals = BTreeMap::new();
+    for expr in body.exprs.values() {
+        match expr {
+            Expr::AddrGlobal(id) => {
+                globals.insert(program.globals[*id].name.as_str(), *id);
+            }
+            Expr::Field { record, .. } => types.add_record(*record),
+            _ => {}
+        }
+    }
+    for id in globals.values() {
+        hash_global(hasher, program, *id, false);
+    }
+}
+
+/// The sizes of a body's tables: sites are named by their numbers, so text that is lowered
+/// otherwise (after a change of a macro, a flag or Lydian) must not keep its labels' keys.
+fn shape(hasher: &mut blake3::Hasher, body: &Body) {
+    let edges = |term: &Terminator| {
+        let mut count = 0;
+        term.for_each_successor(|_| count += 1);
+        count
+    };
+    let exits: Vec<u32> = body.blocks.values().map(|block| edges(&block.term)).collect();
+    let sizes = (body.locals.len(), body.exprs.len(), body.stmts.len(), body.decisions.len());
+    part(hasher, &format!("{sizes:?} {} {} {exits:?}", body.marks.len(), body.source.roots.len()));
+}
+
+fn hash_global(hasher: &mut blake3::Hasher, program: &Program, id: GlobalId, contents: bool) {
+    let global = &program.globals[id];
+    part(hasher, &global.name);
+    part(hasher, &format!("{} {} {}", global.size, global.align, global.read_only));
+    TypeHasher { types: &program.types, hasher, done: FxHashSet::default() }.add(global.ty);
+    if !contents {
+        return;
+    }
+    match &global.init {
+        GlobalInit::Extern => part(hasher, "extern"),
+        GlobalInit::Zero => part(hasher, "zero"),
+        GlobalInit::Data { items, relocations } => {
+            for item in items {
+                part(hasher, &item.offset.to_string());
+                hasher.update(&item.bytes);
+            }
+            for relocation in relocations {
+                let target = match relocation.target {
+                    RelocationTarget::Global(id) => &program.globals[id].name,
+                    RelocationTarget::Function(id) => &program.functions[id].name,
+                };
+                part(hasher, &format!("{} {target} {}", relocation.offset, relocation.addend));
+            }
+        }
+    }
+}
+
+/// Hashes types with the layouts of the records in them, each record once.
+struct TypeHasher<'a> {
+    types: &'a CTypes,
+    hasher: &'a mut blake3::Hasher,
+    done: FxHashSet<RecordId>,
+}
+
+impl TypeHasher<'_> {
+    fn add(&mut self, ty: CTypeId) {
+        part(self.hasher, &self.types.spell(ty, ""));
+        self.visit(ty);
+    }
+
+    fn visit(&mut self, ty: CTypeId) {
+        match self.types.get(ty) {
+            CType::Pointer { pointee, .. } => self.visit(*pointee),
+            CType::Array { element, .. } => self.visit(*element),
+            CType::Function { result, params, .. } => {
+                self.visit(*result);
+                params.iter().for_each(|param| self.visit(*param));
+            }
+            CType::Record(record) => self.add_record(*record),
+            CType::Enum { constants, .. } => part(self.hasher, &format!("{constants:?}")),
+            _ => {}
+        }
+    }
+
+    fn add_record(&mut self, record: RecordId) {
+        if !self.done.insert(record) {
+            return;
+        }
+        let record = &self.types.records[record];
+        part(self.hasher, &format!("{} {:?} {}", record.name, record.size, record.is_union));
+        for field in &record.fields {
+            part(self.hasher, &format!("{} {:?}", field.bit_offset, field.bits));
+            part(self.hasher, &self.types.spell(field.ty, &field.name));
+            self.visit(field.ty);
+        }
+    }
+}
+
+/// Adds a piece of text so that two pieces never read as one.
+fn part(hasher: &mut blake3::Hasher, text: &str) {
+    hasher.update(&(text.len() as u64).to_le_bytes());
+    hasher.update(text.as_bytes());
+}
+
+fn write_to(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("a String takes all text");
+}
+
+/// The text without line markers and comments, each stretch of white space outside of literals
+/// made one space.
+fn normalise(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut line_start = true;
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let taken = if line_start && is_line_marker(rest) {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if first.is_whitespace() {
+            let end = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
+            line_start |= rest[..end].contains('\n');
+            space(&mut out);
+            rest = &rest[end..];
+            continue;
+        } else if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            space(&mut out);
+            comment.find("*/").map_or(rest.len(), |end| end + 4)
+        } else {
+            let taken = if matches!(first, '"' | '\'') {
+                literal_length(rest, first)
+            } else {
+                first.len_utf8()
+            };
+            out.push_str(&rest[..taken]);
+            taken
+        };
+        line_start = false;
+        rest = &rest[taken..];
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+fn space(out: &mut String) {
+    if !out.is_empty() && !out.ends_with(' ') {
+        out.push(' ');
+    }
+}
+
+/// Whether the line is `# 12 "file.c"`; a `#pragma` is none.
+fn is_line_marker(text: &str) -> bool {
+    text.strip_prefix('#')
+        .is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The length of a string or character literal, its quotes included.
+fn literal_length(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        if c == quote && !escaped {
+            return at + 1;
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_markers_comments_and_white_space_do_not_show_in_the_normal_text() {
+        let a = "{\n# 7 \"a.c\"\n  return  1; // one\n}";
+        let b = "{ return /* two */ 1;\n}\n";
+        assert_eq!(normalise(a), normalise(b));
+    }
+
+    #[test]
+    fn the_contents_of_a_literal_show_in_the_normal_text() {
+        assert_eq!(normalise("f(\"a  // b\\\"  c\")"), "f(\"a  // b\\\"  c\")");
+        assert_ne!(normalise("f(\" \")"), normalise("f(\"  \")"));
+        assert_ne!(normalise("a b"), normalise("ab"));
+    }
+
+    #[test]
+    fn a_pragma_is_no_line_marker() {
+        assert_eq!(normalise("#pragma pack(1)\nint x;"), "#pragma pack(1) int x;");
+    }
+}

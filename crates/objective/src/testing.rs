@@ -1,0 +1,186 @@
+//! Programs made by hand for this crate's tests: one function, its text, and roots in it.
+
+use std::cell::Cell;
+
+use lydian_base::{Arena, EntityId, SideTable, SourceMap, Span};
+use lydian_ir::decision::Condition;
+use lydian_ir::source::{FunctionSource, Point, Root, RootKind};
+use lydian_ir::stmt::{Block, Mark, MarkKind, Terminator};
+use lydian_ir::{
+    BlockId, Body, BoolTree, CType, CTypeId, CTypes, CmpOp, ConditionId, Decision, DecisionKind,
+    Expr, ExprId, FuncId, Function, IntKind, Linkage, Local, LocalId, LocalKind, Program, Purity,
+    Stmt, Storage, Type,
+};
+
+pub(crate) const I32: Type = Type::Int(32);
+
+/// A function under construction. Spans of expressions count up, so that each has its own.
+pub(crate) struct Sample {
+    pub(crate) program: Program,
+    pub(crate) body: Body,
+    pub(crate) text: String,
+    name: String,
+    next_span: Cell<u32>,
+}
+
+impl Sample {
+    /// A function with one block that returns.
+    pub(crate) fn new(name: &str) -> Self {
+        let mut blocks = Arena::new();
+        let entry = blocks.push(Block { stmts: Vec::new(), term: Terminator::Return(None) });
+        let text = format!("void {name}(void) {{ body of {name} }} {}", " ".repeat(1000));
+        let end = text.find('}').map_or(0, |at| at + 1) as u32;
+        let start = text.find('{').map_or(0, |at| at) as u32;
+        let body = Body {
+            params: Vec::new(),
+            locals: Arena::new(),
+            exprs: Arena::new(),
+            stmts: Arena::new(),
+            blocks,
+            entry,
+            decisions: Arena::new(),
+            marks: Arena::new(),
+            source: FunctionSource {
+                body: Span::new(start, end),
+                stmts: SideTable::default(),
+                ..FunctionSource::default()
+            },
+        };
+        let program = Program { types: CTypes::new(), ..Program::default() };
+        Self { program, body, text, name: name.to_owned(), next_span: Cell::new(end + 1) }
+    }
+
+    fn span(&self) -> Span {
+        let start = self.next_span.get();
+        self.next_span.set(start + 2);
+        Span::new(start, start + 1)
+    }
+
+    pub(crate) fn int(&mut self) -> CTypeId {
+        self.program.types.int(IntKind::Int)
+    }
+
+    fn local(&mut self, name: &str, ty: CTypeId, kind: LocalKind) -> LocalId {
+        let scalar = self.program.types.scalar(ty).expect("a scalar");
+        self.body.locals.push(Local {
+            name: name.to_owned(),
+            ty,
+            kind,
+            storage: Storage::Register(scalar),
+            scope: Span::new(0, u32::MAX),
+        })
+    }
+
+    pub(crate) fn param(&mut self, name: &str, ty: CTypeId) -> LocalId {
+        let local = self.local(name, ty, LocalKind::Param);
+        self.body.params.push(local);
+        local
+    }
+
+    pub(crate) fn var(&mut self, name: &str, ty: CTypeId) -> LocalId {
+        self.local(name, ty, LocalKind::Var)
+    }
+
+    /// An expression that the user wrote.
+    pub(crate) fn expr(&mut self, expr: Expr) -> ExprId {
+        let id = self.body.exprs.push(expr);
+        let span = self.span();
+        self.body.source.exprs.set(id, span);
+        id
+    }
+
+    /// An expression that C implies.
+    pub(crate) fn implied(&mut self, expr: Expr) -> ExprId {
+        self.body.exprs.push(expr)
+    }
+
+    pub(crate) fn constant(&mut self, value: i32) -> ExprId {
+        self.expr(Expr::Const(I32, u128::from(value as u32)))
+    }
+
+    pub(crate) fn read(&mut self, local: LocalId) -> ExprId {
+        self.expr(Expr::Local(local))
+    }
+
+    /// A statement of the entry block.
+    pub(crate) fn stmt(&mut self, stmt: Stmt) -> Point {
+        let id = self.body.stmts.push(stmt);
+        self.body.blocks[self.body.entry].stmts.push(id);
+        Point::Stmt(id)
+    }
+
+    pub(crate) fn mark(&mut self) {
+        let span = self.span();
+        let mark = self.body.marks.push(Mark { kind: MarkKind::Statement, span });
+        self.stmt(Stmt::Mark(mark));
+    }
+
+    pub(crate) fn root(&mut self, point: Point, expr: ExprId, kind: RootKind) {
+        let span = self.span();
+        let captures = Vec::new();
+        self.body.source.roots.push(Root { point, expr, kind, span, captures, rewritable: true });
+    }
+
+    /// A root whose value the function returns.
+    pub(crate) fn returned(&mut self, expr: ExprId) {
+        self.root(Point::Term(self.body.entry), expr, RootKind::Value);
+    }
+
+    /// A decision over fresh pure comparisons, one for each condition of the tree.
+    pub(crate) fn decision(&mut self, tree: BoolTree) {
+        let int = self.int();
+        let x = self.param("x", int);
+        let conditions = crate::formula::conditions(&tree)
+            .iter()
+            .map(|condition| {
+                let (a, b) = (self.read(x), self.constant(condition.index() as i32));
+                let expr = self.expr(Expr::Cmp(CmpOp::LtS, a, b));
+                Condition { expr, purity: Purity::Pure, span: self.span() }
+            })
+            .collect();
+        let span = self.span();
+        self.body.decisions.push(Decision { kind: DecisionKind::Control, tree, conditions, span });
+    }
+
+    /// The program with its function and text.
+    pub(crate) fn finish(mut self) -> (Program, SourceMap, FuncId) {
+        let void = self.program.types.void();
+        let signature = CType::Function { result: void, params: Vec::new(), variadic: false };
+        let ty = self.program.types.intern(signature);
+        let span = self.body.source.body;
+        let func = self.program.functions.push(Function {
+            name: self.name,
+            ty,
+            linkage: Linkage::External,
+            param_names: Vec::new(),
+            noreturn: false,
+            body: Some(self.body),
+            span,
+        });
+        let map = SourceMap::from_preprocessed(self.text, "sample.c");
+        (self.program, map, func)
+    }
+}
+
+/// `f(p) { if (..) v = 1; return; }`: blocks 0, 1 (assigns) and 2 (returns).
+pub(crate) fn one_armed_assignment() -> Body {
+    let mut sample = Sample::new("f");
+    let int = sample.int();
+    sample.param("p", int);
+    let v = sample.var("v", int);
+    let test = sample.implied(Expr::Const(Type::BOOL, 1));
+    let one = sample.constant(1);
+    let (arm, join) = (BlockId::from_index(1), BlockId::from_index(2));
+    let mut body = sample.body;
+    let assign = body.stmts.push(Stmt::Assign { dst: v, value: one });
+    body.blocks[body.entry].term =
+        Terminator::Branch { cond: test, then_to: arm, else_to: join, origin: None };
+    body.blocks.push(Block { stmts: vec![assign], term: Terminator::Goto(join) });
+    body.blocks.push(Block { stmts: Vec::new(), term: Terminator::Return(None) });
+    body
+}
+
+/// The condition at a position.
+pub(crate) fn cond(index: usize) -> Box<BoolTree> {
+    Box::new(BoolTree::Cond(ConditionId::from_index(index)))
+}
