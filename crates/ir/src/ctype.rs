@@ -183,6 +183,19 @@ impl CTypes {
         self.types.iter()
     }
 
+    /// The types that a type is directly made of, members of records aside.
+    pub fn parts(ty: &CType) -> Vec<CTypeId> {
+        match ty {
+            CType::Enum { underlying: part, .. }
+            | CType::Pointer { pointee: part, .. }
+            | CType::Array { element: part, .. } => vec![*part],
+            CType::Function { result, params, .. } => {
+                std::iter::once(*result).chain(params.iter().copied()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// `void`.
     pub fn void(&mut self) -> CTypeId {
         self.intern(CType::Void)

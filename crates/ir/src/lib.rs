@@ -15,6 +15,7 @@ pub mod program;
 pub mod source;
 pub mod stmt;
 pub mod test;
+pub mod text;
 
 pub use arith::Overflow;
 pub use ctype::{CType, CTypeId, CTypes, Field, IntKind, Record, RecordId};

@@ -267,6 +267,16 @@ impl fmt::Display for Edge {
 }
 
 impl Terminator {
+    /// The expression that it evaluates.
+    pub const fn operand(&self) -> Option<ExprId> {
+        match self {
+            Self::Branch { cond, .. } => Some(*cond),
+            Self::Switch { value, .. } => Some(*value),
+            Self::Return(value) => *value,
+            Self::Goto(_) | Self::Trap(_) => None,
+        }
+    }
+
     /// Calls `visit` with each successor, in the order of [`Edge::way`].
     pub fn for_each_successor(&self, mut visit: impl FnMut(BlockId)) {
         match self {
