@@ -1,0 +1,386 @@
+//! The embedded solver: bit-blasting to an incremental SAT solver.
+//!
+//! Every term is blasted to gates once, every gate becomes clauses at most once for each SAT
+//! solver, and a query is a set of assumption literals. Only gates that a query depends on become
+//! clauses.
+//!
+//! A SAT solver must assign every variable that it knows, also those of gates that the query at
+//! hand does not depend on. So the solver is replaced by an empty one when it knows many more
+//! gates than the queries need ([`RebuildPolicy`]); gates are kept, so that this only costs
+//! making clauses again, and clauses that were learnt.
+//!
+//! Reads of array variables are free; lemmas that equal indexes give equal elements are added
+//! when a model violates them, until none does.
+
+use crate::aig::Lit;
+use crate::blast::{Blaster, Read};
+use crate::eval::Evaluator;
+use crate::gates_arith as arith;
+use crate::pool::TermPool;
+use crate::sat::{SatAnswer, SatBackend, SatCore, SatLit};
+use crate::solver::{Answer, Limits, Reason, Solver, checked};
+use crate::term::{BinOp, Node, Term};
+use crate::value::{ArrayValue, Model, Value};
+use crate::wide::Wide;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// When the SAT solver is replaced by an empty one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RebuildPolicy {
+    /// Replace when the solver knows more than this many times the gates of the present query.
+    pub factor: usize,
+    /// Never replace below this many gates.
+    pub least: usize,
+}
+
+impl RebuildPolicy {
+    /// Keep one SAT solver for ever.
+    pub const NEVER: RebuildPolicy = RebuildPolicy { factor: usize::MAX, least: usize::MAX };
+}
+
+impl Default for RebuildPolicy {
+    fn default() -> RebuildPolicy {
+        RebuildPolicy { factor: 4, least: 20_000 }
+    }
+}
+
+/// Figures about the work of a [`BitBlastSolver`].
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct BlastStatistics {
+    /// Queries that reached the SAT solver.
+    pub sat_calls: u64,
+    /// SAT solvers made.
+    pub rebuilds: u64,
+    /// Lemmas about reads of arrays.
+    pub array_lemmas: u64,
+    /// Gates in the graph.
+    pub gates: usize,
+}
+
+/// The embedded solver.
+pub struct BitBlastSolver {
+    backend: SatBackend,
+    policy: RebuildPolicy,
+    pool: u64,
+    blaster: Blaster,
+    sat: Box<dyn SatCore>,
+    /// By gate: its variable in the present SAT solver, 0 if it has none.
+    vars: Vec<i32>,
+    emitted: usize,
+    lemmas: FxHashSet<(Term, Term)>,
+    evaluator: Evaluator,
+    statistics: BlastStatistics,
+    queries_since_measure: u32,
+    work: Vec<usize>,
+    seen: FxHashSet<usize>,
+}
+
+impl BitBlastSolver {
+    /// A solver over the given SAT solver.
+    pub fn new(backend: SatBackend) -> BitBlastSolver {
+        BitBlastSolver::with_policy(backend, RebuildPolicy::default())
+    }
+
+    /// A solver that replaces its SAT solver according to the policy.
+    pub fn with_policy(backend: SatBackend, policy: RebuildPolicy) -> BitBlastSolver {
+        BitBlastSolver {
+            backend,
+            policy,
+            pool: 0,
+            blaster: Blaster::new(),
+            sat: backend.new_core(),
+            vars: Vec::new(),
+            emitted: 0,
+            lemmas: FxHashSet::default(),
+            evaluator: Evaluator::new(),
+            statistics: BlastStatistics::default(),
+            queries_since_measure: 0,
+            work: Vec::new(),
+            seen: FxHashSet::default(),
+        }
+    }
+
+    /// What the solver did so far.
+    pub fn statistics(&self) -> BlastStatistics {
+        BlastStatistics { gates: self.blaster.gates.len(), ..self.statistics }
+    }
+
+    /// Forgets everything if the terms are of another pool than before.
+    fn attach(&mut self, pool: &TermPool) {
+        if self.pool != pool.id() {
+            self.pool = pool.id();
+            self.blaster = Blaster::new();
+            self.replace_sat();
+        }
+    }
+
+    fn replace_sat(&mut self) {
+        self.sat = self.backend.new_core();
+        self.vars.clear();
+        self.emitted = 0;
+        self.lemmas.clear();
+        self.statistics.rebuilds += 1;
+    }
+
+    /// The SAT literal of a gate's literal, making the clauses of its cone that are missing.
+    fn emit(&mut self, l: Lit) -> SatLit {
+        if self.vars.len() < self.blaster.gates.len() {
+            self.vars.resize(self.blaster.gates.len(), 0);
+        }
+        self.work.clear();
+        self.work.push(l.gate());
+        let mut ready = Vec::new();
+        while let Some(gate) = self.work.pop() {
+            if self.vars[gate] != 0 {
+                continue;
+            }
+            self.vars[gate] = self.sat.new_var().0;
+            self.emitted += 1;
+            ready.push(gate);
+            self.work.extend(self.blaster.gates.operands(gate).iter().map(|o| o.gate()));
+        }
+        let vars = &self.vars;
+        let lit = |l: Lit| {
+            let v = vars[l.gate()];
+            SatLit(if l.complemented() { -v } else { v })
+        };
+        for gate in ready {
+            let sat = &mut self.sat;
+            self.blaster.gates.clauses(
+                self.blaster.gates.gate(gate),
+                SatLit(vars[gate]),
+                lit,
+                |c| sat.add_clause(c),
+            );
+        }
+        lit(l)
+    }
+
+    /// How many gates the literals depend on.
+    fn cone(&mut self, roots: &[Lit]) -> usize {
+        self.seen.clear();
+        self.work.clear();
+        self.work.extend(roots.iter().map(|l| l.gate()));
+        while let Some(gate) = self.work.pop() {
+            if self.seen.insert(gate) {
+                self.work.extend(self.blaster.gates.operands(gate).iter().map(|o| o.gate()));
+            }
+        }
+        self.seen.len()
+    }
+
+    fn maybe_rebuild(&mut self, roots: &[Lit]) {
+        if self.emitted < self.policy.least {
+            return;
+        }
+        // The cone is measured now and then only, because that walks it.
+        self.queries_since_measure += 1;
+        if self.queries_since_measure < 8 {
+            return;
+        }
+        self.queries_since_measure = 0;
+        if self.emitted > self.cone(roots).saturating_mul(self.policy.factor) {
+            self.replace_sat();
+        }
+    }
+
+    /// The conjuncts of the assumptions as literals, each with the assumption it is from; `Err`
+    /// with an assumption that is false by itself.
+    fn literals(
+        &mut self,
+        pool: &mut TermPool,
+        assumptions: &[Term],
+        limits: &Limits,
+        deadline: Option<Instant>,
+    ) -> Result<Vec<(Lit, Term)>, Answer> {
+        let mut literals = Vec::new();
+        for &a in assumptions {
+            let mut stack = vec![a];
+            while let Some(t) = stack.pop() {
+                if let Node::Bin(BinOp::And, x, y) = pool.node(t) {
+                    stack.push(y);
+                    stack.push(x);
+                    continue;
+                }
+                self.blaster.blast(pool, t).map_err(Answer::Unknown)?;
+                let l = self.blaster.bits_of(pool, t).expect("just blasted")[0];
+                match l {
+                    Lit::TRUE => {}
+                    Lit::FALSE => return Err(Answer::Unsat { core: Some(vec![a]) }),
+                    l => literals.push((l, a)),
+                }
+            }
+            if limits.interrupted() {
+                return Err(Answer::Unknown(Reason::Interrupted));
+            }
+            if let Some(time) = limits.time
+                && deadline.is_some_and(|d| Instant::now() >= d)
+            {
+                return Err(Answer::Unknown(Reason::Time(time)));
+            }
+            if let Some(max) = limits.gates
+                && self.blaster.gates.len() > max
+            {
+                return Err(Answer::Unknown(Reason::Memory(max)));
+            }
+        }
+        Ok(literals)
+    }
+
+    fn bit(&self, l: Lit) -> bool {
+        match self.vars.get(l.gate()) {
+            _ if l == Lit::TRUE => true,
+            _ if l == Lit::FALSE => false,
+            Some(&v) if v != 0 => self.sat.value(SatLit(v)) != l.complemented(),
+            _ => l.complemented(),
+        }
+    }
+
+    /// The bits of a blasted term in the SAT solver's model; zero where the query does not
+    /// constrain them.
+    fn value(&self, pool: &TermPool, t: Term) -> Option<Wide> {
+        let bits = self.blaster.bits_of(pool, t)?;
+        let mut w = Wide::ZERO;
+        for (i, &l) in bits.iter().enumerate() {
+            if self.bit(l) {
+                w.set_bit(i as u32);
+            }
+        }
+        Some(w)
+    }
+
+    /// Reads of array variables among the gates that the literals depend on.
+    fn reads_in_cone(&mut self, roots: &[Lit]) -> Vec<Read> {
+        if self.blaster.reads.is_empty() {
+            return Vec::new();
+        }
+        // A read whose bits are used also needs its index, which is no operand of a gate.
+        let mut found: Vec<usize> = Vec::new();
+        let mut roots = roots.to_vec();
+        self.seen.clear();
+        self.work.clear();
+        while !roots.is_empty() {
+            self.work.extend(roots.drain(..).map(|l| l.gate()));
+            while let Some(gate) = self.work.pop() {
+                if !self.seen.insert(gate) {
+                    continue;
+                }
+                self.work.extend(self.blaster.gates.operands(gate).iter().map(|o| o.gate()));
+                if let Some(&r) = self.blaster.read_of_gate.get(&gate) {
+                    found.push(r);
+                    roots.extend(&self.blaster.read_indexes[r]);
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.iter().map(|&r| self.blaster.reads[r]).collect()
+    }
+
+    fn model(&mut self, pool: &mut TermPool, assumptions: &[Term], reads: &[Read]) -> Model {
+        let mut values = BTreeMap::new();
+        for &a in assumptions {
+            for &v in pool.vars_of(a).iter() {
+                if let Some(bits) = self.value(pool, v) {
+                    values.entry(v).or_insert_with(|| Value::from_wide(pool.sort(v), bits));
+                }
+            }
+        }
+        let mut arrays: BTreeMap<Term, ArrayValue> = BTreeMap::new();
+        for r in reads {
+            let (Some(i), Some(v)) = (self.value(pool, r.index), self.value(pool, r.term)) else {
+                continue;
+            };
+            arrays.entry(r.array).or_default().elements.insert(i.low_u64(), v.low_u64());
+        }
+        values.extend(arrays.into_iter().map(|(t, a)| (t, Value::Array(Arc::new(a)))));
+        Model::from_values(values.into_iter().collect())
+    }
+
+    /// Adds a lemma for every pair of reads that the model gives one index and two elements.
+    /// Whether there was any.
+    fn add_array_lemmas(&mut self, pool: &TermPool, reads: &[Read]) -> bool {
+        let mut first_at: FxHashMap<(Term, u64), (Read, u64)> = FxHashMap::default();
+        let mut violated = Vec::new();
+        for &r in reads {
+            let (Some(i), Some(v)) = (self.value(pool, r.index), self.value(pool, r.term)) else {
+                continue;
+            };
+            let (i, v) = (i.low_u64(), v.low_u64());
+            match first_at.get(&(r.array, i)) {
+                Some(&(other, u)) if u != v => violated.push((other, r)),
+                Some(_) => {}
+                None => {
+                    first_at.insert((r.array, i), (r, v));
+                }
+            }
+        }
+        for &(a, b) in &violated {
+            if !self.lemmas.insert((a.term, b.term)) {
+                continue;
+            }
+            let bits = |t| self.blaster.bits_of(pool, t).expect("reads are blasted").to_vec();
+            let (ia, ib, va, vb) = (bits(a.index), bits(b.index), bits(a.term), bits(b.term));
+            let same = arith::eq(&mut self.blaster.gates, &ia, &ib);
+            let same = self.emit(same);
+            for (x, y) in va.into_iter().zip(vb) {
+                let (x, y) = (self.emit(x), self.emit(y));
+                self.sat.add_clause(&[!same, !x, y]);
+                self.sat.add_clause(&[!same, x, !y]);
+            }
+            self.statistics.array_lemmas += 1;
+        }
+        !violated.is_empty()
+    }
+}
+
+impl Solver for BitBlastSolver {
+    fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer {
+        let deadline = limits.deadline();
+        self.attach(pool);
+        let literals = match self.literals(pool, assumptions, limits, deadline) {
+            Ok(l) => l,
+            Err(answer) => return answer,
+        };
+        let roots: Vec<Lit> = literals.iter().map(|(l, _)| *l).collect();
+        self.maybe_rebuild(&roots);
+        let reads = self.reads_in_cone(&roots);
+        let sat_literals: Vec<SatLit> = roots.iter().map(|&l| self.emit(l)).collect();
+        for r in &reads {
+            for &l in &self.blaster.bits_of(pool, r.index).expect("indexes are blasted").to_vec() {
+                self.emit(l);
+            }
+        }
+        loop {
+            self.statistics.sat_calls += 1;
+            match self.sat.solve(&sat_literals, limits, deadline) {
+                SatAnswer::Unknown(r) => return Answer::Unknown(r),
+                SatAnswer::Unsat(core) => {
+                    let core: FxHashSet<SatLit> = core.into_iter().collect();
+                    let mut terms: Vec<Term> = sat_literals
+                        .iter()
+                        .zip(&literals)
+                        .filter(|(l, _)| core.contains(l))
+                        .map(|(_, (_, t))| *t)
+                        .collect();
+                    terms.dedup();
+                    return Answer::Unsat { core: Some(terms) };
+                }
+                SatAnswer::Sat => {}
+            }
+            if !self.add_array_lemmas(pool, &reads) {
+                break;
+            }
+        }
+        let model = self.model(pool, assumptions, &reads);
+        let name = self.name();
+        checked(&mut self.evaluator, pool, assumptions, model, &name)
+    }
+
+    fn name(&self) -> String {
+        format!("bit-blasting over {}", self.sat.name())
+    }
+}

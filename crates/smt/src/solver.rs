@@ -1,0 +1,190 @@
+//! The interface to solvers. Every decorator and every back end implements it.
+
+use crate::eval::Evaluator;
+use crate::pool::TermPool;
+use crate::term::Term;
+use crate::value::Model;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a query may cost.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Wall time for the query.
+    pub time: Option<Duration>,
+    /// Conflicts of a SAT solver.
+    pub conflicts: Option<u64>,
+    /// Gates that bit-blasting may have made, a measure of memory.
+    pub gates: Option<usize>,
+    /// Becomes true when the run is to stop.
+    pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+impl Limits {
+    /// No limits.
+    pub fn none() -> Limits {
+        Limits::default()
+    }
+
+    /// A limit of wall time only.
+    pub fn time(time: Duration) -> Limits {
+        Limits { time: Some(time), ..Limits::default() }
+    }
+
+    /// Whether the run was told to stop.
+    pub fn interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|i| i.load(Ordering::Relaxed))
+    }
+
+    /// The moment at which a query that starts now is out of time.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.time.map(|t| Instant::now() + t)
+    }
+}
+
+/// A theory that a back end may lack.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Theory {
+    /// IEEE float arithmetic that bit-blasting does not cover.
+    Floats,
+    /// Arrays beyond what the back end eliminates.
+    Arrays,
+}
+
+/// Why a query has no answer.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Reason {
+    /// The time limit.
+    #[error("no answer within {0:?}")]
+    Time(Duration),
+    /// The limit of gates or the memory.
+    #[error("more than {0} gates")]
+    Memory(usize),
+    /// The limit of conflicts.
+    #[error("no answer within {0} conflicts")]
+    Conflicts(u64),
+    /// The back end does not know a theory.
+    #[error("{0:?} are not supported by this solver")]
+    Unsupported(Theory),
+    /// The run was told to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The external solver is not installed.
+    #[error("{0} is not installed")]
+    BackendMissing(String),
+    /// The back end failed.
+    #[error("the solver failed: {0}")]
+    Backend(String),
+    /// The back end gave up without a limit being hit.
+    #[error("the solver gave up: {0}")]
+    GaveUp(String),
+    /// An internal error: the model that a solver returned does not satisfy the query.
+    #[error("internal error: a model of {0} does not satisfy the query")]
+    WrongModel(String),
+    /// An internal error: two solvers disagree.
+    #[error("internal error: {first} and {second} disagree{}", kept(.query))]
+    Disagreement {
+        /// The solver whose answer came first.
+        first: String,
+        /// The solver that contradicts it.
+        second: String,
+        /// The query as SMT-LIB, if it could be kept.
+        query: Option<PathBuf>,
+    },
+}
+
+fn kept(query: &Option<PathBuf>) -> String {
+    query.as_ref().map_or(String::new(), |q| format!(" on {}", q.display()))
+}
+
+impl Reason {
+    /// Whether this is a fault of Lydian or of a solver rather than a limit.
+    pub fn is_internal_error(&self) -> bool {
+        matches!(self, Reason::WrongModel(_) | Reason::Disagreement { .. })
+    }
+}
+
+/// The answer to a query.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// The assumptions hold together, for instance in this model.
+    Sat(Model),
+    /// The assumptions contradict each other.
+    Unsat {
+        /// Assumptions that do so alone, if the back end knows; a subset of the query's.
+        core: Option<Vec<Term>>,
+    },
+    /// No answer, and why.
+    Unknown(Reason),
+}
+
+impl Answer {
+    /// Whether the answer is satisfiable.
+    pub fn is_sat(&self) -> bool {
+        matches!(self, Answer::Sat(_))
+    }
+
+    /// Whether the answer is unsatisfiable.
+    pub fn is_unsat(&self) -> bool {
+        matches!(self, Answer::Unsat { .. })
+    }
+
+    /// The model of a satisfiable answer.
+    pub fn model(&self) -> Option<&Model> {
+        match self {
+            Answer::Sat(m) => Some(m),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Sat(_) => write!(f, "sat"),
+            Answer::Unsat { .. } => write!(f, "unsat"),
+            Answer::Unknown(r) => write!(f, "unknown: {r}"),
+        }
+    }
+}
+
+/// Decides whether Boolean terms can hold together.
+pub trait Solver {
+    /// Whether all assumptions hold in some model. The pool may grow.
+    ///
+    /// A model that is returned satisfies every assumption as the evaluator sees it; variables
+    /// that it does not name are zero.
+    fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer;
+
+    /// A short name for messages and statistics.
+    fn name(&self) -> String;
+}
+
+impl<S: Solver + ?Sized> Solver for Box<S> {
+    fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer {
+        (**self).check(pool, assumptions, limits)
+    }
+
+    fn name(&self) -> String {
+        (**self).name()
+    }
+}
+
+/// The model as an answer if it satisfies the assumptions, else an internal error that names the
+/// solver. Every back end passes its models through this.
+pub(crate) fn checked(
+    evaluator: &mut Evaluator,
+    pool: &TermPool,
+    assumptions: &[Term],
+    model: Model,
+    solver: &str,
+) -> Answer {
+    if assumptions.iter().all(|&a| evaluator.holds(pool, &model, a)) {
+        Answer::Sat(model)
+    } else {
+        Answer::Unknown(Reason::WrongModel(solver.to_string()))
+    }
+}
