@@ -1,0 +1,52 @@
+/* What the runner and the loaded object share: calls that the object makes into the runner. */
+#ifndef LYDIAN_H
+#define LYDIAN_H
+
+typedef unsigned char lydian_byte;
+typedef unsigned int lydian_u32;
+typedef unsigned long lydian_u64;
+
+/* Ways in which a call ends. The numbers are known to the parent (`outcome.rs`). */
+enum {
+    LYDIAN_RETURNED = 0,
+    LYDIAN_EXITED = 1,
+    LYDIAN_ABORTED = 2,
+    LYDIAN_NORETURN = 3,
+    LYDIAN_CRASHED = 4,
+    LYDIAN_BAD_FREE = 5
+};
+
+/* Numbers of the allocators among the external functions (`harness.rs`). */
+enum {
+    LYDIAN_MALLOC = 0,
+    LYDIAN_CALLOC = 1,
+    LYDIAN_REALLOC = 2,
+    LYDIAN_REALLOCARRAY = 3,
+    LYDIAN_STRDUP = 4,
+    LYDIAN_STRNDUP = 5,
+    LYDIAN_ALIGNED_ALLOC = 6,
+    LYDIAN_POSIX_MEMALIGN = 7
+};
+
+struct lydian_services {
+    /* Writes the next queued result of an undefined function, or zeros. */
+    void (*external)(lydian_u32 function, void *result, lydian_u64 size);
+    /* Ends the call under test. Does not return. */
+    void (*end)(int how, long code);
+    /* Allocates, unless the queue says that this call of this function fails. */
+    void *(*allocate)(lydian_u32 function, lydian_u64 size, lydian_u64 align);
+    /* Size of a live block, or ends the call when there is none at this address. */
+    lydian_u64 (*block_size)(void *block);
+    /* Releases a block. */
+    void (*release)(void *block);
+    /* Records an evaluation of a decision with many conditions. */
+    void (*wide)(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values);
+};
+
+/* Calls one function under test: arguments from an image, the result to another. */
+struct lydian_entry {
+    void (*call)(lydian_byte *arguments, lydian_byte *result);
+    lydian_u64 result_size;
+};
+
+#endif

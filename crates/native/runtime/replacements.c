@@ -1,0 +1,77 @@
+/* The harness of one object: what its text uses and does not define. The definitions of the
+ * program's own undefined functions and variables follow after this part. */
+
+__attribute__((visibility("default"))) struct lydian_services *lydian_services;
+
+#define END(how, code) lydian_services->end(how, code); __builtin_unreachable()
+
+void *__wrap_malloc(lydian_u64 size) { return lydian_services->allocate(LYDIAN_MALLOC, size, 16); }
+
+static void *array(lydian_u32 function, lydian_u64 count, lydian_u64 size) {
+    lydian_u64 bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) return 0;
+    return lydian_services->allocate(function, bytes, 16);
+}
+
+void *__wrap_calloc(lydian_u64 count, lydian_u64 size) { return array(LYDIAN_CALLOC, count, size); }
+
+static void *resize(lydian_u32 function, void *old, lydian_u64 size) {
+    lydian_u64 known = old ? lydian_services->block_size(old) : 0;
+    char *new = lydian_services->allocate(function, size, 16);
+    if (!new || !old) return new;
+    __builtin_memcpy(new, old, known < size ? known : size);
+    lydian_services->release(old);
+    return new;
+}
+
+void *__wrap_realloc(void *old, lydian_u64 size) { return resize(LYDIAN_REALLOC, old, size); }
+
+void *__wrap_reallocarray(void *old, lydian_u64 count, lydian_u64 size) {
+    lydian_u64 bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) return 0;
+    return resize(LYDIAN_REALLOCARRAY, old, bytes);
+}
+
+static char *copy(lydian_u32 function, const char *from, lydian_u64 length) {
+    char *to = lydian_services->allocate(function, length + 1, 16);
+    if (to) __builtin_memcpy(to, from, length), to[length] = 0;
+    return to;
+}
+
+char *__wrap_strdup(const char *from) { return copy(LYDIAN_STRDUP, from, __builtin_strlen(from)); }
+
+char *__wrap_strndup(const char *from, lydian_u64 limit) {
+    lydian_u64 length = 0;
+    while (length < limit && from[length]) length++;
+    return copy(LYDIAN_STRNDUP, from, length);
+}
+
+void *__wrap_aligned_alloc(lydian_u64 align, lydian_u64 size) {
+    if (align == 0 || (align & (align - 1))) return 0;
+    return lydian_services->allocate(LYDIAN_ALIGNED_ALLOC, size, align);
+}
+
+int __wrap_posix_memalign(void **to, lydian_u64 align, lydian_u64 size) {
+    if (align % sizeof(void *) || (align & (align - 1)) || align == 0) return 22;
+    void *block = lydian_services->allocate(LYDIAN_POSIX_MEMALIGN, size, align);
+    if (!block) return 12;
+    *to = block;
+    return 0;
+}
+
+void __wrap_free(void *block) { lydian_services->release(block); }
+
+void __wrap_exit(int code) { END(LYDIAN_EXITED, code); }
+void __wrap__exit(int code) { END(LYDIAN_EXITED, code); }
+void __wrap__Exit(int code) { END(LYDIAN_EXITED, code); }
+void __wrap_quick_exit(int code) { END(LYDIAN_EXITED, code); }
+void __wrap_abort(void) { END(LYDIAN_ABORTED, 0); }
+void __wrap___assert_fail(void) { END(LYDIAN_ABORTED, 0); }
+void __wrap___assert(void) { END(LYDIAN_ABORTED, 0); }
+void __wrap___stack_chk_fail(void) { END(LYDIAN_ABORTED, 0); }
+
+__attribute__((visibility("default")))
+void lydian_wide(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values) {
+    lydian_services->wide(decision, words, values);
+}
+

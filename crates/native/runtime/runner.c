@@ -1,0 +1,626 @@
+/* The runner: loads one compiled object, runs tests on it, and tells what happened.
+ *
+ * It shares one memory file with its parent: a control page, the cells that the instrumented code
+ * sets, the set of wide decisions' vectors, requests and replies. A crash of the code under test is
+ * noted in the control page and ends this process; the parent starts another one.
+ *
+ * Arguments: the object's path, then numbers in the order of `struct setup`.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "lydian.h"
+
+enum { PAGE = 4096, ALIGN = 16 };
+enum { WANT_CELLS = 1, WANT_MEMORY = 2 };
+enum { STATE_LOADING = 0, STATE_READY = 1, STATE_CRASHED = 2, STATE_FAILED = 3 };
+
+struct control {
+    _Atomic uint32_t request; /* the parent counts its requests here */
+    _Atomic uint32_t reply;   /* the runner follows */
+    _Atomic uint32_t current; /* position of the test that runs */
+    _Atomic uint32_t state;
+    _Atomic uint32_t parent_sleeps;
+    _Atomic uint32_t runner_sleeps;
+    uint32_t first, count, wants; /* of the request */
+    uint32_t done;                /* how many tests the reply tells of */
+    uint64_t request_size, reply_size;
+    uint32_t signal;
+    uint32_t overflow; /* whether the crash ran out of stack */
+    uint64_t address;
+    uint64_t wide_used; /* words in use in the wide set */
+    uint32_t wide_full;
+    uint32_t pad;
+    char message[512];
+};
+
+struct setup {
+    uint64_t fd, cells_at, cells_size, wide_at, wide_size, symbols_at, request_at, request_limit,
+        reply_at, reply_limit, total, region, region_size, cells_offset, symbols_offset, entries,
+        symbols, own_symbols, parent;
+};
+
+struct test {
+    uint32_t size, function, arguments, objects, globals, externals, relocations, pad;
+};
+struct relocation {
+    uint32_t at, symbol;
+    uint64_t addend;
+};
+struct object {
+    uint64_t address;
+    uint32_t size, read_only;
+};
+struct global {
+    uint32_t symbol, size;
+    uint64_t pad;
+};
+struct external {
+    uint32_t function, size, used, pad;
+};
+struct run {
+    uint32_t size, test, how, code;
+    uint32_t result, cells, objects, globals;
+    uint32_t wrote_read_only, pad[3];
+};
+struct changed {
+    uint32_t symbol, size, pad[2];
+};
+struct symbol {
+    uint64_t address, size, writable, pad;
+};
+
+static struct setup setup;
+static struct control *control;
+static uint8_t *shared, *cells;
+static struct lydian_entry *entries;
+static struct symbol *symbols;
+static jmp_buf back;
+static int how;
+static long code;
+
+/* ---- waiting ------------------------------------------------------------------------------ */
+
+static void futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *limit) {
+    syscall(SYS_futex, word, op, value, limit, NULL, 0);
+}
+
+static void tell(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleeps) {
+    atomic_store(word, value);
+    if (atomic_load(sleeps)) futex(word, FUTEX_WAKE, 1, NULL);
+}
+
+static void orphaned(void) {
+    if ((uint64_t)getppid() != setup.parent) _exit(4);
+}
+
+static uint32_t await_request(uint32_t seen) {
+    for (int spin = 0; spin < 4000; spin++) {
+        uint32_t now = atomic_load(&control->request);
+        if (now != seen) return now;
+        __builtin_ia32_pause();
+    }
+    for (;;) {
+        atomic_store(&control->runner_sleeps, 1);
+        uint32_t now = atomic_load(&control->request);
+        if (now == seen) {
+            struct timespec limit = {1, 0};
+            futex(&control->request, FUTEX_WAIT, seen, &limit);
+            now = atomic_load(&control->request);
+        }
+        atomic_store(&control->runner_sleeps, 0);
+        if (now != seen) return now;
+        orphaned();
+    }
+}
+
+/* ---- faults ------------------------------------------------------------------------------- */
+
+static void on_fault(int signal, siginfo_t *fault, void *context) {
+    ucontext_t *user = context;
+    uint64_t address = (uint64_t)fault->si_addr;
+    uint64_t stack = (uint64_t)user->uc_mcontext.gregs[REG_RSP];
+    /* For an address that no memory can have, the kernel gives none. */
+    if (fault->si_code == SI_KERNEL) address = UINT64_MAX;
+    control->signal = (uint32_t)signal;
+    control->address = address;
+    control->overflow = signal == SIGSEGV && address < stack + PAGE && stack - address < 1 << 20;
+    atomic_store(&control->state, STATE_CRASHED);
+    futex(&control->reply, FUTEX_WAKE, 1, NULL);
+    _exit(5);
+}
+
+static void on_tick(int signal) {
+    (void)signal;
+    orphaned();
+}
+
+static void install_handlers(void) {
+    static uint8_t stack[64 * 1024];
+    stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&other, NULL);
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    int faults[] = {SIGSEGV, SIGFPE, SIGBUS, SIGILL, SIGABRT, SIGTRAP};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigaction(faults[i], &action, NULL);
+    struct sigaction tick = {.sa_handler = on_tick, .sa_flags = SA_RESTART | SA_ONSTACK};
+    sigaction(SIGALRM, &tick, NULL);
+    struct itimerval every = {{1, 0}, {1, 0}};
+    setitimer(ITIMER_REAL, &every, NULL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void fail(const char *message) {
+    snprintf(control->message, sizeof control->message, "%s", message);
+    atomic_store(&control->state, STATE_FAILED);
+    futex(&control->reply, FUTEX_WAKE, 1, NULL);
+    _exit(3);
+}
+
+/* ---- services for the code under test ----------------------------------------------------- */
+
+static uint8_t *queue, *queue_next;
+static uint32_t queue_length, queue_position;
+
+static struct external *queued(uint8_t *at) { return (struct external *)at; }
+
+static uint64_t padded(uint64_t size) { return (size + ALIGN - 1) & ~(uint64_t)(ALIGN - 1); }
+
+static uint8_t *after(uint8_t *at) {
+    return at + sizeof(struct external) + padded(queued(at)->size);
+}
+
+/* The next result that is queued for this function, in the order of its own calls. */
+static struct external *next_result(uint32_t function) {
+    while (queue_position < queue_length && queued(queue_next)->used) {
+        queue_next = after(queue_next);
+        queue_position++;
+    }
+    uint8_t *at = queue_next;
+    for (uint32_t i = queue_position; i < queue_length; i++, at = after(at)) {
+        if (queued(at)->used || queued(at)->function != function) continue;
+        queued(at)->used = 1;
+        return queued(at);
+    }
+    return NULL;
+}
+
+static void serve_external(lydian_u32 function, void *result, lydian_u64 size) {
+    struct external *next = next_result(function);
+    memset(result, 0, size);
+    if (next) memcpy(result, next + 1, next->size < size ? next->size : size);
+}
+
+static void serve_end(int ended, long with) {
+    how = ended;
+    code = with;
+    _longjmp(back, 1);
+}
+
+/* Blocks of the code under test lie in an arena that is empty again at the start of each test.
+ * Sizes are rounded up to powers of two; a released block goes to the list of its size. */
+enum { ARENA_SIZE = 1 << 30, CLASSES = 31 };
+struct block {
+    uint64_t size, live;
+    struct block *next;
+    uint64_t pad;
+};
+static uint8_t *arena, *arena_next, *arena_end;
+static struct block *released[CLASSES];
+
+static void arena_open(void) {
+    arena = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                 -1, 0);
+    if (arena == MAP_FAILED) fail("no memory for the heap of the code under test");
+    arena_next = arena;
+    arena_end = arena + ARENA_SIZE;
+}
+
+static void arena_reset(void) {
+    if (arena_next == arena) return;
+    if (arena_next - arena > 1 << 22) madvise(arena, (size_t)(arena_next - arena), MADV_DONTNEED);
+    arena_next = arena;
+    memset(released, 0, sizeof released);
+}
+
+static struct block *arena_take(uint64_t size, uint64_t align) {
+    int class = 5;
+    while (class < CLASSES && (uint64_t)1 << class < size) class++;
+    if (class >= CLASSES) return NULL;
+    if (align <= ALIGN && released[class]) {
+        struct block *block = released[class];
+        released[class] = block->next;
+        return block;
+    }
+    if (align < ALIGN) align = ALIGN;
+    uint64_t data = ((uint64_t)arena_next + sizeof(struct block) + align - 1) & ~(align - 1);
+    if (data + ((uint64_t)1 << class) > (uint64_t)arena_end) return NULL;
+    arena_next = (uint8_t *)data + ((uint64_t)1 << class);
+    return (struct block *)data - 1;
+}
+
+static void *serve_allocate(lydian_u32 function, lydian_u64 size, lydian_u64 align) {
+    struct external *next = next_result(function);
+    if (next && next->size > 0 && *(uint8_t *)(next + 1) == 0) return NULL;
+    struct block *block = arena_take(size ? size : 1, align);
+    if (!block) return NULL;
+    block->size = size;
+    block->live = 0x6c796469616e6c76;
+    memset(block + 1, 0, size);
+    return block + 1;
+}
+
+static lydian_u64 serve_block_size(void *at) {
+    struct block *block = (struct block *)at - 1;
+    int inside = (uint8_t *)block >= arena && (uint8_t *)at <= arena_next &&
+                 (uint64_t)at % ALIGN == 0;
+    if (!inside || block->live != 0x6c796469616e6c76) serve_end(LYDIAN_BAD_FREE, 0);
+    return block->size;
+}
+
+static void serve_release(void *at) {
+    if (!at) return;
+    struct block *block = (struct block *)at - 1;
+    uint64_t size = serve_block_size(at);
+    int class = 5;
+    while ((uint64_t)1 << class < size) class++;
+    block->live = 0;
+    block->next = released[class];
+    released[class] = block;
+}
+
+/* Vectors of wide decisions: records of (decision, number of words, the words), found again by an
+ * open hash table of their positions. */
+enum { WIDE_SLOTS = 1 << 14 };
+static uint64_t *wide;
+static uint32_t wide_slots[WIDE_SLOTS];
+
+static void serve_wide(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values) {
+    uint64_t hash = decision * 0x9e3779b97f4a7c15u;
+    for (uint32_t i = 0; i < words; i++) hash = (hash ^ values[i]) * 0xbf58476d1ce4e5b9u, hash ^= hash >> 29;
+    uint64_t head = (uint64_t)decision << 32 | words;
+    for (uint32_t probe = 0; probe < WIDE_SLOTS; probe++) {
+        uint32_t *slot = &wide_slots[(hash + probe) % WIDE_SLOTS];
+        if (*slot == 0) {
+            uint64_t need = control->wide_used + 1 + words;
+            if (need * 8 > setup.wide_size) break;
+            uint64_t *record = wide + control->wide_used;
+            record[0] = head;
+            memcpy(record + 1, values, words * 8);
+            *slot = (uint32_t)control->wide_used + 1;
+            control->wide_used = need;
+            return;
+        }
+        uint64_t *record = wide + *slot - 1;
+        if (record[0] == head && !memcmp(record + 1, values, words * 8)) return;
+    }
+    control->wide_full = 1;
+}
+
+static void wide_clear(void) {
+    if (control->wide_used == 0) return;
+    control->wide_used = 0;
+    memset(wide_slots, 0, sizeof wide_slots);
+}
+
+static struct lydian_services services = {serve_external,   serve_end,     serve_allocate,
+                                          serve_block_size, serve_release, serve_wide};
+
+/* ---- the object's own memory -------------------------------------------------------------- */
+
+struct stretch {
+    uint8_t *start, *copy;
+    uint64_t size;
+};
+static struct stretch stretches[16];
+static int stretch_count;
+static uint64_t base;
+
+static void add_stretch(uint64_t start, uint64_t end) {
+    if (start >= end) return;
+    if (stretch_count == 16) fail("the object has too many writable segments");
+    struct stretch *new = &stretches[stretch_count++];
+    *new = (struct stretch){(uint8_t *)start, NULL, end - start};
+}
+
+/* Adds [start, end) without the pages of the cells. */
+static void add_without_cells(uint64_t start, uint64_t end) {
+    uint64_t from = (uint64_t)cells, to = from + setup.cells_size;
+    if (!cells || to <= start || end <= from) {
+        add_stretch(start, end);
+        return;
+    }
+    add_stretch(start, from);
+    add_stretch(to, end);
+}
+
+static int find_writable(struct dl_phdr_info *object, size_t size, void *unused) {
+    (void)size, (void)unused;
+    if (object->dlpi_addr != base) return 0;
+    uint64_t protected_from = 0, protected_to = 0;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_GNU_RELRO) continue;
+        protected_from = base + part->p_vaddr;
+        protected_to = (protected_from + part->p_memsz) & ~(uint64_t)(PAGE - 1);
+    }
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_W)) continue;
+        uint64_t start = base + part->p_vaddr, end = start + part->p_memsz;
+        if (start < protected_to && protected_from < end) {
+            add_without_cells(start, protected_from);
+            start = protected_to;
+        }
+        add_without_cells(start, end);
+    }
+    return 1;
+}
+
+static void snapshot(void) {
+    dl_iterate_phdr(find_writable, NULL);
+    for (int i = 0; i < stretch_count; i++) {
+        stretches[i].copy = malloc(stretches[i].size);
+        if (!stretches[i].copy) fail("no memory for the object's initial contents");
+        memcpy(stretches[i].copy, stretches[i].start, stretches[i].size);
+    }
+}
+
+/* Before a change is undone, the initial contents of a place, or NULL. */
+static const uint8_t *initial(uint64_t address, uint64_t size) {
+    for (int i = 0; i < stretch_count; i++) {
+        uint64_t start = (uint64_t)stretches[i].start;
+        if (start <= address && address + size <= start + stretches[i].size)
+            return stretches[i].copy + (address - start);
+    }
+    return NULL;
+}
+
+static void restore(void) {
+    for (int i = 0; i < stretch_count; i++)
+        memcpy(stretches[i].start, stretches[i].copy, stretches[i].size);
+}
+
+/* ---- inputs ------------------------------------------------------------------------------- */
+
+static uint8_t *open_pages;
+
+static void make_room(uint64_t address, uint64_t size) {
+    uint64_t first = (address - setup.region) / PAGE, last = (address + size - 1 - setup.region) / PAGE;
+    for (uint64_t page = first; page <= last; page++) {
+        if (open_pages[page]) continue;
+        uint64_t end = page;
+        while (end <= last && !open_pages[end]) open_pages[end++] = 1;
+        mprotect((void *)(setup.region + page * PAGE), (end - page) * PAGE, PROT_READ | PROT_WRITE);
+    }
+}
+
+struct layout {
+    uint8_t *arguments, *objects, *globals;
+};
+
+static struct layout place(uint8_t *at) {
+    struct test *test = (struct test *)at;
+    struct layout layout;
+    uint8_t *p = at + sizeof *test;
+    struct relocation *relocations = (struct relocation *)p;
+    for (uint32_t i = 0; i < test->relocations; i++) {
+        uint64_t address = symbols[relocations[i].symbol].address + relocations[i].addend;
+        memcpy(at + relocations[i].at, &address, 8);
+    }
+    p += test->relocations * sizeof *relocations;
+    layout.arguments = p;
+    p += padded(test->arguments);
+    layout.objects = p;
+    for (uint32_t i = 0; i < test->objects; i++) {
+        struct object *object = (struct object *)p;
+        if (object->size) {
+            make_room(object->address, object->size);
+            memcpy((void *)object->address, object + 1, object->size);
+        }
+        p += sizeof *object + padded(object->size);
+    }
+    layout.globals = p;
+    for (uint32_t i = 0; i < test->globals; i++) {
+        struct global *global = (struct global *)p;
+        memcpy((void *)symbols[global->symbol].address, global + 1, global->size);
+        p += sizeof *global + padded(global->size);
+    }
+    queue = queue_next = p;
+    queue_length = test->externals;
+    queue_position = 0;
+    return layout;
+}
+
+/* ---- replies ------------------------------------------------------------------------------ */
+
+static uint8_t result[1 << 16] __attribute__((aligned(64)));
+
+static uint8_t *tell_objects(uint8_t *out, struct run *run, struct test *test, uint8_t *p, int wanted) {
+    for (uint32_t i = 0; i < test->objects; i++) {
+        struct object *object = (struct object *)p;
+        void *memory = (void *)object->address;
+        if (object->read_only && memcmp(memory, object + 1, object->size)) run->wrote_read_only = 1;
+        if (wanted) {
+            memcpy(out, memory, object->size);
+            out += padded(object->size);
+            run->objects++;
+        }
+        memset(memory, 0, object->size);
+        p += sizeof *object + padded(object->size);
+    }
+    return out;
+}
+
+/* Globals whose contents are not their initial ones. */
+static uint8_t *tell_globals(uint8_t *out, struct run *run) {
+    for (uint32_t i = 0; i < setup.symbols; i++) {
+        struct symbol *symbol = &symbols[i];
+        if (!symbol->writable) continue;
+        const uint8_t *first = initial(symbol->address, symbol->size);
+        if (!first || !memcmp((void *)symbol->address, first, symbol->size)) continue;
+        struct changed *changed = (struct changed *)out;
+        *changed = (struct changed){.symbol = i, .size = (uint32_t)symbol->size};
+        memcpy(changed + 1, (void *)symbol->address, symbol->size);
+        out += sizeof *changed + padded(symbol->size);
+        run->globals++;
+    }
+    return out;
+}
+
+static uint8_t *tell_cells(uint8_t *out, struct run *run) {
+    uint32_t *list = (uint32_t *)out;
+    for (uint64_t i = 0; i < setup.cells_size; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, cells + i, 8);
+        if (!eight) continue;
+        for (uint32_t k = 0; k < 8; k++)
+            if (cells[i + k]) list[run->cells++] = (uint32_t)(i + k);
+    }
+    uint64_t words = control->wide_used;
+    list[run->cells] = (uint32_t)words;
+    out += padded((run->cells + 1) * 4);
+    memcpy(out, wide, words * 8);
+    return out + padded(words * 8);
+}
+
+static uint64_t globals_size;
+
+/* Room that one reply may need at most. */
+static uint64_t room(struct test *test, uint32_t wants) {
+    uint64_t need = sizeof(struct run) + padded(entries[test->function].result_size);
+    if (wants & WANT_CELLS) need += setup.cells_size * 4 + setup.wide_size + 2 * ALIGN;
+    if (wants & WANT_MEMORY) need += test->size + globals_size;
+    return need;
+}
+
+static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t wants) {
+    struct test *test = (struct test *)at;
+    struct lydian_entry *entry = &entries[test->function];
+    restore();
+    arena_reset();
+    if (wants & WANT_CELLS) {
+        if (cells) memset(cells, 0, setup.cells_size);
+        wide_clear();
+    }
+    struct layout layout = place(at);
+    how = LYDIAN_RETURNED;
+    code = 0;
+    errno = 0;
+    atomic_store_explicit(&control->current, position, memory_order_relaxed);
+    if (_setjmp(back) == 0) entry->call(layout.arguments, result);
+    struct run *run = (struct run *)out;
+    *run = (struct run){.test = position, .how = (uint32_t)how, .code = (uint32_t)code};
+    uint8_t *p = out + sizeof *run;
+    if (how == LYDIAN_RETURNED) {
+        run->result = (uint32_t)entry->result_size;
+        memcpy(p, result, run->result);
+        p += padded(run->result);
+    }
+    p = tell_objects(p, run, test, layout.objects, wants & WANT_MEMORY);
+    if (wants & WANT_MEMORY) p = tell_globals(p, run);
+    if (wants & WANT_CELLS) p = tell_cells(p, run);
+    run->size = (uint32_t)(p - out);
+    return p;
+}
+
+static void serve(void) {
+    uint8_t *at = shared + setup.request_at, *out = shared + setup.reply_at;
+    uint8_t *limit = out + setup.reply_limit;
+    uint32_t wants = control->wants;
+    for (uint32_t i = 0; i < control->first; i++) at += ((struct test *)at)->size;
+    uint32_t i = control->first;
+    for (; i < control->count; i++) {
+        if (out + room((struct test *)at, wants) > limit) break;
+        out = run_test(at, out, i, wants);
+        at += ((struct test *)at)->size;
+        control->done = i + 1;
+        control->reply_size = (uint64_t)(out - (shared + setup.reply_at));
+    }
+}
+
+/* ---- start -------------------------------------------------------------------------------- */
+
+static void open_shared(char **argv) {
+    uint64_t *numbers = (uint64_t *)&setup;
+    for (size_t i = 0; i < sizeof setup / 8; i++) numbers[i] = strtoull(argv[2 + i], NULL, 10);
+    shared = mmap(NULL, setup.total, PROT_READ | PROT_WRITE, MAP_SHARED, (int)setup.fd, 0);
+    if (shared == MAP_FAILED) _exit(6);
+    control = (struct control *)shared;
+    wide = (uint64_t *)(shared + setup.wide_at);
+    symbols = (struct symbol *)(shared + setup.symbols_at);
+}
+
+static void open_region(void) {
+    void *region = mmap((void *)setup.region, setup.region_size, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (region != (void *)setup.region) fail("the region of inputs is taken");
+    open_pages = calloc(setup.region_size / PAGE, 1);
+    if (!open_pages) fail("no memory for the table of pages");
+}
+
+/* The parent gives a symbol's offset in the object where it knows it, else the object's own table
+ * has its address. */
+static void find_symbols(void **own) {
+    for (uint64_t i = 0; i < setup.symbols; i++) {
+        if (i < setup.own_symbols) symbols[i].address = (uint64_t)own[i];
+        else symbols[i].address += base;
+        if (symbols[i].writable) globals_size += symbols[i].size + 2 * sizeof(struct changed);
+    }
+}
+
+static void load(const char *path) {
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!object) fail(dlerror());
+    entries = dlsym(object, "lydian_entries");
+    void **own = dlsym(object, "lydian_symbols");
+    struct lydian_services **slot = dlsym(object, "lydian_services");
+    if (!entries || !own || !slot) fail("the object was not built for this runner");
+    base = (uint64_t)own - setup.symbols_offset;
+    *slot = &services;
+    if (setup.cells_size) {
+        cells = (uint8_t *)(base + setup.cells_offset);
+        void *mapped = mmap(cells, setup.cells_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                            (int)setup.fd, (off_t)setup.cells_at);
+        if (mapped != cells) fail("the cells cannot be shared");
+    }
+    find_symbols(own);
+    for (uint64_t i = 0; i < setup.entries; i++)
+        if (entries[i].result_size > sizeof result) fail("a result is too large");
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2 + (int)(sizeof setup / 8)) return 2;
+    open_shared(argv);
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    open_region();
+    arena_open();
+    install_handlers();
+    load(argv[1]);
+    snapshot();
+    uint32_t seen = atomic_load(&control->reply);
+    atomic_store(&control->state, STATE_READY);
+    futex(&control->reply, FUTEX_WAKE, 1, NULL);
+    for (;;) {
+        seen = await_request(seen);
+        serve();
+        tell(&control->reply, seen, &control->parent_sleeps);
+    }
+}

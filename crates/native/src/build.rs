@@ -1,0 +1,301 @@
+//! Builds: from instrumented text to a loaded-ready object and the runner beside it.
+//!
+//! All files lie in a directory of their own that is removed with the [`Build`].
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use indexmap::IndexMap;
+use lydian_ir::{FuncId, Program};
+use tempfile::TempDir;
+
+use crate::elf::Symbols;
+use crate::flags::{self, Optimization};
+use crate::harness::{self, Entry, Stubs, SymbolKind, Uncallable};
+use crate::plan::Plan;
+
+/// Why a build failed.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A file could not be written or read.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// The compiler could not be started.
+    #[error("cannot start {compiler}: {error}")]
+    Start {
+        /// The compiler.
+        compiler: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// The compiler refused the text.
+    #[error("{compiler} failed on the {what}:\n{message}")]
+    Compile {
+        /// The compiler.
+        compiler: String,
+        /// What was compiled.
+        what: &'static str,
+        /// What it said.
+        message: String,
+    },
+    /// A compiled file cannot be read.
+    #[error("the compiled object cannot be read: {message}")]
+    Object {
+        /// Why.
+        message: String,
+    },
+    /// A function under test cannot be called.
+    #[error("tests cannot call `{function}`: {reason}")]
+    Uncallable {
+        /// The function.
+        function: String,
+        /// Why.
+        reason: Uncallable,
+    },
+}
+
+/// What is built.
+#[derive(Clone, Copy)]
+pub struct BuildRequest<'a> {
+    /// The program that the text is of.
+    pub program: &'a Program,
+    /// The preprocessed text, instrumented or not.
+    pub text: &'a str,
+    /// What the text's cells stand for; an empty plan for text that is not instrumented.
+    pub plan: &'a Plan,
+    /// The user's compile flags.
+    pub flags: &'a [String],
+    /// The functions that tests call.
+    pub entries: &'a [FuncId],
+    /// Says which undefined functions are the C library's own rather than inputs.
+    pub modelled: &'a dyn Fn(&str) -> bool,
+    /// How the text is compiled.
+    pub level: Optimization,
+    /// The compiler, such as `clang-19`.
+    pub compiler: &'a str,
+}
+
+/// A compiled object with its runner, ready to be started as often as one likes.
+#[derive(Debug)]
+pub struct Build {
+    directory: TempDir,
+    pub(crate) entries: IndexMap<String, Entry>,
+    /// The first `own_symbols` are in the object's own table, the others have offsets.
+    pub(crate) symbols: IndexMap<String, (SymbolKind, u64)>,
+    pub(crate) own_symbols: usize,
+    pub(crate) externals: IndexMap<String, u32>,
+    pub(crate) cells: u64,
+    pub(crate) cells_offset: u64,
+    pub(crate) symbols_offset: u64,
+    pub(crate) wide: bool,
+}
+
+/// Bytes of a page of memory.
+pub(crate) const PAGE: u64 = 4096;
+
+impl Build {
+    /// Compiles everything. Takes the time of three runs of the compiler, which overlap.
+    ///
+    /// # Errors
+    /// Where a function cannot be called, the compiler refuses the text or cannot be started, or
+    /// files cannot be written.
+    pub fn new(request: &BuildRequest<'_>) -> Result<Self, BuildError> {
+        let directory = tempfile::Builder::new()
+            .prefix("lydian-")
+            .tempdir()
+            .map_err(|error| BuildError::File { path: std::env::temp_dir(), error })?;
+        let place = directory.path().to_owned();
+        let entries = callers(request)?;
+        let table = harness::table_symbols(request.program);
+        let cells = (request.plan.cells.len() as u64).next_multiple_of(PAGE);
+        let mut text = declarations(request.plan, cells);
+        text.push_str(request.text);
+        text.push_str(&harness::appendix(&entries, &table));
+        write(&place.join("unit.i"), &text)?;
+        write(&place.join("lydian.h"), harness::HEADER)?;
+        write(&place.join("runner.c"), harness::RUNNER)?;
+
+        let unit = start_unit(request, &place)?;
+        let runner = start(request, &place, "runner", RUNNER_FLAGS)?;
+        let unit = unit.finish();
+        runner.finish()?;
+        unit?;
+        let compiled = Symbols::read(&place.join("unit.o"))?;
+        let stubs = Stubs::find(request.program, &compiled.undefined, request.modelled);
+        let symbols = link(request, &place, &stubs)?;
+
+        let offset = |name: &str| symbols.defined.get(name).copied().unwrap_or(0);
+        let own_symbols = table.len();
+        let mut all: IndexMap<_, _> =
+            table.into_iter().map(|(name, kind)| (name, (kind, 0))).collect();
+        for (name, symbol) in harness::linked_symbols(request.program, &stubs, &symbols) {
+            all.entry(name).or_insert(symbol);
+        }
+        Ok(Self {
+            directory,
+            entries: entries.into_iter().map(|(_, e, _)| (e.name.clone(), e)).collect(),
+            symbols: all,
+            own_symbols,
+            externals: stubs.numbers(request.program),
+            cells,
+            cells_offset: offset("lydian_hit"),
+            symbols_offset: offset("lydian_symbols"),
+            wide: !request.plan.wide.is_empty(),
+        })
+    }
+
+    /// Whether tests can set this global or point to it.
+    pub fn knows_global(&self, name: &str) -> bool {
+        self.symbols.get(name).is_some_and(|(kind, _)| matches!(kind, SymbolKind::Global { .. }))
+    }
+
+    /// Bytes that a reply may need for the globals and the largest result.
+    pub(crate) fn memory(&self) -> u64 {
+        let globals = self.symbols.values().map(|(kind, _)| match kind {
+            SymbolKind::Function => 0,
+            SymbolKind::Global { size, .. } => size.next_multiple_of(16) + 32,
+        });
+        globals.sum::<u64>() + harness::RESULT_LIMIT
+    }
+
+    /// The undefined functions whose results tests give, without the allocators.
+    pub fn externals(&self) -> impl Iterator<Item = &str> {
+        self.externals.keys().skip(harness::ALLOCATORS.len()).map(String::as_str)
+    }
+
+    /// The file of the compiled object.
+    pub(crate) fn object(&self) -> PathBuf {
+        self.directory.path().join("unit.so")
+    }
+
+    /// The runner's program.
+    pub(crate) fn runner(&self) -> PathBuf {
+        self.directory.path().join("runner")
+    }
+}
+
+fn callers(request: &BuildRequest<'_>) -> Result<Vec<(FuncId, Entry, String)>, BuildError> {
+    let mut entries = Vec::new();
+    for id in request.entries {
+        let (entry, text) = harness::entry(request.program, *id).map_err(|reason| {
+            let function = request.program.functions.get(*id);
+            let function = function.map_or_else(|| id.to_string(), |f| f.name.clone());
+            BuildError::Uncallable { function, reason }
+        })?;
+        entries.push((*id, entry, text));
+    }
+    Ok(entries)
+}
+
+/// What comes before the user's text. The cells are a static array whose address is never taken, so
+/// that a compiler knows that no pointer of the user's reaches them; the function that reads them
+/// keeps the compiler from finding them unused.
+fn declarations(plan: &Plan, cells: u64) -> String {
+    let mut text = String::from("# 1 \"<lydian>\"\n");
+    if cells > 0 {
+        let line = format!(
+            "static unsigned char lydian_hit[{cells}] \
+             __attribute__((aligned({PAGE}), section(\".bss.lydian_hit\")));\n\
+             __attribute__((visibility(\"default\"))) \
+             unsigned char lydian_read(unsigned long k) {{ return lydian_hit[k]; }}\n"
+        );
+        text.push_str(&line);
+    }
+    if !plan.wide.is_empty() {
+        text.push_str(
+            "void lydian_wide(unsigned int decision, unsigned int words, \
+             const unsigned long *values);\n",
+        );
+    }
+    text
+}
+
+/// A run of the compiler.
+struct Compilation {
+    child: Child,
+    compiler: String,
+    what: &'static str,
+}
+
+impl Compilation {
+    fn finish(self) -> Result<(), BuildError> {
+        let failed = |message| BuildError::Compile {
+            compiler: self.compiler.clone(),
+            what: self.what,
+            message,
+        };
+        let output = self.child.wait_with_output().map_err(|error| failed(error.to_string()))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let message = String::from_utf8_lossy(&output.stderr);
+        let mut shown: Vec<_> = message.lines().take(40).collect();
+        if shown.is_empty() {
+            shown.push("no message");
+        }
+        Err(failed(shown.join("\n")))
+    }
+}
+
+const RUNNER_FLAGS: &[&str] = &["-O2", "-w", "-std=gnu17", "runner.c", "-o", "runner", "-ldl"];
+
+fn start(
+    request: &BuildRequest<'_>,
+    place: &Path,
+    what: &'static str,
+    arguments: &[impl AsRef<std::ffi::OsStr>],
+) -> Result<Compilation, BuildError> {
+    let compiler = request.compiler.to_owned();
+    let child = Command::new(&compiler)
+        .args(arguments)
+        .current_dir(place)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| BuildError::Start { compiler: compiler.clone(), error })?;
+    Ok(Compilation { child, compiler, what })
+}
+
+fn start_unit(request: &BuildRequest<'_>, place: &Path) -> Result<Compilation, BuildError> {
+    let mut arguments = flags::kept(request.flags);
+    arguments.extend(flags::own(request.level));
+    arguments.extend(["-c", "unit.i", "-o", "unit.o"].map(str::to_owned));
+    start(request, place, "instrumented source", &arguments)
+}
+
+fn link(request: &BuildRequest<'_>, place: &Path, stubs: &Stubs) -> Result<Symbols, BuildError> {
+    let text = format!("#include \"lydian.h\"\n{}", stubs.text(request.program));
+    write(&place.join("harness.c"), &text)?;
+    let fixed = [
+        "-O1",
+        "-w",
+        "-std=gnu17",
+        "-fno-builtin",
+        "-fPIC",
+        "-shared",
+        "-Wl,-Bsymbolic",
+        "-Wl,-z,now",
+        "-Wl,-z,relro",
+        "-Wl,-z,defs",
+        "-Wl,-z,noexecstack",
+        "harness.c",
+        "unit.o",
+        "-o",
+        "unit.so",
+        "-lm",
+    ];
+    let mut arguments: Vec<String> = fixed.map(str::to_owned).to_vec();
+    arguments.extend(stubs.replaced.iter().map(|name| format!("-Wl,--wrap={name}")));
+    start(request, place, "harness", &arguments)?.finish()?;
+    Symbols::read(&place.join("unit.so"))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), BuildError> {
+    std::fs::write(path, text).map_err(|error| BuildError::File { path: path.to_owned(), error })
+}

@@ -1,0 +1,62 @@
+//! What the builder needs to know of compiled files: undefined symbols, and where symbols lie.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use object::{Object, ObjectSymbol};
+use rustc_hash::FxHashMap;
+
+use crate::build::BuildError;
+
+/// The symbols of a compiled file.
+#[derive(Debug, Default)]
+pub(crate) struct Symbols {
+    /// Names that it uses and does not define.
+    pub(crate) undefined: BTreeSet<String>,
+    /// Names that it defines, with their offsets from where it is loaded.
+    pub(crate) defined: FxHashMap<String, u64>,
+}
+
+impl Symbols {
+    /// Reads the symbol table of an ELF file, local symbols among them.
+    pub(crate) fn read(path: &Path) -> Result<Self, BuildError> {
+        let bytes = std::fs::read(path)
+            .map_err(|error| BuildError::File { path: path.to_owned(), error })?;
+        let file = object::File::parse(&*bytes)
+            .map_err(|error| BuildError::Object { message: error.to_string() })?;
+        let mut symbols = Self::default();
+        for symbol in file.symbols() {
+            let Ok(name) = symbol.name() else { continue };
+            if name.is_empty() {
+                continue;
+            }
+            if symbol.is_undefined() {
+                symbols.undefined.insert(name.to_owned());
+            } else {
+                symbols.defined.insert(name.to_owned(), symbol.address());
+            }
+        }
+        Ok(symbols)
+    }
+
+    /// The offsets of the static locals `function.variable`, `function.variable.N`, in the order
+    /// of their numbers, which is the order of the source.
+    pub(crate) fn static_locals(&self, function: &str, variable: &str) -> Vec<u64> {
+        let stem = format!("{function}.{variable}");
+        let mut found: Vec<(u64, u64)> = Vec::new();
+        for (name, offset) in &self.defined {
+            let Some(rest) = name.strip_prefix(&stem) else { continue };
+            let number = match rest.strip_prefix('.') {
+                None if rest.is_empty() => 0,
+                Some(digits) => match digits.parse() {
+                    Ok(number) => number,
+                    Err(_) => continue,
+                },
+                None => continue,
+            };
+            found.push((number, *offset));
+        }
+        found.sort_unstable();
+        found.into_iter().map(|(_, offset)| offset).collect()
+    }
+}

@@ -1,0 +1,351 @@
+//! C that surrounds the user's text: what calls the functions under test, and what stands for what
+//! the text uses and does not define.
+//!
+//! Callers are put after the user's text, in the same file, so that static functions and the user's
+//! own types are in reach. Definitions of undefined functions lie in a file of their own, where no
+//! declaration of the user's can contradict them: such a function needs only its result's type,
+//! since in C's calling conventions it is the caller that removes the arguments.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+use lydian_base::EntityId;
+use lydian_ir::{CType, CTypeId, CTypes, FuncId, GlobalId, GlobalInit, Program, RecordId};
+use rustc_hash::FxHashSet;
+
+use crate::elf::Symbols;
+
+/// The allocators, in the order of their numbers in `lydian.h`.
+pub(crate) const ALLOCATORS: [&str; 8] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "reallocarray",
+    "strdup",
+    "strndup",
+    "aligned_alloc",
+    "posix_memalign",
+];
+
+/// Functions that the harness replaces where the text uses them without defining them.
+const REPLACED: [&str; 17] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "reallocarray",
+    "strdup",
+    "strndup",
+    "aligned_alloc",
+    "posix_memalign",
+    "free",
+    "exit",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+    "abort",
+    "__assert_fail",
+    "__assert",
+    "__stack_chk_fail",
+];
+
+/// The header that runner and harness share.
+pub(crate) const HEADER: &str = include_str!("../runtime/lydian.h");
+/// The runner.
+pub(crate) const RUNNER: &str = include_str!("../runtime/runner.c");
+const REPLACEMENTS: &str = include_str!("../runtime/replacements.c");
+
+/// A place that tests can set or point to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SymbolKind {
+    /// A function.
+    Function,
+    /// A global, with its size in bytes and whether the program may write to it.
+    Global { size: u64, writable: bool },
+}
+
+/// The names that the object's own table gives addresses of, in its order.
+pub(crate) fn table_symbols(program: &Program) -> IndexMap<String, SymbolKind> {
+    let mut table = IndexMap::new();
+    for (_, function) in program.functions.iter() {
+        if function.body.is_some() {
+            table.insert(function.name.clone(), SymbolKind::Function);
+        }
+    }
+    for (_, global) in program.globals.iter() {
+        let own = !matches!(global.init, GlobalInit::Extern);
+        if own && !global.name.contains('.') {
+            table.insert(global.name.clone(), global_kind(global));
+        }
+    }
+    table
+}
+
+fn global_kind(global: &lydian_ir::Global) -> SymbolKind {
+    SymbolKind::Global { size: global.size, writable: !global.read_only }
+}
+
+/// The names whose addresses are found in the linked file: static locals, and what the harness
+/// defines. With their offsets.
+pub(crate) fn linked_symbols(
+    program: &Program,
+    stubs: &Stubs,
+    symbols: &Symbols,
+) -> IndexMap<String, (SymbolKind, u64)> {
+    let mut table = IndexMap::new();
+    let defined = |name: &str| symbols.defined.get(name).copied();
+    for id in &stubs.functions {
+        let name = &program.functions[*id].name;
+        if let Some(offset) = defined(name) {
+            table.insert(name.clone(), (SymbolKind::Function, offset));
+        }
+    }
+    for id in &stubs.globals {
+        let global = &program.globals[*id];
+        if let Some(offset) = defined(&global.name) {
+            table.insert(global.name.clone(), (global_kind(global), offset));
+        }
+    }
+    for (_, global) in program.globals.iter() {
+        let Some((function, variable)) = static_local(&global.name) else { continue };
+        let (variable, number) = match variable.split_once('.') {
+            Some((variable, number)) => (variable, number.parse().unwrap_or(0)),
+            None => (variable, 1usize),
+        };
+        let places = symbols.static_locals(function, variable);
+        if let Some(offset) = number.checked_sub(1).and_then(|index| places.get(index)) {
+            table.insert(global.name.clone(), (global_kind(global), *offset));
+        }
+    }
+    table
+}
+
+/// Splits the name of a static local; literals have none.
+pub(crate) fn static_local(name: &str) -> Option<(&str, &str)> {
+    name.split_once('.').filter(|(function, _)| !function.is_empty())
+}
+
+/// What the text uses and nobody defines.
+#[derive(Debug, Default)]
+pub(crate) struct Stubs {
+    /// Functions to be defined by the harness.
+    pub(crate) functions: Vec<FuncId>,
+    /// Globals to be defined by the harness.
+    pub(crate) globals: Vec<GlobalId>,
+    /// Functions that the linker redirects to the harness's own.
+    pub(crate) replaced: Vec<&'static str>,
+}
+
+impl Stubs {
+    /// What is undefined in a compiled text. `modelled` says which of C's library functions are the
+    /// real ones.
+    pub(crate) fn find(
+        program: &Program,
+        undefined: &std::collections::BTreeSet<String>,
+        modelled: &dyn Fn(&str) -> bool,
+    ) -> Self {
+        let replaced: Vec<_> =
+            REPLACED.into_iter().filter(|name| undefined.contains(*name)).collect();
+        let skip: FxHashSet<&str> = replaced.iter().copied().collect();
+        let functions = program.functions.iter().filter(|(_, function)| {
+            let name = function.name.as_str();
+            undefined.contains(name) && !skip.contains(name) && !modelled(name)
+        });
+        let globals = program.globals.iter().filter(|(_, global)| {
+            matches!(global.init, GlobalInit::Extern) && undefined.contains(&global.name)
+        });
+        Self {
+            functions: functions.map(|(id, _)| id).collect(),
+            globals: globals.map(|(id, _)| id).collect(),
+            replaced,
+        }
+    }
+
+    /// Numbers of the functions whose results a test may queue.
+    pub(crate) fn numbers(&self, program: &Program) -> IndexMap<String, u32> {
+        let own = self.functions.iter().map(|id| program.functions[*id].name.clone());
+        let names = ALLOCATORS.into_iter().map(str::to_owned).chain(own);
+        names.zip(0..).collect()
+    }
+
+    /// The file that defines them.
+    pub(crate) fn text(&self, program: &Program) -> String {
+        let mut text = String::from(REPLACEMENTS);
+        let numbers = self.numbers(program);
+        for id in &self.functions {
+            let function = &program.functions[*id];
+            let number = numbers[&function.name];
+            text.push_str(&stub(&program.types, function, number));
+        }
+        for id in &self.globals {
+            let global = &program.globals[*id];
+            let (size, align) = (global.size.max(1), global.align.max(1));
+            let line = format!(
+                "unsigned char {}[{size}] __attribute__((aligned({align})));\n",
+                global.name
+            );
+            text.push_str(&line);
+        }
+        text
+    }
+}
+
+fn stub(types: &CTypes, function: &lydian_ir::Function, number: u32) -> String {
+    let name = &function.name;
+    if function.noreturn {
+        return format!(
+            "void {name}() {{ lydian_services->end(LYDIAN_NORETURN, {number}); \
+             __builtin_unreachable(); }}\n"
+        );
+    }
+    let result = match types.get(function.ty) {
+        CType::Function { result, .. } => *result,
+        _ => function.ty,
+    };
+    match types.get(result) {
+        CType::Void => format!(
+            "void {name}() {{ unsigned char none[1]; \
+             lydian_services->external({number}, none, 0); }}\n"
+        ),
+        _ => {
+            let ty = by_shape(types, result, &format!("lydian_result{number}"));
+            format!(
+                "typedef {ty};\nlydian_result{number} {name}() {{ lydian_result{number} r; \
+                 lydian_services->external({number}, &r, sizeof r); return r; }}\n"
+            )
+        }
+    }
+}
+
+/// Declares `declarator` with a type that is laid out and passed as this one is, without any name
+/// of the user's.
+fn by_shape(types: &CTypes, id: CTypeId, declarator: &str) -> String {
+    match types.get(id) {
+        CType::Pointer { .. } => format!("void *{declarator}"),
+        CType::Enum { underlying, .. } => by_shape(types, *underlying, declarator),
+        CType::Array { element, length } => {
+            by_shape(types, *element, &format!("{declarator}[{}]", length.unwrap_or(0)))
+        }
+        CType::Record(record) => format!("{} {declarator}", record_shape(types, *record)),
+        _ => types.spell(id, declarator),
+    }
+}
+
+fn record_shape(types: &CTypes, id: RecordId) -> String {
+    let record = &types.records[id];
+    let mut members = String::new();
+    for (index, field) in record.fields.iter().enumerate() {
+        let named = !(field.bits.is_some() && field.name.is_empty());
+        let name = if named { format!("m{index}") } else { String::new() };
+        let bits = field.bits.map_or(String::new(), |bits| format!(" : {bits}"));
+        let _ = write!(members, "{}{bits}; ", by_shape(types, field.ty, &name));
+    }
+    let word = if record.is_union { "union" } else { "struct" };
+    let align = record.align.max(1);
+    format!("{word} __attribute__((aligned({align}))) {{ {members}}}")
+}
+
+/// A function that a test can call: the names of its caller and its result's size.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    /// Sizes of the arguments, each at an offset that is a multiple of 16.
+    pub(crate) arguments: Vec<u64>,
+    pub(crate) result: u64,
+}
+
+/// Why a function cannot be called by tests.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Uncallable {
+    /// It is not a function of the program, or has no body.
+    #[error("it is not defined")]
+    Undefined,
+    /// It takes a variable number of arguments.
+    #[error("it takes a variable number of arguments")]
+    Variadic,
+    /// A type in its signature has no size or no name.
+    #[error("a type in its signature cannot be written: `{0}`")]
+    Type(String),
+    /// Its result is larger than the runner's buffer.
+    #[error("its result has {0} bytes, more than the {limit} that a result may have", limit = RESULT_LIMIT)]
+    LargeResult(u64),
+}
+
+/// Bytes of the largest result.
+pub(crate) const RESULT_LIMIT: u64 = 1 << 16;
+
+/// What a function takes and returns, as far as calling it needs it.
+pub(crate) fn entry(program: &Program, id: FuncId) -> Result<(Entry, String), Uncallable> {
+    let function = program.functions.get(id).ok_or(Uncallable::Undefined)?;
+    let types = &program.types;
+    let CType::Function { result, params, variadic } = types.get(function.ty) else {
+        return Err(Uncallable::Type(types.spell(function.ty, "")));
+    };
+    if *variadic {
+        return Err(Uncallable::Variadic);
+    }
+    let sized = |ty: CTypeId| {
+        let nameless =
+            matches!(types.get(ty), CType::Record(r) if types.records[*r].name.is_empty());
+        types.size(ty).filter(|_| !nameless).ok_or_else(|| Uncallable::Type(types.spell(ty, "")))
+    };
+    let mut text = format!(
+        "static void lydian_call_{}(unsigned char *lydian_a, unsigned char *lydian_r) {{ (void)lydian_a, (void)lydian_r; ",
+        id.index()
+    );
+    let (mut arguments, mut offset, mut list) = (Vec::new(), 0, Vec::new());
+    for (index, ty) in params.iter().enumerate() {
+        let size = sized(*ty)?;
+        let declaration = types.spell(*ty, &format!("lydian_p{index}"));
+        let _ = write!(
+            text,
+            "{declaration}; __builtin_memcpy((void *)&lydian_p{index}, lydian_a + {offset}, {size}); "
+        );
+        list.push(format!("lydian_p{index}"));
+        arguments.push(size);
+        offset += size.next_multiple_of(16);
+    }
+    let call = format!("{}({})", function.name, list.join(", "));
+    let size = if matches!(types.get(*result), CType::Void) {
+        let _ = write!(text, "{call}; }}\n");
+        0
+    } else {
+        let size = sized(*result)?;
+        let declaration = types.spell(*result, "lydian_v");
+        let _ = write!(
+            text,
+            "{declaration} = {call}; __builtin_memcpy(lydian_r, (void *)&lydian_v, {size}); }}\n"
+        );
+        size
+    };
+    if size > RESULT_LIMIT {
+        return Err(Uncallable::LargeResult(size));
+    }
+    Ok((Entry { name: function.name.clone(), arguments, result: size }, text))
+}
+
+/// What is put after the instrumented text: callers, the table of them, the table of addresses.
+pub(crate) fn appendix(
+    entries: &[(FuncId, Entry, String)],
+    table: &IndexMap<String, SymbolKind>,
+) -> String {
+    let mut text = String::from("\n# 1 \"<lydian>\"\n");
+    for (_, _, caller) in entries {
+        text.push_str(caller);
+    }
+    text.push_str(
+        "struct lydian_entry { void (*call)(unsigned char *, unsigned char *); unsigned long result_size; };\n\
+         __attribute__((visibility(\"default\"), used)) const struct lydian_entry lydian_entries[] = { ",
+    );
+    for (id, entry, _) in entries {
+        let _ = write!(text, "{{ lydian_call_{}, {} }}, ", id.index(), entry.result);
+    }
+    text.push_str(
+        "{ 0, 0 } };\n\
+         __attribute__((visibility(\"default\"), used)) void *const lydian_symbols[] = { ",
+    );
+    for name in table.keys() {
+        let _ = write!(text, "(void *)&{name}, ");
+    }
+    text.push_str("(void *)0 };\n");
+    text
+}

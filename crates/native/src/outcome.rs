@@ -1,0 +1,147 @@
+//! What became of one test, as the runner saw it.
+
+use std::fmt;
+
+use lydian_objective::LabelId;
+use serde::{Deserialize, Serialize};
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It returned. The bytes of the result, none for `void`.
+    Returned(Vec<u8>),
+    /// It called `exit` or one of its kind, with this status.
+    Exited(i32),
+    /// It called `abort`, or an `assert` failed.
+    Aborted,
+    /// It called an undefined function that is declared not to return.
+    EndedBy(String),
+    /// It freed what was not allocated, or twice.
+    BadFree,
+    /// A signal ended it.
+    Crashed(Crash),
+    /// It ran longer than the limit, in milliseconds.
+    TimedOut(u64),
+    /// The runner died of something that it could not tell of, such as `SIGKILL`. Its exit status
+    /// or signal in words.
+    Killed(String),
+}
+
+/// A signal that ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Crash {
+    /// The signal's number.
+    pub signal: i32,
+    /// The address that could not be reached, for `SIGSEGV` and `SIGBUS`; else that of the code.
+    pub address: u64,
+    /// What the address says.
+    pub class: CrashClass,
+}
+
+/// What is known of a crash without knowing the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CrashClass {
+    /// The address is null or near it.
+    NullPointer,
+    /// The stack is used up.
+    StackOverflow,
+    /// The address lies in the region of inputs, outside of every object.
+    OutsideObjects,
+    /// Some other address.
+    WildAddress,
+    /// A division by zero, or the least number by -1.
+    Arithmetic,
+    /// A trap instruction, or one that is none.
+    Trap,
+    /// `SIGABRT` that did not come from the code's own `abort`.
+    Abort,
+}
+
+/// A test's run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The cells that it set, in order, if cells were asked for.
+    pub cells: Vec<u32>,
+    /// The vectors of wide decisions, if cells were asked for.
+    pub wide: Vec<WideVector>,
+    /// The final contents of the test's objects, in their order, if memory was asked for and the
+    /// runner outlived the test.
+    pub objects: Vec<Vec<u8>>,
+    /// The final contents of the globals that are not as the program's start made them, by name,
+    /// under the same conditions.
+    pub globals: Vec<(String, Vec<u8>)>,
+    /// Whether it wrote to an object that is read-only.
+    pub wrote_read_only: bool,
+}
+
+/// One evaluation of a decision that has too many conditions for cells.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WideVector {
+    /// The decision's number in the plan.
+    pub decision: u32,
+    /// The conditions that were true, lowest bit of the first word first.
+    pub values: Vec<u64>,
+}
+
+/// What a test covers in the watched functions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// The run.
+    pub run: Run,
+    /// Covered labels of each watched function, in the order in which those were given; sorted.
+    pub covered: Vec<Vec<LabelId>>,
+}
+
+impl Run {
+    /// A run of which nothing but its end is known.
+    pub(crate) fn ended(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            cells: Vec::new(),
+            wide: Vec::new(),
+            objects: Vec::new(),
+            globals: Vec::new(),
+            wrote_read_only: false,
+        }
+    }
+}
+
+impl Outcome {
+    /// Whether the call ended by itself, in a way that C defines.
+    pub const fn is_orderly(&self) -> bool {
+        matches!(self, Self::Returned(_) | Self::Exited(_) | Self::Aborted | Self::EndedBy(_))
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Returned(_) => f.write_str("returned"),
+            Self::Exited(status) => write!(f, "exit({status})"),
+            Self::Aborted => f.write_str("abort"),
+            Self::EndedBy(function) => write!(f, "ended by {function}"),
+            Self::BadFree => f.write_str("free of what is not allocated"),
+            Self::Crashed(crash) => write!(f, "crash: {}", crash.class),
+            Self::TimedOut(ms) => write!(f, "ran longer than {ms} ms"),
+            Self::Killed(how) => write!(f, "runner lost: {how}"),
+        }
+    }
+}
+
+impl fmt::Display for CrashClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NullPointer => "null pointer",
+            Self::StackOverflow => "stack overflow",
+            Self::OutsideObjects => "outside of every input object",
+            Self::WildAddress => "wild address",
+            Self::Arithmetic => "arithmetic fault",
+            Self::Trap => "trap instruction",
+            Self::Abort => "abort signal",
+        })
+    }
+}

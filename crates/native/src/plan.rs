@@ -1,0 +1,77 @@
+//! The plan: which label each cell of the shared memory stands for.
+//!
+//! Instrumented code only sets cells, bytes that start as 0. What a cell means for which label is
+//! worked out once, when the text is rewritten, so that harvesting is a look-up. Only decisions
+//! with very many conditions record vectors, which are judged afterwards.
+
+use lydian_ir::DecisionId;
+use lydian_objective::LabelId;
+
+/// What the cells of an instrumented text stand for.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// The cells, by position.
+    pub cells: Vec<Cell>,
+    /// The decisions that are recorded as sets of cells.
+    pub decisions: Vec<DecisionCells>,
+    /// The decisions that are recorded as vectors.
+    pub wide: Vec<WideDecision>,
+    /// Labels that the text cannot record, with the reason.
+    pub unwatched: Vec<Unwatched>,
+}
+
+/// A byte that instrumented code sets to 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// The watched function, by position.
+    pub function: u32,
+    /// The labels that a run covers if it sets the cell.
+    pub labels: Vec<LabelId>,
+}
+
+/// A decision whose evaluations set one cell each.
+#[derive(Clone, Debug)]
+pub struct DecisionCells {
+    /// The watched function, by position.
+    pub function: u32,
+    /// The decision.
+    pub decision: DecisionId,
+    /// The first of its cells.
+    pub first: u32,
+    /// What each cell, from the first on, says: the vector, or just the outcome.
+    pub meaning: CellMeaning,
+}
+
+/// What a decision's cell, by its position among them, says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellMeaning {
+    /// The outcome: 0 or 1.
+    Outcome,
+    /// The true conditions, as bits, of `conditions` conditions. Which were reached follows.
+    Vector {
+        /// How many conditions.
+        conditions: u32,
+    },
+}
+
+/// A decision whose evaluations are kept as vectors.
+#[derive(Clone, Debug)]
+pub struct WideDecision {
+    /// The watched function, by position.
+    pub function: u32,
+    /// The decision.
+    pub decision: DecisionId,
+    /// The labels that depend on it.
+    pub labels: Vec<LabelId>,
+}
+
+/// A label that cannot be measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwatched {
+    /// The watched function, by position.
+    pub function: u32,
+    /// The label.
+    pub label: LabelId,
+    /// Why: one sentence.
+    pub reason: String,
+}

@@ -1,0 +1,318 @@
+//! Tests as the runner reads them, and what it answers. The layouts are those of `runner.c`.
+
+use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test};
+
+use crate::build::Build;
+use crate::harness::SymbolKind;
+use crate::outcome::{Outcome, Run, WideVector};
+
+/// Why a test cannot be run by a build.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TestError {
+    /// The build has no caller for the function.
+    #[error("the build cannot call `{0}`")]
+    Function(String),
+    /// The number or the sizes of the arguments are not those of the function.
+    #[error("argument {position} of `{function}` has {found} bytes, not {expected}")]
+    Argument {
+        /// The function.
+        function: String,
+        /// Which argument, from 0; one past the last where their number is wrong.
+        position: usize,
+        /// Bytes in the test.
+        found: u64,
+        /// Bytes in the program.
+        expected: u64,
+    },
+    /// No such global, or one that the compiled program has no place for.
+    #[error("the global `{0}` cannot be set or pointed to")]
+    Global(String),
+    /// No such function.
+    #[error("the function `{0}` cannot be pointed to")]
+    Target(String),
+    /// A global's image is larger than the global, or the global is const.
+    #[error("the global `{0}` cannot take this image")]
+    GlobalImage(String),
+    /// An object lies outside of the region of inputs, or its image is not its size.
+    #[error("the object `{0}` cannot be placed")]
+    Object(String),
+    /// A pointer stands outside of its image, or points to an object that is not there.
+    #[error("a pointer in `{0}` has no place or no target")]
+    Pointer(String),
+    /// The program defines the function, or does not call it.
+    #[error("`{0}` is not an undefined function of the program")]
+    External(String),
+    /// The test is larger than the shared memory.
+    #[error("the test has more than {0} bytes")]
+    Size(u64),
+}
+
+const HEADER: usize = 32;
+const RELOCATION: usize = 16;
+const ALIGN: usize = 16;
+
+/// Writes tests one after the other.
+pub(crate) struct Encoder<'a> {
+    build: &'a Build,
+    bytes: Vec<u8>,
+    relocations: Vec<(usize, u32, u64)>,
+}
+
+impl<'a> Encoder<'a> {
+    pub(crate) const fn new(build: &'a Build) -> Self {
+        Self { build, bytes: Vec::new(), relocations: Vec::new() }
+    }
+
+    /// Appends the test's record to `out`, which holds whole records.
+    pub(crate) fn encode(&mut self, test: &Test, out: &mut Vec<u8>) -> Result<(), TestError> {
+        self.bytes.clear();
+        self.relocations.clear();
+        let position = self.build.entries.get_index_of(test.function.as_str());
+        let position = position.ok_or_else(|| TestError::Function(test.function.clone()))?;
+        let arguments = self.arguments(test, position)?;
+        self.objects(test)?;
+        self.globals(test)?;
+        self.externals(test)?;
+        let body = HEADER + self.relocations.len() * RELOCATION;
+        let size = body + self.bytes.len();
+        let words = [
+            u32::try_from(size).map_err(|_| TestError::Size(u64::from(u32::MAX)))?,
+            position as u32,
+            arguments,
+            test.objects.len() as u32,
+            test.globals.len() as u32,
+            test.externals.len() as u32,
+            self.relocations.len() as u32,
+            0,
+        ];
+        words.iter().for_each(|word| out.extend(word.to_le_bytes()));
+        for (at, symbol, addend) in &self.relocations {
+            out.extend(((body + at) as u32).to_le_bytes());
+            out.extend(symbol.to_le_bytes());
+            out.extend(addend.to_le_bytes());
+        }
+        out.extend(&self.bytes);
+        Ok(())
+    }
+
+    fn pad(&mut self) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(ALIGN), 0);
+    }
+
+    fn words(&mut self, words: [u32; 4]) {
+        words.iter().for_each(|word| self.bytes.extend(word.to_le_bytes()));
+    }
+
+    /// Writes the bytes of an image, with the addresses that are known and relocations for others.
+    fn image(&mut self, image: &Image, test: &Test, owner: &str) -> Result<(), TestError> {
+        let start = self.bytes.len();
+        self.bytes.extend(&image.bytes);
+        for pointer in &image.pointers {
+            let missing = || TestError::Pointer(owner.to_owned());
+            let at = usize::try_from(pointer.offset).map_err(|_| missing())?;
+            let end = at.checked_add(8).filter(|end| *end <= image.bytes.len());
+            end.ok_or_else(missing)?;
+            let at = start + at;
+            match &pointer.target {
+                PointerTarget::Object(index, offset) => {
+                    let object = test.objects.get(*index as usize).ok_or_else(missing)?;
+                    let address = object.address.wrapping_add(*offset);
+                    self.bytes[at..at + 8].copy_from_slice(&address.to_le_bytes());
+                }
+                PointerTarget::Global(name, offset) => {
+                    let symbol = self.build.symbols.get_index_of(name.as_str());
+                    let symbol = symbol.ok_or_else(|| TestError::Global(name.clone()))?;
+                    self.relocations.push((at, symbol as u32, *offset));
+                }
+                PointerTarget::Function(name) => {
+                    let symbol = self.build.symbols.get_index_of(name.as_str());
+                    let symbol = symbol.ok_or_else(|| TestError::Target(name.clone()))?;
+                    self.relocations.push((at, symbol as u32, 0));
+                }
+            }
+        }
+        self.pad();
+        Ok(())
+    }
+
+    fn arguments(&mut self, test: &Test, position: usize) -> Result<u32, TestError> {
+        let expected = &self.build.entries[position].arguments;
+        for (index, size) in expected.iter().enumerate() {
+            let found = test.args.get(index).map_or(0, |image| image.bytes.len() as u64);
+            if found != *size {
+                return Err(self.wrong_argument(test, index, found, *size));
+            }
+        }
+        if let Some(extra) = test.args.get(expected.len()) {
+            let found = extra.bytes.len() as u64;
+            return Err(self.wrong_argument(test, expected.len(), found, 0));
+        }
+        for image in &test.args {
+            self.image(image, test, "an argument")?;
+        }
+        Ok(self.bytes.len() as u32)
+    }
+
+    fn wrong_argument(&self, test: &Test, position: usize, found: u64, expected: u64) -> TestError {
+        TestError::Argument { function: test.function.clone(), position, found, expected }
+    }
+
+    fn objects(&mut self, test: &Test) -> Result<(), TestError> {
+        for object in &test.objects {
+            let size = object.image.bytes.len() as u64;
+            let end = object.address.checked_add(size);
+            let inside = object.address >= INPUT_REGION
+                && end.is_some_and(|end| end <= INPUT_REGION + INPUT_REGION_SIZE);
+            if !inside {
+                return Err(TestError::Object(object.name.clone()));
+            }
+            self.bytes.extend(object.address.to_le_bytes());
+            self.bytes.extend((size as u32).to_le_bytes());
+            self.bytes.extend(u32::from(object.read_only).to_le_bytes());
+            self.image(&object.image, test, &object.name)?;
+        }
+        Ok(())
+    }
+
+    fn globals(&mut self, test: &Test) -> Result<(), TestError> {
+        for global in &test.globals {
+            let found = self.build.symbols.get_full(global.name.as_str());
+            let Some((symbol, _, (SymbolKind::Global { size, writable }, _))) = found else {
+                return Err(TestError::Global(global.name.clone()));
+            };
+            if !writable || global.image.bytes.len() as u64 > *size {
+                return Err(TestError::GlobalImage(global.name.clone()));
+            }
+            self.words([symbol as u32, global.image.bytes.len() as u32, 0, 0]);
+            self.image(&global.image, test, &global.name)?;
+        }
+        Ok(())
+    }
+
+    fn externals(&mut self, test: &Test) -> Result<(), TestError> {
+        for external in &test.externals {
+            let number = self.build.externals.get(external.function.as_str());
+            let number = number.ok_or_else(|| TestError::External(external.function.clone()))?;
+            self.words([*number, external.result.bytes.len() as u32, 0, 0]);
+            self.image(&external.result, test, &external.function)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a request asks for beside outcomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// The cells that each test sets. Without it, cells collect over all tests.
+    pub cells: bool,
+    /// The final contents of objects and changed globals.
+    pub memory: bool,
+}
+
+impl Wants {
+    pub(crate) const fn bits(self) -> u32 {
+        self.cells as u32 | (self.memory as u32) << 1
+    }
+}
+
+/// Reads the reply's records. A fault in it is a fault of the tool, or of a program under test that
+/// wrote into the shared memory; both end as an error.
+pub(crate) struct Decoder<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+/// A reply that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the runner's reply is damaged")]
+pub struct DamagedReply;
+
+impl<'a> Decoder<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    fn take(&mut self, size: usize) -> Result<&'a [u8], DamagedReply> {
+        let end = self.at.checked_add(size).ok_or(DamagedReply)?;
+        let taken = self.bytes.get(self.at..end).ok_or(DamagedReply)?;
+        self.at = end.next_multiple_of(ALIGN);
+        Ok(taken)
+    }
+
+    fn words<const N: usize>(&mut self) -> Result<[u32; N], DamagedReply> {
+        let bytes = self.take(4 * N)?;
+        let mut words = [0; N];
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(4)) {
+            *word = u32::from_le_bytes(bytes.try_into().map_err(|_| DamagedReply)?);
+        }
+        Ok(words)
+    }
+
+    /// The next test's run.
+    pub(crate) fn run(
+        &mut self,
+        build: &Build,
+        test: &Test,
+        wants: Wants,
+    ) -> Result<Run, DamagedReply> {
+        let start = self.at;
+        let [size, _, how, code, result, cells, objects, globals, wrote, ..] =
+            self.words::<12>()?;
+        let outcome = match how {
+            0 => Outcome::Returned(self.take(result as usize)?.to_vec()),
+            1 => Outcome::Exited(code as i32),
+            2 => Outcome::Aborted,
+            3 => {
+                let name = build.externals.get_index(code as usize).map(|(name, _)| name.clone());
+                Outcome::EndedBy(name.ok_or(DamagedReply)?)
+            }
+            5 => Outcome::BadFree,
+            _ => return Err(DamagedReply),
+        };
+        let mut run = Run::ended(outcome);
+        run.wrote_read_only = wrote != 0;
+        for object in test.objects.iter().take(objects as usize) {
+            run.objects.push(self.take(object.image.bytes.len())?.to_vec());
+        }
+        for _ in 0..globals {
+            let [symbol, size, ..] = self.words::<4>()?;
+            let name = build.symbols.get_index(symbol as usize).ok_or(DamagedReply)?.0;
+            run.globals.push((name.clone(), self.take(size as usize)?.to_vec()));
+        }
+        if wants.cells {
+            self.cells(&mut run, cells as usize)?;
+        }
+        if self.at != start + size as usize {
+            return Err(DamagedReply);
+        }
+        Ok(run)
+    }
+
+    fn cells(&mut self, run: &mut Run, count: usize) -> Result<(), DamagedReply> {
+        let list = self.take((count + 1) * 4)?;
+        let mut words = list.chunks_exact(4).map(|bytes| {
+            u32::from_le_bytes(bytes.try_into().expect("a chunk of four bytes has four"))
+        });
+        run.cells = words.by_ref().take(count).collect();
+        let wide = words.next().ok_or(DamagedReply)? as usize;
+        run.wide = wide_vectors(self.take(wide * 8)?)?;
+        Ok(())
+    }
+}
+
+/// Reads the set of wide decisions' vectors.
+pub(crate) fn wide_vectors(bytes: &[u8]) -> Result<Vec<WideVector>, DamagedReply> {
+    let mut words = bytes.chunks_exact(8).map(|bytes| {
+        u64::from_le_bytes(bytes.try_into().expect("a chunk of eight bytes has eight"))
+    });
+    let mut vectors = Vec::new();
+    while let Some(head) = words.next() {
+        let count = (head & 0xffff_ffff) as usize;
+        let values: Vec<u64> = words.by_ref().take(count).collect();
+        if values.len() != count {
+            return Err(DamagedReply);
+        }
+        vectors.push(WideVector { decision: (head >> 32) as u32, values });
+    }
+    Ok(vectors)
+}

@@ -1,0 +1,474 @@
+//! The parent's side of the runner: starts it, sends requests, and outlives its crashes.
+
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lydian_base::CancelToken;
+use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Test};
+
+use crate::build::Build;
+use crate::harness::SymbolKind;
+use crate::outcome::{Crash, CrashClass, Outcome, Run};
+use crate::request::{DamagedReply, Decoder, Encoder, TestError, Wants, wide_vectors};
+use crate::shared::{Areas, Long, Shared, Word};
+
+/// Why tests could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A test does not fit the build.
+    #[error("test {position} cannot be run: {error}")]
+    Test {
+        /// Which, from 0.
+        position: usize,
+        /// Why.
+        error: TestError,
+    },
+    /// The system refuses memory or a process.
+    #[error("cannot start the runner: {0}")]
+    Start(std::io::Error),
+    /// The compiled object does not load.
+    #[error("the compiled program cannot be loaded: {0}")]
+    Load(String),
+    /// The runner dies again and again before it runs anything.
+    #[error("the runner dies before it runs a test: {0}")]
+    Dies(String),
+    /// The runner answers nonsense.
+    #[error(transparent)]
+    Damaged(#[from] DamagedReply),
+    /// The set of wide decisions' vectors has no room left.
+    #[error("a decision had more different evaluations than can be kept")]
+    WideFull,
+    /// The user asked to stop.
+    #[error("stopped by the user")]
+    Cancelled,
+}
+
+/// Limits of a runner.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// How long one test may run.
+    pub test: Duration,
+    /// Bytes of the buffer for tests; one test must fit.
+    pub buffer: u64,
+    /// Stops a run between or within tests.
+    pub cancel: CancelToken,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { test: Duration::from_secs(1), buffer: 8 << 20, cancel: CancelToken::new() }
+    }
+}
+
+/// A persistent runner of one build. Its process starts with the first tests and is started again
+/// after one that crashed it.
+#[derive(Debug)]
+pub struct Runner {
+    build: Arc<Build>,
+    limits: Limits,
+    shared: Shared,
+    process: Option<Process>,
+    starts: u64,
+    waited: Duration,
+}
+
+#[derive(Debug)]
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // An error means that it is gone already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// How a request ended.
+enum Ended {
+    /// With an answer.
+    Replied,
+    /// With the runner, in the test at this position.
+    Died(u32, Outcome),
+}
+
+const STATE_READY: u32 = 1;
+const STATE_CRASHED: u32 = 2;
+const STATE_FAILED: u32 = 3;
+const WIDE_SIZE: u64 = 1 << 20;
+
+impl Runner {
+    /// Prepares a runner. No process is started yet.
+    ///
+    /// # Errors
+    /// Where the system gives no shared memory.
+    pub fn new(build: Arc<Build>, limits: Limits) -> Result<Self, RunError> {
+        let wide = if build.wide { WIDE_SIZE } else { 0 };
+        let buffer = limits.buffer.next_multiple_of(crate::build::PAGE);
+        let symbols = build.symbols.len() as u64;
+        let areas = Areas::new(build.cells, wide, symbols, buffer, build.memory());
+        let shared = Shared::new(areas).map_err(RunError::Start)?;
+        Ok(Self { build, limits, shared, process: None, starts: 0, waited: Duration::ZERO })
+    }
+
+    /// How many processes were started so far.
+    pub const fn starts(&self) -> u64 {
+        self.starts
+    }
+
+    /// How long requests were in the runner's hands so far.
+    pub const fn time_in_runner(&self) -> Duration {
+        self.waited
+    }
+
+    /// The build that it runs.
+    pub fn build(&self) -> &Arc<Build> {
+        &self.build
+    }
+
+    /// The process's id, while there is one.
+    pub fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(|process| process.0.id())
+    }
+
+    /// Runs the tests in order and tells of each.
+    ///
+    /// # Errors
+    /// Where a test does not fit the build, or the runner cannot be started. What the tests do to
+    /// the runner is no error but an outcome.
+    pub fn run(&mut self, tests: &[Test], wants: Wants) -> Result<Vec<Run>, RunError> {
+        let mut runs = Vec::with_capacity(tests.len());
+        let mut bytes = Vec::new();
+        let build = self.build.clone();
+        let mut encoder = Encoder::new(&build);
+        while runs.len() < tests.len() {
+            let from = runs.len();
+            let batch = self.encode(&mut encoder, &tests[from..], from, &mut bytes)?;
+            self.shared.write(self.shared.areas.request, &bytes);
+            self.shared.set_long(Long::RequestSize, bytes.len() as u64);
+            let prepared = Prepared { from, count: batch, wants };
+            self.run_prepared(&prepared, &tests[from..from + batch], &mut runs)?;
+        }
+        Ok(runs)
+    }
+
+    /// Encodes as many tests as fit; at least one.
+    fn encode(
+        &self,
+        encoder: &mut Encoder<'_>,
+        tests: &[Test],
+        from: usize,
+        bytes: &mut Vec<u8>,
+    ) -> Result<usize, RunError> {
+        bytes.clear();
+        let limit = self.shared.areas.request_size as usize;
+        let wrong = |position, error| RunError::Test { position, error };
+        for (index, test) in tests.iter().enumerate() {
+            let before = bytes.len();
+            encoder.encode(test, bytes).map_err(|error| wrong(from + index, error))?;
+            if bytes.len() > limit {
+                bytes.truncate(before);
+                if index == 0 {
+                    return Err(wrong(from, TestError::Size(limit as u64)));
+                }
+                return Ok(index);
+            }
+        }
+        Ok(tests.len())
+    }
+
+    fn run_prepared(
+        &mut self,
+        batch: &Prepared,
+        tests: &[Test],
+        runs: &mut Vec<Run>,
+    ) -> Result<(), RunError> {
+        let mut first = 0;
+        let mut idle_deaths = 0;
+        while first < batch.count {
+            let started = self.process.is_none();
+            self.ensure_started()?;
+            let begun = Instant::now();
+            let ended = self.request(first, batch)?;
+            self.waited += begun.elapsed();
+            let done = self.collect(first, tests, batch.wants, runs)?;
+            let progressed = done > first;
+            first = done;
+            match ended {
+                Ended::Replied if progressed => idle_deaths = 0,
+                Ended::Replied => {
+                    let size = self.shared.areas.reply_size;
+                    let error = TestError::Size(size);
+                    return Err(RunError::Test { position: batch.from + first, error });
+                }
+                Ended::Died(_, outcome) if first >= batch.count => {
+                    return Err(RunError::Dies(outcome.to_string()));
+                }
+                Ended::Died(position, outcome) => {
+                    self.process = None;
+                    if position as usize != first {
+                        // It died between tests; a second time in a row is no accident.
+                        idle_deaths += 1;
+                        if idle_deaths > 2 || !started && idle_deaths > 1 {
+                            return Err(RunError::Dies(outcome.to_string()));
+                        }
+                        continue;
+                    }
+                    runs.push(self.last_words(outcome, batch.wants)?);
+                    first += 1;
+                }
+            }
+            if self.shared.get(Word::WideFull) != 0 {
+                return Err(RunError::WideFull);
+            }
+        }
+        Ok(())
+    }
+
+    /// The run of the test that the runner died in: its cells are still in the shared memory.
+    fn last_words(&self, outcome: Outcome, wants: Wants) -> Result<Run, RunError> {
+        let mut run = Run::ended(outcome);
+        if wants.cells {
+            run.cells = self.cells();
+            let used = self.shared.long(Long::WideUsed) * 8;
+            let used = used.min(self.shared.areas.wide_size);
+            run.wide = wide_vectors(&self.shared.bytes(self.shared.areas.wide, used))?;
+        }
+        Ok(run)
+    }
+
+    /// The cells that are set: by the last test if cells were asked for, else by all since the last
+    /// [`Runner::clear_cells`].
+    pub fn cells(&self) -> Vec<u32> {
+        let bytes = self.shared.bytes(self.shared.areas.cells, self.shared.areas.cells_size);
+        let set = bytes.iter().enumerate().filter(|(_, byte)| **byte != 0);
+        set.map(|(position, _)| position as u32).collect()
+    }
+
+    /// Makes all cells unset.
+    pub fn clear_cells(&self) {
+        self.shared.clear(self.shared.areas.cells, self.shared.areas.cells_size);
+    }
+
+    /// Reads the replies from position `first` on; returns the position after the last.
+    fn collect(
+        &self,
+        first: usize,
+        tests: &[Test],
+        wants: Wants,
+        runs: &mut Vec<Run>,
+    ) -> Result<usize, RunError> {
+        let size = self.shared.long(Long::ReplySize).min(self.shared.areas.reply_size);
+        let done = (self.shared.get(Word::Done) as usize).clamp(first, tests.len());
+        let bytes = self.shared.bytes(self.shared.areas.reply, size);
+        let mut decoder = Decoder::new(&bytes);
+        for test in &tests[first..done] {
+            runs.push(decoder.run(&self.build, test, wants)?);
+        }
+        Ok(done)
+    }
+
+    fn request(&self, first: usize, batch: &Prepared) -> Result<Ended, RunError> {
+        let shared = &self.shared;
+        shared.set(Word::First, first as u32);
+        shared.set(Word::Count, batch.count as u32);
+        shared.set(Word::Wants, batch.wants.bits());
+        shared.set(Word::Done, first as u32);
+        shared.set(Word::Current, u32::MAX);
+        shared.set_long(Long::ReplySize, 0);
+        let seen = shared.get(Word::Reply);
+        let next = seen.wrapping_add(1);
+        shared.set(Word::Request, next);
+        shared.wake_runner();
+        self.watch(seen)
+    }
+
+    /// Waits for the reply, and ends a test that takes too long.
+    fn watch(&self, seen: u32) -> Result<Ended, RunError> {
+        let shared = &self.shared;
+        let step =
+            (self.limits.test / 8).clamp(Duration::from_millis(1), Duration::from_millis(50));
+        let (mut current, mut since) = (shared.get(Word::Current), Instant::now());
+        loop {
+            shared.await_reply(seen, step);
+            if shared.get(Word::Reply) != seen {
+                return Ok(Ended::Replied);
+            }
+            if shared.get(Word::State) == STATE_CRASHED {
+                return Ok(Ended::Died(shared.get(Word::Current), self.crash()));
+            }
+            if let Some(how) = self.gone() {
+                // It may have told of a crash just before.
+                let crashed = shared.get(Word::State) == STATE_CRASHED;
+                let outcome = if crashed { self.crash() } else { Outcome::Killed(how) };
+                return Ok(Ended::Died(shared.get(Word::Current), outcome));
+            }
+            if self.limits.cancel.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+            let now = shared.get(Word::Current);
+            if now != current {
+                (current, since) = (now, Instant::now());
+            } else if since.elapsed() >= self.limits.test {
+                let outcome = Outcome::TimedOut(self.limits.test.as_millis() as u64);
+                return Ok(Ended::Died(now, outcome));
+            }
+        }
+    }
+
+    fn crash(&self) -> Outcome {
+        let signal = self.shared.get(Word::Signal) as i32;
+        let address = self.shared.long(Long::Address);
+        let class = match signal {
+            libc::SIGFPE => CrashClass::Arithmetic,
+            libc::SIGILL | libc::SIGTRAP => CrashClass::Trap,
+            libc::SIGABRT => CrashClass::Abort,
+            _ if self.shared.get(Word::Overflow) != 0 => CrashClass::StackOverflow,
+            _ if address < 0x1_0000 => CrashClass::NullPointer,
+            _ if (INPUT_REGION..INPUT_REGION + INPUT_REGION_SIZE).contains(&address) => {
+                CrashClass::OutsideObjects
+            }
+            _ => CrashClass::WildAddress,
+        };
+        Outcome::Crashed(Crash { signal, address, class })
+    }
+
+    /// How the process ended, if it did.
+    fn gone(&self) -> Option<String> {
+        let id = self.process.as_ref()?.0.id();
+        let mut status = 0;
+        let mut seen: libc::siginfo_t = unsafe_zeroed();
+        // SAFETY: `seen` is a valid place; the child is left to be waited for by its owner.
+        let found = unsafe {
+            libc::waitid(
+                libc::P_PID,
+                id,
+                &raw mut seen,
+                libc::WEXITED | libc::WNOHANG | libc::WNOWAIT,
+            )
+        };
+        if found == 0 && seen.si_signo == libc::SIGCHLD {
+            // SAFETY: for SIGCHLD these fields are set.
+            status = unsafe { seen.si_status() };
+        } else if found == 0 {
+            return None;
+        }
+        let signalled = seen.si_code == libc::CLD_KILLED || seen.si_code == libc::CLD_DUMPED;
+        let raw = if signalled { status } else { status << 8 };
+        Some(ExitStatus::from_raw(raw).to_string())
+    }
+
+    fn ensure_started(&mut self) -> Result<(), RunError> {
+        if self.process.is_some() {
+            return Ok(());
+        }
+        self.write_symbols();
+        let shared = &self.shared;
+        for word in [Word::Request, Word::Reply, Word::State, Word::RunnerSleeps, Word::WideFull] {
+            shared.set(word, 0);
+        }
+        shared.set_long(Long::WideUsed, 0);
+        let mut command = Command::new(self.build.runner());
+        command
+            .arg(self.build.object())
+            .args(self.setup().map(|number| number.to_string()))
+            .env_clear()
+            .env("LC_ALL", "C")
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let descriptor = shared.descriptor();
+        // SAFETY: between fork and exec only `fcntl` is called, which is safe there.
+        unsafe {
+            command.pre_exec(move || match libc::fcntl(descriptor, libc::F_SETFD, 0) {
+                -1 => Err(std::io::Error::last_os_error()),
+                _ => Ok(()),
+            });
+        }
+        let child = command.spawn().map_err(RunError::Start)?;
+        self.process = Some(Process(child));
+        self.starts += 1;
+        self.await_start()
+    }
+
+    fn await_start(&mut self) -> Result<(), RunError> {
+        let started = Instant::now();
+        let error = loop {
+            match self.shared.get(Word::State) {
+                STATE_READY => return Ok(()),
+                STATE_FAILED => break RunError::Load(self.shared.message()),
+                STATE_CRASHED => break RunError::Dies(self.crash().to_string()),
+                _ => {}
+            }
+            if let Some(how) = self.gone() {
+                if self.shared.get(Word::State) == STATE_FAILED {
+                    continue;
+                }
+                break RunError::Dies(how);
+            }
+            if self.limits.cancel.is_cancelled() {
+                break RunError::Cancelled;
+            }
+            if started.elapsed() > Duration::from_secs(30) {
+                break RunError::Dies("it does not get ready within 30 s".to_owned());
+            }
+            self.shared.await_reply(0, Duration::from_millis(1));
+        };
+        self.process = None;
+        Err(error)
+    }
+
+    /// Tells the runner what symbols there are.
+    fn write_symbols(&self) {
+        let mut bytes = Vec::with_capacity(self.build.symbols.len() * 32);
+        for (kind, offset) in self.build.symbols.values() {
+            let (size, writable) = match kind {
+                SymbolKind::Function => (0, 0),
+                SymbolKind::Global { size, writable } => (*size, u64::from(*writable)),
+            };
+            [*offset, size, writable, 0].iter().for_each(|n| bytes.extend(n.to_le_bytes()));
+        }
+        self.shared.write(self.shared.areas.symbols, &bytes);
+    }
+
+    /// The numbers of `struct setup`.
+    fn setup(&self) -> [u64; 19] {
+        let areas = &self.shared.areas;
+        [
+            self.shared.descriptor() as u64,
+            areas.cells,
+            areas.cells_size,
+            areas.wide,
+            areas.wide_size,
+            areas.symbols,
+            areas.request,
+            areas.request_size,
+            areas.reply,
+            areas.reply_size,
+            areas.total,
+            INPUT_REGION,
+            INPUT_REGION_SIZE,
+            self.build.cells_offset,
+            self.build.symbols_offset,
+            self.build.entries.len() as u64,
+            self.build.symbols.len() as u64,
+            self.build.own_symbols as u64,
+            u64::from(std::process::id()),
+        ]
+    }
+}
+
+/// A batch whose bytes are in the shared memory.
+struct Prepared {
+    /// Position of its first test among all.
+    from: usize,
+    count: usize,
+    wants: Wants,
+}
+
+fn unsafe_zeroed() -> libc::siginfo_t {
+    // SAFETY: the type is a plain C struct for which all bits zero is a value.
+    unsafe { std::mem::zeroed() }
+}

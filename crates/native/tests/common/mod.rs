@@ -1,0 +1,160 @@
+//! Small programs made by hand: a text, and as much of its IR as running it needs.
+
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+
+use std::sync::Arc;
+
+use lydian_base::{Arena, Span};
+use lydian_ir::source::FunctionSource;
+use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
+use lydian_ir::{
+    Block, Body, CType, CTypeId, Function, Global, GlobalInit, IntKind, Linkage, Program,
+    Terminator,
+};
+use lydian_native::{Build, BuildRequest, Limits, Optimization, Plan, Runner};
+
+/// A program under construction.
+pub struct Unit {
+    pub program: Program,
+    pub text: String,
+}
+
+impl Unit {
+    pub fn new(text: &str) -> Self {
+        Self { program: Program::default(), text: text.to_owned() }
+    }
+
+    pub fn int(&mut self) -> CTypeId {
+        self.program.types.int(IntKind::Int)
+    }
+
+    pub fn pointer_to(&mut self, kind: IntKind) -> CTypeId {
+        let pointee = self.program.types.int(kind);
+        self.program.types.pointer(pointee)
+    }
+
+    /// A function that the text defines.
+    pub fn defines(mut self, name: &str, result: CTypeId, params: &[CTypeId]) -> Self {
+        self.add(name, result, params, false, true);
+        self
+    }
+
+    /// A function that the text only declares.
+    pub fn declares(mut self, name: &str, result: CTypeId, params: &[CTypeId]) -> Self {
+        self.add(name, result, params, true, false);
+        self
+    }
+
+    pub fn add(
+        &mut self,
+        name: &str,
+        result: CTypeId,
+        params: &[CTypeId],
+        variadic: bool,
+        defined: bool,
+    ) {
+        let ty = CType::Function { result, params: params.to_vec(), variadic };
+        let ty = self.program.types.intern(ty);
+        self.program.functions.push(Function {
+            name: name.to_owned(),
+            ty,
+            linkage: Linkage::External,
+            param_names: Vec::new(),
+            noreturn: false,
+            body: defined.then(empty_body),
+            span: Span::NONE,
+        });
+    }
+
+    pub fn global(mut self, name: &str, ty: CTypeId, defined: bool) -> Self {
+        let types = &self.program.types;
+        let (size, align) = (types.size(ty).unwrap(), types.align(ty));
+        let init = if defined { GlobalInit::Zero } else { GlobalInit::Extern };
+        self.program.globals.push(Global {
+            name: name.to_owned(),
+            ty,
+            size,
+            align,
+            linkage: Linkage::Internal,
+            read_only: false,
+            init,
+            span: Span::NONE,
+        });
+        self
+    }
+
+    pub fn build(&self, level: Optimization) -> Arc<Build> {
+        let entries: Vec<_> = self.program.defined().map(|(id, _)| id).collect();
+        let plan = Plan::default();
+        let modelled = |name: &str| matches!(name, "strlen" | "memcpy" | "memset");
+        let request = BuildRequest {
+            program: &self.program,
+            text: &self.text,
+            plan: &plan,
+            flags: &[],
+            entries: &entries,
+            modelled: &modelled,
+            level,
+            compiler: "clang-19",
+        };
+        Arc::new(Build::new(&request).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    pub fn runner(&self) -> Runner {
+        self.runner_within(Limits::default())
+    }
+
+    pub fn runner_within(&self, limits: Limits) -> Runner {
+        Runner::new(self.build(Optimization::Some), limits).unwrap()
+    }
+}
+
+fn empty_body() -> Body {
+    let mut blocks = Arena::new();
+    let entry = blocks.push(Block { stmts: Vec::new(), term: Terminator::Return(None) });
+    Body {
+        params: Vec::new(),
+        locals: Arena::new(),
+        exprs: Arena::new(),
+        stmts: Arena::new(),
+        blocks,
+        entry,
+        decisions: Arena::new(),
+        marks: Arena::new(),
+        source: FunctionSource::default(),
+    }
+}
+
+pub fn plain(bytes: &[u8]) -> Image {
+    Image { bytes: bytes.to_vec(), pointers: Vec::new() }
+}
+
+pub fn int(value: i32) -> Image {
+    plain(&value.to_le_bytes())
+}
+
+pub fn pointer(target: PointerTarget) -> Image {
+    Image { bytes: vec![0; 8], pointers: vec![ImagePointer { offset: 0, target }] }
+}
+
+pub fn call(function: &str, args: &[Image]) -> Test {
+    Test {
+        function: function.to_owned(),
+        objects: Vec::new(),
+        args: args.to_vec(),
+        globals: Vec::new(),
+        externals: Vec::new(),
+    }
+}
+
+pub fn bytes_object(name: &str, ty: CTypeId, at: u64, bytes: &[u8]) -> TestObject {
+    TestObject {
+        name: name.to_owned(),
+        address: INPUT_REGION + at,
+        ty,
+        count: bytes.len() as u64,
+        align: 16,
+        image: plain(bytes),
+        read_only: false,
+    }
+}

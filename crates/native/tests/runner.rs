@@ -1,0 +1,285 @@
+//! The runner on small programs: values in and out, and every way in which a call may end.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Unit, bytes_object, call, int, plain, pointer};
+use lydian_base::CancelToken;
+use lydian_ir::IntKind;
+use lydian_ir::test::{ExternalResult, GlobalInput, PointerTarget};
+use lydian_native::{CrashClass, Limits, Outcome, RunError, TestError, Wants};
+
+const MEMORY: Wants = Wants { cells: false, memory: true };
+
+fn returned(value: i32) -> Outcome {
+    Outcome::Returned(value.to_le_bytes().to_vec())
+}
+
+fn of_int(text: &str) -> Unit {
+    let mut unit = Unit::new(text);
+    let int = unit.int();
+    unit.defines("f", int, &[int])
+}
+
+fn outcomes(unit: &Unit, tests: &[lydian_ir::test::Test]) -> Vec<Outcome> {
+    let limits = Limits { test: Duration::from_millis(200), ..Limits::default() };
+    let runs = unit.runner_within(limits).run(tests, Wants::default());
+    runs.unwrap_or_else(|error| panic!("{error}")).into_iter().map(|run| run.outcome).collect()
+}
+
+#[test]
+fn a_static_function_returns_its_result_for_each_test_of_a_batch() {
+    let unit = of_int("static int f(int x) { return x * 2 + 1; }");
+    let tests: Vec<_> = (-50..50).map(|x| call("f", &[int(x)])).collect();
+    let expected: Vec<_> = (-50..50).map(|x| returned(x * 2 + 1)).collect();
+    assert_eq!(outcomes(&unit, &tests), expected);
+}
+
+#[test]
+fn each_test_starts_with_the_globals_as_the_program_does() {
+    let mut unit = of_int("static int count = 5; int f(int x) { count += x; return count; }");
+    let int_type = unit.int();
+    let unit = unit.global("count", int_type, true);
+    let mut tests = vec![call("f", &[int(1)]), call("f", &[int(2)]), call("f", &[int(3)])];
+    tests[2].globals.push(GlobalInput { name: "count".into(), image: int(100) });
+    let runs = unit.runner().run(&tests, MEMORY).unwrap();
+    let found: Vec<_> = runs.iter().map(|run| run.outcome.clone()).collect();
+    assert_eq!(found, [returned(6), returned(7), returned(103)]);
+    assert_eq!(runs[2].globals, [("count".to_owned(), 103i32.to_le_bytes().to_vec())]);
+}
+
+#[test]
+fn a_static_local_is_a_global_that_tests_set() {
+    let mut unit = of_int(
+        "int f(int x) { static __attribute__((used)) int n = 1; \
+         { static __attribute__((used)) int n = 10; x += n++; } n += x; return n; }",
+    );
+    let int_type = unit.int();
+    let unit = unit.global("f.n", int_type, true).global("f.n.2", int_type, true);
+    let mut test = call("f", &[int(1)]);
+    let plain_run = test.clone();
+    test.globals.push(GlobalInput { name: "f.n".into(), image: int(1000) });
+    test.globals.push(GlobalInput { name: "f.n.2".into(), image: int(200) });
+    assert_eq!(outcomes(&unit, &[test, plain_run]), [returned(1201), returned(12)]);
+}
+
+#[test]
+fn objects_lie_where_the_test_says_and_come_back_with_their_last_contents() {
+    let mut unit =
+        Unit::new("int f(unsigned char *p) { p[1] = 9; return p == (void *)0x2000000040; }");
+    let (int_type, bytes) = (unit.int(), unit.pointer_to(IntKind::UChar));
+    let element = unit.program.types.int(IntKind::UChar);
+    let unit = unit.defines("f", int_type, &[bytes]);
+    let mut test = call("f", &[pointer(PointerTarget::Object(0, 0))]);
+    test.objects.push(bytes_object("p", element, 0x40, &[1, 2, 3]));
+    let run = unit.runner().run(&[test], MEMORY).unwrap().remove(0);
+    assert_eq!((run.outcome, run.objects), (returned(1), vec![vec![1, 9, 3]]));
+}
+
+#[test]
+fn a_write_to_a_read_only_object_is_told() {
+    let mut unit = Unit::new("int f(unsigned char *p) { p[0]++; return 0; }");
+    let (int_type, bytes) = (unit.int(), unit.pointer_to(IntKind::UChar));
+    let element = unit.program.types.int(IntKind::UChar);
+    let unit = unit.defines("f", int_type, &[bytes]);
+    let mut test = call("f", &[pointer(PointerTarget::Object(0, 0))]);
+    test.objects.push(bytes_object("p", element, 0, &[1]));
+    test.objects[0].read_only = true;
+    assert!(unit.runner().run(&[test], Wants::default()).unwrap()[0].wrote_read_only);
+}
+
+#[test]
+fn undefined_functions_give_their_queued_results_and_then_zeros() {
+    let unit = of_int(
+        "int ask(const char *, ...); int other(void); \
+         int f(int x) { int a = ask(\"\", x), b = other(), c = ask(\"\"), d = ask(\"\"); \
+         return a * 1000 + b * 100 + c * 10 + d; }",
+    );
+    let mut unit = unit;
+    let int_type = unit.int();
+    let unit = unit.declares("ask", int_type, &[]).declares("other", int_type, &[]);
+    let mut test = call("f", &[int(0)]);
+    for (name, value) in [("ask", 1), ("ask", 3), ("other", 2)] {
+        test.externals.push(ExternalResult { function: name.into(), result: int(value) });
+    }
+    assert_eq!(outcomes(&unit, &[test.clone(), test]), [returned(1230), returned(1230)]);
+}
+
+#[test]
+fn an_undefined_function_gives_a_struct_by_value() {
+    let mut unit = Unit::new(
+        "struct pair { double d; int i; }; struct pair get(void); \
+         int f(void) { struct pair p = get(); return p.d > 1.5 ? p.i : -1; }",
+    );
+    let int_type = unit.int();
+    let double = unit.program.types.intern(lydian_ir::CType::Double);
+    let field = |name: &str, ty, bit_offset| lydian_ir::Field {
+        name: name.to_owned(),
+        ty,
+        bit_offset,
+        bits: None,
+    };
+    let record = unit.program.types.records.push(lydian_ir::Record {
+        name: "struct pair".into(),
+        is_union: false,
+        fields: vec![field("d", double, 0), field("i", int_type, 64)],
+        size: Some(16),
+        align: 8,
+    });
+    let pair = unit.program.types.intern(lydian_ir::CType::Record(record));
+    let unit = unit.defines("f", int_type, &[]).declares("get", pair, &[]);
+    let mut test = call("f", &[]);
+    let mut bytes = 2.5f64.to_le_bytes().to_vec();
+    bytes.extend([7, 0, 0, 0, 0, 0, 0, 0]);
+    test.externals.push(ExternalResult { function: "get".into(), result: plain(&bytes) });
+    assert_eq!(outcomes(&unit, &[test, call("f", &[])]), [returned(7), returned(-1)]);
+}
+
+#[test]
+fn an_allocation_fails_where_the_test_says_so() {
+    let unit = of_int(
+        "void *malloc(unsigned long); void free(void *); \
+         int f(int x) { char *p = malloc(x); if (!p) return 1; p[0] = 3; \
+         char *q = malloc(x); free(p); if (!q) return 2; free(q); return 0; }",
+    );
+    let fail = |flags: &[u8]| {
+        let mut test = call("f", &[int(40)]);
+        for flag in flags {
+            let result = plain(&[*flag]);
+            test.externals.push(ExternalResult { function: "malloc".into(), result });
+        }
+        test
+    };
+    let found = outcomes(&unit, &[fail(&[]), fail(&[0]), fail(&[1, 0])]);
+    assert_eq!(found, [returned(0), returned(1), returned(2)]);
+}
+
+#[test]
+fn what_does_not_return_ends_the_call_and_the_runner_goes_on() {
+    let unit = of_int(
+        "void exit(int); void abort(void); void *malloc(unsigned long); void free(void *); \
+         __attribute__((noreturn)) void die(void); \
+         int f(int x) { if (x == 1) exit(42); if (x == 2) abort(); if (x == 3) die(); \
+         if (x == 4) { void *p = malloc(1); free(p); free(p); } return x; }",
+    );
+    let mut unit = unit;
+    let void = unit.program.types.void();
+    unit.add("die", void, &[], false, false);
+    let die = unit.program.function_named("die").unwrap();
+    unit.program.functions[die].noreturn = true;
+    let tests: Vec<_> = (0..6).map(|x| call("f", &[int(x)])).collect();
+    let mut runner = unit.runner();
+    let runs = runner.run(&tests, Wants::default()).unwrap();
+    let found: Vec<_> = runs.into_iter().map(|run| run.outcome).collect();
+    let ended = [
+        returned(0),
+        Outcome::Exited(42),
+        Outcome::Aborted,
+        Outcome::EndedBy("die".into()),
+        Outcome::BadFree,
+        returned(5),
+    ];
+    assert_eq!((found.as_slice(), runner.starts()), (ended.as_slice(), 1));
+}
+
+#[test]
+fn a_crash_ends_one_test_and_the_others_go_on() {
+    let unit = of_int(
+        "static int deep(int n) { volatile char a[4096]; a[0] = n; return n ? deep(n - 1) + a[0] : 0; } \
+         int f(int x) { \
+         if (x == 1) return *(volatile int *)0; if (x == 2) { volatile int z = 0; return x / z; } \
+         if (x == 3) return deep(1 << 30); if (x == 4) __builtin_trap(); \
+         if (x == 5) return *(volatile int *)0x2010000000; \
+         if (x == 6) return *(volatile int *)0x5555000000000000; return x; }",
+    );
+    let tests: Vec<_> = (0..8).map(|x| call("f", &[int(x)])).collect();
+    let classes: Vec<_> = outcomes(&unit, &tests)
+        .into_iter()
+        .map(|outcome| match outcome {
+            Outcome::Crashed(crash) => Ok(crash.class),
+            other => Err(other),
+        })
+        .collect();
+    let expected = [
+        Err(returned(0)),
+        Ok(CrashClass::NullPointer),
+        Ok(CrashClass::Arithmetic),
+        Ok(CrashClass::StackOverflow),
+        Ok(CrashClass::Trap),
+        Ok(CrashClass::OutsideObjects),
+        Ok(CrashClass::WildAddress),
+        Err(returned(7)),
+    ];
+    assert_eq!(classes, expected);
+}
+
+#[test]
+fn a_test_that_runs_too_long_is_stopped_and_the_others_go_on() {
+    let unit = of_int("int f(int x) { while (x == 1) __asm__ volatile(\"\"); return x; }");
+    let tests: Vec<_> = (0..3).map(|x| call("f", &[int(x)])).collect();
+    assert_eq!(outcomes(&unit, &tests), [returned(0), Outcome::TimedOut(200), returned(2)]);
+}
+
+#[test]
+fn a_killed_runner_is_told_and_started_again() {
+    let unit = of_int(
+        "long syscall(long, ...); \
+         int f(int x) { \
+         if (x == 1) { register long a __asm__(\"rax\") = 39; long pid; \
+           __asm__ volatile(\"syscall\" : \"=a\"(pid) : \"a\"(39L) : \"rcx\", \"r11\", \"memory\"); \
+           __asm__ volatile(\"syscall\" : \"=a\"(a) : \"a\"(62L), \"D\"(pid), \"S\"(9L) : \"rcx\", \"r11\", \"memory\"); } \
+         return x; }",
+    );
+    let tests: Vec<_> = (0..3).map(|x| call("f", &[int(x)])).collect();
+    let mut runner = unit.runner();
+    let runs = runner.run(&tests, Wants::default()).unwrap();
+    assert!(matches!(&runs[1].outcome, Outcome::Killed(how) if how.contains('9')), "{:?}", runs[1]);
+    assert_eq!((&runs[2].outcome, runner.starts()), (&returned(2), 2));
+}
+
+#[test]
+fn more_tests_than_the_buffer_holds_are_run_in_several_requests() {
+    let unit = of_int("int f(int x) { return x; }");
+    let limits = Limits { buffer: 4096, ..Limits::default() };
+    let tests: Vec<_> = (0..1000).map(|x| call("f", &[int(x)])).collect();
+    let runs = unit.runner_within(limits).run(&tests, Wants::default()).unwrap();
+    let found: Vec<_> = runs.into_iter().map(|run| run.outcome).collect();
+    assert_eq!(found, (0..1000).map(returned).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_test_that_does_not_fit_the_program_is_an_error() {
+    let unit = of_int("int f(int x) { return x; }");
+    let error = |test| match unit.runner().run(&[test], Wants::default()) {
+        Err(RunError::Test { position: 0, error }) => error,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(error(call("g", &[])), TestError::Function("g".into()));
+    assert!(matches!(error(call("f", &[])), TestError::Argument { position: 0, .. }));
+    let mut test = call("f", &[int(0)]);
+    test.globals.push(GlobalInput { name: "nothing".into(), image: int(0) });
+    assert_eq!(error(test), TestError::Global("nothing".into()));
+}
+
+#[test]
+fn a_cancelled_run_stops_within_a_test() {
+    let unit = of_int("int f(int x) { while (x) __asm__ volatile(\"\"); return x; }");
+    let cancel = CancelToken::new();
+    let limits =
+        Limits { test: Duration::from_secs(60), cancel: cancel.clone(), ..Limits::default() };
+    let mut runner = unit.runner_within(limits);
+    cancel.cancel();
+    let result = runner.run(&[call("f", &[int(1)])], Wants::default());
+    assert!(matches!(result, Err(RunError::Cancelled)), "{result:?}");
+}
+
+#[test]
+fn a_program_that_defines_functions_of_the_c_library_keeps_its_own() {
+    let unit = of_int(
+        "unsigned long strlen(const char *s) { return 77; } \
+         void *malloc(unsigned long n) { static char heap[64]; return heap; } \
+         int f(int x) { char *p = malloc(4); p[0] = 0; return (int)strlen(p) + x; }",
+    );
+    assert_eq!(outcomes(&unit, &[call("f", &[int(1)])]), [returned(78)]);
+}
