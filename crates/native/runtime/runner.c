@@ -111,7 +111,7 @@ static void orphaned(void) {
 }
 
 static uint32_t await_request(uint32_t seen) {
-    for (int spin = 0; spin < 4000; spin++) {
+    for (int spin = 0; spin < 200; spin++) {
         uint32_t now = atomic_load(&control->request);
         if (now != seen) return now;
         __builtin_ia32_pause();

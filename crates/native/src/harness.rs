@@ -306,14 +306,14 @@ pub(crate) fn entry(program: &Program, id: FuncId) -> Result<(Entry, String), Un
     }
     let call = format!("{}({})", function.name, list.join(", "));
     let size = if matches!(types.get(*result), CType::Void) {
-        let _ = write!(text, "{call}; }}\n");
+        let _ = writeln!(text, "{call}; }}");
         0
     } else {
         let size = sized(*result)?;
         let declaration = types.spell(*result, "lydian_v");
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "{declaration} = {call}; __builtin_memcpy(lydian_r, (void *)&lydian_v, {size}); }}\n"
+            "{declaration} = {call}; __builtin_memcpy(lydian_r, (void *)&lydian_v, {size}); }}"
         );
         size
     };

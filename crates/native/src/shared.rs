@@ -192,7 +192,7 @@ impl Shared {
 
     /// Waits until the reply's word is no longer `seen`, or for `limit`, or for no reason.
     pub(crate) fn await_reply(&self, seen: u32, limit: Duration) {
-        for _ in 0..2000 {
+        for _ in 0..200 {
             if self.get(Word::Reply) != seen {
                 return;
             }
