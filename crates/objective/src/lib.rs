@@ -11,6 +11,7 @@ pub mod event;
 pub mod fingerprint;
 pub mod formula;
 pub mod label;
+pub mod ledger;
 #[cfg(test)]
 mod testing;
 
@@ -19,3 +20,4 @@ pub use criterion::Criterion;
 pub use event::{ConditionSet, DecisionVector, Event};
 pub use fingerprint::code_fingerprint;
 pub use label::{Entry, FunctionObjectives, Label, LabelId, LabelKey, Pred, Site};
+pub use ledger::{Evidence, Ledger, LedgerError, UnknownReason, Verdict};

@@ -1,0 +1,243 @@
+//! Evidence, and the one function that makes verdicts of it.
+
+use std::fmt;
+
+use lydian_base::StopReason;
+use serde::{Deserialize, Serialize};
+
+use super::stored_test::TestHash;
+
+/// What an engine found out about a label.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Evidence {
+    /// A test covers it, as measured on the native program.
+    Measured {
+        /// The test.
+        test: TestHash,
+    },
+    /// An exploration with nothing cut off did not reach it.
+    Complete {
+        /// Which engine and method.
+        method: String,
+        /// The preconditions under which it is complete, and the bounds that were proved
+        /// sufficient, for the user to read.
+        preconditions: String,
+    },
+    /// No state whatever makes the predicate true at its site.
+    LocalProof {
+        /// Which method.
+        method: String,
+    },
+    /// Nothing was found out.
+    Unknown {
+        /// Why.
+        reason: UnknownReason,
+    },
+    /// An engine claimed that a test covers it, and measuring did not confirm that: an internal
+    /// error, kept for replay.
+    Unconfirmed {
+        /// Which engine claimed it.
+        claimed_by: String,
+        /// The test.
+        test: TestHash,
+        /// What was measured instead.
+        measured: String,
+    },
+}
+
+/// Why nothing is known about a label.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownReason {
+    /// No engine has tried.
+    NotTried,
+    /// A budget ran out.
+    Budget(StopReason),
+    /// A bound was reached, such as that of a loop or of a recursion.
+    Bound {
+        /// What was bounded.
+        what: String,
+        /// The bound.
+        limit: u64,
+    },
+    /// A construct in the way is not supported.
+    Unsupported {
+        /// Which.
+        construct: String,
+        /// Where.
+        place: String,
+    },
+    /// The solver gave up.
+    SolverGaveUp,
+    /// A claim was not confirmed by measuring.
+    Unconfirmed,
+}
+
+impl fmt::Display for UnknownReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotTried => f.write_str("not tried"),
+            Self::Budget(reason) => reason.fmt(f),
+            Self::Bound { what, limit } => write!(f, "{what} bound of {limit}"),
+            Self::Unsupported { construct, place } => {
+                write!(f, "{construct} at {place} is not supported")
+            }
+            Self::SolverGaveUp => f.write_str("the solver gave up"),
+            Self::Unconfirmed => f.write_str("internal error: claim not confirmed by its test"),
+        }
+    }
+}
+
+/// What the evidence on a label adds up to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A test covers it.
+    Covered {
+        /// The first test that does.
+        test: TestHash,
+    },
+    /// No test can cover it.
+    Infeasible {
+        /// The argument: [`Evidence::Complete`] or [`Evidence::LocalProof`].
+        argument: Evidence,
+    },
+    /// It has the site and predicate of an earlier objective of its criterion.
+    Duplicate {
+        /// The position of that objective.
+        of: u32,
+    },
+    /// Neither is known.
+    Unknown {
+        /// Why.
+        reason: UnknownReason,
+    },
+}
+
+/// A label that is both covered and infeasible: an internal error.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("internal error: test {} covers what {} claims is infeasible", covered.0, infeasible.method())]
+pub struct Contradictory {
+    /// The test that covers it.
+    pub covered: TestHash,
+    /// The argument that it is infeasible.
+    pub infeasible: Evidence,
+}
+
+/// The verdict that valid evidence, oldest first, adds up to.
+///
+/// # Errors
+/// Evidence that a label is covered beside evidence that it is infeasible.
+pub fn verdict(duplicate_of: Option<u32>, evidence: &[Evidence]) -> Result<Verdict, Contradictory> {
+    let covered = evidence.iter().find_map(|evidence| match evidence {
+        Evidence::Measured { test } => Some(test),
+        _ => None,
+    });
+    let infeasible = evidence.iter().find(|evidence| {
+        matches!(evidence, Evidence::Complete { .. } | Evidence::LocalProof { .. })
+    });
+    match (duplicate_of, covered, infeasible) {
+        (Some(of), ..) => Ok(Verdict::Duplicate { of }),
+        (None, Some(covered), Some(infeasible)) => {
+            Err(Contradictory { covered: covered.clone(), infeasible: infeasible.clone() })
+        }
+        (None, Some(test), None) => Ok(Verdict::Covered { test: test.clone() }),
+        (None, None, Some(argument)) => Ok(Verdict::Infeasible { argument: argument.clone() }),
+        (None, None, None) => Ok(Verdict::Unknown { reason: last_reason(evidence) }),
+    }
+}
+
+/// Why nothing is known: an unconfirmed claim outweighs what else went wrong.
+fn last_reason(evidence: &[Evidence]) -> UnknownReason {
+    let unconfirmed = |evidence: &Evidence| matches!(evidence, Evidence::Unconfirmed { .. });
+    if evidence.iter().any(unconfirmed) {
+        return UnknownReason::Unconfirmed;
+    }
+    let last = evidence.iter().rev().find_map(|evidence| match evidence {
+        Evidence::Unknown { reason } => Some(reason.clone()),
+        _ => None,
+    });
+    last.unwrap_or(UnknownReason::NotTried)
+}
+
+impl Evidence {
+    /// Its kind, as stored.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Measured { .. } => "measured",
+            Self::Complete { .. } => "complete",
+            Self::LocalProof { .. } => "local-proof",
+            Self::Unknown { .. } => "unknown",
+            Self::Unconfirmed { .. } => "unconfirmed",
+        }
+    }
+
+    /// The test that it names.
+    pub const fn test(&self) -> Option<&TestHash> {
+        match self {
+            Self::Measured { test } | Self::Unconfirmed { test, .. } => Some(test),
+            _ => None,
+        }
+    }
+
+    /// Whether it holds only under the preconditions and the inputs for which it was found. What a
+    /// test does, and what no state allows, does not hang on these.
+    pub const fn depends_on_configuration(&self) -> bool {
+        matches!(self, Self::Complete { .. } | Self::Unknown { .. })
+    }
+
+    fn method(&self) -> &str {
+        match self {
+            Self::Complete { method, .. } | Self::LocalProof { method } => method,
+            other => other.kind(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured() -> Evidence {
+        Evidence::Measured { test: TestHash("t".into()) }
+    }
+
+    fn proof() -> Evidence {
+        Evidence::LocalProof { method: "local-unsat".into() }
+    }
+
+    #[test]
+    fn without_evidence_a_label_was_not_tried() {
+        assert_eq!(verdict(None, &[]), Ok(Verdict::Unknown { reason: UnknownReason::NotTried }));
+    }
+
+    #[test]
+    fn a_measured_test_outweighs_reasons_for_knowing_nothing() {
+        let unknown = Evidence::Unknown { reason: UnknownReason::SolverGaveUp };
+        let found = verdict(None, &[measured(), unknown]);
+        assert_eq!(found, Ok(Verdict::Covered { test: TestHash("t".into()) }));
+    }
+
+    #[test]
+    fn a_test_beside_a_proof_is_an_internal_error_that_names_both() {
+        let error = verdict(None, &[proof(), measured()]).unwrap_err();
+        assert_eq!((error.covered.0.as_str(), error.infeasible.clone()), ("t", proof()));
+        assert!(error.to_string().contains("local-unsat"), "{error}");
+    }
+
+    #[test]
+    fn an_unconfirmed_claim_does_not_cover_and_shows_as_the_reason() {
+        let claim = Evidence::Unconfirmed {
+            claimed_by: "symex".into(),
+            test: TestHash("t".into()),
+            measured: "nothing".into(),
+        };
+        let expected = Verdict::Unknown { reason: UnknownReason::Unconfirmed };
+        assert_eq!(verdict(None, &[claim]), Ok(expected));
+    }
+
+    #[test]
+    fn a_duplicate_is_one_whatever_the_evidence() {
+        assert_eq!(verdict(Some(3), &[measured()]), Ok(Verdict::Duplicate { of: 3 }));
+    }
+}

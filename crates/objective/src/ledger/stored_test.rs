@@ -1,0 +1,76 @@
+//! Tests as the ledger keeps them.
+//!
+//! A test names C types by their ids, which change whenever the file does. So what is kept spells
+//! the types out, and reading looks the spellings up in the program as it is then.
+
+use indexmap::IndexSet;
+use lydian_base::EntityId;
+use lydian_ir::test::Test;
+use lydian_ir::{CTypeId, CTypes};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+/// The hash of a test: of what it holds, with types by their spelling. Hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TestHash(pub String);
+
+/// A test of the ledger's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredTest {
+    /// Its hash.
+    pub hash: TestHash,
+    /// The test, with types of the program that it was read for.
+    pub test: Test,
+}
+
+/// A test whose type ids are positions in a list of spellings.
+#[derive(Serialize, Deserialize)]
+struct Portable {
+    types: IndexSet<String>,
+    test: Test,
+}
+
+/// The hash of a test and what is kept of it.
+pub(super) fn encode(test: &Test, types: &CTypes) -> (TestHash, String) {
+    let mut portable = Portable { types: IndexSet::new(), test: test.clone() };
+    for object in &mut portable.test.objects {
+        let (position, _) = portable.types.insert_full(types.spell(object.ty, ""));
+        object.ty = CTypeId::from_index(position);
+    }
+    let json = serde_json::to_string(&portable).expect("a test is valid JSON");
+    let hash = blake3::hash(json.as_bytes()).to_hex();
+    (TestHash(hash[..32].to_owned()), json)
+}
+
+/// The types of a program by their spelling; of several with one spelling the first.
+pub(super) fn by_spelling(types: &CTypes) -> FxHashMap<String, CTypeId> {
+    let mut found = FxHashMap::default();
+    for (id, _) in types.iter() {
+        found.entry(types.spell(id, "")).or_insert(id);
+    }
+    found
+}
+
+/// The test that [`encode`] gave; `None` if it has a type that the program has not.
+pub(super) fn decode(
+    json: &str,
+    spelled: &FxHashMap<String, CTypeId>,
+) -> Result<Option<Test>, DecodeError> {
+    let Portable { types, mut test } = serde_json::from_str(json)?;
+    for object in &mut test.objects {
+        let spelling = types.get_index(object.ty.index()).ok_or(DecodeError::NoSuchType)?;
+        let Some(ty) = spelled.get(spelling) else { return Ok(None) };
+        object.ty = *ty;
+    }
+    Ok(Some(test))
+}
+
+/// What is kept is no test.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DecodeError {
+    #[error("a test is not readable: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("a test names a type that it does not spell")]
+    NoSuchType,
+}
