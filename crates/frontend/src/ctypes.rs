@@ -9,6 +9,12 @@
 //! are moved to its elements (C23 6.7.4.1); a record or enum is a reference to its declaration,
 //! whose layout may come later than the type.
 
+mod display;
+mod parse;
+
+pub use display::DisplayType;
+pub use parse::{TagKind, TagName, TypeNames, parse_type, parse_type_prefix, qualify};
+
 use crate::ast::{EnumId, RecordId};
 use lydian_base::{Arena, entity_id};
 use rustc_hash::FxHashMap;

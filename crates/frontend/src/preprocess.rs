@@ -1,0 +1,208 @@
+//! Preprocessing: from the user's file and flags to one text that everything else works on.
+//!
+//! Clang's preprocessor runs with the user's flags and keeps comments; [`comments`] then blanks
+//! them and turns label comments into calls of `lydian_label`, which a declaration in front of the
+//! text makes known. `__LYDIAN__` is defined, so that a program may declare its labels only for
+//! Lydian. The predicates of label comments may use macros: they are expanded with the macros that
+//! are defined at the comment's place, in a second run that is made only when there are labels.
+
+mod blocks;
+mod comments;
+
+use crate::clang::{Clang, ClangError};
+use crate::flags::CompileFlags;
+use comments::{LabelComment, Stripped, strip_comments};
+use lydian_base::{Diagnostic, SourceMap};
+use std::path::{Path, PathBuf};
+
+/// The function that user labels call: `lydian_label("name", predicate)`.
+pub const LABEL_FUNCTION: &str = "lydian_label";
+
+/// The macro that is defined while Lydian reads a program.
+pub const LYDIAN_MACRO: &str = "__LYDIAN__";
+
+/// What stands in front of every preprocessed text: variadic, so that a predicate of any scalar
+/// type is accepted.
+const PRELUDE: &str = "# 1 \"<lydian>\" 1 3\nextern void lydian_label(const char *, ...);\n";
+
+/// A preprocessed translation unit.
+#[derive(Clone, Debug)]
+pub struct Preprocessed {
+    /// The text and the way back to the user's files.
+    pub source: SourceMap,
+    /// Label comments that could not become labels.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Preprocesses `source` with the user's flags. Runs clang once, and twice more when there are
+/// label comments.
+pub fn preprocess(
+    clang: &Clang,
+    source: &Path,
+    flags: &CompileFlags,
+) -> Result<Preprocessed, ClangError> {
+    let input = absolute_if_moved(source, flags);
+    let raw = run(clang, &input, flags, "-C")?;
+    let mut stripped = strip_comments(&raw, flags.line_comments());
+    if !stripped.labels.is_empty() {
+        let with_macros = strip_comments(&run(clang, &input, flags, "-dD")?, flags.line_comments());
+        expand_predicates(clang, &mut stripped.labels, &with_macros)?;
+    }
+    Ok(assemble(stripped, &input.to_string_lossy()))
+}
+
+/// The path to give to clang: relative ones mean the current directory, not the flags'.
+fn absolute_if_moved(source: &Path, flags: &CompileFlags) -> PathBuf {
+    match flags.directory() {
+        Some(_) => std::path::absolute(source).unwrap_or_else(|_| source.to_owned()),
+        None => source.to_owned(),
+    }
+}
+
+/// Runs the preprocessor with comments kept; `-dD` keeps macro definitions too.
+fn run(
+    clang: &Clang,
+    source: &Path,
+    flags: &CompileFlags,
+    mode: &str,
+) -> Result<Vec<u8>, ClangError> {
+    let define = format!("-D{LYDIAN_MACRO}=1");
+    let mut arguments = vec!["-E", "-C", mode, "-w", "-x", "c", &define];
+    arguments.extend(flags.for_preprocessing());
+    let path = source.to_string_lossy();
+    arguments.extend(["--", &*path]);
+    clang.output(&arguments, flags.directory(), b"")
+}
+
+/// Replaces each predicate by its expansion under the macros defined where it stands.
+/// `with_macros` is the same text with its macro definitions.
+fn expand_predicates(
+    clang: &Clang,
+    labels: &mut [LabelComment],
+    with_macros: &Stripped,
+) -> Result<(), ClangError> {
+    const MARK: &str = "lydian_predicate_";
+    let mut input = String::new();
+    let mut macros = with_macros.macros.iter().peekable();
+    for (number, label) in with_macros.labels.iter().enumerate() {
+        while let Some((_, line)) = macros.next_if(|(at, _)| *at <= label.at) {
+            input.push_str(line);
+            input.push('\n');
+        }
+        input.push_str(&format!("{MARK}{number} {}\n", label.predicate));
+    }
+    let arguments = ["-E", "-P", "-undef", "-nostdinc", "-w", "-x", "c", "-"];
+    let output = clang.output(&arguments, None, input.as_bytes())?;
+    for line in String::from_utf8_lossy(&output).lines() {
+        let expanded = line.trim().strip_prefix(MARK).and_then(|rest| rest.split_once(' '));
+        let Some((number, predicate)) = expanded else { continue };
+        if let Some(label) = number.parse().ok().and_then(|n: usize| labels.get_mut(n)) {
+            predicate.trim().clone_into(&mut label.predicate);
+        }
+    }
+    Ok(())
+}
+
+/// Puts the prelude and the calls into the text.
+fn assemble(stripped: Stripped, main_file: &str) -> Preprocessed {
+    let declared = declares_label_function(&stripped.text);
+    let mut text = String::with_capacity(stripped.text.len() + 4096);
+    if !declared {
+        text.push_str(PRELUDE);
+    }
+    let mut copied = 0;
+    let mut shifts = vec![(0, text.len())];
+    for label in &stripped.labels {
+        text.push_str(&stripped.text[copied..label.at]);
+        text.push_str(&format!("{LABEL_FUNCTION}(\"{}\", {});", label.name, label.predicate));
+        copied = label.at;
+        shifts.push((label.at, text.len() - label.at));
+    }
+    text.push_str(&stripped.text[copied..]);
+    let source = SourceMap::from_preprocessed(text, main_file);
+    let moved = |at: usize| {
+        let shift = shifts[shifts.partition_point(|(from, _)| *from <= at) - 1].1;
+        (at + shift) as u32
+    };
+    let diagnostic = |bad: &comments::BadComment| {
+        Diagnostic::warning("label-comment", bad.reason).at(source.place(moved(bad.at)))
+    };
+    let diagnostics = stripped.bad.iter().map(diagnostic).collect();
+    Preprocessed { source, diagnostics }
+}
+
+/// Whether the program declares `lydian_label` itself.
+fn declares_label_function(text: &str) -> bool {
+    text.match_indices(LABEL_FUNCTION).any(|(at, _)| {
+        let before = text[..at].trim_end();
+        before.ends_with("void") || before.ends_with("int")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn preprocess_text(text: &str) -> Preprocessed {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.c");
+        std::fs::write(&path, text).unwrap();
+        let clang = Clang::locate().unwrap();
+        preprocess(&clang, &path, &CompileFlags::default()).unwrap()
+    }
+
+    #[test]
+    fn a_label_comment_becomes_a_call_on_its_own_line() {
+        let text = "int f(int a) {\n  //! big: a > 3\n  return a; // done\n}\n";
+        let result = preprocess_text(text);
+        let text = result.source.text();
+        let at = text.find("lydian_label(\"big\", a > 3);").unwrap();
+        let place = result.source.place(at as u32);
+        assert_eq!((place.line, place.column), (2, 3));
+        let after = result.source.place(text.find("return").unwrap() as u32);
+        assert_eq!((after.line, after.column), (3, 3));
+        assert!(!text.contains("done") && result.diagnostics.is_empty());
+    }
+
+    #[test]
+    fn the_predicate_of_a_label_comment_sees_the_macros_of_its_place() {
+        let text = "#define LIMIT 3\n#define BIG(x) ((x) > LIMIT)\nint f(int a) {\n\
+                    //! one: BIG(a)\n#undef LIMIT\n#define LIMIT 4\n//! two: BIG(a)\nreturn a; }\n";
+        let result = preprocess_text(text);
+        assert!(result.source.text().contains("lydian_label(\"one\", ((a) > 3));"));
+        assert!(result.source.text().contains("lydian_label(\"two\", ((a) > 4));"));
+    }
+
+    #[test]
+    fn a_malformed_label_comment_is_reported_where_the_user_wrote_it() {
+        let text = "int f(int a) {\n  //! ok: a\n  //! nothing\n  return a;\n}\n";
+        let result = preprocess_text(text);
+        let place = result.diagnostics[0].place.as_ref().unwrap();
+        assert_eq!((result.diagnostics.len(), place.line, place.column), (1, 3, 3));
+    }
+
+    #[test]
+    fn a_program_that_declares_the_label_function_keeps_its_declaration() {
+        let text = "void lydian_label(const char *name, int predicate);\n";
+        assert!(!preprocess_text(text).source.text().contains("<lydian>"));
+        assert!(preprocess_text("int a;\n").source.text().contains("<lydian>"));
+    }
+
+    #[test]
+    fn lydians_macro_is_defined() {
+        let text = "#ifdef __LYDIAN__\nint seen;\n#endif\n";
+        assert!(preprocess_text(text).source.text().contains("int seen;"));
+    }
+
+    #[test]
+    fn a_missing_header_is_reported_with_its_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.c");
+        std::fs::write(&path, "\n#include \"no_such.h\"\n").unwrap();
+        let clang = Clang::locate().unwrap();
+        let error = preprocess(&clang, &path, &CompileFlags::default()).unwrap_err();
+        let ClangError::Rejected(diagnostics) = error else { panic!("{error}") };
+        assert_eq!(diagnostics[0].place.as_ref().unwrap().line, 2);
+        assert!(diagnostics[0].message.contains("no_such.h"));
+    }
+}
