@@ -10,7 +10,9 @@
 //! children are decoded before their parents, so that an expression's operands have smaller ids.
 
 mod decl;
+mod dump;
 mod expr;
+mod fold;
 mod stmt;
 
 pub use decl::{

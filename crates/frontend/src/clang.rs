@@ -39,6 +39,9 @@ pub enum ClangError {
         /// What the system said.
         error: io::Error,
     },
+    /// What it printed is not the JSON of clang 19.
+    #[error("clang's syntax tree cannot be read; clang 19 is needed: {0}")]
+    Json(serde_json::Error),
     /// It found errors in the program or its flags.
     #[error("clang rejects the program: {}", first_message(.0))]
     Rejected(Vec<Diagnostic>),

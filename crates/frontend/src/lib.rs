@@ -4,5 +4,10 @@ pub mod ast;
 pub mod clang;
 pub mod compile_commands;
 pub mod ctypes;
+mod decode;
 pub mod flags;
+mod layout;
+mod parse;
 pub mod preprocess;
+
+pub use parse::{FrontendError, ParseRequest, ParsedUnit, parse_unit};

@@ -6,12 +6,16 @@
 //! Lydian. The predicates of label comments may use macros: they are expanded with the macros that
 //! are defined at the comment's place, in a second run that is made only when there are labels.
 
+mod attributes;
 mod blocks;
 mod comments;
+mod edits;
 
 use crate::clang::{Clang, ClangError};
 use crate::flags::CompileFlags;
+use attributes::move_layout_attributes;
 use comments::{LabelComment, Stripped, strip_comments};
+use edits::{Edit, Edits};
 use lydian_base::{Diagnostic, SourceMap};
 use std::path::{Path, PathBuf};
 
@@ -48,7 +52,7 @@ pub fn preprocess(
         let with_macros = strip_comments(&run(clang, &input, flags, "-dD")?, flags.line_comments());
         expand_predicates(clang, &mut stripped.labels, &with_macros)?;
     }
-    Ok(assemble(stripped, &input.to_string_lossy()))
+    Ok(assemble(&stripped, &input.to_string_lossy()))
 }
 
 /// The path to give to clang: relative ones mean the current directory, not the flags'.
@@ -103,31 +107,24 @@ fn expand_predicates(
     Ok(())
 }
 
-/// Puts the prelude and the calls into the text.
-fn assemble(stripped: Stripped, main_file: &str) -> Preprocessed {
-    let declared = declares_label_function(&stripped.text);
-    let mut text = String::with_capacity(stripped.text.len() + 4096);
-    if !declared {
-        text.push_str(PRELUDE);
+/// Puts the prelude and the calls into the text, and the attributes where clang needs them.
+fn assemble(stripped: &Stripped, main_file: &str) -> Preprocessed {
+    let mut edits = move_layout_attributes(&stripped.text);
+    edits.extend(stripped.labels.iter().map(|label| Edit {
+        at: label.at,
+        delete: 0,
+        insert: format!("{LABEL_FUNCTION}(\"{}\", {});", label.name, label.predicate),
+    }));
+    if !declares_label_function(&stripped.text) {
+        edits.insert(0, Edit { at: 0, delete: 0, insert: PRELUDE.to_owned() });
     }
-    let mut copied = 0;
-    let mut shifts = vec![(0, text.len())];
-    for label in &stripped.labels {
-        text.push_str(&stripped.text[copied..label.at]);
-        text.push_str(&format!("{LABEL_FUNCTION}(\"{}\", {});", label.name, label.predicate));
-        copied = label.at;
-        shifts.push((label.at, text.len() - label.at));
-    }
-    text.push_str(&stripped.text[copied..]);
-    let source = SourceMap::from_preprocessed(text, main_file);
-    let moved = |at: usize| {
-        let shift = shifts[shifts.partition_point(|(from, _)| *from <= at) - 1].1;
-        (at + shift) as u32
-    };
-    let diagnostic = |bad: &comments::BadComment| {
-        Diagnostic::warning("label-comment", bad.reason).at(source.place(moved(bad.at)))
-    };
-    let diagnostics = stripped.bad.iter().map(diagnostic).collect();
+    let edits = Edits::new(edits);
+    let source = SourceMap::from_preprocessed(edits.apply(&stripped.text), main_file);
+    let place = |at: usize| source.place(edits.moved(at) as u32);
+    let diagnostics = stripped.bad.iter();
+    let diagnostics =
+        diagnostics.map(|bad| Diagnostic::warning("label-comment", bad.reason).at(place(bad.at)));
+    let diagnostics = diagnostics.collect();
     Preprocessed { source, diagnostics }
 }
 

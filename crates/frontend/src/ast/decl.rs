@@ -72,7 +72,7 @@ pub struct FunctionDecl {
     pub in_system_header: bool,
     /// Every variable declared in the body, in order: locals and static locals, no parameters.
     pub locals: Vec<VarId>,
-    /// Every label of the body, in order.
+    /// Every label of the body, in the order in which they are first mentioned.
     pub labels: Vec<LabelId>,
 }
 

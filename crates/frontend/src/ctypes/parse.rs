@@ -445,10 +445,10 @@ impl<'a> Reader<'a, '_> {
                 return None;
             }
         }
-        if let [only] = params[..] {
-            if *self.types.get(only.ty) == CType::Void {
-                params.clear();
-            }
+        if let [only] = params[..]
+            && *self.types.get(only.ty) == CType::Void
+        {
+            params.clear();
         }
         Some((params.into(), false, true))
     }

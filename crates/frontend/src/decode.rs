@@ -1,0 +1,175 @@
+//! From clang's JSON to the typed syntax tree.
+//!
+//! [`stream`] cuts clang's output into declarations, [`node`] reads the JSON of each, and the
+//! [`Decoder`] turns it into the arenas of a [`TranslationUnit`]. Declarations are decoded in the
+//! order of the text, so that types are known before their uses. The bodies of functions in system
+//! headers are dropped.
+//!
+//! What JSON omits is made up for here: record layouts come from clang's layout dump
+//! ([`crate::layout::records`]), the path of `offsetof` from the text, constants by folding.
+
+mod decl;
+mod expr;
+mod literal;
+pub(crate) mod node;
+mod offsetof;
+mod scopes;
+mod stmt;
+mod stream;
+mod tags;
+mod text_expr;
+
+use crate::ast::{EnumConstantId, ExprId, FieldRef, FunctionId, LabelId, TranslationUnit, VarId};
+use crate::clang::ClangError;
+use crate::ctypes::{CType, QualType, Target};
+use crate::layout::records::RecordLayouts;
+use lydian_base::{SourceMap, Span};
+use node::{Id, Loc, Node, TypeRef};
+use rustc_hash::{FxHashMap, FxHashSet};
+use scopes::Scopes;
+use serde::Deserialize;
+use std::io::{self, Read};
+use stream::Piece;
+
+/// Why clang's output does not become a syntax tree.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DecodeError {
+    /// Reading from clang failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A declaration is not clang 19's JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+impl DecodeError {
+    /// The same as an error of clang's.
+    pub(crate) fn into_clang_error(self) -> ClangError {
+        match self {
+            Self::Io(error) => ClangError::Io { program: "clang".into(), error },
+            Self::Json(error) => ClangError::Json(error),
+        }
+    }
+}
+
+/// Decodes all that clang prints for the text of `source`.
+pub(crate) fn decode(
+    output: impl Read + Send,
+    source: &SourceMap,
+    target: Target,
+) -> Result<TranslationUnit, DecodeError> {
+    let decode = || {
+        let mut decoder = Decoder::new(source, target);
+        stream::read_pieces(output, |piece| decoder.piece(piece))?;
+        Ok(decoder.unit)
+    };
+    stream::on_deep_stack(decode)?
+}
+
+/// The state of decoding: the tree so far, and what clang's ids and names mean in it.
+struct Decoder<'s> {
+    unit: TranslationUnit,
+    source: &'s SourceMap,
+    layouts: RecordLayouts,
+    scopes: Scopes,
+    functions: FxHashMap<Id, FunctionId>,
+    vars: FxHashMap<Id, VarId>,
+    fields: FxHashMap<Id, FieldRef>,
+    enum_constants: FxHashMap<Id, EnumConstantId>,
+    labels: FxHashMap<Id, LabelId>,
+    function_names: FxHashMap<Box<str>, FunctionId>,
+    global_names: FxHashMap<Box<str>, VarId>,
+    /// Whether a declaration of the function was met, not only a reference to it.
+    declared: FxHashSet<FunctionId>,
+    listed_vars: FxHashSet<VarId>,
+    /// The function whose body is being decoded.
+    function: Option<FunctionId>,
+    /// The common operands of `?:`, by the id of clang's node.
+    opaque: FxHashMap<Id, ExprId>,
+}
+
+impl<'s> Decoder<'s> {
+    fn new(source: &'s SourceMap, target: Target) -> Self {
+        Self {
+            unit: TranslationUnit { target, ..TranslationUnit::default() },
+            source,
+            layouts: RecordLayouts::default(),
+            scopes: Scopes::new(source.text()),
+            functions: FxHashMap::default(),
+            vars: FxHashMap::default(),
+            fields: FxHashMap::default(),
+            enum_constants: FxHashMap::default(),
+            labels: FxHashMap::default(),
+            function_names: FxHashMap::default(),
+            global_names: FxHashMap::default(),
+            declared: FxHashSet::default(),
+            listed_vars: FxHashSet::default(),
+            function: None,
+            opaque: FxHashMap::default(),
+        }
+    }
+}
+
+/// Reads the JSON of one declaration, however deep it nests.
+fn parse(json: &[u8]) -> Result<Node<'_>, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    deserializer.disable_recursion_limit();
+    Node::deserialize(&mut deserializer)
+}
+
+fn token_span(loc: &Loc) -> Option<Span> {
+    loc.token().map(|(start, length)| Span::new(start, start + length))
+}
+
+impl Decoder<'_> {
+    fn piece(&mut self, piece: Piece<'_>) -> Result<(), DecodeError> {
+        match piece {
+            Piece::Line(line) => self.layouts.line(line),
+            Piece::Declaration(json) => {
+                let node: Node<'_> = parse(json)?;
+                self.declaration(&node);
+                self.opaque.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// From the first byte of a node's first token to past the last byte of its last one.
+    fn span(&self, node: &Node<'_>) -> Span {
+        match (node.range.begin.token(), node.range.end.token()) {
+            (Some((start, _)), Some((end, length))) => Span::new(start, end + length),
+            _ => Span::NONE,
+        }
+    }
+
+    /// The token at a node's own location: a declaration's name, or a tagless record's keyword.
+    fn name_span(&self, node: &Node<'_>) -> Span {
+        token_span(&node.loc).unwrap_or_else(|| self.span(node))
+    }
+
+    /// Whether a declaration is in a system header, or clang's own and in no file at all.
+    fn is_system(&self, node: &Node<'_>) -> bool {
+        node.implicit
+            || self.span(node).is_none()
+            || self.source.is_system(self.name_span(node).start)
+    }
+
+    fn type_of(&mut self, node: &Node<'_>) -> QualType {
+        match &node.ty {
+            Some(ty) => self.resolve(ty),
+            None => QualType::plain(self.unit.types.intern(CType::Void)),
+        }
+    }
+
+    /// The type that clang printed. The form without its outermost sugar is tried first, since it
+    /// has fewer names to resolve.
+    fn resolve(&mut self, ty: &TypeRef<'_>) -> QualType {
+        if let Some(desugared) = &ty.desugared {
+            let found = scopes::resolve(&mut self.unit, &mut self.scopes, desugared);
+            if !matches!(self.unit.ty(found), CType::Unsupported(_)) {
+                return found;
+            }
+        }
+        scopes::resolve(&mut self.unit, &mut self.scopes, &ty.written)
+    }
+}
