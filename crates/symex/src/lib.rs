@@ -1,1 +1,3 @@
 //! Symbolic exploration: states, memory, searchers, tight instrumentation, label deletion.
+
+pub mod inputs;

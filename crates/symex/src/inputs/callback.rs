@@ -1,0 +1,84 @@
+//! Functions that input pointers point to.
+//!
+//! A pointer to a function among the inputs points to a synthetic undefined function, so that what
+//! it returns is an input like the result of any other undefined function. There is one for each
+//! function type that inputs lead to; [`prepare`] adds them before anything else looks at the
+//! program.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use lydian_base::Span;
+use lydian_ir::{CType, CTypeId, FuncId, Function, IntKind, Linkage, Program};
+
+/// What the names of synthetic functions begin with; a number follows.
+pub const CALLBACK_PREFIX: &str = "lydian_callback_";
+
+/// Adds the synthetic functions, and the types that plans use. Doing it again changes nothing.
+pub fn prepare(program: &mut Program) {
+    program.types.int(IntKind::UChar);
+    for ty in function_types(program) {
+        if callback_of(program, ty).is_some() {
+            continue;
+        }
+        let taken = program.functions.values();
+        let number = taken.filter(|function| is_callback(&function.name)).count();
+        let name = format!("{CALLBACK_PREFIX}{number}");
+        program.functions.push(Function {
+            name,
+            ty,
+            linkage: Linkage::External,
+            param_names: Vec::new(),
+            noreturn: false,
+            body: None,
+            span: Span::NONE,
+        });
+    }
+}
+
+/// Whether the name is that of a synthetic function.
+pub fn is_callback(name: &str) -> bool {
+    name.strip_prefix(CALLBACK_PREFIX)
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The synthetic function of a type.
+pub fn callback_of(program: &Program, ty: CTypeId) -> Option<FuncId> {
+    let mut all = program.functions.iter();
+    all.find(|(_, function)| function.ty == ty && is_callback(&function.name)).map(|(id, _)| id)
+}
+
+/// The types of functions that pointers among inputs of any defined function lead to, in a fixed
+/// order.
+fn function_types(program: &Program) -> Vec<CTypeId> {
+    let mut reached: VecDeque<CTypeId> = VecDeque::new();
+    for function in program.functions.values() {
+        if let CType::Function { result, params, .. } = program.types.get(function.ty) {
+            match function.body {
+                Some(_) => reached.extend(params),
+                None => reached.push_back(*result),
+            }
+        }
+    }
+    reached.extend(program.globals.values().filter(|g| !g.read_only).map(|global| global.ty));
+    let mut seen = BTreeSet::new();
+    let mut found = BTreeSet::new();
+    while let Some(ty) = reached.pop_front() {
+        if !seen.insert(ty) {
+            continue;
+        }
+        match program.types.get(ty) {
+            CType::Pointer { pointee, .. } => match program.types.get(*pointee) {
+                CType::Function { .. } => {
+                    found.insert(*pointee);
+                }
+                _ => reached.push_back(*pointee),
+            },
+            CType::Array { element, .. } => reached.push_back(*element),
+            CType::Record(record) => {
+                reached.extend(program.types.records[*record].fields.iter().map(|field| field.ty));
+            }
+            _ => {}
+        }
+    }
+    found.into_iter().collect()
+}

@@ -1,0 +1,208 @@
+//! From a model of a plan's symbols to a test.
+
+use std::collections::VecDeque;
+
+use lydian_ir::test::{
+    ExternalResult, GlobalInput, Image, ImagePointer, PointerTarget, Test, TestObject,
+};
+use lydian_ir::{GlobalInit, Program, RelocationTarget, Type};
+use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
+
+use super::plan::{Addresses, CellPlan, ExternalPlan, InputPlan, ObjectPlan};
+
+/// The test that a model of a path stands for. `externals` are the results of undefined functions
+/// on the path, in the order of the calls. Objects that no pointer of the test reaches are left
+/// out; the others are exactly as long as the model says.
+pub fn concretise(
+    program: &Program,
+    pool: &TermPool,
+    plan: &InputPlan,
+    externals: &[ExternalPlan],
+    model: &Model,
+    addresses: &dyn Addresses,
+) -> Test {
+    let objects = plan.objects.iter().chain(externals.iter().flat_map(|call| &call.objects));
+    let mut reader = Reader {
+        program,
+        pool,
+        model,
+        addresses,
+        evaluator: Evaluator::new(),
+        objects: objects.collect(),
+        positions: Vec::new(),
+        reached: Vec::new(),
+        waiting: VecDeque::new(),
+    };
+    reader.positions = vec![None; reader.objects.len()];
+    let args = plan.args.iter().map(|arg| reader.image(arg.size, &arg.cells)).collect();
+    let globals =
+        plan.globals.iter().filter_map(|global| reader.global(global.global, &global.cells));
+    let globals = globals.collect();
+    let results = externals.iter().map(|call| ExternalResult {
+        function: call.function.clone(),
+        result: reader.image(call.size, &call.cells),
+    });
+    let results = results.collect();
+    let objects = reader.objects();
+    Test {
+        function: program.functions[plan.function].name.clone(),
+        objects,
+        args,
+        globals,
+        externals: results,
+    }
+}
+
+struct Reader<'a> {
+    program: &'a Program,
+    pool: &'a TermPool,
+    model: &'a Model,
+    addresses: &'a dyn Addresses,
+    evaluator: Evaluator,
+    /// All objects of the plan and of the calls.
+    objects: Vec<&'a ObjectPlan>,
+    /// Where each is in the test, once something points to it.
+    positions: Vec<Option<u32>>,
+    /// The objects in the order of the test.
+    reached: Vec<usize>,
+    /// Reached ones whose own pointers are not read yet.
+    waiting: VecDeque<usize>,
+}
+
+impl Reader<'_> {
+    /// The image of some cells in zero bytes.
+    fn image(&mut self, size: u64, cells: &[CellPlan]) -> Image {
+        let mut image = Image { bytes: vec![0; size as usize], pointers: Vec::new() };
+        self.write_cells(&mut image, cells);
+        image
+    }
+
+    fn write_cells(&mut self, image: &mut Image, cells: &[CellPlan]) {
+        for cell in cells {
+            let (offset, width) = (cell.offset as usize, cell.ty.bytes() as usize);
+            if offset >= image.bytes.len() {
+                continue; // beyond the object's length
+            }
+            let bits = self.bits(cell);
+            let end = (offset + width).min(image.bytes.len());
+            image.bytes[offset..end].copy_from_slice(&bits.to_le_bytes()[..end - offset]);
+            if cell.ty == Type::Ptr
+                && end == offset + width
+                && let Some(target) = self.target(bits as u64)
+            {
+                image.pointers.push(ImagePointer { offset: cell.offset, target });
+            }
+        }
+    }
+
+    /// The bits of a cell's value.
+    fn bits(&mut self, cell: &CellPlan) -> u128 {
+        let value: Value = self.evaluator.eval(self.pool, self.model, cell.value);
+        value.to_wide().as_ref().map_or(0, Wide::low_u128)
+    }
+
+    /// What lies at an address; nothing for null and for other bits.
+    fn target(&mut self, address: u64) -> Option<PointerTarget> {
+        if address == 0 {
+            return None;
+        }
+        let holds = |object: &&ObjectPlan| {
+            object.address <= address && address <= object.address + object.size
+        };
+        if let Some(index) = self.objects.iter().position(|object| holds(object)) {
+            let offset = address - self.objects[index].address;
+            return Some(PointerTarget::Object(self.position(index), offset));
+        }
+        let mut functions = self.program.functions.iter();
+        if let Some((_, function)) =
+            functions.find(|(id, _)| self.addresses.function(*id) == address)
+        {
+            return Some(PointerTarget::Function(function.name.clone()));
+        }
+        let mut globals = self.program.globals.iter();
+        globals.find_map(|(id, global)| {
+            let offset = address.checked_sub(self.addresses.global(id))?;
+            let inside = offset <= global.size;
+            inside.then(|| PointerTarget::Global(global.name.clone(), offset))
+        })
+    }
+
+    fn position(&mut self, index: usize) -> u32 {
+        *self.positions[index].get_or_insert_with(|| {
+            self.reached.push(index);
+            self.waiting.push_back(index);
+            (self.reached.len() - 1) as u32
+        })
+    }
+
+    /// The objects that are reached, with those that they reach in turn.
+    fn objects(&mut self) -> Vec<TestObject> {
+        let mut made = Vec::new();
+        while let Some(index) = self.waiting.pop_front() {
+            let plan = self.objects[index];
+            let length = plan.byte_length.map_or(plan.size, |length| {
+                self.evaluator.eval_u64(self.pool, self.model, length).min(plan.size)
+            });
+            let element = self.program.types.size(plan.element).unwrap_or(1).max(1);
+            made.push(TestObject {
+                name: plan.name.clone(),
+                address: plan.address,
+                ty: plan.element,
+                count: (length / element).min(plan.capacity),
+                align: plan.align,
+                image: self.image(length, &plan.cells),
+                read_only: plan.read_only,
+            });
+        }
+        made
+    }
+
+    /// The contents of a global, if they are not its initial ones.
+    fn global(&mut self, id: lydian_ir::GlobalId, cells: &[CellPlan]) -> Option<GlobalInput> {
+        let global = &self.program.globals[id];
+        let initial = initial_image(self.program, id);
+        let mut image = initial.clone();
+        let covered = |offset: u64| {
+            cells.iter().any(|cell| cell.offset <= offset && offset < cell.offset + cell.ty.bytes())
+        };
+        image.pointers.retain(|pointer| !covered(pointer.offset));
+        self.write_cells(&mut image, cells);
+        image.pointers.sort_by_key(|pointer| pointer.offset);
+        let pointers = |image: &Image| {
+            let mut image = image.clone();
+            for pointer in &image.pointers {
+                let at = pointer.offset as usize;
+                image.bytes[at..at + 8].fill(0);
+            }
+            image
+        };
+        let changed = pointers(&image) != pointers(&initial) || global.init == GlobalInit::Extern;
+        changed.then(|| GlobalInput { name: global.name.clone(), image })
+    }
+}
+
+/// A global's contents when the program starts.
+pub(crate) fn initial_image(program: &Program, id: lydian_ir::GlobalId) -> Image {
+    let global = &program.globals[id];
+    let mut image = Image { bytes: vec![0; global.size as usize], pointers: Vec::new() };
+    let GlobalInit::Data { items, relocations } = &global.init else { return image };
+    for item in items {
+        let start = (item.offset as usize).min(image.bytes.len());
+        let end = (start + item.bytes.len()).min(image.bytes.len());
+        image.bytes[start..end].copy_from_slice(&item.bytes[..end - start]);
+    }
+    for relocation in relocations {
+        let target = match relocation.target {
+            RelocationTarget::Global(global) => PointerTarget::Global(
+                program.globals[global].name.clone(),
+                relocation.addend as u64,
+            ),
+            RelocationTarget::Function(function) => {
+                PointerTarget::Function(program.functions[function].name.clone())
+            }
+        };
+        image.pointers.push(ImagePointer { offset: relocation.offset, target });
+    }
+    image.pointers.sort_by_key(|pointer| pointer.offset);
+    image
+}

@@ -1,0 +1,159 @@
+//! Which globals are inputs of a function: those that it or a function it may call reads, and that
+//! can have another than their initial value when it is called.
+//!
+//! Static locals are no inputs: nothing but a call of their function changes them, so a test that
+//! starts from a fresh program finds their initial value. Neither are globals of this translation
+//! unit alone that nothing in it writes or takes the address of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lydian_ir::{
+    Body, Callee, Expr, ExprId, FuncId, GlobalId, GlobalInit, Linkage, Program, RelocationTarget,
+    Stmt,
+};
+
+/// How one body or one program uses its globals.
+#[derive(Clone, Debug, Default)]
+struct Mentions {
+    read: BTreeSet<GlobalId>,
+    /// Written, or its address used for anything but reading and writing in place.
+    changed: BTreeSet<GlobalId>,
+    calls: BTreeSet<FuncId>,
+    calls_through_pointer: bool,
+}
+
+/// The globals that are inputs of a function where the user names none, in the program's order.
+pub fn read_by(program: &Program, function: FuncId) -> Vec<GlobalId> {
+    let bodies: BTreeMap<FuncId, Mentions> = (program.defined())
+        .filter_map(|(id, function)| Some((id, mentions(function.body.as_ref()?))))
+        .collect();
+    let addressed = addressed_functions(program);
+    let mut reached = BTreeSet::new();
+    let mut read = BTreeSet::new();
+    let mut waiting = vec![function];
+    while let Some(next) = waiting.pop() {
+        let Some(found) = bodies.get(&next).filter(|_| reached.insert(next)) else { continue };
+        read.extend(&found.read);
+        waiting.extend(&found.calls);
+        if found.calls_through_pointer {
+            waiting.extend(&addressed);
+        }
+    }
+    let fixed = |id: GlobalId| {
+        program.globals[id].linkage == Linkage::Internal
+            && !bodies.values().any(|body| body.changed.contains(&id))
+            && !is_relocation_target(program, id)
+    };
+    read.into_iter().filter(|id| can_be_input(program, *id) && !fixed(*id)).collect()
+}
+
+/// Whether a global can be set before a call: it is no constant, no literal and no static local.
+pub fn can_be_input(program: &Program, id: GlobalId) -> bool {
+    let global = &program.globals[id];
+    !global.read_only && !global.name.contains('.')
+}
+
+fn is_relocation_target(program: &Program, id: GlobalId) -> bool {
+    relocations(program).any(|target| target == RelocationTarget::Global(id))
+}
+
+fn relocations(program: &Program) -> impl Iterator<Item = RelocationTarget> + '_ {
+    program
+        .globals
+        .values()
+        .flat_map(|global| match &global.init {
+            GlobalInit::Data { relocations, .. } => relocations.as_slice(),
+            GlobalInit::Extern | GlobalInit::Zero => &[],
+        })
+        .map(|relocation| relocation.target)
+}
+
+/// Functions whose address is used as a value anywhere, which a call through a pointer may reach.
+fn addressed_functions(program: &Program) -> BTreeSet<FuncId> {
+    let mut found: BTreeSet<FuncId> = relocations(program)
+        .filter_map(|target| match target {
+            RelocationTarget::Function(function) => Some(function),
+            RelocationTarget::Global(_) => None,
+        })
+        .collect();
+    for (_, function) in program.defined() {
+        let exprs = function.body.iter().flat_map(|body| body.exprs.values());
+        found.extend(exprs.filter_map(|expr| match expr {
+            Expr::AddrFunc(function) => Some(*function),
+            _ => None,
+        }));
+    }
+    found
+}
+
+fn mentions(body: &Body) -> Mentions {
+    let mut found = Mentions::default();
+    for expr in body.exprs.values() {
+        if let Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } = expr {
+            found.read.extend(global_at(body, *addr));
+        }
+    }
+    for stmt in body.stmts.values() {
+        match stmt {
+            Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => {
+                found.changed.extend(global_at(body, *addr));
+            }
+            Stmt::Zero { dst, .. } => found.changed.extend(global_at(body, *dst)),
+            Stmt::Copy { dst, src, .. } => {
+                found.changed.extend(global_at(body, *dst));
+                found.read.extend(global_at(body, *src));
+            }
+            Stmt::Call { callee: Callee::Direct(callee), .. } => {
+                found.calls.insert(*callee);
+            }
+            Stmt::Call { callee: Callee::Indirect(_), .. } => found.calls_through_pointer = true,
+            _ => {}
+        }
+    }
+    // The address of any other mention goes where it cannot be followed.
+    for escaped in escaping(body) {
+        found.read.insert(escaped);
+        found.changed.insert(escaped);
+    }
+    found
+}
+
+/// The global that an address lies in, where it is computed from nothing but it and indices.
+fn global_at(body: &Body, addr: ExprId) -> Option<GlobalId> {
+    match &body.exprs[addr] {
+        Expr::AddrGlobal(global) => Some(*global),
+        Expr::Field { base, .. } | Expr::Index { base, .. } => global_at(body, *base),
+        _ => None,
+    }
+}
+
+/// The globals whose address is used as a value.
+fn escaping(body: &Body) -> BTreeSet<GlobalId> {
+    let mut found = BTreeSet::new();
+    let mut as_value = |expr: ExprId| {
+        if let Some(global) = global_at(body, expr) {
+            found.insert(global);
+        }
+    };
+    for expr in body.exprs.values() {
+        match expr {
+            Expr::Load { .. } | Expr::LoadBits { .. } => {}
+            // An address made of an address escapes where the outer one does.
+            Expr::Field { .. } | Expr::Index { .. } => {}
+            _ => expr.for_each_operand(&mut as_value),
+        }
+    }
+    for stmt in body.stmts.values() {
+        match stmt {
+            Stmt::Assign { value, .. } | Stmt::Store { value, .. } => as_value(*value),
+            Stmt::Call { args, .. } => args.iter().copied().for_each(&mut as_value),
+            _ => {}
+        }
+    }
+    for block in body.blocks.values() {
+        if let lydian_ir::Terminator::Return(Some(value)) = block.term {
+            as_value(value);
+        }
+    }
+    found
+}

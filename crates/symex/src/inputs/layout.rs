@@ -1,0 +1,302 @@
+//! The scalars of a C type, as inputs see them.
+//!
+//! - A struct is its members; padding is left out. Bytes that bit-fields share are bytes.
+//! - A union is its largest member (the first of several), with the bytes that this leaves open as
+//!   bytes. Where any member has a pointer, the union has a pointer there, which is one of those
+//!   that members have, or other bits where another member has something else there.
+//! - A flexible array member and what Lydian does not compute with are left out.
+
+use lydian_ir::{CType, CTypeId, CTypes, Field, Program, RecordId};
+
+use super::place::Place;
+use super::spec::Trail;
+
+/// A part of a type that gets a value of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Leaf {
+    pub(crate) offset: u64,
+    pub(crate) place: Place,
+    pub(crate) trail: Trail,
+    pub(crate) kind: LeafKind,
+}
+
+/// What a part is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum LeafKind {
+    /// A number of a C type.
+    Number(CTypeId),
+    /// A pointer, or one of several in a union.
+    Pointer {
+        /// Each with its type and its place.
+        choices: Vec<(CTypeId, Place, Trail)>,
+        /// Whether it may be other bits as well.
+        raw: bool,
+    },
+    /// A byte of bit-fields or of a union.
+    Byte,
+}
+
+/// A bit-field, whose bits lie in [`LeafKind::Byte`]s.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bits {
+    pub(crate) place: Place,
+    pub(crate) trail: Trail,
+    /// Offset in bits from the start of the whole.
+    pub(crate) bit_offset: u64,
+    pub(crate) width: u16,
+    pub(crate) signed: bool,
+}
+
+/// The parts of a type.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Layout {
+    pub(crate) leaves: Vec<Leaf>,
+    pub(crate) bits: Vec<Bits>,
+    /// Places of which a part is left out, and why.
+    pub(crate) left_out: Vec<(Place, String)>,
+}
+
+/// Scalars of one array before the rest of it is left at zero.
+pub(crate) const MAX_ARRAY_LEAVES: usize = 4096;
+
+impl Leaf {
+    fn size(&self, types: &CTypes) -> u64 {
+        match &self.kind {
+            LeafKind::Number(ty) => types.size(*ty).unwrap_or(0),
+            LeafKind::Pointer { .. } => 8,
+            LeafKind::Byte => 1,
+        }
+    }
+
+    fn overlaps(&self, types: &CTypes, start: u64, size: u64) -> bool {
+        self.offset < start + size && start < self.offset + self.size(types)
+    }
+}
+
+/// The parts of a type that stands at a place, `offset` bytes from the start of what holds it.
+pub(crate) fn layout(
+    program: &Program,
+    ty: CTypeId,
+    offset: u64,
+    place: &Place,
+    trail: &Trail,
+) -> Layout {
+    let mut layout = Layout::default();
+    layout.add(&program.types, ty, offset, place, trail);
+    layout.leaves.sort_by_key(|leaf| leaf.offset);
+    layout
+}
+
+impl Layout {
+    fn add(&mut self, types: &CTypes, ty: CTypeId, offset: u64, place: &Place, trail: &Trail) {
+        let leaf = |kind| Leaf { offset, place: place.clone(), trail: trail.clone(), kind };
+        match types.get(ty) {
+            CType::Int { .. } | CType::Enum { .. } | CType::Float | CType::Double => {
+                self.leaves.push(leaf(LeafKind::Number(ty)));
+            }
+            CType::Pointer { .. } => {
+                let choices = vec![(ty, place.clone(), trail.clone())];
+                self.leaves.push(leaf(LeafKind::Pointer { choices, raw: false }));
+            }
+            CType::Opaque { name, .. } => {
+                self.left_out.push((place.clone(), format!("of type {name} is zero")));
+            }
+            CType::Array { element, length } => {
+                self.add_array(types, *element, length.unwrap_or(0), offset, place, trail);
+            }
+            CType::Record(record) => self.add_record(types, ty, *record, offset, place, trail),
+            CType::Void | CType::Function { .. } => {}
+        }
+    }
+
+    fn add_array(
+        &mut self,
+        types: &CTypes,
+        element: CTypeId,
+        length: u64,
+        offset: u64,
+        place: &Place,
+        trail: &Trail,
+    ) {
+        let size = types.size(element).unwrap_or(0);
+        let before = self.leaves.len();
+        for index in 0..length {
+            if self.leaves.len() - before >= MAX_ARRAY_LEAVES {
+                let why = format!("is zero from element {index} on");
+                self.left_out.push((place.clone(), why));
+                return;
+            }
+            let known = self.leaves.len();
+            self.add(types, element, offset + index * size, &place.index(index), trail);
+            if self.leaves.len() == known {
+                return; // elements without parts: the rest has none either
+            }
+        }
+    }
+
+    fn add_record(
+        &mut self,
+        types: &CTypes,
+        ty: CTypeId,
+        id: RecordId,
+        offset: u64,
+        place: &Place,
+        trail: &Trail,
+    ) {
+        let record = &types.records[id];
+        let mut trail = trail.clone();
+        trail.push((place.steps.len(), ty));
+        if record.is_union {
+            let size = record.size.unwrap_or(0);
+            return self.add_union(types, &record.fields, size, offset, place, &trail);
+        }
+        let mut storage = std::collections::BTreeSet::new();
+        for field in &record.fields {
+            let at = field_place(place, field);
+            match field.bits {
+                None => self.add(types, field.ty, offset + field.bit_offset / 8, &at, &trail),
+                Some(0) => {}
+                Some(width) => {
+                    let first = field.bit_offset / 8;
+                    let last = (field.bit_offset + u64::from(width) - 1) / 8;
+                    if !field.name.is_empty() {
+                        storage.extend(first..=last);
+                        self.bits.push(bits_of(types, field, width, offset, at, &trail));
+                    }
+                }
+            }
+        }
+        for byte in storage {
+            self.leaves.push(Leaf {
+                offset: offset + byte,
+                place: place.field(&format!("bits{byte}")),
+                trail: trail.clone(),
+                kind: LeafKind::Byte,
+            });
+        }
+    }
+
+    fn add_union(
+        &mut self,
+        types: &CTypes,
+        members: &[Field],
+        size: u64,
+        offset: u64,
+        place: &Place,
+        trail: &Trail,
+    ) {
+        let mut layouts: Vec<Layout> = Vec::new();
+        for field in members.iter().filter(|field| field.bits.is_none()) {
+            let mut member = Self::default();
+            member.add(types, field.ty, offset, &field_place(place, field), trail);
+            self.left_out.append(&mut member.left_out);
+            layouts.push(member);
+        }
+        let plain = members.iter().filter(|field| field.bits.is_none());
+        let sizes: Vec<u64> = plain.map(|field| types.size(field.ty).unwrap_or(0)).collect();
+        let largest = sizes.iter().max().copied().unwrap_or(0);
+        let primary = sizes.iter().position(|size| *size == largest).unwrap_or(0);
+        let pointers = merged_pointers(types, &layouts);
+        let mut leaves: Vec<Leaf> = Vec::new();
+        if let Some(chosen) = layouts.get_mut(primary) {
+            self.bits.append(&mut chosen.bits);
+            let free = |leaf: &Leaf| !pointers.iter().any(|p| leaf.overlaps(types, p.offset, 8));
+            leaves.extend(chosen.leaves.drain(..).filter(free));
+        }
+        leaves.extend(pointers);
+        let mut open: Vec<bool> = vec![true; size as usize];
+        for leaf in &leaves {
+            let start = (leaf.offset - offset) as usize;
+            let end = (start + leaf.size(types) as usize).min(open.len());
+            open[start.min(end)..end].fill(false);
+        }
+        let open = open.iter().enumerate().filter(|(_, open)| **open);
+        leaves.extend(open.take(MAX_ARRAY_LEAVES).map(|(byte, _)| Leaf {
+            offset: offset + byte as u64,
+            place: place.field(&format!("byte{byte}")),
+            trail: trail.clone(),
+            kind: LeafKind::Byte,
+        }));
+        self.leaves.append(&mut leaves);
+    }
+}
+
+/// The pointers of all members of a union, one for each offset.
+fn merged_pointers(types: &CTypes, members: &[Layout]) -> Vec<Leaf> {
+    let mut merged: Vec<Leaf> = Vec::new();
+    for leaf in members.iter().flat_map(|member| &member.leaves) {
+        let LeafKind::Pointer { choices, raw } = &leaf.kind else { continue };
+        match merged.iter_mut().find(|known| known.overlaps(types, leaf.offset, 8)) {
+            None => merged.push(leaf.clone()),
+            Some(known) if known.offset == leaf.offset => {
+                if let LeafKind::Pointer { choices: all, raw: any } = &mut known.kind {
+                    all.extend(choices.iter().cloned());
+                    *any |= raw;
+                }
+            }
+            Some(_) => {} // packed across another pointer: only its bits
+        }
+    }
+    for pointer in &mut merged {
+        let offset = pointer.offset;
+        let shared = members.iter().flat_map(|member| &member.leaves).any(|leaf| {
+            leaf.overlaps(types, offset, 8)
+                && (leaf.offset != offset || !matches!(leaf.kind, LeafKind::Pointer { .. }))
+        });
+        if let LeafKind::Pointer { raw, .. } = &mut pointer.kind {
+            *raw |= shared;
+        }
+    }
+    merged
+}
+
+fn bits_of(
+    types: &CTypes,
+    field: &Field,
+    width: u16,
+    offset: u64,
+    place: Place,
+    trail: &Trail,
+) -> Bits {
+    Bits {
+        place,
+        trail: trail.clone(),
+        bit_offset: offset * 8 + field.bit_offset,
+        width,
+        signed: types.is_signed(field.ty),
+    }
+}
+
+/// The place of a member. Members of an anonymous member are the record's own, as in C.
+fn field_place(place: &Place, field: &Field) -> Place {
+    if field.name.is_empty() { place.clone() } else { place.field(&field.name) }
+}
+
+/// Whether a value of the type has pointers to objects in it.
+pub(crate) fn has_pointers(types: &CTypes, ty: CTypeId) -> bool {
+    match types.get(ty) {
+        CType::Pointer { pointee, .. } => !matches!(types.get(*pointee), CType::Function { .. }),
+        CType::Array { element, .. } => has_pointers(types, *element),
+        CType::Record(record) => {
+            types.records[*record].fields.iter().any(|field| has_pointers(types, field.ty))
+        }
+        _ => false,
+    }
+}
+
+/// The flexible array member at the end of a struct: its place, element type and offset.
+pub(crate) fn flexible_member(
+    types: &CTypes,
+    ty: CTypeId,
+    place: &Place,
+) -> Option<(Place, CTypeId, u64)> {
+    let CType::Record(record) = types.get(ty) else { return None };
+    let record = &types.records[*record];
+    let last = record.fields.last().filter(|_| !record.is_union)?;
+    match types.get(last.ty) {
+        CType::Array { element, length: None | Some(0) } => {
+            Some((field_place(place, last), *element, last.bit_offset / 8))
+        }
+        _ => None,
+    }
+}

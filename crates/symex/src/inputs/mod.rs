@@ -1,0 +1,36 @@
+//! The inputs of a function: what they are assumed to be, and tests made of them.
+//!
+//! 1. [`prepare`] adds to a program what stands for functions behind input pointers.
+//! 2. [`guess`](guess::guess) reads signatures and bodies and says, with reasons, what each pointer
+//!    most likely is; [`Settings`] is what the user says, in `lydian.toml`; an [`InputSpec`] is
+//!    both, the user's word first.
+//! 3. [`plan`] makes an [`InputPlan`] of it: cells, addresses and constraints in terms.
+//!    [`external_result`] does the same for one call of an undefined function.
+//! 4. [`concretise`] makes a test of a plan and a model.
+
+pub mod callback;
+pub mod concretise;
+pub mod globals;
+pub mod guess;
+pub mod length;
+pub mod place;
+pub mod plan;
+pub mod settings;
+pub mod spec;
+pub mod usage;
+pub mod write_toml;
+
+mod build;
+mod layout;
+mod names;
+mod value;
+
+pub use build::{external_result, plan};
+pub use callback::prepare;
+pub use concretise::concretise;
+pub use plan::{
+    Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, GlobalPlan, InputPlan, ObjectPlan,
+    PlanError,
+};
+pub use settings::{PlaceSettings, Settings, SettingsError};
+pub use spec::InputSpec;

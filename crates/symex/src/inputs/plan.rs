@@ -1,0 +1,176 @@
+//! What is assumed about the inputs of one function, as a pure description in terms.
+//!
+//! The executor lays a plan out in its memory; [`super::concretise`] turns a model of its symbols
+//! into a test. Everything that a path can observe of its inputs is in the plan, so that the same
+//! plan, model and path give the same test in every run.
+//!
+//! Invariants:
+//! - Cells of one object do not overlap and are sorted by offset. Bytes of arguments and objects
+//!   that no cell covers are zero (padding); those of a global keep their initial contents (zero
+//!   for an `extern` one).
+//! - Objects lie in the region of inputs, each aligned, at least [`GAP`] bytes apart.
+//! - A pointer's value is built from constants and symbols, so that it is 0, the address of a
+//!   global or a function, or an address of an object of the plan (its end included).
+
+use lydian_ir::{CTypeId, FuncId, GlobalId, Type};
+use lydian_smt::Term;
+
+/// Least distance in bytes between two objects, so that a small overrun meets nobody's memory.
+pub const GAP: u64 = 64;
+
+/// Where the engine keeps what is no input, which an input pointer can point to all the same.
+pub trait Addresses {
+    /// The address of a global.
+    fn global(&self, global: GlobalId) -> u64;
+    /// The address of a function.
+    fn function(&self, function: FuncId) -> u64;
+}
+
+/// The inputs of one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputPlan {
+    /// The function that is called.
+    pub function: FuncId,
+    /// Its arguments, in order.
+    pub args: Vec<ArgPlan>,
+    /// What pointers among the inputs may point to, by address.
+    pub objects: Vec<ObjectPlan>,
+    /// The globals that are inputs, in the order of the program.
+    pub globals: Vec<GlobalPlan>,
+    /// Boolean terms that every input meets: ranges, lengths, choices.
+    pub constraints: Vec<Term>,
+    /// Boolean terms that an input had better meet, the weightiest first: declared values of
+    /// enumerations, initial values of globals. No path may be given up for them.
+    pub preferences: Vec<Term>,
+    /// Functions of the program that take the same arguments and give non-zero exactly for the
+    /// inputs to be considered. They run first, in order; they write nothing.
+    pub preconditions: Vec<FuncId>,
+    /// What the plan leaves out, as sentences for the user. With any of these an input that the
+    /// plan cannot express may exist.
+    pub assumptions: Vec<String>,
+    /// Where the next object can go: the start for [`super::external_result`].
+    pub cursor: Cursor,
+}
+
+/// The next free address in the region of inputs. A state carries its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cursor {
+    /// The address; never reached by an object before it.
+    pub next: u64,
+}
+
+/// A scalar among the inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellPlan {
+    /// Offset in bytes from the start of what holds it.
+    pub offset: u64,
+    /// Its machine type, never `i1`.
+    pub ty: Type,
+    /// Its value, of the sort of that type.
+    pub value: Term,
+}
+
+/// An argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgPlan {
+    /// The parameter's name; `arg0` and so on where it has none.
+    pub name: String,
+    /// Its C type.
+    pub ty: CTypeId,
+    /// Size in bytes.
+    pub size: u64,
+    /// A scalar's one cell at offset 0, or those of a struct or union.
+    pub cells: Vec<CellPlan>,
+}
+
+/// An object that input pointers may point to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectPlan {
+    /// The place in the inputs that first points to it: `buf`, `ctx->out.buf`.
+    pub name: String,
+    /// Its address, in the region of inputs.
+    pub address: u64,
+    /// Type of an element.
+    pub element: CTypeId,
+    /// The greatest number of elements.
+    pub capacity: u64,
+    /// How many bytes it has at most. More than `capacity` elements take only where a flexible
+    /// array member follows.
+    pub size: u64,
+    /// How many bytes it has: a 64-bit term, at most `size` wherever the constraints hold. `None`:
+    /// always `size`.
+    pub byte_length: Option<Term>,
+    /// Alignment in bytes.
+    pub align: u64,
+    /// Whether a write to it is a fault.
+    pub read_only: bool,
+    /// Its scalars, for all of `size`.
+    pub cells: Vec<CellPlan>,
+}
+
+/// A global that is an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobalPlan {
+    /// Which.
+    pub global: GlobalId,
+    /// Its scalars.
+    pub cells: Vec<CellPlan>,
+}
+
+/// What one call of an undefined function returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternalPlan {
+    /// The function's name.
+    pub function: String,
+    /// The C type of the result.
+    pub ty: CTypeId,
+    /// Size of the result in bytes; 0 for `void`.
+    pub size: u64,
+    /// The result's scalars.
+    pub cells: Vec<CellPlan>,
+    /// Fresh objects that the result may point to.
+    pub objects: Vec<ObjectPlan>,
+    /// As in [`InputPlan`].
+    pub constraints: Vec<Term>,
+    /// As in [`InputPlan`].
+    pub preferences: Vec<Term>,
+    /// As in [`InputPlan`].
+    pub assumptions: Vec<String>,
+    /// Where the next object can go.
+    pub cursor: Cursor,
+}
+
+/// Why there is no plan for a function.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A setting does not fit the program.
+    #[error("{function}: {place}: {why}")]
+    Setting {
+        /// The function whose inputs are planned.
+        function: String,
+        /// The place that the setting is about.
+        place: String,
+        /// What is wrong, as the end of a sentence.
+        why: String,
+    },
+    /// An argument or global has no size.
+    #[error("{function}: {place} has the incomplete type {ty}")]
+    Incomplete {
+        /// The function whose inputs are planned.
+        function: String,
+        /// The place.
+        place: String,
+        /// The type as C spells it.
+        ty: String,
+    },
+    /// The inputs need more than the region of inputs holds.
+    #[error("{function}: the inputs take more than {limit} bytes at {place}")]
+    TooLarge {
+        /// The function whose inputs are planned.
+        function: String,
+        /// The place that did not fit.
+        place: String,
+        /// The region's size in bytes.
+        limit: u64,
+    },
+}

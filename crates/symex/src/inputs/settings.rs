@@ -1,0 +1,511 @@
+//! What the user says about inputs, shaped as `lydian.toml` is:
+//!
+//! ```toml
+//! [defaults]
+//! max-length = 32
+//! depth = 3
+//!
+//! [function.parse_header]
+//! preconditions = ["len < 100"]
+//! globals = ["strict"]
+//!
+//! [function.parse_header.places]
+//! "buf" = { kind = "array", length = "len", max = 64, null = false }
+//! "flags" = { range = [0, 7] }
+//!
+//! [types."struct chunk"]
+//! ".data" = { kind = "array", length = ".len" }
+//! ```
+//!
+//! Nothing here knows a program; what does not fit one is found by [`super::plan`].
+
+use indexmap::IndexMap;
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
+use thiserror::Error;
+
+use super::length::Length;
+use super::place::Place;
+
+/// All settings about inputs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Settings {
+    /// For every function.
+    pub defaults: Limits,
+    /// C files that define functions that the program leaves undefined, relative to the file of
+    /// settings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stubs: Vec<String>,
+    /// By a function's name. For an undefined function the places begin with `result`.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub function: IndexMap<String, FunctionSettings>,
+    /// For every object of a type, by the type as C spells it: places that begin with `.`.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub types: IndexMap<String, IndexMap<PlacePattern, PlaceSettings>>,
+}
+
+/// Sizes up to which inputs are considered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Limits {
+    /// Elements of an array of scalars whose length varies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_length: Option<u64>,
+    /// Bytes of a string before its NUL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_string: Option<u64>,
+    /// Elements of an array of structs, unions or pointers whose length varies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_records: Option<u64>,
+    /// Pointers followed one after the other before a pointer is null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Whether pointers may be null where nothing else says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub null: Option<bool>,
+}
+
+/// What is set for one function.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct FunctionSettings {
+    /// C expressions over the parameters and globals that are true of every input.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preconditions: Vec<String>,
+    /// The globals that are inputs, exactly these. Absent: those that the function reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub globals: Option<Vec<String>>,
+    /// Elements of an array of scalars whose length varies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_length: Option<u64>,
+    /// Bytes of a string before its NUL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_string: Option<u64>,
+    /// Elements of an array of structs, unions or pointers whose length varies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_records: Option<u64>,
+    /// Pointers followed one after the other before a pointer is null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Whether pointers may be null where nothing else says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub null: Option<bool>,
+    /// By place or pattern of places.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub places: IndexMap<PlacePattern, PlaceSettings>,
+}
+
+/// What is set for a place. What is absent is left to a wider setting.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct PlaceSettings {
+    /// What a pointer points to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// How many elements the array has. Implies `kind = "array"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length: Option<LengthText>,
+    /// For `end` and `into`: the pointer to the array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<PlacePattern>,
+    /// Greatest length: elements of an array, bytes of a string before its NUL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<u64>,
+    /// Whether the pointer may be null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub null: Option<bool>,
+    /// Pointers to the same type whose object this one may point to as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<Vec<PlacePattern>>,
+    /// The type of what a `void *` points to, as C spells it.
+    #[serde(skip_serializing_if = "Option::is_none", rename = "type")]
+    pub pointee: Option<String>,
+    /// Functions that a function pointer may point to. Absent: one whose results are inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub functions: Option<Vec<String>>,
+    /// Least and greatest value of a number. A float that is no number is in no range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<(Number, Number)>,
+    /// The only values of a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<Number>>,
+}
+
+/// What a pointer points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// One object of the pointed-to type.
+    Object,
+    /// An array, of the length that `length` gives or any up to `max`.
+    Array,
+    /// Characters up to a NUL.
+    String,
+    /// Just past the array of `of`.
+    End,
+    /// Any element of the array of `of`, or just past it.
+    Into,
+    /// Nothing: it is always null.
+    Null,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Object => "object",
+            Self::Array => "array",
+            Self::String => "string",
+            Self::End => "end",
+            Self::Into => "into",
+            Self::Null => "null",
+        })
+    }
+}
+
+/// A number in the settings. Integers beyond TOML's 64 signed bits are written as strings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer.
+    Int(i128),
+    /// A float.
+    Float(f64),
+}
+
+/// A place or pattern, read when the settings are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PlacePattern(pub Place);
+
+/// A length, read when the settings are. A plain number is a fixed length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LengthText(pub Length);
+
+/// Settings that cannot be read: the place in the text and what is wrong there.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}, column {column}: {why}")]
+pub struct SettingsError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub why: String,
+}
+
+impl Settings {
+    /// Reads settings. A key that is not known is an error.
+    pub fn from_toml_str(text: &str) -> Result<Self, SettingsError> {
+        let settings: Self = toml::from_str(text).map_err(|error| located(text, &error))?;
+        settings.check().map_err(|(needle, why)| {
+            let at = text.find(&needle).unwrap_or(0);
+            let (line, column) = line_and_column(text, at);
+            SettingsError { line, column, why }
+        })?;
+        Ok(settings)
+    }
+
+    /// What serde cannot see: roots of places, ranges that are empty, attributes that exclude each
+    /// other. Gives a text to look for and what is wrong.
+    fn check(&self) -> Result<(), (String, String)> {
+        for (function, settings) in &self.function {
+            for (place, set) in &settings.places {
+                let text = place.0.to_string();
+                if place.0.root.is_empty() {
+                    let why = format!(
+                        "'{text}' in function {function} begins with no parameter or global"
+                    );
+                    return Err((text, why));
+                }
+                set.check().map_err(|why| (text.clone(), format!("'{text}': {why}")))?;
+            }
+        }
+        for (ty, places) in &self.types {
+            for (place, set) in places {
+                let text = place.0.to_string();
+                if !place.0.root.is_empty() {
+                    let why = format!("'{text}' of type '{ty}' must begin with '.'");
+                    return Err((text, why));
+                }
+                set.check().map_err(|why| (text.clone(), format!("'{text}': {why}")))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn located(text: &str, error: &toml::de::Error) -> SettingsError {
+    let at = error.span().map_or(0, |span| span.start);
+    let (line, column) = line_and_column(text, at);
+    SettingsError { line, column, why: error.message().trim().to_owned() }
+}
+
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+impl PlaceSettings {
+    /// What the pointer points to, as far as it is said.
+    pub fn implied_kind(&self) -> Option<Kind> {
+        self.kind.or_else(|| self.length.as_ref().map(|_| Kind::Array))
+    }
+
+    /// These settings, with what they leave open taken from wider ones. Where the two disagree on
+    /// what the pointer is, what belongs to the wider kind is dropped.
+    pub fn or(self, wider: &Self) -> Self {
+        let agree = match (self.implied_kind(), wider.implied_kind()) {
+            (Some(own), Some(other)) => own == other,
+            _ => true,
+        };
+        let of_kind = agree.then_some(wider);
+        Self {
+            kind: self.implied_kind().or(wider.kind),
+            length: self.length.or_else(|| of_kind?.length.clone()),
+            of: self.of.or_else(|| of_kind?.of.clone()),
+            max: self.max.or_else(|| of_kind?.max),
+            null: self.null.or(wider.null),
+            alias: self.alias.or_else(|| wider.alias.clone()),
+            pointee: self.pointee.or_else(|| wider.pointee.clone()),
+            functions: self.functions.or_else(|| wider.functions.clone()),
+            range: self.range.or(wider.range),
+            values: self.values.or_else(|| wider.values.clone()),
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let kind = self.implied_kind();
+        if self.length.is_some() && kind != Some(Kind::Array) {
+            return Err("only an array has a length".into());
+        }
+        if matches!(kind, Some(Kind::End | Kind::Into)) != self.of.is_some() {
+            return Err("kinds end and into, and only they, need 'of'".into());
+        }
+        if kind == Some(Kind::Null) && self.null == Some(false) {
+            return Err("a pointer of kind null is null".into());
+        }
+        let exact = |places: &[PlacePattern]| places.iter().all(|place| place.0.is_exact());
+        if !exact(self.of.as_slice()) || !self.alias.as_deref().is_none_or(exact) {
+            return Err("'of' and 'alias' name single places, without '[_]'".into());
+        }
+        match self.range {
+            Some((low, high)) if !low.at_most(high) => {
+                Err(format!("the range from {low} to {high} is empty"))
+            }
+            _ if self.values.as_deref() == Some(&[]) => Err("no value is left".into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Number {
+    fn at_most(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => a <= b,
+            (a, b) => a.as_f64() <= b.as_f64(),
+        }
+    }
+
+    /// As a double, rounded to nearest.
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Self::Int(value) => value as f64,
+            Self::Float(value) => value,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(value) => value.fmt(f),
+            Self::Float(value) => write!(f, "{value:?}"),
+        }
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Int(value) => match i64::try_from(*value) {
+                Ok(small) => serializer.serialize_i64(small),
+                Err(_) => serializer.serialize_str(&value.to_string()),
+            },
+            Self::Float(value) => serializer.serialize_f64(*value),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NumberVisitor)
+    }
+}
+
+struct NumberVisitor;
+
+impl Visitor<'_> for NumberVisitor {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number, or one as a string where it needs more than 64 bits")
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Number, E> {
+        Ok(Number::Int(value.into()))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Number, E> {
+        Ok(Number::Int(value.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Number, E> {
+        Ok(Number::Float(value))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Number, E> {
+        let digits = text.strip_prefix("0x").map(|hex| i128::from_str_radix(hex, 16));
+        let value = digits.unwrap_or_else(|| text.parse());
+        value.map(Number::Int).map_err(|_| E::custom(format!("'{text}' is no integer")))
+    }
+}
+
+impl Serialize for PlacePattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for PlacePattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Place::parse(&text).map(Self).map_err(de::Error::custom)
+    }
+}
+
+impl Serialize for LengthText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for LengthText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LengthVisitor)
+    }
+}
+
+struct LengthVisitor;
+
+impl Visitor<'_> for LengthVisitor {
+    type Value = LengthText;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the place of a length such as \"len\", or a number of elements")
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<LengthText, E> {
+        let number = u64::try_from(value).map_err(|_| E::custom("a length below 0"))?;
+        Ok(LengthText(Length::Number(number)))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<LengthText, E> {
+        Ok(LengthText(Length::Number(value)))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<LengthText, E> {
+        Length::parse(text).map(LengthText).map_err(E::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXAMPLE: &str = r#"
+stubs = ["stubs.c"]
+
+[defaults]
+max-length = 48
+depth = 2
+
+[function.parse_header]
+preconditions = ["len < 100"]
+globals = []
+
+[function.parse_header.places]
+"buf" = { kind = "array", length = "len", max = 64, null = false, alias = ["other"] }
+"end" = { kind = "end", of = "buf" }
+"flags" = { range = [0, "0xffffffffffffffff"] }
+"ratio" = { range = [-1.5, 1] }
+"mode" = { values = [1, 2, 4] }
+
+[types."struct chunk"]
+".data" = { length = ".len" }
+".key" = { length = 16 }
+"#;
+
+    fn complaint(text: &str) -> String {
+        Settings::from_toml_str(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn settings_read_back_from_the_toml_that_they_write() {
+        let settings = Settings::from_toml_str(EXAMPLE).unwrap();
+        let text = toml::to_string(&settings).unwrap();
+        assert_eq!(Settings::from_toml_str(&text), Ok(settings.clone()), "{text}");
+        let function = &settings.function["parse_header"];
+        let set = |place: &str| &function.places[&PlacePattern(Place::parse(place).unwrap())];
+        assert_eq!(set("flags").range, Some((Number::Int(0), Number::Int(u64::MAX.into()))));
+        assert_eq!(set("ratio").range, Some((Number::Float(-1.5), Number::Int(1))));
+        assert_eq!(function.globals.as_deref(), Some(&[][..]));
+    }
+
+    #[test]
+    fn a_key_that_is_not_known_is_named_with_its_line() {
+        let text = "[function.f.places]\n\"p\" = { nul = true }\n";
+        let complaint = complaint(text);
+        assert!(complaint.starts_with("line 2, column"), "{complaint}");
+        assert!(complaint.contains("nul"), "{complaint}");
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_read_is_named_with_its_line() {
+        let complaint = complaint("[function.f.places]\n\"p[\" = { null = true }\n");
+        assert!(complaint.starts_with("line 2"), "{complaint}");
+        assert!(complaint.contains("'p[' is no place"), "{complaint}");
+    }
+
+    #[test]
+    fn settings_that_exclude_each_other_are_refused() {
+        let with = |set: &str| complaint(&format!("[function.f.places]\n\"p\" = {{ {set} }}\n"));
+        assert!(with("kind = \"end\"").contains("need 'of'"));
+        assert!(with("kind = \"string\", length = \"n\"").contains("only an array"));
+        assert!(with("range = [2, 1]").contains("the range from 2 to 1 is empty"));
+        assert!(with("values = []").contains("no value is left"));
+        assert!(with("kind = \"null\", null = false").contains("is null"));
+        assert!(with("alias = [\"q[_]\"]").contains("without '[_]'"));
+        let relative = complaint("[function.f.places]\n\".x\" = { null = true }\n");
+        assert!(relative.contains("begins with no parameter"), "{relative}");
+        let rooted = complaint("[types.\"struct s\"]\n\"x\" = { null = true }\n");
+        assert!(rooted.contains("must begin with '.'"), "{rooted}");
+    }
+
+    #[test]
+    fn a_narrower_kind_drops_what_belongs_to_the_wider_one() {
+        let wider = PlaceSettings {
+            length: Some(LengthText(Length::Number(3))),
+            null: Some(true),
+            ..PlaceSettings::default()
+        };
+        let own = PlaceSettings { kind: Some(Kind::Object), ..PlaceSettings::default() };
+        let merged = own.or(&wider);
+        assert_eq!(
+            (merged.kind, merged.length, merged.null),
+            (Some(Kind::Object), None, Some(true))
+        );
+        let open = PlaceSettings::default().or(&wider);
+        assert_eq!(open.implied_kind(), Some(Kind::Array));
+    }
+}

@@ -1,0 +1,209 @@
+//! What is assumed about inputs: the user's settings over guesses, looked up by place.
+//!
+//! For one place several settings may speak. An exact place counts most, then patterns with fewer
+//! `[_]`, then what is said of every object of a type (the outermost object first); all of the
+//! user's before all guesses, and defaults last. Each attribute comes from the first that gives it.
+
+use lydian_ir::{CTypeId, FuncId, Program};
+
+use super::guess::{Guess, Guesses, guess};
+use super::length::Length;
+use super::place::{Place, Step};
+use super::settings::{LengthText, Limits, PlacePattern, PlaceSettings, Settings};
+use super::usage::Usage;
+
+/// Elements of an array of scalars, where nothing is set.
+pub const MAX_LENGTH: u64 = 32;
+/// Bytes of a string before its NUL, where nothing is set.
+pub const MAX_STRING: u64 = 32;
+/// Elements of an array of structs or pointers, where nothing is set.
+pub const MAX_RECORDS: u64 = 4;
+/// Pointers followed one after the other, where nothing is set.
+pub const DEPTH: u32 = 3;
+
+/// Settings, and what a program's own text says about its pointers.
+#[derive(Clone, Debug, Default)]
+pub struct InputSpec {
+    /// What the user says.
+    pub settings: Settings,
+    /// How the program uses its pointers.
+    pub usage: Usage,
+}
+
+impl InputSpec {
+    /// The settings for a program; [`Settings::default`] where there are none. Reads every body
+    /// once.
+    pub fn new(program: &Program, settings: Settings) -> Self {
+        Self { settings, usage: Usage::of(program) }
+    }
+
+    /// The name by which a precondition is compiled into the program: a function of the same
+    /// parameters as `function`, for the precondition at position `n` in the settings.
+    pub fn precondition_name(function: &str, n: usize) -> String {
+        format!("lydian_pre_{function}_{n}")
+    }
+
+    /// The guesses for a function, whether they are overruled or not.
+    pub fn guesses(&self, program: &Program, function: FuncId) -> Guesses {
+        guess(program, function, &self.usage)
+    }
+
+    /// The settings as they hold for one function.
+    pub(crate) fn for_function<'a>(
+        &'a self,
+        program: &'a Program,
+        function: FuncId,
+    ) -> FunctionSpec<'a> {
+        let guesses = self.guesses(program, function);
+        let types = self.settings.types.iter();
+        let types = types.flat_map(|(name, places)| {
+            let named = types_named(program, name);
+            places.iter().flat_map(move |(place, set)| {
+                named.clone().into_iter().map(move |ty| (ty, &place.0, set))
+            })
+        });
+        let name = &program.functions[function].name;
+        FunctionSpec {
+            own: self.settings.function.get(name),
+            defaults: &self.settings.defaults,
+            types: types.collect(),
+            guesses,
+        }
+    }
+}
+
+/// The types that C spells so, or that a `typedef` gives this name.
+pub(crate) fn types_named(program: &Program, name: &str) -> Vec<CTypeId> {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let wanted = words(name);
+    let spelled = program.types.iter().filter(|(id, _)| program.types.spell(*id, "") == wanted);
+    let mut found: Vec<CTypeId> = spelled.map(|(id, _)| id).collect();
+    found.extend(program.typedefs.get(&wanted).filter(|id| !found.contains(id)));
+    found
+}
+
+/// The struct or union objects that a place lies in, from the outermost: how many of the place's
+/// steps lead to it, and its type.
+pub(crate) type Trail = Vec<(usize, CTypeId)>;
+
+/// The settings of one function.
+pub(crate) struct FunctionSpec<'a> {
+    own: Option<&'a super::settings::FunctionSettings>,
+    defaults: &'a Limits,
+    types: Vec<(CTypeId, &'a Place, &'a PlaceSettings)>,
+    guesses: Guesses,
+}
+
+/// A limit: the function's own, else everybody's, else the built-in one.
+macro_rules! limit {
+    ($(#[$doc:meta])* $name:ident: $ty:ty = $built_in:expr) => {
+        $(#[$doc])*
+        pub(crate) fn $name(&self) -> $ty {
+            self.own.and_then(|own| own.$name).or(self.defaults.$name).unwrap_or($built_in)
+        }
+    };
+}
+
+impl FunctionSpec<'_> {
+    limit!(max_length: u64 = MAX_LENGTH);
+    limit!(max_string: u64 = MAX_STRING);
+    limit!(max_records: u64 = MAX_RECORDS);
+    limit!(depth: u32 = DEPTH);
+    limit!(null: bool = false);
+
+    /// The globals that the user wants as inputs, if that is said.
+    pub(crate) fn globals(&self) -> Option<&[String]> {
+        self.own?.globals.as_deref()
+    }
+
+    /// How many preconditions there are.
+    pub(crate) fn preconditions(&self) -> &[String] {
+        self.own.map_or(&[], |own| &own.preconditions)
+    }
+
+    /// The places that the user's settings of this function name.
+    pub(crate) fn set_places(&self) -> impl Iterator<Item = &Place> {
+        self.own.into_iter().flat_map(|own| own.places.keys().map(|pattern| &pattern.0))
+    }
+
+    /// What holds for an exact place. Places in the result are absolute.
+    pub(crate) fn at(&self, place: &Place, trail: &Trail) -> PlaceSettings {
+        let own = self.own.into_iter().flat_map(|own| &own.places);
+        let mut found = by_place(own.map(|(pattern, set)| (&pattern.0, set)), place);
+        let types = self.types.iter().copied();
+        found = found.or(&by_type(types, place, trail));
+        let guesses = self.guesses.places.iter();
+        found = found.or(&by_place(guesses.map(|guess| (&guess.place, &guess.settings)), place));
+        let guesses = self.guesses.types.iter();
+        let guesses =
+            guesses.map(|(ty, guess): &(CTypeId, Guess)| (*ty, &guess.place, &guess.settings));
+        found.or(&by_type(guesses, place, trail))
+    }
+}
+
+fn by_place<'a>(
+    all: impl Iterator<Item = (&'a Place, &'a PlaceSettings)>,
+    place: &Place,
+) -> PlaceSettings {
+    let mut matching: Vec<_> = all.filter(|(pattern, _)| pattern.matches(place)).collect();
+    matching.sort_by_key(|(pattern, _)| pattern.wildcards());
+    let prefix = place.parent().unwrap_or_default();
+    let merged = matching
+        .into_iter()
+        .fold(PlaceSettings::default(), |found, (_, set)| found.or(&absolute(set, &prefix)));
+    merged
+}
+
+fn by_type<'a>(
+    all: impl Iterator<Item = (CTypeId, &'a Place, &'a PlaceSettings)>,
+    place: &Place,
+    trail: &Trail,
+) -> PlaceSettings {
+    let mut matching = Vec::new();
+    for (ty, pattern, set) in all {
+        for (depth, _) in trail.iter().filter(|(_, enclosing)| *enclosing == ty) {
+            if pattern.matches_steps(&place.steps[*depth..]) {
+                matching.push((*depth, pattern.wildcards(), set));
+            }
+        }
+    }
+    matching.sort_by_key(|(depth, wildcards, _)| (*depth, *wildcards));
+    matching.into_iter().fold(PlaceSettings::default(), |found, (depth, _, set)| {
+        let prefix = Place { root: place.root.clone(), steps: place.steps[..depth].to_vec() };
+        found.or(&absolute(set, &prefix))
+    })
+}
+
+/// The settings with every relative place in them (`.len`) made absolute.
+fn absolute(set: &PlaceSettings, prefix: &Place) -> PlaceSettings {
+    let mut set = set.clone();
+    for pattern in set.of.iter_mut().chain(set.alias.iter_mut().flatten()) {
+        make_absolute(pattern, prefix);
+    }
+    if let Some(LengthText(length)) = &mut set.length {
+        make_length_absolute(length, prefix);
+    }
+    set
+}
+
+fn make_absolute(PlacePattern(place): &mut PlacePattern, prefix: &Place) {
+    if place.root.is_empty() {
+        let steps: Vec<Step> = prefix.steps.iter().chain(&place.steps).cloned().collect();
+        *place = Place { root: prefix.root.clone(), steps };
+    }
+}
+
+fn make_length_absolute(length: &mut Length, prefix: &Place) {
+    match length {
+        Length::Number(_) => {}
+        Length::Place(place) => {
+            let mut pattern = PlacePattern(std::mem::take(place));
+            make_absolute(&mut pattern, prefix);
+            *place = pattern.0;
+        }
+        Length::Op(_, a, b) => {
+            make_length_absolute(a, prefix);
+            make_length_absolute(b, prefix);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! How a program uses its pointers: which are indexed, tested for null, written through, handed on.
+//!
+//! One pass over all bodies, insensitive to control flow, with facts of parameters handed up to the
+//! arguments that callers pass. Cheap and only good for guesses: it misses what goes through memory
+//! other than parameters, globals and members, and nothing depends on it for soundness.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lydian_ir::{
+    Body, Callee, CmpOp, Expr, ExprId, FuncId, GlobalId, LocalId, Program, RecordId, Stmt, Storage,
+};
+
+/// Where a pointer is kept.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Spot {
+    /// A parameter, by its position.
+    Param(FuncId, usize),
+    /// A global, or an element of it.
+    Global(GlobalId),
+    /// A member of a struct or union, wherever that lies.
+    Member(RecordId, u32),
+    /// What the pointer at a spot points to, being a pointer itself.
+    Pointee(Box<Spot>),
+}
+
+/// What is done with a pointer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// It is compared with null.
+    pub null_tested: bool,
+    /// Elements other than the first are reached through it, by an index that varies.
+    pub varying_index: bool,
+    /// One more than the greatest constant index used.
+    pub constant_elements: u64,
+    /// Memory is read through it.
+    pub read: bool,
+    /// Memory is written through it.
+    pub written: bool,
+    /// It is given to a function of the C library that takes a NUL-terminated string.
+    pub string: bool,
+    /// It is given to a function whose body is not known.
+    pub handed_on: bool,
+    /// Structs whose members are reached through it.
+    pub records: BTreeSet<RecordId>,
+    /// Pointers that it is compared with or subtracted from.
+    pub compared: BTreeSet<Spot>,
+}
+
+impl Facts {
+    /// Whether more than one element is reached through it.
+    pub fn is_indexed(&self) -> bool {
+        self.varying_index || self.constant_elements > 1
+    }
+
+    /// Adds what is known of another pointer with the same value. Gives whether that was news.
+    fn absorb(&mut self, other: &Self) -> bool {
+        let before = self.clone();
+        self.null_tested |= other.null_tested;
+        self.varying_index |= other.varying_index;
+        self.constant_elements = self.constant_elements.max(other.constant_elements);
+        self.read |= other.read;
+        self.written |= other.written;
+        self.string |= other.string;
+        self.handed_on |= other.handed_on;
+        self.records.extend(&other.records);
+        *self != before
+    }
+}
+
+/// The uses of every pointer of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Usage {
+    facts: BTreeMap<Spot, Facts>,
+    none: Facts,
+    /// Values that flow from an argument to a parameter.
+    flows: BTreeSet<(Spot, Spot)>,
+}
+
+/// Functions of the C library by the positions of their NUL-terminated parameters.
+const STRING_PARAMETERS: [(&str, &[usize]); 17] = [
+    ("strlen", &[0]),
+    ("strcmp", &[0, 1]),
+    ("strcasecmp", &[0, 1]),
+    ("strcpy", &[1]),
+    ("strcat", &[0, 1]),
+    ("strchr", &[0]),
+    ("strrchr", &[0]),
+    ("strstr", &[0, 1]),
+    ("strspn", &[0, 1]),
+    ("strcspn", &[0, 1]),
+    ("strpbrk", &[0, 1]),
+    ("strdup", &[0]),
+    ("strtol", &[0]),
+    ("strtoul", &[0]),
+    ("strtod", &[0]),
+    ("atoi", &[0]),
+    ("fopen", &[0, 1]),
+];
+
+/// How often facts go up one call: wrappers of wrappers are rarely deeper.
+const ROUNDS: usize = 8;
+
+impl Usage {
+    /// Reads every body of a program. Linear in its size.
+    pub fn of(program: &Program) -> Self {
+        let mut usage = Self::default();
+        for (id, function) in program.defined() {
+            let body = function.body.as_ref().expect("`defined` gives functions with a body");
+            Reader::new(id, body).read(program, &mut usage);
+        }
+        for _ in 0..ROUNDS {
+            if !usage.flow_up() {
+                break;
+            }
+        }
+        usage
+    }
+
+    /// What is done with the pointer at a spot.
+    pub fn of_spot(&self, spot: &Spot) -> &Facts {
+        self.facts.get(spot).unwrap_or(&self.none)
+    }
+
+    fn at(&mut self, spot: Spot) -> &mut Facts {
+        self.facts.entry(spot).or_default()
+    }
+
+    fn flow_up(&mut self) -> bool {
+        let mut news = false;
+        for (argument, parameter) in self.flows.clone() {
+            if let Some(facts) = self.facts.get(&parameter).cloned() {
+                news |= self.at(argument).absorb(&facts);
+            }
+        }
+        news
+    }
+}
+
+/// Reads one body.
+struct Reader<'a> {
+    function: FuncId,
+    body: &'a Body,
+    /// The pointer that a register local holds, or is moved along from.
+    holds: BTreeMap<LocalId, Spot>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(function: FuncId, body: &'a Body) -> Self {
+        let params = body.params.iter().enumerate();
+        let holds = params.map(|(at, local)| (*local, Spot::Param(function, at))).collect();
+        Self { function, body, holds }
+    }
+
+    fn read(mut self, program: &Program, usage: &mut Usage) {
+        // Twice, so that a temporary is known where a loop uses it before the text assigns it.
+        for _ in 0..2 {
+            for stmt in self.body.stmts.values() {
+                if let Stmt::Assign { dst, value } = stmt
+                    && let Some(spot) = self.pointer(*value, 0)
+                {
+                    self.holds.entry(*dst).or_insert(spot);
+                }
+            }
+        }
+        for (id, expr) in self.body.exprs.iter() {
+            self.expression(usage, id, expr);
+        }
+        for stmt in self.body.stmts.values() {
+            self.statement(program, usage, stmt);
+        }
+    }
+
+    /// The spot whose pointer this value is, or is derived from by arithmetic.
+    fn pointer(&self, expr: ExprId, depth: u32) -> Option<Spot> {
+        match &self.body.exprs[expr] {
+            Expr::Local(local) => self.holds.get(local).cloned(),
+            Expr::Load { addr, .. } => self.spot_at(*addr, depth),
+            Expr::Index { base, .. } => self.pointer(*base, depth),
+            Expr::Cast(_, _, a) => self.pointer(*a, depth),
+            _ => None,
+        }
+    }
+
+    /// The spot that lies at an address.
+    fn spot_at(&self, addr: ExprId, depth: u32) -> Option<Spot> {
+        match &self.body.exprs[addr] {
+            Expr::AddrLocal(local) => {
+                let position = self.body.params.iter().position(|param| param == local)?;
+                Some(Spot::Param(self.function, position))
+            }
+            Expr::AddrGlobal(global) => Some(Spot::Global(*global)),
+            Expr::Field { record, field, .. } => Some(Spot::Member(*record, *field)),
+            Expr::Index { base, .. } if self.is_storage(*base) => self.spot_at(*base, depth),
+            _ if depth < 2 => Some(Spot::Pointee(Box::new(self.pointer(addr, depth + 1)?))),
+            _ => None,
+        }
+    }
+
+    /// Whether it is the address of a variable or member rather than the value of a pointer.
+    fn is_storage(&self, expr: ExprId) -> bool {
+        match &self.body.exprs[expr] {
+            Expr::AddrLocal(_) | Expr::AddrGlobal(_) | Expr::Field { .. } => true,
+            Expr::Index { base, .. } => self.is_storage(*base),
+            _ => false,
+        }
+    }
+
+    /// The pointer through which an address leads.
+    fn through(&self, addr: ExprId) -> Option<Spot> {
+        match &self.body.exprs[addr] {
+            Expr::Field { base, .. } | Expr::Index { base, .. } => self.through(*base),
+            _ => self.pointer(addr, 0),
+        }
+    }
+
+    fn expression(&self, usage: &mut Usage, _id: ExprId, expr: &Expr) {
+        match expr {
+            Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => {
+                if let Some(spot) = self.through(*addr) {
+                    usage.at(spot).read = true;
+                }
+            }
+            Expr::Index { base, index, .. } if !self.is_storage(*base) => {
+                let Some(spot) = self.pointer(*base, 0) else { return };
+                let facts = usage.at(spot);
+                match self.body.exprs[*index] {
+                    Expr::Const(_, value) if value < 1 << 32 => {
+                        facts.constant_elements = facts.constant_elements.max(value as u64 + 1);
+                    }
+                    _ => facts.varying_index = true,
+                }
+            }
+            Expr::Field { base, record, .. } if !self.is_storage(*base) => {
+                if let Some(spot) = self.pointer(*base, 0) {
+                    usage.at(spot).records.insert(*record);
+                }
+            }
+            Expr::Cmp(op, a, b) => self.comparison(usage, *op, *a, *b),
+            Expr::PtrDiff { a, b, .. } => self.pair(usage, *a, *b),
+            _ => {}
+        }
+    }
+
+    fn comparison(&self, usage: &mut Usage, op: CmpOp, a: ExprId, b: ExprId) {
+        if op.is_float() {
+            return;
+        }
+        let equality = matches!(op, CmpOp::Eq | CmpOp::Ne);
+        for (pointer, other) in [(a, b), (b, a)] {
+            if equality
+                && self.is_null(other)
+                && let Some(spot) = self.pointer(pointer, 0)
+            {
+                usage.at(spot).null_tested = true;
+            }
+        }
+        self.pair(usage, a, b);
+    }
+
+    fn pair(&self, usage: &mut Usage, a: ExprId, b: ExprId) {
+        if let (Some(a), Some(b)) = (self.pointer(a, 0), self.pointer(b, 0))
+            && a != b
+        {
+            usage.at(a.clone()).compared.insert(b.clone());
+            usage.at(b).compared.insert(a);
+        }
+    }
+
+    fn is_null(&self, expr: ExprId) -> bool {
+        match &self.body.exprs[expr] {
+            Expr::Const(_, value) => *value == 0,
+            Expr::Cast(_, _, a) => self.is_null(*a),
+            _ => false,
+        }
+    }
+
+    fn statement(&self, program: &Program, usage: &mut Usage, stmt: &Stmt) {
+        match stmt {
+            Stmt::Store { addr, value, .. } => {
+                self.write(usage, *addr);
+                // `p++` on a pointer that is kept in memory.
+                if let Some(spot) = self.spot_at(*addr, 0)
+                    && self.walks(*value, &spot)
+                {
+                    usage.at(spot).varying_index = true;
+                }
+            }
+            Stmt::StoreBits { addr, .. } => self.write(usage, *addr),
+            Stmt::Zero { dst, .. } => self.write(usage, *dst),
+            Stmt::Copy { dst, src, .. } => {
+                self.write(usage, *dst);
+                if let Some(spot) = self.through(*src) {
+                    usage.at(spot).read = true;
+                }
+            }
+            // A pointer that is moved along walks over an array.
+            Stmt::Assign { dst, value } if self.moves(*dst, *value) => {
+                if let Some(spot) = self.holds.get(dst) {
+                    usage.at(spot.clone()).varying_index = true;
+                }
+            }
+            Stmt::Call { callee, args, .. } => self.call(program, usage, *callee, args),
+            _ => {}
+        }
+    }
+
+    fn moves(&self, dst: LocalId, value: ExprId) -> bool {
+        let Expr::Index { base, .. } = &self.body.exprs[value] else { return false };
+        let is_pointer = matches!(self.body.locals[dst].storage, Storage::Register(_));
+        is_pointer && self.pointer(*base, 0).as_ref() == self.holds.get(&dst)
+    }
+
+    fn write(&self, usage: &mut Usage, addr: ExprId) {
+        if let Some(spot) = self.through(addr) {
+            usage.at(spot).written = true;
+        }
+    }
+
+    fn walks(&self, value: ExprId, spot: &Spot) -> bool {
+        matches!(&self.body.exprs[value], Expr::Index { base, .. }
+            if self.pointer(*base, 0).as_ref() == Some(spot))
+    }
+
+    fn call(&self, program: &Program, usage: &mut Usage, callee: Callee, args: &[ExprId]) {
+        let target = match callee {
+            Callee::Direct(target) => Some(target),
+            Callee::Indirect(_) => None,
+        };
+        let function = target.map(|target| &program.functions[target]);
+        for (position, arg) in args.iter().enumerate() {
+            let Some(spot) = self.pointer(*arg, 0) else { continue };
+            match (target, function) {
+                (Some(target), Some(function)) if function.body.is_some() => {
+                    usage.flows.insert((spot, Spot::Param(target, position)));
+                }
+                (_, function) => {
+                    let name = function.map_or("", |function| function.name.as_str());
+                    let facts = usage.at(spot);
+                    facts.handed_on = true;
+                    facts.string |= takes_string(name, position);
+                }
+            }
+        }
+    }
+}
+
+fn takes_string(function: &str, position: usize) -> bool {
+    let entry = STRING_PARAMETERS.iter().find(|(name, _)| *name == function);
+    entry.is_some_and(|(_, positions)| positions.contains(&position))
+}
