@@ -106,10 +106,10 @@ impl Reader<'_> {
         if address == 0 {
             return None;
         }
-        let holds = |object: &&ObjectPlan| {
+        let holds = |object: &ObjectPlan| {
             object.address <= address && address <= object.address + object.size
         };
-        if let Some(index) = self.objects.iter().position(|object| holds(object)) {
+        if let Some(index) = self.objects.iter().copied().position(holds) {
             let offset = address - self.objects[index].address;
             return Some(PointerTarget::Object(self.position(index), offset));
         }

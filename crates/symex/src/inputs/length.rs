@@ -107,7 +107,7 @@ fn tokens(text: &str) -> Vec<Token> {
         if operator {
             found.extend(operand.take().filter(|o| !o.text.trim().is_empty()));
             found.push(Token { text: c.into(), column: at + 1 });
-        } else {
+        } else if operand.is_some() || !c.is_whitespace() {
             let operand =
                 operand.get_or_insert_with(|| Token { text: String::new(), column: at + 1 });
             operand.text.push(c);

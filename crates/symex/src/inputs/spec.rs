@@ -148,10 +148,9 @@ fn by_place<'a>(
     let mut matching: Vec<_> = all.filter(|(pattern, _)| pattern.matches(place)).collect();
     matching.sort_by_key(|(pattern, _)| pattern.wildcards());
     let prefix = place.parent().unwrap_or_default();
-    let merged = matching
+    matching
         .into_iter()
-        .fold(PlaceSettings::default(), |found, (_, set)| found.or(&absolute(set, &prefix)));
-    merged
+        .fold(PlaceSettings::default(), |found, (_, set)| found.or(&absolute(set, &prefix)))
 }
 
 fn by_type<'a>(
