@@ -101,6 +101,8 @@ pub enum BoolTree {
     Ite(Box<BoolTree>, Box<BoolTree>, Box<BoolTree>),
 }
 
+type MakePair = fn(Box<BoolTree>, Box<BoolTree>) -> BoolTree;
+
 impl From<bool> for Truth {
     fn from(value: bool) -> Self {
         if value { Self::True } else { Self::False }
@@ -180,6 +182,75 @@ impl BoolTree {
         }
     }
 
+    /// The condition that evaluation from left to right asks for first; `None` if the value is
+    /// settled. `&&`, `||` and `?:` ask only for what they need, the other operators for both
+    /// sides. Meant for a tree without settled parts, as [`Self::assume`] and [`Self::settled`]
+    /// give it.
+    pub fn next_condition(&self) -> Option<ConditionId> {
+        match self {
+            Self::Const(_) => None,
+            Self::Cond(condition) => Some(*condition),
+            Self::Not(a) | Self::And(a, _) | Self::Or(a, _) | Self::Ite(a, ..) => {
+                a.next_condition()
+            }
+            Self::BitAnd(a, b) | Self::BitOr(a, b) | Self::Eq(a, b) | Self::Xor(a, b) => {
+                a.next_condition().or_else(|| b.next_condition())
+            }
+        }
+    }
+
+    /// What is left of the tree when a condition has this value: the static partial evaluation of
+    /// [003]. A constant once evaluation asks for nothing more.
+    pub fn assume(&self, condition: ConditionId, value: bool) -> Self {
+        self.rebuild(&|other| (other == condition).then_some(value))
+    }
+
+    /// The tree without the parts that its constants settle.
+    pub fn settled(&self) -> Self {
+        self.rebuild(&|_| None)
+    }
+
+    fn rebuild(&self, value: &impl Fn(ConditionId) -> Option<bool>) -> Self {
+        let both = |a: &Self, b: &Self| (Box::new(a.rebuild(value)), Box::new(b.rebuild(value)));
+        let strict =
+            |a: &Self, b: &Self, op: fn(bool, bool) -> bool, make: MakePair| match both(a, b) {
+                (a, b) if matches!((&*a, &*b), (Self::Const(_), Self::Const(_))) => {
+                    Self::Const(op(*a == Self::Const(true), *b == Self::Const(true)))
+                }
+                (a, b) => make(a, b),
+            };
+        match self {
+            Self::Const(_) => self.clone(),
+            Self::Cond(condition) => value(*condition).map_or_else(|| self.clone(), Self::Const),
+            Self::Not(a) => match a.rebuild(value) {
+                Self::Const(a) => Self::Const(!a),
+                a => Self::Not(Box::new(a)),
+            },
+            Self::And(a, b) => match both(a, b) {
+                (a, _) if *a == Self::Const(false) => *a,
+                (a, b) if *a == Self::Const(true) => *b,
+                (a, b) => Self::And(a, b),
+            },
+            Self::Or(a, b) => match both(a, b) {
+                (a, _) if *a == Self::Const(true) => *a,
+                (a, b) if *a == Self::Const(false) => *b,
+                (a, b) => Self::Or(a, b),
+            },
+            Self::BitAnd(a, b) => strict(a, b, |a, b| a & b, Self::BitAnd),
+            Self::BitOr(a, b) => strict(a, b, |a, b| a | b, Self::BitOr),
+            Self::Eq(a, b) => strict(a, b, |a, b| a == b, Self::Eq),
+            Self::Xor(a, b) => strict(a, b, |a, b| a != b, Self::Xor),
+            Self::Ite(c, a, b) => match c.rebuild(value) {
+                Self::Const(true) => a.rebuild(value),
+                Self::Const(false) => b.rebuild(value),
+                c => {
+                    let (a, b) = both(a, b);
+                    Self::Ite(Box::new(c), a, b)
+                }
+            },
+        }
+    }
+
     /// Calls `visit` with each condition, from left to right.
     pub fn for_each_condition(&self, visit: &mut impl FnMut(ConditionId)) {
         match self {
@@ -220,6 +291,24 @@ mod tests {
         assert_eq!(and.eval(&|c| values[c.index()]), Truth::False);
         let xor = BoolTree::Xor(cond(0), cond(1));
         assert_eq!(xor.eval(&|c| values[c.index()]), Truth::Unknown);
+    }
+
+    #[test]
+    fn what_is_left_of_a_tree_asks_for_the_condition_that_is_evaluated_next() {
+        let c = ConditionId::from_index;
+        let left = Box::new(BoolTree::Or(cond(0), cond(1)));
+        let tree = BoolTree::And(left, Box::new(BoolTree::Xor(cond(2), cond(3))));
+        assert_eq!(tree.next_condition(), Some(c(0)));
+        let rest = tree.assume(c(0), true);
+        assert_eq!(rest, tree.assume(c(0), false).assume(c(1), true));
+        assert_eq!(rest.next_condition(), Some(c(2)));
+        assert_eq!(rest.assume(c(2), true).next_condition(), Some(c(3)));
+        assert_eq!(rest.assume(c(2), true).assume(c(3), true), BoolTree::Const(false));
+        assert_eq!(tree.assume(c(0), false).assume(c(1), false), BoolTree::Const(false));
+        let both = BoolTree::BitAnd(cond(0), cond(1)).assume(c(0), false);
+        assert_eq!(both.next_condition(), Some(c(1)));
+        let constant = BoolTree::And(Box::new(BoolTree::Const(true)), cond(1));
+        assert_eq!(constant.settled(), *cond(1));
     }
 
     #[test]

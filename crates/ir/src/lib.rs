@@ -7,6 +7,7 @@
 
 pub mod arith;
 pub mod cexact;
+pub mod cfg;
 pub mod ctype;
 pub mod decision;
 pub mod expr;
