@@ -17,6 +17,8 @@ pub mod source;
 pub mod stmt;
 pub mod test;
 pub mod text;
+pub mod trap;
+pub mod verify;
 
 pub use arith::Overflow;
 pub use ctype::{CType, CTypeId, CTypes, Field, IntKind, Record, RecordId};

@@ -64,6 +64,7 @@
 //! style     = "wrap" | "before" | "expression" | "before-for"
 //! rkind     = "value" | "assigned" [vN] ["at" expr] "=" | "address" | "update" | "condition" dN cN
 //! expr      = [ eN ":" ] node | eN
+//!             | "$" NAME ":" expr | "$" NAME                         for text written by hand
 //! node      = NUMBER ":" mtype | vN | "&" (vN | gN | fN)
 //!             | "load" ["volatile"] mtype "(" expr ")" | "loadbits" bitfield "(" expr ")"
 //!             | unop "(" expr ")" | binop "(" expr "," expr ")" | cmpop "(" expr "," expr ")"

@@ -28,7 +28,7 @@ impl Token {
 /// A token with the offset of its first byte.
 pub(super) type Placed = (usize, Token);
 
-const MARKS: [&str; 18] =
+const MARKS: [&str; 19] =
     ["..", "->", "(", ")", "{", "}", "[", "]", ",", ":", "=", "@", "&", "?", "*", "+", "-", ";"];
 
 /// Cuts a text into tokens.

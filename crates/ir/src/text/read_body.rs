@@ -27,6 +27,8 @@ struct Draft {
     exprs: BTreeMap<ExprId, Expr>,
     /// The id of the next node without a label.
     next: usize,
+    /// Expressions with a name of the writer's own.
+    named: BTreeMap<String, ExprId>,
     stmts: BTreeMap<StmtId, Stmt>,
     stmt_spans: Vec<(StmtId, Span)>,
     term_spans: Vec<(BlockId, Span)>,
@@ -203,6 +205,9 @@ impl Draft {
         if depth > MAX_DEPTH {
             return Err(reader.error("this expression is too deep"));
         }
+        if reader.take("$") {
+            return self.named_expr(reader, depth);
+        }
         let label: Option<ExprId> = reader.take_id("e");
         if let Some(id) = label
             && !reader.take(":")
@@ -216,6 +221,17 @@ impl Draft {
             None => Ok(id),
             Some(_) => Err(reader.error_before(format!("{id} is given twice"))),
         }
+    }
+
+    fn named_expr(&mut self, reader: &mut Reader<'_>, depth: u32) -> Result<ExprId> {
+        let name = reader.word("a name")?;
+        if reader.take(":") {
+            let id = self.expr(reader, depth + 1)?;
+            self.named.insert(name, id);
+            return Ok(id);
+        }
+        let known = self.named.get(&name).copied();
+        known.ok_or_else(|| reader.error_before("no expression has this name yet"))
     }
 
     fn node(&mut self, reader: &mut Reader<'_>, depth: u32) -> Result<Expr> {

@@ -1,0 +1,117 @@
+//! Which expressions cannot trap on any state.
+//!
+//! The answer errs on the side of "may". It depends only on the expression: no flow is looked at.
+
+use lydian_base::SideTable;
+
+use crate::arith::{self, Overflow};
+use crate::expr::{BinOp, CastOp, Expr, ExprArena, ExprId, Type, UnOp};
+use crate::function::{Body, Storage};
+use crate::program::Program;
+
+/// What an address that is written as a constant offset into a variable points into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    /// Bytes of the variable.
+    size: u64,
+    /// Offset into it.
+    offset: i128,
+}
+
+/// Whether evaluating an expression of `arena`, which is the body's or extends it, traps on some
+/// state. Loads of variables in scope do not, if they stay inside at a constant offset; nor do
+/// division and shifts by suitable constants. Linear in the arena.
+pub fn may_trap(
+    program: &Program,
+    body: &Body,
+    arena: &ExprArena,
+    expr: ExprId,
+    overflow: Overflow,
+) -> bool {
+    let mut needed: SideTable<ExprId, bool> = SideTable::new(false);
+    needed.set(expr, true);
+    let types = body.types_in(arena);
+    for (id, node) in arena.iter().rev() {
+        if !needed[id] {
+            continue;
+        }
+        if node_traps(program, body, arena, &types, id, overflow) {
+            return true;
+        }
+        node.for_each_operand(|operand| needed.set(operand, true));
+    }
+    false
+}
+
+/// Whether the node itself may trap, its operands having values.
+fn node_traps(
+    program: &Program,
+    body: &Body,
+    arena: &ExprArena,
+    types: &SideTable<ExprId, Type>,
+    id: ExprId,
+    overflow: Overflow,
+) -> bool {
+    let checked = overflow == Overflow::Trap;
+    match &arena[id] {
+        Expr::Load { ty, addr, .. } => !is_inside(program, body, arena, *addr, ty.bytes()),
+        Expr::LoadBits { field, addr } => !is_inside(program, body, arena, *addr, field.bytes()),
+        Expr::Unary(UnOp::NegS, _) => checked,
+        Expr::Binary(op, _, b) if op.may_trap() => {
+            let bits = types[id].bits();
+            let suits = match (&arena[*b], op) {
+                (Expr::Const(_, amount), BinOp::ShlU | BinOp::ShrU | BinOp::ShrS) => {
+                    *amount < u128::from(bits)
+                }
+                (Expr::Const(_, amount), BinOp::ShlS) => !checked && *amount < u128::from(bits),
+                (Expr::Const(_, divisor), BinOp::DivU | BinOp::RemU) => *divisor != 0,
+                (Expr::Const(_, divisor), _) => {
+                    *divisor != 0 && arith::signed(bits, *divisor) != -1
+                }
+                _ => false,
+            };
+            !suits
+        }
+        Expr::Binary(BinOp::AddS | BinOp::SubS | BinOp::MulS, ..) => checked,
+        Expr::Cast(CastOp::FToS | CastOp::FToU, ..) => true,
+        _ => false,
+    }
+}
+
+/// Whether `bytes` bytes at an address lie in a variable, whatever the state.
+fn is_inside(program: &Program, body: &Body, arena: &ExprArena, addr: ExprId, bytes: u64) -> bool {
+    place(program, body, arena, addr).is_some_and(|place| {
+        place.offset >= 0 && place.offset + i128::from(bytes) <= i128::from(place.size)
+    })
+}
+
+fn place(program: &Program, body: &Body, arena: &ExprArena, addr: ExprId) -> Option<Place> {
+    let mut offset = 0i128;
+    let mut at = addr;
+    loop {
+        match arena.get(at)? {
+            Expr::AddrLocal(local) => {
+                let Storage::Memory { size, .. } = body.locals.get(*local)?.storage else {
+                    return None;
+                };
+                return Some(Place { size, offset });
+            }
+            Expr::AddrGlobal(global) => {
+                let size = program.globals.get(*global)?.size;
+                return Some(Place { size, offset });
+            }
+            Expr::Field { base, record, field } => {
+                let record = program.types.records.get(*record)?;
+                offset += i128::from(record.fields.get(*field as usize)?.bit_offset / 8);
+                at = *base;
+            }
+            Expr::Index { base, index, size, .. } => {
+                let Expr::Const(ty, index) = arena.get(*index)? else { return None };
+                let index = arith::signed(ty.bits(), *index);
+                offset = offset.checked_add(index.checked_mul(i128::from(*size))?)?;
+                at = *base;
+            }
+            _ => return None,
+        }
+    }
+}
