@@ -28,8 +28,9 @@ impl Token {
 /// A token with the offset of its first byte.
 pub(super) type Placed = (usize, Token);
 
-const MARKS: [&str; 19] =
-    ["..", "->", "(", ")", "{", "}", "[", "]", ",", ":", "=", "@", "&", "?", "*", "+", "-", ";"];
+const MARKS: [&str; 19] = [
+    "..", "->", "(", ")", "{", "}", "[", "]", ",", ":", "=", "@", "&", "?", "*", "+", "-", ";", "$",
+];
 
 /// Cuts a text into tokens.
 pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, ParseError> {
