@@ -33,11 +33,12 @@ pub(super) fn read_pieces<E: From<io::Error>>(
         let (sender, blocks) = sync_channel(WAITING);
         let reader = scope.spawn(move || {
             let mut input = input;
+            let mut indentation = Indentation::default();
             loop {
                 let mut block = Vec::with_capacity(BLOCK);
                 let read = input.by_ref().take(BLOCK as u64).read_to_end(&mut block)?;
                 // A receiver that is gone has met an error of its own.
-                if read == 0 || sender.send(block).is_err() {
+                if read == 0 || sender.send(indentation.shorten(&block)).is_err() {
                     return io::Result::Ok(());
                 }
             }
@@ -48,6 +49,44 @@ pub(super) fn read_pieces<E: From<io::Error>>(
         let read = reader.join().unwrap_or_else(|_| Err(io::Error::other("the reader stopped")));
         parsed.and(read.map_err(E::from))
     })
+}
+
+/// Shortens the indentation of lines. More than half of clang's JSON is indentation, and for an
+/// expression of depth `n` it is of the order of `n` squared.
+#[derive(Default)]
+struct Indentation {
+    /// The spaces so far of the line that the last block ended in, while it is only spaces.
+    spaces: Option<usize>,
+}
+
+impl Indentation {
+    /// The spaces that are left: enough to tell declarations at file scope from what is deeper.
+    const KEPT: usize = 5;
+
+    fn shorten(&mut self, block: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(block.len() / 2);
+        let mut rest = block;
+        loop {
+            if let Some(spaces) = &mut self.spaces {
+                let found = rest.iter().take_while(|byte| **byte == b' ').count();
+                let kept = (*spaces + found).min(Self::KEPT).saturating_sub(*spaces);
+                out.resize(out.len() + kept, b' ');
+                *spaces += found;
+                rest = &rest[found..];
+                if rest.is_empty() {
+                    return out;
+                }
+                self.spaces = None;
+            }
+            let Some(end) = memchr::memchr(b'\n', rest) else {
+                out.extend_from_slice(rest);
+                return out;
+            };
+            out.extend_from_slice(&rest[..=end]);
+            rest = &rest[end + 1..];
+            self.spaces = Some(0);
+        }
+    }
 }
 
 struct Pieces {
@@ -177,6 +216,18 @@ mod tests {
     fn output_that_stops_early_gives_the_pieces_before_its_end() {
         for end in 0..OUTPUT.len() {
             assert!(pieces(&OUTPUT[..end]).len() <= 4);
+        }
+    }
+
+    #[test]
+    fn indentation_is_shortened_across_blocks_too() {
+        let text = "a\n    b\n\n         c\n     d   e";
+        let expected = "a\n    b\n\n     c\n     d   e";
+        for cut in 0..=text.len() {
+            let mut indentation = Indentation::default();
+            let mut out = indentation.shorten(&text.as_bytes()[..cut]);
+            out.extend(indentation.shorten(&text.as_bytes()[cut..]));
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
         }
     }
 
