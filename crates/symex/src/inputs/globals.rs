@@ -12,7 +12,7 @@ use lydian_ir::{
     Stmt,
 };
 
-/// How one body or one program uses its globals.
+/// How one body uses its globals.
 #[derive(Clone, Debug, Default)]
 struct Mentions {
     read: BTreeSet<GlobalId>,
@@ -22,39 +22,61 @@ struct Mentions {
     calls_through_pointer: bool,
 }
 
-/// The globals that are inputs of a function where the user names none, in the program's order.
-pub fn read_by(program: &Program, function: FuncId) -> Vec<GlobalId> {
-    let bodies: BTreeMap<FuncId, Mentions> = (program.defined())
-        .filter_map(|(id, function)| Some((id, mentions(function.body.as_ref()?))))
-        .collect();
-    let addressed = addressed_functions(program);
-    let mut reached = BTreeSet::new();
-    let mut read = BTreeSet::new();
-    let mut waiting = vec![function];
-    while let Some(next) = waiting.pop() {
-        let Some(found) = bodies.get(&next).filter(|_| reached.insert(next)) else { continue };
-        read.extend(&found.read);
-        waiting.extend(&found.calls);
-        if found.calls_through_pointer {
-            waiting.extend(&addressed);
-        }
+/// How a program uses its globals.
+#[derive(Clone, Debug, Default)]
+pub struct GlobalUses {
+    bodies: BTreeMap<FuncId, Mentions>,
+    /// Functions that a call through a pointer may reach.
+    addressed: BTreeSet<FuncId>,
+    /// Globals that never have another than their initial value.
+    fixed: BTreeSet<GlobalId>,
+}
+
+impl GlobalUses {
+    /// Reads every body of a program. Linear in its size.
+    pub fn of(program: &Program) -> Self {
+        let bodies: BTreeMap<FuncId, Mentions> = (program.defined())
+            .filter_map(|(id, function)| Some((id, mentions(function.body.as_ref()?))))
+            .collect();
+        let mut changed: BTreeSet<GlobalId> =
+            bodies.values().flat_map(|body| body.changed.iter().copied()).collect();
+        changed.extend(relocations(program).filter_map(|target| match target {
+            RelocationTarget::Global(global) => Some(global),
+            RelocationTarget::Function(_) => None,
+        }));
+        let fixed = program
+            .globals
+            .iter()
+            .filter(|(id, global)| global.linkage == Linkage::Internal && !changed.contains(id));
+        let fixed = fixed.map(|(id, _)| id).collect();
+        Self { bodies, addressed: addressed_functions(program), fixed }
     }
-    let fixed = |id: GlobalId| {
-        program.globals[id].linkage == Linkage::Internal
-            && !bodies.values().any(|body| body.changed.contains(&id))
-            && !is_relocation_target(program, id)
-    };
-    read.into_iter().filter(|id| can_be_input(program, *id) && !fixed(*id)).collect()
+
+    /// The globals that are inputs of a function where the user names none, in the program's
+    /// order.
+    pub fn inputs_of(&self, program: &Program, function: FuncId) -> Vec<GlobalId> {
+        let mut reached = BTreeSet::new();
+        let mut read = BTreeSet::new();
+        let mut waiting = vec![function];
+        while let Some(next) = waiting.pop() {
+            let Some(found) = self.bodies.get(&next).filter(|_| reached.insert(next)) else {
+                continue;
+            };
+            read.extend(&found.read);
+            waiting.extend(&found.calls);
+            if found.calls_through_pointer {
+                waiting.extend(&self.addressed);
+            }
+        }
+        let can_differ = |id: &GlobalId| can_be_input(program, *id) && !self.fixed.contains(id);
+        read.into_iter().filter(can_differ).collect()
+    }
 }
 
 /// Whether a global can be set before a call: it is no constant, no literal and no static local.
 pub fn can_be_input(program: &Program, id: GlobalId) -> bool {
     let global = &program.globals[id];
     !global.read_only && !global.name.contains('.')
-}
-
-fn is_relocation_target(program: &Program, id: GlobalId) -> bool {
-    relocations(program).any(|target| target == RelocationTarget::Global(id))
 }
 
 fn relocations(program: &Program) -> impl Iterator<Item = RelocationTarget> + '_ {

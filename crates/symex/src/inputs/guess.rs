@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use lydian_ir::{CType, CTypeId, CTypes, FuncId, IntKind, Program, Record, RecordId};
 
+use super::globals::GlobalUses;
 use super::length::Length;
 use super::names::{means_end, means_length, means_length_of, means_position};
 use super::place::{Place, Step};
@@ -36,7 +37,6 @@ pub struct Guesses {
 struct Pointer<'a> {
     place: Place,
     name: &'a str,
-    ty: CTypeId,
     pointee: CTypeId,
     to_const: bool,
     facts: &'a Facts,
@@ -50,7 +50,7 @@ struct Neighbour {
 }
 
 /// Guesses what the pointers among a function's inputs are.
-pub fn guess(program: &Program, function: FuncId, usage: &Usage) -> Guesses {
+pub fn guess(program: &Program, function: FuncId, usage: &Usage, globals: &GlobalUses) -> Guesses {
     let mut guesses = Guesses::default();
     let mut reached = VecDeque::new();
     let declared = &program.functions[function];
@@ -67,7 +67,13 @@ pub fn guess(program: &Program, function: FuncId, usage: &Usage) -> Guesses {
         let spot = |at: usize| Spot::Param(function, at);
         guesses.places = among(program, usage, &neighbours, spot);
         reached.extend(params.iter().copied());
-        reached.extend(program.globals.values().map(|global| global.ty));
+        for id in globals.inputs_of(program, function) {
+            let global = &program.globals[id];
+            let place = Place::root(global.name.clone());
+            let alone = [Neighbour { place, name: global.name.clone(), ty: global.ty }];
+            guesses.places.extend(among(program, usage, &alone, |_| Spot::Global(id)));
+            reached.push_back(global.ty);
+        }
     } else {
         guesses.places.extend(result_guess(program, *result));
         reached.push_back(*result);
@@ -160,7 +166,6 @@ fn among(
             let pointer = Pointer {
                 place: neighbour.place.clone(),
                 name: &neighbour.name,
-                ty: neighbour.ty,
                 pointee: *pointee,
                 to_const: *to_const,
                 facts: usage.of_spot(&spot),
@@ -198,6 +203,10 @@ fn kind_of(
     }
     if let Some(found) = within_another(types, pointer, neighbours, at) {
         return found;
+    }
+    if let Some(end) = ended_by(types, pointer, neighbours) {
+        let settings = PlaceSettings { kind: Some(Kind::Array), ..PlaceSettings::default() };
+        return (settings, format!("{end} ends it"));
     }
     if let Some((length, why)) = length_for(types, pointer, neighbours, at) {
         let length = Some(LengthText(Length::Place(length)));
@@ -256,32 +265,53 @@ fn within_another(
     neighbours: &[Neighbour],
     at: usize,
 ) -> Option<(PlaceSettings, String)> {
-    let same_pointee = |other: &&Neighbour| {
-        types.pointee(other.ty) == Some(pointer.pointee) && other.name != pointer.name
+    let related = |base: &Neighbour, kind: Kind, word: &str| {
+        let of = Some(PlacePattern(base.place.clone()));
+        let settings = PlaceSettings { kind: Some(kind), of, ..PlaceSettings::default() };
+        (settings, format!("by its name and type it {word} the array of {}", base.place))
     };
-    let starts = |other: &&Neighbour| !means_end(&other.name) && !other.name.is_empty();
-    let (kind, base) = if means_end(pointer.name) {
-        let before = neighbours[..at].iter().filter(same_pointee).filter(starts);
-        let after = neighbours[at + 1..].iter().filter(same_pointee).filter(starts);
-        // The first pointer before it that is no position itself, so that `p, start, end` works.
-        let mut candidates: Vec<&Neighbour> = before.rev().chain(after).collect();
-        candidates.sort_by_key(|other| means_position(&other.name));
-        (Kind::End, *candidates.first()?)
-    } else if means_position(pointer.name) {
-        let has_end = neighbours.iter().filter(same_pointee).any(|other| means_end(&other.name));
-        let mut bases = neighbours.iter().filter(same_pointee).filter(starts);
-        let base = bases.find(|other| !means_position(&other.name))?;
-        if !has_end {
-            return None;
-        }
-        (Kind::Into, base)
-    } else {
+    if means_end(pointer.name) {
+        let base = start_of(types, neighbours, at, pointer.pointee)?;
+        return Some(related(base, Kind::End, "ends"));
+    }
+    let ended = neighbours
+        .iter()
+        .any(|other| types.pointee(other.ty) == Some(pointer.pointee) && means_end(&other.name));
+    if !means_position(pointer.name) || !ended {
         return None;
+    }
+    let base = start_of(types, neighbours, at, pointer.pointee)?;
+    (!means_position(&base.name)).then(|| related(base, Kind::Into, "points into"))
+}
+
+/// The pointer to the start of the array that the pointer at a position ends or points into: the
+/// nearest of its type, those before it first, and a position only where there is nothing else.
+fn start_of<'a>(
+    types: &CTypes,
+    neighbours: &'a [Neighbour],
+    at: usize,
+    pointee: CTypeId,
+) -> Option<&'a Neighbour> {
+    let starts = |other: &&Neighbour| {
+        types.pointee(other.ty) == Some(pointee)
+            && !means_end(&other.name)
+            && !other.name.is_empty()
     };
-    let of = Some(PlacePattern(base.place.clone()));
-    let settings = PlaceSettings { kind: Some(kind), of, ..PlaceSettings::default() };
-    let word = if kind == Kind::End { "ends" } else { "points into" };
-    Some((settings, format!("by its name and type it {word} the array of {}", base.place)))
+    let nearest = neighbours[..at].iter().rev().chain(&neighbours[at + 1..]);
+    let mut candidates: Vec<&Neighbour> = nearest.filter(starts).collect();
+    candidates.sort_by_key(|other| means_position(&other.name));
+    candidates.first().copied()
+}
+
+/// The neighbour that ends the pointer's array.
+fn ended_by<'a>(types: &CTypes, pointer: &Pointer, neighbours: &'a [Neighbour]) -> Option<&'a str> {
+    let ends = |(at, other): &(usize, &Neighbour)| {
+        types.pointee(other.ty) == Some(pointer.pointee)
+            && means_end(&other.name)
+            && start_of(types, neighbours, *at, pointer.pointee)
+                .is_some_and(|start| start.place == pointer.place)
+    };
+    neighbours.iter().enumerate().find(ends).map(|(_, other)| other.name.as_str())
 }
 
 /// The neighbour that holds the pointer's length.
@@ -321,7 +351,9 @@ fn length_for(
     };
     let is_pointer = |other: &&Neighbour| types.pointee(other.ty).is_some();
     let after = neighbours[at + 1..].iter().find(|other| !is_pointer(other));
-    let before = at.checked_sub(1).map(|before| &neighbours[before]);
+    // A length before it, unless that follows another pointer, whose length it then is.
+    let follows = at.checked_sub(2).is_some_and(|at| is_pointer(&&neighbours[at]));
+    let before = at.checked_sub(1).filter(|_| !follows).map(|before| &neighbours[before]);
     for other in [after, before].into_iter().flatten() {
         if let Some(place) = number(other) {
             return Some((place, format!("{} stands beside it", other.name)));
@@ -365,7 +397,6 @@ fn inner(
     let behind = Pointer {
         place: pointer.place.then(Step::Any),
         name: pointer.name,
-        ty: pointer.pointee,
         pointee: *pointee,
         to_const: *to_const,
         facts: usage.of_spot(&spot),
@@ -375,7 +406,8 @@ fn inner(
     let among = if single { neighbours } else { &[] };
     let at = if single { at } else { 0 };
     if among.is_empty() {
-        let alone = [Neighbour { place: behind.place.clone(), name: String::new(), ty: behind.ty }];
+        let alone =
+            [Neighbour { place: behind.place.clone(), name: String::new(), ty: pointer.pointee }];
         return Some(one(program, &behind, &alone, 0));
     }
     Some(one(program, &behind, among, at))

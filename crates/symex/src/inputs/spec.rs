@@ -4,8 +4,12 @@
 //! `[_]`, then what is said of every object of a type (the outermost object first); all of the
 //! user's before all guesses, and defaults last. Each attribute comes from the first that gives it.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use lydian_ir::{CTypeId, FuncId, Program};
 
+use super::globals::GlobalUses;
 use super::guess::{Guess, Guesses, guess};
 use super::length::Length;
 use super::place::{Place, Step};
@@ -28,13 +32,18 @@ pub struct InputSpec {
     pub settings: Settings,
     /// How the program uses its pointers.
     pub usage: Usage,
+    /// How the program uses its globals.
+    pub globals: GlobalUses,
+    /// Guesses that were asked for. Clones share them.
+    guesses: Arc<Mutex<BTreeMap<FuncId, Arc<Guesses>>>>,
 }
 
 impl InputSpec {
     /// The settings for a program; [`Settings::default`] where there are none. Reads every body
     /// once.
     pub fn new(program: &Program, settings: Settings) -> Self {
-        Self { settings, usage: Usage::of(program) }
+        let (usage, globals) = (Usage::of(program), GlobalUses::of(program));
+        Self { settings, usage, globals, guesses: Arc::default() }
     }
 
     /// The name by which a precondition is compiled into the program: a function of the same
@@ -43,9 +52,12 @@ impl InputSpec {
         format!("lydian_pre_{function}_{n}")
     }
 
-    /// The guesses for a function, whether they are overruled or not.
-    pub fn guesses(&self, program: &Program, function: FuncId) -> Guesses {
-        guess(program, function, &self.usage)
+    /// The guesses for a function of the spec's program, whether they are overruled or not. Made
+    /// once.
+    pub fn guesses(&self, program: &Program, function: FuncId) -> Arc<Guesses> {
+        let mut known = self.guesses.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || Arc::new(guess(program, function, &self.usage, &self.globals));
+        known.entry(function).or_insert_with(make).clone()
     }
 
     /// The settings as they hold for one function.
@@ -91,7 +103,7 @@ pub(crate) struct FunctionSpec<'a> {
     own: Option<&'a super::settings::FunctionSettings>,
     defaults: &'a Limits,
     types: Vec<(CTypeId, &'a Place, &'a PlaceSettings)>,
-    guesses: Guesses,
+    guesses: Arc<Guesses>,
 }
 
 /// A limit: the function's own, else everybody's, else the built-in one.

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use lydian_ir::{CType, FuncId, Program};
+use lydian_ir::{FuncId, Program};
 
-use super::globals;
 use super::guess::Guess;
 use super::settings::{PlaceSettings, Settings};
 use super::spec::{DEPTH, InputSpec, MAX_LENGTH, MAX_RECORDS, MAX_STRING};
@@ -18,11 +17,11 @@ pub fn write_toml(program: &Program, functions: &[FuncId]) -> String {
     let mut types: BTreeMap<String, Vec<Guess>> = BTreeMap::new();
     for function in functions {
         let guesses = spec.guesses(program, *function);
-        write_function(&mut text, program, *function, &guesses.places);
-        for (ty, guess) in guesses.types {
-            let known = types.entry(program.types.spell(ty, "")).or_default();
-            if !known.contains(&guess) {
-                known.push(guess);
+        write_function(&mut text, program, &spec, *function, &guesses.places);
+        for (ty, guess) in &guesses.types {
+            let known = types.entry(program.types.spell(*ty, "")).or_default();
+            if !known.contains(guess) {
+                known.push(guess.clone());
             }
         }
     }
@@ -57,22 +56,21 @@ fn header() -> String {
     )
 }
 
-fn write_function(text: &mut String, program: &Program, function: FuncId, guesses: &[Guess]) {
+fn write_function(
+    text: &mut String,
+    program: &Program,
+    spec: &InputSpec,
+    function: FuncId,
+    guesses: &[Guess],
+) {
     let declared = &program.functions[function];
-    let names: Vec<String> = match &declared.body {
-        Some(_) => {
-            let read = globals::read_by(program, function).into_iter();
-            read.map(|global| program.globals[global].name.clone()).collect()
-        }
-        None => Vec::new(),
-    };
-    let is_function = matches!(program.types.get(declared.ty), CType::Function { .. });
     let signature = program.types.spell(declared.ty, &declared.name);
-    let _ = writeln!(text, "\n# {}", if is_function { &signature } else { &declared.name });
+    let _ = writeln!(text, "\n# {signature}");
     let _ = writeln!(text, "[function.{}]", quoted(&declared.name));
     let _ = writeln!(text, "# preconditions = [\"a C expression over the parameters\"]");
     if declared.body.is_some() {
-        let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        let globals = spec.globals.inputs_of(program, function).into_iter();
+        let names: Vec<String> = globals.map(|id| quoted(&program.globals[id].name)).collect();
         let _ =
             writeln!(text, "# Globals that it reads and that may differ from their first value.");
         let _ = writeln!(text, "globals = [{}]", names.join(", "));

@@ -1,0 +1,160 @@
+//! Pointers: null, a function, the initial value of a global, or an object of the plan.
+
+use lydian_ir::{CType, CTypeId, GlobalInit, RelocationTarget};
+use lydian_smt::{Sort, Term};
+
+use super::super::callback::callback_of;
+use super::super::layout::has_pointers;
+use super::super::plan::PlanError;
+use super::super::settings::Kind;
+use super::{Builder, MAX_CELLS, MAX_OBJECTS, Slot, Target, initial_bits};
+
+impl Builder<'_> {
+    pub(super) fn finish(&mut self) -> Result<(), PlanError> {
+        while let Some(slot) = self.waiting.pop_front() {
+            self.resolve(slot)?;
+        }
+        self.close_lengths()?;
+        for slot in std::mem::take(&mut self.related) {
+            self.relate(slot)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the cell of a pointer, under the slot's guard.
+    pub(super) fn set(&mut self, slot: &Slot, value: Term) {
+        let old = self.blocks[slot.site.block][slot.cell].value;
+        let value = match slot.guard {
+            Some(guard) => self.pool.ite(guard, value, old),
+            None => value,
+        };
+        self.blocks[slot.site.block][slot.cell].value = value;
+    }
+
+    fn resolve(&mut self, slot: Slot) -> Result<(), PlanError> {
+        let zero = self.pool.bv(64, 0);
+        let pointee = self.program.types.pointee(slot.ty).expect("a pointer points to something");
+        if let CType::Function { .. } = self.program.types.get(pointee) {
+            let value = self.function_pointer(&slot, pointee)?;
+            let value = self.with_initial(&slot, value);
+            self.set(&slot, value);
+            return Ok(());
+        }
+        match slot.set.implied_kind() {
+            Some(Kind::Null) => {
+                let value = self.with_initial(&slot, zero);
+                self.set(&slot, value);
+                return Ok(());
+            }
+            Some(Kind::End | Kind::Into) => {
+                self.related.push(slot);
+                return Ok(());
+            }
+            _ => {}
+        }
+        if let Some(why) = self.cut_off(&slot, pointee) {
+            let shown = self.shown(&slot.place);
+            self.assume(format!("{shown} is null: {why}"));
+            let value = self.with_initial(&slot, zero);
+            self.set(&slot, value);
+            return Ok(());
+        }
+        let is_null = self.null_choice(&slot);
+        let object = self.object_behind(&slot, pointee, is_null)?;
+        self.targets.insert(slot.place.clone(), Target { object, is_null });
+        let base = self.pool.bv(64, self.objects[object].1.address);
+        let value = self.pool.ite(is_null, zero, base);
+        let value = self.with_initial(&slot, value);
+        self.set(&slot, value);
+        if slot.set.alias.is_some() {
+            self.related.push(slot);
+        }
+        Ok(())
+    }
+
+    /// Why a pointer leads nowhere, if a limit says so.
+    fn cut_off(&self, slot: &Slot, pointee: CTypeId) -> Option<String> {
+        let deepest = self.spec.depth();
+        // What ends here needs no further pointers, so it may lie one step deeper.
+        let ends = !has_pointers(&self.program.types, pointee);
+        if slot.site.depth >= deepest.saturating_add(u32::from(ends)) {
+            return Some(format!("pointers are followed {deepest} deep"));
+        }
+        if self.objects.len() >= MAX_OBJECTS {
+            return Some(format!("inputs have at most {MAX_OBJECTS} objects"));
+        }
+        (self.cells >= MAX_CELLS).then(|| format!("inputs have at most {MAX_CELLS} scalars"))
+    }
+
+    /// The term that says that the pointer is null.
+    pub(super) fn null_choice(&mut self, slot: &Slot) -> Term {
+        if slot.set.null.unwrap_or_else(|| self.spec.null()) {
+            let name = format!("null({})", self.shown(&slot.place));
+            self.symbol(name, Sort::Bool)
+        } else {
+            self.pool.ff()
+        }
+    }
+
+    /// For a pointer in a global with an initial value: that value is one more choice, preferred.
+    pub(super) fn with_initial(&mut self, slot: &Slot, value: Term) -> Term {
+        let Some(global) = slot.site.global else { return value };
+        let offset = self.blocks[slot.site.block][slot.cell].offset;
+        let init = &self.program.globals[global].init;
+        let initial = match init {
+            GlobalInit::Extern => return value,
+            GlobalInit::Zero => 0,
+            GlobalInit::Data { relocations, .. } => {
+                let relocation = relocations.iter().find(|found| found.offset == offset);
+                relocation.map_or_else(
+                    || initial_bits(init, offset, 8) as u64,
+                    |found| {
+                        let base = match found.target {
+                            RelocationTarget::Global(global) => self.addresses.global(global),
+                            RelocationTarget::Function(target) => self.addresses.function(target),
+                        };
+                        base.wrapping_add_signed(found.addend)
+                    },
+                )
+            }
+        };
+        let name = format!("initial({})", self.shown(&slot.place));
+        let kept = self.symbol(name, Sort::Bool);
+        self.preferences.push(kept);
+        let initial = self.pool.bv(64, initial);
+        self.pool.ite(kept, initial, value)
+    }
+
+    fn function_pointer(&mut self, slot: &Slot, ty: CTypeId) -> Result<Term, PlanError> {
+        let mut targets = Vec::new();
+        match &slot.set.functions {
+            Some(names) => {
+                for name in names {
+                    let found = self.program.function_named(name);
+                    let why = format!("the program has no function {name}");
+                    targets.push(found.ok_or_else(|| self.wrong(&slot.place, why))?);
+                }
+            }
+            None => {
+                let why = "the program was not prepared for callbacks";
+                let callback = callback_of(self.program, ty);
+                targets.push(callback.ok_or_else(|| self.wrong(&slot.place, why))?);
+            }
+        }
+        let is_null = self.null_choice(slot);
+        let mut value = None;
+        for (position, target) in targets.into_iter().enumerate() {
+            let address = self.pool.bv(64, self.addresses.function(target));
+            value = Some(match value {
+                None => address,
+                Some(others) => {
+                    let name = format!("choice{position}({})", self.shown(&slot.place));
+                    let chosen = self.symbol(name, Sort::Bool);
+                    self.pool.ite(chosen, address, others)
+                }
+            });
+        }
+        let zero = self.pool.bv(64, 0);
+        Ok(self.pool.ite(is_null, zero, value.unwrap_or(zero)))
+    }
+}

@@ -1,0 +1,5 @@
+//! Inputs from the outside: guesses on hand-made signatures, plans, and tests made of models.
+
+mod guesses;
+mod plans;
+mod sketch;
