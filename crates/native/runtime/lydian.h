@@ -41,6 +41,8 @@ struct lydian_services {
     void (*release)(void *block);
     /* Records an evaluation of a decision with many conditions. */
     void (*wide)(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values);
+    /* Whether all of these bytes surely belong to live objects. */
+    int (*readable)(const void *address, lydian_u64 size);
 };
 
 /* Calls one function under test: arguments from an image, the result to another. */

@@ -75,3 +75,8 @@ void lydian_wide(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values
     lydian_services->wide(decision, words, values);
 }
 
+__attribute__((visibility("default")))
+int lydian_readable(const void *address, lydian_u64 size) {
+    return lydian_services->readable(address, size);
+}
+

@@ -218,11 +218,12 @@ static void serve_end(int ended, long with) {
 enum { ARENA_SIZE = 1 << 30, CLASSES = 31 };
 struct block {
     uint64_t size, live;
-    struct block *next;
-    uint64_t pad;
+    struct block *next;  /* of its class, while it is released */
+    struct block *older; /* the block made before it */
 };
+static const uint64_t LIVE = 0x6c796469616e6c76;
 static uint8_t *arena, *arena_next, *arena_end;
-static struct block *released[CLASSES];
+static struct block *released[CLASSES], *newest;
 
 static void arena_open(void) {
     arena = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -236,6 +237,7 @@ static void arena_reset(void) {
     if (arena_next == arena) return;
     if (arena_next - arena > 1 << 22) madvise(arena, (size_t)(arena_next - arena), MADV_DONTNEED);
     arena_next = arena;
+    newest = NULL;
     memset(released, 0, sizeof released);
 }
 
@@ -252,7 +254,10 @@ static struct block *arena_take(uint64_t size, uint64_t align) {
     uint64_t data = ((uint64_t)arena_next + sizeof(struct block) + align - 1) & ~(align - 1);
     if (data + ((uint64_t)1 << class) > (uint64_t)arena_end) return NULL;
     arena_next = (uint8_t *)data + ((uint64_t)1 << class);
-    return (struct block *)data - 1;
+    struct block *block = (struct block *)data - 1;
+    block->older = newest;
+    newest = block;
+    return block;
 }
 
 static void *serve_allocate(lydian_u32 function, lydian_u64 size, lydian_u64 align) {
@@ -261,7 +266,7 @@ static void *serve_allocate(lydian_u32 function, lydian_u64 size, lydian_u64 ali
     struct block *block = arena_take(size ? size : 1, align);
     if (!block) return NULL;
     block->size = size;
-    block->live = 0x6c796469616e6c76;
+    block->live = LIVE;
     memset(block + 1, 0, size);
     return block + 1;
 }
@@ -270,7 +275,7 @@ static lydian_u64 serve_block_size(void *at) {
     struct block *block = (struct block *)at - 1;
     int inside = (uint8_t *)block >= arena && (uint8_t *)at <= arena_next &&
                  (uint64_t)at % ALIGN == 0;
-    if (!inside || block->live != 0x6c796469616e6c76) serve_end(LYDIAN_BAD_FREE, 0);
+    if (!inside || block->live != LIVE) serve_end(LYDIAN_BAD_FREE, 0);
     return block->size;
 }
 
@@ -319,8 +324,6 @@ static void wide_clear(void) {
     memset(wide_slots, 0, sizeof wide_slots);
 }
 
-static struct lydian_services services = {serve_external,   serve_end,     serve_allocate,
-                                          serve_block_size, serve_release, serve_wide};
 
 /* ---- the object's own memory -------------------------------------------------------------- */
 
@@ -350,9 +353,17 @@ static void add_without_cells(uint64_t start, uint64_t end) {
     add_stretch(to, end);
 }
 
+static uint64_t image_from, image_to;
+
 static int find_writable(struct dl_phdr_info *object, size_t size, void *unused) {
     (void)size, (void)unused;
     if (object->dlpi_addr != base) return 0;
+    image_from = base;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uint64_t end = base + part->p_vaddr + part->p_memsz;
+        if (part->p_type == PT_LOAD && end > image_to) image_to = end;
+    }
     uint64_t protected_from = 0, protected_to = 0;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
@@ -401,6 +412,10 @@ static void restore(void) {
 
 static uint8_t *open_pages;
 
+/* The records of the running test's objects. */
+static uint8_t *test_objects;
+static uint32_t test_object_count;
+
 static void make_room(uint64_t address, uint64_t size) {
     uint64_t first = (address - setup.region) / PAGE, last = (address + size - 1 - setup.region) / PAGE;
     for (uint64_t page = first; page <= last; page++) {
@@ -428,6 +443,8 @@ static struct layout place(uint8_t *at) {
     layout.arguments = p;
     p += padded(test->arguments);
     layout.objects = p;
+    test_objects = p;
+    test_object_count = test->objects;
     for (uint32_t i = 0; i < test->objects; i++) {
         struct object *object = (struct object *)p;
         if (object->size) {
@@ -447,6 +464,49 @@ static struct layout place(uint8_t *at) {
     queue_position = 0;
     return layout;
 }
+
+/* Whether these bytes lie in an object of the test, in a live block of the heap, in a variable of
+ * the program, in its constants, or in the stack that is in use. */
+static uint64_t stack_end;
+
+static int in_objects(uint64_t from, uint64_t to) {
+    uint8_t *p = test_objects;
+    for (uint32_t i = 0; i < test_object_count; i++) {
+        struct object *object = (struct object *)p;
+        if (object->address <= from && to <= object->address + object->size) return 1;
+        p += sizeof *object + padded(object->size);
+    }
+    return 0;
+}
+
+static int in_heap(uint64_t from, uint64_t to) {
+    for (struct block *block = newest; block; block = block->older) {
+        uint64_t start = (uint64_t)(block + 1);
+        if (start <= from && to <= start + block->size) return block->live == LIVE;
+    }
+    return 0;
+}
+
+static int in_image(uint64_t from, uint64_t to) {
+    for (uint64_t i = 0; i < setup.symbols; i++) {
+        struct symbol *symbol = &symbols[i];
+        if (symbol->address <= from && from < symbol->address + symbol->size)
+            return to <= symbol->address + symbol->size;
+    }
+    return 1;
+}
+
+static int serve_readable(const void *address, lydian_u64 size) {
+    uint64_t from = (uint64_t)address, to;
+    if (__builtin_add_overflow(from, size, &to)) return 0;
+    if (from >= setup.region && from < setup.region + setup.region_size) return in_objects(from, to);
+    if (from >= (uint64_t)arena && from < (uint64_t)arena_end) return in_heap(from, to);
+    if (from >= image_from && to <= image_to) return in_image(from, to);
+    return from >= (uint64_t)__builtin_frame_address(0) && to <= stack_end;
+}
+
+static struct lydian_services services = {serve_external, serve_end,  serve_allocate, serve_block_size,
+                                          serve_release,  serve_wide, serve_readable};
 
 /* ---- replies ------------------------------------------------------------------------------ */
 
@@ -608,6 +668,7 @@ static void load(const char *path) {
 int main(int argc, char **argv) {
     if (argc != 2 + (int)(sizeof setup / 8)) return 2;
     open_shared(argv);
+    stack_end = (uint64_t)__builtin_frame_address(0);
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     open_region();

@@ -1,7 +1,8 @@
 //! Native measurement: the user's text is instrumented in place, compiled, and run in a small
 //! process of its own, whose shared memory says what was covered.
 //!
-//! [`Build`] compiles, [`Runner`] runs. The crate sees no solver, and is the only one that runs
+//! [`rewrite()`] instruments, [`Build`] compiles, [`Runner`] runs, and [`Measurer`] does all of it and
+//! says which labels each test covers. The crate sees no solver, and is the only one that runs
 //! code of the user's. What a test does to the runner (crash, time-out, exit) is an [`Outcome`],
 //! never an error.
 
@@ -9,16 +10,20 @@ mod build;
 mod elf;
 mod flags;
 mod harness;
+mod measure;
 mod outcome;
 mod plan;
 mod request;
+mod rewrite;
 mod runner;
 mod shared;
 
 pub use build::{Build, BuildError, BuildRequest};
 pub use flags::Optimization;
 pub use harness::Uncallable;
+pub use measure::{MeasureError, MeasureRequest, Measurer};
 pub use outcome::{Crash, CrashClass, Measured, Outcome, Run, WideVector};
 pub use plan::{Cell, CellMeaning, DecisionCells, Plan, Unwatched, WideDecision};
 pub use request::{DamagedReply, TestError, Wants};
+pub use rewrite::{RewriteRequest, rewrite};
 pub use runner::{Limits, RunError, Runner};

@@ -75,3 +75,12 @@ pub struct Unwatched {
     /// Why: one sentence.
     pub reason: String,
 }
+
+impl Plan {
+    /// Adds a cell and returns its position.
+    pub(crate) fn cell(&mut self, function: u32, labels: Vec<LabelId>) -> u32 {
+        let position = u32::try_from(self.cells.len()).expect("fewer than 2^32 cells");
+        self.cells.push(Cell { function, labels });
+        position
+    }
+}

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
+pub mod watched;
+
 use std::sync::Arc;
 
 use lydian_base::{Arena, Span};

@@ -1,0 +1,180 @@
+//! Measuring: which labels of the watched functions each test covers.
+//!
+//! The text is rewritten and compiled once. Runs that do not end well are repeated on a second
+//! build, made without optimisation when it is first needed: an optimiser may move a record past
+//! a fault or out of a loop that never ends, and only without one do the cells tell exactly what
+//! control passed.
+
+use std::sync::Arc;
+
+use lydian_ir::test::Test;
+use lydian_ir::{FuncId, Program};
+use lydian_objective::LabelId;
+
+use crate::build::{Build, BuildError, BuildRequest};
+use crate::flags::Optimization;
+use crate::outcome::{Measured, Outcome, Run};
+use crate::plan::Plan;
+use crate::request::Wants;
+use crate::rewrite::{RewriteRequest, rewrite, vector};
+use crate::runner::{Limits, RunError, Runner};
+
+/// What is measured, and how.
+#[derive(Clone, Copy)]
+pub struct MeasureRequest<'a> {
+    /// The text, the program and what is to be watched.
+    pub rewrite: RewriteRequest<'a>,
+    /// The user's compile flags.
+    pub flags: &'a [String],
+    /// The functions that tests call.
+    pub entries: &'a [FuncId],
+    /// Says which undefined functions are the C library's own rather than inputs.
+    pub modelled: &'a dyn Fn(&str) -> bool,
+    /// How the text is compiled for runs that end well.
+    pub level: Optimization,
+    /// The compiler, such as `clang-19`.
+    pub compiler: &'a str,
+}
+
+/// Why a measurement failed.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The instrumented text could not be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The tests could not be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// Measures tests of one program, as many and as often as one likes.
+pub struct Measurer<'a> {
+    request: MeasureRequest<'a>,
+    limits: Limits,
+    text: String,
+    plan: Plan,
+    runner: Runner,
+    exact: Option<Runner>,
+}
+
+impl std::fmt::Debug for Measurer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Measurer").field("runner", &self.runner).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Measurer<'a> {
+    /// Rewrites and compiles.
+    ///
+    /// # Errors
+    /// Where the build fails or the system gives no shared memory.
+    pub fn new(request: MeasureRequest<'a>, limits: Limits) -> Result<Self, MeasureError> {
+        let (text, plan) = rewrite(&request.rewrite);
+        let runner = start(&request, &text, &plan, request.level, &limits)?;
+        Ok(Self { request, limits, text, plan, runner, exact: None })
+    }
+
+    /// What the cells stand for, and which labels cannot be measured.
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The instrumented text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The build that runs tests that end well.
+    pub fn build(&self) -> &Arc<Build> {
+        self.runner.build()
+    }
+
+    /// Runs the tests and says of each how it ended and what it covers.
+    ///
+    /// # Errors
+    /// Where a test does not fit the program, or no runner can be started.
+    pub fn measure(&mut self, tests: &[Test]) -> Result<Vec<Measured>, MeasureError> {
+        let wants = Wants { cells: true, memory: true };
+        let mut runs = self.runner.run(tests, wants)?;
+        if self.request.level != Optimization::None {
+            let again: Vec<usize> =
+                (0..runs.len()).filter(|index| !is_exact(&runs[*index].outcome)).collect();
+            let chosen: Vec<Test> = again.iter().map(|index| tests[*index].clone()).collect();
+            for (index, run) in again.into_iter().zip(self.run_exactly(&chosen, wants)?) {
+                runs[index] = run;
+            }
+        }
+        Ok(runs.into_iter().map(|run| self.judge(run)).collect())
+    }
+
+    fn run_exactly(&mut self, tests: &[Test], wants: Wants) -> Result<Vec<Run>, MeasureError> {
+        if tests.is_empty() {
+            return Ok(Vec::new());
+        }
+        let runner = match &mut self.exact {
+            Some(runner) => runner,
+            none => {
+                let level = Optimization::None;
+                none.insert(start(&self.request, &self.text, &self.plan, level, &self.limits)?)
+            }
+        };
+        Ok(runner.run(tests, wants)?)
+    }
+
+    /// What a run covers: the labels of its cells, and those that are true of its wide vectors.
+    fn judge(&self, run: Run) -> Measured {
+        let mut covered = covered_by_cells(&self.plan, &run, self.request.rewrite.watched.len());
+        for wide in &run.wide {
+            let Some(found) = self.plan.wide.get(wide.decision as usize) else { continue };
+            let objectives = &self.request.rewrite.watched[found.function as usize];
+            let program: &Program = self.request.rewrite.program;
+            let Some(body) = program.functions[objectives.function].body.as_ref() else {
+                continue;
+            };
+            let decision = &body.decisions[found.decision];
+            let event = vector(decision, self.request.rewrite.short_circuit, &wide.values);
+            let is_true = |label: &&LabelId| objectives.labels[**label].pred.eval(&event).is_true();
+            covered[found.function as usize].extend(found.labels.iter().filter(is_true));
+        }
+        for labels in &mut covered {
+            labels.sort_unstable();
+            labels.dedup();
+        }
+        Measured { run, covered }
+    }
+}
+
+fn covered_by_cells(plan: &Plan, run: &Run, functions: usize) -> Vec<Vec<LabelId>> {
+    let mut covered = vec![Vec::new(); functions];
+    for cell in &run.cells {
+        if let Some(cell) = plan.cells.get(*cell as usize) {
+            covered[cell.function as usize].extend(&cell.labels);
+        }
+    }
+    covered
+}
+
+/// Whether the cells of a run that ended so are exact at every level of optimisation.
+const fn is_exact(outcome: &Outcome) -> bool {
+    outcome.is_orderly()
+}
+
+fn start(
+    request: &MeasureRequest<'_>,
+    text: &str,
+    plan: &Plan,
+    level: Optimization,
+    limits: &Limits,
+) -> Result<Runner, MeasureError> {
+    let build = Build::new(&BuildRequest {
+        program: request.rewrite.program,
+        text,
+        plan,
+        flags: request.flags,
+        entries: request.entries,
+        modelled: request.modelled,
+        level,
+        compiler: request.compiler,
+    })?;
+    Ok(Runner::new(Arc::new(build), limits.clone())?)
+}

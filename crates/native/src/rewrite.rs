@@ -1,0 +1,576 @@
+//! Instrumentation: the user's preprocessed text, with records of what control passes.
+//!
+//! # What is put in
+//! Every record is the store of a 1 to a cell of a static array (see [`crate::Plan`]). No line is
+//! added or removed, so line markers stay true. All edits are expressions in place or statements
+//! beside the user's; a variable that one needs is declared at the start of the function's body.
+//!
+//! # What holds
+//! - Nothing that has an effect or may trap is evaluated more often than the user's text does. Pure
+//!   conditions that cannot trap are evaluated again, or before their turn.
+//! - A function that is not watched stays as it is, but for its static locals: those are marked as
+//!   used, so that tests can set them.
+//! - A label whose place cannot be rewritten is listed in the plan as unwatched, with the reason.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+use lydian_base::{SourceMap, Span};
+use lydian_ir::source::{MarkStyle, Point, RootId, RootKind};
+use lydian_ir::{Body, Expr, LocalId, Program, Stmt};
+use lydian_objective::{FunctionObjectives, LabelId, Pred, Site};
+
+use crate::harness::static_local;
+use crate::plan::{CellMeaning, DecisionCells, Plan, Unwatched, WideDecision};
+use decision::DecisionEdit;
+use hooks::{Hooks, captures};
+use tree::{Edit, Node, nest, splice};
+use vectors::{Recording, recording};
+
+mod decision;
+mod hooks;
+mod rails;
+mod tree;
+mod vectors;
+
+pub(crate) use vectors::vector;
+
+/// What is to be rewritten.
+#[derive(Clone, Copy, Debug)]
+pub struct RewriteRequest<'a> {
+    /// The preprocessed text.
+    pub map: &'a SourceMap,
+    /// The program that was lowered from it.
+    pub program: &'a Program,
+    /// The functions to be watched, with what is to be watched.
+    pub watched: &'a [FunctionObjectives],
+    /// Whether conditions that evaluation does not reach are unknown, pure or not.
+    pub short_circuit: bool,
+    /// Whether signed overflow is a fault.
+    pub overflow_traps: bool,
+}
+
+/// Rewrites the text. Never fails: what cannot be watched is listed in the plan.
+pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
+    let mut plan = Plan::default();
+    let mut edits = static_locals(request);
+    let mut functions = Vec::new();
+    for (index, objectives) in request.watched.iter().enumerate() {
+        let Some(body) = request.program.functions[objectives.function].body.as_ref() else {
+            continue;
+        };
+        let number = index as u32;
+        let mut watch = Watch::new(request, objectives, body, number, &mut plan);
+        watch.all_sites(&mut edits);
+        functions.push((number, watch.finish()));
+    }
+    let (nodes, refused) = nest(edits);
+    for action in refused {
+        refuse(&action, &functions, request, &mut plan);
+    }
+    let renderer = Renderer { request, functions: functions.into_iter().collect() };
+    let all = Span::new(0, request.map.text().len() as u32);
+    let text = splice(request.map.text(), all, &nodes, &mut |node| renderer.render(node));
+    let prelude = prelude(request);
+    (prelude + &text, plan)
+}
+
+/// What stands before the text: the names that hooks use.
+fn prelude(request: &RewriteRequest<'_>) -> String {
+    if request.watched.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("# 1 \"<lydian>\"\n");
+    text.push_str("int lydian_readable(const void *, unsigned long);\n");
+    text.push_str(&lydian_ir::cexact::prelude(Some("lydian_readable")));
+    let first = request.map.place(0);
+    let file = first.file.replace('\\', "\\\\").replace('"', "\\\"");
+    let _ = writeln!(text, "# {} \"{file}\"", first.line);
+    text
+}
+
+/// An edit of the text.
+#[derive(Debug)]
+enum Action {
+    /// Text that is put in, at an empty span.
+    Insert(String),
+    /// A record at a mark.
+    Mark { style: MarkStyle, record: String },
+    /// The operand of a switch: cells of ways, and what tells the ways apart.
+    Switch { dispatch: String },
+    /// A decision of a watched function.
+    Decision { function: u32, index: usize },
+    /// A condition of it.
+    Condition { function: u32, index: usize, condition: usize },
+    /// A root with labels.
+    Root { function: u32, root: RootId },
+    /// A part of a root's text that is evaluated first.
+    Capture { temp: LocalId },
+}
+
+/// Ranks of edits that share a span, from the outermost in.
+mod rank {
+    pub(super) const INSERT: u8 = 0;
+    pub(super) const MARK: u8 = 1;
+    pub(super) const SWITCH: u8 = 2;
+    pub(super) const DECISION: u8 = 3;
+    pub(super) const CONDITION: u8 = 4;
+    /// A root that has a capture of its own span.
+    pub(super) const CAPTURING_ROOT: u8 = 5;
+    pub(super) const CAPTURE: u8 = 6;
+    pub(super) const ROOT: u8 = 7;
+}
+
+/// Marks static locals as used: the optimiser then leaves them in memory, where tests find them.
+fn static_locals(request: &RewriteRequest<'_>) -> Vec<Edit<Action>> {
+    let mut starts: Vec<u32> = request
+        .program
+        .globals
+        .iter()
+        .filter(|(_, global)| static_local(&global.name).is_some() && !global.span.is_none())
+        .map(|(_, global)| global.span.start)
+        .collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let is_declaration = |at: &u32| {
+        let text = request.map.text().get(*at as usize..).unwrap_or("");
+        text.starts_with("static") || text.starts_with("const")
+    };
+    let insert = |at: u32| Edit {
+        span: Span::new(at, at),
+        rank: rank::INSERT,
+        action: Action::Insert("__attribute__((used)) ".to_owned()),
+    };
+    starts.into_iter().filter(is_declaration).map(insert).collect()
+}
+
+/// A watched function's decisions and roots, as rendering needs them.
+#[derive(Debug, Default)]
+struct WatchedFunction {
+    decisions: Vec<DecisionEdit>,
+    /// Hooks of each root, with its captures.
+    roots: IndexMap<RootId, String>,
+}
+
+/// Collects the edits of one watched function.
+struct Watch<'a, 'p> {
+    request: &'a RewriteRequest<'a>,
+    objectives: &'a FunctionObjectives,
+    body: &'a Body,
+    number: u32,
+    plan: &'p mut Plan,
+    hooks: Hooks<'a>,
+    sites: IndexMap<Site, Vec<LabelId>>,
+    function: WatchedFunction,
+}
+
+impl<'a, 'p> Watch<'a, 'p> {
+    fn new(
+        request: &'a RewriteRequest<'a>,
+        objectives: &'a FunctionObjectives,
+        body: &'a Body,
+        number: u32,
+        plan: &'p mut Plan,
+    ) -> Self {
+        let mut sites: IndexMap<Site, Vec<LabelId>> = IndexMap::new();
+        for (id, label) in objectives.labels.iter() {
+            sites.entry(label.site).or_default().push(id);
+        }
+        let hooks = Hooks::new(request, objectives, body);
+        let function = WatchedFunction::default();
+        Self { request, objectives, body, number, plan, hooks, sites, function }
+    }
+
+    fn finish(self) -> WatchedFunction {
+        self.function
+    }
+
+    fn all_sites(&mut self, edits: &mut Vec<Edit<Action>>) {
+        let sites = std::mem::take(&mut self.sites);
+        let mut edges: IndexMap<_, Vec<(u32, LabelId)>> = IndexMap::new();
+        let mut entry = String::new();
+        for (site, labels) in &sites {
+            match *site {
+                Site::Entry => {
+                    let at = self.body.source.body.start + 1;
+                    entry = self.records(labels, at, 0);
+                }
+                Site::Mark(mark) => self.mark(mark, labels, edits),
+                Site::Edge(edge) => {
+                    let ways = edges.entry(edge.from).or_default();
+                    ways.extend(labels.iter().map(|label| (edge.way, *label)));
+                }
+                Site::Decision(id) => self.decision(id, labels, edits),
+                Site::Root(root) => self.root(root, labels, edits),
+            }
+        }
+        for (block, ways) in edges {
+            self.switch(block, &ways, edits);
+        }
+        let declarations = self.declarations();
+        if !declarations.is_empty() || !entry.is_empty() {
+            let at = self.body.source.body.start + 1;
+            let action = Action::Insert(format!(" {declarations}{entry}"));
+            edits.push(Edit { span: Span::new(at, at), rank: rank::INSERT, action });
+        }
+    }
+
+    fn declarations(&self) -> String {
+        let mut text = String::from("int lydian_bad; (void)lydian_bad; ");
+        for decision in &self.function.decisions {
+            text.push_str(&decision.declarations());
+        }
+        text
+    }
+
+    fn unwatch(&mut self, labels: &[LabelId], reason: &str) {
+        let unwatched = labels.iter().map(|label| Unwatched {
+            function: self.number,
+            label: *label,
+            reason: reason.to_owned(),
+        });
+        self.plan.unwatched.extend(unwatched);
+    }
+
+    /// Statements that record labels at a place whose state their predicates speak of.
+    fn records(&mut self, labels: &[LabelId], at: u32, guard_from: usize) -> String {
+        let mut text = String::new();
+        for label in labels {
+            let objectives = self.objectives;
+            let pred = &objectives.labels[*label].pred;
+            let next = self.plan.cells.len();
+            match self.hooks.record(pred, at, guard_from, next, &[]) {
+                Ok(record) => {
+                    self.plan.cell(self.number, vec![*label]);
+                    text.push_str(&record);
+                }
+                Err(reason) => self.unwatch(&[*label], &reason),
+            }
+        }
+        text
+    }
+
+    fn mark(&mut self, mark: lydian_ir::MarkId, labels: &[LabelId], edits: &mut Vec<Edit<Action>>) {
+        let site = self.body.source.marks.iter().find(|site| site.mark == mark).copied();
+        let Some(site) = site else {
+            return self.unwatch(labels, "its place in the text is not known");
+        };
+        let record = self.records(labels, site.span.start, 0);
+        if !record.is_empty() {
+            let action = Action::Mark { style: site.style, record };
+            edits.push(Edit { span: site.span, rank: rank::MARK, action });
+        }
+    }
+
+    /// An inner switch on the captured operand tells which way the user's switch goes.
+    fn switch(
+        &mut self,
+        block: lydian_ir::BlockId,
+        ways: &[(u32, LabelId)],
+        edits: &mut Vec<Edit<Action>>,
+    ) {
+        let site = self.body.source.switches.iter().find(|site| site.block == block);
+        let lydian_ir::Terminator::Switch { cases, .. } = &self.body.blocks[block].term else {
+            let labels: Vec<_> = ways.iter().map(|(_, label)| *label).collect();
+            return self.unwatch(&labels, "the edge is of no switch");
+        };
+        let Some(site) = site else {
+            let labels: Vec<_> = ways.iter().map(|(_, label)| *label).collect();
+            return self.unwatch(&labels, "its place in the text is not known");
+        };
+        let mut by_way: IndexMap<u32, Vec<LabelId>> = IndexMap::new();
+        ways.iter().for_each(|(way, label)| by_way.entry(*way).or_default().push(*label));
+        let mut dispatch = String::from("switch (lydian_x) { ");
+        for (way, case) in cases.iter().enumerate() {
+            let range = match case.low == case.high {
+                true => integer(case.low),
+                false => format!("{} ... {}", integer(case.low), integer(case.high)),
+            };
+            let record = by_way.swap_remove(&(way as u32)).map_or(String::new(), |labels| {
+                format!("lydian_hit[{}] = 1; ", self.plan.cell(self.number, labels))
+            });
+            let _ = write!(dispatch, "case {range}: {record}break; ");
+        }
+        let default = by_way.swap_remove(&(cases.len() as u32)).map_or(String::new(), |labels| {
+            format!("lydian_hit[{}] = 1; ", self.plan.cell(self.number, labels))
+        });
+        let _ = write!(dispatch, "default: {default}break; }}");
+        let action = Action::Switch { dispatch };
+        edits.push(Edit { span: site.operand, rank: rank::SWITCH, action });
+    }
+
+    fn decision(
+        &mut self,
+        id: lydian_ir::DecisionId,
+        labels: &[LabelId],
+        edits: &mut Vec<Edit<Action>>,
+    ) {
+        let site = self.body.source.decisions.iter().find(|site| site.decision == id);
+        let Some(site) = site else {
+            return self.unwatch(labels, "its place in the text is not known");
+        };
+        let decision = &self.body.decisions[id];
+        let objectives = self.objectives;
+        let of_state = |label: &LabelId| {
+            let mut any = false;
+            objectives.labels[*label].pred.for_each_expr(&mut |_| any = true);
+            any
+        };
+        let (hooked, plain): (Vec<LabelId>, Vec<LabelId>) =
+            labels.iter().partition(|l| of_state(l));
+        let preds: Vec<(LabelId, &Pred)> =
+            plain.iter().map(|label| (*label, &objectives.labels[*label].pred)).collect();
+        let recording = recording(decision, self.request.short_circuit, &preds);
+        let function = self.number;
+        let first = self.add_cells(id, &recording);
+        let mut edit = DecisionEdit::new(id, decision, self.request, site, recording, first);
+        for label in hooked {
+            let pred = &objectives.labels[label].pred;
+            let cell = self.plan.cells.len();
+            match edit.hook(pred, cell, &mut self.hooks) {
+                Ok(()) => _ = self.plan.cell(function, vec![label]),
+                Err(reason) => self.unwatch(&[label], &reason),
+            }
+        }
+        let index = self.function.decisions.len();
+        for (condition, span) in edit.condition_spans() {
+            let action = Action::Condition { function, index, condition };
+            edits.push(Edit { span, rank: rank::CONDITION, action });
+        }
+        for capture in edit.captures() {
+            let action = Action::Capture { temp: capture.temp };
+            edits.push(Edit { span: capture.span, rank: rank::CAPTURE, action });
+        }
+        let action = Action::Decision { function, index };
+        edits.push(Edit { span: site.span, rank: rank::DECISION, action });
+        self.function.decisions.push(edit);
+    }
+
+    /// Cells, or a number among the wide ones, for a decision; the first.
+    fn add_cells(&mut self, decision: lydian_ir::DecisionId, recording: &Recording) -> u32 {
+        let function = self.number;
+        let first = self.plan.cells.len() as u32;
+        let (meaning, all): (_, Vec<Vec<LabelId>>) = match recording {
+            Recording::Nothing => return first,
+            Recording::Outcome(labels) => (CellMeaning::Outcome, labels.to_vec()),
+            Recording::Vector { labels, .. } => {
+                let conditions = labels.len().trailing_zeros();
+                (CellMeaning::Vector { conditions }, labels.clone())
+            }
+            Recording::Wide(labels) => {
+                let labels = labels.clone();
+                self.plan.wide.push(WideDecision { function, decision, labels });
+                return self.plan.wide.len() as u32 - 1;
+            }
+        };
+        for labels in all {
+            self.plan.cell(function, labels);
+        }
+        self.plan.decisions.push(DecisionCells { function, decision, first, meaning });
+        first
+    }
+
+    fn root(&mut self, id: RootId, labels: &[LabelId], edits: &mut Vec<Edit<Action>>) {
+        let root = &self.body.source.roots[id];
+        if let Some(reason) = self.unwatchable(id) {
+            return self.unwatch(labels, reason);
+        }
+        let mut hooks = String::new();
+        for label in labels {
+            let pred = &self.objectives.labels[*label].pred;
+            let next = self.plan.cells.len();
+            let guard_from = self.body.exprs.len();
+            match self.hooks.record(pred, root.span.start, guard_from, next, &root.captures) {
+                Ok(record) => {
+                    self.plan.cell(self.number, vec![*label]);
+                    hooks.push_str(&record);
+                }
+                Err(reason) => self.unwatch(&[*label], &reason),
+            }
+        }
+        if hooks.is_empty() {
+            return;
+        }
+        self.function.roots.insert(id, hooks);
+        let own = root.captures.iter().any(|capture| capture.span == root.span);
+        let rank = if own { rank::CAPTURING_ROOT } else { rank::ROOT };
+        let action = Action::Root { function: self.number, root: id };
+        edits.push(Edit { span: root.span, rank, action });
+        for capture in &root.captures {
+            let action = Action::Capture { temp: capture.temp };
+            edits.push(Edit { span: capture.span, rank: rank::CAPTURE, action });
+        }
+    }
+
+    /// Why a root's text cannot be rewritten.
+    fn unwatchable(&self, id: RootId) -> Option<&'static str> {
+        let root = &self.body.source.roots[id];
+        if !root.rewritable {
+            return Some("its text cannot be rewritten");
+        }
+        if root.span.is_none() {
+            return Some("its place in the text is not known");
+        }
+        if has_compound_literal(self.request.map.slice(root.span)) {
+            return Some("its text has a compound literal, which must not move into a block");
+        }
+        let stores_bits = matches!(root.point, Point::Stmt(stmt)
+            if matches!(self.body.stmts[stmt], Stmt::StoreBits { .. }));
+        if root.kind == RootKind::Address && stores_bits {
+            return Some("a bit-field has no address");
+        }
+        None
+    }
+}
+
+/// Whether the text has a `(type){...}`, whose object would end with a block put around it.
+fn has_compound_literal(text: &str) -> bool {
+    let mut after_parenthesis = false;
+    for byte in text.bytes() {
+        match byte {
+            b')' => after_parenthesis = true,
+            b'{' if after_parenthesis => return true,
+            b' ' | b'\t' | b'\n' => {}
+            _ => after_parenthesis = false,
+        }
+    }
+    false
+}
+
+/// An integer constant of C, of a type that holds it.
+fn integer(value: i128) -> String {
+    match value {
+        -0x8000_0000_0000_0000 => "(-9223372036854775807l - 1)".to_owned(),
+        _ if value > i128::from(i64::MAX) => format!("{value}ul"),
+        _ => format!("{value}l"),
+    }
+}
+
+/// The labels of an edit that could not be made.
+fn refuse(
+    action: &Action,
+    functions: &[(u32, WatchedFunction)],
+    request: &RewriteRequest<'_>,
+    plan: &mut Plan,
+) {
+    let (function, site) = match action {
+        Action::Root { function, root } => (*function, Site::Root(*root)),
+        Action::Decision { function, index } | Action::Condition { function, index, .. } => {
+            let found = functions.iter().find(|(number, _)| number == function);
+            let Some((_, found)) = found else { return };
+            (*function, Site::Decision(found.decisions[*index].id))
+        }
+        Action::Insert(_)
+        | Action::Mark { .. }
+        | Action::Switch { .. }
+        | Action::Capture { .. } => {
+            return;
+        }
+    };
+    let labels = request.watched[function as usize].labels.iter();
+    let own = labels.filter(|(_, label)| label.site == site).map(|(label, _)| Unwatched {
+        function,
+        label,
+        reason: "its text overlaps that of another place".to_owned(),
+    });
+    plan.unwatched.extend(own);
+}
+
+/// Makes the text of each edit from the text inside of it.
+struct Renderer<'a> {
+    request: &'a RewriteRequest<'a>,
+    functions: IndexMap<u32, WatchedFunction>,
+}
+
+impl Renderer<'_> {
+    fn render(&self, node: &Node<Action>) -> String {
+        match &node.action {
+            Action::Insert(text) => text.clone(),
+            Action::Mark { style, record } => mark(*style, record, &self.inside(node)),
+            Action::Switch { dispatch } => {
+                let operand = self.inside(node);
+                format!("({{ __auto_type lydian_x = ({operand}) + 0; {dispatch} lydian_x; }})")
+            }
+            Action::Decision { function, index } => {
+                let edit = &self.functions[function].decisions[*index];
+                edit.render(&self.inside(node))
+            }
+            Action::Condition { function, index, condition } => {
+                let mut captured = Vec::new();
+                let text = self.inside_capturing(node, &mut captured);
+                let edit = &self.functions[function].decisions[*index];
+                let captures = self.captures(*function, &captured);
+                edit.render_condition(*condition, &text, &captures)
+            }
+            Action::Root { function, root } => {
+                let mut captured = Vec::new();
+                let text = self.inside_capturing(node, &mut captured);
+                let captures = self.captures(*function, &captured);
+                let hooks = &self.functions[function].roots[root];
+                let Some(body) = self.body(*function) else { return text };
+                root_text(body, *root, &format!("{captures}{hooks}"), &text)
+            }
+            // A capture whose root is not rewritten stays where it is.
+            Action::Capture { .. } => self.inside(node),
+        }
+    }
+
+    fn body(&self, function: u32) -> Option<&Body> {
+        let function = self.request.watched[function as usize].function;
+        self.request.program.functions[function].body.as_ref()
+    }
+
+    fn captures(&self, function: u32, captured: &[(LocalId, String)]) -> String {
+        let body = self.body(function);
+        body.map_or(String::new(), |body| captures(self.request.program, body, captured))
+    }
+
+    fn inside(&self, node: &Node<Action>) -> String {
+        splice(self.request.map.text(), node.span, &node.children, &mut |child| self.render(child))
+    }
+
+    /// The text inside, its captures replaced by their names and collected.
+    fn inside_capturing(
+        &self,
+        node: &Node<Action>,
+        captured: &mut Vec<(LocalId, String)>,
+    ) -> String {
+        splice(self.request.map.text(), node.span, &node.children, &mut |child| match &child.action
+        {
+            Action::Capture { temp } => {
+                captured.push((*temp, self.inside(child)));
+                hooks::temporary(*temp)
+            }
+            _ => self.render(child),
+        })
+    }
+}
+
+fn mark(style: MarkStyle, record: &str, inner: &str) -> String {
+    match style {
+        MarkStyle::Wrap | MarkStyle::BeforeFor => format!("{{ {record}{inner} }}"),
+        MarkStyle::Before => format!("{record}{inner}"),
+        MarkStyle::Expression => format!("(({{ {record}}}), {inner})"),
+    }
+}
+
+/// A root with what is done before it is evaluated.
+fn root_text(body: &Body, id: RootId, before: &str, text: &str) -> String {
+    let root = &body.source.roots[id];
+    match root.kind {
+        RootKind::Address => format!("(*({{ {before}&({text}); }}))"),
+        // The value of a bit-field has the promoted type, which a block's value would lose.
+        RootKind::Value | RootKind::Assigned { .. } if reads_bits(body, root.expr) => {
+            format!("({{ {before}+({text}); }})")
+        }
+        _ => format!("({{ {before}{text}; }})"),
+    }
+}
+
+fn reads_bits(body: &Body, expr: lydian_ir::ExprId) -> bool {
+    match &body.exprs[expr] {
+        Expr::LoadBits { .. } => true,
+        Expr::Cast(_, _, inner) => reads_bits(body, *inner),
+        _ => false,
+    }
+}

@@ -1,0 +1,466 @@
+//! A decision's text: its conditions note their values, and its outcome records them.
+//!
+//! `v` holds a bit for each true condition, `r` one for each that was reached (kept only where
+//! something asks for it). Where all conditions are pure and those that evaluation would not reach
+//! matter, all are evaluated first and the decision is computed from the bits. Mutants of a
+//! condition are evaluated just before it, on the state that it is evaluated on, and judged at the
+//! outcome.
+
+use std::fmt::Write as _;
+
+use lydian_base::{EntityId, Span};
+use lydian_ir::source::{Capture, DecisionSite, RootKind};
+use lydian_ir::{BoolTree, ConditionId, Decision, DecisionId, ExprId, Purity};
+use lydian_objective::Pred;
+use rustc_hash::FxHashMap;
+
+use super::RewriteRequest;
+use super::hooks::Hooks;
+use super::rails::{Leaves, RailWriter, Rails};
+use super::vectors::{CELL_CONDITIONS, Recording, pure_conditions};
+
+/// Everything that rendering a decision needs.
+#[derive(Debug)]
+pub(super) struct DecisionEdit {
+    pub(super) id: DecisionId,
+    tree: BoolTree,
+    recording: Recording,
+    /// The first cell, or the number among the wide decisions.
+    first: u32,
+    spans: Vec<Span>,
+    purity: Vec<Purity>,
+    /// The conditions' own texts, on one line.
+    texts: Vec<String>,
+    /// The conditions that have a value where they are not reached.
+    pure: Vec<usize>,
+    /// Mutants, in the order of their numbers.
+    mutants: Vec<MutantHook>,
+    numbers: FxHashMap<(ConditionId, ExprId), usize>,
+    /// Labels to be judged at the outcome: their cells and predicates' texts.
+    judged: Vec<String>,
+    /// Captures of conditions that have mutants.
+    captures: Vec<Vec<Capture>>,
+}
+
+/// A mutant of a condition.
+#[derive(Debug)]
+struct MutantHook {
+    condition: usize,
+    /// The cells of the labels that ask for it.
+    cells: Vec<usize>,
+    /// Evaluates it into its variable.
+    text: String,
+    /// Whether it has a value where its condition is not reached.
+    pure: bool,
+}
+
+impl MutantHook {
+    /// Evaluates it unless all labels that ask for it are covered.
+    fn statement(&self) -> String {
+        let open: Vec<_> = self.cells.iter().map(|cell| format!("!lydian_hit[{cell}]")).collect();
+        format!("if ({}) {{ {} }} ", open.join(" | "), self.text)
+    }
+}
+
+impl DecisionEdit {
+    pub(super) fn new(
+        id: DecisionId,
+        decision: &Decision,
+        request: &RewriteRequest<'_>,
+        site: &DecisionSite,
+        recording: Recording,
+        first: u32,
+    ) -> Self {
+        let texts = site.conditions.iter().map(|span| one_line(request.map.slice(*span)));
+        Self {
+            id,
+            tree: decision.tree.clone(),
+            recording,
+            first,
+            texts: texts.collect(),
+            spans: site.conditions.clone(),
+            purity: decision.conditions.values().map(|condition| condition.purity).collect(),
+            pure: pure_conditions(decision, request.short_circuit),
+            mutants: Vec::new(),
+            numbers: FxHashMap::default(),
+            judged: Vec::new(),
+            captures: vec![Vec::new(); site.conditions.len()],
+        }
+    }
+
+    /// Adds a label that speaks of mutants or of the state: `cell` is set at an outcome where the
+    /// predicate is surely true.
+    pub(super) fn hook(
+        &mut self,
+        pred: &Pred,
+        cell: usize,
+        hooks: &mut Hooks<'_>,
+    ) -> Result<(), String> {
+        let before = self.mutants.len();
+        let mut writer = RailWriter::default();
+        let mut leaves = EventLeaves { edit: self, hooks, cell };
+        match writer.write(pred, &mut leaves) {
+            Ok(rails) => {
+                let declarations = writer.into_declarations();
+                self.judged.push(format!(
+                    "if (!lydian_hit[{cell}]) {{ {declarations}lydian_hit[{cell}] = {}; }} ",
+                    rails.yes
+                ));
+                Ok(())
+            }
+            Err(reason) => {
+                self.mutants.truncate(before);
+                self.numbers.retain(|_, number| *number < before);
+                Err(reason)
+            }
+        }
+    }
+
+    fn words(&self) -> usize {
+        self.spans.len().div_ceil(64)
+    }
+
+    fn is_wide(&self) -> bool {
+        self.spans.len() > CELL_CONDITIONS
+    }
+
+    fn value_word(&self, index: usize) -> String {
+        match self.is_wide() {
+            true => format!("lydian_v{}[{}]", self.id.index(), index / 64),
+            false => format!("lydian_v{}", self.id.index()),
+        }
+    }
+
+    fn reached_word(&self, index: usize) -> String {
+        format!("lydian_r{}[{}]", self.id.index(), index / 64)
+    }
+
+    fn bit(&self, index: usize) -> String {
+        if self.is_wide() {
+            format!("(1ul << {})", index % 64)
+        } else {
+            format!("{}u", 1u64 << index)
+        }
+    }
+
+    /// The conditions to be evaluated at the outcome where they were not reached.
+    fn late(&self) -> Vec<usize> {
+        let needed = |index: &usize| match &self.recording {
+            _ if !self.judged.is_empty() => true,
+            Recording::Vector { needed, .. } => needed >> index & 1 == 1,
+            Recording::Wide(_) => true,
+            Recording::Nothing | Recording::Outcome(_) => false,
+        };
+        self.pure.iter().copied().filter(needed).collect()
+    }
+
+    fn keeps_reached(&self) -> bool {
+        let effects = self.purity.contains(&Purity::Effects);
+        !self.judged.is_empty() || (effects && !self.late().is_empty())
+    }
+
+    /// Whether all conditions are evaluated before the outcome is computed from them.
+    fn is_eager(&self) -> bool {
+        self.judged.is_empty()
+            && !self.is_wide()
+            && self.pure.len() == self.spans.len()
+            && !self.late().is_empty()
+    }
+
+    fn keeps_values(&self) -> bool {
+        !self.judged.is_empty()
+            || matches!(self.recording, Recording::Vector { .. } | Recording::Wide(_))
+    }
+
+    /// Variables at the start of the function's body.
+    pub(super) fn declarations(&self) -> String {
+        let id = self.id.index();
+        let mut text = String::new();
+        if self.keeps_values() {
+            let _ = match self.is_wide() {
+                true => write!(text, "unsigned long lydian_v{id}[{}]; ", self.words()),
+                false => write!(text, "unsigned int lydian_v{id}; "),
+            };
+            let _ = write!(text, "int lydian_o{id}; ");
+        }
+        if self.keeps_reached() {
+            let _ = write!(text, "unsigned long lydian_r{id}[{}]; ", self.words());
+        }
+        if !self.mutants.is_empty() {
+            let _ = write!(text, "unsigned char lydian_m{id}[{}]; ", self.mutants.len());
+        }
+        text
+    }
+
+    /// The conditions whose text is edited.
+    pub(super) fn condition_spans(&self) -> impl Iterator<Item = (usize, Span)> {
+        let edited = self.keeps_values() && !self.is_eager();
+        self.spans.clone().into_iter().enumerate().filter(move |_| edited)
+    }
+
+    /// The captures of conditions that have mutants.
+    pub(super) fn captures(&self) -> impl Iterator<Item = &Capture> {
+        self.captures.iter().flatten()
+    }
+
+    /// A condition that notes its value. `captures` declares what `text` captures.
+    pub(super) fn render_condition(&self, index: usize, text: &str, captures: &str) -> String {
+        let (value, bit) = (self.value_word(index), self.bit(index));
+        let mut noted = format!("((({text}) ? ({value} |= {bit}, 1) : 0))");
+        if self.keeps_reached() {
+            let reached = self.reached_word(index);
+            noted = format!("({reached} |= 1ul << {}, {noted})", index % 64);
+        }
+        let hooks: String = self
+            .mutants
+            .iter()
+            .filter(|m| m.condition == index)
+            .map(MutantHook::statement)
+            .collect();
+        if captures.is_empty() && hooks.is_empty() {
+            return noted;
+        }
+        format!("({{ {captures}{hooks}{noted}; }})")
+    }
+
+    /// The decision, `inner` being its text with its conditions rendered.
+    pub(super) fn render(&self, inner: &str) -> String {
+        if !self.keeps_values() {
+            return match &self.recording {
+                Recording::Outcome(labels) => self.render_outcome(inner, labels),
+                _ => inner.to_owned(),
+            };
+        }
+        let id = self.id.index();
+        if self.is_eager() {
+            return format!(
+                "(lydian_v{id} = {}, {}{})",
+                self.eager_bits(),
+                self.record(),
+                self.computed(&self.tree)
+            );
+        }
+        format!(
+            "({}lydian_o{id} = ({inner}), {}{}{}lydian_o{id})",
+            self.reset(),
+            self.late_values(),
+            self.record(),
+            self.judge()
+        )
+    }
+
+    fn render_outcome(&self, inner: &str, labels: &[Vec<lydian_objective::LabelId>; 2]) -> String {
+        let record = |outcome: usize| match labels[outcome].is_empty() {
+            true => String::new(),
+            false => format!("lydian_hit[{}] = 1, ", self.first as usize + outcome),
+        };
+        format!("(({inner}) ? ({}1) : ({}0))", record(1), record(0))
+    }
+
+    fn reset(&self) -> String {
+        let id = self.id.index();
+        let mut text = String::new();
+        match self.is_wide() {
+            true => (0..self.words()).for_each(|word| {
+                let _ = write!(text, "lydian_v{id}[{word}] = 0, ");
+            }),
+            false => _ = write!(text, "lydian_v{id} = 0, "),
+        }
+        if self.keeps_reached() {
+            (0..self.words()).for_each(|word| {
+                let _ = write!(text, "lydian_r{id}[{word}] = 0, ");
+            });
+        }
+        if !self.mutants.is_empty() {
+            let _ = write!(text, "__builtin_memset(lydian_m{id}, 0, {}), ", self.mutants.len());
+        }
+        text
+    }
+
+    fn eager_bits(&self) -> String {
+        let bit = |(index, text): (usize, &String)| match index {
+            0 => format!("(unsigned int)!!({text})"),
+            _ => format!("(unsigned int)!!({text}) << {index}"),
+        };
+        self.texts.iter().enumerate().map(bit).collect::<Vec<_>>().join(" | ")
+    }
+
+    /// The outcome, computed from the conditions' bits.
+    fn computed(&self, tree: &BoolTree) -> String {
+        let part = |tree: &BoolTree| self.computed(tree);
+        match tree {
+            BoolTree::Const(value) => u8::from(*value).to_string(),
+            BoolTree::Cond(c) => {
+                format!("((lydian_v{} & {}) != 0)", self.id.index(), self.bit(c.index()))
+            }
+            BoolTree::Not(a) => format!("!{}", part(a)),
+            BoolTree::And(a, b) => format!("({} && {})", part(a), part(b)),
+            BoolTree::Or(a, b) => format!("({} || {})", part(a), part(b)),
+            BoolTree::BitAnd(a, b) => format!("({} & {})", part(a), part(b)),
+            BoolTree::BitOr(a, b) => format!("({} | {})", part(a), part(b)),
+            BoolTree::Eq(a, b) => format!("({} == {})", part(a), part(b)),
+            BoolTree::Xor(a, b) => format!("({} != {})", part(a), part(b)),
+            BoolTree::Ite(c, a, b) => format!("({} ? {} : {})", part(c), part(a), part(b)),
+        }
+    }
+
+    /// Values, at the outcome, of conditions and mutants that were not reached.
+    fn late_values(&self) -> String {
+        let mut text = String::new();
+        let always = lydian_objective::formula::always_reached(&self.tree);
+        for index in self.late() {
+            if always.contains(ConditionId::from_index(index)) {
+                continue;
+            }
+            let (value, bit) = (self.value_word(index), self.bit(index));
+            let noted = format!("(({}) ? ({value} |= {bit}, 0) : 0)", self.texts[index]);
+            if !self.keeps_reached() {
+                // Nothing changes while the decision is evaluated: a second time gives the same.
+                let _ = write!(text, "{noted}, ");
+                continue;
+            }
+            let unreached = format!("!({} & (1ul << {}))", self.reached_word(index), index % 64);
+            let hooks: String = self
+                .mutants
+                .iter()
+                .filter(|mutant| mutant.condition == index && mutant.pure)
+                .map(MutantHook::statement)
+                .collect();
+            match hooks.is_empty() {
+                true => _ = write!(text, "({unreached} && {noted}), "),
+                false => {
+                    let _ = write!(text, "({{ if ({unreached}) {{ (void){noted}; {hooks}}} }}), ");
+                }
+            }
+        }
+        text
+    }
+
+    fn record(&self) -> String {
+        match &self.recording {
+            Recording::Vector { .. } => {
+                format!("lydian_hit[{} + lydian_v{}] = 1, ", self.first, self.id.index())
+            }
+            Recording::Wide(_) => format!(
+                "lydian_wide({}, {}, lydian_v{}), ",
+                self.first,
+                self.words(),
+                self.id.index()
+            ),
+            Recording::Outcome(labels) => {
+                let cells = labels.iter().enumerate().filter(|(_, labels)| !labels.is_empty());
+                let store = |(outcome, _): (usize, &Vec<_>)| {
+                    let is = if outcome == 1 { "" } else { "!" };
+                    let cell = self.first as usize + outcome;
+                    format!("({is}lydian_o{} && (lydian_hit[{cell}] = 1)), ", self.id.index())
+                };
+                cells.map(store).collect()
+            }
+            Recording::Nothing => String::new(),
+        }
+    }
+
+    fn judge(&self) -> String {
+        if self.judged.is_empty() {
+            return String::new();
+        }
+        format!("({{ {}}}), ", self.judged.concat())
+    }
+
+    /// The number of a mutant's variable, made on first use.
+    fn mutant(
+        &mut self,
+        condition: ConditionId,
+        expr: ExprId,
+        hooks: &Hooks<'_>,
+        cell: usize,
+    ) -> Result<usize, String> {
+        if let Some(number) = self.numbers.get(&(condition, expr)) {
+            self.mutants[*number].cells.push(cell);
+            return Ok(*number);
+        }
+        let index = condition.index();
+        let captures = condition_captures(hooks, self.id, condition)?;
+        let at = self.spans[index].start;
+        let from = hooks.body().exprs.len();
+        let value = hooks.text(expr, at, from, &captures)?;
+        let number = self.mutants.len();
+        let variable = format!("lydian_m{}[{number}]", self.id.index());
+        let text = format!(
+            "lydian_bad = 0; {variable} = ({value}) ? 2 : 1; if (lydian_bad) {variable} = 0;"
+        );
+        let pure = self.pure.contains(&index)
+            && hooks.cannot_trap(expr), hooks.exprs(), expr);
+        self.mutants.push(MutantHook { condition: index, cells: vec![cell], text, pure });
+        self.numbers.insert((condition, expr), number);
+        self.captures[index] = captures;
+        Ok(number)
+    }
+}
+
+/// The captures of a condition, from its root.
+fn condition_captures(
+    hooks: &Hooks<'_>,
+    decision: DecisionId,
+    condition: ConditionId,
+) -> Result<Vec<Capture>, String> {
+    let wanted = RootKind::Condition { decision, condition };
+    let root = hooks.body().source.roots.values().find(|root| root.kind == wanted);
+    let root = root.ok_or_else(|| "its condition's place is not known".to_owned())?;
+    if !root.rewritable || super::has_compound_literal(hooks.slice(root.span)) {
+        return Err("its text cannot be rewritten".to_owned());
+    }
+    Ok(root.captures.clone())
+}
+
+/// Leaves of a decision's event.
+struct EventLeaves<'e, 'h, 'a> {
+    edit: &'e mut DecisionEdit,
+    hooks: &'h mut Hooks<'a>,
+    /// The cell of the label that asks: once it is set, its mutants need no evaluation.
+    cell: usize,
+}
+
+impl EventLeaves<'_, '_, '_> {
+    fn is_reached(&self, condition: ConditionId) -> String {
+        let index = condition.index();
+        format!("(int)({} >> {} & 1)", self.edit.reached_word(index), index % 64)
+    }
+}
+
+impl Leaves for EventLeaves<'_, '_, '_> {
+    type Error = String;
+
+    fn condition(&mut self, condition: ConditionId) -> Result<Rails, String> {
+        let index = condition.index();
+        let shift = index % 64;
+        let value = format!("(int)({} >> {shift} & 1)", self.edit.value_word(index));
+        if self.edit.pure.contains(&index) {
+            return Ok(Rails::known(&value));
+        }
+        let reached = self.is_reached(condition);
+        Ok(Rails { yes: format!("({value})"), no: format!("({reached} & !({value}))") })
+    }
+
+    fn reached(&mut self, condition: ConditionId) -> Result<Rails, String> {
+        Ok(Rails::known(&self.is_reached(condition)))
+    }
+
+    fn mutant(&mut self, condition: ConditionId, expr: ExprId) -> Result<Rails, String> {
+        let number = self.edit.mutant(condition, expr, self.hooks, self.cell)?;
+        let variable = format!("lydian_m{}[{number}]", self.edit.id.index());
+        Ok(Rails { yes: format!("({variable} == 2)"), no: format!("({variable} == 1)") })
+    }
+
+    fn expr(&mut self, expr: ExprId) -> Result<String, String> {
+        let at = self.edit.spans.last().map_or(0, |span| span.start);
+        self.hooks.text(expr, at, 0, &[])
+    }
+}
+
+/// The text on one line, without line markers, for use at a second place.
+fn one_line(text: &str) -> String {
+    let lines = text.lines().enumerate();
+    let kept = lines.filter(|(index, line)| *index == 0 || !line.trim_start().starts_with('#'));
+    kept.map(|(_, line)| line).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,146 @@
+//! Statements that evaluate a label's predicate on the state at one place and set its cell.
+
+use lydian_ir::cexact::{ExactC, Guard, ScopedNames};
+use lydian_ir::source::Capture;
+use lydian_ir::trap::may_trap;
+use lydian_ir::{Body, CType, ConditionId, ExprId, LocalId, Overflow, Program};
+use lydian_objective::{FunctionObjectives, Pred};
+
+use super::RewriteRequest;
+use super::rails::{Leaves, RailWriter, Rails};
+
+/// The name of the variable that holds a captured value.
+pub(super) fn temporary(temp: LocalId) -> String {
+    format!("lydian_{temp}")
+}
+
+/// Declarations of captured values, in order. They have the types of their temporaries where those
+/// are arithmetic, so that a bit-field is promoted as it is in the user's text.
+pub(super) fn captures(program: &Program, body: &Body, captured: &[(LocalId, String)]) -> String {
+    let declare = |temp: LocalId| match program.types.get(body.locals[temp].ty) {
+        CType::Int { .. } | CType::Float | CType::Double => {
+            program.types.spell(body.locals[temp].ty, &temporary(temp))
+        }
+        _ => format!("__auto_type {}", temporary(temp)),
+    };
+    captured.iter().map(|(temp, text)| format!("{} = ({text}); ", declare(*temp))).collect()
+}
+
+/// Writes hooks of one function.
+pub(super) struct Hooks<'a> {
+    request: &'a RewriteRequest<'a>,
+    objectives: &'a FunctionObjectives,
+    body: &'a Body,
+}
+
+impl<'a> Hooks<'a> {
+    pub(super) fn new(
+        request: &'a RewriteRequest<'a>,
+        objectives: &'a FunctionObjectives,
+        body: &'a Body,
+    ) -> Self {
+        Self { request, objectives, body }
+    }
+
+    pub(super) const fn body(&self) -> &'a Body {
+        self.body
+    }
+
+    /// Whether an expression of a predicate has a value on every state.
+    pub(super) fn cannot_trap(&self, expr: ExprId) -> bool {
+        let overflow =
+            if self.request.overflow_traps { Overflow::Trap } else { Overflow::Wrap };
+        !may_trap(self.request.program, self.body, &self.objectives.exprs, expr, overflow)
+    }
+
+    pub(super) fn slice(&self, span: lydian_base::Span) -> &'a str {
+        self.request.map.slice(span)
+    }
+
+    /// A statement that sets the cell where the predicate is surely true on the state at `at`.
+    /// Operators from expression `guard_from` on check their operands. `captures` have names.
+    pub(super) fn record(
+        &self,
+        pred: &Pred,
+        at: u32,
+        guard_from: usize,
+        cell: usize,
+        captures: &[Capture],
+    ) -> Result<String, String> {
+        if let Pred::Const(value) = pred {
+            return Ok(if *value { format!("lydian_hit[{cell}] = 1; ") } else { String::new() });
+        }
+        let mut writer = RailWriter::default();
+        let mut leaves = StateLeaves { hooks: self, at, guard_from, captures };
+        let rails = writer.write(pred, &mut leaves)?;
+        let declarations = writer.into_declarations();
+        Ok(format!(
+            "if (!lydian_hit[{cell}]) {{ {declarations}lydian_hit[{cell}] = {}; }} ",
+            rails.yes
+        ))
+    }
+
+    /// The text of an expression on the state at `at`.
+    pub(super) fn text(
+        &self,
+        expr: ExprId,
+        at: u32,
+        guard_from: usize,
+        captures: &[Capture],
+    ) -> Result<String, String> {
+        let temporary = |temp: LocalId| {
+            captures.iter().any(|capture| capture.temp == temp).then(|| temporary(temp))
+        };
+        let names = ScopedNames::new(
+            self.request.program,
+            self.objectives.function,
+            self.body,
+            at,
+            &temporary,
+        );
+        let guard = Guard {
+            poison: "lydian_bad",
+            from: guard_from,
+            overflow_traps: self.request.overflow_traps,
+            loads: true,
+        };
+        let exact = ExactC::new(
+            self.request.program,
+            self.body,
+            &self.objectives.exprs,
+            &names,
+            Some(guard),
+        );
+        exact.text(expr).map_err(|error| error.to_string())
+    }
+}
+
+/// Leaves on a state; there is no decision to speak of.
+struct StateLeaves<'h, 'a> {
+    hooks: &'h Hooks<'a>,
+    at: u32,
+    guard_from: usize,
+    captures: &'h [Capture],
+}
+
+const NO_DECISION: &str = "its predicate speaks of a decision's conditions outside of the decision";
+
+impl Leaves for StateLeaves<'_, '_> {
+    type Error = String;
+
+    fn condition(&mut self, _: ConditionId) -> Result<Rails, String> {
+        Err(NO_DECISION.to_owned())
+    }
+
+    fn reached(&mut self, _: ConditionId) -> Result<Rails, String> {
+        Err(NO_DECISION.to_owned())
+    }
+
+    fn mutant(&mut self, _: ConditionId, _: ExprId) -> Result<Rails, String> {
+        Err(NO_DECISION.to_owned())
+    }
+
+    fn expr(&mut self, expr: ExprId) -> Result<String, String> {
+        self.hooks.text(expr, self.at, self.guard_from, self.captures)
+    }
+}

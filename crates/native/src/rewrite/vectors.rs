@@ -1,0 +1,114 @@
+//! What must be recorded of a decision, found by trying all of its vectors.
+//!
+//! A vector is the set of true conditions; which conditions were reached follows from it, as the
+//! tree says. Labels that are equal on all vectors of one outcome need the outcome only; a condition
+//! that is not reached is worth evaluating only if its value can change what is covered.
+
+use lydian_base::EntityId;
+use lydian_ir::{Decision, Purity, Truth};
+use lydian_objective::event::DecisionVector;
+use lydian_objective::{LabelId, Pred};
+
+/// Decisions with more conditions record vectors instead of cells.
+pub(crate) const CELL_CONDITIONS: usize = 10;
+
+/// How a decision is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Recording {
+    /// Nothing about it is asked.
+    Nothing,
+    /// Its outcome: labels of false, and of true.
+    Outcome([Vec<LabelId>; 2]),
+    /// Its vector: labels of each.
+    Vector {
+        labels: Vec<Vec<LabelId>>,
+        /// The conditions, as bits, whose value matters where they are not reached.
+        needed: u64,
+    },
+    /// Its vector, judged later.
+    Wide(Vec<LabelId>),
+}
+
+/// The vector whose true conditions are the bits.
+pub(crate) fn vector(decision: &Decision, short_circuit: bool, values: &[u64]) -> DecisionVector {
+    DecisionVector::of(decision, short_circuit, |condition| {
+        let word = values.get(condition.index() / 64).copied().unwrap_or(0);
+        word >> (condition.index() % 64) & 1 == 1
+    })
+}
+
+/// Decides how to record a decision for these labels, none of which has mutants or expressions.
+pub(crate) fn recording(
+    decision: &Decision,
+    short_circuit: bool,
+    labels: &[(LabelId, &Pred)],
+) -> Recording {
+    let count = decision.conditions.len();
+    if labels.is_empty() {
+        return Recording::Nothing;
+    }
+    if count > CELL_CONDITIONS {
+        return Recording::Wide(labels.iter().map(|(label, _)| *label).collect());
+    }
+    let vectors: Vec<_> =
+        (0..1u64 << count).map(|bits| Vector::new(decision, short_circuit, bits, labels)).collect();
+    if let Some(outcomes) = by_outcome(&vectors) {
+        return Recording::Outcome(outcomes);
+    }
+    let mut needed = 0;
+    for (bits, vector) in vectors.iter().enumerate().filter(|(_, vector)| vector.exists) {
+        for bit in (0..count).map(|index| 1 << index) {
+            let unreached = vector.known & bit != 0 && vector.reached & bit == 0;
+            if unreached && vector.covers != vectors[bits ^ bit as usize].covers {
+                needed |= bit;
+            }
+        }
+    }
+    Recording::Vector { labels: vectors.into_iter().map(|vector| vector.covers).collect(), needed }
+}
+
+struct Vector {
+    /// Whether an evaluation can give it: unknown conditions are not true.
+    exists: bool,
+    reached: u64,
+    known: u64,
+    outcome: bool,
+    covers: Vec<LabelId>,
+}
+
+impl Vector {
+    fn new(
+        decision: &Decision,
+        short_circuit: bool,
+        bits: u64,
+        labels: &[(LabelId, &Pred)],
+    ) -> Self {
+        let vector = vector(decision, short_circuit, &[bits]);
+        let set = |holds: &dyn Fn(lydian_ir::ConditionId) -> bool| {
+            decision.conditions.ids().filter(|c| holds(*c)).fold(0, |set, c| set | 1 << c.index())
+        };
+        let known = set(&|c| vector.known.contains(c));
+        let exists = bits & !known == 0;
+        let outcome = decision.tree.eval(&|c| Truth::from(bits >> c.index() & 1 == 1)).is_true();
+        let covered = labels.iter().filter(|(_, pred)| exists && pred.eval(&vector).is_true());
+        let covers = covered.map(|(label, _)| *label).collect();
+        Self { exists, reached: set(&|c| vector.reached.contains(c)), known, outcome, covers }
+    }
+}
+
+fn by_outcome(vectors: &[Vector]) -> Option<[Vec<LabelId>; 2]> {
+    let mut outcomes: [Option<&Vec<LabelId>>; 2] = [None, None];
+    for vector in vectors.iter().filter(|vector| vector.exists) {
+        match &mut outcomes[usize::from(vector.outcome)] {
+            Some(covers) if **covers != vector.covers => return None,
+            found => *found = Some(&vector.covers),
+        }
+    }
+    Some(outcomes.map(|covers| covers.cloned().unwrap_or_default()))
+}
+
+/// The conditions that have a value where they are not reached.
+pub(crate) fn pure_conditions(decision: &Decision, short_circuit: bool) -> Vec<usize> {
+    let pure = decision.conditions.iter().filter(|(_, c)| c.purity == Purity::Pure);
+    if short_circuit { Vec::new() } else { pure.map(|(id, _)| id.index()).collect() }
+}
