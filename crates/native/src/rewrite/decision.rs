@@ -389,8 +389,7 @@ impl DecisionEdit {
         let text = format!(
             "lydian_bad = 0; {variable} = ({value}) ? 2 : 1; if (lydian_bad) {variable} = 0;"
         );
-        let pure = self.pure.contains(&index)
-            && hooks.cannot_trap(expr), hooks.exprs(), expr);
+        let pure = self.pure.contains(&index) && hooks.cannot_trap(expr);
         self.mutants.push(MutantHook { condition: index, cells: vec![cell], text, pure });
         self.numbers.insert((condition, expr), number);
         self.captures[index] = captures;

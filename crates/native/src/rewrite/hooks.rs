@@ -48,8 +48,7 @@ impl<'a> Hooks<'a> {
 
     /// Whether an expression of a predicate has a value on every state.
     pub(super) fn cannot_trap(&self, expr: ExprId) -> bool {
-        let overflow =
-            if self.request.overflow_traps { Overflow::Trap } else { Overflow::Wrap };
+        let overflow = if self.request.overflow_traps { Overflow::Trap } else { Overflow::Wrap };
         !may_trap(self.request.program, self.body, &self.objectives.exprs, expr, overflow)
     }
 
