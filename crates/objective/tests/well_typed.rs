@@ -168,3 +168,28 @@ fn a_new_expression_that_may_trap_is_none_of_the_bodys() {
         }
     }
 }
+
+#[test]
+fn predicates_read_as_c() {
+    let program = program();
+    let function = FuncId::from_index(0);
+    // The spans are of blank text, so every expression is spelled from its tree.
+    let map = SourceMap::from_preprocessed(" ".repeat(2000), "sample.c");
+    let criteria = [Criterion::Rte, Criterion::Wm];
+    let annotation = annotate(&program, &map, function, &Request::new(criteria)).expect("a body");
+    let texts: Vec<&str> =
+        annotation.objectives.labels.values().map(|label| label.text.as_str()).collect();
+    for expected in [
+        "j == 0",
+        "s == 0",
+        "((int64_t)i) >= 10",
+        "!((x > (-1.0f)) && (x < 1.8446744e19f))",
+        "table[(int64_t)i] != (-table[(int64_t)i])",
+        "s->a != (s->a + 1)",
+        "s->b != (~s->b)",
+        "(i < 7) != (i <= 7)",
+        "j != i",
+    ] {
+        assert!(texts.contains(&expected), "no `{expected}` among {texts:#?}");
+    }
+}

@@ -50,6 +50,7 @@ use crate::criterion::Criterion;
 use crate::formula::{active_conditions, for_each_node, outcome};
 use crate::label::{Pred, Site};
 use operators::Mutant;
+pub(super) use operators::c_symbol;
 
 mod operators;
 

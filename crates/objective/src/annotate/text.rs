@@ -1,8 +1,9 @@
 //! The text of a predicate for the user: C, with the program's own text for its conditions.
 
-use lydian_ir::{ConditionId, Expr, ExprId};
+use lydian_ir::{CastOp, ConditionId, Expr, ExprId, LocalId, RecordId, Type, UnOp};
 
 use super::Context;
+use super::mutation::c_symbol as op_symbol;
 use crate::label::{Pred, Site};
 
 /// Longer texts are cut: they are for reading.
@@ -76,16 +77,28 @@ fn connective(
     }
 }
 
-/// Puts a text in parentheses where it stands beside an operator and is not a single word.
+/// Puts a text in parentheses where it stands beside an operator and has one of its own.
 fn operand(text: &str, binding: Binding, out: &mut String) {
-    let word = text.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if binding == Binding::Loose || word {
+    if binding == Binding::Loose || is_primary(text) {
         out.push_str(text);
     } else {
         out.push('(');
         out.push_str(text);
         out.push(')');
     }
+}
+
+/// Whether a text is a name, a literal, a member or an element, such as `s->a` and `a.b[i + 1]`.
+fn is_primary(text: &str) -> bool {
+    let mut depth = 0i32;
+    text.replace("->", "").chars().all(|c| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        depth > 0 || c.is_alphanumeric() || matches!(c, '_' | '.' | ']')
+    })
 }
 
 /// A condition as the user wrote it, on one line.
@@ -102,26 +115,115 @@ fn one_line(text: &str) -> String {
     lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
-/// An expression as C.
+/// An expression as C: the user's own text where there is one, else in the same spirit. Conversions
+/// are written out; it is for reading, and the types of literals are not.
 fn expression(cx: &Context<'_>, expr: ExprId) -> String {
-    let text = one_line(cx.map.slice(cx.body.source.exprs[expr]));
-    if !text.is_empty() {
-        return text;
+    let node = &cx.exprs.arena()[expr];
+    let is_address = matches!(node, Expr::Field { .. } | Expr::Index { .. });
+    // The text of an address is that of the lvalue, whose value it is not.
+    let written = one_line(cx.map.slice(cx.body.source.exprs[expr]));
+    if !written.is_empty() && !is_address {
+        return written;
     }
-    let arena = cx.exprs.arena();
-    let part = |expr: ExprId| expression(cx, expr);
-    match &arena[expr] {
-        Expr::Const(_, bits) => bits.to_string(),
-        Expr::Local(local) | Expr::AddrLocal(local) => cx.body.locals[*local].name.clone(),
-        Expr::AddrGlobal(global) => format!("&{}", cx.program.globals[*global].name),
+    match node {
+        Expr::Const(ty, bits) => constant(*ty, *bits),
+        Expr::Local(local) => local_name(cx, *local),
         Expr::AddrFunc(func) => cx.program.functions[*func].name.clone(),
-        Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => format!("*({})", part(*addr)),
-        Expr::Unary(op, a) => format!("{op}({})", part(*a)),
-        Expr::Binary(op, a, b) => format!("{op}({}, {})", part(*a), part(*b)),
-        Expr::Cmp(op, a, b) => format!("({}) {} ({})", part(*a), op.c_symbol(), part(*b)),
-        Expr::Cast(_, ty, a) => format!("({ty})({})", part(*a)),
-        Expr::Field { base, field, .. } => format!("{}.{field}", part(*base)),
-        Expr::Index { base, index, .. } => format!("&{}[{}]", part(*base), part(*index)),
-        Expr::PtrDiff { a, b, .. } => format!("({}) - ({})", part(*a), part(*b)),
+        Expr::AddrLocal(_) | Expr::AddrGlobal(_) | Expr::Field { .. } | Expr::Index { .. } => {
+            format!("&{}", lvalue(cx, expr))
+        }
+        Expr::Load { addr, .. } => lvalue(cx, *addr),
+        Expr::LoadBits { field, addr } => {
+            let base = match cx.exprs.arena()[*addr] {
+                Expr::Index { base, .. } => base,
+                _ => *addr,
+            };
+            member(cx, base, field.record, field.field)
+        }
+        Expr::Unary(op, a) => {
+            let symbol = match op {
+                UnOp::NegU | UnOp::NegS | UnOp::FNeg => "-",
+                UnOp::Not if cx.exprs.type_of(*a) == Type::BOOL => "!",
+                UnOp::Not => "~",
+            };
+            format!("{symbol}{}", part(cx, *a))
+        }
+        Expr::Binary(op, a, b) => {
+            format!("{} {} {}", part(cx, *a), op_symbol(*op), part(cx, *b))
+        }
+        Expr::Cmp(op, a, b) => format!("{} {} {}", part(cx, *a), op.c_symbol(), part(cx, *b)),
+        Expr::Cast(op, ty, a) => conversion(cx, *op, *ty, *a),
+        Expr::PtrDiff { a, b, .. } => format!("{} - {}", part(cx, *a), part(cx, *b)),
+    }
+}
+
+/// An expression as an operand.
+fn part(cx: &Context<'_>, expr: ExprId) -> String {
+    let mut out = String::new();
+    operand(&expression(cx, expr), Binding::Tight, &mut out);
+    out
+}
+
+/// What an address is the address of.
+fn lvalue(cx: &Context<'_>, addr: ExprId) -> String {
+    match &cx.exprs.arena()[addr] {
+        Expr::AddrLocal(local) => local_name(cx, *local),
+        Expr::AddrGlobal(global) => cx.program.globals[*global].name.clone(),
+        Expr::Field { base, record, field } => member(cx, *base, *record, *field),
+        Expr::Index { base, index, .. } => {
+            let array = if is_object(cx, *base) { lvalue(cx, *base) } else { part(cx, *base) };
+            format!("{array}[{}]", expression(cx, *index))
+        }
+        _ => format!("*{}", part(cx, addr)),
+    }
+}
+
+/// Whether an address is of something that has a name or is part of that, rather than a pointer's
+/// value.
+fn is_object(cx: &Context<'_>, addr: ExprId) -> bool {
+    let arena = cx.exprs.arena();
+    matches!(arena[addr], Expr::AddrLocal(_) | Expr::AddrGlobal(_) | Expr::Field { .. })
+}
+
+fn member(cx: &Context<'_>, base: ExprId, record: RecordId, field: u32) -> String {
+    let field = cx.program.types.records[record].fields.get(field as usize);
+    let name = field.map_or("", |field| field.name.as_str());
+    let is_element = matches!(cx.exprs.arena()[base], Expr::Index { .. });
+    if is_object(cx, base) || is_element {
+        format!("{}.{name}", lvalue(cx, base))
+    } else {
+        format!("{}->{name}", part(cx, base))
+    }
+}
+
+fn local_name(cx: &Context<'_>, local: LocalId) -> String {
+    let name = &cx.body.locals[local].name;
+    if name.is_empty() { local.to_string() } else { name.clone() }
+}
+
+fn conversion(cx: &Context<'_>, op: CastOp, ty: Type, a: ExprId) -> String {
+    let name = match (op, ty) {
+        // A truth value is a number in C.
+        (CastOp::ZExt, _) if cx.exprs.type_of(a) == Type::BOOL => return expression(cx, a),
+        (CastOp::Bits, _) => return format!("bits({})", expression(cx, a)),
+        (_, Type::F32) => "float".to_owned(),
+        (_, Type::F64) => "double".to_owned(),
+        (_, Type::Ptr) => "void *".to_owned(),
+        (CastOp::SExt | CastOp::FToS, Type::Int(bits)) => format!("int{bits}_t"),
+        (_, Type::Int(bits)) => format!("uint{bits}_t"),
+    };
+    format!("({name}){}", part(cx, a))
+}
+
+/// A constant; numbers in the upper half of 32 bits and more are read as negative.
+fn constant(ty: Type, bits: u128) -> String {
+    match ty {
+        Type::F32 => format!("{:?}f", f32::from_bits(bits as u32)),
+        Type::F64 => format!("{:?}", f64::from_bits(bits as u64)),
+        Type::Int(32..) => {
+            let unused = 128 - ty.bits();
+            (((bits << unused) as i128) >> unused).to_string()
+        }
+        Type::Int(_) | Type::Ptr => bits.to_string(),
     }
 }

@@ -309,7 +309,8 @@ fn family(op: BinOp) -> Option<(&'static str, &'static [BinOp])> {
     .find(|(_, family)| family.contains(&op))
 }
 
-fn c_symbol(op: BinOp) -> &'static str {
+/// As C writes it.
+pub(in crate::annotate) fn c_symbol(op: BinOp) -> &'static str {
     use BinOp::*;
     match op {
         AddU | AddS | FAdd => "+",
