@@ -7,7 +7,10 @@ pub mod ctypes;
 mod decode;
 pub mod flags;
 mod layout;
+mod load;
+pub mod lower;
 mod parse;
 pub mod preprocess;
 
+pub use load::{LoadRequest, Unit, load};
 pub use parse::{FrontendError, ParseRequest, ParsedUnit, parse_unit};

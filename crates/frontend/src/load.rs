@@ -1,0 +1,52 @@
+//! From a source file to a program: the front end as a whole.
+
+use lydian_base::{Diagnostic, SourceMap};
+use lydian_ir::Program;
+
+use crate::flags::CompileFlags;
+use crate::lower::{LoweringOptions, lower};
+use crate::parse::{FrontendError, ParseRequest, parse_unit};
+
+/// What to load, and how.
+#[derive(Clone, Debug)]
+pub struct LoadRequest {
+    /// What to parse.
+    pub parse: ParseRequest,
+    /// How to lower it.
+    pub lowering: LoweringOptions,
+}
+
+impl LoadRequest {
+    /// A request to load what `parse` names, with the default options.
+    pub fn new(parse: ParseRequest) -> Self {
+        Self { parse, lowering: LoweringOptions::default() }
+    }
+}
+
+/// A translation unit, ready for every engine.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// The program.
+    pub program: Program,
+    /// The preprocessed text that all spans are ranges of, and the way back to the user's files.
+    pub source: SourceMap,
+    /// The flags in use, without those that clang does not know.
+    pub flags: CompileFlags,
+    /// What was left out and why, in the order of its finding: flags, label comments, constructs
+    /// that are not supported, ill-formed objectives.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Loads one source file. Runs clang; see [`parse_unit`].
+///
+/// # Errors
+/// The file, the flags, clang or the program itself; not a construct that is not supported, which
+/// is a diagnostic.
+pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
+    let parsed = parse_unit(&request.parse)?;
+    let lowered = lower(&parsed.ast, &parsed.source, request.lowering);
+    let mut diagnostics = parsed.diagnostics;
+    diagnostics.extend(lowered.diagnostics);
+    let program = lowered.program;
+    Ok(Unit { program, source: parsed.source, flags: parsed.flags, diagnostics })
+}

@@ -1,0 +1,183 @@
+//! Values of struct and union type: they are somewhere in memory, and are copied.
+
+use lydian_ir::source::{Point, RootKind};
+use lydian_ir::{ExprId, Stmt, Storage, Terminator};
+
+use super::builder::FunctionLowering;
+use super::effects::Effects;
+use super::types::layout_of;
+use super::{Lowering, Unsupported};
+use crate::ast::{self, BinaryOp, CastKind, ExprKind, UnaryOp, ValueCategory};
+use crate::ctypes::{CType, TypeId};
+
+impl FunctionLowering<'_, '_> {
+    /// Whether values of a type are kept in memory.
+    pub(super) fn is_aggregate(&self, ty: TypeId) -> bool {
+        matches!(self.unit.types.get(ty), CType::Record(_) | CType::Array { .. })
+    }
+
+    pub(super) fn size_of(&self, ty: TypeId, span: lydian_base::Span) -> Lowering<u64> {
+        layout_of(self.unit, ty)
+            .map(|layout| layout.size)
+            .ok_or_else(|| Unsupported::new(self.module.type_description(ty), span))
+    }
+
+    /// Lowers an expression of struct or union type to the address of its value, which is valid
+    /// until the next effect.
+    pub(super) fn aggregate(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
+        let unit = self.unit;
+        let expr = &unit.exprs[e];
+        match &expr.kind {
+            ExprKind::Paren(inner)
+            | ExprKind::Chosen(inner)
+            | ExprKind::Unary { op: UnaryOp::Extension, operand: inner } => self.aggregate(*inner),
+            ExprKind::Cast {
+                kind:
+                    CastKind::LValueToRValue
+                    | CastKind::NoOp
+                    | CastKind::AtomicToNonAtomic
+                    | CastKind::NonAtomicToAtomic,
+                operand,
+                ..
+            } => self.aggregate(*operand),
+            ExprKind::Assign { target, value } => {
+                self.frame.opaque = true;
+                self.apart(|l| l.assign_aggregate(*target, *value))
+            }
+            ExprKind::Binary { op: BinaryOp::Comma, left, right } => {
+                self.frame.opaque |= self.effects_of(*left).hoists;
+                self.apart(|l| l.discard(*left))?;
+                self.aggregate(*right)
+            }
+            ExprKind::Call { .. }
+            | ExprKind::Conditional { .. }
+            | ExprKind::StmtExpr(_)
+            | ExprKind::InitList(_)
+            | ExprKind::ImplicitValueInit
+            | ExprKind::DesignatedInitUpdate { .. }
+            | ExprKind::Cast { kind: CastKind::ToUnion, .. } => {
+                let temp = self.memory_temp(expr.ty.ty, expr.span)?;
+                self.frame.opaque = true;
+                self.apart(|l| l.initialise(temp, expr.ty, e))?;
+                Ok(temp)
+            }
+            ExprKind::VaArg { .. } => Err(Unsupported::new("`va_arg`", expr.span)),
+            _ if expr.category == ValueCategory::LValue => self.address(e),
+            ExprKind::Member { .. } => self.address(e),
+            ExprKind::Unsupported(name) => {
+                Err(Unsupported::new(super::place::unsupported_name(name), expr.span))
+            }
+            _ => Err(Unsupported::new("this struct expression", expr.span)),
+        }
+    }
+
+    /// The address of an argument, copied if a later argument could change it.
+    pub(super) fn aggregate_argument(
+        &mut self,
+        e: ast::ExprId,
+        later: &Effects,
+    ) -> Lowering<ExprId> {
+        let addr = self.aggregate(e)?;
+        if !later.memory && self.is_stable(addr, later) {
+            return Ok(addr);
+        }
+        let expr = &self.unit.exprs[e];
+        let temp = self.memory_temp(expr.ty.ty, expr.span)?;
+        self.copy(temp, addr, expr.ty.ty, expr.span)?;
+        Ok(temp)
+    }
+
+    /// Copies a value of a type.
+    pub(super) fn copy(
+        &mut self,
+        dst: ExprId,
+        src: ExprId,
+        ty: TypeId,
+        span: lydian_base::Span,
+    ) -> Lowering<()> {
+        let size = self.size_of(ty, span)?;
+        if size > 0 && dst != src {
+            self.emit(Stmt::Copy { dst, src, size });
+        }
+        Ok(())
+    }
+
+    /// `target = value` for structs and unions; gives the target's address. Clang evaluates the
+    /// target first here.
+    pub(super) fn assign_aggregate(
+        &mut self,
+        target: ast::ExprId,
+        value: ast::ExprId,
+    ) -> Lowering<ExprId> {
+        let ty = self.unit.exprs[target].ty.ty;
+        let span = self.unit.exprs[target].span;
+        let later = self.effects_of(value);
+        let (addr, mut frame) = self.framed(|l| l.address(target))?;
+        let addr = if self.is_stable(addr, &later) {
+            addr
+        } else {
+            frame.opaque = true;
+            let pointee = self.ctype(ty);
+            let pointer = self.module.program.types.pointer(pointee);
+            let temp = self.temp_of(pointer, lydian_ir::Type::Ptr);
+            self.emit(Stmt::Assign { dst: temp, value: addr });
+            self.read(temp)
+        };
+        let src = self.apart(|l| l.aggregate(value))?;
+        let size = self.size_of(ty, span)?;
+        if size > 0 {
+            let stmt = self.emit(Stmt::Copy { dst: addr, src, size });
+            let text = self.text(target);
+            self.root(Point::Stmt(stmt), addr, RootKind::Address, text, frame);
+        }
+        Ok(addr)
+    }
+
+    /// Both arms of a conditional of struct type, into `dst`.
+    pub(super) fn conditional_into(
+        &mut self,
+        dst: ExprId,
+        ty: crate::ctypes::QualType,
+        condition: ast::ExprId,
+        then: ast::ExprId,
+        otherwise: ast::ExprId,
+    ) -> Lowering<()> {
+        let (then_block, else_block, join) = (self.new_block(), self.new_block(), self.new_block());
+        self.control_decision(condition, then_block, else_block)?;
+        for (block, arm) in [(then_block, then), (else_block, otherwise)] {
+            self.start(block);
+            self.apart(|l| l.initialise(dst, ty, arm))?;
+            self.terminate(Terminator::Goto(join));
+        }
+        self.start(join);
+        Ok(())
+    }
+
+    /// The address of a compound literal, filled.
+    pub(super) fn compound_literal(
+        &mut self,
+        e: ast::ExprId,
+        init: ast::ExprId,
+        file_scope: bool,
+    ) -> Lowering<ExprId> {
+        let expr = &self.unit.exprs[e];
+        if file_scope {
+            return match self.module.file_literal(e) {
+                Some(global) => Ok(self.expr(lydian_ir::Expr::AddrGlobal(global))),
+                None => Err(Unsupported::new("this compound literal", expr.span)),
+            };
+        }
+        let addr = self.memory_temp(expr.ty.ty, expr.span)?;
+        self.frame.opaque = true;
+        self.apart(|l| l.initialise(addr, expr.ty, init))?;
+        Ok(addr)
+    }
+
+    /// Bytes of a memory local.
+    pub(super) fn memory_size(&self, local: lydian_ir::LocalId) -> u64 {
+        match self.body.locals[local].storage {
+            Storage::Memory { size, .. } => size,
+            Storage::Register(ty) => ty.bytes(),
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! The function being built: blocks, statements, expressions, temporaries, scopes.
+//!
+//! There is always a current block. After a terminator it is closed; what is emitted then opens a
+//! new one that nothing leads to, as dead code of the user's has objectives too.
+
+use lydian_base::{EntityId, Span};
+use lydian_ir as ir;
+use lydian_ir::{
+    Block, BlockId, Body, CTypeId, Expr, ExprId, Local, LocalId, LocalKind, Stmt, StmtId, Storage,
+    Terminator, TrapKind, Type,
+};
+use rustc_hash::FxHashMap;
+
+use super::decision::Journals;
+use super::effects::EffectsTable;
+use super::facts::Facts;
+use super::globals::Module;
+use super::roots::Frame;
+use super::types::{Scalar, layout_of};
+use super::{Lowering, Unsupported};
+use crate::ast::{self, TranslationUnit};
+use crate::ctypes::TypeId;
+
+/// Where a scope's memory locals are kept until they leave.
+#[derive(Debug)]
+pub(super) struct Scope {
+    /// The statement that opens it, by which labels know whether they are inside.
+    pub stmt: ast::StmtId,
+    /// The memory locals that live in it.
+    pub memory: Vec<LocalId>,
+}
+
+/// Where `break` and `continue` lead.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JumpTargets {
+    /// After the loop or switch.
+    pub break_to: BlockId,
+    /// The loop's next turn; `None` in a switch.
+    pub continue_to: Option<BlockId>,
+    /// How many scopes are open around the loop or switch.
+    pub depth: usize,
+}
+
+/// The state of lowering one function.
+pub(super) struct FunctionLowering<'m, 'a> {
+    /// The translation unit's state.
+    pub module: &'m mut Module<'a>,
+    /// The tree.
+    pub unit: &'a TranslationUnit,
+    /// The function.
+    pub function: ast::FunctionId,
+    /// What is built.
+    pub body: Body,
+    /// Where statements go.
+    pub current: BlockId,
+    /// Whether the current block has its terminator.
+    pub closed: bool,
+    /// What is known of the function before it is lowered.
+    pub facts: Facts,
+    /// Effects of expressions.
+    pub effects: EffectsTable,
+    /// Locals of the function's variables.
+    pub vars: FxHashMap<ast::VarId, LocalId>,
+    /// Blocks of labels.
+    pub labels: FxHashMap<ast::LabelId, BlockId>,
+    /// Labels whose statement was lowered.
+    pub placed_labels: Vec<ast::LabelId>,
+    /// Scopes around the current statement.
+    pub scopes: Vec<Scope>,
+    /// Loops and switches around the current statement.
+    pub jumps: Vec<JumpTargets>,
+    /// Cases of the switches around the current statement.
+    pub switches: Vec<super::jump::SwitchCases>,
+    /// Values of `a` in `a ?: b`.
+    pub opaque: FxHashMap<ast::ExprId, ExprId>,
+    /// What the root being lowered has captured.
+    pub frame: Frame,
+    /// What the conditions lowered before have made, for their second copies.
+    pub journals: Journals,
+    /// The text that statements and terminators being emitted stand for.
+    pub span: Span,
+}
+
+impl<'m, 'a> FunctionLowering<'m, 'a> {
+    /// Starts a function: no locals, an open entry block.
+    pub(super) fn new(module: &'m mut Module<'a>, function: ast::FunctionId, facts: Facts) -> Self {
+        let mut blocks = lydian_base::Arena::new();
+        let entry = blocks.push(empty_block());
+        let unit = module.unit;
+        let body = Body {
+            params: Vec::new(),
+            locals: lydian_base::Arena::new(),
+            exprs: lydian_base::Arena::new(),
+            stmts: lydian_base::Arena::new(),
+            blocks,
+            entry,
+            decisions: lydian_base::Arena::new(),
+            marks: lydian_base::Arena::new(),
+            source: ir::source::FunctionSource::default(),
+        };
+        Self {
+            module,
+            unit,
+            function,
+            body,
+            current: entry,
+            closed: false,
+            facts,
+            effects: EffectsTable::default(),
+            vars: FxHashMap::default(),
+            labels: FxHashMap::default(),
+            placed_labels: Vec::new(),
+            scopes: Vec::new(),
+            jumps: Vec::new(),
+            switches: Vec::new(),
+            opaque: FxHashMap::default(),
+            frame: Frame::default(),
+            journals: Journals::default(),
+            span: Span::NONE,
+        }
+    }
+
+    // Blocks.
+
+    /// A new block that nothing leads to yet.
+    pub(super) fn new_block(&mut self) -> BlockId {
+        self.body.blocks.push(empty_block())
+    }
+
+    /// Goes on in a block.
+    pub(super) fn start(&mut self, block: BlockId) {
+        self.current = block;
+        self.closed = false;
+    }
+
+    /// Ends the current block. Nothing happens if it has ended.
+    pub(super) fn terminate(&mut self, term: Terminator) {
+        if self.closed {
+            return;
+        }
+        self.body.blocks[self.current].term = term;
+        self.body.source.terms.set(self.current, self.span);
+        self.closed = true;
+    }
+
+    /// Ends the current block with a terminator that belongs to the user's text: in dead code too.
+    pub(super) fn terminate_user(&mut self, term: Terminator) -> BlockId {
+        self.reopen();
+        self.terminate(term);
+        self.current
+    }
+
+    /// Goes to a block, if control gets here, and goes on there.
+    pub(super) fn goto_and_start(&mut self, block: BlockId) {
+        self.terminate(Terminator::Goto(block));
+        self.start(block);
+    }
+
+    /// Opens a block for dead code if the current one is closed.
+    pub(super) fn reopen(&mut self) {
+        if self.closed {
+            let block = self.new_block();
+            self.start(block);
+        }
+    }
+
+    /// Adds a statement.
+    pub(super) fn emit(&mut self, stmt: Stmt) -> StmtId {
+        self.reopen();
+        let id = self.body.stmts.push(stmt);
+        self.body.source.stmts.set(id, self.span);
+        self.body.blocks[self.current].stmts.push(id);
+        id
+    }
+
+    /// Runs `lower` with statements and terminators standing for `span`.
+    pub(super) fn within<T>(&mut self, span: Span, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.span, span);
+        let result = lower(self);
+        self.span = outer;
+        result
+    }
+
+    // Expressions.
+
+    /// Adds an expression.
+    pub(super) fn expr(&mut self, expr: Expr) -> ExprId {
+        self.body.exprs.push(expr)
+    }
+
+    /// Says which text an expression stands for, the first time.
+    pub(super) fn note_span(&mut self, expr: ExprId, span: Span) {
+        if !span.is_none() && self.body.source.exprs[expr].is_none() {
+            self.body.source.exprs.set(expr, span);
+        }
+    }
+
+    /// A constant of a type; cut to its width.
+    pub(super) fn constant(&mut self, ty: Type, value: i128) -> ExprId {
+        self.expr(Expr::Const(ty, ir::arith::truncate(ty, value as u128)))
+    }
+
+    /// The constant that an expression is.
+    pub(super) fn as_const(&self, expr: ExprId) -> Option<(Type, u128)> {
+        match self.body.exprs[expr] {
+            Expr::Const(ty, bits) => Some((ty, bits)),
+            _ => None,
+        }
+    }
+
+    /// An address some bytes further.
+    pub(super) fn offset_addr(&mut self, base: ExprId, bytes: u64) -> ExprId {
+        if bytes == 0 {
+            return base;
+        }
+        let index = self.constant(Type::Int(64), i128::from(bytes));
+        self.expr(Expr::Index { base, index, size: 1, bound: None })
+    }
+
+    /// An element's address.
+    pub(super) fn element_addr(&mut self, base: ExprId, index: u64, size: u64) -> ExprId {
+        let index = self.constant(Type::Int(64), i128::from(index));
+        self.expr(Expr::Index { base, index, size, bound: None })
+    }
+
+    // Locals.
+
+    /// The IR's type for the decoder's.
+    pub(super) fn ctype(&mut self, ty: TypeId) -> CTypeId {
+        self.module.ctype(ty)
+    }
+
+    /// What is known of a scalar type.
+    pub(super) fn scalar(&self, ty: TypeId, span: Span) -> Lowering<Scalar> {
+        super::types::scalar_of(self.unit, ty)
+            .ok_or_else(|| Unsupported::new(self.module.type_description(ty), span))
+    }
+
+    /// A new register temporary.
+    pub(super) fn temp(&mut self, ty: TypeId, span: Span) -> Lowering<LocalId> {
+        let scalar = self.scalar(ty, span)?;
+        let ctype = self.ctype(ty);
+        Ok(self.temp_of(ctype, scalar.ty))
+    }
+
+    /// A new register temporary of a C type with a known machine type; the one of the first copy
+    /// in the second copy of a condition.
+    pub(super) fn temp_of(&mut self, ty: CTypeId, machine: Type) -> LocalId {
+        let storage = Storage::Register(machine);
+        let new = self.body.locals.next_id();
+        let local = self.journals.local(new);
+        if local == new {
+            let temp = Local {
+                name: String::new(),
+                ty,
+                kind: LocalKind::Temp,
+                storage,
+                scope: Span::NONE,
+            };
+            self.body.locals.push(temp);
+        }
+        local
+    }
+
+    /// A new temporary in memory, alive from here to the end of the scope; gives its address.
+    pub(super) fn memory_temp(&mut self, ty: TypeId, span: Span) -> Lowering<ExprId> {
+        let Some(layout) = layout_of(self.unit, ty) else {
+            return Err(Unsupported::new(self.module.type_description(ty), span));
+        };
+        let ctype = self.ctype(ty);
+        let new = self.body.locals.next_id();
+        let local = self.journals.local(new);
+        if local == new {
+            self.body.locals.push(Local {
+                name: String::new(),
+                ty: ctype,
+                kind: LocalKind::Temp,
+                storage: Storage::Memory { size: layout.size, align: layout.align },
+                scope: Span::NONE,
+            });
+        }
+        self.enter(local);
+        Ok(self.expr(Expr::AddrLocal(local)))
+    }
+
+    /// Keeps a value in a new temporary.
+    pub(super) fn keep(
+        &mut self,
+        value: ExprId,
+        ty: TypeId,
+        span: Span,
+    ) -> Lowering<(StmtId, LocalId)> {
+        let dst = self.temp(ty, span)?;
+        Ok((self.emit(Stmt::Assign { dst, value }), dst))
+    }
+
+    /// The value of a register.
+    pub(super) fn read(&mut self, local: LocalId) -> ExprId {
+        self.expr(Expr::Local(local))
+    }
+
+    // Scopes.
+
+    /// Begins the life of a memory local, which ends with the innermost scope.
+    pub(super) fn enter(&mut self, local: LocalId) {
+        self.emit(Stmt::Enter(local));
+        if let Some(scope) = self.scopes.last_mut()
+            && !scope.memory.contains(&local)
+        {
+            scope.memory.push(local);
+        }
+    }
+
+    /// Runs `lower` in a scope of its own.
+    pub(super) fn in_scope<T>(
+        &mut self,
+        stmt: ast::StmtId,
+        lower: impl FnOnce(&mut Self) -> Lowering<T>,
+    ) -> Lowering<T> {
+        self.scopes.push(Scope { stmt, memory: Vec::new() });
+        let result = lower(self)?;
+        self.leave_down_to(self.scopes.len() - 1);
+        self.scopes.pop();
+        Ok(result)
+    }
+
+    /// Ends the lives of the locals of all scopes but the outer `depth` ones, if control gets here.
+    /// The scopes stay open, as this may be a jump.
+    pub(super) fn leave_down_to(&mut self, depth: usize) {
+        if self.closed {
+            return;
+        }
+        let leaving: Vec<_> =
+            self.scopes[depth..].iter().rev().flat_map(|s| s.memory.iter().rev().copied()).collect();
+        for local in leaving {
+            self.emit(Stmt::Leave(local));
+        }
+    }
+
+    // Traps.
+
+    /// Ends the run here.
+    pub(super) fn trap(&mut self, kind: TrapKind) {
+        self.terminate_user(Terminator::Trap(kind));
+    }
+}
+
+/// A block whose exit is not known yet.
+fn empty_block() -> Block {
+    Block { stmts: Vec::new(), term: Terminator::Trap(TrapKind::Unreachable) }
+}
+
+/// Whether an id is the first of its kind.
+pub(super) fn is_first(id: impl EntityId) -> bool {
+    id.index() == 0
+}

@@ -1,0 +1,181 @@
+//! Calls.
+
+use lydian_ir::source::{Point, RootKind};
+use lydian_ir::{Callee, ExprId, LocalId, Stmt, Terminator, TrapKind};
+
+use super::builder::FunctionLowering;
+use super::roots::Frame;
+use super::{Lowering, Unsupported};
+use crate::ast::{self, ExprKind};
+use crate::ctypes::CType;
+
+/// Functions that return a second time, which the IR has no control flow for.
+const RETURNS_TWICE: [&str; 8] = [
+    "setjmp",
+    "_setjmp",
+    "__setjmp",
+    "sigsetjmp",
+    "__sigsetjmp",
+    "vfork",
+    "getcontext",
+    "__builtin_setjmp",
+];
+
+/// An argument that is a root of its own.
+struct ArgumentRoot {
+    value: ExprId,
+    text: lydian_base::Span,
+    frame: Frame,
+}
+
+impl<'a> FunctionLowering<'_, 'a> {
+    /// A call whose scalar result is used.
+    pub(super) fn call_value(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
+        let (callee, args) = self.call_parts(e)?;
+        if let Some(builtin) = self.builtin_of(callee) {
+            return self.builtin_value(e, callee, args, builtin);
+        }
+        let temp = self.call_into_temp(e, callee, args)?;
+        self.capture(self.text(e), temp);
+        Ok(self.read(temp))
+    }
+
+    /// Calls a function of the program and keeps the scalar result.
+    pub(super) fn call_into_temp(
+        &mut self,
+        e: ast::ExprId,
+        callee: ast::ExprId,
+        args: &[ast::ExprId],
+    ) -> Lowering<LocalId> {
+        let expr = &self.unit.exprs[e];
+        // Before anything is emitted, since a result that is no scalar is an error.
+        self.scalar(expr.ty.ty, expr.span)?;
+        let call = self.prepare_call(e, callee, args)?;
+        let dst = self.temp(expr.ty.ty, expr.span)?;
+        self.finish_call(e, call, Some(dst), None);
+        Ok(dst)
+    }
+
+    /// A call whose result, if any, is not used.
+    pub(super) fn call_for_effect(&mut self, e: ast::ExprId) -> Lowering<()> {
+        let (callee, args) = self.call_parts(e)?;
+        if let Some(builtin) = self.builtin_of(callee) {
+            return self.builtin_for_effect(e, callee, args, builtin);
+        }
+        if self.is_user_label(callee) {
+            return self.nested_user_label(e, args);
+        }
+        self.library_call_for_effect(e, callee, args)
+    }
+
+    /// A call of a function of the program whose result, if any, is not used.
+    pub(super) fn library_call_for_effect(
+        &mut self,
+        e: ast::ExprId,
+        callee: ast::ExprId,
+        args: &[ast::ExprId],
+    ) -> Lowering<()> {
+        let expr = &self.unit.exprs[e];
+        if self.is_aggregate(expr.ty.ty) {
+            let dst = self.memory_temp(expr.ty.ty, expr.span)?;
+            return self.apart(|l| l.call_aggregate(e, dst));
+        }
+        let call = self.prepare_call(e, callee, args)?;
+        self.finish_call(e, call, None, None);
+        Ok(())
+    }
+
+    /// A call that returns a struct or union into `dst`.
+    pub(super) fn call_aggregate(&mut self, e: ast::ExprId, dst: ExprId) -> Lowering<()> {
+        let (callee, args) = self.call_parts(e)?;
+        let call = self.prepare_call(e, callee, args)?;
+        self.finish_call(e, call, None, Some(dst));
+        Ok(())
+    }
+
+    fn call_parts(&self, e: ast::ExprId) -> Lowering<(ast::ExprId, &'a [ast::ExprId])>
+    {
+        match &self.unit.exprs[e].kind {
+            ExprKind::Call { callee, args } => Ok((*callee, args)),
+            _ => Err(Unsupported::new("this call", self.unit.exprs[e].span)),
+        }
+    }
+
+    /// Evaluates callee and arguments.
+    fn prepare_call(
+        &mut self,
+        e: ast::ExprId,
+        callee: ast::ExprId,
+        args: &[ast::ExprId],
+    ) -> Lowering<PreparedCall> {
+        let span = self.unit.exprs[e].span;
+        let direct = self.unit.direct_callee(callee);
+        let mut noreturn = false;
+        let target = match direct {
+            Some(function) => {
+                let decl = &self.unit.functions[function];
+                if RETURNS_TWICE.contains(&&*decl.name) {
+                    return Err(Unsupported::new(format!("a call of `{}`", decl.name), span));
+                }
+                noreturn = decl.no_return;
+                Callee::Direct(self.callee_function(function))
+            }
+            None => {
+                let later = self.effects_of_all(args);
+                Callee::Indirect(self.apart(|l| l.operand(callee, &later))?)
+            }
+        };
+        let (mut values, mut types, mut roots) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, arg) in args.iter().enumerate() {
+            let later = self.effects_of_all(&args[index + 1..]);
+            let ty = self.unit.exprs[*arg].ty.ty;
+            types.push(self.ctype(ty));
+            if self.is_aggregate(ty) {
+                values.push(self.apart(|l| l.aggregate_argument(*arg, &later))?);
+                continue;
+            }
+            let (value, frame) = self.framed(|l| l.rvalue(*arg))?;
+            let kept = self.apart(|l| l.settle(value, *arg, frame.clone(), &later))?;
+            if kept == value {
+                roots.push(ArgumentRoot { value, text: self.text(*arg), frame });
+            }
+            values.push(kept);
+        }
+        let ty = match self.unit.ty(self.unit.exprs[callee].ty) {
+            CType::Pointer(function) => function.ty,
+            _ => self.unit.exprs[callee].ty.ty,
+        };
+        let ty = self.ctype(ty);
+        Ok(PreparedCall { target, values, types, roots, ty, noreturn })
+    }
+
+    fn finish_call(
+        &mut self,
+        e: ast::ExprId,
+        call: PreparedCall,
+        dst: Option<LocalId>,
+        dst_addr: Option<ExprId>,
+    ) {
+        let span = self.unit.exprs[e].span;
+        let PreparedCall { target: callee, values: args, types: arg_types, roots, ty, noreturn } =
+            call;
+        let stmt = Stmt::Call { callee, args, arg_types, dst, dst_addr, ty };
+        let stmt = self.within(span, |l| l.emit(stmt));
+        for root in roots {
+            self.root(Point::Stmt(stmt), root.value, RootKind::Value, root.text, root.frame);
+        }
+        if noreturn {
+            self.within(span, |l| l.terminate(Terminator::Trap(TrapKind::Unreachable)));
+        }
+    }
+}
+
+/// A call that lacks its destination.
+struct PreparedCall {
+    target: Callee,
+    values: Vec<ExprId>,
+    types: Vec<lydian_ir::CTypeId>,
+    roots: Vec<ArgumentRoot>,
+    ty: lydian_ir::CTypeId,
+    noreturn: bool,
+}

@@ -1,0 +1,172 @@
+//! `?:` in its forms, and statement expressions: values that need control flow.
+
+use lydian_base::Span;
+use lydian_ir::source::{Point, RootKind};
+use lydian_ir::{ExprId, LocalId, Terminator};
+
+use super::builder::FunctionLowering;
+use super::{Lowering, Unsupported};
+use crate::ast::{self, ExprKind, StmtId, StmtKind};
+use crate::ctypes::QualType;
+
+impl FunctionLowering<'_, '_> {
+    /// `a ? b : c` of scalar type, as a value.
+    pub(super) fn conditional(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
+        let unit = self.unit;
+        let expr = &unit.exprs[e];
+        let ExprKind::Conditional { condition, then, otherwise } = expr.kind else {
+            return Err(Unsupported::new("this conditional", expr.span));
+        };
+        if let Some(truth) = self.module.constant_truth(condition) {
+            return self.rvalue(if truth { then } else { otherwise });
+        }
+        // A type that cannot be computed with is an error before branches are made.
+        self.scalar(expr.ty.ty, expr.span)?;
+        let temp = self.temp(expr.ty.ty, expr.span)?;
+        let (then_block, else_block, join) = (self.new_block(), self.new_block(), self.new_block());
+        self.control_decision(condition, then_block, else_block)?;
+        for (block, arm) in [(then_block, then), (else_block, otherwise)] {
+            self.start(block);
+            self.assign_arm(temp, arm)?;
+            self.terminate(Terminator::Goto(join));
+        }
+        self.start(join);
+        self.capture(self.text(e), temp);
+        Ok(self.read(temp))
+    }
+
+    fn assign_arm(&mut self, temp: LocalId, arm: ast::ExprId) -> Lowering<()> {
+        let (value, frame) = self.framed(|l| l.rvalue(arm))?;
+        let text = self.text(arm);
+        let stmt =
+            self.within(text, |l| l.emit(lydian_ir::Stmt::Assign { dst: temp, value }));
+        self.root(Point::Stmt(stmt), value, RootKind::Value, text, frame);
+        Ok(())
+    }
+
+    /// `a ? b : c` for its effects.
+    pub(super) fn discard_conditional(
+        &mut self,
+        e: ast::ExprId,
+        condition: ast::ExprId,
+        then: ast::ExprId,
+        otherwise: ast::ExprId,
+    ) -> Lowering<()> {
+        if self.discard_boolean_choice(e)? {
+            return Ok(());
+        }
+        if let Some(truth) = self.module.constant_truth(condition) {
+            return self.discard(if truth { then } else { otherwise });
+        }
+        let (then_block, else_block, join) = (self.new_block(), self.new_block(), self.new_block());
+        self.control_decision(condition, then_block, else_block)?;
+        for (block, arm) in [(then_block, then), (else_block, otherwise)] {
+            self.start(block);
+            self.apart(|l| l.discard(arm))?;
+            self.terminate(Terminator::Goto(join));
+        }
+        self.start(join);
+        Ok(())
+    }
+
+    /// GNU's `a ?: b`. Its test is no decision: rewriting the text of `a` to record a truth value
+    /// would lose the value.
+    pub(super) fn binary_conditional(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
+        let unit = self.unit;
+        let expr = &unit.exprs[e];
+        let ExprKind::BinaryConditional { common, condition, then, otherwise } = expr.kind else {
+            return Err(Unsupported::new("this conditional", expr.span));
+        };
+        let temp = self.temp(expr.ty.ty, expr.span)?;
+        let (value, frame) = self.framed(|l| l.rvalue(common))?;
+        let common_text = self.text(common);
+        let (stmt, first) = self.keep(value, unit.exprs[common].ty.ty, common_text)?;
+        self.root(Point::Stmt(stmt), value, RootKind::Value, common_text, frame);
+        let first = self.read(first);
+        self.opaque.insert(common, first);
+        let cond = self.apart(|l| l.rvalue(condition))?;
+        let cond = self.test(cond);
+        let (then_block, else_block, join) = (self.new_block(), self.new_block(), self.new_block());
+        self.terminate_user(Terminator::Branch {
+            cond,
+            then_to: then_block,
+            else_to: else_block,
+            origin: None,
+        });
+        self.start(then_block);
+        let value = self.apart(|l| l.rvalue(then))?;
+        self.emit(lydian_ir::Stmt::Assign { dst: temp, value });
+        self.terminate(Terminator::Goto(join));
+        self.start(else_block);
+        self.assign_arm(temp, otherwise)?;
+        self.terminate(Terminator::Goto(join));
+        self.start(join);
+        self.capture(self.text(e), temp);
+        Ok(self.read(temp))
+    }
+
+    /// The value of `a` in `a ?: b`.
+    pub(super) fn opaque_value(&mut self, source: ast::ExprId, span: Span) -> Lowering<ExprId> {
+        match self.opaque.get(&source) {
+            Some(value) => Ok(*value),
+            None => self
+                .opaque
+                .iter()
+                .find(|(known, _)| self.unit.strip_implicit(**known) == self.unit.strip_implicit(source))
+                .map(|(_, value)| *value)
+                .ok_or_else(|| Unsupported::new("this operand of `?:`", span)),
+        }
+    }
+
+    /// `({ … })` of scalar type, as a value.
+    pub(super) fn statement_expression(
+        &mut self,
+        e: ast::ExprId,
+        body: StmtId,
+    ) -> Lowering<ExprId> {
+        let expr = &self.unit.exprs[e];
+        let temp = self.temp(expr.ty.ty, expr.span)?;
+        self.apart(|l| {
+            l.stmt_expr(body, &mut |l, value| l.assign_arm(temp, value))
+        })?;
+        self.capture(self.text(e), temp);
+        Ok(self.read(temp))
+    }
+
+    /// `({ … })` for its effects.
+    pub(super) fn stmt_expr_for_effect(&mut self, body: StmtId) -> Lowering<()> {
+        self.stmt_expr(body, &mut |l, value| l.apart(|l| l.discard(value)))
+    }
+
+    /// `({ … })` of struct type.
+    pub(super) fn stmt_expr_into(
+        &mut self,
+        dst: ExprId,
+        ty: QualType,
+        body: StmtId,
+    ) -> Lowering<()> {
+        self.apart(|l| {
+            l.stmt_expr(body, &mut |l, value| l.initialise(dst, ty, value))
+        })
+    }
+
+    /// Lowers the statements, and the value of the last one with `last`.
+    fn stmt_expr(
+        &mut self,
+        body: StmtId,
+        last: &mut dyn FnMut(&mut Self, ast::ExprId) -> Lowering<()>,
+    ) -> Lowering<()> {
+        let unit = self.unit;
+        let StmtKind::Compound(stmts) = &unit.stmts[body].kind else {
+            return self.stmt(body);
+        };
+        let outer = self.span;
+        self.in_scope(body, |l| {
+            let Some((value, before)) = stmts.split_last() else { return Ok(()) };
+            before.iter().try_for_each(|stmt| l.stmt(*stmt))?;
+            l.value_stmt(*value, last)
+        })?;
+        self.span = outer;
+        Ok(())
+    }
+}

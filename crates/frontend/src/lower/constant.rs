@@ -1,0 +1,408 @@
+//! Constant expressions: arithmetic, addresses, and places with a fixed address.
+//!
+//! Computed on the tree, before anything is lowered, with the IR's own arithmetic. A constant that
+//! would trap is none.
+
+use lydian_ir as ir;
+use lydian_ir::Type;
+use lydian_ir::arith::{self, Overflow};
+
+use super::convert;
+use super::globals::Module;
+use super::types::{Scalar, layout_of};
+use crate::ast::{
+    BinaryOp, CastKind, DeclRef, ExprId, ExprKind, FunctionId, InitList, UnaryOp, VarId, VarStorage,
+};
+use crate::ctypes::CType;
+
+/// What an address constant starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConstBase {
+    /// A variable with static storage.
+    Var(VarId),
+    /// A function.
+    Function(FunctionId),
+    /// A string literal or a compound literal at file scope.
+    Literal(ExprId),
+}
+
+/// The value of a constant expression.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Constant {
+    /// Bits of the expression's machine type.
+    Bits(u128),
+    /// An address and what is added to it.
+    Address(ConstBase, i64),
+    /// A `long double`, rounded to `double`.
+    Wide(f64),
+}
+
+impl Module<'_> {
+    /// Whether a constant expression is not zero; `None` if it is no constant expression.
+    pub(super) fn constant_truth(&self, e: ExprId) -> Option<bool> {
+        match self.constant(e)? {
+            Constant::Bits(bits) => match self.scalar(e)?.ty {
+                Type::F32 => Some(arith::f32_of(bits) != 0.0),
+                Type::F64 => Some(arith::f64_of(bits) != 0.0),
+                _ => Some(bits != 0),
+            },
+            Constant::Wide(value) => Some(value != 0.0),
+            Constant::Address(base, _) => self.is_surely_there(base).then_some(true),
+        }
+    }
+
+    /// The value of a constant expression of scalar type.
+    pub(super) fn constant(&self, e: ExprId) -> Option<Constant> {
+        let expr = &self.unit.exprs[e];
+        let bits = |value: i128| {
+            Some(Constant::Bits(arith::truncate(self.scalar(e)?.ty, value as u128)))
+        };
+        match &expr.kind {
+            ExprKind::Integer(value) => bits(*value),
+            ExprKind::Character(value) => bits(i128::from(*value)),
+            ExprKind::Floating(literal) => self.float(e, literal.value),
+            ExprKind::Paren(inner) | ExprKind::Chosen(inner) => self.constant(*inner),
+            ExprKind::Constant { inner, value } => match value {
+                Some(value) => bits(*value),
+                None => self.constant(*inner),
+            },
+            ExprKind::TypeTrait { value, .. } | ExprKind::OffsetOf { value } => {
+                bits(i128::from((*value)?))
+            }
+            ExprKind::DeclRef(DeclRef::EnumConstant(id)) => {
+                bits(self.unit.enum_constants[*id].value)
+            }
+            ExprKind::ImplicitValueInit => bits(0),
+            ExprKind::InitList(InitList::Scalar(inner)) => match inner {
+                Some(inner) => self.constant(*inner),
+                None => bits(0),
+            },
+            ExprKind::Cast { kind, operand, .. } => self.constant_cast(e, kind, *operand),
+            ExprKind::Unary { op, operand } => self.constant_unary(e, *op, *operand),
+            ExprKind::Binary { op, left, right } => self.constant_binary(e, *op, *left, *right),
+            ExprKind::Conditional { condition, then, otherwise } => {
+                let chosen = if self.constant_truth(*condition)? { then } else { otherwise };
+                self.constant(*chosen)
+            }
+            ExprKind::Call { callee, args } => self.constant_call(e, *callee, args),
+            _ => None,
+        }
+    }
+
+    /// The value of an integer constant expression as a number.
+    pub(super) fn constant_integer(&self, e: ExprId) -> Option<i128> {
+        let scalar = self.scalar(e)?;
+        match (self.constant(e)?, scalar.ty) {
+            (Constant::Bits(bits), Type::Int(width)) if scalar.signed => {
+                Some(arith::signed(u32::from(width), bits))
+            }
+            (Constant::Bits(bits), Type::Int(_)) => i128::try_from(bits).ok(),
+            _ => None,
+        }
+    }
+
+    fn float(&self, e: ExprId, value: f64) -> Option<Constant> {
+        match self.scalar(e) {
+            Some(Scalar { ty: Type::F32, .. }) => {
+                Some(Constant::Bits(arith::f32_bits(value as f32)))
+            }
+            Some(Scalar { ty: Type::F64, .. }) => Some(Constant::Bits(arith::f64_bits(value))),
+            Some(_) => None,
+            None => matches!(self.unit.ty(self.unit.exprs[e].ty), CType::Float(_))
+                .then_some(Constant::Wide(value)),
+        }
+    }
+
+    fn constant_cast(&self, e: ExprId, kind: &CastKind, operand: ExprId) -> Option<Constant> {
+        match kind {
+            CastKind::ArrayToPointerDecay | CastKind::FunctionToPointerDecay => {
+                let (base, offset) = self.constant_place(operand)?;
+                return Some(address(base, offset));
+            }
+            CastKind::LValueToRValue | CastKind::LValueBitCast => {
+                return match self.unit.exprs[self.unit.strip_parens(operand)].kind {
+                    ExprKind::CompoundLiteral { init, .. } => self.constant(init),
+                    _ => None,
+                };
+            }
+            CastKind::ToVoid | CastKind::ToUnion | CastKind::Unsupported(_) => return None,
+            _ => {}
+        }
+        let value = self.constant(operand)?;
+        if matches!(kind, CastKind::NoOp | CastKind::BitCast) {
+            return Some(value);
+        }
+        let to = self.scalar(e);
+        match (value, self.scalar(operand), to) {
+            (Constant::Bits(bits), Some(from), Some(to)) => {
+                fold_conversion(bits, from, to).map(Constant::Bits)
+            }
+            (Constant::Address(base, offset), Some(_), Some(to)) => match to.ty {
+                _ if to.is_bool => {
+                    self.is_surely_there(base).then_some(Constant::Bits(1))
+                }
+                Type::Ptr | Type::Int(64) => Some(Constant::Address(base, offset)),
+                _ => None,
+            },
+            (Constant::Bits(bits), Some(from), None) => {
+                let wide = Scalar::new(Type::F64, false);
+                let bits = fold_conversion(bits, from, wide)?;
+                Some(Constant::Wide(arith::f64_of(bits)))
+            }
+            (Constant::Wide(value), _, Some(to)) => {
+                let wide = Scalar::new(Type::F64, false);
+                fold_conversion(arith::f64_bits(value), wide, to).map(Constant::Bits)
+            }
+            (Constant::Wide(value), _, None) => Some(Constant::Wide(value)),
+            _ => None,
+        }
+    }
+
+    fn constant_unary(&self, e: ExprId, op: UnaryOp, operand: ExprId) -> Option<Constant> {
+        match op {
+            UnaryOp::AddressOf => {
+                let (base, offset) = self.constant_place(operand)?;
+                return Some(address(base, offset));
+            }
+            UnaryOp::LogicalNot => {
+                return Some(Constant::Bits(u128::from(!self.constant_truth(operand)?)));
+            }
+            UnaryOp::Plus | UnaryOp::Extension => return self.constant(operand),
+            UnaryOp::Minus | UnaryOp::BitNot => {}
+            _ => return None,
+        }
+        match self.constant(operand)? {
+            Constant::Bits(bits) => {
+                let scalar = self.scalar(e)?;
+                let op = unary_op(op, scalar)?;
+                arith::unary(op, scalar.ty, bits, Overflow::Wrap).ok().map(Constant::Bits)
+            }
+            Constant::Wide(value) if op == UnaryOp::Minus => Some(Constant::Wide(-value)),
+            _ => None,
+        }
+    }
+
+    fn constant_binary(
+        &self,
+        e: ExprId,
+        op: BinaryOp,
+        left: ExprId,
+        right: ExprId,
+    ) -> Option<Constant> {
+        if op.is_logical() {
+            let decided = op == BinaryOp::LogicalOr;
+            let truth = self.constant_truth(left)?;
+            let value = if truth == decided { truth } else { self.constant_truth(right)? };
+            return Some(Constant::Bits(u128::from(value)));
+        }
+        if op == BinaryOp::Comma {
+            self.constant(left)?;
+            return self.constant(right);
+        }
+        let (a, b) = (self.constant(left)?, self.constant(right)?);
+        let (on, from_right) = (self.scalar(left)?, self.scalar(right)?);
+        match (a, b) {
+            (Constant::Bits(a), Constant::Bits(b)) => {
+                if on.ty == Type::Ptr || from_right.ty == Type::Ptr {
+                    return self.constant_pointer_bits(op, (left, a, on), (right, b, from_right));
+                }
+                if let Some(op) = convert::comparison(op, on) {
+                    return Some(Constant::Bits(u128::from(arith::compare(op, on.ty, a, b))));
+                }
+                let b = match op {
+                    BinaryOp::Shl | BinaryOp::Shr => fold_conversion(b, from_right, on)?,
+                    _ => b,
+                };
+                let result = arith::binary(convert::arithmetic(op, on)?, on.ty, a, b, Overflow::Wrap);
+                result.ok().map(Constant::Bits)
+            }
+            (Constant::Address(base, offset), Constant::Bits(_)) => {
+                if let (BinaryOp::Equal | BinaryOp::NotEqual, Some(false)) =
+                    (op, self.constant_truth(right))
+                {
+                    let equal = u128::from(op == BinaryOp::NotEqual);
+                    return self.is_surely_there(base).then_some(Constant::Bits(equal));
+                }
+                let steps = i64::try_from(self.constant_integer(right)?).ok()?;
+                let bytes = steps.checked_mul(self.step(left)?)?;
+                match op {
+                    BinaryOp::Add => Some(Constant::Address(base, offset.checked_add(bytes)?)),
+                    BinaryOp::Sub => Some(Constant::Address(base, offset.checked_sub(bytes)?)),
+                    _ => None,
+                }
+            }
+            (Constant::Bits(_), Constant::Address(base, offset)) if op == BinaryOp::Add => {
+                let steps = i64::try_from(self.constant_integer(left)?).ok()?;
+                let bytes = steps.checked_mul(self.step(right)?)?;
+                Some(Constant::Address(base, offset.checked_add(bytes)?))
+            }
+            (Constant::Address(a, x), Constant::Address(b, y)) if a == b => {
+                let ty = self.scalar(e)?.ty;
+                match op {
+                    BinaryOp::Sub => {
+                        let elements = (x - y) / self.step(left)?.max(1);
+                        Some(Constant::Bits(arith::truncate(ty, elements as u128)))
+                    }
+                    BinaryOp::Equal => Some(Constant::Bits(u128::from(x == y))),
+                    BinaryOp::NotEqual => Some(Constant::Bits(u128::from(x != y))),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Arithmetic on pointers that are plain numbers, as in `(char *)0 + 8`.
+    fn constant_pointer_bits(
+        &self,
+        op: BinaryOp,
+        (left, a, on): (ExprId, u128, Scalar),
+        (right, b, other): (ExprId, u128, Scalar),
+    ) -> Option<Constant> {
+        if let Some(op) = convert::comparison(op, on) {
+            return Some(Constant::Bits(u128::from(arith::compare(op, on.ty, a, b))));
+        }
+        let word = |value: i128| Some(Constant::Bits(arith::truncate(Type::Ptr, value as u128)));
+        let scaled = |count: ExprId, pointer: ExprId| {
+            self.constant_integer(count)?.checked_mul(i128::from(self.step(pointer)?))
+        };
+        match (op, on.ty, other.ty) {
+            (BinaryOp::Add, Type::Ptr, _) => word(a as i128 + scaled(right, left)?),
+            (BinaryOp::Add, _, Type::Ptr) => word(b as i128 + scaled(left, right)?),
+            (BinaryOp::Sub, Type::Ptr, Type::Ptr) => {
+                word((a as i64).wrapping_sub(b as i64) as i128 / i128::from(self.step(left)?.max(1)))
+            }
+            (BinaryOp::Sub, Type::Ptr, _) => word(a as i128 - scaled(right, left)?),
+            _ => None,
+        }
+    }
+
+    /// Bytes that one step of a pointer is; 1 for integers.
+    fn step(&self, e: ExprId) -> Option<i64> {
+        match self.unit.ty(self.unit.exprs[e].ty) {
+            CType::Pointer(pointee) => {
+                i64::try_from(layout_of(self.unit, pointee.ty)?.size).ok()
+            }
+            _ => Some(1),
+        }
+    }
+
+    fn constant_call(&self, e: ExprId, callee: ExprId, args: &[ExprId]) -> Option<Constant> {
+        let name = &*self.unit.functions[self.unit.direct_callee(callee)?].name;
+        match (name, args) {
+            ("__builtin_constant_p", [arg]) => {
+                Some(Constant::Bits(u128::from(self.constant(*arg).is_some())))
+            }
+            ("__builtin_expect" | "__builtin_expect_with_probability", [value, ..]) => {
+                self.constant(*value)
+            }
+            ("__builtin_huge_val" | "__builtin_huge_valf" | "__builtin_inf" | "__builtin_inff", [])
+            | ("__builtin_huge_vall" | "__builtin_infl", []) => self.float(e, f64::INFINITY),
+            ("__builtin_nan" | "__builtin_nanf" | "__builtin_nanl", [_]) => self.float(e, f64::NAN),
+            _ => None,
+        }
+    }
+
+    /// The address of an lvalue that has a fixed one: a base, or none for a plain number.
+    pub(super) fn constant_place(&self, e: ExprId) -> Option<(Option<ConstBase>, i64)> {
+        let fixed = |base| Some((Some(base), 0));
+        match &self.unit.exprs[e].kind {
+            ExprKind::Paren(inner)
+            | ExprKind::Chosen(inner)
+            | ExprKind::Unary { op: UnaryOp::Extension, operand: inner } => {
+                self.constant_place(*inner)
+            }
+            ExprKind::DeclRef(DeclRef::Var(var)) => match self.unit.vars[*var].storage {
+                VarStorage::Global { .. } | VarStorage::StaticLocal(_) => {
+                    fixed(ConstBase::Var(*var))
+                }
+                _ => None,
+            },
+            ExprKind::DeclRef(DeclRef::Function(function)) => {
+                fixed(ConstBase::Function(*function))
+            }
+            ExprKind::String(_) => fixed(ConstBase::Literal(e)),
+            ExprKind::CompoundLiteral { file_scope: true, .. } => fixed(ConstBase::Literal(e)),
+            ExprKind::Predefined { literal, .. } => self.constant_place(*literal),
+            ExprKind::Unary { op: UnaryOp::Deref, operand } => self.constant_pointer(*operand),
+            ExprKind::Member { base, arrow, field } => {
+                let (base, offset) = if *arrow {
+                    self.constant_pointer(*base)?
+                } else {
+                    self.constant_place(*base)?
+                };
+                let field = self.unit.field(*field);
+                let here = i64::try_from(field.byte_offset()).ok()?;
+                field.bit_width.is_none().then_some((base, offset.checked_add(here)?))
+            }
+            ExprKind::Subscript { pointer, index } => {
+                let (base, offset) = self.constant_pointer(*pointer)?;
+                let index = i64::try_from(self.constant_integer(*index)?).ok()?;
+                let bytes = index.checked_mul(self.step(*pointer)?)?;
+                Some((base, offset.checked_add(bytes)?))
+            }
+            _ => None,
+        }
+    }
+
+    fn constant_pointer(&self, e: ExprId) -> Option<(Option<ConstBase>, i64)> {
+        match self.constant(e)? {
+            Constant::Bits(bits) => Some((None, bits as i64)),
+            Constant::Address(base, offset) => Some((Some(base), offset)),
+            Constant::Wide(_) => None,
+        }
+    }
+
+    /// Whether an address is surely not null: a weak symbol may be missing.
+    fn is_surely_there(&self, base: ConstBase) -> bool {
+        match base {
+            ConstBase::Function(function) => {
+                let function = &self.unit.functions[function];
+                !function.attributes.iter().any(|name| name.starts_with("Weak"))
+            }
+            ConstBase::Var(var) => self.unit.vars[var].is_definition,
+            ConstBase::Literal(_) => true,
+        }
+    }
+
+    /// What is known of an expression's type, if it is a scalar to compute with.
+    pub(super) fn scalar(&self, e: ExprId) -> Option<Scalar> {
+        super::types::scalar_of(self.unit, self.unit.exprs[e].ty.ty)
+    }
+}
+
+/// The IR's operator for `-` or `~` on a type.
+pub(super) const fn unary_op(op: UnaryOp, on: Scalar) -> Option<ir::UnOp> {
+    match op {
+        UnaryOp::Minus if on.ty.is_float() => Some(ir::UnOp::FNeg),
+        UnaryOp::Minus if on.signed => Some(ir::UnOp::NegS),
+        UnaryOp::Minus => Some(ir::UnOp::NegU),
+        UnaryOp::BitNot => Some(ir::UnOp::Not),
+        _ => None,
+    }
+}
+
+fn address(base: Option<ConstBase>, offset: i64) -> Constant {
+    match base {
+        Some(base) => Constant::Address(base, offset),
+        None => Constant::Bits(arith::truncate(Type::Ptr, offset as u128)),
+    }
+}
+
+/// A conversion of a constant, as C does it.
+pub(super) fn fold_conversion(bits: u128, from: Scalar, to: Scalar) -> Option<u128> {
+    match convert::steps(from, to) {
+        Some(steps) => {
+            let mut at = (from.ty, bits);
+            for (op, ty) in steps {
+                at = (ty, arith::cast(op, at.0, ty, at.1).ok()?);
+            }
+            Some(at.1)
+        }
+        None => Some(u128::from(match from.ty {
+            Type::F32 => arith::f32_of(bits) != 0.0,
+            Type::F64 => arith::f64_of(bits) != 0.0,
+            _ => bits != 0,
+        })),
+    }
+}

@@ -1,0 +1,172 @@
+//! Conversions between scalar types, and which operator of the IR an operator of C is.
+
+use lydian_ir as ir;
+use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+
+use super::builder::FunctionLowering;
+use super::types::Scalar;
+use crate::ast::BinaryOp;
+
+/// The conversions, one after the other, that take a value of one type to another; `None` where
+/// the target is `_Bool`, which is a test.
+pub(super) fn steps(from: Scalar, to: Scalar) -> Option<Vec<(CastOp, Type)>> {
+    if to.is_bool {
+        return from.is_bool.then(Vec::new);
+    }
+    let word = Type::Int(64);
+    Some(match (from.ty, to.ty) {
+        (a, b) if a == b => Vec::new(),
+        (Type::Int(a), Type::Int(b)) => vec![(resize(a, b, from.signed), to.ty)],
+        (Type::Int(64), Type::Ptr) | (Type::Ptr, Type::Int(64)) => vec![(CastOp::Bits, to.ty)],
+        (Type::Int(bits), Type::Ptr) => {
+            vec![(resize(bits, 64, from.signed), word), (CastOp::Bits, Type::Ptr)]
+        }
+        (Type::Ptr, Type::Int(bits)) => {
+            vec![(CastOp::Bits, word), (resize(64, bits, false), to.ty)]
+        }
+        (Type::Int(_), _) => {
+            vec![(if from.signed { CastOp::SToF } else { CastOp::UToF }, to.ty)]
+        }
+        (_, Type::Int(_)) => vec![(if to.signed { CastOp::FToS } else { CastOp::FToU }, to.ty)],
+        _ => vec![(CastOp::FToF, to.ty)],
+    })
+}
+
+const fn resize(from: u8, to: u8, signed: bool) -> CastOp {
+    if to < from {
+        CastOp::Trunc
+    } else if signed {
+        CastOp::SExt
+    } else {
+        CastOp::ZExt
+    }
+}
+
+/// The IR's operator for an arithmetic or bitwise operator on operands of a type; `None` for
+/// comparisons, logical operators and the comma.
+pub(super) const fn arithmetic(op: BinaryOp, on: Scalar) -> Option<BinOp> {
+    let (float, signed) = (on.ty.is_float(), on.signed);
+    Some(match (op, float, signed) {
+        (BinaryOp::Add, true, _) => BinOp::FAdd,
+        (BinaryOp::Sub, true, _) => BinOp::FSub,
+        (BinaryOp::Mul, true, _) => BinOp::FMul,
+        (BinaryOp::Div, true, _) => BinOp::FDiv,
+        (BinaryOp::Add, _, true) => BinOp::AddS,
+        (BinaryOp::Add, ..) => BinOp::AddU,
+        (BinaryOp::Sub, _, true) => BinOp::SubS,
+        (BinaryOp::Sub, ..) => BinOp::SubU,
+        (BinaryOp::Mul, _, true) => BinOp::MulS,
+        (BinaryOp::Mul, ..) => BinOp::MulU,
+        (BinaryOp::Div, _, true) => BinOp::DivS,
+        (BinaryOp::Div, ..) => BinOp::DivU,
+        (BinaryOp::Rem, _, true) => BinOp::RemS,
+        (BinaryOp::Rem, ..) => BinOp::RemU,
+        (BinaryOp::Shl, _, true) => BinOp::ShlS,
+        (BinaryOp::Shl, ..) => BinOp::ShlU,
+        (BinaryOp::Shr, _, true) => BinOp::ShrS,
+        (BinaryOp::Shr, ..) => BinOp::ShrU,
+        (BinaryOp::BitAnd, ..) => BinOp::And,
+        (BinaryOp::BitOr, ..) => BinOp::Or,
+        (BinaryOp::BitXor, ..) => BinOp::Xor,
+        _ => return None,
+    })
+}
+
+/// The IR's comparison for an operator on operands of a type; `None` for other operators.
+pub(super) const fn comparison(op: BinaryOp, on: Scalar) -> Option<CmpOp> {
+    Some(match (op, on.ty.is_float(), on.signed) {
+        (BinaryOp::Equal, true, _) => CmpOp::FEq,
+        (BinaryOp::NotEqual, true, _) => CmpOp::FNe,
+        (BinaryOp::Less, true, _) => CmpOp::FLt,
+        (BinaryOp::LessEqual, true, _) => CmpOp::FLe,
+        (BinaryOp::Greater, true, _) => CmpOp::FGt,
+        (BinaryOp::GreaterEqual, true, _) => CmpOp::FGe,
+        (BinaryOp::Equal, ..) => CmpOp::Eq,
+        (BinaryOp::NotEqual, ..) => CmpOp::Ne,
+        (BinaryOp::Less, _, true) => CmpOp::LtS,
+        (BinaryOp::LessEqual, _, true) => CmpOp::LeS,
+        (BinaryOp::Greater, _, true) => CmpOp::GtS,
+        (BinaryOp::GreaterEqual, _, true) => CmpOp::GeS,
+        (BinaryOp::Less, ..) => CmpOp::LtU,
+        (BinaryOp::LessEqual, ..) => CmpOp::LeU,
+        (BinaryOp::Greater, ..) => CmpOp::GtU,
+        (BinaryOp::GreaterEqual, ..) => CmpOp::GeU,
+        _ => return None,
+    })
+}
+
+impl BinaryOp {
+    /// Whether it compares.
+    pub(super) const fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            Self::Equal
+                | Self::NotEqual
+                | Self::Less
+                | Self::LessEqual
+                | Self::Greater
+                | Self::GreaterEqual
+        )
+    }
+}
+
+impl FunctionLowering<'_, '_> {
+    /// A conversion, done now where the operand is a constant.
+    pub(super) fn cast(&mut self, op: CastOp, to: Type, value: ExprId) -> ExprId {
+        if let Some((from, bits)) = self.as_const(value)
+            && let Ok(bits) = ir::arith::cast(op, from, to, bits)
+        {
+            return self.expr(Expr::Const(to, bits));
+        }
+        self.expr(Expr::Cast(op, to, value))
+    }
+
+    /// An operator with one operand, computed now where that is a constant.
+    pub(super) fn unary(&mut self, op: UnOp, value: ExprId) -> ExprId {
+        if let Some((ty, bits)) = self.as_const(value)
+            && let Ok(bits) = ir::arith::unary(op, ty, bits, ir::arith::Overflow::Trap)
+        {
+            return self.expr(Expr::Const(ty, bits));
+        }
+        self.expr(Expr::Unary(op, value))
+    }
+
+    /// Converts a value between scalar types as C does.
+    pub(super) fn convert(&mut self, value: ExprId, from: Scalar, to: Scalar) -> ExprId {
+        match steps(from, to) {
+            Some(steps) => steps.into_iter().fold(value, |value, (op, ty)| self.cast(op, ty, value)),
+            None => {
+                let test = self.test(value);
+                self.cast(CastOp::ZExt, Scalar::BOOL.ty, test)
+            }
+        }
+    }
+
+    /// Whether a value is not zero, of type `i1`.
+    pub(super) fn test(&mut self, value: ExprId) -> ExprId {
+        if let Expr::Cast(CastOp::ZExt, _, inner) = self.body.exprs[value]
+            && self.body.type_of(inner) == Type::BOOL
+        {
+            return inner;
+        }
+        let ty = self.body.type_of(value);
+        if let Some((_, bits)) = self.as_const(value)
+            && !ty.is_float()
+        {
+            return self.constant(Type::BOOL, i128::from(bits != 0));
+        }
+        let zero = self.constant(ty, 0);
+        let op = if ty.is_float() { CmpOp::FNe } else { CmpOp::Ne };
+        self.expr(Expr::Cmp(op, value, zero))
+    }
+
+    /// An `i1` as a value of a scalar type.
+    pub(super) fn from_test(&mut self, test: ExprId, to: Scalar) -> ExprId {
+        self.cast(CastOp::ZExt, to.ty, test)
+    }
+
+    /// Zero of a type.
+    pub(super) fn zero(&mut self, ty: Type) -> ExprId {
+        self.constant(ty, 0)
+    }
+}

@@ -1,0 +1,201 @@
+//! What evaluating an expression of the tree does besides giving a value: known before it is
+//! lowered, so that operands left of it can be kept.
+//!
+//! The answer may say too much, never too little.
+
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+use super::builder::FunctionLowering;
+use crate::ast::{CastKind, DeclRef, ExprId, ExprKind, InitList, UnaryOp, VarId};
+use crate::ctypes::Quals;
+
+/// Effects of an expression.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Effects {
+    /// Whether lowering it emits statements or branches at all.
+    pub hoists: bool,
+    /// Whether it may write memory, or do what cannot be undone.
+    pub memory: bool,
+    /// Whether it may write any variable.
+    pub all_vars: bool,
+    /// The variables that it writes by name.
+    pub vars: Vec<VarId>,
+}
+
+impl Effects {
+    /// Statements or branches, but nothing is written.
+    const HOISTS: Self = Self { hoists: true, memory: false, all_vars: false, vars: Vec::new() };
+    /// Memory is written.
+    const MEMORY: Self = Self { hoists: true, memory: true, all_vars: false, vars: Vec::new() };
+    /// Anything.
+    const ALL: Self = Self { hoists: true, memory: true, all_vars: true, vars: Vec::new() };
+
+    fn join(&mut self, other: &Self) {
+        self.hoists |= other.hoists;
+        self.memory |= other.memory;
+        self.all_vars |= other.all_vars;
+        self.vars.extend(other.vars.iter().filter(|var| !self.vars.contains(var)).copied().collect::<Vec<_>>());
+    }
+}
+
+/// Effects of the expressions asked for.
+#[derive(Debug, Default)]
+pub(super) struct EffectsTable {
+    known: FxHashMap<ExprId, Rc<Effects>>,
+}
+
+impl FunctionLowering<'_, '_> {
+    /// The effects of an expression.
+    pub(super) fn effects_of(&mut self, e: ExprId) -> Rc<Effects> {
+        if let Some(known) = self.effects.known.get(&e) {
+            return known.clone();
+        }
+        let mut effects = self.own_effects(e);
+        if !effects.all_vars {
+            let mut children = Vec::new();
+            for_each_child(&self.unit.exprs[e].kind, &mut |child| children.push(child));
+            for child in children {
+                let child = self.effects_of(child);
+                effects.join(&child);
+            }
+        }
+        let effects = Rc::new(effects);
+        self.effects.known.insert(e, effects.clone());
+        effects
+    }
+
+    /// The effects of several expressions together.
+    pub(super) fn effects_of_all(&mut self, list: &[ExprId]) -> Effects {
+        let mut effects = Effects::default();
+        for e in list {
+            let one = self.effects_of(*e);
+            effects.join(&one);
+        }
+        effects
+    }
+
+    /// What the outermost operator does.
+    fn own_effects(&self, e: ExprId) -> Effects {
+        use crate::ast::BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        let all_decisions =
+            self.module.options.value_decisions == super::ValueDecisions::All;
+        match &self.unit.exprs[e].kind {
+            ExprKind::Assign { target, .. } | ExprKind::CompoundAssign { target, .. } => {
+                self.write_effects(*target)
+            }
+            ExprKind::Unary { op, operand } => match op {
+                UnaryOp::PreInc | UnaryOp::PreDec | UnaryOp::PostInc | UnaryOp::PostDec => {
+                    self.write_effects(*operand)
+                }
+                UnaryOp::LogicalNot => Effects::HOISTS,
+                _ => Effects::default(),
+            },
+            ExprKind::Binary { op, .. } if op.is_logical() => Effects::HOISTS,
+            ExprKind::Binary {
+                op: Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual,
+                ..
+            } if all_decisions => Effects::HOISTS,
+            ExprKind::Conditional { .. } | ExprKind::BinaryConditional { .. } => Effects::HOISTS,
+            ExprKind::Call { callee, .. } => match self.builtin_of(*callee) {
+                Some(builtin) if builtin.is_transparent() => Effects::default(),
+                Some(builtin) if !builtin.writes_memory() => Effects::HOISTS,
+                _ => Effects::MEMORY,
+            },
+            ExprKind::Cast { kind: CastKind::LValueToRValue, operand, .. }
+                if self.unit.exprs[*operand].ty.quals.has(Quals::VOLATILE) =>
+            {
+                Effects::MEMORY
+            }
+            ExprKind::StmtExpr(_) => Effects::ALL,
+            ExprKind::CompoundLiteral { .. } | ExprKind::Atomic { .. } | ExprKind::VaArg { .. } => {
+                Effects::MEMORY
+            }
+            _ => Effects::default(),
+        }
+    }
+
+    fn write_effects(&self, target: ExprId) -> Effects {
+        match self.unit.exprs[self.unit.strip_parens(target)].kind {
+            ExprKind::DeclRef(DeclRef::Var(var)) if self.is_register(var) => {
+                Effects { vars: vec![var], ..Effects::HOISTS }
+            }
+            _ => Effects::MEMORY,
+        }
+    }
+}
+
+impl crate::ast::BinaryOp {
+    /// Whether it is `&&` or `||`.
+    pub(super) const fn is_logical(self) -> bool {
+        matches!(self, Self::LogicalAnd | Self::LogicalOr)
+    }
+}
+
+/// Calls `visit` with each subexpression that evaluating an expression may evaluate, except those
+/// inside statement expressions.
+pub(super) fn for_each_child(kind: &ExprKind, visit: &mut impl FnMut(ExprId)) {
+    match kind {
+        ExprKind::Integer(_)
+        | ExprKind::Character(_)
+        | ExprKind::Floating(_)
+        | ExprKind::String(_)
+        | ExprKind::DeclRef(_)
+        | ExprKind::OpaqueValue { .. }
+        | ExprKind::ImplicitValueInit
+        | ExprKind::NoInit
+        | ExprKind::TypeTrait { .. }
+        | ExprKind::OffsetOf { .. }
+        | ExprKind::StmtExpr(_)
+        | ExprKind::Predefined { .. }
+        | ExprKind::AddrLabel(_)
+        | ExprKind::Unsupported(_) => {}
+        ExprKind::Member { base, .. } => visit(*base),
+        ExprKind::Subscript { pointer, index } => {
+            visit(*pointer);
+            visit(*index);
+        }
+        ExprKind::Call { callee, args } => {
+            visit(*callee);
+            args.iter().for_each(|arg| visit(*arg));
+        }
+        ExprKind::Unary { operand, .. } | ExprKind::Cast { operand, .. } => visit(*operand),
+        ExprKind::Binary { left, right, .. } => {
+            visit(*left);
+            visit(*right);
+        }
+        ExprKind::Assign { target, value } | ExprKind::CompoundAssign { target, value, .. } => {
+            visit(*value);
+            visit(*target);
+        }
+        ExprKind::Conditional { condition, then, otherwise } => {
+            visit(*condition);
+            visit(*then);
+            visit(*otherwise);
+        }
+        ExprKind::BinaryConditional { common, condition, then, otherwise } => {
+            [*common, *condition, *then, *otherwise].into_iter().for_each(visit);
+        }
+        ExprKind::InitList(list) => for_each_initialiser(list, visit),
+        ExprKind::DesignatedInitUpdate { base, updater } => {
+            visit(*base);
+            visit(*updater);
+        }
+        ExprKind::CompoundLiteral { init, .. } => visit(*init),
+        ExprKind::VaArg { list } => visit(*list),
+        ExprKind::Chosen(inner) | ExprKind::Paren(inner) => visit(*inner),
+        ExprKind::Constant { inner, .. } => visit(*inner),
+        ExprKind::Atomic { args, .. } => args.iter().for_each(|arg| visit(*arg)),
+    }
+}
+
+fn for_each_initialiser(list: &InitList, visit: &mut impl FnMut(ExprId)) {
+    match list {
+        InitList::Array { elements, filler } => {
+            elements.iter().chain(filler).for_each(|element| visit(*element));
+        }
+        InitList::Struct(fields) => fields.iter().for_each(|(_, value)| visit(*value)),
+        InitList::Union(field) => field.iter().for_each(|(_, value)| visit(*value)),
+        InitList::Scalar(value) => value.iter().for_each(|value| visit(*value)),
+    }
+}

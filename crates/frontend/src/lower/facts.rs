@@ -1,0 +1,128 @@
+//! What must be known of a function before it is lowered: whose address is taken, which labels
+//! stand in which scopes, and which variables a jump can enter the scope of.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::effects::for_each_child;
+use crate::ast::{
+    DeclRef, ExprId, ExprKind, LabelId, LocalDecl, StmtId, StmtKind, TranslationUnit, UnaryOp,
+    VarId,
+};
+
+/// Facts about one function.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts {
+    /// Variables whose address is taken.
+    pub address_taken: FxHashSet<VarId>,
+    /// Variables that a jump can reach without passing their declaration. They live from the
+    /// function's start on, as in C such a variable lives from the start of its block.
+    pub bypassed: Vec<VarId>,
+    /// The scopes around each label, outermost first.
+    pub label_scopes: FxHashMap<LabelId, Vec<StmtId>>,
+    /// The span of the scope of each variable: its declaration to the end of its block.
+    pub scope_ends: FxHashMap<VarId, u32>,
+}
+
+/// Walks a function's body.
+pub(super) fn collect(unit: &TranslationUnit, body: StmtId) -> Facts {
+    let mut walk = Walk { unit, facts: Facts::default(), scopes: Vec::new() };
+    walk.stmt(body);
+    walk.facts
+}
+
+struct Walk<'a> {
+    unit: &'a TranslationUnit,
+    facts: Facts,
+    /// Open scopes with the variables declared in them so far.
+    scopes: Vec<(StmtId, Vec<VarId>)>,
+}
+
+impl Walk<'_> {
+    fn scope(&mut self, stmt: StmtId, walk: impl FnOnce(&mut Self)) {
+        self.scopes.push((stmt, Vec::new()));
+        walk(self);
+        let end = self.unit.stmts[stmt].span.end;
+        for var in self.scopes.pop().map_or(Vec::new(), |(_, vars)| vars) {
+            self.facts.scope_ends.insert(var, end);
+        }
+    }
+
+    /// A place that a jump leads to.
+    fn target(&mut self) {
+        for var in self.scopes.iter().flat_map(|(_, vars)| vars) {
+            if !self.facts.bypassed.contains(var) {
+                self.facts.bypassed.push(*var);
+            }
+        }
+    }
+
+    fn stmt(&mut self, id: StmtId) {
+        match &self.unit.stmts[id].kind {
+            StmtKind::Compound(stmts) => self.scope(id, |w| stmts.iter().for_each(|s| w.stmt(*s))),
+            StmtKind::Decl(decls) => decls.iter().for_each(|decl| self.decl(decl)),
+            StmtKind::Expr(e) | StmtKind::IndirectGoto(e) => self.expr(*e),
+            StmtKind::If { condition, then, otherwise } => {
+                self.expr(*condition);
+                self.stmt(*then);
+                otherwise.iter().for_each(|s| self.stmt(*s));
+            }
+            StmtKind::While { condition, body } | StmtKind::Do { body, condition } => {
+                self.expr(*condition);
+                self.stmt(*body);
+            }
+            StmtKind::For { init, condition, step, body } => self.scope(id, |w| {
+                init.iter().for_each(|s| w.stmt(*s));
+                condition.iter().chain(step).for_each(|e| w.expr(*e));
+                w.stmt(*body);
+            }),
+            StmtKind::Switch { value, body } => {
+                self.expr(*value);
+                self.stmt(*body);
+            }
+            StmtKind::Case { body, .. } | StmtKind::Default(body) => {
+                self.target();
+                self.stmt(*body);
+            }
+            StmtKind::Label { label, body } => {
+                self.target();
+                let scopes = self.scopes.iter().map(|(stmt, _)| *stmt).collect();
+                self.facts.label_scopes.insert(*label, scopes);
+                self.stmt(*body);
+            }
+            StmtKind::Attributed(body) => self.stmt(*body),
+            StmtKind::Return(value) => value.iter().for_each(|e| self.expr(*e)),
+            StmtKind::Null
+            | StmtKind::Goto(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Asm
+            | StmtKind::Unsupported(_) => {}
+        }
+    }
+
+    fn decl(&mut self, decl: &LocalDecl) {
+        if let LocalDecl::Var(var) = decl {
+            if let Some((_, vars)) = self.scopes.last_mut() {
+                vars.push(*var);
+            }
+            if let Some(init) = self.unit.vars[*var].init {
+                self.expr(init);
+            }
+        }
+    }
+
+    fn expr(&mut self, id: ExprId) {
+        match &self.unit.exprs[id].kind {
+            ExprKind::Unary { op: UnaryOp::AddressOf, operand } => {
+                let inner = self.unit.strip_parens(*operand);
+                if let ExprKind::DeclRef(DeclRef::Var(var)) = self.unit.exprs[inner].kind {
+                    self.facts.address_taken.insert(var);
+                }
+            }
+            ExprKind::StmtExpr(body) => self.stmt(*body),
+            _ => {}
+        }
+        let unit = self.unit;
+        for_each_child(&unit.exprs[id].kind, &mut |child| self.expr(child));
+    }
+}

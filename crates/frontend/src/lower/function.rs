@@ -1,0 +1,121 @@
+//! One function: its parameters, its variables, its body.
+
+use lydian_base::{Diagnostic, Span};
+use lydian_ir::{Body, Local, LocalId, LocalKind, Stmt, Storage};
+
+use super::builder::FunctionLowering;
+use super::facts;
+use super::globals::Module;
+use super::place::Place;
+use super::simplify::simplify;
+use super::types::{layout_of, scalar_of};
+use super::{Lowering, Unsupported};
+use crate::ast::{FunctionId, VarId, VarStorage};
+use crate::ctypes::CType;
+
+/// Lowers the body of a defined function.
+pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Body> {
+    let unit = module.unit;
+    let decl = &unit.functions[id];
+    let Some(body) = decl.body else {
+        return Err(Unsupported::new("a missing body", decl.span));
+    };
+    let facts = facts::collect(unit, body);
+    let text = unit.stmts[body].span;
+    let mut lowering = FunctionLowering::new(module, id, facts);
+    lowering.body.source.body = text;
+    lowering.span = text;
+    lowering.parameters(&decl.params)?;
+    lowering.enter_bypassed()?;
+    lowering.stmt(body)?;
+    lowering.span = text;
+    lowering.fall_off();
+    let missing = lowering.labels.keys().find(|label| !lowering.placed_labels.contains(label));
+    if missing.is_some() {
+        return Err(Unsupported::new("a label in code that was left out", decl.span));
+    }
+    Ok(simplify(lowering.body))
+}
+
+impl FunctionLowering<'_, '_> {
+    fn parameters(&mut self, params: &[VarId]) -> Lowering<()> {
+        for param in params {
+            let decl = &self.unit.vars[*param];
+            if layout_of(self.unit, decl.ty.ty).is_none() {
+                let what = self.module.type_description(decl.ty.ty);
+                return Err(Unsupported::new(what, decl.span));
+            }
+            let local = self.local_of(*param, decl.span)?;
+            self.body.params.push(local);
+        }
+        Ok(())
+    }
+
+    /// Variables that a jump can reach past their declaration live from the start.
+    fn enter_bypassed(&mut self) -> Lowering<()> {
+        for var in self.facts.bypassed.clone() {
+            let decl = &self.unit.vars[var];
+            let automatic = matches!(decl.storage, VarStorage::Local(_));
+            if automatic && layout_of(self.unit, decl.ty.ty).is_some() {
+                let local = self.local_of(var, decl.span)?;
+                if !self.in_register(local) {
+                    self.emit(Stmt::Enter(local));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The local of an automatic variable or parameter.
+    pub(super) fn local_of(&mut self, var: VarId, span: Span) -> Lowering<LocalId> {
+        if let Some(local) = self.vars.get(&var) {
+            return Ok(*local);
+        }
+        let decl = &self.unit.vars[var];
+        if matches!(self.unit.ty(decl.ty), CType::Unsupported(_)) {
+            return Err(Unsupported::new(self.module.type_description(decl.ty.ty), span));
+        }
+        let storage = match scalar_of(self.unit, decl.ty.ty) {
+            Some(scalar) if self.is_register(var) => Storage::Register(scalar.ty),
+            _ => {
+                let Some(layout) = layout_of(self.unit, decl.ty.ty) else {
+                    return Err(Unsupported::new(self.module.type_description(decl.ty.ty), span));
+                };
+                let align = layout.align.max(decl.alignment.unwrap_or(1));
+                Storage::Memory { size: layout.size, align }
+            }
+        };
+        let (kind, end) = match decl.storage {
+            VarStorage::Param(_) => (LocalKind::Param, self.body.source.body.end),
+            _ => {
+                let end = self.facts.scope_ends.get(&var).copied();
+                (LocalKind::Var, end.unwrap_or(decl.span.end))
+            }
+        };
+        let start = decl.name_span.start.max(decl.span.start);
+        let scope = Span::new(start, end.max(start));
+        let ty = self.ctype(decl.ty.ty);
+        let local =
+            self.body.locals.push(Local { name: decl.name.to_string(), ty, kind, storage, scope });
+        self.vars.insert(var, local);
+        Ok(local)
+    }
+
+    /// The place of an automatic variable.
+    pub(super) fn place_of_variable(&mut self, var: VarId) -> Lowering<Place> {
+        let decl = &self.unit.vars[var];
+        let local = self.local_of(var, decl.span)?;
+        if self.in_register(local) {
+            return Ok(Place::Register(local));
+        }
+        let addr = self.expr(lydian_ir::Expr::AddrLocal(local));
+        let volatile = decl.ty.quals.has(crate::ctypes::Quals::VOLATILE);
+        Ok(Place::Memory { addr, volatile })
+    }
+
+    /// Reports an error that does not end the function.
+    pub(super) fn report(&mut self, code: &'static str, message: String, span: Span) {
+        let place = self.module.source.place(span.start);
+        self.module.diagnostics.push(Diagnostic::error(code, message).at(place));
+    }
+}

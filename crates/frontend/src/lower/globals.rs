@@ -1,0 +1,343 @@
+//! The translation unit's state: functions, globals and literals, each made when it is first named.
+//!
+//! Order: defined functions and then defined globals in the order of the text; after them what they
+//! refer to, as it is met.
+
+use lydian_base::{Diagnostic, SourceMap, Span};
+use lydian_ir as ir;
+use lydian_ir::{CTypeId, FuncId, Function, Global, GlobalId, GlobalInit, Linkage, Program};
+use rustc_hash::FxHashMap;
+
+use super::function::lower_body;
+use super::types::{TypeMap, layout_of, quals_of};
+use super::{Lowered, LoweringOptions, Unsupported};
+use crate::ast::{
+    ExprId, ExprKind, FunctionId, StringLiteral, TopLevel, TranslationUnit, VarId, VarStorage,
+};
+use crate::ctypes::{ArrayLength, CType, QualType, Quals, TypeId};
+
+/// The state of lowering a translation unit.
+pub(super) struct Module<'a> {
+    /// The tree.
+    pub unit: &'a TranslationUnit,
+    /// The text.
+    pub source: &'a SourceMap,
+    /// How to lower.
+    pub options: LoweringOptions,
+    /// What is made.
+    pub program: Program,
+    /// What was left out.
+    pub diagnostics: Vec<Diagnostic>,
+    types: TypeMap,
+    functions: FxHashMap<FunctionId, FuncId>,
+    by_name: FxHashMap<String, FuncId>,
+    globals: FxHashMap<VarId, GlobalId>,
+    strings: FxHashMap<(Vec<u8>, CTypeId), GlobalId>,
+    literals: FxHashMap<ExprId, GlobalId>,
+    static_locals: FxHashMap<String, u32>,
+    constant_objects: u32,
+    /// Globals whose initialiser is still to be computed.
+    pending: Vec<(GlobalId, QualType, ExprId)>,
+}
+
+impl<'a> Module<'a> {
+    /// An empty program.
+    pub(super) fn new(
+        unit: &'a TranslationUnit,
+        source: &'a SourceMap,
+        options: LoweringOptions,
+    ) -> Self {
+        Self {
+            unit,
+            source,
+            options,
+            program: Program::default(),
+            diagnostics: Vec::new(),
+            types: TypeMap::default(),
+            functions: FxHashMap::default(),
+            by_name: FxHashMap::default(),
+            globals: FxHashMap::default(),
+            strings: FxHashMap::default(),
+            literals: FxHashMap::default(),
+            static_locals: FxHashMap::default(),
+            constant_objects: 0,
+            pending: Vec::new(),
+        }
+    }
+
+    /// Lowers everything.
+    pub(super) fn lower(mut self) -> Lowered {
+        let defined: Vec<_> = self.unit.defined_functions().map(|(id, _)| id).collect();
+        for id in &defined {
+            self.function(*id);
+        }
+        for item in &self.unit.top_level {
+            if let TopLevel::Var(var) = item
+                && self.unit.vars[*var].is_definition
+            {
+                self.global(*var);
+            }
+        }
+        for id in defined {
+            self.body(id);
+        }
+        self.finish_initialisers();
+        self.typedefs();
+        Lowered { program: self.program, diagnostics: self.diagnostics }
+    }
+
+    fn body(&mut self, id: FunctionId) {
+        let func = self.function(id);
+        match lower_body(self, id) {
+            Ok(body) => self.program.functions[func].body = Some(body),
+            Err(unsupported) => {
+                let name = &self.unit.functions[id].name;
+                let message = format!("{} in function `{name}` is not supported", unsupported.what);
+                let diagnostic = Diagnostic::warning("unsupported-construct", message)
+                    .at(self.source.place(unsupported.span.start))
+                    .note(format!("`{name}` is treated as a function defined elsewhere"));
+                self.diagnostics.push(diagnostic);
+            }
+        }
+    }
+
+    /// Computes initialisers, which may name further globals, until there are no more.
+    fn finish_initialisers(&mut self) {
+        while let Some((id, ty, init)) = self.pending.pop() {
+            self.program.globals[id].init = match self.static_init(ty, init) {
+                Ok(contents) => contents,
+                Err(unsupported) => {
+                    self.report_initialiser(id, &unsupported);
+                    GlobalInit::Extern
+                }
+            };
+        }
+    }
+
+    fn report_initialiser(&mut self, id: GlobalId, unsupported: &Unsupported) {
+        let name = &self.program.globals[id].name;
+        let message =
+            format!("{} in the initialiser of `{name}` is not supported", unsupported.what);
+        let diagnostic = Diagnostic::warning("unsupported-construct", message)
+            .at(self.source.place(unsupported.span.start))
+            .note(format!("the first contents of `{name}` are treated as unknown"));
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn typedefs(&mut self) {
+        let unit = self.unit;
+        for (_, typedef) in unit.typedefs.iter() {
+            let ty = self.ctype(typedef.ty.ty);
+            self.program.typedefs.insert(typedef.name.to_string(), ty);
+        }
+    }
+
+    // Types.
+
+    /// The IR's type for the decoder's.
+    pub(super) fn ctype(&mut self, ty: TypeId) -> CTypeId {
+        self.types.ctype(self.unit, &mut self.program.types, ty)
+    }
+
+    /// The IR's record for the decoder's.
+    pub(super) fn record(&mut self, id: crate::ast::RecordId) -> ir::RecordId {
+        self.types.record(self.unit, &mut self.program.types, id)
+    }
+
+    /// A type that is not supported, as a noun for a diagnostic.
+    pub(super) fn type_description(&self, ty: TypeId) -> String {
+        match self.unit.types.get(ty) {
+            CType::Float(kind) => {
+                let name = match kind {
+                    crate::ctypes::FloatKind::LongDouble => "long double",
+                    _ => "extended floating-point",
+                };
+                format!("{name} arithmetic")
+            }
+            CType::Array { length: ArrayLength::Variable, .. } => {
+                "a variable-length array".to_owned()
+            }
+            CType::Unsupported(name) => format!("type `{name}`"),
+            _ => "an incomplete type".to_owned(),
+        }
+    }
+
+    // Functions.
+
+    /// The function of a declaration.
+    pub(super) fn function(&mut self, id: FunctionId) -> FuncId {
+        if let Some(known) = self.functions.get(&id) {
+            return *known;
+        }
+        let decl = &self.unit.functions[id];
+        let func = match self.by_name.get(&*decl.name) {
+            Some(known) => *known,
+            None => {
+                let params = decl.params.iter().map(|param| self.unit.vars[*param].name.to_string());
+                let function = Function {
+                    name: decl.name.to_string(),
+                    ty: self.ctype(decl.ty.ty),
+                    linkage: linkage(decl.is_static),
+                    param_names: params.collect(),
+                    noreturn: decl.no_return,
+                    body: None,
+                    span: decl.span,
+                };
+                self.program.functions.push(function)
+            }
+        };
+        self.functions.insert(id, func);
+        self.by_name.insert(decl.name.to_string(), func);
+        func
+    }
+
+    /// The library function that a builtin stands for (`memcpy` for `__builtin_memcpy`), with the
+    /// builtin's type where the program does not declare it.
+    pub(super) fn library_function(&mut self, name: &str, builtin: FunctionId) -> FuncId {
+        if let Some(known) = self.by_name.get(name) {
+            return *known;
+        }
+        if let Some(declared) = self.unit.function_named(name) {
+            return self.function(declared);
+        }
+        let decl = &self.unit.functions[builtin];
+        let function = Function {
+            name: name.to_owned(),
+            ty: self.ctype(decl.ty.ty),
+            linkage: Linkage::External,
+            param_names: vec![String::new(); decl.params.len()],
+            noreturn: decl.no_return,
+            body: None,
+            span: Span::NONE,
+        };
+        let func = self.program.functions.push(function);
+        self.by_name.insert(name.to_owned(), func);
+        func
+    }
+
+    // Globals.
+
+    /// The global of a variable with static storage.
+    pub(super) fn global(&mut self, id: VarId) -> GlobalId {
+        if let Some(known) = self.globals.get(&id) {
+            return *known;
+        }
+        let decl = &self.unit.vars[id];
+        let name = match decl.storage {
+            VarStorage::StaticLocal(function) => self.static_local_name(function, &decl.name),
+            _ => decl.name.to_string(),
+        };
+        let internal = match decl.storage {
+            VarStorage::Global { internal } => internal,
+            _ => true,
+        };
+        let global = self.new_global(name, decl.ty, decl.span, internal);
+        let layout = layout_of(self.unit, decl.ty.ty);
+        let object = &mut self.program.globals[global];
+        if let Some(align) = decl.alignment {
+            object.align = object.align.max(align);
+        }
+        if !decl.is_definition {
+            object.init = GlobalInit::Extern;
+        }
+        self.globals.insert(id, global);
+        if let Some(init) = decl.init {
+            let flexible = self.flexible_tail(decl.ty, init);
+            let object = &mut self.program.globals[global];
+            object.size = object.size.max(flexible).max(layout.map_or(0, |layout| layout.size));
+            self.pending.push((global, decl.ty, init));
+        }
+        global
+    }
+
+    fn static_local_name(&mut self, function: FunctionId, name: &str) -> String {
+        let name = format!("{}.{name}", self.unit.functions[function].name);
+        let count = self.static_locals.entry(name.clone()).or_insert(0);
+        *count += 1;
+        match *count {
+            1 => name,
+            n => format!("{name}.{n}"),
+        }
+    }
+
+    fn new_global(&mut self, name: String, ty: QualType, span: Span, internal: bool) -> GlobalId {
+        let layout = layout_of(self.unit, ty.ty);
+        let quals = quals_of(self.unit, ty);
+        let global = Global {
+            name,
+            ty: self.ctype(ty.ty),
+            size: layout.map_or(0, |layout| layout.size),
+            align: layout.map_or(1, |layout| layout.align),
+            linkage: linkage(internal),
+            read_only: quals.has(Quals::CONST) && !quals.has(Quals::VOLATILE),
+            init: GlobalInit::Zero,
+            span,
+        };
+        self.program.globals.push(global)
+    }
+
+    /// The global that holds a string literal; equal literals of one type share one.
+    pub(super) fn string(&mut self, e: ExprId) -> Option<GlobalId> {
+        let expr = &self.unit.exprs[e];
+        let ExprKind::String(literal) = &expr.kind else { return None };
+        let size = layout_of(self.unit, expr.ty.ty)?.size;
+        let bytes = string_bytes(literal, size);
+        let key = (bytes, self.ctype(expr.ty.ty));
+        if let Some(known) = self.strings.get(&key) {
+            return Some(*known);
+        }
+        let name = format!(".str.{}", self.strings.len());
+        let id = self.new_global(name, expr.ty, expr.span, true);
+        let global = &mut self.program.globals[id];
+        global.read_only = true;
+        if key.0.iter().any(|byte| *byte != 0) {
+            let items = vec![ir::InitItem { offset: 0, bytes: key.0.clone() }];
+            global.init = GlobalInit::Data { items, relocations: Vec::new() };
+        }
+        self.strings.insert(key, id);
+        Some(id)
+    }
+
+    /// A read-only object with the contents of a constant initialiser.
+    pub(super) fn constant_object(
+        &mut self,
+        ty: QualType,
+        init: GlobalInit,
+        span: Span,
+    ) -> GlobalId {
+        let name = format!(".init.{}", self.constant_objects);
+        self.constant_objects += 1;
+        let id = self.new_global(name, ty, span, true);
+        let global = &mut self.program.globals[id];
+        global.read_only = true;
+        global.init = init;
+        id
+    }
+
+    /// The global of a compound literal at file scope.
+    pub(super) fn file_literal(&mut self, e: ExprId) -> Option<GlobalId> {
+        if let Some(known) = self.literals.get(&e) {
+            return Some(*known);
+        }
+        let expr = &self.unit.exprs[e];
+        let ExprKind::CompoundLiteral { init, .. } = expr.kind else { return None };
+        let name = format!(".literal.{}", self.literals.len());
+        let id = self.new_global(name, expr.ty, expr.span, true);
+        self.literals.insert(e, id);
+        self.pending.push((id, expr.ty, init));
+        Some(id)
+    }
+}
+
+/// The bytes of a string literal in an array of `size` bytes: padded with zeros, or cut.
+pub(super) fn string_bytes(literal: &StringLiteral, size: u64) -> Vec<u8> {
+    let unit = usize::from(literal.unit_size);
+    let mut bytes: Vec<u8> =
+        literal.units.iter().flat_map(|code| code.to_le_bytes().into_iter().take(unit)).collect();
+    bytes.resize(size as usize, 0);
+    bytes
+}
+
+const fn linkage(internal: bool) -> Linkage {
+    if internal { Linkage::Internal } else { Linkage::External }
+}

@@ -1,0 +1,236 @@
+//! From the decoder's types to the IR's: machine types of scalars, and C types with layouts.
+
+use lydian_ir as ir;
+use lydian_ir::{CTypeId, IntKind, Type};
+use rustc_hash::FxHashMap;
+
+use crate::ast::{EnumId, RecordDecl, RecordId, RecordKind, TranslationUnit};
+use crate::ctypes::{self, ArrayLength, CType, FloatKind, QualType, Quals, TypeId};
+
+/// What lowering must know of a scalar type to compute with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scalar {
+    /// The machine type.
+    pub ty: Type,
+    /// Whether values are signed. False for floats and pointers.
+    pub signed: bool,
+    /// Whether it is `_Bool`: conversions to it test for zero.
+    pub is_bool: bool,
+}
+
+impl Scalar {
+    pub(super) const fn new(ty: Type, signed: bool) -> Self {
+        Self { ty, signed, is_bool: false }
+    }
+
+    /// `int`.
+    pub(super) const INT: Self = Self::new(Type::Int(32), true);
+    /// A 64-bit index.
+    pub(super) const INDEX: Self = Self::new(Type::Int(64), true);
+    /// `_Bool`.
+    pub(super) const BOOL: Self = Self { ty: Type::Int(8), signed: false, is_bool: true };
+}
+
+/// The machine type of a C type; `None` if it is no scalar that can be computed with.
+pub(super) fn scalar_of(unit: &TranslationUnit, ty: TypeId) -> Option<Scalar> {
+    match unit.types.get(ty) {
+        CType::Int(ctypes::IntKind::Bool) => Some(Scalar::BOOL),
+        CType::Int(kind) => {
+            let bits = u8::try_from(unit.target.int(*kind).size * 8).ok()?;
+            Some(Scalar::new(Type::Int(bits), unit.target.is_signed(*kind)))
+        }
+        CType::Float(FloatKind::Float) => Some(Scalar::new(Type::F32, false)),
+        CType::Float(FloatKind::Double) => Some(Scalar::new(Type::F64, false)),
+        // A target may give `long double` the format of `double`.
+        CType::Float(kind @ FloatKind::LongDouble) if unit.target.float(*kind).size == 8 => {
+            Some(Scalar::new(Type::F64, false))
+        }
+        CType::Pointer(_) => Some(Scalar::new(Type::Ptr, false)),
+        CType::Enum(id) => scalar_of(unit, unit.enums[*id].underlying?),
+        _ => None,
+    }
+}
+
+/// Size and alignment in bytes; `None` for incomplete types and functions. `void` has size 1, as
+/// GNU's pointer arithmetic has it.
+pub(super) fn layout_of(unit: &TranslationUnit, ty: TypeId) -> Option<ctypes::Layout> {
+    let layout = |size, align| Some(ctypes::Layout { size, align });
+    match unit.types.get(ty) {
+        CType::Void | CType::Function { .. } => layout(1, 1),
+        CType::Int(kind) => Some(unit.target.int(*kind)),
+        CType::Float(kind) => Some(unit.target.float(*kind)),
+        CType::Pointer(_) => Some(unit.target.pointer),
+        CType::Enum(id) => layout_of(unit, unit.enums[*id].underlying?),
+        CType::Record(id) => unit.records[*id].layout,
+        CType::Array { element, length } => {
+            let element = layout_of(unit, element.ty)?;
+            match length {
+                ArrayLength::Constant(n) => layout(element.size.checked_mul(*n)?, element.align),
+                // A flexible array member takes no room of its own.
+                ArrayLength::Incomplete => layout(0, element.align),
+                ArrayLength::Variable => None,
+            }
+        }
+        CType::Unsupported(_) => None,
+    }
+}
+
+/// The qualifiers of what an object of this type holds: an array's are its elements'.
+pub(super) fn quals_of(unit: &TranslationUnit, ty: QualType) -> Quals {
+    match unit.types.get(ty.ty) {
+        CType::Array { element, .. } => ty.quals.with(quals_of(unit, *element)),
+        _ => ty.quals,
+    }
+}
+
+/// Makes the program's C types on demand.
+#[derive(Default)]
+pub(super) struct TypeMap {
+    types: FxHashMap<TypeId, CTypeId>,
+    records: FxHashMap<RecordId, ir::RecordId>,
+}
+
+impl TypeMap {
+    /// The IR's type for the decoder's.
+    pub(super) fn ctype(
+        &mut self,
+        unit: &TranslationUnit,
+        out: &mut ir::CTypes,
+        ty: TypeId,
+    ) -> CTypeId {
+        if let Some(id) = self.types.get(&ty) {
+            return *id;
+        }
+        let new = match unit.types.get(ty) {
+            CType::Void => ir::CType::Void,
+            CType::Int(kind) => {
+                let bits = (unit.target.int(*kind).size * 8).min(128) as u8;
+                let signed = unit.target.is_signed(*kind);
+                ir::CType::Int { kind: int_kind(*kind), bits, signed }
+            }
+            CType::Float(FloatKind::Float) => ir::CType::Float,
+            CType::Float(FloatKind::Double) => ir::CType::Double,
+            CType::Float(kind) => {
+                let layout = unit.target.float(*kind);
+                let name = float_name(*kind).to_owned();
+                ir::CType::Opaque { name, size: layout.size, align: layout.align }
+            }
+            CType::Pointer(pointee) => {
+                let to_const = quals_of(unit, *pointee).has(Quals::CONST);
+                ir::CType::Pointer { pointee: self.ctype(unit, out, pointee.ty), to_const }
+            }
+            CType::Array { element, length } => {
+                let element = self.ctype(unit, out, element.ty);
+                let length = match length {
+                    ArrayLength::Constant(n) => Some(*n),
+                    ArrayLength::Incomplete | ArrayLength::Variable => None,
+                };
+                ir::CType::Array { element, length }
+            }
+            CType::Function { result, params, variadic, .. } => {
+                let result = self.ctype(unit, out, result.ty);
+                let params = params.iter().map(|param| self.ctype(unit, out, param.ty)).collect();
+                ir::CType::Function { result, params, variadic: *variadic }
+            }
+            CType::Record(id) => ir::CType::Record(self.record(unit, out, *id)),
+            CType::Enum(id) => self.enumeration(unit, out, *id),
+            CType::Unsupported(name) => {
+                ir::CType::Opaque { name: name.to_string(), size: 0, align: 1 }
+            }
+        };
+        let id = out.intern(new);
+        self.types.insert(ty, id);
+        id
+    }
+
+    /// The IR's record for the decoder's.
+    pub(super) fn record(
+        &mut self,
+        unit: &TranslationUnit,
+        out: &mut ir::CTypes,
+        id: RecordId,
+    ) -> ir::RecordId {
+        if let Some(known) = self.records.get(&id) {
+            return *known;
+        }
+        let decl = &unit.records[id];
+        // Known before its members are, since they may point back to it.
+        let new = out.records.push(ir::Record {
+            name: record_name(decl),
+            is_union: decl.kind == RecordKind::Union,
+            fields: Vec::new(),
+            size: decl.layout.map(|layout| layout.size),
+            align: decl.layout.map_or(1, |layout| layout.align),
+        });
+        self.records.insert(id, new);
+        let fields = decl.fields.iter().map(|field| ir::Field {
+            name: field.name.as_deref().unwrap_or("").to_owned(),
+            ty: self.ctype(unit, out, field.ty.ty),
+            bit_offset: field.bit_offset,
+            bits: field.bit_width.map(|width| width as u16),
+        });
+        let fields: Vec<_> = fields.collect();
+        out.records[new].fields = fields;
+        new
+    }
+
+    fn enumeration(
+        &mut self,
+        unit: &TranslationUnit,
+        out: &mut ir::CTypes,
+        id: EnumId,
+    ) -> ir::CType {
+        let decl = &unit.enums[id];
+        let underlying = match decl.underlying {
+            Some(ty) => self.ctype(unit, out, ty),
+            None => out.int(IntKind::UInt),
+        };
+        let name = match (&decl.tag, &decl.typedef_name) {
+            (Some(tag), _) => format!("enum {tag}"),
+            (None, Some(name)) => name.to_string(),
+            (None, None) => String::new(),
+        };
+        let constants = decl.constants.iter().map(|constant| {
+            let constant = &unit.enum_constants[*constant];
+            (constant.name.to_string(), constant.value)
+        });
+        ir::CType::Enum { name, underlying, constants: constants.collect() }
+    }
+}
+
+fn record_name(decl: &RecordDecl) -> String {
+    match (&decl.tag, &decl.typedef_name) {
+        (None, None) => String::new(),
+        _ => decl.display_name(),
+    }
+}
+
+const fn float_name(kind: FloatKind) -> &'static str {
+    match kind {
+        FloatKind::Half => "_Float16",
+        FloatKind::BFloat => "__bf16",
+        FloatKind::Float => "float",
+        FloatKind::Double => "double",
+        FloatKind::LongDouble => "long double",
+        FloatKind::Float128 => "_Float128",
+    }
+}
+
+const fn int_kind(kind: ctypes::IntKind) -> IntKind {
+    match kind {
+        ctypes::IntKind::Bool => IntKind::Bool,
+        ctypes::IntKind::Char => IntKind::Char,
+        ctypes::IntKind::SChar => IntKind::SChar,
+        ctypes::IntKind::UChar => IntKind::UChar,
+        ctypes::IntKind::Short => IntKind::Short,
+        ctypes::IntKind::UShort => IntKind::UShort,
+        ctypes::IntKind::Int => IntKind::Int,
+        ctypes::IntKind::UInt => IntKind::UInt,
+        ctypes::IntKind::Long => IntKind::Long,
+        ctypes::IntKind::ULong => IntKind::ULong,
+        ctypes::IntKind::LongLong => IntKind::LongLong,
+        ctypes::IntKind::ULongLong => IntKind::ULongLong,
+        ctypes::IntKind::Int128 => IntKind::Int128,
+        ctypes::IntKind::UInt128 => IntKind::UInt128,
+    }
+}

@@ -1,0 +1,97 @@
+//! Golden tests of lowering: the IR's text of small C files, beside them. `LYDIAN_BLESS=1` rewrites
+//! the expected texts.
+
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+fn unit(path: &Path) -> Unit {
+    let flags = CompileFlags::new(&["-std=gnu17".to_owned()], path).unwrap();
+    load(&LoadRequest::new(ParseRequest::new(path, flags))).unwrap()
+}
+
+fn golden_files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "c"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// The program without places of the machine, the diagnostics, and the texts of the sites.
+fn rendered(unit: &Unit) -> String {
+    let mut text = String::new();
+    for diagnostic in &unit.diagnostics {
+        let line = diagnostic.place.as_ref().map_or(0, |place| place.line);
+        writeln!(text, "; line {line}: {}: {}", diagnostic.code, diagnostic.message).unwrap();
+    }
+    for (_, function) in unit.program.defined() {
+        let body = function.body.as_ref().unwrap();
+        let printed = without_places(&lydian_ir::text::print_body(body));
+        writeln!(text, "\n{}\n{printed}", function.name).unwrap();
+        for root in body.source.roots.values() {
+            let watched = if root.rewritable { "" } else { ", not rewritable" };
+            let captures: Vec<_> = root
+                .captures
+                .iter()
+                .map(|capture| format!("{} = `{}`", capture.temp, unit.source.slice(capture.span)))
+                .collect();
+            writeln!(
+                text,
+                "; root `{}` {:?} at {:?} captures [{}]{watched}",
+                unit.source.slice(root.span),
+                root.kind,
+                root.point,
+                captures.join(", ")
+            )
+            .unwrap();
+        }
+        for site in &body.source.decisions {
+            let conditions: Vec<_> =
+                site.conditions.iter().map(|span| unit.source.slice(*span)).collect();
+            let whole = unit.source.slice(site.span);
+            writeln!(text, "; {} `{whole}` of {conditions:?}", site.decision).unwrap();
+        }
+        for site in &body.source.marks {
+            let statement = unit.source.slice(site.span).replace('\n', " ");
+            writeln!(text, "; {} {:?} `{statement}`", site.mark, site.style).unwrap();
+        }
+    }
+    text
+}
+
+/// The text of a body without its source section and without offsets, which depend on where the
+/// file lies. What the source section says is printed as texts instead.
+fn without_places(printed: &str) -> String {
+    let mut lines = Vec::new();
+    let mut in_source = false;
+    for line in printed.lines() {
+        in_source |= line.starts_with("  source @");
+        if !in_source {
+            let words = line.split(' ').filter(|word| !word.starts_with('@'));
+            lines.push(words.collect::<Vec<_>>().join(" "));
+        }
+        in_source &= line != "  }";
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn c_files_lower_to_the_text_beside_them() {
+    let bless = std::env::var_os("LYDIAN_BLESS").is_some();
+    let files = golden_files();
+    assert!(!files.is_empty());
+    for path in files {
+        let actual = rendered(&unit(&path));
+        let expected_path = path.with_extension("ir");
+        if bless {
+            std::fs::write(&expected_path, &actual).unwrap();
+        }
+        let expected = std::fs::read_to_string(&expected_path).unwrap_or_default();
+        similar_asserts::assert_eq!(expected, actual, "{}", path.display());
+    }
+}
