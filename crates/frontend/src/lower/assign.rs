@@ -249,10 +249,8 @@ impl FunctionLowering<'_, '_> {
         let write = Write { e, place, scalar, value: new, want, point: None, result: None };
         let write = self.write(write)?;
         let volatile = target_expr.ty.quals.has(Quals::VOLATILE);
-        let opaque = frame.opaque
-            || target_frame.opaque
-            || !target_frame.captures.is_empty()
-            || volatile;
+        let opaque =
+            frame.opaque || target_frame.opaque || !target_frame.captures.is_empty() || volatile;
         if let Some(point) = write.point {
             let frame = Frame { opaque, ..frame };
             self.root(Point::Stmt(point), new, RootKind::Update, expr.span, frame);

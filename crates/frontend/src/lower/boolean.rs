@@ -256,7 +256,11 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// Two operands, at least one of them Boolean, the other too or the constant 0 or 1.
-    fn boolean_pair(&self, left: ast::ExprId, right: ast::ExprId) -> Option<(Box<Node>, Box<Node>)> {
+    fn boolean_pair(
+        &self,
+        left: ast::ExprId,
+        right: ast::ExprId,
+    ) -> Option<(Box<Node>, Box<Node>)> {
         let constant = |e| match self.module.constant_integer(e) {
             Some(0) => Some(Node::Const(false)),
             Some(1) => Some(Node::Const(true)),
@@ -277,7 +281,8 @@ impl FunctionLowering<'_, '_> {
         if self.boolean_value(operand).is_some() {
             return true;
         }
-        let bits = |e: ast::ExprId| scalar_of(self.unit, self.unit.exprs[e].ty.ty).map(|s| s.ty.bits());
+        let bits =
+            |e: ast::ExprId| scalar_of(self.unit, self.unit.exprs[e].ty.ty).map(|s| s.ty.bits());
         match (bits(operand), bits(e)) {
             (Some(from), Some(to)) => from <= to && !explicit,
             _ => false,
@@ -289,7 +294,11 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// The operand of `__builtin_expect`.
-    pub(super) fn expected(&self, callee: ast::ExprId, args: &[ast::ExprId]) -> Option<ast::ExprId> {
+    pub(super) fn expected(
+        &self,
+        callee: ast::ExprId,
+        args: &[ast::ExprId],
+    ) -> Option<ast::ExprId> {
         let function = self.unit.direct_callee(callee)?;
         match &*self.unit.functions[function].name {
             "__builtin_expect" | "__builtin_expect_with_probability" => args.first().copied(),

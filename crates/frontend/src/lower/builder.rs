@@ -330,8 +330,11 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
         if self.closed {
             return;
         }
-        let leaving: Vec<_> =
-            self.scopes[depth..].iter().rev().flat_map(|s| s.memory.iter().rev().copied()).collect();
+        let leaving: Vec<_> = self.scopes[depth..]
+            .iter()
+            .rev()
+            .flat_map(|s| s.memory.iter().rev().copied())
+            .collect();
         for local in leaving {
             self.emit(Stmt::Leave(local));
         }

@@ -69,18 +69,118 @@ const ALL: usize = usize::MAX;
 
 /// Library functions that programs call as `__builtin_name`.
 const LIBRARY: &[&str] = &[
-    "abort", "abs", "labs", "llabs", "exit", "memcpy", "memmove", "memset", "memcmp", "memchr",
-    "mempcpy", "strlen", "strcmp", "strncmp", "strcpy", "strncpy", "strcat", "strncat", "strchr",
-    "strrchr", "strstr", "strspn", "strcspn", "strpbrk", "stpcpy", "strdup", "strndup", "malloc",
-    "calloc", "realloc", "free", "printf", "fprintf", "sprintf", "snprintf", "vprintf", "vsprintf",
-    "vsnprintf", "puts", "putchar", "fabs", "fabsf", "sqrt", "sqrtf", "floor", "floorf", "ceil",
-    "ceilf", "trunc", "truncf", "round", "roundf", "rint", "rintf", "nearbyint", "nearbyintf",
-    "fmin", "fminf", "fmax", "fmaxf", "fmod", "fmodf", "pow", "powf", "exp", "expf", "exp2",
-    "exp2f", "log", "logf", "log2", "log2f", "log10", "log10f", "sin", "sinf", "cos", "cosf",
-    "tan", "tanf", "copysign", "copysignf", "ldexp", "ldexpf", "frexp", "frexpf", "fma", "fmaf",
-    "hypot", "hypotf", "isalpha", "isdigit", "isspace", "isupper", "islower", "isalnum",
-    "isxdigit", "isprint", "ispunct", "iscntrl", "isgraph", "isblank", "tolower", "toupper",
-    "lround", "lroundf", "llround", "llroundf", "lrint", "lrintf", "bcmp", "bzero",
+    "abort",
+    "abs",
+    "labs",
+    "llabs",
+    "exit",
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "memchr",
+    "mempcpy",
+    "strlen",
+    "strcmp",
+    "strncmp",
+    "strcpy",
+    "strncpy",
+    "strcat",
+    "strncat",
+    "strchr",
+    "strrchr",
+    "strstr",
+    "strspn",
+    "strcspn",
+    "strpbrk",
+    "stpcpy",
+    "strdup",
+    "strndup",
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "printf",
+    "fprintf",
+    "sprintf",
+    "snprintf",
+    "vprintf",
+    "vsprintf",
+    "vsnprintf",
+    "puts",
+    "putchar",
+    "fabs",
+    "fabsf",
+    "sqrt",
+    "sqrtf",
+    "floor",
+    "floorf",
+    "ceil",
+    "ceilf",
+    "trunc",
+    "truncf",
+    "round",
+    "roundf",
+    "rint",
+    "rintf",
+    "nearbyint",
+    "nearbyintf",
+    "fmin",
+    "fminf",
+    "fmax",
+    "fmaxf",
+    "fmod",
+    "fmodf",
+    "pow",
+    "powf",
+    "exp",
+    "expf",
+    "exp2",
+    "exp2f",
+    "log",
+    "logf",
+    "log2",
+    "log2f",
+    "log10",
+    "log10f",
+    "sin",
+    "sinf",
+    "cos",
+    "cosf",
+    "tan",
+    "tanf",
+    "copysign",
+    "copysignf",
+    "ldexp",
+    "ldexpf",
+    "frexp",
+    "frexpf",
+    "fma",
+    "fmaf",
+    "hypot",
+    "hypotf",
+    "isalpha",
+    "isdigit",
+    "isspace",
+    "isupper",
+    "islower",
+    "isalnum",
+    "isxdigit",
+    "isprint",
+    "ispunct",
+    "iscntrl",
+    "isgraph",
+    "isblank",
+    "tolower",
+    "toupper",
+    "lround",
+    "lroundf",
+    "llround",
+    "llroundf",
+    "lrint",
+    "lrintf",
+    "bcmp",
+    "bzero",
 ];
 
 /// Library functions with a checking variant (`__builtin___memcpy_chk`), and how many of its
@@ -219,7 +319,9 @@ impl<'a> FunctionLowering<'_, 'a> {
     pub(super) fn callee_function(&mut self, function: FunctionId) -> FuncId {
         let name = &*self.unit.functions[function].name;
         match Builtin::of_name(name) {
-            Some(Builtin::Library(library, _)) => self.module.library_function(library, function),
+            Some(Builtin::Library(library, count)) => {
+                self.module.library_function(library, function, count)
+            }
             _ => self.module.function(function),
         }
     }
@@ -306,9 +408,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             Builtin::Bits(_) | Builtin::Overflow(_) => {
                 self.apart(|l| l.builtin_value(e, callee, args, builtin)).map(drop)
             }
-            Builtin::Unsupported(what) => {
-                Err(Unsupported::new(what, self.unit.exprs[e].span))
-            }
+            Builtin::Unsupported(what) => Err(Unsupported::new(what, self.unit.exprs[e].span)),
         }
     }
 
@@ -465,8 +565,10 @@ impl<'a> FunctionLowering<'_, 'a> {
         let CType::Pointer(pointee) = *unit.ty(unit.exprs[*pointer].ty) else {
             return Err(Unsupported::new("this builtin", span));
         };
-        let (a_type, b_type) =
-            (self.scalar(unit.exprs[*left].ty.ty, span)?, self.scalar(unit.exprs[*right].ty.ty, span)?);
+        let (a_type, b_type) = (
+            self.scalar(unit.exprs[*left].ty.ty, span)?,
+            self.scalar(unit.exprs[*right].ty.ty, span)?,
+        );
         let to = self.scalar(pointee.ty, span)?;
         let widest = a_type.ty.bits().max(b_type.ty.bits()).max(to.ty.bits());
         let (exact, kind) = match widest {
@@ -492,7 +594,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let back = self.extend(cut, to, exact);
         let fits = self.expr(Expr::Cmp(CmpOp::Ne, back, value));
         let test_type = self.scalar(unit.exprs[e].ty.ty, span)?;
-        let result = self.from_test(fits, test_type);
+        let result = self.test_value(fits, test_type);
         let pointee_volatile = pointee.quals.has(crate::ctypes::Quals::VOLATILE);
         self.emit(Stmt::Store { addr, value: cut, ty: to.ty, volatile: pointee_volatile });
         Ok(result)
@@ -547,7 +649,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.expr(Expr::Cmp(CmpOp::LtS, bits, zero))
             }
         };
-        Ok(self.from_test(truth, result))
+        Ok(self.test_value(truth, result))
     }
 
     /// `x op1 infinity join x op2 -infinity`.

@@ -93,8 +93,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         Ok(())
     }
 
-    fn call_parts(&self, e: ast::ExprId) -> Lowering<(ast::ExprId, &'a [ast::ExprId])>
-    {
+    fn call_parts(&self, e: ast::ExprId) -> Lowering<(ast::ExprId, &'a [ast::ExprId])> {
         match &self.unit.exprs[e].kind {
             ExprKind::Call { callee, args } => Ok((*callee, args)),
             _ => Err(Unsupported::new("this call", self.unit.exprs[e].span)),
@@ -141,12 +140,30 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             values.push(kept);
         }
-        let ty = match self.unit.ty(self.unit.exprs[callee].ty) {
-            CType::Pointer(function) => function.ty,
-            _ => self.unit.exprs[callee].ty.ty,
+        let ty = match (target, self.unit.ty(self.unit.exprs[callee].ty)) {
+            (Callee::Direct(function), _) => self.module.program.functions[function].ty,
+            (Callee::Indirect(_), CType::Pointer(function)) => self.ctype(function.ty),
+            _ => return Err(Unsupported::new("this callee", span)),
         };
-        let ty = self.ctype(ty);
+        if !self.accepts(ty, &types) {
+            let what = "a call with arguments that are not the function's parameters";
+            return Err(Unsupported::new(what, span));
+        }
         Ok(PreparedCall { target, values, types, roots, ty, noreturn })
+    }
+
+    /// Whether arguments of these types suit a function type: without a prototype C does not check.
+    fn accepts(&self, function: lydian_ir::CTypeId, args: &[lydian_ir::CTypeId]) -> bool {
+        let types = &self.module.program.types;
+        let lydian_ir::CType::Function { params, variadic, .. } = types.get(function) else {
+            return false;
+        };
+        let enough = args.len() == params.len() || (*variadic && args.len() > params.len());
+        enough
+            && params
+                .iter()
+                .zip(args)
+                .all(|(param, arg)| types.scalar(*param) == types.scalar(*arg))
     }
 
     fn finish_call(

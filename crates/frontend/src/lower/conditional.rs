@@ -38,8 +38,7 @@ impl FunctionLowering<'_, '_> {
     fn assign_arm(&mut self, temp: LocalId, arm: ast::ExprId) -> Lowering<()> {
         let (value, frame) = self.framed(|l| l.rvalue(arm))?;
         let text = self.text(arm);
-        let stmt =
-            self.within(text, |l| l.emit(lydian_ir::Stmt::Assign { dst: temp, value }));
+        let stmt = self.within(text, |l| l.emit(lydian_ir::Stmt::Assign { dst: temp, value }));
         self.root(Point::Stmt(stmt), value, RootKind::Value, text, frame);
         Ok(())
     }
@@ -112,7 +111,9 @@ impl FunctionLowering<'_, '_> {
             None => self
                 .opaque
                 .iter()
-                .find(|(known, _)| self.unit.strip_implicit(**known) == self.unit.strip_implicit(source))
+                .find(|(known, _)| {
+                    self.unit.strip_implicit(**known) == self.unit.strip_implicit(source)
+                })
                 .map(|(_, value)| *value)
                 .ok_or_else(|| Unsupported::new("this operand of `?:`", span)),
         }
@@ -126,9 +127,7 @@ impl FunctionLowering<'_, '_> {
     ) -> Lowering<ExprId> {
         let expr = &self.unit.exprs[e];
         let temp = self.temp(expr.ty.ty, expr.span)?;
-        self.apart(|l| {
-            l.stmt_expr(body, &mut |l, value| l.assign_arm(temp, value))
-        })?;
+        self.apart(|l| l.stmt_expr(body, &mut |l, value| l.assign_arm(temp, value)))?;
         self.capture(self.text(e), temp);
         Ok(self.read(temp))
     }
@@ -145,9 +144,7 @@ impl FunctionLowering<'_, '_> {
         ty: QualType,
         body: StmtId,
     ) -> Lowering<()> {
-        self.apart(|l| {
-            l.stmt_expr(body, &mut |l, value| l.initialise(dst, ty, value))
-        })
+        self.apart(|l| l.stmt_expr(body, &mut |l, value| l.initialise(dst, ty, value)))
     }
 
     /// Lowers the statements, and the value of the last one with `last`.

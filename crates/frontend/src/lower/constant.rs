@@ -54,9 +54,8 @@ impl Module<'_> {
     /// The value of a constant expression of scalar type.
     pub(super) fn constant(&self, e: ExprId) -> Option<Constant> {
         let expr = &self.unit.exprs[e];
-        let bits = |value: i128| {
-            Some(Constant::Bits(arith::truncate(self.scalar(e)?.ty, value as u128)))
-        };
+        let bits =
+            |value: i128| Some(Constant::Bits(arith::truncate(self.scalar(e)?.ty, value as u128)));
         match &expr.kind {
             ExprKind::Integer(value) => bits(*value),
             ExprKind::Character(value) => bits(i128::from(*value)),
@@ -138,9 +137,7 @@ impl Module<'_> {
                 fold_conversion(bits, from, to).map(Constant::Bits)
             }
             (Constant::Address(base, offset), Some(_), Some(to)) => match to.ty {
-                _ if to.is_bool => {
-                    self.is_surely_there(base).then_some(Constant::Bits(1))
-                }
+                _ if to.is_bool => self.is_surely_there(base).then_some(Constant::Bits(1)),
                 Type::Ptr | Type::Int(64) => Some(Constant::Address(base, offset)),
                 _ => None,
             },
@@ -213,7 +210,8 @@ impl Module<'_> {
                     BinaryOp::Shl | BinaryOp::Shr => fold_conversion(b, from_right, on)?,
                     _ => b,
                 };
-                let result = arith::binary(convert::arithmetic(op, on)?, on.ty, a, b, Overflow::Wrap);
+                let result =
+                    arith::binary(convert::arithmetic(op, on)?, on.ty, a, b, Overflow::Wrap);
                 result.ok().map(Constant::Bits)
             }
             (Constant::Address(base, offset), Constant::Bits(_)) => {
@@ -269,9 +267,9 @@ impl Module<'_> {
         match (op, on.ty, other.ty) {
             (BinaryOp::Add, Type::Ptr, _) => word(a as i128 + scaled(right, left)?),
             (BinaryOp::Add, _, Type::Ptr) => word(b as i128 + scaled(left, right)?),
-            (BinaryOp::Sub, Type::Ptr, Type::Ptr) => {
-                word((a as i64).wrapping_sub(b as i64) as i128 / i128::from(self.step(left)?.max(1)))
-            }
+            (BinaryOp::Sub, Type::Ptr, Type::Ptr) => word(
+                (a as i64).wrapping_sub(b as i64) as i128 / i128::from(self.step(left)?.max(1)),
+            ),
             (BinaryOp::Sub, Type::Ptr, _) => word(a as i128 - scaled(right, left)?),
             _ => None,
         }
@@ -280,9 +278,7 @@ impl Module<'_> {
     /// Bytes that one step of a pointer is; 1 for integers.
     fn step(&self, e: ExprId) -> Option<i64> {
         match self.unit.ty(self.unit.exprs[e].ty) {
-            CType::Pointer(pointee) => {
-                i64::try_from(layout_of(self.unit, pointee.ty)?.size).ok()
-            }
+            CType::Pointer(pointee) => i64::try_from(layout_of(self.unit, pointee.ty)?.size).ok(),
             _ => Some(1),
         }
     }
@@ -296,7 +292,10 @@ impl Module<'_> {
             ("__builtin_expect" | "__builtin_expect_with_probability", [value, ..]) => {
                 self.constant(*value)
             }
-            ("__builtin_huge_val" | "__builtin_huge_valf" | "__builtin_inf" | "__builtin_inff", [])
+            (
+                "__builtin_huge_val" | "__builtin_huge_valf" | "__builtin_inf" | "__builtin_inff",
+                [],
+            )
             | ("__builtin_huge_vall" | "__builtin_infl", []) => self.float(e, f64::INFINITY),
             ("__builtin_nan" | "__builtin_nanf" | "__builtin_nanl", [_]) => self.float(e, f64::NAN),
             _ => None,
@@ -318,9 +317,7 @@ impl Module<'_> {
                 }
                 _ => None,
             },
-            ExprKind::DeclRef(DeclRef::Function(function)) => {
-                fixed(ConstBase::Function(*function))
-            }
+            ExprKind::DeclRef(DeclRef::Function(function)) => fixed(ConstBase::Function(*function)),
             ExprKind::String(_) => fixed(ConstBase::Literal(e)),
             ExprKind::CompoundLiteral { file_scope: true, .. } => fixed(ConstBase::Literal(e)),
             ExprKind::Predefined { literal, .. } => self.constant_place(*literal),

@@ -134,7 +134,9 @@ impl FunctionLowering<'_, '_> {
     /// Converts a value between scalar types as C does.
     pub(super) fn convert(&mut self, value: ExprId, from: Scalar, to: Scalar) -> ExprId {
         match steps(from, to) {
-            Some(steps) => steps.into_iter().fold(value, |value, (op, ty)| self.cast(op, ty, value)),
+            Some(steps) => {
+                steps.into_iter().fold(value, |value, (op, ty)| self.cast(op, ty, value))
+            }
             None => {
                 let test = self.test(value);
                 self.cast(CastOp::ZExt, Scalar::BOOL.ty, test)
@@ -161,7 +163,7 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// An `i1` as a value of a scalar type.
-    pub(super) fn from_test(&mut self, test: ExprId, to: Scalar) -> ExprId {
+    pub(super) fn test_value(&mut self, test: ExprId, to: Scalar) -> ExprId {
         self.cast(CastOp::ZExt, to.ty, test)
     }
 

@@ -343,14 +343,15 @@ impl FunctionLowering<'_, '_> {
         }
     }
 
-    /// Whether a pure expression traps on some state.
+    /// Whether a pure expression traps on some state: [`lydian_ir::trap::may_trap`], but linear in
+    /// the expression instead of the arena.
     pub(super) fn may_trap(&self, expr: ExprId) -> bool {
         let mut work = vec![expr];
         while let Some(next) = work.pop() {
             let traps = match &self.body.exprs[next] {
                 Expr::Load { ty, addr, .. } => !self.is_inside(*addr, ty.bytes()),
                 Expr::LoadBits { field, addr } => !self.is_inside(*addr, field.bytes()),
-                Expr::Binary(op, a, b) if op.may_trap() => self.operator_may_trap(*op, *a, *b),
+                Expr::Binary(op, _, b) if op.may_trap() => self.operator_may_trap(*op, *b),
                 Expr::Cast(CastOp::FToS | CastOp::FToU, ..) => true,
                 _ => false,
             };
@@ -362,14 +363,11 @@ impl FunctionLowering<'_, '_> {
         false
     }
 
-    fn operator_may_trap(&self, op: BinOp, a: ExprId, b: ExprId) -> bool {
+    fn operator_may_trap(&self, op: BinOp, b: ExprId) -> bool {
         let Some((ty, bits)) = self.as_const(b) else { return true };
         match op {
             BinOp::DivU | BinOp::RemU => bits == 0,
-            BinOp::DivS | BinOp::RemS => {
-                let least = self.as_const(a).is_none_or(|(_, a)| a == 1 << (ty.bits() - 1));
-                bits == 0 || (bits == lydian_ir::arith::mask(ty.bits()) && least)
-            }
+            BinOp::DivS | BinOp::RemS => bits == 0 || bits == lydian_ir::arith::mask(ty.bits()),
             _ => bits >= u128::from(ty.bits()),
         }
     }

@@ -35,7 +35,9 @@ impl Effects {
         self.hoists |= other.hoists;
         self.memory |= other.memory;
         self.all_vars |= other.all_vars;
-        self.vars.extend(other.vars.iter().filter(|var| !self.vars.contains(var)).copied().collect::<Vec<_>>());
+        self.vars.extend(
+            other.vars.iter().filter(|var| !self.vars.contains(var)).copied().collect::<Vec<_>>(),
+        );
     }
 }
 
@@ -78,8 +80,7 @@ impl FunctionLowering<'_, '_> {
     /// What the outermost operator does.
     fn own_effects(&self, e: ExprId) -> Effects {
         use crate::ast::BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
-        let all_decisions =
-            self.module.options.value_decisions == super::ValueDecisions::All;
+        let all_decisions = self.module.options.value_decisions == super::ValueDecisions::All;
         match &self.unit.exprs[e].kind {
             ExprKind::Assign { target, .. } | ExprKind::CompoundAssign { target, .. } => {
                 self.write_effects(*target)

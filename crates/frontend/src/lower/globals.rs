@@ -89,7 +89,10 @@ impl<'a> Module<'a> {
     fn body(&mut self, id: FunctionId) {
         let func = self.function(id);
         match lower_body(self, id) {
-            Ok(body) => self.program.functions[func].body = Some(body),
+            Ok(body) if self.is_well_formed(func, &body) => {
+                self.program.functions[func].body = Some(body);
+            }
+            Ok(_) => {}
             Err(unsupported) => {
                 let name = &self.unit.functions[id].name;
                 let message = format!("{} in function `{name}` is not supported", unsupported.what);
@@ -99,6 +102,23 @@ impl<'a> Module<'a> {
                 self.diagnostics.push(diagnostic);
             }
         }
+    }
+
+    /// Whether the verifier accepts a body; else that is reported as an error of Lydian's. Only
+    /// builds with debug assertions ask.
+    fn is_well_formed(&mut self, func: FuncId, body: &ir::Body) -> bool {
+        if !cfg!(debug_assertions) {
+            return true;
+        }
+        let violations = ir::verify::verify_body(&self.program, func, body);
+        let function = &self.program.functions[func];
+        let place = self.source.place(function.span.start);
+        for violation in &violations {
+            let message = format!("the IR of `{}` breaks {violation}", function.name);
+            let diagnostic = Diagnostic::error("internal-error", message).at(place.clone());
+            self.diagnostics.push(diagnostic);
+        }
+        violations.is_empty()
     }
 
     /// Computes initialisers, which may name further globals, until there are no more.
@@ -173,10 +193,11 @@ impl<'a> Module<'a> {
         let func = match self.by_name.get(&*decl.name) {
             Some(known) => *known,
             None => {
-                let params = decl.params.iter().map(|param| self.unit.vars[*param].name.to_string());
+                let params =
+                    decl.params.iter().map(|param| self.unit.vars[*param].name.to_string());
                 let function = Function {
                     name: decl.name.to_string(),
-                    ty: self.ctype(decl.ty.ty),
+                    ty: self.function_type(id),
                     linkage: linkage(decl.is_static),
                     param_names: params.collect(),
                     noreturn: decl.no_return,
@@ -191,9 +212,31 @@ impl<'a> Module<'a> {
         func
     }
 
+    /// A function's type. One that is defined without a prototype takes the parameters that it
+    /// has.
+    fn function_type(&mut self, id: FunctionId) -> CTypeId {
+        let decl = &self.unit.functions[id];
+        match self.unit.ty(decl.ty) {
+            CType::Function { result, prototype: false, .. } if decl.body.is_some() => {
+                let result = self.ctype(result.ty);
+                let params =
+                    decl.params.iter().map(|param| self.ctype(self.unit.vars[*param].ty.ty));
+                let params = params.collect();
+                let ty = ir::CType::Function { result, params, variadic: false };
+                self.program.types.intern(ty)
+            }
+            _ => self.ctype(decl.ty.ty),
+        }
+    }
+
     /// The library function that a builtin stands for (`memcpy` for `__builtin_memcpy`), with the
-    /// builtin's type where the program does not declare it.
-    pub(super) fn library_function(&mut self, name: &str, builtin: FunctionId) -> FuncId {
+    /// first `count` parameters of the builtin where the program does not declare it.
+    pub(super) fn library_function(
+        &mut self,
+        name: &str,
+        builtin: FunctionId,
+        count: usize,
+    ) -> FuncId {
         if let Some(known) = self.by_name.get(name) {
             return *known;
         }
@@ -201,11 +244,17 @@ impl<'a> Module<'a> {
             return self.function(declared);
         }
         let decl = &self.unit.functions[builtin];
+        let mut ty = self.ctype(decl.ty.ty);
+        let mut plain = self.program.types.get(ty).clone();
+        if let ir::CType::Function { params, .. } = &mut plain {
+            params.truncate(count);
+            ty = self.program.types.intern(plain);
+        }
         let function = Function {
             name: name.to_owned(),
-            ty: self.ctype(decl.ty.ty),
+            ty,
             linkage: Linkage::External,
-            param_names: vec![String::new(); decl.params.len()],
+            param_names: vec![String::new(); decl.params.len().min(count)],
             noreturn: decl.no_return,
             body: None,
             span: Span::NONE,

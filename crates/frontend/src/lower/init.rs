@@ -137,7 +137,9 @@ impl FunctionLowering<'_, '_> {
             InitList::Union(field) => {
                 field.iter().try_for_each(|(field, value)| self.fill_field(addr, *field, *value))
             }
-            InitList::Scalar(_) => Err(Unsupported::new("this initialiser", self.unit.exprs[init].span)),
+            InitList::Scalar(_) => {
+                Err(Unsupported::new("this initialiser", self.unit.exprs[init].span))
+            }
         }
     }
 
@@ -206,12 +208,7 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// Copies a constant initialiser from a read-only object. False if it is not constant.
-    fn copy_constant(
-        &mut self,
-        addr: ExprId,
-        ty: QualType,
-        init: ast::ExprId,
-    ) -> Lowering<bool> {
+    fn copy_constant(&mut self, addr: ExprId, ty: QualType, init: ast::ExprId) -> Lowering<bool> {
         let span = self.unit.exprs[init].span;
         let Ok(contents) = self.module.static_init(ty, init) else { return Ok(false) };
         let size = self.size_of(ty.ty, span)?;

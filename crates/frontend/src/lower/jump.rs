@@ -98,13 +98,7 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// `case low ... high:`
-    pub(super) fn case(
-        &mut self,
-        low: i128,
-        high: i128,
-        span: Span,
-        body: StmtId,
-    ) -> Lowering<()> {
+    pub(super) fn case(&mut self, low: i128, high: i128, span: Span, body: StmtId) -> Lowering<()> {
         let target = self.new_block();
         let label = Span::new(span.start, self.unit.stmts[body].span.start.max(span.start));
         let label = self.trimmed(label);

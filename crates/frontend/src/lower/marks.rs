@@ -78,10 +78,9 @@ fn end_of(unit: &TranslationUnit, text: &str, stmt: StmtId) -> u32 {
         | StmtKind::Default(body)
         | StmtKind::Label { body, .. }
         | StmtKind::Attributed(body) => end_of(unit, text, *body),
-        StmtKind::Compound(_)
-        | StmtKind::Decl(_)
-        | StmtKind::Null
-        | StmtKind::Unsupported(_) => stmt.span.end,
+        StmtKind::Compound(_) | StmtKind::Decl(_) | StmtKind::Null | StmtKind::Unsupported(_) => {
+            stmt.span.end
+        }
     }
 }
 

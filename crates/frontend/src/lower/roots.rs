@@ -43,10 +43,7 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// Lowers a part of the text whose captures do not concern the current root.
-    pub(super) fn apart<T>(
-        &mut self,
-        lower: impl FnOnce(&mut Self) -> Lowering<T>,
-    ) -> Lowering<T> {
+    pub(super) fn apart<T>(&mut self, lower: impl FnOnce(&mut Self) -> Lowering<T>) -> Lowering<T> {
         Ok(self.framed(lower)?.0)
     }
 

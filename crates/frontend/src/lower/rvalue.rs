@@ -236,7 +236,7 @@ impl FunctionLowering<'_, '_> {
         if op.is_comparison() {
             let test = self.compare(e, op, left, right)?;
             let to = self.scalar(self.unit.exprs[e].ty.ty, span)?;
-            return Ok(self.from_test(test, to));
+            return Ok(self.test_value(test, to));
         }
         let later = self.effects_of(right);
         let a = self.operand(left, &later)?;
@@ -295,12 +295,7 @@ impl FunctionLowering<'_, '_> {
         Ok(self.expr(Expr::Binary(ir_op, a, b)))
     }
 
-    fn comma(
-        &mut self,
-        e: ast::ExprId,
-        left: ast::ExprId,
-        right: ast::ExprId,
-    ) -> Lowering<ExprId> {
+    fn comma(&mut self, e: ast::ExprId, left: ast::ExprId, right: ast::ExprId) -> Lowering<ExprId> {
         let hoists = self.effects_of(left).hoists;
         self.apart(|l| l.discard(left))?;
         if !hoists {
@@ -321,9 +316,9 @@ impl FunctionLowering<'_, '_> {
         let unit = self.unit;
         let expr = &unit.exprs[e];
         match &expr.kind {
-            ExprKind::Paren(inner)
-            | ExprKind::Chosen(inner)
-            | ExprKind::Constant { inner, .. } => self.discard(*inner),
+            ExprKind::Paren(inner) | ExprKind::Chosen(inner) | ExprKind::Constant { inner, .. } => {
+                self.discard(*inner)
+            }
             ExprKind::Assign { .. } | ExprKind::CompoundAssign { .. } => {
                 self.assignment(e, false).map(drop)
             }

@@ -131,8 +131,11 @@ impl Module<'_> {
             }
             ExprKind::String(literal) if matches!(unit.ty(expr.ty), CType::Array { .. }) => {
                 let size = layout_of(unit, ty.ty).map_or(0, |layout| layout.size);
-                let size =
-                    if size == 0 { layout_of(unit, expr.ty.ty).map_or(0, |l| l.size) } else { size };
+                let size = if size == 0 {
+                    layout_of(unit, expr.ty.ty).map_or(0, |l| l.size)
+                } else {
+                    size
+                };
                 out.write(offset, &string_bytes(literal, size));
                 Ok(())
             }

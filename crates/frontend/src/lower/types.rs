@@ -127,10 +127,12 @@ impl TypeMap {
                 };
                 ir::CType::Array { element, length }
             }
-            CType::Function { result, params, variadic, .. } => {
+            CType::Function { result, params, variadic, prototype } => {
                 let result = self.ctype(unit, out, result.ty);
+                // `f()` before C23 takes any arguments.
+                let any = !prototype && params.is_empty();
                 let params = params.iter().map(|param| self.ctype(unit, out, param.ty)).collect();
-                ir::CType::Function { result, params, variadic: *variadic }
+                ir::CType::Function { result, params, variadic: *variadic || any }
             }
             CType::Record(id) => ir::CType::Record(self.record(unit, out, *id)),
             CType::Enum(id) => self.enumeration(unit, out, *id),
