@@ -24,8 +24,8 @@
 use indexmap::IndexMap;
 use lydian_base::{Diagnostic, SourceMap, Span};
 use lydian_ir::stmt::MarkKind;
-use lydian_ir::{Body, FuncId, Function, Program};
-use rustc_hash::FxHashMap;
+use lydian_ir::{Body, ExprId, FuncId, Function, Program};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::criterion::Criterion;
 use crate::fingerprint::KeyMaker;
@@ -130,6 +130,7 @@ pub fn annotate(
         body,
         request,
         exprs: ExprBuilder::new(body),
+        updates: text::updates(body),
         found: Vec::new(),
         diagnostics: Vec::new(),
     };
@@ -154,6 +155,8 @@ pub struct Context<'a> {
     pub(crate) body: &'a Body,
     pub(crate) request: &'a Request,
     pub(crate) exprs: ExprBuilder<'a>,
+    /// The expressions whose text is that of an update.
+    updates: FxHashSet<ExprId>,
     found: Vec<Objective>,
     diagnostics: Vec<Diagnostic>,
 }

@@ -18,7 +18,7 @@
 //! | operator | mutants |
 //! |---|---|
 //! | ABS | a signed or float `e` to its absolute value, and to minus that |
-//! | AOR | `+ - * / %` among each other (floats: without `%`) |
+//! | AOR | `+ - * / %` among each other (floats: without `%`; `++` and `--` to each other only) |
 //! | ROR | a comparison to each other one, to true and to false (`==` and `!=` of pointers: to each other, true and false) |
 //! | COR | `a && b` to `a \|\| b`, `a`, `b`, true, false; `a \|\| b` likewise |
 //! | LOR | `& \| ^` among each other |

@@ -340,3 +340,21 @@ fn a_function_keeps_its_keys_when_the_file_around_it_changes() {
     let (program, map, func) = edited.finish();
     assert!(keys(&program, &map, func).iter().all(|key| !before.contains(key)));
 }
+
+#[test]
+fn an_increment_becomes_a_decrement_and_nothing_else() {
+    let mut sample = Sample::new("f");
+    let int = sample.int();
+    let x = sample.param("x", int);
+    let read = sample.read(x);
+    let one = sample.implied(Expr::Const(I32, 1));
+    let sum = sample.expr(Expr::Binary(BinOp::AddS, read, one));
+    sample.root(Point::Term(sample.body.entry), sum, RootKind::Update);
+    let annotation = wm(sample);
+    let found = names(&annotation, Criterion::Wm);
+    let arithmetic: Vec<_> = found.iter().filter(|name| name.starts_with("AOR")).collect();
+    assert_eq!(arithmetic, [&"AOR + -> -"]);
+    assert!(!found.iter().any(|name| name.starts_with("CRO")), "{found:?}");
+    let texts: Vec<_> = annotation.objectives.labels.values().map(|l| l.text.as_str()).collect();
+    assert!(texts.contains(&"(x + 1) != (x - 1)"), "{texts:?}");
+}

@@ -1,6 +1,9 @@
 //! The text of a predicate for the user: C, with the program's own text for its conditions.
 
-use lydian_ir::{CastOp, ConditionId, Expr, ExprId, LocalId, RecordId, Type, UnOp};
+use lydian_ir::source::RootKind;
+use lydian_ir::{Body, CastOp, ConditionId, Expr, ExprId, LocalId, RecordId, Type, UnOp};
+
+use rustc_hash::FxHashSet;
 
 use super::Context;
 use super::mutation::c_symbol as op_symbol;
@@ -122,7 +125,7 @@ fn expression(cx: &Context<'_>, expr: ExprId) -> String {
     let is_address = matches!(node, Expr::Field { .. } | Expr::Index { .. });
     // The text of an address is that of the lvalue, whose value it is not.
     let written = one_line(cx.map.slice(cx.body.source.exprs[expr]));
-    if !written.is_empty() && !is_address {
+    if !written.is_empty() && !is_address && !cx.updates.contains(&expr) {
         return written;
     }
     match node {
@@ -155,6 +158,21 @@ fn expression(cx: &Context<'_>, expr: ExprId) -> String {
         Expr::Cast(op, ty, a) => conversion(cx, *op, *ty, *a),
         Expr::PtrDiff { a, b, .. } => format!("{} - {}", part(cx, *a), part(cx, *b)),
     }
+}
+
+/// The new values of `x op= e`, `x++` and the like, below the conversions at their roots. They may
+/// have the text of the update, whose value in C is another, or which must not be read as one.
+pub(super) fn updates(body: &Body) -> FxHashSet<ExprId> {
+    let mut found = FxHashSet::default();
+    for root in body.source.roots.values().filter(|root| root.kind == RootKind::Update) {
+        let mut expr = root.expr;
+        found.insert(expr);
+        while let Expr::Cast(_, _, a) = body.exprs[expr] {
+            expr = a;
+            found.insert(expr);
+        }
+    }
+    found
 }
 
 /// An expression as an operand.

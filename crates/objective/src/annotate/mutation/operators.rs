@@ -150,7 +150,13 @@ impl Walk<'_, '_> {
             Expr::Const(ty, bits) if !ty.is_float() => Some(bits & mask(ty)),
             _ => None,
         };
+        // The 1 of `x++` is not the user's: its opposite is `x--`, and there is no `x * 1`.
+        let step = right.is_some() && self.cx.body.source.exprs[b].is_none();
+        let steps = |op: BinOp| matches!(c_symbol(op), "+" | "-");
         for &other in family.iter().filter(|other| **other != op) {
+            if step && !steps(other) {
+                continue;
+            }
             let same = right.is_some_and(|c| is_neutral(op, c) && is_neutral(other, c));
             if !same {
                 let new = self.cx.exprs.binary(other, a, b);
