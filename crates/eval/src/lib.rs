@@ -1,1 +1,24 @@
-//! The meaning of an IR expression and of a label's predicate over terms, written once for every engine that uses terms.
+//! The meaning of IR expressions and of labels' predicates over terms, written once for every
+//! engine that reasons with a solver.
+//!
+//! [`expr::eval_expr`] turns an expression into a term and the conditions under which evaluating it
+//! traps; where registers, addresses and memory come from is the caller's [`expr::Environment`].
+//! [`pred::eval_pred`] turns a predicate into the pair of terms that say where it is surely true
+//! and where it is surely false, in Kleene's logic. The concrete interpreter of `lydian-ir` is the
+//! independent party that both are tested against.
+//!
+//! Invariant: a value of machine type `ty` is a term of sort [`sort::sort_of`]`(ty)`.
+
+pub mod arith;
+pub mod expr;
+pub mod pred;
+pub mod sort;
+pub mod totality;
+pub mod traps;
+
+pub use arith::Overflow;
+pub use expr::{Environment, Evaluation, eval_expr};
+pub use pred::{Kleene, PredEnvironment, eval_pred, eval_tree};
+pub use sort::{from_bytes, sort_of, to_bytes};
+pub use totality::Totality;
+pub use traps::Traps;

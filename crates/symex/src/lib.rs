@@ -1,3 +1,17 @@
-//! Symbolic exploration: states, memory, searchers, tight instrumentation, label deletion.
+//! Symbolic exploration: from a function, what its inputs are and what is to be covered, to tests.
+//!
+//! [`exec::explore`] is the way in. It starts from symbolic [`inputs`] in a byte-exact
+//! [`memory`], follows every path that [`limits`] allow, and gives a test for each label that it
+//! covers ([000]: dynamic symbolic execution with tight instrumentation and iterative label
+//! deletion). What it gives is a claim; only a native run is evidence. An exploration that nothing
+//! cut short is a complete argument that the labels left are infeasible under its assumptions.
 
+pub mod exec;
 pub mod inputs;
+pub mod limits;
+pub mod memory;
+
+pub use exec::{
+    Config, Ending, Event, ExploreError, FoundTest, LabelRef, Mode, Search, Summary, explore,
+};
+pub use limits::{Cut, Limits};

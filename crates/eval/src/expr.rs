@@ -1,0 +1,183 @@
+//! The meaning of a pure expression: a term, and where it traps.
+
+use lydian_ir::{
+    BitField, CTypes, Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type,
+};
+use lydian_smt::{Term, TermPool};
+
+use crate::arith::{self, Overflow};
+use crate::sort::constant;
+use crate::traps::Traps;
+
+/// Where an expression's leaves get their values from.
+///
+/// Every method may stop the evaluation with a reason of the engine's own, such as an address that
+/// must be decided first.
+pub trait Environment {
+    /// Why an evaluation has no result yet.
+    type Stop;
+
+    /// The value of a register, of the sort of its type.
+    fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Self::Stop>;
+    /// The address of a memory local.
+    fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Self::Stop>;
+    /// The address of a global.
+    fn global_address(&mut self, pool: &mut TermPool, global: GlobalId)
+    -> Result<Term, Self::Stop>;
+    /// The address of a function.
+    fn function_address(&mut self, pool: &mut TermPool, func: FuncId) -> Result<Term, Self::Stop>;
+    /// The value of type `ty` at an address, of the sort of the type; adds the conditions under
+    /// which the access traps. `ty` may be an integer of any number of whole bytes up to nine.
+    fn load(
+        &mut self,
+        pool: &mut TermPool,
+        ty: Type,
+        addr: Term,
+        volatile: bool,
+        traps: &mut Traps,
+    ) -> Result<Term, Self::Stop>;
+}
+
+/// Evaluates the expressions of one function.
+pub struct Evaluation<'a> {
+    /// The C types, for the layout of records.
+    pub types: &'a CTypes,
+    /// The expressions.
+    pub exprs: &'a ExprArena,
+    /// What signed overflow does.
+    pub overflow: Overflow,
+}
+
+impl<'a> Evaluation<'a> {
+    /// For expressions of this arena in a program where signed overflow wraps.
+    pub const fn new(types: &'a CTypes, exprs: &'a ExprArena) -> Self {
+        Self { types, exprs, overflow: Overflow::Wraps }
+    }
+
+    /// The value of `expr`; its trap conditions are added to `traps` in order of evaluation.
+    pub fn eval<E: Environment>(
+        &self,
+        pool: &mut TermPool,
+        expr: ExprId,
+        env: &mut E,
+        traps: &mut Traps,
+    ) -> Result<Term, E::Stop> {
+        match &self.exprs[expr] {
+            Expr::Const(ty, bits) => Ok(constant(pool, *ty, *bits)),
+            Expr::Local(local) => env.local(pool, *local),
+            Expr::AddrLocal(local) => env.local_address(pool, *local),
+            Expr::AddrGlobal(global) => env.global_address(pool, *global),
+            Expr::AddrFunc(func) => env.function_address(pool, *func),
+            Expr::Load { ty, addr, volatile } => {
+                let addr = self.eval(pool, *addr, env, traps)?;
+                env.load(pool, *ty, addr, *volatile, traps)
+            }
+            Expr::LoadBits { field, addr } => {
+                let addr = self.eval(pool, *addr, env, traps)?;
+                let holder = Type::Int((field.bytes() * 8) as u8);
+                let bytes = env.load(pool, holder, addr, false, traps)?;
+                Ok(extract_bit_field(pool, *field, bytes))
+            }
+            Expr::Unary(op, a) => {
+                let a = self.eval(pool, *a, env, traps)?;
+                Ok(arith::unary(pool, *op, a, self.overflow, traps))
+            }
+            Expr::Binary(op, a, b) => {
+                let a = self.eval(pool, *a, env, traps)?;
+                let b = self.eval(pool, *b, env, traps)?;
+                Ok(arith::binary(pool, *op, a, b, self.overflow, traps))
+            }
+            Expr::Cmp(op, a, b) => {
+                let a = self.eval(pool, *a, env, traps)?;
+                let b = self.eval(pool, *b, env, traps)?;
+                Ok(arith::compare(pool, *op, a, b))
+            }
+            Expr::Cast(op, to, a) => {
+                let a = self.eval(pool, *a, env, traps)?;
+                Ok(arith::cast(pool, *op, *to, a, traps))
+            }
+            Expr::Field { base, record, field } => {
+                let base = self.eval(pool, *base, env, traps)?;
+                let offset = pool.bv(64, field_offset(self.types, *record, *field));
+                Ok(pool.add(base, offset))
+            }
+            Expr::Index { base, index, size, bound: _ } => {
+                let base = self.eval(pool, *base, env, traps)?;
+                let index = self.eval(pool, *index, env, traps)?;
+                let size = pool.bv(64, *size);
+                let offset = pool.mul(index, size);
+                Ok(pool.add(base, offset))
+            }
+            Expr::PtrDiff { a, b, size } => {
+                let a = self.eval(pool, *a, env, traps)?;
+                let b = self.eval(pool, *b, env, traps)?;
+                let bytes = pool.sub(a, b);
+                Ok(exact_quotient(pool, bytes, *size))
+            }
+        }
+    }
+}
+
+/// Evaluates one expression where signed overflow wraps; gives its value and where it traps.
+pub fn eval_expr<E: Environment>(
+    types: &CTypes,
+    exprs: &ExprArena,
+    expr: ExprId,
+    pool: &mut TermPool,
+    env: &mut E,
+) -> Result<(Term, Traps), E::Stop> {
+    let mut traps = Traps::none();
+    let value = Evaluation::new(types, exprs).eval(pool, expr, env, &mut traps)?;
+    Ok((value, traps))
+}
+
+/// The byte offset of a member that is no bit-field.
+pub fn field_offset(types: &CTypes, record: RecordId, field: u32) -> u64 {
+    types.records[record].fields[field as usize].bit_offset / 8
+}
+
+/// The value of a bit-field, extended to its type, from the bytes that hold it.
+pub fn extract_bit_field(pool: &mut TermPool, field: BitField, bytes: Term) -> Term {
+    let (low, bits) = (u32::from(field.bit), u32::from(field.bits));
+    let value = pool.extract(low + bits - 1, low, bytes);
+    let width = field.ty.bits();
+    if bits >= width {
+        return pool.extract(width - 1, 0, value);
+    }
+    if field.signed { pool.sext(value, width) } else { pool.zext(value, width) }
+}
+
+/// The bytes that hold a bit-field after the low bits of `value` were written to it.
+pub fn insert_bit_field(pool: &mut TermPool, field: BitField, bytes: Term, value: Term) -> Term {
+    let (low, bits) = (u32::from(field.bit), u32::from(field.bits));
+    let width = pool.width(bytes);
+    let kept = pool.resize_unsigned(value, bits.max(pool.width(value)));
+    let mut whole = pool.extract(bits - 1, 0, kept);
+    if low > 0 {
+        let below = pool.extract(low - 1, 0, bytes);
+        whole = pool.concat(whole, below);
+    }
+    if low + bits < width {
+        let above = pool.extract(width - 1, low + bits, bytes);
+        whole = pool.concat(above, whole);
+    }
+    whole
+}
+
+/// `bytes / size` towards zero; by a shift where the low bits are surely zero, so that the distance
+/// of `&a[i]` and `a` is `i` again.
+fn exact_quotient(pool: &mut TermPool, bytes: Term, size: u64) -> Term {
+    if size.is_power_of_two() {
+        let shift = size.trailing_zeros();
+        if shift == 0 {
+            return bytes;
+        }
+        let low = pool.extract(shift - 1, 0, bytes);
+        if pool.as_u64(low) == Some(0) {
+            let amount = pool.bv(64, u64::from(shift));
+            return pool.ashr(bytes, amount);
+        }
+    }
+    let size = pool.bv(64, size);
+    pool.sdiv(bytes, size)
+}

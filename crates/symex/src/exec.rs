@@ -1,0 +1,106 @@
+//! Exploration of a function's paths with tight or direct instrumentation ([000] IV and V).
+//!
+//! Data structures:
+//! - a [`State`](state::State) is one path prefix: frames, memory, the facts that inputs of the
+//!   path satisfy, and a model, which is one input that takes the path. A state whose last fact its
+//!   model does not satisfy is *pending*: it has a model again when the solver gave one, which is
+//!   asked when a searcher picks the state;
+//! - [`LabelTable`](labels::LabelTable) holds what is left to cover, by site; a covered label is
+//!   deleted from it at once (iterative label deletion);
+//! - a [`Searcher`](search::Searcher) decides which state goes on.
+//!
+//! At a branch the model decides one side without a query; the other side becomes a pending state.
+//! Expressions are evaluated before anything changes, so that a statement whose address must be
+//! decided first can be left and executed again after the path was split.
+
+mod calls;
+mod env;
+mod explore;
+mod labels;
+mod libc;
+mod outcome;
+mod query;
+mod rank;
+mod search;
+mod sites;
+mod state;
+mod step;
+mod traps;
+mod world;
+
+use lydian_eval::Overflow;
+use serde::{Deserialize, Serialize};
+
+pub use explore::{ExploreError, explore};
+pub use labels::LabelRef;
+pub use outcome::{Ending, Event, FoundTest, LeftLabel, Progress, Statistics, Summary};
+pub use search::Search;
+
+use crate::limits::Limits;
+
+/// How labels take part in the exploration ([000] IV-A, V-A).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Labels are not looked at: all paths of the program.
+    Plain,
+    /// Direct instrumentation P': each label is a branch on its predicate.
+    Direct,
+    /// Tight instrumentation P*: at each label one query whether some input of the path covers it,
+    /// which does not constrain the path.
+    #[default]
+    Tight,
+}
+
+/// What conditions that short-circuit evaluation does not reach are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unreached {
+    /// Their value on the state, where that cannot trap.
+    #[default]
+    Evaluated,
+    /// Unknown.
+    Unknown,
+}
+
+/// How to explore.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How labels take part.
+    pub mode: Mode,
+    /// Whether a label is deleted as soon as it is covered ([000] V-B).
+    pub label_deletion: bool,
+    /// Which state goes on.
+    pub search: Search,
+    /// Seed of random choices.
+    pub seed: u64,
+    /// What it may cost.
+    pub limits: Limits,
+    /// What signed overflow does.
+    pub overflow: Overflow,
+    /// What conditions that are not reached are.
+    pub unreached: Unreached,
+    /// Whether to stop as soon as every label is covered.
+    pub stop_when_covered: bool,
+    /// Whether to look for inputs that make the program trap and keep a test for each place.
+    pub crash_tests: bool,
+    /// Whether to give a test for every path, also for those that cover nothing new.
+    pub every_path: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Tight,
+            label_deletion: true,
+            search: Search::default(),
+            seed: 0,
+            limits: Limits::default(),
+            overflow: Overflow::Wraps,
+            unreached: Unreached::Evaluated,
+            stop_when_covered: true,
+            crash_tests: true,
+            every_path: false,
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! Calls and returns. Defined functions are entered, so that exploration is interprocedural;
+//! library functions have models; all others return a fresh input.
+
+use std::sync::Arc;
+
+use lydian_base::EntityId;
+use lydian_eval::{Traps, to_bytes};
+use lydian_ir::{
+    Body, CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, Storage, TrapKind, Type,
+};
+use lydian_smt::Term;
+use smallvec::SmallVec;
+
+use super::explore::Engine;
+use super::labels::SiteKey;
+use super::libc::Modelled;
+use super::outcome::Ending;
+use super::state::{Frame, ReturnTo, State};
+use super::step::{Flow, as_type};
+use crate::inputs::{Builder, ExternalCall, SymbolicImage, function_name};
+use crate::limits::Cut;
+use crate::memory::{
+    Background, Contents, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
+    undefined_symbol,
+};
+
+/// A call whose operands were evaluated.
+pub(super) struct CallSite {
+    pub(super) args: Vec<Term>,
+    pub(super) register: Option<LocalId>,
+    pub(super) dst: Option<Term>,
+    /// The C type of the result.
+    pub(super) result: CTypeId,
+}
+
+impl<'p> Engine<'p, '_> {
+    /// Executes a call statement.
+    pub(super) fn call(&mut self, state: &mut State, body: &Body, stmt: &Stmt) -> Result<(), Flow> {
+        let Stmt::Call { callee, args, dst, dst_addr, ty, .. } = stmt else {
+            return Err(Flow::unsupported("a call that is none"));
+        };
+        let mut traps = Traps::none();
+        let position = match callee {
+            Callee::Direct(func) => func.index(),
+            Callee::Indirect(pointer) => {
+                let pointer = self.eval(state, *pointer, &mut traps)?;
+                self.leave_traps(state, &traps)?;
+                traps = Traps::none();
+                self.called_function(state, pointer)?
+            }
+        };
+        let mut values = Vec::with_capacity(args.len());
+        for arg in args {
+            values.push(self.eval(state, *arg, &mut traps)?);
+        }
+        let dst_addr = dst_addr.map(|addr| self.eval(state, addr, &mut traps)).transpose()?;
+        self.leave_traps(state, &traps)?;
+        let result = match self.world.program.types.get(*ty) {
+            CType::Function { result, .. } => *result,
+            _ => return Err(Flow::unsupported("a call of what is no function")),
+        };
+        let site = CallSite { args: values, register: *dst, dst: dst_addr, result };
+        self.call_function(state, body, position, site)
+    }
+
+    fn call_function(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        position: usize,
+        site: CallSite,
+    ) -> Result<(), Flow> {
+        let program = self.world.program;
+        let name = function_name(program, position);
+        let mut func = (position < program.functions.len()).then(|| FuncId::from_index(position));
+        if let Some(stub) = self.world.spec.stubs.get(&name) {
+            func = program.function_named(stub).or(func);
+        }
+        let defined = func.filter(|func| program.functions[*func].body.is_some());
+        if let Some(func) = defined {
+            return self.call_defined(state, func, site);
+        }
+        if let Some(model) = Modelled::named(&name) {
+            return self.call_model(state, body, model, &name, site);
+        }
+        if func.is_some_and(|func| program.functions[func].noreturn) {
+            return Err(Flow::End(Ending::Exited));
+        }
+        self.call_external(state, &name, site)
+    }
+
+    /// The position of the function that a pointer points to; splits the path where it may be
+    /// one of several.
+    fn called_function(&mut self, state: &mut State, pointer: Term) -> Result<usize, Flow> {
+        let limit = self.world.config.limits.pointer_choices;
+        let alternatives = flatten_address(&mut self.pool, pointer, state.knowledge(), limit);
+        let Some(alternatives) = alternatives else {
+            return Err(Flow::unsupported("a call through a pointer to too many functions"));
+        };
+        let chosen = alternatives
+            .iter()
+            .find(|(guard, _)| self.evaluator.holds(&self.pool, &state.model, *guard));
+        let Some((guard, target)) = chosen.copied() else {
+            return Err(Flow::unsupported("a call through a pointer of unknown value"));
+        };
+        if alternatives.len() > 1 {
+            let (_, other) = self.split(state, guard);
+            if let Some(other) = other {
+                self.push(other);
+                return Err(Flow::Yield);
+            }
+        }
+        let function = match target {
+            Target::Known(address, None) => function_at(address),
+            Target::Opaque(_) => {
+                return Err(Flow::unsupported("a call through a pointer made from bytes"));
+            }
+            _ => None,
+        };
+        function.ok_or_else(|| self.trapped(state, TrapKind::BadCall))
+    }
+
+    fn call_defined(
+        &mut self,
+        state: &mut State,
+        func: FuncId,
+        site: CallSite,
+    ) -> Result<(), Flow> {
+        let function = &self.world.program.functions[func];
+        let Some(body) = &function.body else { return Err(Flow::unsupported(&*function.name)) };
+        if site.args.len() < body.params.len() {
+            return Err(self.trapped(state, TrapKind::BadCall));
+        }
+        let memory = match site.dst {
+            Some(addr) => Some((addr, self.world.program.types.size(site.result).unwrap_or(0))),
+            None => None,
+        };
+        let return_to = ReturnTo { register: site.register, memory };
+        self.enter(state, func, body, &site.args, return_to)
+    }
+
+    /// Enters a function.
+    pub(super) fn enter(
+        &mut self,
+        state: &mut State,
+        func: FuncId,
+        body: &'p Body,
+        args: &[Term],
+        return_to: ReturnTo,
+    ) -> Result<(), Flow> {
+        self.check_depth(state, func)?;
+        let sources = self.struct_arguments(state, body, args)?;
+        if let Some(caller) = state.frames.last_mut() {
+            Arc::make_mut(caller).advance();
+        }
+        state.frames.push(Arc::new(Frame {
+            func,
+            block: body.entry,
+            next: 0,
+            sites_done: false,
+            registers: vec![None; body.locals.len()],
+            objects: vec![None; body.locals.len()],
+            events: SmallVec::new(),
+            loops: SmallVec::new(),
+            return_to,
+        }));
+        for ((param, arg), source) in body.params.iter().zip(args).zip(sources) {
+            match body.locals[*param].storage {
+                Storage::Register(ty) => {
+                    let value = as_type(&mut self.pool, ty, *arg);
+                    state.frame_mut().registers[param.index()] = Some(value);
+                }
+                Storage::Memory { size, .. } => {
+                    self.enter_local(state, body, *param)?;
+                    let Some(object) = state.frame().objects[param.index()] else { continue };
+                    match source {
+                        Some(source) => {
+                            let to = self.resolution_of(object);
+                            state.memory.copy(&mut self.pool, &to, &source, size);
+                        }
+                        None => {
+                            let value = to_bytes(&mut self.pool, *arg);
+                            let to = self.resolution_of(object);
+                            state.memory.store(&mut self.pool, &to, size, value);
+                        }
+                    }
+                }
+            }
+        }
+        state.arrival = Some(SiteKey::Entry);
+        Ok(())
+    }
+
+    /// Where structs and unions that are passed by value are copied from.
+    fn struct_arguments(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        args: &[Term],
+    ) -> Result<Vec<Option<Resolution>>, Flow> {
+        let mut sources = Vec::with_capacity(args.len());
+        let mut traps = Traps::none();
+        for (param, arg) in body.params.iter().zip(args) {
+            let local = &body.locals[*param];
+            let by_address = self.world.program.types.scalar(local.ty).is_none();
+            let Storage::Memory { size, .. } = local.storage else {
+                sources.push(None);
+                continue;
+            };
+            if !by_address || size == 0 {
+                sources.push(None);
+                continue;
+            }
+            // Before the first frame there is nothing that a split could return to: arguments of
+            // the function under test lie at constant addresses.
+            let source = self.resolve(state, *arg)?;
+            state.memory.access_traps(&mut self.pool, &source, size, false, &mut traps);
+            sources.push(Some(source));
+        }
+        self.leave_traps(state, &traps)?;
+        Ok(sources)
+    }
+
+    fn check_depth(&self, state: &State, func: FuncId) -> Result<(), Flow> {
+        let limits = &self.world.config.limits;
+        let live = state.frames.iter().filter(|frame| frame.func == func).count();
+        if live >= limits.recursion as usize {
+            return Err(Flow::End(Ending::Cut(Cut::Recursion(limits.recursion))));
+        }
+        if state.frames.len() >= limits.call_depth as usize {
+            return Err(Flow::End(Ending::Cut(Cut::CallDepth(limits.call_depth))));
+        }
+        Ok(())
+    }
+
+    /// Returns from the innermost activation.
+    pub(super) fn return_from(
+        &mut self,
+        state: &mut State,
+        value: Option<ExprId>,
+    ) -> Result<(), Flow> {
+        let mut traps = Traps::none();
+        let value = value.map(|value| self.eval(state, value, &mut traps)).transpose()?;
+        let return_to = state.frame().return_to;
+        match (return_to.memory, value) {
+            (Some((dst, size)), Some(src)) => self.copy(state, dst, src, size, &mut traps)?,
+            _ => self.leave_traps(state, &traps)?,
+        }
+        let objects: SmallVec<[_; 8]> =
+            state.frame().objects.iter().flatten().copied().collect();
+        objects.into_iter().rev().for_each(|object| state.memory.release(object));
+        let callee = state.frame().func;
+        state.frames.pop();
+        if state.frames.is_empty() {
+            return self.end_root(state, value);
+        }
+        if let Some(register) = return_to.register {
+            let value = match value {
+                Some(value) => value,
+                None => {
+                    let name = &self.world.program.functions[callee].name;
+                    let ty = self.register_type(state, register);
+                    undefined_symbol(&mut self.pool, name, lydian_eval::sort_of(ty))
+                }
+            };
+            self.set_register(state, register, value);
+        }
+        Ok(())
+    }
+
+    /// A precondition or the function under test returned.
+    fn end_root(&mut self, state: &mut State, value: Option<Term>) -> Result<(), Flow> {
+        if state.root >= self.roots.len() {
+            return Err(Flow::End(Ending::Returned));
+        }
+        let Some(value) = value else { return Err(Flow::unsupported("a precondition's value")) };
+        let value = to_bytes(&mut self.pool, value);
+        let holds = self.pool.is_nonzero(value);
+        if !state.add_fact(&mut self.pool, holds) {
+            return Err(Flow::Infeasible);
+        }
+        state.pending = !self.evaluator.holds(&self.pool, &state.model, holds);
+        self.begin_root(state)
+    }
+
+    fn register_type(&self, state: &State, register: LocalId) -> Type {
+        match self.body(state).locals[register].storage {
+            Storage::Register(ty) => ty,
+            Storage::Memory { .. } => Type::Ptr,
+        }
+    }
+
+    /// Sets a register of the innermost activation.
+    pub(super) fn set_register(&mut self, state: &mut State, register: LocalId, value: Term) {
+        let ty = self.register_type(state, register);
+        let value = as_type(&mut self.pool, ty, value);
+        state.frame_mut().registers[register.index()] = Some(value);
+    }
+
+    /// The resolution of an object's own start.
+    pub(super) fn resolution_of(&self, object: crate::memory::ObjectId) -> Resolution {
+        let candidate = crate::memory::Candidate {
+            guard: self.pool.tt(),
+            object,
+            offset: crate::memory::Offset::Known(0),
+        };
+        Resolution { candidates: vec![candidate], null: self.pool.ff(), wild: self.pool.ff() }
+    }
+
+    /// An undefined function: its result is a fresh input, and it writes nothing.
+    fn call_external(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        site: CallSite,
+    ) -> Result<(), Flow> {
+        if let Some(dst) = site.dst {
+            // Whatever the address needs to be decided comes before anything is made.
+            let size = self.world.program.types.size(site.result).unwrap_or(0);
+            let mut traps = Traps::none();
+            self.resolve_for_write(state, dst, size, &mut traps)?;
+            self.leave_traps(state, &traps)?;
+        }
+        let image = self.fresh_result(state, name, site.result)?;
+        if let Some(dst) = site.dst {
+            self.store_image(state, dst, &image)?;
+        }
+        if let Some(register) = site.register
+            && let [leaf] = &image.leaves[..]
+        {
+            self.set_register(state, register, leaf.term);
+        }
+        let call = ExternalCall { function: name.to_owned(), result: image };
+        Arc::make_mut(&mut state.externals).push(call);
+        state.frame_mut().advance();
+        Ok(())
+    }
+
+    /// The symbolic result of the next call of an undefined function.
+    fn fresh_result(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        ty: CTypeId,
+    ) -> Result<SymbolicImage, Flow> {
+        let before = state.externals.iter().filter(|call| call.function == name).count();
+        let place = format!("{name}()#{}", before + 1);
+        let mut builder =
+            Builder::new(self.world.program, &self.world.spec, &mut self.pool, &mut state.memory);
+        builder.objects = state.inputs.to_vec();
+        builder.callbacks = state.callbacks;
+        let image = builder.image(ty, &place);
+        let (objects, constraints) = (builder.objects, builder.constraints);
+        state.callbacks = builder.callbacks;
+        state.inputs = Arc::new(objects);
+        for constraint in constraints {
+            state.pending |= !self.evaluator.holds(&self.pool, &state.model, constraint);
+            if !state.add_fact(&mut self.pool, constraint) {
+                return Err(Flow::Infeasible);
+            }
+        }
+        image.map_err(|error| Flow::unsupported(error.to_string()))
+    }
+
+    /// Writes the bytes of an image to an address.
+    fn store_image(
+        &mut self,
+        state: &mut State,
+        dst: Term,
+        image: &SymbolicImage,
+    ) -> Result<(), Flow> {
+        let contents = image.contents(&mut self.pool);
+        let new = NewObject {
+            size: image.size,
+            length: None,
+            kind: ObjectKind::Local,
+            read_only: false,
+            name: "result".into(),
+            contents: Contents::new(Background::Zero),
+        };
+        let Some(object) = state.memory.allocate(new) else {
+            return Err(Flow::unsupported("more memory"));
+        };
+        state.memory.object_mut(object).contents = contents;
+        let base = state.memory.object(object).base;
+        let src = self.pool.bv(64, base);
+        let copied = self.copy(state, dst, src, image.size, &mut Traps::none());
+        state.memory.release(object);
+        copied
+    }
+}

@@ -1,0 +1,171 @@
+//! Evaluation of expressions on a state.
+
+use lydian_base::EntityId;
+use lydian_eval::{Environment, Evaluation, Traps, from_bytes, sort_of, to_bytes};
+use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, Type};
+use lydian_smt::{Evaluator, Term, TermPool};
+
+use super::state::State;
+use super::world::World;
+use crate::memory::{
+    NULL_PAGE, Region, Resolution, Target, flatten_address, function_address, undefined_symbol,
+};
+
+/// Why an evaluation has no value yet.
+#[derive(Clone, Debug)]
+pub(super) enum Stop {
+    /// The path must be split on a condition that the state's model satisfies. On that side the
+    /// address, if one is given, is known to be as said.
+    Split(Term, Option<(Term, Target)>),
+    /// The engine does not model it.
+    Unsupported(String),
+}
+
+/// A state to evaluate on.
+pub(super) struct Scope<'a, 'p> {
+    pub(super) world: &'a World<'p>,
+    pub(super) evaluator: &'a mut Evaluator,
+    pub(super) state: &'a mut State,
+}
+
+impl Scope<'_, '_> {
+    /// The value of an expression and where it traps.
+    pub(super) fn eval(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        expr: ExprId,
+        traps: &mut Traps,
+    ) -> Result<Term, Stop> {
+        let types = &self.world.program.types;
+        let evaluation = Evaluation { types, exprs, overflow: self.world.config.overflow };
+        evaluation.eval(pool, expr, self, traps)
+    }
+
+    /// The objects that an address may lie in.
+    pub(super) fn resolve(
+        &mut self,
+        pool: &mut TermPool,
+        addr: Term,
+    ) -> Result<Resolution, Stop> {
+        let limit = self.world.config.limits.pointer_choices;
+        let alternatives = flatten_address(pool, addr, self.state.knowledge(), limit);
+        let Some(alternatives) = alternatives else { return Err(self.split_on_value(pool, addr)) };
+        self.state.memory.resolve(pool, &alternatives).map_err(|(guard, term)| {
+            if !self.evaluator.holds(pool, &self.state.model, guard) {
+                let other = pool.not(guard);
+                return Stop::Split(other, None);
+            }
+            self.split_on_value(pool, term)
+        })
+    }
+
+    /// Splits on the object that the address is in under the state's model.
+    fn split_on_value(&mut self, pool: &mut TermPool, term: Term) -> Stop {
+        let value = self.evaluator.eval_u64(pool, &self.state.model, term);
+        if value < NULL_PAGE {
+            let page = pool.bv(64, NULL_PAGE);
+            let null = pool.ult(term, page);
+            return Stop::Split(null, Some((term, Target::Null)));
+        }
+        if let Some(object) = self.state.memory.object_at(value) {
+            let object = self.state.memory.object(object);
+            let (base, size) = (object.base, object.size);
+            let inside = lies_in(pool, term, base, size);
+            return Stop::Split(inside, Some((term, Target::Known(base, None))));
+        }
+        let page = pool.bv(64, NULL_PAGE);
+        let mut outside = pool.uge(term, page);
+        for region in [Region::Input, Region::Global, Region::Dynamic] {
+            let objects = self.state.memory.objects(region);
+            let ranges: Vec<(u64, u64)> = objects
+                .filter(|(_, object)| object.alive)
+                .map(|(_, object)| (object.base, object.size))
+                .collect();
+            for (base, size) in ranges {
+                let inside = lies_in(pool, term, base, size);
+                let not_inside = pool.not(inside);
+                outside = pool.and(outside, not_inside);
+            }
+        }
+        Stop::Split(outside, Some((term, Target::Wild)))
+    }
+
+    /// The value of type `ty` at an address, and where reading it traps.
+    pub(super) fn load_at(
+        &mut self,
+        pool: &mut TermPool,
+        ty: Type,
+        addr: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Stop> {
+        let resolution = self.resolve(pool, addr)?;
+        let size = ty.bytes();
+        self.state.memory.access_traps(pool, &resolution, size, false, traps);
+        let value = self.state.memory.load(pool, &resolution, size);
+        if pool.sort(value) == sort_of(ty) && ty != Type::BOOL {
+            return Ok(value);
+        }
+        let bytes = to_bytes(pool, value);
+        Ok(from_bytes(pool, ty, bytes))
+    }
+}
+
+/// Whether an address lies in an object or at its end.
+fn lies_in(pool: &mut TermPool, address: Term, base: u64, size: u64) -> Term {
+    let base = pool.bv(64, base);
+    let offset = pool.sub(address, base);
+    let size = pool.bv(64, size);
+    pool.ule(offset, size)
+}
+
+impl Environment for Scope<'_, '_> {
+    type Stop = Stop;
+
+    fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
+        let frame = self.state.frame();
+        if let Some(value) = frame.registers[local.index()] {
+            return Ok(value);
+        }
+        let function = &self.world.program.functions[frame.func];
+        let ty = function.body.as_ref().map(|body| body.locals[local].storage);
+        let Some(lydian_ir::Storage::Register(ty)) = ty else {
+            return Err(Stop::Unsupported(format!("`{local}` is no register")));
+        };
+        let depth = self.state.frames.len();
+        let place = format!("{}.{local}.{depth}", function.name);
+        Ok(undefined_symbol(pool, &place, sort_of(ty)))
+    }
+
+    fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
+        let object = self.state.frame().objects[local.index()];
+        // A local outside of its lifetime has no address that can be used.
+        let base = object.map_or(u64::MAX - 4096, |object| self.state.memory.object(object).base);
+        Ok(pool.bv(64, base))
+    }
+
+    fn global_address(&mut self, pool: &mut TermPool, global: GlobalId) -> Result<Term, Stop> {
+        match self.world.globals[global.index()] {
+            Some(address) => Ok(pool.bv(64, address)),
+            None => {
+                let name = &self.world.program.globals[global].name;
+                Err(Stop::Unsupported(format!("the global `{name}`")))
+            }
+        }
+    }
+
+    fn function_address(&mut self, pool: &mut TermPool, func: FuncId) -> Result<Term, Stop> {
+        Ok(pool.bv(64, function_address(func.index())))
+    }
+
+    fn load(
+        &mut self,
+        pool: &mut TermPool,
+        ty: Type,
+        addr: Term,
+        _volatile: bool,
+        traps: &mut Traps,
+    ) -> Result<Term, Stop> {
+        self.load_at(pool, ty, addr, traps)
+    }
+}

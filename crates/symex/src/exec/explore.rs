@@ -1,0 +1,537 @@
+//! The exploration itself: sets up the first state and runs states until none is left or a limit
+//! is hit.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use lydian_base::{Budget, EntityId, StopReason};
+use lydian_ir::program::{GlobalInit, RelocationTarget};
+use lydian_ir::{BlockId, FuncId, Global, GlobalId, Program, TrapKind};
+use lydian_objective::FunctionObjectives;
+use lydian_smt::{Evaluator, Model, Solver, Term, TermPool, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::labels::LabelTable;
+use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
+use super::query::Feasible;
+use super::rank::Ranks;
+use super::search::Searcher;
+use super::state::{ReturnTo, State};
+use super::step::Flow;
+use super::traps::Crash;
+use super::world::{Touched, World};
+use super::Config;
+use crate::inputs::{
+    BuildError, Builder, InputSpec, Inputs, SpecError, concretise, preferred_values,
+};
+use crate::limits::Cut;
+use crate::memory::{
+    Background, Contents, Memory, NewObject, ObjectId, ObjectKind, function_address,
+};
+
+/// How many steps pass between looks at the clock.
+const CLOCK_STEPS: u64 = 64;
+
+/// Where a program traps: function, block, position in it, and how.
+pub(super) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
+
+/// Why an exploration cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExploreError {
+    /// The function has no body, or one that is not supported.
+    #[error("`{0}` has no body that can be explored")]
+    NoBody(String),
+    /// Its inputs cannot be made.
+    #[error(transparent)]
+    Inputs(#[from] BuildError),
+}
+
+/// A running exploration.
+pub(super) struct Engine<'p, 'e> {
+    pub(super) world: World<'p>,
+    pub(super) labels: LabelTable<'e>,
+    pub(super) pool: TermPool,
+    pub(super) evaluator: Evaluator,
+    pub(super) solver: &'e mut dyn Solver,
+    pub(super) budget: Budget,
+    pub(super) statistics: Statistics,
+    pub(super) label_paths: u64,
+    pub(super) crashes: FxHashMap<CrashPlace, Crash>,
+    /// States that only follow their models, to be run before anything else.
+    pub(super) replays: Vec<State>,
+    /// Preconditions, and the function under test after them.
+    pub(super) roots: Vec<FuncId>,
+    /// Values of inputs that the solver leaves open.
+    pub(super) preferred: Vec<(Term, Value)>,
+    paths: BTreeMap<Ending, u64>,
+    cuts: BTreeMap<Cut, u64>,
+    inputs: Inputs,
+    functions: Vec<FuncId>,
+    searcher: Box<dyn Searcher>,
+    ranks: Ranks,
+    stopped: bool,
+    sink: &'e mut dyn FnMut(Event),
+}
+
+/// Explores a function.
+///
+/// Takes the program, the function, what its inputs are, the objectives of this function and of
+/// others that it may call, how to explore, a solver that has not seen other pools, and the wall
+/// clock with the user's wish to stop (the limit in `config.limits.time` is the caller's to put
+/// into it). `sink` gets every test as soon as it is found.
+///
+/// # Errors
+/// A function without a body, and inputs that do not fit the specification.
+#[allow(clippy::too_many_arguments, reason = "everything that an exploration depends on")]
+pub fn explore(
+    program: &Program,
+    func: FuncId,
+    spec: &InputSpec,
+    objectives: &[FunctionObjectives],
+    config: &Config,
+    solver: &mut dyn Solver,
+    budget: &Budget,
+    sink: &mut dyn FnMut(Event),
+) -> Result<Summary, ExploreError> {
+    let begun = Instant::now();
+    let (mut engine, first) =
+        Engine::set_up(program, func, spec, objectives, config, solver, budget, sink)?;
+    if let Some(first) = first {
+        engine.searcher.push(first, 0);
+    }
+    engine.run();
+    engine.statistics.total_time = begun.elapsed();
+    Ok(engine.into_summary())
+}
+
+impl<'p, 'e> Engine<'p, 'e> {
+    #[allow(clippy::too_many_arguments, reason = "as for `explore`")]
+    fn set_up(
+        program: &'p Program,
+        func: FuncId,
+        spec: &InputSpec,
+        objectives: &'e [FunctionObjectives],
+        config: &Config,
+        solver: &'e mut dyn Solver,
+        budget: &Budget,
+        sink: &'e mut dyn FnMut(Event),
+    ) -> Result<(Self, Option<State>), ExploreError> {
+        let function = &program.functions[func];
+        if function.body.is_none() {
+            return Err(ExploreError::NoBody(function.name.clone()));
+        }
+        let roots = roots(program, func, spec)?;
+        let touched = Touched::by(program, &roots, spec);
+        let mut world = World::new(program, config.clone(), spec.clone());
+        let mut pool = TermPool::new();
+        let mut memory = Memory::new();
+        let globals = make_globals(&mut world, &touched, &mut pool, &mut memory)?;
+        let mut builder = Builder::new(program, spec, &mut pool, &mut memory);
+        let arguments = builder.arguments(function)?;
+        let mut inputs = Inputs {
+            function: function.name.clone(),
+            arguments,
+            globals: Vec::new(),
+            constraints: Vec::new(),
+        };
+        for global in input_globals(program, spec, &touched)? {
+            if let Some((_, object)) = globals.iter().find(|(id, _)| *id == global) {
+                inputs.globals.push(builder.global(global, *object)?);
+            }
+        }
+        let (objects, callbacks) = (builder.objects, builder.callbacks);
+        inputs.constraints = builder.constraints;
+        let images: Vec<_> =
+            inputs.globals.iter().map(|global| (global.global, global.image.clone())).collect();
+        let preferred = preferred_values(program, &pool, &images);
+        let mut engine = Self {
+            labels: LabelTable::new(program, objectives),
+            evaluator: Evaluator::new(),
+            solver,
+            budget: budget.clone(),
+            statistics: Statistics::default(),
+            label_paths: 0,
+            crashes: FxHashMap::default(),
+            replays: Vec::new(),
+            roots,
+            paths: BTreeMap::new(),
+            cuts: BTreeMap::new(),
+            functions: touched.functions,
+            searcher: config.search.searcher(config.seed),
+            ranks: Ranks::default(),
+            stopped: false,
+            sink,
+            world,
+            pool,
+            preferred,
+            inputs,
+        };
+        let first = engine.first_state(memory, objects, callbacks);
+        Ok((engine, first))
+    }
+
+    fn first_state(
+        &mut self,
+        memory: Memory,
+        objects: Vec<Arc<crate::inputs::InputObject>>,
+        callbacks: usize,
+    ) -> Option<State> {
+        let mut state = State {
+            frames: SmallVec::new(),
+            memory,
+            facts: Vec::new(),
+            resolved: Vec::new(),
+            model: Model::from_values(self.preferred.clone()),
+            pending: true,
+            arrival: None,
+            queue: SmallVec::new(),
+            covered: Vec::new(),
+            keep: false,
+            undefined: false,
+            replay: false,
+            steps: 0,
+            externals: Arc::default(),
+            inputs: Arc::new(objects),
+            callbacks,
+            root: 0,
+        };
+        for constraint in self.inputs.constraints.clone() {
+            if !state.add_fact(&mut self.pool, constraint) {
+                return None;
+            }
+        }
+        match self.begin_root(&mut state) {
+            Ok(()) => Some(state),
+            Err(Flow::End(ending)) => {
+                self.finish(state, ending);
+                None
+            }
+            Err(Flow::Yield | Flow::Infeasible) => None,
+        }
+    }
+
+    /// Enters the next precondition or the function under test.
+    pub(super) fn begin_root(&mut self, state: &mut State) -> Result<(), Flow> {
+        let func = self.roots[state.root];
+        state.root += 1;
+        let program = self.world.program;
+        let Some(body) = &program.functions[func].body else {
+            return Err(Flow::unsupported(&*program.functions[func].name));
+        };
+        let args: Vec<Term> = self.inputs.arguments.iter().map(|arg| arg.value).collect();
+        if args.len() < body.params.len() {
+            return Err(Flow::unsupported("a precondition with parameters of its own"));
+        }
+        self.enter(state, func, body, &args, ReturnTo::default())
+    }
+
+    fn run(&mut self) {
+        while !self.stopped {
+            self.ranks.refresh(&self.world, &self.functions, &self.labels);
+            let ranks = &self.ranks;
+            let Some(mut state) = self.searcher.pop(&mut |state| ranks.rank(state)) else { break };
+            self.ranks.picked(&state);
+            if self.activate(&mut state) {
+                self.run_state(state);
+            }
+        }
+        if self.stopped {
+            for state in self.searcher.drain() {
+                drop_waiting(self, state);
+            }
+        }
+    }
+
+    /// Gives a pending state a model; false where no input takes its path.
+    fn activate(&mut self, state: &mut State) -> bool {
+        if !std::mem::take(&mut state.pending) {
+            return true;
+        }
+        let model = &state.model;
+        if state.facts.iter().all(|fact| self.evaluator.holds(&self.pool, model, *fact)) {
+            return true;
+        }
+        match self.ask(state, None) {
+            Feasible::Yes(model) => {
+                if !state.covered.is_empty() {
+                    self.give_test(state, Ending::Returned);
+                }
+                state.model = model;
+                true
+            }
+            Feasible::No => false,
+            Feasible::Unknown(cut) => {
+                self.cut(cut);
+                false
+            }
+        }
+    }
+
+    /// Runs a state until it ends or another is to go on.
+    fn run_state(&mut self, mut state: State) {
+        loop {
+            let flow = self.step(&mut state);
+            self.run_replays();
+            match flow {
+                Ok(()) => {}
+                Err(Flow::Yield) if state.replay || self.searcher.stays() => {}
+                Err(Flow::Yield) => {
+                    if !self.look_at_budget() {
+                        self.push(state);
+                        return;
+                    }
+                }
+                Err(Flow::End(ending)) => {
+                    self.finish(state, ending);
+                    self.look_at_budget();
+                    return;
+                }
+                Err(Flow::Infeasible) => return,
+            }
+            if state.pending && !self.activate(&mut state) {
+                return;
+            }
+            if self.stopped
+                || self.statistics.steps.is_multiple_of(CLOCK_STEPS) && self.look_at_budget()
+            {
+                drop_waiting(self, state);
+                return;
+            }
+        }
+    }
+
+    /// Follows models that were found for labels to the ends of their paths.
+    fn run_replays(&mut self) {
+        while let Some(state) = self.replays.pop() {
+            self.run_replay(state);
+        }
+    }
+
+    fn run_replay(&mut self, mut state: State) {
+        let most = state.steps + self.world.config.limits.path_steps;
+        loop {
+            let ending = match self.step(&mut state) {
+                Ok(()) | Err(Flow::Yield) if state.steps > most => {
+                    Ending::Cut(Cut::PathSteps(self.world.config.limits.path_steps))
+                }
+                Ok(()) | Err(Flow::Yield) => {
+                    if state.pending && !self.activate(&mut state) {
+                        return;
+                    }
+                    if !self.statistics.steps.is_multiple_of(CLOCK_STEPS) || !self.look_at_budget()
+                    {
+                        continue;
+                    }
+                    let reason = self.budget.exceeded().unwrap_or(StopReason::Cancelled);
+                    Ending::Cut(Cut::Stopped(reason))
+                }
+                Err(Flow::End(ending)) => ending,
+                Err(Flow::Infeasible) => return,
+            };
+            if !state.covered.is_empty() {
+                self.give_test(&mut state, ending);
+            }
+            return;
+        }
+    }
+
+    /// Adds a state that waits.
+    pub(super) fn push(&mut self, state: State) {
+        let rank = self.ranks.rank(&state);
+        self.searcher.push(state, rank);
+    }
+
+    /// A path is at its end.
+    pub(super) fn finish(&mut self, mut state: State, ending: Ending) {
+        if let Ending::Cut(cut) = &ending {
+            self.cut(cut.clone());
+        }
+        if state.undefined {
+            self.cut(Cut::Undefined);
+        }
+        self.count_path(ending.clone());
+        let wanted = self.world.config.every_path && !state.undefined;
+        if wanted || state.keep || !state.covered.is_empty() {
+            self.give_test(&mut state, ending);
+        }
+        let progress = Progress {
+            paths: self.paths.values().sum(),
+            states: self.searcher.len(),
+            labels_left: self.labels.left(),
+            queries: self.statistics.queries,
+        };
+        (self.sink)(Event::Progress(progress));
+    }
+
+    /// Counts a finished path.
+    pub(super) fn count_path(&mut self, ending: Ending) {
+        *self.paths.entry(ending).or_default() += 1;
+    }
+
+    /// Notes that something was left out.
+    pub(super) fn cut(&mut self, cut: Cut) {
+        *self.cuts.entry(cut).or_default() += 1;
+    }
+
+    /// Gives the test of a state's model, with the labels that it covers.
+    pub(super) fn give_test(&mut self, state: &mut State, ending: Ending) {
+        let covers = std::mem::take(&mut state.covered);
+        state.keep = false;
+        let test = concretise(
+            self.world.program,
+            &mut self.pool,
+            &mut self.evaluator,
+            &state.model,
+            &self.inputs,
+            &state.inputs,
+            &state.externals,
+            &state.memory,
+        );
+        (self.sink)(Event::Test(Box::new(FoundTest { test, covers, ending })));
+    }
+
+    /// Stops where a budget is used up or nothing is left to do.
+    fn look_at_budget(&mut self) -> bool {
+        if self.stopped {
+            return true;
+        }
+        let limits = &self.world.config.limits;
+        let over = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
+        let paths: u64 = self.paths.values().sum();
+        let reason = self
+            .budget
+            .exceeded()
+            .or_else(|| over(paths, limits.paths).map(StopReason::Paths))
+            .or_else(|| over(self.statistics.steps, limits.steps).map(StopReason::Steps))
+            .or_else(|| {
+                over(self.searcher.len() as u64, limits.states).map(StopReason::States)
+            });
+        if let Some(reason) = reason {
+            self.cut(Cut::Stopped(reason));
+            self.stopped = true;
+        }
+        let covered = self.world.config.mode != super::Mode::Plain
+            && self.world.config.stop_when_covered
+            && self.labels.left() == 0;
+        self.stopped |= covered;
+        self.stopped
+    }
+
+    fn into_summary(mut self) -> Summary {
+        self.statistics.terms = self.pool.len();
+        let complete = self.cuts.is_empty();
+        let (covered, left) = self.labels.into_result();
+        Summary {
+            paths: self.paths,
+            label_paths: self.label_paths,
+            covered,
+            left,
+            cuts: self.cuts,
+            complete,
+            assumptions: crate::inputs::assumptions(&self.world.spec),
+            statistics: self.statistics,
+        }
+    }
+}
+
+/// A state that waits when the exploration stops: what its model covers is not lost.
+fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: State) {
+    if !state.covered.is_empty() {
+        let reason = engine.budget.exceeded().unwrap_or(StopReason::Cancelled);
+        engine.give_test(&mut state, Ending::Cut(Cut::Stopped(reason)));
+    }
+}
+
+fn roots(
+    program: &Program,
+    func: FuncId,
+    spec: &InputSpec,
+) -> Result<Vec<FuncId>, BuildError> {
+    let defined = |name: &String, role: &'static str| {
+        let found = program.function_named(name);
+        found
+            .filter(|func| program.functions[*func].body.is_some())
+            .ok_or_else(|| SpecError::NoFunction(name.clone(), role))
+    };
+    for stub in spec.stubs.values() {
+        defined(stub, "a stub")?;
+    }
+    let preconditions = spec.preconditions.iter().map(|name| defined(name, "a precondition"));
+    let mut roots = preconditions.collect::<Result<Vec<_>, SpecError>>()?;
+    roots.push(func);
+    Ok(roots)
+}
+
+/// The globals whose first contents are inputs.
+fn input_globals(
+    program: &Program,
+    spec: &InputSpec,
+    touched: &Touched,
+) -> Result<Vec<GlobalId>, BuildError> {
+    if let Some(names) = &spec.globals {
+        let named = |name: &String| {
+            program.global_named(name).ok_or_else(|| SpecError::NoGlobal(name.clone()).into())
+        };
+        return names.iter().map(named).collect();
+    }
+    // Static locals and literals have a dot in their names; C cannot name them from outside.
+    let is_input = |id: &GlobalId| {
+        let global = &program.globals[*id];
+        !global.read_only && !global.name.contains('.')
+    };
+    Ok(touched.named.iter().copied().filter(is_input).collect())
+}
+
+/// Makes the objects of all globals that may be touched.
+fn make_globals(
+    world: &mut World<'_>,
+    touched: &Touched,
+    pool: &mut TermPool,
+    memory: &mut Memory,
+) -> Result<Vec<(GlobalId, ObjectId)>, BuildError> {
+    let program = world.program;
+    let mut made = Vec::new();
+    for id in &touched.globals {
+        let global = &program.globals[*id];
+        let new = NewObject {
+            size: global.size,
+            length: None,
+            kind: ObjectKind::Global,
+            read_only: global.read_only,
+            name: global.name.as_str().into(),
+            contents: Contents::new(Background::Zero),
+        };
+        let object =
+            memory.allocate(new).ok_or_else(|| BuildError::NoRoom(global.name.clone()))?;
+        world.globals[id.index()] = Some(memory.object(object).base);
+        made.push((*id, object));
+    }
+    for (id, object) in &made {
+        let contents = initial_contents(world, &program.globals[*id], pool);
+        memory.object_mut(*object).contents = contents;
+    }
+    Ok(made)
+}
+
+fn initial_contents(world: &World<'_>, global: &Global, pool: &mut TermPool) -> Contents {
+    let GlobalInit::Data { items, relocations } = &global.init else {
+        return Contents::new(Background::Zero);
+    };
+    let mut bytes = vec![0u8; global.size as usize];
+    for item in items {
+        let at = item.offset as usize;
+        bytes[at..at + item.bytes.len()].copy_from_slice(&item.bytes);
+    }
+    let mut contents = Contents::new(Background::Bytes(bytes.into()));
+    for relocation in relocations {
+        let base = match relocation.target {
+            RelocationTarget::Global(id) => world.globals[id.index()].unwrap_or(0),
+            RelocationTarget::Function(id) => function_address(id.index()),
+        };
+        let address = pool.bv(64, base.wrapping_add_signed(relocation.addend));
+        contents.write(pool, relocation.offset, 8, address);
+    }
+    contents
+}

@@ -1,0 +1,136 @@
+//! What an exploration tells its caller, while it runs and at its end.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use lydian_ir::TrapKind;
+use lydian_ir::test::Test;
+use serde::{Deserialize, Serialize};
+
+use super::labels::LabelRef;
+use crate::limits::Cut;
+
+/// Why a path ended.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// The function returned.
+    Returned,
+    /// The program ended itself (`exit` and its like).
+    Exited,
+    /// The program under test trapped.
+    Trapped(TrapKind),
+    /// The engine did not follow it any further.
+    Cut(Cut),
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Returned => f.write_str("returned"),
+            Self::Exited => f.write_str("exited"),
+            Self::Trapped(kind) => write!(f, "trapped: {kind}"),
+            Self::Cut(cut) => write!(f, "cut: {cut}"),
+        }
+    }
+}
+
+/// A test and what running it should show.
+#[derive(Clone, Debug)]
+pub struct FoundTest {
+    /// The inputs.
+    pub test: Test,
+    /// Labels that no test before it covers and that it should, in the order in which the run
+    /// meets them.
+    pub covers: Vec<LabelRef>,
+    /// How the run should end.
+    pub ending: Ending,
+}
+
+/// Counters of a running exploration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Finished paths.
+    pub paths: u64,
+    /// States that wait.
+    pub states: usize,
+    /// Labels left.
+    pub labels_left: usize,
+    /// Solver queries.
+    pub queries: u64,
+}
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Event {
+    /// A test was found.
+    Test(Box<FoundTest>),
+    /// A path was finished.
+    Progress(Progress),
+}
+
+/// A label that no test covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftLabel {
+    /// The label.
+    pub label: LabelRef,
+    /// What stood in the way of this label alone, besides the cuts of the whole exploration.
+    pub reasons: Vec<Cut>,
+    /// Whether some path passed its site.
+    pub site_reached: bool,
+}
+
+/// What it cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Statements and terminators executed.
+    pub steps: u64,
+    /// Solver queries.
+    pub queries: u64,
+    /// Of these, satisfiable.
+    pub satisfiable: u64,
+    /// Of these, without an answer.
+    pub unanswered: u64,
+    /// Queries about labels.
+    pub label_queries: u64,
+    /// Time in the solver.
+    pub solver_time: Duration,
+    /// Time overall.
+    pub total_time: Duration,
+    /// Branches whose side was decided by the model or by what the path knew.
+    pub free_branches: u64,
+    /// Labels covered by a state's model without a query.
+    pub free_labels: u64,
+    /// Terms in the pool.
+    pub terms: usize,
+}
+
+/// The result of an exploration.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// How many paths ended how.
+    pub paths: BTreeMap<Ending, u64>,
+    /// In tight mode: paths that end at a label, one for each query that covered it ([000] V-A).
+    pub label_paths: u64,
+    /// Labels that a test covers, in the order in which they were covered.
+    pub covered: Vec<LabelRef>,
+    /// The others, in the order of the objectives.
+    pub left: Vec<LeftLabel>,
+    /// Everything that was left out, and how often. Labels that are left may be coverable there.
+    pub cuts: BTreeMap<Cut, u64>,
+    /// Whether every behaviour within the assumptions was explored, so that labels that are left
+    /// are infeasible.
+    pub complete: bool,
+    /// What was assumed about inputs and the program's surroundings, one sentence each.
+    pub assumptions: Vec<String>,
+    /// What it cost.
+    pub statistics: Statistics,
+}
+
+impl Summary {
+    /// How many paths were finished, those at labels not counted.
+    pub fn path_count(&self) -> u64 {
+        self.paths.values().sum()
+    }
+}

@@ -1,0 +1,193 @@
+//! Which state goes on.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use lydian_base::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::state::State;
+
+/// The order of exploration. Each is deterministic; the random one follows from its seed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Search {
+    /// The newest state first.
+    DepthFirst,
+    /// The oldest state first.
+    BreadthFirst,
+    /// Any state.
+    Random,
+    /// The state that is nearest to a label that is left, in edges of the control-flow graph.
+    #[default]
+    Coverage,
+}
+
+/// States that wait.
+pub(super) trait Searcher {
+    /// Adds a state; `rank` is how far it is from something new, the less the better.
+    fn push(&mut self, state: State, rank: u64);
+    /// Takes the state that is to go on. `rank` gives the rank that a state has now.
+    fn pop(&mut self, rank: &mut dyn FnMut(&State) -> u64) -> Option<State>;
+    /// How many states wait.
+    fn len(&self) -> usize;
+    /// Whether the state that was just split should go on without looking at the others.
+    fn stays(&self) -> bool;
+    /// Takes all states.
+    fn drain(&mut self) -> Vec<State>;
+}
+
+impl Search {
+    /// The searcher of this order.
+    pub(super) fn searcher(self, seed: u64) -> Box<dyn Searcher> {
+        match self {
+            Self::DepthFirst => Box::new(DepthFirst(Vec::new())),
+            Self::BreadthFirst => Box::new(BreadthFirst(VecDeque::new())),
+            Self::Random => Box::new(Random { states: Vec::new(), rng: Rng::new(seed) }),
+            Self::Coverage => Box::new(Nearest::default()),
+        }
+    }
+}
+
+struct DepthFirst(Vec<State>);
+
+impl Searcher for DepthFirst {
+    fn push(&mut self, state: State, _: u64) {
+        self.0.push(state);
+    }
+
+    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<State> {
+        self.0.pop()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn stays(&self) -> bool {
+        true
+    }
+
+    fn drain(&mut self) -> Vec<State> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+struct BreadthFirst(VecDeque<State>);
+
+impl Searcher for BreadthFirst {
+    fn push(&mut self, state: State, _: u64) {
+        self.0.push_back(state);
+    }
+
+    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<State> {
+        self.0.pop_front()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn stays(&self) -> bool {
+        false
+    }
+
+    fn drain(&mut self) -> Vec<State> {
+        std::mem::take(&mut self.0).into()
+    }
+}
+
+struct Random {
+    states: Vec<State>,
+    rng: Rng,
+}
+
+impl Searcher for Random {
+    fn push(&mut self, state: State, _: u64) {
+        self.states.push(state);
+    }
+
+    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<State> {
+        let count = self.states.len() as u64;
+        (count > 0).then(|| self.states.swap_remove(self.rng.below(count) as usize))
+    }
+
+    fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    fn stays(&self) -> bool {
+        false
+    }
+
+    fn drain(&mut self) -> Vec<State> {
+        std::mem::take(&mut self.states)
+    }
+}
+
+/// The least rank first; of equal ones the newest, so that a path is followed to its end.
+#[derive(Default)]
+struct Nearest {
+    heap: BinaryHeap<Waiting>,
+    next: u64,
+}
+
+struct Waiting {
+    key: (Reverse<u64>, u64),
+    state: State,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+impl Searcher for Nearest {
+    fn push(&mut self, state: State, rank: u64) {
+        self.next += 1;
+        self.heap.push(Waiting { key: (Reverse(rank), self.next), state });
+    }
+
+    fn pop(&mut self, rank: &mut dyn FnMut(&State) -> u64) -> Option<State> {
+        // Ranks only grow, as labels are covered: a state whose rank is still the least is next.
+        loop {
+            let mut top = self.heap.pop()?;
+            let now = rank(&top.state);
+            let stale = now > top.key.0.0;
+            top.key.0 = Reverse(now);
+            if !stale || self.heap.peek().is_none_or(|next| next.key <= top.key) {
+                return Some(top.state);
+            }
+            self.heap.push(top);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    fn stays(&self) -> bool {
+        false
+    }
+
+    fn drain(&mut self) -> Vec<State> {
+        let mut all = std::mem::take(&mut self.heap).into_sorted_vec();
+        all.reverse();
+        all.into_iter().map(|waiting| waiting.state).collect()
+    }
+}

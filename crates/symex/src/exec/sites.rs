@@ -1,0 +1,239 @@
+//! Labels at their sites: free by the state's model, by a query of their own (tight, [000] V-A), or
+//! as a branch (direct, [000] IV-A).
+
+use lydian_eval::{Kleene, PredEnvironment, Totality, Traps, eval_pred};
+use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId, Purity};
+use lydian_smt::{Term, TermPool};
+
+use super::env::{Scope, Stop};
+use super::explore::Engine;
+use super::labels::{GoalId, SiteKey};
+use super::query::Feasible;
+use super::state::State;
+use super::step::Flow;
+use super::{Mode, Unreached};
+use crate::limits::Cut;
+use crate::memory::depends_on_undefined;
+
+impl Engine<'_, '_> {
+    /// Notes the labels of a site that control passes now.
+    pub(super) fn pass(&mut self, state: &mut State, key: SiteKey) {
+        if self.world.config.mode == Mode::Plain || state.root < self.roots.len() {
+            return;
+        }
+        let func = state.frame().func;
+        let goals = self.labels.at(func, key, self.world.config.label_deletion);
+        state.queue.extend(goals);
+    }
+
+    /// Looks at the first label of the queue.
+    pub(super) fn look_at_label(&mut self, state: &mut State) -> Result<(), Flow> {
+        let goal = state.queue.remove(0);
+        if self.world.config.label_deletion && self.labels.is_covered(goal) {
+            return Ok(());
+        }
+        let (value, hindrance) = self.predicate(state, goal);
+        if let Some(what) = hindrance {
+            self.labels.hinder(goal, Cut::Unsupported(what));
+        }
+        let holds = value.surely_true;
+        if self.pool.as_bool(holds) == Some(false) {
+            return Ok(());
+        }
+        if state.undefined || depends_on_undefined(&mut self.pool, holds) {
+            self.labels.hinder(goal, Cut::Undefined);
+            return Ok(());
+        }
+        if self.world.config.mode == Mode::Direct {
+            return self.branch_on_label(state, goal, holds);
+        }
+        if self.evaluator.holds(&self.pool, &state.model, holds) {
+            self.statistics.free_labels += 1;
+            if !self.world.config.label_deletion {
+                self.label_paths += 1;
+            }
+            state.covered.extend(self.labels.cover(goal));
+            return Ok(());
+        }
+        if !state.replay && state.knowledge().known(&mut self.pool, holds) != Some(false) {
+            self.ask_for_label(state, goal, holds);
+        }
+        Ok(())
+    }
+
+    /// Direct instrumentation: the label's predicate is a branch of the program.
+    fn branch_on_label(
+        &mut self,
+        state: &mut State,
+        goal: GoalId,
+        holds: Term,
+    ) -> Result<(), Flow> {
+        let (taken, other) = self.split(state, holds);
+        if taken {
+            state.covered.extend(self.labels.cover(goal));
+        }
+        let Some(mut other) = other else { return Ok(()) };
+        if !taken {
+            // The other side looks at this label again and finds that it holds.
+            other.queue.insert(0, goal);
+        }
+        self.push(other);
+        Err(Flow::Yield)
+    }
+
+    /// Tight instrumentation: one query that does not constrain the path.
+    fn ask_for_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
+        self.statistics.label_queries += 1;
+        match self.ask(state, Some(holds)) {
+            Feasible::Yes(model) => {
+                self.label_paths += 1;
+                let mut run = state.fork();
+                run.model = model;
+                run.replay = true;
+                run.covered.extend(self.labels.cover(goal));
+                // What else that input covers, here and on its way to the end, is seen by
+                // following it ([000] V-B, idl-2).
+                self.replays.push(run);
+            }
+            Feasible::No => {}
+            Feasible::Unknown(cut) => self.labels.hinder(goal, cut),
+        }
+    }
+
+    /// The value of a label's predicate on a state, and what could not be evaluated.
+    fn predicate(&mut self, state: &mut State, goal: GoalId) -> (Kleene, Option<String>) {
+        let (objectives, pred, decision) = self.labels.goal(goal);
+        let mut env = SiteScope {
+            unreached: self.world.config.unreached,
+            scope: Scope { world: &self.world, evaluator: &mut self.evaluator, state },
+            exprs: &objectives.exprs,
+            decision,
+            hindrance: None,
+        };
+        let value = eval_pred(&mut self.pool, pred, &mut env);
+        (value, env.hindrance)
+    }
+
+    /// The values of mutants that labels need, just before their condition is evaluated.
+    pub(super) fn record_mutants(
+        &mut self,
+        state: &mut State,
+        decision: DecisionId,
+        condition: ConditionId,
+    ) -> Vec<(ConditionId, ExprId, Kleene)> {
+        if self.world.config.mode == Mode::Plain || state.root < self.roots.len() {
+            return Vec::new();
+        }
+        let func = state.frame().func;
+        let deletion = self.world.config.label_deletion;
+        let wanted = self.labels.mutants(func, decision, condition, deletion);
+        let Some(objectives) = self.labels.objectives_of(func).filter(|_| !wanted.is_empty())
+        else {
+            return Vec::new();
+        };
+        let mut values = Vec::with_capacity(wanted.len());
+        for expr in wanted {
+            let mut env = SiteScope {
+                unreached: self.world.config.unreached,
+                scope: Scope { world: &self.world, evaluator: &mut self.evaluator, state },
+                exprs: &objectives.exprs,
+                decision: None,
+                hindrance: None,
+            };
+            let value = env.expr(&mut self.pool, expr);
+            values.push((condition, expr, value));
+        }
+        values
+    }
+}
+
+/// Where the leaves of a predicate get their values from.
+struct SiteScope<'a, 'p> {
+    scope: Scope<'a, 'p>,
+    exprs: &'a ExprArena,
+    decision: Option<DecisionId>,
+    unreached: Unreached,
+    hindrance: Option<String>,
+}
+
+impl SiteScope<'_, '_> {
+    /// The value of a condition where its decision's last evaluation reached it.
+    fn value(&self, condition: ConditionId) -> Option<bool> {
+        let event = self.scope.state.frame().event(self.decision?)?;
+        event.values.get(lydian_base::EntityId::index(condition)).copied().flatten()
+    }
+
+    /// The condition's expression if it is pure and conditions that are not reached have values.
+    fn pure_condition(&self, condition: ConditionId) -> Option<ExprId> {
+        if self.unreached == Unreached::Unknown {
+            return None;
+        }
+        let frame = self.scope.state.frame();
+        let body = self.scope.world.program.functions[frame.func].body.as_ref()?;
+        let condition = &body.decisions[self.decision?].conditions[condition];
+        (condition.purity == Purity::Pure).then_some(condition.expr)
+    }
+
+    fn cannot_trap(&self, expr: ExprId) -> bool {
+        let program = self.scope.world.program;
+        let Some(body) = &program.functions[self.scope.state.frame().func].body else {
+            return false;
+        };
+        let totality = Totality {
+            types: &program.types,
+            body,
+            exprs: self.exprs,
+            overflow: self.scope.world.config.overflow,
+            global_size: &|global| program.globals[global].size,
+        };
+        totality.cannot_trap(expr)
+    }
+}
+
+impl PredEnvironment for SiteScope<'_, '_> {
+    fn condition(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
+        match self.value(condition) {
+            Some(value) => Kleene::constant(pool, value),
+            None => match self.pure_condition(condition) {
+                Some(expr) => self.expr(pool, expr),
+                None => Kleene::unknown(pool),
+            },
+        }
+    }
+
+    fn reached(&mut self, pool: &mut TermPool, condition: ConditionId) -> Term {
+        pool.bool(self.value(condition).is_some())
+    }
+
+    fn mutant(&mut self, pool: &mut TermPool, condition: ConditionId, expr: ExprId) -> Kleene {
+        if self.value(condition).is_some() {
+            let frame = self.scope.state.frame();
+            let event = self.decision.and_then(|decision| frame.event(decision));
+            let recorded = event.and_then(|event| {
+                let wanted = |entry: &&(ConditionId, ExprId, Kleene)| {
+                    entry.0 == condition && entry.1 == expr
+                };
+                event.mutants.iter().find(wanted).map(|entry| entry.2)
+            });
+            return recorded.unwrap_or_else(|| Kleene::unknown(pool));
+        }
+        if self.pure_condition(condition).is_some() && self.cannot_trap(expr) {
+            return self.expr(pool, expr);
+        }
+        Kleene::unknown(pool)
+    }
+
+    fn expr(&mut self, pool: &mut TermPool, expr: ExprId) -> Kleene {
+        let mut traps = Traps::none();
+        match self.scope.eval(pool, self.exprs, expr, &mut traps) {
+            Ok(value) => Kleene::guarded(pool, value, &traps),
+            Err(stop) => {
+                self.hindrance = Some(match stop {
+                    Stop::Split(..) => "an address that only a split of the path decides".into(),
+                    Stop::Unsupported(what) => what,
+                });
+                Kleene::unknown(pool)
+            }
+        }
+    }
+}

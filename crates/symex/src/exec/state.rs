@@ -1,0 +1,176 @@
+//! One path prefix. Forking copies a few small vectors; memory and lower frames are shared.
+
+use std::sync::Arc;
+
+use lydian_ir::{BlockId, ConditionId, DecisionId, ExprId, FuncId, LocalId};
+use lydian_smt::{BinOp, Model, Node, Term, TermPool};
+use smallvec::SmallVec;
+
+use lydian_eval::Kleene;
+
+use super::labels::{GoalId, LabelRef, SiteKey};
+use crate::inputs::{ExternalCall, InputObject};
+use crate::memory::{Knowledge, Memory, ObjectId, Target};
+
+/// The last evaluation of a decision in one activation.
+#[derive(Clone, Debug)]
+pub(super) struct DecisionEvent {
+    pub(super) decision: DecisionId,
+    /// For each condition its value, where it was reached.
+    pub(super) values: SmallVec<[Option<bool>; 8]>,
+    /// Mutants of conditions that were reached, evaluated just before.
+    pub(super) mutants: Vec<(ConditionId, ExprId, Kleene)>,
+}
+
+/// Where the result of a call goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ReturnTo {
+    /// A register for a scalar.
+    pub(super) register: Option<LocalId>,
+    /// An address for a struct or union, and how many bytes are copied there.
+    pub(super) memory: Option<(Term, u64)>,
+}
+
+/// An activation of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) func: FuncId,
+    pub(super) block: BlockId,
+    /// Position of the next statement in the block; the terminator comes after the last.
+    pub(super) next: usize,
+    /// Whether the labels just before it were already looked at.
+    pub(super) sites_done: bool,
+    /// Values of register locals.
+    pub(super) registers: Vec<Option<Term>>,
+    /// Objects of memory locals that are alive.
+    pub(super) objects: Vec<Option<ObjectId>>,
+    pub(super) events: SmallVec<[DecisionEvent; 1]>,
+    /// How often the path decided to stay in a loop at a block's branch.
+    pub(super) loops: SmallVec<[(BlockId, u32); 2]>,
+    pub(super) return_to: ReturnTo,
+}
+
+/// A path prefix.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    /// Activations, outermost first.
+    pub(super) frames: SmallVec<[Arc<Frame>; 4]>,
+    pub(super) memory: Memory,
+    /// The path condition: Booleans without `And` at their top.
+    pub(super) facts: Vec<Term>,
+    /// Addresses without structure that the path was split on.
+    pub(super) resolved: Vec<(Term, Target)>,
+    pub(super) model: Model,
+    /// Whether the model may not satisfy the facts yet.
+    pub(super) pending: bool,
+    /// The site that control reached when the state was made.
+    pub(super) arrival: Option<SiteKey>,
+    /// Labels of the site that control just passed, to be looked at before anything else.
+    pub(super) queue: SmallVec<[GoalId; 4]>,
+    /// Labels that this model covers and that no test was given for yet.
+    pub(super) covered: Vec<LabelRef>,
+    /// Whether to give a test at the path's end even if it covers nothing new.
+    pub(super) keep: bool,
+    /// Whether the path depends on uninitialised memory.
+    pub(super) undefined: bool,
+    /// Whether the state only follows its model, to see what that covers.
+    pub(super) replay: bool,
+    pub(super) steps: u64,
+    /// Results of undefined functions so far.
+    pub(super) externals: Arc<Vec<ExternalCall>>,
+    /// Objects that input pointers point to.
+    pub(super) inputs: Arc<Vec<Arc<InputObject>>>,
+    /// How many callback functions there are.
+    pub(super) callbacks: usize,
+    /// How many of the functions that run in turn (preconditions, then the function under test)
+    /// were begun.
+    pub(super) root: usize,
+}
+
+impl State {
+    /// The innermost activation.
+    pub(super) fn frame(&self) -> &Frame {
+        self.frames.last().expect("a running state has a frame")
+    }
+
+    /// The innermost activation, to be changed in this state alone.
+    pub(super) fn frame_mut(&mut self) -> &mut Frame {
+        Arc::make_mut(self.frames.last_mut().expect("a running state has a frame"))
+    }
+
+    /// What the path knows.
+    pub(super) fn knowledge(&self) -> Knowledge<'_> {
+        Knowledge { facts: &self.facts, resolved: &self.resolved }
+    }
+
+    /// A copy for the other side of a branch.
+    pub(super) fn fork(&self) -> Self {
+        let mut fork = self.clone();
+        fork.covered.clear();
+        fork.keep = false;
+        fork
+    }
+
+    /// Adds a fact; conjunctions by their parts. False where it contradicts a fact in so many
+    /// words.
+    pub(super) fn add_fact(&mut self, pool: &mut TermPool, fact: Term) -> bool {
+        let mut waiting: SmallVec<[Term; 8]> = SmallVec::new();
+        waiting.push(fact);
+        while let Some(fact) = waiting.pop() {
+            match self.knowledge().known(pool, fact) {
+                Some(true) => continue,
+                Some(false) => return false,
+                None => {}
+            }
+            match pool.node(fact) {
+                Node::Bin(BinOp::And, a, b) => waiting.extend([b, a]),
+                _ => self.facts.push(fact),
+            }
+        }
+        true
+    }
+}
+
+impl Frame {
+    /// The last evaluation of a decision, if there was one.
+    pub(super) fn event(&self, decision: DecisionId) -> Option<&DecisionEvent> {
+        self.events.iter().find(|event| event.decision == decision)
+    }
+
+    /// The event of a decision; a new one where its evaluation begins or none is known.
+    pub(super) fn event_mut(
+        &mut self,
+        decision: DecisionId,
+        conditions: usize,
+        begins: bool,
+    ) -> &mut DecisionEvent {
+        let at = self.events.iter().position(|event| event.decision == decision);
+        let at = at.unwrap_or_else(|| {
+            self.events.push(DecisionEvent {
+                decision,
+                values: SmallVec::from_elem(None, conditions),
+                mutants: Vec::new(),
+            });
+            self.events.len() - 1
+        });
+        let event = &mut self.events[at];
+        if begins {
+            event.values.iter_mut().for_each(|value| *value = None);
+            event.mutants.clear();
+        }
+        event
+    }
+
+    /// Goes to the start of a block.
+    pub(super) fn go_to(&mut self, block: BlockId) {
+        self.block = block;
+        self.next = 0;
+        self.sites_done = false;
+    }
+
+    /// Goes past the statement that was executed.
+    pub(super) fn advance(&mut self) {
+        self.next += 1;
+        self.sites_done = false;
+    }
+}

@@ -1,0 +1,499 @@
+//! One statement or terminator of one state.
+
+use lydian_base::EntityId;
+use lydian_eval::{Traps, from_bytes, sort_of, to_bytes};
+use lydian_ir::source::Point;
+use lydian_ir::stmt::Edge;
+use lydian_ir::{
+    BitField, BlockId, Body, BranchOrigin, ExprId, LocalId, Stmt, Storage, SwitchCase, Terminator,
+    Type,
+};
+use lydian_smt::{Term, TermPool};
+
+use super::env::{Scope, Stop};
+use super::explore::Engine;
+use super::labels::SiteKey;
+use super::outcome::Ending;
+use super::query::Feasible;
+use super::state::State;
+use crate::limits::Cut;
+use crate::memory::{
+    Background, Contents, NewObject, ObjectKind, Resolution, depends_on_undefined,
+};
+
+/// Why a state does not simply go on.
+#[derive(Debug)]
+pub(super) enum Flow {
+    /// It was split; another state may go on first.
+    Yield,
+    /// It is at its end.
+    End(Ending),
+    /// No input takes it.
+    Infeasible,
+}
+
+impl Flow {
+    pub(super) fn unsupported(what: impl Into<String>) -> Self {
+        Self::End(Ending::Cut(Cut::Unsupported(what.into())))
+    }
+}
+
+impl<'p> Engine<'p, '_> {
+    /// Takes one step.
+    pub(super) fn step(&mut self, state: &mut State) -> Result<(), Flow> {
+        if let Some(site) = state.arrival.take() {
+            self.pass(state, site);
+        }
+        if !state.queue.is_empty() {
+            return self.look_at_label(state);
+        }
+        state.steps += 1;
+        self.statistics.steps += 1;
+        let limit = self.world.config.limits.path_steps;
+        if state.steps > limit {
+            return Err(Flow::End(Ending::Cut(Cut::PathSteps(limit))));
+        }
+        let body = self.body(state);
+        let frame = state.frame();
+        let block = &body.blocks[frame.block];
+        let at = frame.block;
+        match block.stmts.get(frame.next) {
+            Some(id) => {
+                if !frame.sites_done && self.pass_point(state, Point::Stmt(*id))? {
+                    return Ok(());
+                }
+                self.statement(state, body, &body.stmts[*id])
+            }
+            None => {
+                if !frame.sites_done && self.pass_point(state, Point::Term(at))? {
+                    return Ok(());
+                }
+                self.terminator(state, body, &block.term)
+            }
+        }
+    }
+
+    /// The body of the innermost activation.
+    pub(super) fn body(&self, state: &State) -> &'p Body {
+        let function = &self.world.program.functions[state.frame().func];
+        function.body.as_ref().expect("only functions with bodies are entered")
+    }
+
+    /// Notes the labels just before a statement or terminator; true where there are some.
+    fn pass_point(&mut self, state: &mut State, point: Point) -> Result<bool, Flow> {
+        if !self.labels.has(state.frame().func) {
+            return Ok(false);
+        }
+        self.pass(state, SiteKey::Point(point));
+        if state.queue.is_empty() {
+            return Ok(false);
+        }
+        // Addresses are decided first, so that the labels' predicates can be evaluated.
+        let waiting = std::mem::take(&mut state.queue);
+        let body = self.body(state);
+        let mut exprs: Vec<ExprId> = Vec::new();
+        match point {
+            Point::Stmt(id) => body.stmts[id].for_each_expr(|expr| exprs.push(expr)),
+            Point::Term(block) => exprs.extend(body.blocks[block].term.operand()),
+        }
+        for expr in exprs {
+            self.eval(state, expr, &mut Traps::none())?;
+        }
+        state.queue = waiting;
+        state.frame_mut().sites_done = true;
+        Ok(true)
+    }
+
+    /// The value of an expression of the innermost activation's body.
+    pub(super) fn eval(
+        &mut self,
+        state: &mut State,
+        expr: ExprId,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let body = self.body(state);
+        let mut scope = Scope { world: &self.world, evaluator: &mut self.evaluator, state };
+        let value = scope.eval(&mut self.pool, &body.exprs, expr, traps);
+        value.map_err(|stop| self.stopped(state, stop))
+    }
+
+    /// The objects that an address may lie in.
+    pub(super) fn resolve(&mut self, state: &mut State, addr: Term) -> Result<Resolution, Flow> {
+        let mut scope = Scope { world: &self.world, evaluator: &mut self.evaluator, state };
+        let resolution = scope.resolve(&mut self.pool, addr);
+        resolution.map_err(|stop| self.stopped(state, stop))
+    }
+
+    /// The value of type `ty` at an address.
+    pub(super) fn load(
+        &mut self,
+        state: &mut State,
+        ty: Type,
+        addr: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let mut scope = Scope { world: &self.world, evaluator: &mut self.evaluator, state };
+        let value = scope.load_at(&mut self.pool, ty, addr, traps);
+        value.map_err(|stop| self.stopped(state, stop))
+    }
+
+    /// Resolves an address for writing and adds where that traps.
+    pub(super) fn resolve_for_write(
+        &mut self,
+        state: &mut State,
+        addr: Term,
+        size: u64,
+        traps: &mut Traps,
+    ) -> Result<Resolution, Flow> {
+        let resolution = self.resolve(state, addr)?;
+        state.memory.access_traps(&mut self.pool, &resolution, size, true, traps);
+        Ok(resolution)
+    }
+
+    /// Splits the path where an evaluation asked for it.
+    fn stopped(&mut self, state: &mut State, stop: Stop) -> Flow {
+        match stop {
+            Stop::Unsupported(what) => Flow::unsupported(what),
+            Stop::Split(condition, resolved) => {
+                let facts = state.facts.len();
+                let (holds, other) = self.split(state, condition);
+                let progress = other.is_some() || state.facts.len() > facts || resolved.is_some();
+                if let Some(resolved) = resolved.filter(|_| holds) {
+                    state.resolved.push(resolved);
+                }
+                other.into_iter().for_each(|other| self.push(other));
+                if progress { Flow::Yield } else { Flow::unsupported("an address of many objects") }
+            }
+        }
+    }
+
+    /// Decides a Boolean by the state's model. The state goes on with that side; a pending state
+    /// for the other side is given back unless the path excludes it.
+    pub(super) fn split(&mut self, state: &mut State, condition: Term) -> (bool, Option<State>) {
+        if let Some(known) = state.knowledge().known(&mut self.pool, condition) {
+            self.statistics.free_branches += 1;
+            return (known, None);
+        }
+        if depends_on_undefined(&mut self.pool, condition) {
+            state.undefined = true;
+        }
+        let side = self.evaluator.holds(&self.pool, &state.model, condition);
+        let negation = self.pool.not(condition);
+        let (here, there) = if side { (condition, negation) } else { (negation, condition) };
+        let mut other = None;
+        if !state.replay {
+            let mut fork = state.fork();
+            fork.pending = true;
+            other = fork.add_fact(&mut self.pool, there).then_some(fork);
+        }
+        state.add_fact(&mut self.pool, here);
+        (side, other)
+    }
+
+    fn statement(&mut self, state: &mut State, body: &Body, stmt: &Stmt) -> Result<(), Flow> {
+        let mut traps = Traps::none();
+        match stmt {
+            Stmt::Mark(mark) => {
+                state.frame_mut().advance();
+                self.pass(state, SiteKey::Mark(*mark));
+                return Ok(());
+            }
+            Stmt::Assign { dst, value } => {
+                let value = self.eval(state, *value, &mut traps)?;
+                self.leave_traps(state, &traps)?;
+                state.frame_mut().registers[dst.index()] = Some(value);
+            }
+            Stmt::Store { addr, value, ty, volatile: _ } => {
+                let value = self.eval(state, *value, &mut traps)?;
+                let addr = self.eval(state, *addr, &mut traps)?;
+                let to = self.resolve_for_write(state, addr, ty.bytes(), &mut traps)?;
+                self.leave_traps(state, &traps)?;
+                state.memory.store(&mut self.pool, &to, ty.bytes(), value);
+            }
+            Stmt::StoreBits { addr, field, value } => {
+                self.store_bits(state, *addr, *field, *value)?;
+            }
+            Stmt::Copy { dst, src, size } => {
+                let src = self.eval(state, *src, &mut traps)?;
+                let dst = self.eval(state, *dst, &mut traps)?;
+                self.copy(state, dst, src, *size, &mut traps)?;
+            }
+            Stmt::Zero { dst, size } => {
+                let dst = self.eval(state, *dst, &mut traps)?;
+                let to = self.resolve_for_write(state, dst, *size, &mut traps)?;
+                self.leave_traps(state, &traps)?;
+                state.memory.zero(&mut self.pool, &to, *size);
+            }
+            Stmt::Call { .. } => return self.call(state, body, stmt),
+            Stmt::Enter(local) => self.enter_local(state, body, *local)?,
+            Stmt::Leave(local) => leave_local(state, *local),
+        }
+        state.frame_mut().advance();
+        Ok(())
+    }
+
+    /// Copies `size` bytes; traps found so far come first.
+    pub(super) fn copy(
+        &mut self,
+        state: &mut State,
+        dst: Term,
+        src: Term,
+        size: u64,
+        traps: &mut Traps,
+    ) -> Result<(), Flow> {
+        if size == 0 {
+            return self.leave_traps(state, traps);
+        }
+        let from = self.resolve(state, src)?;
+        state.memory.access_traps(&mut self.pool, &from, size, false, traps);
+        let to = self.resolve_for_write(state, dst, size, traps)?;
+        self.leave_traps(state, traps)?;
+        state.memory.copy(&mut self.pool, &to, &from, size);
+        Ok(())
+    }
+
+    fn store_bits(
+        &mut self,
+        state: &mut State,
+        addr: ExprId,
+        field: BitField,
+        value: ExprId,
+    ) -> Result<(), Flow> {
+        let mut traps = Traps::none();
+        let value = self.eval(state, value, &mut traps)?;
+        let addr = self.eval(state, addr, &mut traps)?;
+        let size = field.bytes();
+        let to = self.resolve_for_write(state, addr, size, &mut traps)?;
+        self.leave_traps(state, &traps)?;
+        let bytes = state.memory.load(&mut self.pool, &to, size);
+        let bytes = to_bytes(&mut self.pool, bytes);
+        let value = to_bytes(&mut self.pool, value);
+        let bytes = lydian_eval::expr::insert_bit_field(&mut self.pool, field, bytes, value);
+        state.memory.store(&mut self.pool, &to, size, bytes);
+        Ok(())
+    }
+
+    /// Begins the lifetime of a memory local, with indeterminate bytes.
+    pub(super) fn enter_local(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        local: LocalId,
+    ) -> Result<(), Flow> {
+        leave_local(state, local);
+        let Storage::Memory { size, .. } = body.locals[local].storage else { return Ok(()) };
+        let new = NewObject {
+            size,
+            length: None,
+            kind: ObjectKind::Local,
+            read_only: false,
+            name: body.locals[local].name.as_str().into(),
+            contents: Contents::new(Background::Zero),
+        };
+        let object = state.memory.allocate(new);
+        let Some(object) = object else { return Err(Flow::unsupported("more memory")) };
+        let base = state.memory.object(object).base;
+        state.memory.object_mut(object).contents = Contents::new(Background::Undefined(base));
+        state.frame_mut().objects[local.index()] = Some(object);
+        Ok(())
+    }
+
+    fn terminator(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        term: &Terminator,
+    ) -> Result<(), Flow> {
+        match term {
+            Terminator::Goto(to) => {
+                state.frame_mut().go_to(*to);
+                Ok(())
+            }
+            Terminator::Branch { cond, then_to, else_to, origin } => {
+                self.branch(state, body, *cond, [*then_to, *else_to], *origin)
+            }
+            Terminator::Switch { value, cases, default } => {
+                self.switch(state, *value, cases, *default)
+            }
+            Terminator::Return(value) => self.return_from(state, *value),
+            Terminator::Trap(kind) => Err(self.trapped(state, *kind)),
+        }
+    }
+
+    fn branch(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        cond: ExprId,
+        targets: [BlockId; 2],
+        origin: Option<BranchOrigin>,
+    ) -> Result<(), Flow> {
+        let mut traps = Traps::none();
+        let condition = self.eval(state, cond, &mut traps)?;
+        self.leave_traps(state, &traps)?;
+        if let Some(origin) = origin {
+            let mutants = self.record_mutants(state, origin.decision, origin.condition);
+            let conditions = body.decisions[origin.decision].conditions.len();
+            let frame = state.frame_mut();
+            let event = frame.event_mut(origin.decision, conditions, origin.begins);
+            event.mutants.extend(mutants);
+        }
+        let (side, other) = self.split(state, condition);
+        let at = state.frame().block;
+        let Some(mut other) = other else {
+            take_branch(state, side, targets, origin);
+            return Ok(());
+        };
+        let stays = self.stays_in_loop(state, at, targets);
+        take_branch(state, side, targets, origin);
+        take_branch(&mut other, !side, targets, origin);
+        let Some(bound) = self.world.config.limits.loop_bound.filter(|_| stays.is_some()) else {
+            self.push(other);
+            return Err(Flow::Yield);
+        };
+        let stays = stays == Some(side);
+        let stayer = if stays { &mut *state } else { &mut other };
+        let over = count_stay(stayer, at) > bound;
+        let leaver = if stays { &mut other } else { &mut *state };
+        leaver.frame_mut().loops.retain(|(block, _)| *block != at);
+        match (over, stays) {
+            (false, _) => self.push(other),
+            (true, true) => {
+                self.push(other);
+                return Err(Flow::End(Ending::Cut(Cut::LoopBound(bound))));
+            }
+            (true, false) => self.cut_if_feasible(&other, Cut::LoopBound(bound)),
+        }
+        Err(Flow::Yield)
+    }
+
+    /// The side of a branch that stays in a loop that the other side leaves, if it is so.
+    fn stays_in_loop(&mut self, state: &State, at: BlockId, targets: [BlockId; 2]) -> Option<bool> {
+        let func = state.frame().func;
+        let back = targets.map(|target| self.world.reaches(func, target, at));
+        (back[0] != back[1]).then_some(back[0])
+    }
+
+    fn cut_if_feasible(&mut self, state: &State, cut: Cut) {
+        match self.ask(state, None) {
+            Feasible::No => {}
+            Feasible::Yes(_) | Feasible::Unknown(_) => {
+                self.count_path(Ending::Cut(cut.clone()));
+                self.cut(cut);
+            }
+        }
+    }
+
+    fn switch(
+        &mut self,
+        state: &mut State,
+        value: ExprId,
+        cases: &[SwitchCase],
+        default: BlockId,
+    ) -> Result<(), Flow> {
+        let mut traps = Traps::none();
+        let value = self.eval(state, value, &mut traps)?;
+        self.leave_traps(state, &traps)?;
+        let value = to_bytes(&mut self.pool, value);
+        let mut ways: Vec<(Term, BlockId)> = Vec::with_capacity(cases.len() + 1);
+        let mut no_case = self.pool.tt();
+        for case in cases {
+            let here = case_condition(&mut self.pool, value, case);
+            let not = self.pool.not(here);
+            no_case = self.pool.and(no_case, not);
+            ways.push((here, case.target));
+        }
+        ways.push((no_case, default));
+        let from = state.frame().block;
+        let arrive = |state: &mut State, way: usize, target: BlockId| {
+            state.frame_mut().go_to(target);
+            state.arrival = Some(SiteKey::Edge(Edge { from, way: way as u32 }));
+        };
+        let taken = ways.iter().position(|(condition, _)| {
+            let known = state.knowledge().known(&mut self.pool, *condition);
+            known.unwrap_or_else(|| {
+                self.evaluator.holds(&self.pool, &state.model, *condition)
+            })
+        });
+        let taken = taken.unwrap_or(ways.len() - 1);
+        let (condition, target) = ways[taken];
+        let known = state.knowledge().known(&mut self.pool, condition) == Some(true);
+        if !known && depends_on_undefined(&mut self.pool, value) {
+            state.undefined = true;
+        }
+        if !known && !state.replay {
+            for (way, (condition, target)) in ways.iter().enumerate().rev() {
+                let mut other = state.fork();
+                other.pending = true;
+                if way != taken && other.add_fact(&mut self.pool, *condition) {
+                    arrive(&mut other, way, *target);
+                    self.push(other);
+                }
+            }
+        }
+        state.add_fact(&mut self.pool, condition);
+        arrive(state, taken, target);
+        if known { Ok(()) } else { Err(Flow::Yield) }
+    }
+}
+
+/// Ends the lifetime of a memory local, if it is alive.
+pub(super) fn leave_local(state: &mut State, local: LocalId) {
+    if state.frame().objects[local.index()].is_some()
+        && let Some(object) = state.frame_mut().objects[local.index()].take()
+    {
+        state.memory.release(object);
+    }
+}
+
+/// Takes one side of a branch and records the condition's value and the decision's outcome.
+fn take_branch(
+    state: &mut State,
+    side: bool,
+    targets: [BlockId; 2],
+    origin: Option<BranchOrigin>,
+) {
+    let frame = state.frame_mut();
+    frame.go_to(targets[usize::from(!side)]);
+    let Some(origin) = origin else { return };
+    if let Some(event) = frame.events.iter_mut().find(|event| event.decision == origin.decision) {
+        event.values[origin.condition.index()] = Some(side);
+    }
+    let outcome = if side { origin.then_outcome } else { origin.else_outcome };
+    if outcome.is_some() {
+        state.arrival = Some(SiteKey::Decision(origin.decision));
+    }
+}
+
+/// Counts a decision to stay in the loop.
+fn count_stay(state: &mut State, at: BlockId) -> u32 {
+    let loops = &mut state.frame_mut().loops;
+    if let Some((_, count)) = loops.iter_mut().find(|(block, _)| *block == at) {
+        *count += 1;
+        return *count;
+    }
+    loops.push((at, 1));
+    1
+}
+
+/// Whether a value is one of a case's.
+fn case_condition(pool: &mut TermPool, value: Term, case: &SwitchCase) -> Term {
+    let width = pool.width(value);
+    let ty = Type::Int(width as u8);
+    let low = lydian_eval::sort::constant(pool, ty, case.low as u128);
+    if case.low == case.high {
+        return pool.eq(value, low);
+    }
+    let span = lydian_eval::sort::constant(pool, ty, (case.high - case.low) as u128);
+    let distance = pool.sub(value, low);
+    pool.ule(distance, span)
+}
+
+/// A value of the machine type from a term of the same number of bits.
+pub(super) fn as_type(pool: &mut TermPool, ty: Type, value: Term) -> Term {
+    if pool.sort(value) == sort_of(ty) {
+        return value;
+    }
+    let bytes = to_bytes(pool, value);
+    from_bytes(pool, ty, bytes)
+}

@@ -1,0 +1,125 @@
+//! Traps of the program under test: they end a path, and one test for each place is kept.
+
+use lydian_eval::Traps;
+use lydian_ir::TrapKind;
+use lydian_smt::Term;
+
+use super::explore::{CrashPlace, Engine};
+use super::outcome::Ending;
+use super::query::Feasible;
+use super::state::State;
+use super::step::Flow;
+use crate::memory::depends_on_undefined;
+
+/// What is known about one place where the program may trap in one way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Crash {
+    /// A test that traps there was given.
+    found: bool,
+    /// How many queries for one were asked.
+    queries: u32,
+}
+
+impl Engine<'_, '_> {
+    /// Goes on with the inputs that do not trap; the others end here.
+    pub(super) fn leave_traps(&mut self, state: &mut State, traps: &Traps) -> Result<(), Flow> {
+        for (kind, condition) in traps.iter() {
+            match state.knowledge().known(&mut self.pool, condition) {
+                Some(true) => return Err(self.trapped(state, kind)),
+                Some(false) => continue,
+                None => {}
+            }
+            if depends_on_undefined(&mut self.pool, condition) {
+                state.undefined = true;
+            }
+            let safe = self.pool.not(condition);
+            if self.evaluator.holds(&self.pool, &state.model, condition) {
+                self.leave_own_trap(state, kind, safe)?;
+            } else if self.surely_safe(state, kind, condition) {
+                // The path condition says so already.
+                continue;
+            }
+            if !state.add_fact(&mut self.pool, safe) {
+                return Err(self.trapped(state, kind));
+            }
+        }
+        Ok(())
+    }
+
+    /// The path ends in a trap; its test is kept if it is the first at this place.
+    pub(super) fn trapped(&mut self, state: &mut State, kind: TrapKind) -> Flow {
+        if self.is_new_crash(state, kind) {
+            state.keep = true;
+        }
+        Flow::End(Ending::Trapped(kind))
+    }
+
+    /// The state's own model traps: that ends one path, and an input that does not trap goes on.
+    fn leave_own_trap(
+        &mut self,
+        state: &mut State,
+        kind: TrapKind,
+        safe: Term,
+    ) -> Result<(), Flow> {
+        if state.replay {
+            return Err(self.trapped(state, kind));
+        }
+        match self.ask(state, Some(safe)) {
+            Feasible::Yes(model) => {
+                let new = self.is_new_crash(state, kind);
+                if new || !state.covered.is_empty() {
+                    self.give_test(state, Ending::Trapped(kind));
+                }
+                self.count_path(Ending::Trapped(kind));
+                state.model = model;
+                Ok(())
+            }
+            Feasible::No => Err(self.trapped(state, kind)),
+            Feasible::Unknown(cut) => {
+                self.cut(cut);
+                Err(self.trapped(state, kind))
+            }
+        }
+    }
+
+    /// Looks for an input of the path that traps, unless one is known for this place. True where
+    /// there surely is none.
+    fn surely_safe(&mut self, state: &State, kind: TrapKind, condition: Term) -> bool {
+        if !self.world.config.crash_tests || state.replay {
+            return false;
+        }
+        let limit = self.world.config.limits.trap_queries;
+        let crash = self.crashes.entry(place_of(state, kind)).or_default();
+        if crash.found || crash.queries >= limit {
+            return false;
+        }
+        crash.queries += 1;
+        match self.ask(state, Some(condition)) {
+            Feasible::Yes(model) => {
+                if self.is_new_crash(state, kind) {
+                    let mut crashing = state.fork();
+                    crashing.model = model;
+                    self.give_test(&mut crashing, Ending::Trapped(kind));
+                    self.count_path(Ending::Trapped(kind));
+                }
+                false
+            }
+            Feasible::No => true,
+            Feasible::Unknown(_) => false,
+        }
+    }
+
+    /// Whether a test that traps here is wanted; only once.
+    fn is_new_crash(&mut self, state: &State, kind: TrapKind) -> bool {
+        if !self.world.config.crash_tests || state.undefined {
+            return false;
+        }
+        let crash = self.crashes.entry(place_of(state, kind)).or_default();
+        !std::mem::replace(&mut crash.found, true)
+    }
+}
+
+fn place_of(state: &State, kind: TrapKind) -> CrashPlace {
+    let frame = state.frame();
+    (frame.func, frame.block, frame.next, kind)
+}

@@ -1,0 +1,126 @@
+//! What stays the same during an exploration: the program, how it is explored, and what follows
+//! from these alone.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use lydian_base::{Arena, EntityId};
+use lydian_ir::program::{GlobalInit, RelocationTarget};
+use lydian_ir::{BlockId, Body, Callee, Expr, FuncId, GlobalId, Program, Stmt};
+use rustc_hash::FxHashMap;
+
+use super::Config;
+use crate::inputs::InputSpec;
+
+/// For each block, the blocks that it reaches, as bits.
+type Reach = Rc<Vec<Vec<u64>>>;
+
+/// What stays the same during an exploration.
+pub(super) struct World<'p> {
+    pub(super) program: &'p Program,
+    pub(super) config: Config,
+    pub(super) spec: InputSpec,
+    /// The address of each global that the functions under test may touch.
+    pub(super) globals: Vec<Option<u64>>,
+    reach: RefCell<FxHashMap<FuncId, Reach>>,
+}
+
+impl<'p> World<'p> {
+    pub(super) fn new(program: &'p Program, config: Config, spec: InputSpec) -> Self {
+        let globals = vec![None; program.globals.len()];
+        Self { program, config, spec, globals, reach: RefCell::default() }
+    }
+
+    /// Whether control can get from the start of one block to another of the same function.
+    pub(super) fn reaches(&self, func: FuncId, from: BlockId, to: BlockId) -> bool {
+        let known = self.reach.borrow().get(&func).cloned();
+        let reach = known.unwrap_or_else(|| {
+            let body = self.program.functions[func].body.as_ref();
+            let computed = Rc::new(body.map_or_else(Vec::new, |body| reachability(&body.blocks)));
+            self.reach.borrow_mut().insert(func, computed.clone());
+            computed
+        });
+        let word = reach.get(from.index()).and_then(|bits| bits.get(to.index() / 64));
+        word.is_some_and(|word| word >> (to.index() % 64) & 1 == 1)
+    }
+}
+
+/// Reflexive and transitive successors of every block.
+fn reachability(blocks: &Arena<BlockId, lydian_ir::Block>) -> Vec<Vec<u64>> {
+    let words = blocks.len().div_ceil(64);
+    let mut all = Vec::with_capacity(blocks.len());
+    for start in blocks.ids() {
+        let mut bits = vec![0u64; words];
+        let mut waiting = vec![start];
+        while let Some(block) = waiting.pop() {
+            let (word, bit) = (block.index() / 64, 1u64 << (block.index() % 64));
+            if bits[word] & bit == 0 {
+                bits[word] |= bit;
+                blocks[block].term.for_each_successor(|next| waiting.push(next));
+            }
+        }
+        all.push(bits);
+    }
+    all
+}
+
+/// What some functions may touch, directly or through what they call or point to.
+#[derive(Debug, Default)]
+pub(super) struct Touched {
+    /// Functions with bodies, in the order in which they are met.
+    pub(super) functions: Vec<FuncId>,
+    /// Globals whose addresses are taken or that are read or written.
+    pub(super) globals: BTreeSet<GlobalId>,
+    /// Those that the functions name themselves, not only through initial contents of others.
+    pub(super) named: BTreeSet<GlobalId>,
+}
+
+impl Touched {
+    /// From these functions on. Stubs stand for the functions that they replace.
+    pub(super) fn by(program: &Program, roots: &[FuncId], spec: &InputSpec) -> Self {
+        let mut touched = Self::default();
+        let mut waiting: Vec<FuncId> = roots.iter().rev().copied().collect();
+        waiting.extend(spec.stubs.values().filter_map(|name| program.function_named(name)));
+        while let Some(func) = waiting.pop() {
+            let Some(body) = &program.functions[func].body else { continue };
+            if !touched.functions.contains(&func) {
+                touched.functions.push(func);
+                touched.visit_body(program, body, &mut waiting);
+            }
+        }
+        touched
+    }
+
+    fn visit_body(&mut self, program: &Program, body: &Body, waiting: &mut Vec<FuncId>) {
+        for expr in body.exprs.values() {
+            match expr {
+                Expr::AddrFunc(func) => waiting.push(*func),
+                Expr::AddrGlobal(global) => {
+                    self.named.insert(*global);
+                    self.visit_global(program, *global, waiting);
+                }
+                _ => {}
+            }
+        }
+        for stmt in body.stmts.values() {
+            if let Stmt::Call { callee: Callee::Direct(func), .. } = stmt {
+                waiting.push(*func);
+            }
+        }
+    }
+
+    fn visit_global(&mut self, program: &Program, global: GlobalId, waiting: &mut Vec<FuncId>) {
+        if !self.globals.insert(global) {
+            return;
+        }
+        if let GlobalInit::Data { relocations, .. } = &program.globals[global].init {
+            for relocation in relocations {
+                match relocation.target {
+                    RelocationTarget::Global(other) => self.visit_global(program, other, waiting),
+                    RelocationTarget::Function(func) => waiting.push(func),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What an exploration may cost, and the typed reasons for what it left out.
+//!
+//! Nothing is cut silently: each limit that was hit is a [`Cut`] in the result, with how often, and
+//! only an exploration without any is a complete argument.
+
+use std::fmt;
+use std::time::Duration;
+
+use lydian_base::StopReason;
+use serde::{Deserialize, Serialize};
+
+/// Limits of one exploration. `None` means no limit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Limits {
+    /// Wall-clock time of the whole exploration.
+    pub time: Option<Duration>,
+    /// Wall-clock time of one solver query.
+    pub query_time: Option<Duration>,
+    /// Live states.
+    pub states: Option<u64>,
+    /// Finished paths.
+    pub paths: Option<u64>,
+    /// Statements and terminators over all paths.
+    pub steps: Option<u64>,
+    /// Statements and terminators of one path.
+    pub path_steps: u64,
+    /// How often one activation may decide to stay in a loop where the input could also leave it.
+    pub loop_bound: Option<u32>,
+    /// How many activations of one function may be live at once.
+    pub recursion: u32,
+    /// How many activations may be live at once.
+    pub call_depth: u32,
+    /// How many bytes one model of a library function looks at.
+    pub libc_bytes: u64,
+    /// How many alternatives an address may have before the path is split.
+    pub pointer_choices: usize,
+    /// How many queries for a crashing input are asked at one place of the program.
+    pub trap_queries: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            time: Some(Duration::from_secs(60)),
+            query_time: Some(Duration::from_secs(5)),
+            states: Some(200_000),
+            paths: None,
+            steps: None,
+            path_steps: 1_000_000,
+            loop_bound: Some(64),
+            recursion: 16,
+            call_depth: 256,
+            libc_bytes: 4096,
+            pointer_choices: 64,
+            trap_queries: 64,
+        }
+    }
+}
+
+impl Limits {
+    /// No limit on anything but what keeps one path finite.
+    pub fn unbounded() -> Self {
+        Self {
+            time: None,
+            query_time: None,
+            states: None,
+            paths: None,
+            steps: None,
+            loop_bound: None,
+            ..Self::default()
+        }
+    }
+}
+
+/// Why some part of the program's behaviour was not explored.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// A budget of the whole exploration.
+    Stopped(StopReason),
+    /// A loop was left after so many decisions to stay in it.
+    LoopBound(u32),
+    /// So many activations of one function were live.
+    Recursion(u32),
+    /// So many activations were live.
+    CallDepth(u32),
+    /// One path took so many steps.
+    PathSteps(u64),
+    /// The solver had no answer, and why.
+    Solver(String),
+    /// Something that the engine does not model: what, and in which function.
+    Unsupported(String),
+    /// The path depends on memory that the program never wrote.
+    Undefined,
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped(reason) => reason.fmt(f),
+            Self::LoopBound(bound) => write!(f, "loop bound of {bound}"),
+            Self::Recursion(bound) => write!(f, "recursion bound of {bound}"),
+            Self::CallDepth(bound) => write!(f, "call depth of {bound}"),
+            Self::PathSteps(bound) => write!(f, "limit of {bound} steps a path"),
+            Self::Solver(reason) => write!(f, "solver: {reason}"),
+            Self::Unsupported(what) => write!(f, "not supported: {what}"),
+            Self::Undefined => write!(f, "depends on uninitialised memory"),
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Byte-exact memory with typed cells.
+//!
+//! Memory is a set of objects at concrete base addresses, far apart. An object's bytes are a sorted
+//! list of cells, each the term that was last stored there with its offset and size, over a
+//! background that says what the bytes between them are. A load that matches a cell gives the
+//! stored term back; anything else is put together byte by byte.
+//!
+//! Persistence: tables and objects are shared by reference count and copied when a state that
+//! shares them writes (cells are plain words, so that a copy is a `memcpy`). A fork costs as many
+//! counts as there are regions.
+//!
+//! Invariants: cells of one object never overlap and are sorted by offset; objects of one region
+//! are sorted by base address; no two objects are nearer than [`MIN_GAP`].
+
+mod access;
+mod cells;
+mod resolve;
+
+use std::sync::Arc;
+
+use lydian_smt::Term;
+
+pub use access::Window;
+pub use cells::{Background, Cell, Contents, depends_on_undefined, undefined_symbol};
+pub use resolve::{Candidate, Knowledge, Offset, Resolution, Target, flatten_address};
+
+use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
+
+/// No two objects are nearer to each other than this, in bytes.
+pub const MIN_GAP: u64 = 1 << 16;
+/// Addresses below this count as null when they are used to reach memory.
+pub const NULL_PAGE: u64 = 1 << 12;
+
+const GLOBALS: u64 = 0x10_0000_0000_0000;
+const FUNCTIONS: u64 = 0x20_0000_0000_0000;
+const DYNAMIC: u64 = 0x30_0000_0000_0000;
+const REGION_BYTES: u64 = 0x10_0000_0000_0000;
+/// Distance between the addresses of two functions.
+const FUNCTION_STRIDE: u64 = 1 << 16;
+
+/// Which part of the address space an object lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Region {
+    /// Objects that input pointers point to.
+    Input,
+    /// Variables with static storage.
+    Global,
+    /// Automatic variables and what was allocated.
+    Dynamic,
+}
+
+const REGIONS: [Region; 3] = [Region::Input, Region::Global, Region::Dynamic];
+
+impl Region {
+    const fn start(self) -> u64 {
+        match self {
+            Self::Input => INPUT_REGION,
+            Self::Global => GLOBALS,
+            Self::Dynamic => DYNAMIC,
+        }
+    }
+
+    const fn bytes(self) -> u64 {
+        match self {
+            Self::Input => INPUT_REGION_SIZE,
+            _ => REGION_BYTES,
+        }
+    }
+
+    fn of(address: u64) -> Option<Self> {
+        REGIONS.into_iter().find(|region| {
+            address >= region.start() && address - region.start() < region.bytes()
+        })
+    }
+}
+
+/// Names an object of a [`Memory`]. Stays valid in forks of the state that made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId {
+    region: Region,
+    index: u32,
+}
+
+/// How an object came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// An input pointer points to it.
+    Input,
+    /// A variable with static storage.
+    Global,
+    /// An automatic variable.
+    Local,
+    /// Allocated by the program under test.
+    Heap,
+}
+
+/// A stretch of memory.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Its first address.
+    pub base: u64,
+    /// Bytes that are kept for it.
+    pub size: u64,
+    /// How many of them belong to it, a 64-bit term, where that depends on the input; otherwise
+    /// all do.
+    pub length: Option<Term>,
+    /// How it came to be.
+    pub kind: ObjectKind,
+    /// Whether its lifetime has begun and not ended.
+    pub alive: bool,
+    /// Whether a write is a fault of the program.
+    pub read_only: bool,
+    /// What it is for a C programmer.
+    pub name: Arc<str>,
+    /// Its bytes.
+    pub contents: Contents,
+}
+
+/// What is needed to make an object.
+#[derive(Clone, Debug)]
+pub struct NewObject {
+    /// Bytes.
+    pub size: u64,
+    /// Bytes that belong to it, if that depends on the input.
+    pub length: Option<Term>,
+    /// How it came to be.
+    pub kind: ObjectKind,
+    /// Whether a write is a fault.
+    pub read_only: bool,
+    /// What it is for a C programmer.
+    pub name: Arc<str>,
+    /// Its first contents.
+    pub contents: Contents,
+}
+
+#[derive(Clone, Debug)]
+struct Table {
+    objects: Arc<Vec<Arc<Object>>>,
+    next: u64,
+}
+
+/// The memory of one state.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    tables: [Table; 3],
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Memory {
+    /// Memory without objects.
+    pub fn new() -> Self {
+        let table = |region: Region| Table {
+            objects: Arc::new(Vec::new()),
+            next: region.start() + MIN_GAP,
+        };
+        Self { tables: REGIONS.map(table) }
+    }
+
+    /// Adds an object and gives its id; `None` where its region has no room left.
+    pub fn allocate(&mut self, new: NewObject) -> Option<ObjectId> {
+        let region = match new.kind {
+            ObjectKind::Input => Region::Input,
+            ObjectKind::Global => Region::Global,
+            ObjectKind::Local | ObjectKind::Heap => Region::Dynamic,
+        };
+        let table = &mut self.tables[region as usize];
+        let base = table.next;
+        let end = base.checked_add(new.size)?;
+        let next = end.checked_add(MIN_GAP)?.checked_next_multiple_of(MIN_GAP)?;
+        if next > region.start() + region.bytes() {
+            return None;
+        }
+        table.next = next;
+        let objects = Arc::make_mut(&mut table.objects);
+        let index = u32::try_from(objects.len()).ok()?;
+        objects.push(Arc::new(Object {
+            base,
+            size: new.size,
+            length: new.length,
+            kind: new.kind,
+            alive: true,
+            read_only: new.read_only,
+            name: new.name,
+            contents: new.contents,
+        }));
+        Some(ObjectId { region, index })
+    }
+
+    /// An object.
+    pub fn object(&self, id: ObjectId) -> &Object {
+        &self.tables[id.region as usize].objects[id.index as usize]
+    }
+
+    /// An object, to be changed in this state alone.
+    pub fn object_mut(&mut self, id: ObjectId) -> &mut Object {
+        let objects = Arc::make_mut(&mut self.tables[id.region as usize].objects);
+        Arc::make_mut(&mut objects[id.index as usize])
+    }
+
+    /// All objects of a region, in the order of their addresses.
+    pub fn objects(&self, region: Region) -> impl Iterator<Item = (ObjectId, &Object)> {
+        let objects = self.tables[region as usize].objects.iter().enumerate();
+        objects.map(move |(index, object)| (ObjectId { region, index: index as u32 }, &**object))
+    }
+
+    /// Ends an object's lifetime. Its address is never used again.
+    pub fn release(&mut self, id: ObjectId) {
+        let table = &mut self.tables[id.region as usize];
+        let objects = Arc::make_mut(&mut table.objects);
+        if id.region == Region::Dynamic && id.index as usize + 1 == objects.len() {
+            objects.pop();
+            return;
+        }
+        let object = Arc::make_mut(&mut objects[id.index as usize]);
+        object.alive = false;
+        object.contents = Contents::new(Background::Zero);
+    }
+
+    /// The object, dead or alive, that an address is in or nearest to, within [`MIN_GAP`] / 2.
+    pub fn object_near(&self, address: u64) -> Option<ObjectId> {
+        let region = Region::of(address)?;
+        let objects = &self.tables[region as usize].objects;
+        let after = objects.partition_point(|object| object.base <= address);
+        let id = |index: usize| ObjectId { region, index: index as u32 };
+        if let Some(index) = after.checked_sub(1)
+            && address < objects[index].base + objects[index].size + MIN_GAP / 2
+        {
+            return Some(id(index));
+        }
+        let next = objects.get(after)?;
+        (next.base - address <= MIN_GAP / 2).then(|| id(after))
+    }
+
+    /// The live object that holds the address or ends there.
+    pub fn object_at(&self, address: u64) -> Option<ObjectId> {
+        let id = self.object_near(address)?;
+        let object = self.object(id);
+        let inside = address >= object.base && address - object.base <= object.size;
+        (object.alive && inside).then_some(id)
+    }
+
+    /// Whether two states' memories are the very same, for tests of sharing.
+    #[cfg(test)]
+    fn shares_with(&self, other: &Self) -> bool {
+        let pairs = self.tables.iter().zip(&other.tables);
+        pairs.into_iter().all(|(a, b)| Arc::ptr_eq(&a.objects, &b.objects))
+    }
+}
+
+/// The address of a function, by its position in the program.
+pub const fn function_address(index: usize) -> u64 {
+    FUNCTIONS + (index as u64 + 1) * FUNCTION_STRIDE
+}
+
+/// The position of the function that has this address.
+pub const fn function_at(address: u64) -> Option<usize> {
+    if address <= FUNCTIONS || address >= FUNCTIONS + REGION_BYTES {
+        return None;
+    }
+    let offset = address - FUNCTIONS;
+    if offset % FUNCTION_STRIDE != 0 { None } else { Some((offset / FUNCTION_STRIDE - 1) as usize) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn local(size: u64) -> NewObject {
+        NewObject {
+            size,
+            length: None,
+            kind: ObjectKind::Local,
+            read_only: false,
+            name: "x".into(),
+            contents: Contents::new(Background::Zero),
+        }
+    }
+
+    #[test]
+    fn a_fork_shares_every_object_until_one_side_writes() {
+        let mut memory = Memory::new();
+        let id = memory.allocate(local(4)).unwrap();
+        let mut fork = memory.clone();
+        assert!(fork.shares_with(&memory));
+        fork.object_mut(id).read_only = true;
+        assert!(!fork.shares_with(&memory));
+        assert!(!memory.object(id).read_only);
+    }
+
+    #[test]
+    fn an_address_leads_to_the_object_that_holds_it_and_to_none_after_its_life() {
+        let mut memory = Memory::new();
+        let (first, second) = (memory.allocate(local(4)), memory.allocate(local(100_000)));
+        let (first, second) = (first.unwrap(), second.unwrap());
+        let base = memory.object(second).base;
+        assert_eq!(memory.object_at(base + 99_999), Some(second));
+        assert_eq!(memory.object_at(memory.object(first).base), Some(first));
+        assert_eq!(memory.object_at(base - 1), None);
+        memory.release(second);
+        assert_eq!(memory.object_at(base), None);
+        let third = memory.allocate(local(8)).unwrap();
+        assert!(memory.object(third).base > base, "addresses are not used twice");
+    }
+
+    #[test]
+    fn a_function_is_found_by_its_address() {
+        assert_eq!(function_at(function_address(7)), Some(7));
+        assert_eq!(function_at(function_address(7) + 1), None);
+        assert_eq!(function_at(0), None);
+    }
+}

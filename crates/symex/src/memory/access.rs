@@ -1,0 +1,477 @@
+//! Reading and writing memory through resolved addresses.
+//!
+//! A symbolic offset of a small object becomes a choice over its positions; objects with more
+//! positions than [`READ_CHOICES`] or [`WRITE_CHOICES`] become array terms. Whether an access is in
+//! bounds is asked on the index, not on the byte offset, so that the condition is the one that the
+//! program itself tests.
+
+use lydian_eval::{Traps, to_bytes};
+use lydian_ir::TrapKind;
+use lydian_smt::{Term, TermPool};
+
+use super::{Background, Candidate, Memory, Offset, Resolution};
+
+/// Most positions that a read chooses from without an array term.
+const READ_CHOICES: u64 = 256;
+/// Most positions that a write changes without an array term.
+const WRITE_CHOICES: u64 = 64;
+
+/// The indexes at which an access of a given size lies within the bytes kept for an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The least index.
+    pub first: i64,
+    /// How many indexes there are.
+    pub count: u64,
+}
+
+impl Window {
+    fn of(start: i64, stride: u64, object: u64, access: u64) -> Self {
+        let none = Self { first: 0, count: 0 };
+        let Some(room) = object.checked_sub(access) else { return none };
+        let (start, stride) = (i128::from(start), i128::from(stride));
+        let first = (-start).div_euclid(stride) + i128::from((-start).rem_euclid(stride) != 0);
+        let last = (i128::from(room) - start).div_euclid(stride);
+        match (i64::try_from(first), u64::try_from(last - first + 1)) {
+            (Ok(first), Ok(count)) => Self { first, count },
+            _ => none,
+        }
+    }
+}
+
+impl Resolution {
+    /// The same with every place `distance` bytes further on.
+    fn shifted(&self, distance: u64) -> Self {
+        let mut shifted = self.clone();
+        for candidate in &mut shifted.candidates {
+            match &mut candidate.offset {
+                Offset::Known(start) | Offset::Scaled { start, .. } => *start += distance as i64,
+            }
+        }
+        shifted
+    }
+
+    /// The only object and constant offset that it can be, if it is that.
+    fn single(&self) -> Option<(super::ObjectId, i64)> {
+        match self.candidates[..] {
+            [Candidate { object, offset: Offset::Known(offset), .. }] => Some((object, offset)),
+            _ => None,
+        }
+    }
+}
+
+impl Memory {
+    /// Adds the conditions under which an access of `size` bytes traps.
+    pub fn access_traps(
+        &self,
+        pool: &mut TermPool,
+        resolution: &Resolution,
+        size: u64,
+        write: bool,
+        traps: &mut Traps,
+    ) {
+        traps.add(pool, TrapKind::NullDereference, resolution.null);
+        traps.add(pool, TrapKind::OutOfBounds, resolution.wild);
+        for candidate in &resolution.candidates {
+            let inside = self.in_bounds(pool, candidate, size);
+            let outside = pool.not(inside);
+            let condition = pool.and(candidate.guard, outside);
+            traps.add(pool, TrapKind::OutOfBounds, condition);
+            if write && self.object(candidate.object).read_only {
+                traps.add(pool, TrapKind::ReadOnly, candidate.guard);
+            }
+        }
+    }
+
+    /// Whether an access of `size` bytes lies within an object.
+    fn in_bounds(&self, pool: &mut TermPool, candidate: &Candidate, size: u64) -> Term {
+        let object = self.object(candidate.object);
+        let within_capacity = match candidate.offset {
+            Offset::Known(start) => {
+                let fits = start >= 0 && start as u64 + size <= object.size;
+                pool.bool(fits)
+            }
+            Offset::Scaled { start, stride, index } => {
+                let window = Window::of(start, stride, object.size, size);
+                in_window(pool, window, index)
+            }
+        };
+        let Some(length) = object.length else { return within_capacity };
+        if pool.as_bool(within_capacity) == Some(false) {
+            return within_capacity;
+        }
+        let offset = offset_term(pool, candidate.offset);
+        let aligned = match candidate.offset {
+            Offset::Known(start) => start as u64 % size == 0,
+            Offset::Scaled { start, stride, .. } => start as u64 % size == 0 && stride % size == 0,
+        };
+        let low_bits = size.trailing_zeros();
+        let whole_elements = size.is_power_of_two()
+            && (low_bits == 0 || {
+                let low = pool.extract(low_bits - 1, 0, length);
+                pool.as_u64(low) == Some(0)
+            });
+        let within_length = if aligned && whole_elements {
+            pool.ult(offset, length)
+        } else {
+            let size = pool.bv(64, size);
+            let end = pool.add(offset, size);
+            pool.ule(end, length)
+        };
+        pool.and(within_capacity, within_length)
+    }
+
+    /// The value of `size` bytes: the stored term where one object holds just that, else a
+    /// bit-vector. Means nothing where the access traps.
+    pub fn load(&mut self, pool: &mut TermPool, resolution: &Resolution, size: u64) -> Term {
+        let mut value: Option<Term> = None;
+        for candidate in &resolution.candidates {
+            let Some(read) = self.load_candidate(pool, candidate, size) else { continue };
+            value = Some(match value {
+                None => read,
+                Some(other) => choose(pool, candidate.guard, read, other),
+            });
+        }
+        value.unwrap_or_else(|| pool.bv(size as u32 * 8, 0))
+    }
+
+    /// `None` where the access is surely out of bounds.
+    fn load_candidate(
+        &mut self,
+        pool: &mut TermPool,
+        candidate: &Candidate,
+        size: u64,
+    ) -> Option<Term> {
+        let object = self.object(candidate.object);
+        let (start, stride, index) = match candidate.offset {
+            Offset::Known(start) => {
+                let fits = start >= 0 && start as u64 + size <= object.size;
+                return fits.then(|| object.contents.read(pool, start as u64, size));
+            }
+            Offset::Scaled { start, stride, index } => (start, stride, index),
+        };
+        let window = Window::of(start, stride, object.size, size);
+        let is_array = matches!(object.contents.background(), Background::Array { .. });
+        if window.count == 0 {
+            return None;
+        }
+        if window.count > READ_CHOICES || is_array && window.count > 1 {
+            return Some(self.load_from_array(pool, candidate, size));
+        }
+        let mut elements = Vec::with_capacity(window.count as usize);
+        for position in 0..window.count {
+            let at = start + (window.first + position as i64) * stride as i64;
+            elements.push(object.contents.read(pool, at as u64, size));
+        }
+        if elements.iter().any(|element| pool.sort(*element) != pool.sort(elements[0])) {
+            elements.iter_mut().for_each(|element| *element = to_bytes(pool, *element));
+        }
+        let position = relative_index(pool, window, index);
+        Some(pool.select_table(&elements, position))
+    }
+
+    fn load_from_array(
+        &mut self,
+        pool: &mut TermPool,
+        candidate: &Candidate,
+        size: u64,
+    ) -> Term {
+        let (array, element) = self.as_array(pool, candidate, size);
+        let offset = offset_term(pool, candidate.offset);
+        if is_aligned(candidate.offset, size, element) {
+            let index = element_index(pool, offset, element);
+            return pool.select(array, index);
+        }
+        let mut whole: Option<Term> = None;
+        for byte in 0..size {
+            let distance = pool.bv(64, byte);
+            let at = pool.add(offset, distance);
+            let piece = read_array_byte(pool, array, element, at);
+            whole = Some(match whole {
+                Some(low) => pool.concat(piece, low),
+                None => piece,
+            });
+        }
+        whole.expect("a read of at least one byte")
+    }
+
+    /// Makes the candidate's object an array, in place where its contents are not constant.
+    fn as_array(
+        &mut self,
+        pool: &mut TermPool,
+        candidate: &Candidate,
+        size: u64,
+    ) -> (Term, u64) {
+        let object = self.object(candidate.object);
+        let (bytes, aligned) = (object.size, is_aligned(candidate.offset, size, size));
+        let element = if size.is_power_of_two() && aligned { size } else { 1 };
+        if let Background::Array { term, element } = object.contents.background()
+            && object.contents.cells().is_empty()
+        {
+            return (*term, u64::from(*element));
+        }
+        self.object_mut(candidate.object).contents.make_array(pool, bytes, element)
+    }
+
+    /// Stores `size` bytes. Only for states on which the access does not trap.
+    pub fn store(
+        &mut self,
+        pool: &mut TermPool,
+        resolution: &Resolution,
+        size: u64,
+        value: Term,
+    ) {
+        let alone = resolution.candidates.len() == 1;
+        for candidate in &resolution.candidates {
+            let guard = if alone { pool.tt() } else { candidate.guard };
+            self.store_candidate(pool, candidate, guard, size, value);
+        }
+    }
+
+    fn store_candidate(
+        &mut self,
+        pool: &mut TermPool,
+        candidate: &Candidate,
+        guard: Term,
+        size: u64,
+        value: Term,
+    ) {
+        let object = self.object_mut(candidate.object);
+        let (start, stride, index) = match candidate.offset {
+            Offset::Known(start) => {
+                if start >= 0 && start as u64 + size <= object.size {
+                    write_where(pool, object, guard, start as u64, size, value);
+                }
+                return;
+            }
+            Offset::Scaled { start, stride, index } => (start, stride, index),
+        };
+        let window = Window::of(start, stride, object.size, size);
+        let is_array = matches!(object.contents.background(), Background::Array { .. });
+        if window.count > WRITE_CHOICES || is_array && window.count > 1 {
+            self.store_to_array(pool, candidate, guard, size, value);
+            return;
+        }
+        let relative = relative_index(pool, window, index);
+        for position in 0..window.count {
+            let at = start + (window.first + position as i64) * stride as i64;
+            let mut here = guard;
+            if window.count > 1 {
+                let position = pool.bv(pool.width(relative), position);
+                let equal = pool.eq(relative, position);
+                here = pool.and(guard, equal);
+            }
+            write_where(pool, object, here, at as u64, size, value);
+        }
+    }
+
+    fn store_to_array(
+        &mut self,
+        pool: &mut TermPool,
+        candidate: &Candidate,
+        guard: Term,
+        size: u64,
+        value: Term,
+    ) {
+        let (mut array, element) = self.as_array(pool, candidate, size);
+        let offset = offset_term(pool, candidate.offset);
+        let value = to_bytes(pool, value);
+        if is_aligned(candidate.offset, size, element) {
+            let index = element_index(pool, offset, element);
+            array = store_where(pool, array, guard, index, value);
+        } else {
+            for byte in 0..size {
+                let distance = pool.bv(64, byte);
+                let at = pool.add(offset, distance);
+                let low = byte as u32 * 8;
+                let piece = pool.extract(low + 7, low, value);
+                array = write_array_byte(pool, array, element, guard, at, piece);
+            }
+        }
+        self.object_mut(candidate.object).contents.set_array(array, element);
+    }
+
+    /// Copies `size` bytes. Only for states on which neither access traps.
+    pub fn copy(
+        &mut self,
+        pool: &mut TermPool,
+        to: &Resolution,
+        from: &Resolution,
+        size: u64,
+    ) {
+        if let (Some((target, at)), Some((source, start))) = (to.single(), from.single()) {
+            if target == source && at == start {
+                return;
+            }
+            let source = self.object(source).clone();
+            let target = self.object_mut(target);
+            let whole = at == 0 && start == 0 && size == target.size && size == source.size;
+            target.contents.copy_from(pool, at as u64, &source.contents, start as u64, size, whole);
+            return;
+        }
+        let pieces: Vec<(u64, u64)> = pieces(size).collect();
+        let mut values = Vec::with_capacity(pieces.len());
+        for (offset, bytes) in &pieces {
+            values.push(self.load(pool, &from.shifted(*offset), *bytes));
+        }
+        for ((offset, bytes), value) in pieces.into_iter().zip(values) {
+            self.store(pool, &to.shifted(offset), bytes, value);
+        }
+    }
+
+    /// Sets `size` bytes to zero. Only for states on which the access does not trap.
+    pub fn zero(&mut self, pool: &mut TermPool, to: &Resolution, size: u64) {
+        if let Some((target, at)) = to.single() {
+            let object = self.object_mut(target);
+            let bytes = object.size;
+            object.contents.zero(pool, at as u64, size, bytes);
+            return;
+        }
+        for (offset, bytes) in pieces(size) {
+            let zero = pool.bv(bytes as u32 * 8, 0);
+            self.store(pool, &to.shifted(offset), bytes, zero);
+        }
+    }
+}
+
+/// Cuts a number of bytes into pieces of at most eight.
+fn pieces(size: u64) -> impl Iterator<Item = (u64, u64)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let left: u64 = size - at;
+        if left == 0 {
+            return None;
+        }
+        let piece = 1u64 << left.ilog2().min(3);
+        at += piece;
+        Some((at - piece, piece))
+    })
+}
+
+/// Writes where the guard holds.
+fn write_where(
+    pool: &mut TermPool,
+    object: &mut super::Object,
+    guard: Term,
+    offset: u64,
+    size: u64,
+    value: Term,
+) {
+    let value = match pool.as_bool(guard) {
+        Some(true) => value,
+        Some(false) => return,
+        None => {
+            let old = object.contents.read(pool, offset, size);
+            choose(pool, guard, value, old)
+        }
+    };
+    object.contents.write(pool, offset, size, value);
+}
+
+/// `guard ? a : b`, as bit-vectors where the two are of different sorts.
+fn choose(pool: &mut TermPool, guard: Term, a: Term, b: Term) -> Term {
+    if pool.sort(a) == pool.sort(b) {
+        return pool.ite(guard, a, b);
+    }
+    let (a, b) = (to_bytes(pool, a), to_bytes(pool, b));
+    pool.ite(guard, a, b)
+}
+
+/// Whether an index is one of a window's.
+fn in_window(pool: &mut TermPool, window: Window, index: Term) -> Term {
+    let width = pool.width(index);
+    if window.count == 0 {
+        return pool.ff();
+    }
+    if width < 64 && window.count > 1 << width {
+        return pool.tt();
+    }
+    let relative = relative_index(pool, window, index);
+    let count = pool.bv(width, window.count);
+    pool.ult(relative, count)
+}
+
+/// The index counted from the window's first.
+fn relative_index(pool: &mut TermPool, window: Window, index: Term) -> Term {
+    let first = pool.bv_signed(pool.width(index), window.first);
+    pool.sub(index, first)
+}
+
+/// The byte offset as a 64-bit term.
+fn offset_term(pool: &mut TermPool, offset: Offset) -> Term {
+    match offset {
+        Offset::Known(start) => pool.bv_signed(64, start),
+        Offset::Scaled { start, stride, index } => {
+            let index = pool.sext(index, 64);
+            let stride = pool.bv(64, stride);
+            let distance = pool.mul(index, stride);
+            let start = pool.bv_signed(64, start);
+            pool.add(distance, start)
+        }
+    }
+}
+
+/// Whether an access of `size` bytes is always one whole element.
+fn is_aligned(offset: Offset, size: u64, element: u64) -> bool {
+    let (start, stride) = match offset {
+        Offset::Known(start) => (start, 0),
+        Offset::Scaled { start, stride, .. } => (start, stride),
+    };
+    size == element && start as u64 % element == 0 && stride % element == 0
+}
+
+/// The 32-bit index of the element that holds a byte.
+fn element_index(pool: &mut TermPool, offset: Term, element: u64) -> Term {
+    let shift = element.trailing_zeros();
+    pool.extract(31 + shift, shift, offset)
+}
+
+fn read_array_byte(pool: &mut TermPool, array: Term, element: u64, at: Term) -> Term {
+    let index = element_index(pool, at, element);
+    let whole = pool.select(array, index);
+    if element == 1 {
+        return whole;
+    }
+    let shift = bit_shift(pool, at, element);
+    let shifted = pool.lshr(whole, shift);
+    pool.extract(7, 0, shifted)
+}
+
+/// How far a byte stands from the low end of its element, in bits; of the element's width.
+fn bit_shift(pool: &mut TermPool, at: Term, element: u64) -> Term {
+    let low = pool.extract(element.trailing_zeros() - 1, 0, at);
+    let wide = pool.zext(low, element as u32 * 8);
+    let three = pool.bv(element as u32 * 8, 3);
+    pool.shl(wide, three)
+}
+
+fn write_array_byte(
+    pool: &mut TermPool,
+    array: Term,
+    element: u64,
+    guard: Term,
+    at: Term,
+    byte: Term,
+) -> Term {
+    let index = element_index(pool, at, element);
+    if element == 1 {
+        return store_where(pool, array, guard, index, byte);
+    }
+    let bits = element as u32 * 8;
+    let shift = bit_shift(pool, at, element);
+    let ones = pool.bv(bits, 0xff);
+    let mask = pool.shl(ones, shift);
+    let keep = pool.bvnot(mask);
+    let old = pool.select(array, index);
+    let kept = pool.bvand(old, keep);
+    let wide = pool.zext(byte, bits);
+    let moved = pool.shl(wide, shift);
+    let new = pool.bvor(kept, moved);
+    store_where(pool, array, guard, index, new)
+}
+
+fn store_where(pool: &mut TermPool, array: Term, guard: Term, index: Term, value: Term) -> Term {
+    let old = pool.select(array, index);
+    let value = pool.ite(guard, value, old);
+    pool.store(array, index, value)
+}
