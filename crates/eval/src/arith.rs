@@ -1,20 +1,11 @@
 //! The IR's operators over terms, with the conditions under which they trap.
 
+use lydian_ir::arith::Overflow;
 use lydian_ir::{BinOp, CastOp, CmpOp, TrapKind, Type, UnOp};
 use lydian_smt::{Sort, Term, TermPool};
 
 use crate::sort::{float_sort, sort_of};
 use crate::traps::Traps;
-
-/// What signed arithmetic does where the exact result does not fit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Overflow {
-    /// It wraps, as programs compiled with `-fwrapv` do.
-    #[default]
-    Wraps,
-    /// It traps.
-    Traps,
-}
 
 /// A Boolean as a one-bit vector; other terms as they are.
 fn as_vector(pool: &mut TermPool, a: Term) -> Term {
@@ -35,7 +26,7 @@ pub fn unary(
     }
     match op {
         UnOp::NegS => {
-            if overflow == Overflow::Traps {
+            if overflow == Overflow::Trap {
                 let overflows = pool.sneg_overflows(a);
                 traps.add(pool, TrapKind::SignedOverflow, overflows);
             }
@@ -59,7 +50,7 @@ pub fn binary(
     if pool.sort(a) == Sort::Bool {
         return binary_on_bits(pool, op, a, b, overflow, traps);
     }
-    if overflow == Overflow::Traps
+    if overflow == Overflow::Trap
         && let Some(overflows) = overflow_condition(pool, op, a, b)
     {
         traps.add(pool, TrapKind::SignedOverflow, overflows);
@@ -149,7 +140,7 @@ fn shift_traps(
     let limit = pool.bv(width, u64::from(width));
     let out_of_range = pool.uge(b, limit);
     traps.add(pool, TrapKind::ShiftRange, out_of_range);
-    if op == BinOp::ShlS && overflow == Overflow::Traps {
+    if op == BinOp::ShlS && overflow == Overflow::Trap {
         // Shifting back tells whether a bit was lost; a negative operand is undefined anyhow.
         let shifted = pool.shl(a, b);
         let back = pool.ashr(shifted, b);

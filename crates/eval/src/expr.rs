@@ -1,11 +1,12 @@
 //! The meaning of a pure expression: a term, and where it traps.
 
+use lydian_ir::arith::Overflow;
 use lydian_ir::{
     BitField, CTypes, Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type,
 };
 use lydian_smt::{Term, TermPool};
 
-use crate::arith::{self, Overflow};
+use crate::arith;
 use crate::sort::constant;
 use crate::traps::Traps;
 
@@ -36,6 +37,11 @@ pub trait Environment {
         volatile: bool,
         traps: &mut Traps,
     ) -> Result<Term, Self::Stop>;
+    /// Notes that the address `result` is `base + offset` in the program's eyes, which the term
+    /// alone may no longer show.
+    fn derived(&mut self, result: Term, base: Term, offset: Term) {
+        let _ = (result, base, offset);
+    }
 }
 
 /// Evaluates the expressions of one function.
@@ -51,7 +57,7 @@ pub struct Evaluation<'a> {
 impl<'a> Evaluation<'a> {
     /// For expressions of this arena in a program where signed overflow wraps.
     pub const fn new(types: &'a CTypes, exprs: &'a ExprArena) -> Self {
-        Self { types, exprs, overflow: Overflow::Wraps }
+        Self { types, exprs, overflow: Overflow::Wrap }
     }
 
     /// The value of `expr`; its trap conditions are added to `traps` in order of evaluation.
@@ -106,7 +112,9 @@ impl<'a> Evaluation<'a> {
                 let index = self.eval(pool, *index, env, traps)?;
                 let size = pool.bv(64, *size);
                 let offset = pool.mul(index, size);
-                Ok(pool.add(base, offset))
+                let result = pool.add(base, offset);
+                env.derived(result, base, offset);
+                Ok(result)
             }
             Expr::PtrDiff { a, b, size } => {
                 let a = self.eval(pool, *a, env, traps)?;

@@ -13,12 +13,9 @@ pub mod arith;
 pub mod expr;
 pub mod pred;
 pub mod sort;
-pub mod totality;
 pub mod traps;
 
-pub use arith::Overflow;
 pub use expr::{Environment, Evaluation, eval_expr};
 pub use pred::{Kleene, PredEnvironment, eval_pred, eval_tree};
 pub use sort::{from_bytes, sort_of, to_bytes};
-pub use totality::Totality;
 pub use traps::Traps;

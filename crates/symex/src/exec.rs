@@ -22,13 +22,14 @@ mod outcome;
 mod query;
 mod rank;
 mod search;
+mod setup;
 mod sites;
 mod state;
 mod step;
 mod traps;
 mod world;
 
-use lydian_eval::Overflow;
+use lydian_ir::arith::Overflow;
 use serde::{Deserialize, Serialize};
 
 pub use explore::{ExploreError, explore};
@@ -96,7 +97,7 @@ impl Default for Config {
             search: Search::default(),
             seed: 0,
             limits: Limits::default(),
-            overflow: Overflow::Wraps,
+            overflow: Overflow::Wrap,
             unreached: Unreached::Evaluated,
             stop_when_covered: true,
             crash_tests: true,

@@ -10,7 +10,7 @@
 //! counts as there are regions.
 //!
 //! Invariants: cells of one object never overlap and are sorted by offset; objects of one region
-//! are sorted by base address; no two objects are nearer than [`MIN_GAP`].
+//! are sorted by base address. Objects that the engine places are at least [`MIN_GAP`] apart.
 
 mod access;
 mod cells;
@@ -26,7 +26,7 @@ pub use resolve::{Candidate, Knowledge, Offset, Resolution, Target, flatten_addr
 
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 
-/// No two objects are nearer to each other than this, in bytes.
+/// No two objects that the engine places are nearer to each other than this, in bytes.
 pub const MIN_GAP: u64 = 1 << 16;
 /// Addresses below this count as null when they are used to reach memory.
 pub const NULL_PAGE: u64 = 1 << 12;
@@ -92,6 +92,16 @@ pub enum ObjectKind {
     Local,
     /// Allocated by the program under test.
     Heap,
+}
+
+impl ObjectKind {
+    const fn region(self) -> Region {
+        match self {
+            Self::Input => Region::Input,
+            Self::Global => Region::Global,
+            Self::Local | Self::Heap => Region::Dynamic,
+        }
+    }
 }
 
 /// A stretch of memory.
@@ -161,18 +171,22 @@ impl Memory {
         Self { tables: REGIONS.map(table) }
     }
 
-    /// Adds an object and gives its id; `None` where its region has no room left.
+    /// Adds an object where there is room and gives its id; `None` where its region has no room
+    /// left.
     pub fn allocate(&mut self, new: NewObject) -> Option<ObjectId> {
-        let region = match new.kind {
-            ObjectKind::Input => Region::Input,
-            ObjectKind::Global => Region::Global,
-            ObjectKind::Local | ObjectKind::Heap => Region::Dynamic,
-        };
+        let base = self.tables[new.kind.region() as usize].next;
+        self.allocate_at(base, new)
+    }
+
+    /// Adds an object at an address behind all objects of its region; `None` where that is not
+    /// within the region.
+    pub fn allocate_at(&mut self, base: u64, new: NewObject) -> Option<ObjectId> {
+        let region = new.kind.region();
         let table = &mut self.tables[region as usize];
-        let base = table.next;
         let end = base.checked_add(new.size)?;
         let next = end.checked_add(MIN_GAP)?.checked_next_multiple_of(MIN_GAP)?;
-        if next > region.start() + region.bytes() {
+        let behind = table.objects.last().is_none_or(|last| last.base + last.size <= base);
+        if !behind || base < region.start() || end > region.start() + region.bytes() {
             return None;
         }
         table.next = next;
@@ -221,19 +235,26 @@ impl Memory {
         object.contents = Contents::new(Background::Zero);
     }
 
-    /// The object, dead or alive, that an address is in or nearest to, within [`MIN_GAP`] / 2.
+    /// The object, dead or alive, that an address is in, at the end of, or else nearest to, within
+    /// [`MIN_GAP`] / 2.
     pub fn object_near(&self, address: u64) -> Option<ObjectId> {
         let region = Region::of(address)?;
         let objects = &self.tables[region as usize].objects;
         let after = objects.partition_point(|object| object.base <= address);
         let id = |index: usize| ObjectId { region, index: index as u32 };
-        if let Some(index) = after.checked_sub(1)
-            && address < objects[index].base + objects[index].size + MIN_GAP / 2
-        {
-            return Some(id(index));
+        let before = after.checked_sub(1);
+        let past = before.map(|index| {
+            let object = &objects[index];
+            address.saturating_sub(object.base + object.size)
+        });
+        let ahead = objects.get(after).map(|next| next.base - address);
+        match (past, ahead) {
+            (Some(past), _) if past <= ahead.unwrap_or(u64::MAX).min(MIN_GAP / 2) => {
+                before.map(id)
+            }
+            (_, Some(ahead)) if ahead <= MIN_GAP / 2 => Some(id(after)),
+            _ => None,
         }
-        let next = objects.get(after)?;
-        (next.base - address <= MIN_GAP / 2).then(|| id(after))
     }
 
     /// The live object that holds the address or ends there.
@@ -250,6 +271,18 @@ impl Memory {
         let pairs = self.tables.iter().zip(&other.tables);
         pairs.into_iter().all(|(a, b)| Arc::ptr_eq(&a.objects, &b.objects))
     }
+}
+
+/// The addresses of globals of these sizes, in order, as [`Memory::allocate`] would give them.
+pub fn global_addresses(sizes: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut next = GLOBALS + MIN_GAP;
+    sizes
+        .map(|size| {
+            let base = next;
+            next = base.saturating_add(size).saturating_add(MIN_GAP).next_multiple_of(MIN_GAP);
+            base
+        })
+        .collect()
 }
 
 /// The address of a function, by its position in the program.

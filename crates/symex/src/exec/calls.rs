@@ -14,13 +14,15 @@ use smallvec::SmallVec;
 use super::explore::Engine;
 use super::labels::SiteKey;
 use super::libc::Modelled;
+use super::setup::{add_input_object, contents_of};
 use super::outcome::Ending;
 use super::state::{Frame, ReturnTo, State};
 use super::step::{Flow, as_type};
-use crate::inputs::{Builder, ExternalCall, SymbolicImage, function_name};
+use super::world::World;
+use crate::inputs::{CellPlan, ExternalPlan, external_result};
 use crate::limits::Cut;
 use crate::memory::{
-    Background, Contents, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
+    Background, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
     undefined_symbol,
 };
 
@@ -70,23 +72,22 @@ impl<'p> Engine<'p, '_> {
         position: usize,
         site: CallSite,
     ) -> Result<(), Flow> {
-        let program = self.world.program;
-        let name = function_name(program, position);
-        let mut func = (position < program.functions.len()).then(|| FuncId::from_index(position));
-        if let Some(stub) = self.world.spec.stubs.get(&name) {
-            func = program.function_named(stub).or(func);
+        let functions = &self.world.program.functions;
+        if position >= functions.len() {
+            return Err(self.trapped(state, TrapKind::BadCall));
         }
-        let defined = func.filter(|func| program.functions[*func].body.is_some());
-        if let Some(func) = defined {
+        let func = FuncId::from_index(position);
+        let function = &functions[func];
+        if function.body.is_some() {
             return self.call_defined(state, func, site);
         }
-        if let Some(model) = Modelled::named(&name) {
-            return self.call_model(state, body, model, &name, site);
+        if let Some(model) = Modelled::named(&function.name) {
+            return self.call_model(state, body, model, func, site);
         }
-        if func.is_some_and(|func| program.functions[func].noreturn) {
+        if function.noreturn {
             return Err(Flow::End(Ending::Exited));
         }
-        self.call_external(state, &name, site)
+        self.call_external(state, func, site)
     }
 
     /// The position of the function that a pointer points to; splits the path where it may be
@@ -311,7 +312,7 @@ impl<'p> Engine<'p, '_> {
     fn call_external(
         &mut self,
         state: &mut State,
-        name: &str,
+        func: FuncId,
         site: CallSite,
     ) -> Result<(), Flow> {
         if let Some(dst) = site.dst {
@@ -321,70 +322,79 @@ impl<'p> Engine<'p, '_> {
             self.resolve_for_write(state, dst, size, &mut traps)?;
             self.leave_traps(state, &traps)?;
         }
-        let image = self.fresh_result(state, name, site.result)?;
+        let plan = self.fresh_result(state, func)?;
         if let Some(dst) = site.dst {
-            self.store_image(state, dst, &image)?;
+            self.store_cells(state, dst, plan.size, &plan.cells)?;
         }
         if let Some(register) = site.register
-            && let [leaf] = &image.leaves[..]
+            && let [cell] = &plan.cells[..]
         {
-            self.set_register(state, register, leaf.term);
+            self.set_register(state, register, cell.value);
         }
-        let call = ExternalCall { function: name.to_owned(), result: image };
-        Arc::make_mut(&mut state.externals).push(call);
+        Arc::make_mut(&mut state.externals).push(plan);
         state.frame_mut().advance();
         Ok(())
     }
 
     /// The symbolic result of the next call of an undefined function.
-    fn fresh_result(
-        &mut self,
-        state: &mut State,
-        name: &str,
-        ty: CTypeId,
-    ) -> Result<SymbolicImage, Flow> {
-        let before = state.externals.iter().filter(|call| call.function == name).count();
-        let place = format!("{name}()#{}", before + 1);
-        let mut builder =
-            Builder::new(self.world.program, &self.world.spec, &mut self.pool, &mut state.memory);
-        builder.objects = state.inputs.to_vec();
-        builder.callbacks = state.callbacks;
-        let image = builder.image(ty, &place);
-        let (objects, constraints) = (builder.objects, builder.constraints);
-        state.callbacks = builder.callbacks;
-        state.inputs = Arc::new(objects);
+    fn fresh_result(&mut self, state: &mut State, func: FuncId) -> Result<ExternalPlan, Flow> {
+        let name = &self.world.program.functions[func].name;
+        let nth = state.externals.iter().filter(|call| call.function == *name).count();
+        let World { program, spec, .. } = &self.world;
+        let plan = external_result(
+            &mut self.pool,
+            program,
+            func,
+            nth as u32,
+            spec,
+            &self.world,
+            state.cursor,
+        );
+        let plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
+        state.cursor = plan.cursor;
+        for object in &plan.objects {
+            let made = add_input_object(&mut self.pool, &mut state.memory, object);
+            made.ok_or_else(|| Flow::unsupported("more memory for inputs"))?;
+        }
+        self.assume(state, &plan.constraints)?;
+        Ok(plan)
+    }
+
+    /// Adds constraints on new inputs; the state waits for a model where its own does not meet
+    /// them.
+    pub(super) fn assume(&mut self, state: &mut State, constraints: &[Term]) -> Result<(), Flow> {
         for constraint in constraints {
-            state.pending |= !self.evaluator.holds(&self.pool, &state.model, constraint);
-            if !state.add_fact(&mut self.pool, constraint) {
+            state.pending |= !self.evaluator.holds(&self.pool, &state.model, *constraint);
+            if !state.add_fact(&mut self.pool, *constraint) {
                 return Err(Flow::Infeasible);
             }
         }
-        image.map_err(|error| Flow::unsupported(error.to_string()))
+        Ok(())
     }
 
-    /// Writes the bytes of an image to an address.
-    fn store_image(
+    /// Writes cells over zero bytes to an address.
+    fn store_cells(
         &mut self,
         state: &mut State,
         dst: Term,
-        image: &SymbolicImage,
+        size: u64,
+        cells: &[CellPlan],
     ) -> Result<(), Flow> {
-        let contents = image.contents(&mut self.pool);
+        let contents = contents_of(&mut self.pool, Background::Zero, cells);
         let new = NewObject {
-            size: image.size,
+            size,
             length: None,
             kind: ObjectKind::Local,
             read_only: false,
             name: "result".into(),
-            contents: Contents::new(Background::Zero),
+            contents,
         };
         let Some(object) = state.memory.allocate(new) else {
             return Err(Flow::unsupported("more memory"));
         };
-        state.memory.object_mut(object).contents = contents;
         let base = state.memory.object(object).base;
         let src = self.pool.bv(64, base);
-        let copied = self.copy(state, dst, src, image.size, &mut Traps::none());
+        let copied = self.copy(state, dst, src, size, &mut Traps::none());
         state.memory.release(object);
         copied
     }

@@ -4,11 +4,12 @@ use lydian_base::EntityId;
 use lydian_eval::{Environment, Evaluation, Traps, from_bytes, sort_of, to_bytes};
 use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, Type};
 use lydian_smt::{Evaluator, Term, TermPool};
+use rustc_hash::FxHashMap;
 
 use super::state::State;
 use super::world::World;
 use crate::memory::{
-    NULL_PAGE, Region, Resolution, Target, flatten_address, function_address, undefined_symbol,
+    Knowledge, NULL_PAGE, Region, Resolution, Target, flatten_address, function_address, undefined_symbol,
 };
 
 /// Why an evaluation has no value yet.
@@ -25,6 +26,8 @@ pub(super) enum Stop {
 pub(super) struct Scope<'a, 'p> {
     pub(super) world: &'a World<'p>,
     pub(super) evaluator: &'a mut Evaluator,
+    /// Addresses with the base and the offset that they were made of.
+    pub(super) derived: &'a mut FxHashMap<Term, (Term, Term)>,
     pub(super) state: &'a mut State,
 }
 
@@ -49,8 +52,14 @@ impl Scope<'_, '_> {
         addr: Term,
     ) -> Result<Resolution, Stop> {
         let limit = self.world.config.limits.pointer_choices;
-        let alternatives = flatten_address(pool, addr, self.state.knowledge(), limit);
-        let Some(alternatives) = alternatives else { return Err(self.split_on_value(pool, addr)) };
+        let knowledge = Knowledge { derived: Some(self.derived), ..self.state.knowledge() };
+        let alternatives = flatten_address(pool, addr, knowledge, limit);
+        let Some(mut alternatives) = alternatives else {
+            return Err(self.split_on_value(pool, addr));
+        };
+        for (guard, target) in &mut alternatives {
+            *target = self.correct_by_model(pool, *guard, *target);
+        }
         self.state.memory.resolve(pool, &alternatives).map_err(|(guard, term)| {
             if !self.evaluator.holds(pool, &self.state.model, guard) {
                 let other = pool.not(guard);
@@ -58,6 +67,23 @@ impl Scope<'_, '_> {
             }
             self.split_on_value(pool, term)
         })
+    }
+
+    /// A constant that lies in no object says little about where the whole address lies: then the
+    /// object is the one that the model reaches, if there is one.
+    fn correct_by_model(&mut self, pool: &mut TermPool, guard: Term, target: Target) -> Target {
+        let Target::Known(address, Some(offset)) = target else { return target };
+        let memory = &self.state.memory;
+        if memory.object_at(address).is_some()
+            || !self.evaluator.holds(pool, &self.state.model, guard)
+        {
+            return target;
+        }
+        let distance = self.evaluator.eval_u64(pool, &self.state.model, offset);
+        let Some(object) = memory.object_at(address.wrapping_add(distance)) else { return target };
+        let base = memory.object(object).base;
+        let start = pool.bv(64, address.wrapping_sub(base));
+        Target::Known(base, Some(pool.add(offset, start)))
     }
 
     /// Splits on the object that the address is in under the state's model.
@@ -145,13 +171,7 @@ impl Environment for Scope<'_, '_> {
     }
 
     fn global_address(&mut self, pool: &mut TermPool, global: GlobalId) -> Result<Term, Stop> {
-        match self.world.globals[global.index()] {
-            Some(address) => Ok(pool.bv(64, address)),
-            None => {
-                let name = &self.world.program.globals[global].name;
-                Err(Stop::Unsupported(format!("the global `{name}`")))
-            }
-        }
+        Ok(pool.bv(64, self.world.globals[global.index()]))
     }
 
     fn function_address(&mut self, pool: &mut TermPool, func: FuncId) -> Result<Term, Stop> {
@@ -167,5 +187,12 @@ impl Environment for Scope<'_, '_> {
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
         self.load_at(pool, ty, addr, traps)
+    }
+
+    fn derived(&mut self, result: Term, base: Term, offset: Term) {
+        // Only from older to newer, so that following the entries ends.
+        if base < result {
+            self.derived.insert(result, (base, offset));
+        }
     }
 }

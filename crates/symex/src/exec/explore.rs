@@ -5,32 +5,30 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use lydian_base::{Budget, EntityId, StopReason};
-use lydian_ir::program::{GlobalInit, RelocationTarget};
-use lydian_ir::{BlockId, FuncId, Global, GlobalId, Program, TrapKind};
+use lydian_base::{Budget, StopReason};
+use lydian_ir::{BlockId, FuncId, Program, TrapKind};
 use lydian_objective::FunctionObjectives;
-use lydian_smt::{Evaluator, Model, Solver, Term, TermPool, Value};
+use lydian_smt::{Evaluator, Model, Solver, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::Config;
 use super::labels::LabelTable;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
 use super::query::Feasible;
 use super::rank::Ranks;
 use super::search::Searcher;
+use super::setup::lay_out;
 use super::state::{ReturnTo, State};
 use super::step::Flow;
 use super::traps::Crash;
 use super::world::{Touched, World};
-use super::Config;
-use crate::inputs::{
-    BuildError, Builder, InputSpec, Inputs, SpecError, concretise, preferred_values,
-};
+use crate::inputs::{InputPlan, InputSpec, PlanError, concretise, plan};
 use crate::limits::Cut;
-use crate::memory::{
-    Background, Contents, Memory, NewObject, ObjectId, ObjectKind, function_address,
-};
+use crate::memory::Memory;
 
+/// More preferences than this are met together or not at all.
+const MOST_PREFERENCES: usize = 64;
 /// How many steps pass between looks at the clock.
 const CLOCK_STEPS: u64 = 64;
 
@@ -43,9 +41,12 @@ pub enum ExploreError {
     /// The function has no body, or one that is not supported.
     #[error("`{0}` has no body that can be explored")]
     NoBody(String),
-    /// Its inputs cannot be made.
+    /// Its inputs cannot be planned.
     #[error(transparent)]
-    Inputs(#[from] BuildError),
+    Inputs(#[from] PlanError),
+    /// There is no room for its globals and inputs.
+    #[error("the globals and inputs have no room in memory")]
+    NoRoom,
 }
 
 /// A running exploration.
@@ -63,11 +64,15 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) replays: Vec<State>,
     /// Preconditions, and the function under test after them.
     pub(super) roots: Vec<FuncId>,
-    /// Values of inputs that the solver leaves open.
-    pub(super) preferred: Vec<(Term, Value)>,
+    /// Addresses with the base and the offset that they were made of.
+    pub(super) derived: FxHashMap<Term, (Term, Term)>,
+    /// Gives the values of inputs that the solver leaves open.
+    pub(super) base: Model,
     paths: BTreeMap<Ending, u64>,
     cuts: BTreeMap<Cut, u64>,
-    inputs: Inputs,
+    plan: InputPlan,
+    /// What the function under test is called with.
+    arguments: Vec<Term>,
     functions: Vec<FuncId>,
     searcher: Box<dyn Searcher>,
     ranks: Ranks,
@@ -122,33 +127,20 @@ impl<'p, 'e> Engine<'p, 'e> {
         if function.body.is_none() {
             return Err(ExploreError::NoBody(function.name.clone()));
         }
-        let roots = roots(program, func, spec)?;
-        let touched = Touched::by(program, &roots, spec);
-        let mut world = World::new(program, config.clone(), spec.clone());
+        let world = World::new(program, config.clone(), spec.clone());
         let mut pool = TermPool::new();
+        let plan = plan(&mut pool, program, func, spec, &world)?;
+        let mut roots = plan.preconditions.clone();
+        roots.push(func);
+        let planned = plan.globals.iter().map(|global| global.global);
+        let touched = Touched::by(program, &roots, planned);
         let mut memory = Memory::new();
-        let globals = make_globals(&mut world, &touched, &mut pool, &mut memory)?;
-        let mut builder = Builder::new(program, spec, &mut pool, &mut memory);
-        let arguments = builder.arguments(function)?;
-        let mut inputs = Inputs {
-            function: function.name.clone(),
-            arguments,
-            globals: Vec::new(),
-            constraints: Vec::new(),
-        };
-        for global in input_globals(program, spec, &touched)? {
-            if let Some((_, object)) = globals.iter().find(|(id, _)| *id == global) {
-                inputs.globals.push(builder.global(global, *object)?);
-            }
-        }
-        let (objects, callbacks) = (builder.objects, builder.callbacks);
-        inputs.constraints = builder.constraints;
-        let images: Vec<_> =
-            inputs.globals.iter().map(|global| (global.global, global.image.clone())).collect();
-        let preferred = preferred_values(program, &pool, &images);
+        let arguments = lay_out(&world, &plan, &touched, &mut pool, &mut memory);
+        let arguments = arguments.ok_or(ExploreError::NoRoom)?;
         let mut engine = Self {
             labels: LabelTable::new(program, objectives),
             evaluator: Evaluator::new(),
+            derived: FxHashMap::default(),
             solver,
             budget: budget.clone(),
             statistics: Statistics::default(),
@@ -165,26 +157,22 @@ impl<'p, 'e> Engine<'p, 'e> {
             sink,
             world,
             pool,
-            preferred,
-            inputs,
+            base: Model::new(),
+            plan,
+            arguments,
         };
-        let first = engine.first_state(memory, objects, callbacks);
+        let first = engine.first_state(memory);
         Ok((engine, first))
     }
 
-    fn first_state(
-        &mut self,
-        memory: Memory,
-        objects: Vec<Arc<crate::inputs::InputObject>>,
-        callbacks: usize,
-    ) -> Option<State> {
+    fn first_state(&mut self, memory: Memory) -> Option<State> {
         let mut state = State {
             frames: SmallVec::new(),
             memory,
             facts: Vec::new(),
             resolved: Vec::new(),
-            model: Model::from_values(self.preferred.clone()),
-            pending: true,
+            model: Model::new(),
+            pending: false,
             arrival: None,
             queue: SmallVec::new(),
             covered: Vec::new(),
@@ -193,15 +181,14 @@ impl<'p, 'e> Engine<'p, 'e> {
             replay: false,
             steps: 0,
             externals: Arc::default(),
-            inputs: Arc::new(objects),
-            callbacks,
+            cursor: self.plan.cursor,
             root: 0,
         };
-        for constraint in self.inputs.constraints.clone() {
-            if !state.add_fact(&mut self.pool, constraint) {
-                return None;
-            }
+        let constraints = self.plan.constraints.clone();
+        if self.assume(&mut state, &constraints).is_err() {
+            return None;
         }
+        self.prefer(&mut state);
         match self.begin_root(&mut state) {
             Ok(()) => Some(state),
             Err(Flow::End(ending)) => {
@@ -209,6 +196,30 @@ impl<'p, 'e> Engine<'p, 'e> {
                 None
             }
             Err(Flow::Yield | Flow::Infeasible) => None,
+        }
+    }
+
+    /// Finds a first model that meets as many preferences as can be, the weightiest first.
+    fn prefer(&mut self, state: &mut State) {
+        let preferences = self.plan.preferences.clone();
+        let mut kept = self.pool.tt();
+        let all = self.pool.and_all(preferences.iter().copied());
+        let mut waiting = vec![all];
+        if preferences.len() <= MOST_PREFERENCES {
+            waiting.extend(preferences.iter().rev());
+            waiting.swap(0, preferences.len());
+        }
+        while let Some(wish) = waiting.pop() {
+            let more = self.pool.and(kept, wish);
+            if let Feasible::Yes(model) = self.ask(state, Some(more)) {
+                kept = more;
+                state.model = model.clone();
+                state.pending = false;
+                self.base = model;
+                if wish == all {
+                    break;
+                }
+            }
         }
     }
 
@@ -220,7 +231,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let Some(body) = &program.functions[func].body else {
             return Err(Flow::unsupported(&*program.functions[func].name));
         };
-        let args: Vec<Term> = self.inputs.arguments.iter().map(|arg| arg.value).collect();
+        let args = self.arguments.clone();
         if args.len() < body.params.len() {
             return Err(Flow::unsupported("a precondition with parameters of its own"));
         }
@@ -379,16 +390,10 @@ impl<'p, 'e> Engine<'p, 'e> {
     pub(super) fn give_test(&mut self, state: &mut State, ending: Ending) {
         let covers = std::mem::take(&mut state.covered);
         state.keep = false;
-        let test = concretise(
-            self.world.program,
-            &mut self.pool,
-            &mut self.evaluator,
-            &state.model,
-            &self.inputs,
-            &state.inputs,
-            &state.externals,
-            &state.memory,
-        );
+        let World { program, .. } = &self.world;
+        let externals = &state.externals;
+        let model = &state.model;
+        let test = concretise(program, &self.pool, &self.plan, externals, model, &self.world);
         (self.sink)(Event::Test(Box::new(FoundTest { test, covers, ending })));
     }
 
@@ -430,7 +435,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             left,
             cuts: self.cuts,
             complete,
-            assumptions: crate::inputs::assumptions(&self.world.spec),
+            assumptions: self.plan.assumptions,
             statistics: self.statistics,
         }
     }
@@ -442,96 +447,4 @@ fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: State) {
         let reason = engine.budget.exceeded().unwrap_or(StopReason::Cancelled);
         engine.give_test(&mut state, Ending::Cut(Cut::Stopped(reason)));
     }
-}
-
-fn roots(
-    program: &Program,
-    func: FuncId,
-    spec: &InputSpec,
-) -> Result<Vec<FuncId>, BuildError> {
-    let defined = |name: &String, role: &'static str| {
-        let found = program.function_named(name);
-        found
-            .filter(|func| program.functions[*func].body.is_some())
-            .ok_or_else(|| SpecError::NoFunction(name.clone(), role))
-    };
-    for stub in spec.stubs.values() {
-        defined(stub, "a stub")?;
-    }
-    let preconditions = spec.preconditions.iter().map(|name| defined(name, "a precondition"));
-    let mut roots = preconditions.collect::<Result<Vec<_>, SpecError>>()?;
-    roots.push(func);
-    Ok(roots)
-}
-
-/// The globals whose first contents are inputs.
-fn input_globals(
-    program: &Program,
-    spec: &InputSpec,
-    touched: &Touched,
-) -> Result<Vec<GlobalId>, BuildError> {
-    if let Some(names) = &spec.globals {
-        let named = |name: &String| {
-            program.global_named(name).ok_or_else(|| SpecError::NoGlobal(name.clone()).into())
-        };
-        return names.iter().map(named).collect();
-    }
-    // Static locals and literals have a dot in their names; C cannot name them from outside.
-    let is_input = |id: &GlobalId| {
-        let global = &program.globals[*id];
-        !global.read_only && !global.name.contains('.')
-    };
-    Ok(touched.named.iter().copied().filter(is_input).collect())
-}
-
-/// Makes the objects of all globals that may be touched.
-fn make_globals(
-    world: &mut World<'_>,
-    touched: &Touched,
-    pool: &mut TermPool,
-    memory: &mut Memory,
-) -> Result<Vec<(GlobalId, ObjectId)>, BuildError> {
-    let program = world.program;
-    let mut made = Vec::new();
-    for id in &touched.globals {
-        let global = &program.globals[*id];
-        let new = NewObject {
-            size: global.size,
-            length: None,
-            kind: ObjectKind::Global,
-            read_only: global.read_only,
-            name: global.name.as_str().into(),
-            contents: Contents::new(Background::Zero),
-        };
-        let object =
-            memory.allocate(new).ok_or_else(|| BuildError::NoRoom(global.name.clone()))?;
-        world.globals[id.index()] = Some(memory.object(object).base);
-        made.push((*id, object));
-    }
-    for (id, object) in &made {
-        let contents = initial_contents(world, &program.globals[*id], pool);
-        memory.object_mut(*object).contents = contents;
-    }
-    Ok(made)
-}
-
-fn initial_contents(world: &World<'_>, global: &Global, pool: &mut TermPool) -> Contents {
-    let GlobalInit::Data { items, relocations } = &global.init else {
-        return Contents::new(Background::Zero);
-    };
-    let mut bytes = vec![0u8; global.size as usize];
-    for item in items {
-        let at = item.offset as usize;
-        bytes[at..at + item.bytes.len()].copy_from_slice(&item.bytes);
-    }
-    let mut contents = Contents::new(Background::Bytes(bytes.into()));
-    for relocation in relocations {
-        let base = match relocation.target {
-            RelocationTarget::Global(id) => world.globals[id.index()].unwrap_or(0),
-            RelocationTarget::Function(id) => function_address(id.index()),
-        };
-        let address = pool.bv(64, base.wrapping_add_signed(relocation.addend));
-        contents.write(pool, relocation.offset, 8, address);
-    }
-    contents
 }

@@ -1,6 +1,6 @@
 //! Models of library functions over symbolic memory.
 
-use lydian_ir::Body;
+use lydian_ir::{Body, FuncId};
 
 use super::calls::CallSite;
 use super::explore::Engine;
@@ -35,7 +35,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         _body: &Body,
         model: Modelled,
-        _name: &str,
+        _func: FuncId,
         _site: CallSite,
     ) -> Result<(), Flow> {
         match model {

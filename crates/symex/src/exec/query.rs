@@ -38,7 +38,7 @@ impl Engine<'_, '_> {
         match answer {
             Answer::Sat(model) => {
                 self.statistics.satisfiable += 1;
-                Feasible::Yes(self.with_preferences(model))
+                Feasible::Yes(self.with_preferences(state, extra, model))
             }
             Answer::Unsat { .. } => Feasible::No,
             Answer::Unknown(reason) => {
@@ -48,13 +48,24 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// The model with the preferred value of every input that it says nothing about.
-    fn with_preferences(&self, model: Model) -> Model {
-        if self.preferred.is_empty() {
+    /// The model with the first model's value of every input that it says nothing about, which
+    /// keeps what is preferred where it can.
+    fn with_preferences(&mut self, state: &State, extra: Option<Term>, model: Model) -> Model {
+        let open: Vec<_> = self
+            .base
+            .iter()
+            .filter(|(var, _)| model.get(*var).is_none())
+            .map(|(var, value)| (var, value.clone()))
+            .collect();
+        if open.is_empty() {
             return model;
         }
-        let open = self.preferred.iter().filter(|(var, _)| model.get(*var).is_none());
-        let open: Vec<_> = open.cloned().collect();
-        if open.is_empty() { model } else { model.with(open) }
+        let merged = model.with(open);
+        let mut all = state.facts.iter().copied().chain(extra);
+        if all.all(|fact| self.evaluator.holds(&self.pool, &merged, fact)) {
+            merged
+        } else {
+            model
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Labels at their sites: free by the state's model, by a query of their own (tight, [000] V-A), or
 //! as a branch (direct, [000] IV-A).
 
-use lydian_eval::{Kleene, PredEnvironment, Totality, Traps, eval_pred};
+use lydian_eval::{Kleene, PredEnvironment, Traps, eval_pred};
 use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId, Purity};
 use lydian_smt::{Term, TermPool};
 
@@ -105,7 +105,12 @@ impl Engine<'_, '_> {
         let (objectives, pred, decision) = self.labels.goal(goal);
         let mut env = SiteScope {
             unreached: self.world.config.unreached,
-            scope: Scope { world: &self.world, evaluator: &mut self.evaluator, state },
+            scope: Scope {
+                world: &self.world,
+                evaluator: &mut self.evaluator,
+                derived: &mut self.derived,
+                state,
+            },
             exprs: &objectives.exprs,
             decision,
             hindrance: None,
@@ -135,7 +140,12 @@ impl Engine<'_, '_> {
         for expr in wanted {
             let mut env = SiteScope {
                 unreached: self.world.config.unreached,
-                scope: Scope { world: &self.world, evaluator: &mut self.evaluator, state },
+                scope: Scope {
+                world: &self.world,
+                evaluator: &mut self.evaluator,
+                derived: &mut self.derived,
+                state,
+            },
                 exprs: &objectives.exprs,
                 decision: None,
                 hindrance: None,
@@ -175,18 +185,8 @@ impl SiteScope<'_, '_> {
     }
 
     fn cannot_trap(&self, expr: ExprId) -> bool {
-        let program = self.scope.world.program;
-        let Some(body) = &program.functions[self.scope.state.frame().func].body else {
-            return false;
-        };
-        let totality = Totality {
-            types: &program.types,
-            body,
-            exprs: self.exprs,
-            overflow: self.scope.world.config.overflow,
-            global_size: &|global| program.globals[global].size,
-        };
-        totality.cannot_trap(expr)
+        let func = self.scope.state.frame().func;
+        !self.scope.world.may_trap(func, self.exprs, expr)
     }
 }
 

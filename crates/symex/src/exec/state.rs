@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use lydian_eval::Kleene;
 
 use super::labels::{GoalId, LabelRef, SiteKey};
-use crate::inputs::{ExternalCall, InputObject};
+use crate::inputs::{Cursor, ExternalPlan};
 use crate::memory::{Knowledge, Memory, ObjectId, Target};
 
 /// The last evaluation of a decision in one activation.
@@ -77,11 +77,9 @@ pub(super) struct State {
     pub(super) replay: bool,
     pub(super) steps: u64,
     /// Results of undefined functions so far.
-    pub(super) externals: Arc<Vec<ExternalCall>>,
-    /// Objects that input pointers point to.
-    pub(super) inputs: Arc<Vec<Arc<InputObject>>>,
-    /// How many callback functions there are.
-    pub(super) callbacks: usize,
+    pub(super) externals: Arc<Vec<ExternalPlan>>,
+    /// Where the next input object can go.
+    pub(super) cursor: Cursor,
     /// How many of the functions that run in turn (preconditions, then the function under test)
     /// were begun.
     pub(super) root: usize,
@@ -100,7 +98,7 @@ impl State {
 
     /// What the path knows.
     pub(super) fn knowledge(&self) -> Knowledge<'_> {
-        Knowledge { facts: &self.facts, resolved: &self.resolved }
+        Knowledge { facts: &self.facts, resolved: &self.resolved, derived: None }
     }
 
     /// A copy for the other side of a branch.

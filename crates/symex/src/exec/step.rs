@@ -112,14 +112,24 @@ impl<'p> Engine<'p, '_> {
         traps: &mut Traps,
     ) -> Result<Term, Flow> {
         let body = self.body(state);
-        let mut scope = Scope { world: &self.world, evaluator: &mut self.evaluator, state };
+        let mut scope = Scope {
+                world: &self.world,
+                evaluator: &mut self.evaluator,
+                derived: &mut self.derived,
+                state,
+            };
         let value = scope.eval(&mut self.pool, &body.exprs, expr, traps);
         value.map_err(|stop| self.stopped(state, stop))
     }
 
     /// The objects that an address may lie in.
     pub(super) fn resolve(&mut self, state: &mut State, addr: Term) -> Result<Resolution, Flow> {
-        let mut scope = Scope { world: &self.world, evaluator: &mut self.evaluator, state };
+        let mut scope = Scope {
+                world: &self.world,
+                evaluator: &mut self.evaluator,
+                derived: &mut self.derived,
+                state,
+            };
         let resolution = scope.resolve(&mut self.pool, addr);
         resolution.map_err(|stop| self.stopped(state, stop))
     }
@@ -132,7 +142,12 @@ impl<'p> Engine<'p, '_> {
         addr: Term,
         traps: &mut Traps,
     ) -> Result<Term, Flow> {
-        let mut scope = Scope { world: &self.world, evaluator: &mut self.evaluator, state };
+        let mut scope = Scope {
+                world: &self.world,
+                evaluator: &mut self.evaluator,
+                derived: &mut self.derived,
+                state,
+            };
         let value = scope.load_at(&mut self.pool, ty, addr, traps);
         value.map_err(|stop| self.stopped(state, stop))
     }

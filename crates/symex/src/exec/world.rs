@@ -7,11 +7,14 @@ use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
-use lydian_ir::{BlockId, Body, Callee, Expr, FuncId, GlobalId, Program, Stmt};
+use lydian_ir::{
+    BlockId, Body, Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, Program, Stmt,
+};
 use rustc_hash::FxHashMap;
 
 use super::Config;
-use crate::inputs::InputSpec;
+use crate::inputs::{Addresses, InputSpec};
+use crate::memory::{function_address, global_addresses};
 
 /// For each block, the blocks that it reaches, as bits.
 type Reach = Rc<Vec<Vec<u64>>>;
@@ -21,15 +24,40 @@ pub(super) struct World<'p> {
     pub(super) program: &'p Program,
     pub(super) config: Config,
     pub(super) spec: InputSpec,
-    /// The address of each global that the functions under test may touch.
-    pub(super) globals: Vec<Option<u64>>,
+    /// The address of each global.
+    pub(super) globals: Vec<u64>,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
+    /// Which expressions of predicates may trap.
+    traps: RefCell<FxHashMap<(FuncId, ExprId), bool>>,
+}
+
+impl Addresses for World<'_> {
+    fn global(&self, global: GlobalId) -> u64 {
+        self.globals[global.index()]
+    }
+
+    fn function(&self, function: FuncId) -> u64 {
+        function_address(function.index())
+    }
 }
 
 impl<'p> World<'p> {
     pub(super) fn new(program: &'p Program, config: Config, spec: InputSpec) -> Self {
-        let globals = vec![None; program.globals.len()];
-        Self { program, config, spec, globals, reach: RefCell::default() }
+        let globals = global_addresses(program.globals.values().map(|global| global.size));
+        let (reach, traps) = (RefCell::default(), RefCell::default());
+        Self { program, config, spec, globals, reach, traps }
+    }
+
+    /// Whether evaluating an expression of an arena that extends a function's may trap.
+    pub(super) fn may_trap(&self, func: FuncId, exprs: &ExprArena, expr: ExprId) -> bool {
+        if let Some(known) = self.traps.borrow().get(&(func, expr)) {
+            return *known;
+        }
+        let Some(body) = &self.program.functions[func].body else { return true };
+        let overflow = self.config.overflow;
+        let traps = lydian_ir::trap::may_trap(self.program, body, exprs, expr, overflow);
+        self.traps.borrow_mut().insert((func, expr), traps);
+        traps
     }
 
     /// Whether control can get from the start of one block to another of the same function.
@@ -72,16 +100,18 @@ pub(super) struct Touched {
     pub(super) functions: Vec<FuncId>,
     /// Globals whose addresses are taken or that are read or written.
     pub(super) globals: BTreeSet<GlobalId>,
-    /// Those that the functions name themselves, not only through initial contents of others.
-    pub(super) named: BTreeSet<GlobalId>,
 }
 
 impl Touched {
-    /// From these functions on. Stubs stand for the functions that they replace.
-    pub(super) fn by(program: &Program, roots: &[FuncId], spec: &InputSpec) -> Self {
+    /// By these functions, and through these globals.
+    pub(super) fn by(
+        program: &Program,
+        roots: &[FuncId],
+        globals: impl Iterator<Item = GlobalId>,
+    ) -> Self {
         let mut touched = Self::default();
         let mut waiting: Vec<FuncId> = roots.iter().rev().copied().collect();
-        waiting.extend(spec.stubs.values().filter_map(|name| program.function_named(name)));
+        globals.for_each(|global| touched.visit_global(program, global, &mut waiting));
         while let Some(func) = waiting.pop() {
             let Some(body) = &program.functions[func].body else { continue };
             if !touched.functions.contains(&func) {
@@ -97,7 +127,6 @@ impl Touched {
             match expr {
                 Expr::AddrFunc(func) => waiting.push(*func),
                 Expr::AddrGlobal(global) => {
-                    self.named.insert(*global);
                     self.visit_global(program, *global, waiting);
                 }
                 _ => {}

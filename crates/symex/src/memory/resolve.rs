@@ -8,6 +8,8 @@
 
 use lydian_smt::{BinOp, Node, Term, TermPool};
 
+use rustc_hash::FxHashMap;
+
 use super::{Memory, NULL_PAGE, ObjectId, Region, function_at};
 
 /// What the path already knows about terms.
@@ -17,11 +19,13 @@ pub struct Knowledge<'a> {
     pub facts: &'a [Term],
     /// Addresses without structure, each with the base of the object that it was found to lie in.
     pub resolved: &'a [(Term, Target)],
+    /// Addresses that the program made by adding an offset to another, where it did so.
+    pub derived: Option<&'a FxHashMap<Term, (Term, Term)>>,
 }
 
 impl Knowledge<'_> {
     /// No knowledge.
-    pub const NONE: Knowledge<'static> = Knowledge { facts: &[], resolved: &[] };
+    pub const NONE: Knowledge<'static> = Knowledge { facts: &[], resolved: &[], derived: None };
 
     /// The value of a Boolean, where the path says it in so many words.
     pub fn known(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
@@ -127,6 +131,11 @@ impl Walk<'_> {
             let null = value.wrapping_add(add) < NULL_PAGE || value == 0 && !in_region(address);
             let target = if null { Target::Null } else { Target::Known(address, offset) };
             return self.leaf(pool, guard, target);
+        }
+        let derived = self.knowledge.derived.and_then(|derived| derived.get(&t));
+        if let Some((base, distance)) = derived.copied() {
+            let offset = sum(pool, offset, distance);
+            return self.visit(pool, base, add, Some(offset), guard);
         }
         if let Some(target) = self.resolved(t) {
             let target = match target {
