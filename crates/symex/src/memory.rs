@@ -68,9 +68,9 @@ impl Region {
     }
 
     fn of(address: u64) -> Option<Self> {
-        REGIONS.into_iter().find(|region| {
-            address >= region.start() && address - region.start() < region.bytes()
-        })
+        REGIONS
+            .into_iter()
+            .find(|region| address >= region.start() && address - region.start() < region.bytes())
     }
 }
 
@@ -249,9 +249,7 @@ impl Memory {
         });
         let ahead = objects.get(after).map(|next| next.base - address);
         match (past, ahead) {
-            (Some(past), _) if past <= ahead.unwrap_or(u64::MAX).min(MIN_GAP / 2) => {
-                before.map(id)
-            }
+            (Some(past), _) if past <= ahead.unwrap_or(u64::MAX).min(MIN_GAP / 2) => before.map(id),
             (_, Some(ahead)) if ahead <= MIN_GAP / 2 => Some(id(after)),
             _ => None,
         }
@@ -296,7 +294,11 @@ pub const fn function_at(address: u64) -> Option<usize> {
         return None;
     }
     let offset = address - FUNCTIONS;
-    if offset % FUNCTION_STRIDE != 0 { None } else { Some((offset / FUNCTION_STRIDE - 1) as usize) }
+    if !offset.is_multiple_of(FUNCTION_STRIDE) {
+        None
+    } else {
+        Some((offset / FUNCTION_STRIDE - 1) as usize)
+    }
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ use smallvec::SmallVec;
 use super::explore::Engine;
 use super::labels::SiteKey;
 use super::libc::Modelled;
-use super::setup::{add_input_object, contents_of};
 use super::outcome::Ending;
+use super::setup::{add_input_object, contents_of};
 use super::state::{Frame, ReturnTo, State};
 use super::step::{Flow, as_type};
 use super::world::World;
@@ -247,8 +247,7 @@ impl<'p> Engine<'p, '_> {
             (Some((dst, size)), Some(src)) => self.copy(state, dst, src, size, &mut traps)?,
             _ => self.leave_traps(state, &traps)?,
         }
-        let objects: SmallVec<[_; 8]> =
-            state.frame().objects.iter().flatten().copied().collect();
+        let objects: SmallVec<[_; 8]> = state.frame().objects.iter().flatten().copied().collect();
         objects.into_iter().rev().for_each(|object| state.memory.release(object));
         let callee = state.frame().func;
         state.frames.pop();

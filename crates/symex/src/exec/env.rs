@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 use super::state::State;
 use super::world::World;
 use crate::memory::{
-    Knowledge, NULL_PAGE, Region, Resolution, Target, flatten_address, function_address, undefined_symbol,
+    Knowledge, NULL_PAGE, Region, Resolution, Target, flatten_address, function_address,
+    undefined_symbol,
 };
 
 /// Why an evaluation has no value yet.
@@ -46,11 +47,7 @@ impl Scope<'_, '_> {
     }
 
     /// The objects that an address may lie in.
-    pub(super) fn resolve(
-        &mut self,
-        pool: &mut TermPool,
-        addr: Term,
-    ) -> Result<Resolution, Stop> {
+    pub(super) fn resolve(&mut self, pool: &mut TermPool, addr: Term) -> Result<Resolution, Stop> {
         let limit = self.world.config.limits.pointer_choices;
         let knowledge = Knowledge { derived: Some(self.derived), ..self.state.knowledge() };
         let alternatives = flatten_address(pool, addr, knowledge, limit);

@@ -410,9 +410,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             .exceeded()
             .or_else(|| over(paths, limits.paths).map(StopReason::Paths))
             .or_else(|| over(self.statistics.steps, limits.steps).map(StopReason::Steps))
-            .or_else(|| {
-                over(self.searcher.len() as u64, limits.states).map(StopReason::States)
-            });
+            .or_else(|| over(self.searcher.len() as u64, limits.states).map(StopReason::States));
         if let Some(reason) = reason {
             self.cut(Cut::Stopped(reason));
             self.stopped = true;

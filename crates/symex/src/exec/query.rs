@@ -62,10 +62,6 @@ impl Engine<'_, '_> {
         }
         let merged = model.with(open);
         let mut all = state.facts.iter().copied().chain(extra);
-        if all.all(|fact| self.evaluator.holds(&self.pool, &merged, fact)) {
-            merged
-        } else {
-            model
-        }
+        if all.all(|fact| self.evaluator.holds(&self.pool, &merged, fact)) { merged } else { model }
     }
 }

@@ -141,11 +141,11 @@ impl Engine<'_, '_> {
             let mut env = SiteScope {
                 unreached: self.world.config.unreached,
                 scope: Scope {
-                world: &self.world,
-                evaluator: &mut self.evaluator,
-                derived: &mut self.derived,
-                state,
-            },
+                    world: &self.world,
+                    evaluator: &mut self.evaluator,
+                    derived: &mut self.derived,
+                    state,
+                },
                 exprs: &objectives.exprs,
                 decision: None,
                 hindrance: None,

@@ -113,11 +113,11 @@ impl<'p> Engine<'p, '_> {
     ) -> Result<Term, Flow> {
         let body = self.body(state);
         let mut scope = Scope {
-                world: &self.world,
-                evaluator: &mut self.evaluator,
-                derived: &mut self.derived,
-                state,
-            };
+            world: &self.world,
+            evaluator: &mut self.evaluator,
+            derived: &mut self.derived,
+            state,
+        };
         let value = scope.eval(&mut self.pool, &body.exprs, expr, traps);
         value.map_err(|stop| self.stopped(state, stop))
     }
@@ -125,31 +125,13 @@ impl<'p> Engine<'p, '_> {
     /// The objects that an address may lie in.
     pub(super) fn resolve(&mut self, state: &mut State, addr: Term) -> Result<Resolution, Flow> {
         let mut scope = Scope {
-                world: &self.world,
-                evaluator: &mut self.evaluator,
-                derived: &mut self.derived,
-                state,
-            };
+            world: &self.world,
+            evaluator: &mut self.evaluator,
+            derived: &mut self.derived,
+            state,
+        };
         let resolution = scope.resolve(&mut self.pool, addr);
         resolution.map_err(|stop| self.stopped(state, stop))
-    }
-
-    /// The value of type `ty` at an address.
-    pub(super) fn load(
-        &mut self,
-        state: &mut State,
-        ty: Type,
-        addr: Term,
-        traps: &mut Traps,
-    ) -> Result<Term, Flow> {
-        let mut scope = Scope {
-                world: &self.world,
-                evaluator: &mut self.evaluator,
-                derived: &mut self.derived,
-                state,
-            };
-        let value = scope.load_at(&mut self.pool, ty, addr, traps);
-        value.map_err(|stop| self.stopped(state, stop))
     }
 
     /// Resolves an address for writing and adds where that traps.
@@ -426,9 +408,7 @@ impl<'p> Engine<'p, '_> {
         };
         let taken = ways.iter().position(|(condition, _)| {
             let known = state.knowledge().known(&mut self.pool, *condition);
-            known.unwrap_or_else(|| {
-                self.evaluator.holds(&self.pool, &state.model, *condition)
-            })
+            known.unwrap_or_else(|| self.evaluator.holds(&self.pool, &state.model, *condition))
         });
         let taken = taken.unwrap_or(ways.len() - 1);
         let (condition, target) = ways[taken];
@@ -462,12 +442,7 @@ pub(super) fn leave_local(state: &mut State, local: LocalId) {
 }
 
 /// Takes one side of a branch and records the condition's value and the decision's outcome.
-fn take_branch(
-    state: &mut State,
-    side: bool,
-    targets: [BlockId; 2],
-    origin: Option<BranchOrigin>,
-) {
+fn take_branch(state: &mut State, side: bool, targets: [BlockId; 2], origin: Option<BranchOrigin>) {
     let frame = state.frame_mut();
     frame.go_to(targets[usize::from(!side)]);
     let Some(origin) = origin else { return };

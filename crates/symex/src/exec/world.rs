@@ -7,9 +7,7 @@ use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
-use lydian_ir::{
-    BlockId, Body, Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, Program, Stmt,
-};
+use lydian_ir::{BlockId, Body, Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, Program, Stmt};
 use rustc_hash::FxHashMap;
 
 use super::Config;

@@ -102,8 +102,10 @@ impl Memory {
         }
         let offset = offset_term(pool, candidate.offset);
         let aligned = match candidate.offset {
-            Offset::Known(start) => start as u64 % size == 0,
-            Offset::Scaled { start, stride, .. } => start as u64 % size == 0 && stride % size == 0,
+            Offset::Known(start) => (start as u64).is_multiple_of(size),
+            Offset::Scaled { start, stride, .. } => {
+                (start as u64).is_multiple_of(size) && stride % size == 0
+            }
         };
         let low_bits = size.trailing_zeros();
         let whole_elements = size.is_power_of_two()
@@ -170,12 +172,7 @@ impl Memory {
         Some(pool.select_table(&elements, position))
     }
 
-    fn load_from_array(
-        &mut self,
-        pool: &mut TermPool,
-        candidate: &Candidate,
-        size: u64,
-    ) -> Term {
+    fn load_from_array(&mut self, pool: &mut TermPool, candidate: &Candidate, size: u64) -> Term {
         let (array, element) = self.as_array(pool, candidate, size);
         let offset = offset_term(pool, candidate.offset);
         if is_aligned(candidate.offset, size, element) {
@@ -196,12 +193,7 @@ impl Memory {
     }
 
     /// Makes the candidate's object an array, in place where its contents are not constant.
-    fn as_array(
-        &mut self,
-        pool: &mut TermPool,
-        candidate: &Candidate,
-        size: u64,
-    ) -> (Term, u64) {
+    fn as_array(&mut self, pool: &mut TermPool, candidate: &Candidate, size: u64) -> (Term, u64) {
         let object = self.object(candidate.object);
         let (bytes, aligned) = (object.size, is_aligned(candidate.offset, size, size));
         let element = if size.is_power_of_two() && aligned { size } else { 1 };
@@ -214,13 +206,7 @@ impl Memory {
     }
 
     /// Stores `size` bytes. Only for states on which the access does not trap.
-    pub fn store(
-        &mut self,
-        pool: &mut TermPool,
-        resolution: &Resolution,
-        size: u64,
-        value: Term,
-    ) {
+    pub fn store(&mut self, pool: &mut TermPool, resolution: &Resolution, size: u64, value: Term) {
         let alone = resolution.candidates.len() == 1;
         for candidate in &resolution.candidates {
             let guard = if alone { pool.tt() } else { candidate.guard };
@@ -292,13 +278,7 @@ impl Memory {
     }
 
     /// Copies `size` bytes. Only for states on which neither access traps.
-    pub fn copy(
-        &mut self,
-        pool: &mut TermPool,
-        to: &Resolution,
-        from: &Resolution,
-        size: u64,
-    ) {
+    pub fn copy(&mut self, pool: &mut TermPool, to: &Resolution, from: &Resolution, size: u64) {
         if let (Some((target, at)), Some((source, start))) = (to.single(), from.single()) {
             if target == source && at == start {
                 return;
@@ -417,7 +397,7 @@ fn is_aligned(offset: Offset, size: u64, element: u64) -> bool {
         Offset::Known(start) => (start, 0),
         Offset::Scaled { start, stride, .. } => (start, stride),
     };
-    size == element && start as u64 % element == 0 && stride % element == 0
+    size == element && (start as u64).is_multiple_of(element) && stride % element == 0
 }
 
 /// The 32-bit index of the element that holds a byte.

@@ -183,7 +183,8 @@ impl Contents {
         let mut kept = Vec::new();
         let mut before = 0;
         for cell in &self.cells[first..last] {
-            let outside = (u64::from(cell.offset)..cell.end()).filter(|at| !(offset..end).contains(at));
+            let outside =
+                (u64::from(cell.offset)..cell.end()).filter(|at| !(offset..end).contains(at));
             for at in outside {
                 let low = (at - u64::from(cell.offset)) as u32 * 8;
                 let bytes = to_bytes(pool, cell.term);
@@ -264,7 +265,7 @@ impl Contents {
     pub fn make_array(&mut self, pool: &mut TermPool, size: u64, element: u64) -> (Term, u64) {
         let element = match &self.background {
             Background::Array { element, .. } => u64::from(*element),
-            _ if size % element == 0 && element <= 8 => element,
+            _ if size.is_multiple_of(element) && element <= 8 => element,
             _ => 1,
         };
         let bits = element as u32 * 8;
@@ -276,7 +277,8 @@ impl Contents {
             }
             Background::Bytes(bytes) => {
                 let bytes = bytes.clone();
-                let elements: Vec<u64> = bytes.chunks(element as usize).map(little_endian).collect();
+                let elements: Vec<u64> =
+                    bytes.chunks(element as usize).map(little_endian).collect();
                 pool.const_table(32, bits, &elements)
             }
             Background::Undefined(object) => {
@@ -307,7 +309,6 @@ impl Contents {
         self.cells.clear();
         self.background = Background::Array { term, element: element as u8 };
     }
-
 }
 
 /// Cuts a range into aligned pieces of at most eight bytes.

@@ -180,15 +180,14 @@ impl Walk<'_> {
                 if let Some(offset) = offset {
                     whole = pool.add(whole, offset);
                 }
-                let target = self.resolved(whole).map_or(Target::Opaque(whole), |target| {
-                    match target {
+                let target =
+                    self.resolved(whole).map_or(Target::Opaque(whole), |target| match target {
                         Target::Known(base, _) => {
                             let start = pool.bv(64, base);
                             Target::Known(base, Some(pool.sub(whole, start)))
                         }
                         other => other,
-                    }
-                });
+                    });
                 self.leaf(pool, guard, target)
             }
         }
@@ -272,8 +271,7 @@ impl Memory {
         pool: &mut TermPool,
         alternatives: &[(Term, Target)],
     ) -> Result<Resolution, (Term, Term)> {
-        let mut result =
-            Resolution { candidates: Vec::new(), null: pool.ff(), wild: pool.ff() };
+        let mut result = Resolution { candidates: Vec::new(), null: pool.ff(), wild: pool.ff() };
         for (guard, target) in alternatives.iter().copied() {
             match target {
                 Target::Null => result.null = pool.or(result.null, guard),

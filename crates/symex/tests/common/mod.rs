@@ -1,0 +1,83 @@
+//! From the text of a program to the result of exploring one of its functions.
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+
+use lydian_base::{Budget, CancelToken, SourceMap};
+use lydian_ir::Program;
+use lydian_objective::annotate::{Request, annotate};
+use lydian_objective::{Criterion, FunctionObjectives};
+use lydian_smt::{BitBlastSolver, SatBackend};
+use lydian_symex::inputs::{InputSpec, Settings, prepare};
+use lydian_symex::{Config, Event, FoundTest, Mode, Summary, explore};
+
+/// What exploring gave.
+pub struct Explored {
+    pub program: Program,
+    pub objectives: Vec<FunctionObjectives>,
+    pub tests: Vec<FoundTest>,
+    pub summary: Summary,
+}
+
+impl Explored {
+    /// Names of the entries of a criterion whose labels are covered.
+    pub fn covered(&self, criterion: Criterion) -> Vec<String> {
+        let mut names = Vec::new();
+        for function in &self.objectives {
+            for entry in function.criteria.get(&criterion).into_iter().flatten() {
+                let covered = self.summary.covered.iter();
+                let mut covered = covered.filter(|label| label.func == function.function);
+                if covered.any(|label| label.label == entry.label) {
+                    names.push(entry.name.clone());
+                }
+            }
+        }
+        names
+    }
+}
+
+/// Reads a program, annotates all its defined functions, and explores one.
+pub fn explore_text(
+    text: &str,
+    function: &str,
+    criteria: &[Criterion],
+    config: &Config,
+) -> Explored {
+    let program = lydian_ir::text::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let map = SourceMap::from_preprocessed(" ".repeat(4096), "test.c");
+    explore_program(program, &map, function, criteria, config, Settings::default())
+}
+
+/// Annotates all defined functions of a program and explores one.
+pub fn explore_program(
+    mut program: Program,
+    map: &SourceMap,
+    function: &str,
+    criteria: &[Criterion],
+    config: &Config,
+    settings: Settings,
+) -> Explored {
+    prepare(&mut program);
+    let request = Request::new(criteria.to_vec());
+    let objectives: Vec<_> = program
+        .defined()
+        .map(|(id, _)| annotate(&program, map, id, &request).expect("it has a body").objectives)
+        .collect();
+    let spec = InputSpec::new(&program, settings);
+    let func = program.function_named(function).expect("the function exists");
+    let mut solver = BitBlastSolver::new(SatBackend::default());
+    let budget = Budget::start(config.limits.time, CancelToken::new());
+    let mut tests = Vec::new();
+    let mut sink = |event: Event| {
+        if let Event::Test(test) = event {
+            tests.push(*test);
+        }
+    };
+    let summary =
+        explore(&program, func, &spec, &objectives, config, &mut solver, &budget, &mut sink)
+            .expect("the function can be explored");
+    Explored { program, objectives, tests, summary }
+}
+
+/// All paths, without labels.
+pub fn plain() -> Config {
+    Config { mode: Mode::Plain, every_path: true, ..Config::default() }
+}
