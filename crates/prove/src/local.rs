@@ -1,0 +1,411 @@
+//! Local proofs: a label whose predicate is true on no event of its site is infeasible.
+//!
+//! The predicate is evaluated over terms with everything that it reads as fresh symbols: each
+//! register, each address, and each load of one type from one address on one state. A solver that
+//! finds no values under which it is surely true has proved that no run covers the label.
+//!
+//! # Why an answer of "unsat" is sound
+//! Every event of the program's is an instance of the symbols, and where the symbolic predicate
+//! says less than is true of real events, it errs towards "true":
+//! - Loads always succeed and are independent of one another but for equal addresses. A real load
+//!   may trap, which makes its expression unknown. In Kleene's logic, taking something unknown for
+//!   known never turns a predicate that is true into one that is not.
+//! - Other traps make an expression unknown, as the label's definition says.
+//! - Conditions are evaluated one after the other. Where a condition of a decision has effects, no
+//!   two of its conditions need see one state: each then reads symbols of its own. Where none has,
+//!   all see the same state.
+//! - An event fires only where no condition that was reached trapped, and reached are exactly those
+//!   that short-circuit evaluation reaches for their values. Both are assumed.
+//!
+//! What a "sat" answer shows is nothing: the state may be out of reach.
+
+use std::convert::Infallible;
+
+use lydian_eval::sort_of;
+use lydian_eval::{Environment, Evaluation, Kleene, PredEnvironment, Traps, eval_pred};
+use lydian_ir::arith::Overflow;
+use lydian_ir::{
+    Body, BoolTree, CTypes, ConditionId, Decision, DecisionId, ExprId, FuncId, GlobalId, LocalId,
+    Purity, Storage, Type,
+};
+use lydian_objective::{Evidence, FunctionObjectives, Label, Site};
+use lydian_smt::{Answer, Limits, Reason, Solver, Sort, Term, TermPool};
+use rustc_hash::FxHashMap;
+
+/// What the predicates mean where the user can choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Semantics {
+    /// What signed overflow does.
+    pub overflow: Overflow,
+    /// Whether conditions that evaluation does not reach are unknown even if they are pure.
+    pub short_circuit: bool,
+}
+
+/// What came of the attempt to prove a label infeasible.
+#[derive(Clone, Debug)]
+pub enum LocalOutcome {
+    /// No event of its site makes the predicate true.
+    Infeasible,
+    /// Some assignment to the symbols does; whether a run leads there is open.
+    Open,
+    /// The solver had no answer.
+    Unknown(Reason),
+}
+
+impl LocalOutcome {
+    /// The evidence for the ledger, if the label is proved infeasible.
+    pub fn evidence(&self) -> Option<Evidence> {
+        match self {
+            Self::Infeasible => Some(Evidence::LocalProof { method: "local-unsat".to_owned() }),
+            Self::Open | Self::Unknown(_) => None,
+        }
+    }
+}
+
+/// Proves labels of one function. Symbols are shared by its labels, so that one solver can reuse
+/// what it knows.
+pub struct LocalProver<'a> {
+    types: &'a CTypes,
+    body: &'a Body,
+    objectives: &'a FunctionObjectives,
+    semantics: Semantics,
+    symbols: Symbols<'a>,
+}
+
+impl<'a> LocalProver<'a> {
+    /// For the labels of `objectives`, which were made for `body`.
+    pub fn new(
+        types: &'a CTypes,
+        body: &'a Body,
+        objectives: &'a FunctionObjectives,
+        semantics: Semantics,
+    ) -> Self {
+        let symbols = Symbols { body, known: FxHashMap::default() };
+        Self { types, body, objectives, semantics, symbols }
+    }
+
+    /// Tries to prove a label infeasible with one query, or none where rewriting decides.
+    ///
+    /// `pool` must be the same for all labels of this prover.
+    pub fn prove(
+        &mut self,
+        pool: &mut TermPool,
+        solver: &mut dyn Solver,
+        limits: &Limits,
+        label: &Label,
+    ) -> LocalOutcome {
+        let mut assumptions = self.where_true(pool, label);
+        assumptions.retain(|term| pool.as_bool(*term) != Some(true));
+        if assumptions.iter().any(|term| pool.as_bool(*term) == Some(false)) {
+            return LocalOutcome::Infeasible;
+        }
+        if assumptions.is_empty() {
+            return LocalOutcome::Open;
+        }
+        match solver.check(pool, &assumptions, limits) {
+            Answer::Unsat { .. } => LocalOutcome::Infeasible,
+            Answer::Sat(_) => LocalOutcome::Open,
+            Answer::Unknown(reason) => LocalOutcome::Unknown(reason),
+        }
+    }
+
+    /// Terms that hold together on every event that covers the label.
+    fn where_true(&mut self, pool: &mut TermPool, label: &Label) -> Vec<Term> {
+        let evaluation = Evaluation {
+            types: self.types,
+            exprs: &self.objectives.exprs,
+            overflow: self.semantics.overflow,
+        };
+        let mut states = States { evaluation, symbols: &mut self.symbols };
+        let mut event = match label.site {
+            Site::Decision(id) => {
+                DecisionEvent::new(pool, states, id, &self.body.decisions[id], self.semantics)
+            }
+            Site::Entry | Site::Mark(_) | Site::Edge(_) | Site::Root(_) => {
+                let truth = eval_pred(pool, &label.pred, &mut StateEvent(&mut states));
+                return vec![truth.surely_true];
+            }
+        };
+        let truth = eval_pred(pool, &label.pred, &mut event);
+        let mut terms = event.assumed;
+        terms.push(truth.surely_true);
+        terms
+    }
+}
+
+/// Which state an expression is evaluated on. States of different names share nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum StateName {
+    /// The state at a site, or of a whole decision without effects.
+    Site,
+    /// The state on which a condition of a decision with effects is evaluated.
+    Condition(DecisionId, ConditionId),
+    /// The state at the outcome of a decision with effects.
+    Outcome(DecisionId),
+}
+
+/// What a symbol stands for. Addresses do not depend on the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum SymbolName {
+    Local(StateName, LocalId),
+    LocalAddress(LocalId),
+    GlobalAddress(GlobalId),
+    FunctionAddress(FuncId),
+    Load(StateName, Type, Term),
+}
+
+struct Symbols<'a> {
+    body: &'a Body,
+    known: FxHashMap<SymbolName, Term>,
+}
+
+impl Symbols<'_> {
+    fn get(&mut self, pool: &mut TermPool, name: SymbolName, sort: Sort) -> Term {
+        *self.known.entry(name).or_insert_with(|| pool.fresh_var("local", sort))
+    }
+}
+
+/// Evaluates expressions on named states.
+struct States<'s, 'a> {
+    evaluation: Evaluation<'a>,
+    symbols: &'s mut Symbols<'a>,
+}
+
+impl States<'_, '_> {
+    /// An expression's value and where it traps.
+    fn eval(&mut self, pool: &mut TermPool, state: StateName, expr: ExprId) -> (Term, Traps) {
+        let mut traps = Traps::none();
+        let mut reads = Reads { symbols: self.symbols, state };
+        let Ok(value) = self.evaluation.eval(pool, expr, &mut reads, &mut traps);
+        (value, traps)
+    }
+
+    /// The value of an `i1` expression, unknown where it traps.
+    fn truth(&mut self, pool: &mut TermPool, state: StateName, expr: ExprId) -> Kleene {
+        let (value, traps) = self.eval(pool, state, expr);
+        Kleene::guarded(pool, value, &traps)
+    }
+}
+
+/// What an expression reads on one state.
+struct Reads<'s, 'a> {
+    symbols: &'s mut Symbols<'a>,
+    state: StateName,
+}
+
+impl Environment for Reads<'_, '_> {
+    type Stop = Infallible;
+
+    fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Infallible> {
+        let ty = match self.symbols.body.locals[local].storage {
+            Storage::Register(ty) => ty,
+            Storage::Memory { .. } => Type::Ptr,
+        };
+        Ok(self.symbols.get(pool, SymbolName::Local(self.state, local), sort_of(ty)))
+    }
+
+    fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Infallible> {
+        Ok(self.symbols.get(pool, SymbolName::LocalAddress(local), sort_of(Type::Ptr)))
+    }
+
+    fn global_address(&mut self, pool: &mut TermPool, id: GlobalId) -> Result<Term, Infallible> {
+        Ok(self.symbols.get(pool, SymbolName::GlobalAddress(id), sort_of(Type::Ptr)))
+    }
+
+    fn function_address(&mut self, pool: &mut TermPool, id: FuncId) -> Result<Term, Infallible> {
+        Ok(self.symbols.get(pool, SymbolName::FunctionAddress(id), sort_of(Type::Ptr)))
+    }
+
+    fn load(
+        &mut self,
+        pool: &mut TermPool,
+        ty: Type,
+        addr: Term,
+        volatile: bool,
+        _: &mut Traps,
+    ) -> Result<Term, Infallible> {
+        if volatile {
+            // Two reads of volatile memory may differ.
+            return Ok(pool.fresh_var("volatile", sort_of(ty)));
+        }
+        Ok(self.symbols.get(pool, SymbolName::Load(self.state, ty, addr), sort_of(ty)))
+    }
+}
+
+/// The event of a site that has a state and nothing else.
+struct StateEvent<'e, 's, 'a>(&'e mut States<'s, 'a>);
+
+impl PredEnvironment for StateEvent<'_, '_, '_> {
+    /// There is no decision here: nothing is known, and no label says otherwise.
+    fn condition(&mut self, pool: &mut TermPool, _: ConditionId) -> Kleene {
+        anything(pool)
+    }
+
+    fn reached(&mut self, pool: &mut TermPool, _: ConditionId) -> Term {
+        pool.fresh_var("anything", Sort::Bool)
+    }
+
+    fn mutant(&mut self, pool: &mut TermPool, _: ConditionId, _: ExprId) -> Kleene {
+        anything(pool)
+    }
+
+    fn expr(&mut self, pool: &mut TermPool, expr: ExprId) -> Kleene {
+        self.0.truth(pool, StateName::Site, expr)
+    }
+}
+
+/// A truth value of which nothing is assumed.
+fn anything(pool: &mut TermPool) -> Kleene {
+    let value = pool.fresh_var("anything", Sort::Bool);
+    Kleene::known(pool, value)
+}
+
+/// The event of one evaluation of a decision.
+struct DecisionEvent<'s, 'a> {
+    states: States<'s, 'a>,
+    id: DecisionId,
+    decision: &'a Decision,
+    short_circuit: bool,
+    /// Whether all conditions see one state.
+    one_state: bool,
+    /// Where each condition is reached.
+    reached: FxHashMap<ConditionId, Term>,
+    /// What holds of every event.
+    assumed: Vec<Term>,
+}
+
+impl<'s, 'a> DecisionEvent<'s, 'a> {
+    fn new(
+        pool: &mut TermPool,
+        states: States<'s, 'a>,
+        id: DecisionId,
+        decision: &'a Decision,
+        semantics: Semantics,
+    ) -> Self {
+        let pure = decision.conditions.values().all(|c| c.purity != Purity::Effects);
+        let mut event = Self {
+            states,
+            id,
+            decision,
+            short_circuit: semantics.short_circuit,
+            one_state: pure,
+            reached: FxHashMap::default(),
+            assumed: Vec::new(),
+        };
+        let always = pool.tt();
+        event.reach(pool, &decision.tree, always);
+        event
+    }
+
+    /// Notes under which values each condition of a part is reached, the part itself being reached
+    /// where `here` holds. Returns the part's value where it is reached.
+    fn reach(&mut self, pool: &mut TermPool, tree: &BoolTree, here: Term) -> Term {
+        match tree {
+            BoolTree::Const(value) => pool.bool(*value),
+            BoolTree::Cond(condition) => {
+                self.reached.insert(*condition, here);
+                let state = self.state_of(*condition);
+                let expr = self.decision.conditions[*condition].expr;
+                let (value, traps) = self.states.eval(pool, state, expr);
+                let evaluated = traps.absent(pool);
+                let assumed = pool.implies(here, evaluated);
+                self.assumed.push(assumed);
+                value
+            }
+            BoolTree::Not(a) => {
+                let a = self.reach(pool, a, here);
+                pool.not(a)
+            }
+            BoolTree::And(a, b) => {
+                let a = self.reach(pool, a, here);
+                let after = pool.and(here, a);
+                let b = self.reach(pool, b, after);
+                pool.and(a, b)
+            }
+            BoolTree::Or(a, b) => {
+                let a = self.reach(pool, a, here);
+                let not_a = pool.not(a);
+                let after = pool.and(here, not_a);
+                let b = self.reach(pool, b, after);
+                pool.or(a, b)
+            }
+            BoolTree::BitAnd(a, b)
+            | BoolTree::BitOr(a, b)
+            | BoolTree::Eq(a, b)
+            | BoolTree::Xor(a, b) => {
+                let (a, b) = (self.reach(pool, a, here), self.reach(pool, b, here));
+                match tree {
+                    BoolTree::BitAnd(..) => pool.and(a, b),
+                    BoolTree::BitOr(..) => pool.or(a, b),
+                    BoolTree::Eq(..) => pool.eq(a, b),
+                    _ => {
+                        let equal = pool.eq(a, b);
+                        pool.not(equal)
+                    }
+                }
+            }
+            BoolTree::Ite(test, a, b) => {
+                let test = self.reach(pool, test, here);
+                let not_test = pool.not(test);
+                let (where_a, where_b) = (pool.and(here, test), pool.and(here, not_test));
+                let (a, b) = (self.reach(pool, a, where_a), self.reach(pool, b, where_b));
+                pool.ite(test, a, b)
+            }
+        }
+    }
+
+    /// The state on which a condition that is reached is evaluated.
+    fn state_of(&self, condition: ConditionId) -> StateName {
+        if self.one_state { StateName::Site } else { StateName::Condition(self.id, condition) }
+    }
+
+    /// The state at the outcome.
+    fn outcome_state(&self) -> StateName {
+        if self.one_state { StateName::Site } else { StateName::Outcome(self.id) }
+    }
+
+    /// An expression in the place of a condition: on the condition's state where that is reached,
+    /// else on the state at the outcome if the condition is pure, else unknown.
+    fn in_place_of(&mut self, pool: &mut TermPool, condition: ConditionId, expr: ExprId) -> Kleene {
+        let (state, outcome) = (self.state_of(condition), self.outcome_state());
+        let reached = self.reached(pool, condition);
+        let inside = self.states.truth(pool, state, expr);
+        let pure = self.decision.conditions[condition].purity == Purity::Pure;
+        let outside = if pure && !self.short_circuit {
+            self.states.truth(pool, outcome, expr)
+        } else {
+            Kleene::unknown(pool)
+        };
+        let not_reached = pool.not(reached);
+        let mut either = |inside: Term, outside: Term| {
+            let inside = pool.and(reached, inside);
+            let outside = pool.and(not_reached, outside);
+            pool.or(inside, outside)
+        };
+        Kleene {
+            surely_true: either(inside.surely_true, outside.surely_true),
+            surely_false: either(inside.surely_false, outside.surely_false),
+        }
+    }
+}
+
+impl PredEnvironment for DecisionEvent<'_, '_> {
+    fn condition(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
+        let expr = self.decision.conditions[condition].expr;
+        self.in_place_of(pool, condition, expr)
+    }
+
+    fn reached(&mut self, pool: &mut TermPool, condition: ConditionId) -> Term {
+        let never = pool.ff();
+        self.reached.get(&condition).copied().unwrap_or(never)
+    }
+
+    fn mutant(&mut self, pool: &mut TermPool, condition: ConditionId, expr: ExprId) -> Kleene {
+        self.in_place_of(pool, condition, expr)
+    }
+
+    fn expr(&mut self, pool: &mut TermPool, expr: ExprId) -> Kleene {
+        let state = self.outcome_state();
+        self.states.truth(pool, state, expr)
+    }
+}
