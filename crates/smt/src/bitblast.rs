@@ -318,10 +318,12 @@ impl BitBlastSolver {
                 }
             }
         }
+        let mut added = false;
         for &(a, b) in &violated {
             if !self.lemmas.insert((a.term, b.term)) {
                 continue;
             }
+            added = true;
             let bits = |t| self.blaster.bits_of(pool, t).expect("reads are blasted").to_vec();
             let (ia, ib, va, vb) = (bits(a.index), bits(b.index), bits(a.term), bits(b.term));
             let same = arith::eq(&mut self.blaster.gates, &ia, &ib);
@@ -333,7 +335,7 @@ impl BitBlastSolver {
             }
             self.statistics.array_lemmas += 1;
         }
-        !violated.is_empty()
+        added
     }
 }
 

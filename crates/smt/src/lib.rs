@@ -15,6 +15,7 @@ mod build_array;
 mod build_bits;
 mod build_bool;
 mod build_float;
+mod decorators;
 mod eval;
 mod float_blast;
 mod float_ops;
@@ -24,6 +25,7 @@ mod rules;
 mod sat;
 mod semantics;
 mod show;
+mod smtlib;
 mod solver;
 mod sort;
 mod term;
@@ -31,8 +33,13 @@ mod term;
 mod testing;
 mod value;
 mod wide;
+mod z3;
 
 pub use bitblast::{BitBlastSolver, BlastStatistics, RebuildPolicy};
+pub use decorators::{
+    Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, ModelReuse, SmtLibLog, Z3Use,
+    standard_chain,
+};
 pub use eval::Evaluator;
 pub use pool::TermPool;
 pub use rules::{RULES, Rule, RuleEntry};
@@ -43,3 +50,4 @@ pub use sort::{FloatSort, MAX_WIDTH, RoundingMode, Sort};
 pub use term::{BinOp, Node, Term, UnOp};
 pub use value::{ArrayValue, Model, Value};
 pub use wide::Wide;
+pub use z3::Z3Solver;

@@ -12,8 +12,10 @@ struct Stop {
     sign: StopSign,
     learnt: u64,
     max_learnt: Option<u64>,
-    /// The clock is not read on every call, which come once a propagation.
+    /// The clock is not read on every call, which come once a decision.
     calls: Cell<u32>,
+    /// Once true it stays so for the query: batsat asks again to find out why it stopped.
+    stopped: Cell<bool>,
 }
 
 impl Callbacks for Stop {
@@ -24,12 +26,13 @@ impl Callbacks for Stop {
     }
 
     fn stop(&self) -> bool {
-        if self.max_learnt.is_some_and(|m| self.learnt >= m) {
-            return true;
-        }
         let calls = self.calls.get().wrapping_add(1);
         self.calls.set(calls);
-        calls.is_multiple_of(64) && self.sign.stop()
+        if self.max_learnt.is_some_and(|m| self.learnt >= m) || calls % 64 == 1 && self.sign.stop()
+        {
+            self.stopped.set(true);
+        }
+        self.stopped.get()
     }
 }
 
@@ -76,6 +79,8 @@ impl SatCore for BatsatCore {
         let stop = self.solver.cb_mut();
         stop.sign.arm(limits, deadline);
         stop.learnt = 0;
+        stop.calls.set(0);
+        stop.stopped.set(false);
         stop.max_learnt = limits.conflicts;
         let assumptions: Vec<Lit> = assumptions.iter().map(|&l| lit(l)).collect();
         let r = self.solver.solve_limited(&assumptions);

@@ -1,0 +1,163 @@
+//! Remembers answers, and reasons with them about other queries.
+//!
+//! A query is unsatisfiable if it contains a core seen before, and satisfiable if it is part of a
+//! query that was.
+
+use crate::pool::TermPool;
+use crate::solver::{Answer, Limits, Solver};
+use crate::term::Term;
+use crate::value::Model;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+type Query = SmallVec<[Term; 8]>;
+
+/// How many candidates are compared at most for one term of a query.
+const MAX_CANDIDATES: usize = 32;
+/// How many answers are kept before the cache starts anew.
+const MAX_ENTRIES: usize = 200_000;
+
+#[derive(Clone)]
+enum Known {
+    Sat(Model),
+    Unsat(Option<Vec<Term>>),
+}
+
+/// Answers queries from earlier answers where those decide them. Unknown is never remembered.
+pub struct Caching<S> {
+    inner: S,
+    pool: u64,
+    exact: FxHashMap<Query, Known>,
+    /// Cores by their newest term.
+    cores: FxHashMap<Term, Vec<Query>>,
+    /// Satisfiable queries by each of their terms.
+    satisfiable: FxHashMap<Term, Vec<Query>>,
+    /// Queries answered without the inner solver.
+    pub hits: u64,
+}
+
+/// Whether the sorted `small` is a subset of the sorted `big`.
+fn subset(small: &[Term], big: &[Term]) -> bool {
+    let mut rest = big.iter();
+    small.len() <= big.len() && small.iter().all(|t| rest.any(|u| u == t))
+}
+
+impl<S: Solver> Caching<S> {
+    /// Wraps a solver.
+    pub fn new(inner: S) -> Caching<S> {
+        Caching {
+            inner,
+            pool: 0,
+            exact: FxHashMap::default(),
+            cores: FxHashMap::default(),
+            satisfiable: FxHashMap::default(),
+            hits: 0,
+        }
+    }
+
+    fn look_up(&self, query: &Query) -> Option<Known> {
+        if let Some(k) = self.exact.get(query) {
+            return Some(k.clone());
+        }
+        for t in query {
+            if let Some(cores) = self.cores.get(t)
+                && let Some(core) =
+                    cores.iter().rev().take(MAX_CANDIDATES).find(|c| subset(c, query))
+            {
+                return Some(Known::Unsat(Some(core.to_vec())));
+            }
+        }
+        let newest = query.last()?;
+        let superset = self
+            .satisfiable
+            .get(newest)?
+            .iter()
+            .rev()
+            .take(MAX_CANDIDATES)
+            .find(|s| subset(query, s))?;
+        self.exact.get(superset).cloned()
+    }
+
+    fn remember(&mut self, query: Query, answer: &Answer) {
+        if self.exact.len() >= MAX_ENTRIES {
+            self.forget();
+        }
+        let known = match answer {
+            Answer::Sat(m) => {
+                for &t in &query {
+                    self.satisfiable.entry(t).or_default().push(query.clone());
+                }
+                Known::Sat(m.clone())
+            }
+            Answer::Unsat { core } => {
+                let mut kept: Query =
+                    core.as_ref().map_or_else(|| query.clone(), |c| c.iter().copied().collect());
+                kept.sort_unstable();
+                kept.dedup();
+                if let Some(&newest) = kept.last() {
+                    self.cores.entry(newest).or_default().push(kept);
+                }
+                Known::Unsat(core.clone())
+            }
+            Answer::Unknown(_) => return,
+        };
+        self.exact.insert(query, known);
+    }
+
+    fn forget(&mut self) {
+        self.exact.clear();
+        self.cores.clear();
+        self.satisfiable.clear();
+    }
+}
+
+impl<S: Solver> Solver for Caching<S> {
+    fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer {
+        if self.pool != pool.id() {
+            self.pool = pool.id();
+            self.forget();
+        }
+        let mut query: Query = assumptions.iter().copied().collect();
+        query.sort_unstable();
+        query.dedup();
+        if let Some(known) = self.look_up(&query) {
+            self.hits += 1;
+            return match known {
+                Known::Sat(m) => Answer::Sat(m),
+                Known::Unsat(core) => Answer::Unsat { core },
+            };
+        }
+        let answer = self.inner.check(pool, assumptions, limits);
+        self.remember(query, &answer);
+        answer
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bitblast::BitBlastSolver;
+    use crate::sat::SatBackend;
+    use crate::sort::Sort;
+
+    #[test]
+    fn supersets_of_cores_and_subsets_of_satisfiable_queries_need_no_solver() {
+        let mut p = TermPool::new();
+        let (x, y) = (p.var("x", Sort::BitVec(8)), p.var("y", Sort::BitVec(8)));
+        let (a, b) = (p.ult(x, y), p.ult(y, x));
+        let k = p.bv(8, 9);
+        let c = p.ult(x, k);
+        let mut s = Caching::new(BitBlastSolver::new(SatBackend::Batsat));
+        let none = Limits::none();
+        assert!(s.check(&mut p, &[a, c], &none).is_sat());
+        assert!(s.check(&mut p, &[a, b], &none).is_unsat());
+        assert_eq!(s.hits, 0);
+        assert!(s.check(&mut p, &[c], &none).is_sat());
+        assert!(s.check(&mut p, &[c, b, a], &none).is_unsat());
+        assert_eq!(s.hits, 2);
+    }
+}

@@ -1,0 +1,88 @@
+//! The chain of solvers that the engines use.
+
+use super::{Caching, CrossCheck, Fallback, IndependentSlices, ModelReuse, SmtLibLog};
+use crate::bitblast::{BitBlastSolver, RebuildPolicy};
+use crate::sat::SatBackend;
+use crate::solver::Solver;
+use crate::z3::Z3Solver;
+use std::path::PathBuf;
+
+/// What Z3 is used for. Where it is not installed, queries for it alone are unknown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Z3Use {
+    /// Nothing.
+    Off,
+    /// What the embedded solver gives up on.
+    #[default]
+    Fallback,
+    /// Every query a second time, to compare.
+    CrossCheck,
+    /// Every query, instead of the embedded solver.
+    Only,
+}
+
+/// How [`standard_chain`] builds its chain.
+#[derive(Clone, Debug)]
+pub struct ChainConfig {
+    /// The SAT solver below the embedded solver.
+    pub sat: SatBackend,
+    /// When it is replaced.
+    pub rebuild: RebuildPolicy,
+    /// What Z3 is for.
+    pub z3: Z3Use,
+    /// The program to run as Z3.
+    pub z3_program: PathBuf,
+    /// A folder for queries as SMT-LIB, as they reach the back end.
+    pub log: Option<PathBuf>,
+    /// A folder for queries on which solvers disagree.
+    pub disagreements: PathBuf,
+    /// How many models are tried before solving; 0 for none.
+    pub models: usize,
+    /// Whether queries are split into independent slices.
+    pub slices: bool,
+    /// Whether answers are remembered.
+    pub caching: bool,
+}
+
+impl Default for ChainConfig {
+    fn default() -> ChainConfig {
+        ChainConfig {
+            sat: SatBackend::default(),
+            rebuild: RebuildPolicy::default(),
+            z3: Z3Use::default(),
+            z3_program: PathBuf::from("z3"),
+            log: None,
+            disagreements: std::env::temp_dir().join("lydian-disagreements"),
+            models: 4,
+            slices: true,
+            caching: true,
+        }
+    }
+}
+
+/// Back ends first, then logging, the cache, slices, and model reuse outermost.
+pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
+    let embedded = || BitBlastSolver::with_policy(config.sat, config.rebuild);
+    let z3 = || Z3Solver::new(config.z3_program.clone());
+    let mut solver: Box<dyn Solver> = match config.z3 {
+        Z3Use::Off => Box::new(embedded()),
+        Z3Use::Fallback => Box::new(Fallback::new(embedded(), z3())),
+        Z3Use::CrossCheck => {
+            Box::new(CrossCheck::new(embedded(), z3(), config.disagreements.clone()))
+        }
+        Z3Use::Only => Box::new(z3()),
+    };
+    if let Some(folder) = &config.log {
+        solver = Box::new(SmtLibLog::new(solver, folder.clone()));
+    }
+    if config.caching {
+        solver = Box::new(Caching::new(solver));
+    }
+    if config.slices {
+        solver = Box::new(IndependentSlices::new(solver));
+    }
+    if config.models > 0 {
+        solver = Box::new(ModelReuse::new(solver, config.models));
+    }
+    solver
+}

@@ -1,0 +1,17 @@
+//! Decorators: solvers that wrap solvers, each with one concern.
+
+mod caching;
+mod chain;
+mod cross_check;
+mod fallback;
+mod independent_slices;
+mod model_reuse;
+mod smtlib_log;
+
+pub use caching::Caching;
+pub use chain::{ChainConfig, Z3Use, standard_chain};
+pub use cross_check::CrossCheck;
+pub use fallback::Fallback;
+pub use independent_slices::IndependentSlices;
+pub use model_reuse::ModelReuse;
+pub use smtlib_log::SmtLibLog;

@@ -1,0 +1,402 @@
+//! Z3 as a process that speaks SMT-LIB.
+//!
+//! A process rather than a library: building Lydian then needs nothing of Z3, a crash of Z3 cannot
+//! take a run down, and a query can always be stopped by killing. Terms are defined once, outside
+//! of any scope; a query is asserted between push and pop. The process is started by the first
+//! query, started again when it died, and killed when the solver is dropped.
+//!
+//! Models are read by `get-value`: of every variable, and for arrays of each index at which the
+//! query reads together with the element there, so that no array literal needs to be understood.
+
+use crate::eval::Evaluator;
+use crate::pool::TermPool;
+use crate::smtlib::{self, Writer};
+use crate::solver::{Answer, Limits, Reason, Solver, checked};
+use crate::sort::Sort;
+use crate::term::{BinOp, Node, Term};
+use crate::value::{ArrayValue, Model, Value};
+use crate::wide::Wide;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Queries after which the process is replaced, as it only grows.
+const QUERIES_PER_PROCESS: u32 = 2000;
+/// How long Z3 may overrun its own time limit before it is killed.
+const GRACE: Duration = Duration::from_millis(500);
+
+struct Process {
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+    writer: Writer,
+    queries: u32,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Both fail only if the process has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Z3 behind the [`Solver`] interface.
+pub struct Z3Solver {
+    program: PathBuf,
+    process: Option<Process>,
+    pool: u64,
+    evaluator: Evaluator,
+    marks: u64,
+}
+
+impl Z3Solver {
+    /// A solver that runs this program; nothing is started before the first query.
+    pub fn new(program: PathBuf) -> Z3Solver {
+        Z3Solver { program, process: None, pool: 0, evaluator: Evaluator::new(), marks: 0 }
+    }
+
+    fn start(&mut self) -> Result<&mut Process, Reason> {
+        let worn = |p: &Process| p.queries >= QUERIES_PER_PROCESS;
+        if self.process.as_ref().is_some_and(worn) {
+            self.process = None;
+        }
+        if self.process.is_none() {
+            let mut child = Command::new(&self.program)
+                .args(["-in", "-smt2"])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .map_err(|e| match e.kind() {
+                    std::io::ErrorKind::NotFound => {
+                        Reason::BackendMissing(self.program.display().to_string())
+                    }
+                    _ => Reason::Backend(e.to_string()),
+                })?;
+            let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+                return Err(Reason::Backend("no pipes to the process".into()));
+            };
+            let (send, lines) = channel();
+            // Reading in a thread is what makes waiting with a time limit possible.
+            std::thread::spawn(move || {
+                for line in BufReader::new(output).lines() {
+                    let Ok(line) = line else { break };
+                    if send.send(line).is_err() {
+                        break;
+                    }
+                }
+            });
+            self.process =
+                Some(Process { child, input, lines, writer: Writer::default(), queries: 0 });
+        }
+        Ok(self.process.as_mut().expect("just started"))
+    }
+
+    /// Sends text and gives the lines that come back.
+    fn exchange(
+        &mut self,
+        text: &str,
+        limits: &Limits,
+        deadline: Option<Instant>,
+    ) -> Result<String, Reason> {
+        self.marks += 1;
+        let mark = format!("done {}", self.marks);
+        let process = self.start()?;
+        let sent = process
+            .input
+            .write_all(format!("{text}(echo \"{mark}\")\n").as_bytes())
+            .and_then(|()| process.input.flush());
+        if let Err(e) = sent {
+            self.process = None;
+            return Err(Reason::Backend(e.to_string()));
+        }
+        let mut reply = String::new();
+        let failure = loop {
+            match process.lines.recv_timeout(Duration::from_millis(20)) {
+                Ok(line) if line == mark => return Ok(reply),
+                Ok(line) => {
+                    reply.push_str(&line);
+                    reply.push('\n');
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    break Reason::Backend("the process ended".into());
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if limits.interrupted() {
+                        break Reason::Interrupted;
+                    }
+                    if let (Some(d), Some(t)) = (deadline, limits.time)
+                        && Instant::now() > d + GRACE
+                    {
+                        break Reason::Time(t);
+                    }
+                }
+            }
+        };
+        self.process = None;
+        Err(failure)
+    }
+
+    fn query(
+        &mut self,
+        pool: &mut TermPool,
+        assumptions: &[Term],
+        limits: &Limits,
+    ) -> Result<Answer, Reason> {
+        if self.pool != pool.id() {
+            self.process = None;
+            self.pool = pool.id();
+        }
+        let deadline = limits.deadline();
+        let cone = smtlib::cone(pool, assumptions);
+        let process = self.start()?;
+        process.queries += 1;
+        let mut text = String::new();
+        process.writer.define(pool, &cone, &mut text);
+        text.push_str("(push)\n");
+        smtlib::constrain(pool, &cone, &mut text);
+        for &a in assumptions {
+            let _ = writeln!(text, "(assert {})", smtlib::reference(pool, a));
+        }
+        // 2^32 - 1 is Z3's way to say no limit.
+        let millis = limits.time.map_or(u32::MAX as u128, |t| t.as_millis().max(1));
+        let _ = writeln!(text, "(set-option :timeout {millis})\n(check-sat)");
+        let reply = self.exchange(&text, limits, deadline)?;
+        let answer = match reply.lines().next_back() {
+            _ if reply.contains("(error") => {
+                self.process = None;
+                return Err(Reason::Backend(reply.trim().to_string()));
+            }
+            Some("sat") => {
+                let model = self.read_model(pool, &cone, limits, deadline)?;
+                checked(&mut self.evaluator, pool, assumptions, model, "z3")
+            }
+            Some("unsat") => Answer::Unsat { core: None },
+            _ => Answer::Unknown(match limits.time {
+                Some(t) if deadline.is_some_and(|d| Instant::now() >= d) => Reason::Time(t),
+                _ => Reason::GaveUp(reply.trim().to_string()),
+            }),
+        };
+        self.exchange("(pop)\n", limits, None)?;
+        Ok(answer)
+    }
+
+    fn read_model(
+        &mut self,
+        pool: &TermPool,
+        cone: &[Term],
+        limits: &Limits,
+        deadline: Option<Instant>,
+    ) -> Result<Model, Reason> {
+        let vars: Vec<Term> = cone
+            .iter()
+            .copied()
+            .filter(|&t| {
+                matches!(pool.node(t), Node::Var(_)) && !matches!(pool.sort(t), Sort::Array { .. })
+            })
+            .collect();
+        let reads = reads(pool, cone);
+        if vars.is_empty() && reads.is_empty() {
+            return Ok(Model::new());
+        }
+        let mut wanted: Vec<String> = vars.iter().map(|&v| smtlib::reference(pool, v)).collect();
+        for &(array, index) in &reads {
+            let (a, i) = (smtlib::reference(pool, array), smtlib::reference(pool, index));
+            wanted.push(format!("(select {a} {i})"));
+            wanted.push(i);
+        }
+        let text = format!("(get-value ({}))\n", wanted.join(" "));
+        let reply = self.exchange(&text, limits, deadline.map(|d| d + GRACE))?;
+        let bad = || Reason::Backend(format!("a model that cannot be read: {reply}"));
+        let values = parse_values(&reply).ok_or_else(bad)?;
+        if values.len() != wanted.len() {
+            return Err(bad());
+        }
+        let mut model = Vec::new();
+        for (&v, bits) in vars.iter().zip(&values) {
+            model.push((v, Value::from_wide(pool.sort(v), *bits)));
+        }
+        let mut arrays: BTreeMap<Term, ArrayValue> = BTreeMap::new();
+        for (&(array, _), pair) in reads.iter().zip(values[vars.len()..].chunks(2)) {
+            let array = arrays.entry(array).or_default();
+            array.elements.insert(pair[1].low_u64(), pair[0].low_u64());
+        }
+        model.extend(arrays.into_iter().map(|(t, a)| (t, Value::Array(Arc::new(a)))));
+        Ok(Model::from_values(model))
+    }
+}
+
+impl Solver for Z3Solver {
+    fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer {
+        self.query(pool, assumptions, limits).unwrap_or_else(|reason| {
+            // Whatever state the process is in, the next query must not see it.
+            self.process = None;
+            Answer::Unknown(reason)
+        })
+    }
+
+    fn name(&self) -> String {
+        "z3".into()
+    }
+}
+
+/// Array variables and the indexes at which terms of the cone may read them.
+fn reads(pool: &TermPool, cone: &[Term]) -> Vec<(Term, Term)> {
+    let mut found = BTreeSet::new();
+    for &t in cone {
+        let Node::Bin(BinOp::Select, array, index) = pool.node(t) else { continue };
+        let mut stack = vec![array];
+        let mut seen = BTreeSet::new();
+        while let Some(a) = stack.pop() {
+            if !seen.insert(a) {
+                continue;
+            }
+            match pool.node(a) {
+                Node::Var(_) => {
+                    found.insert((a, index));
+                }
+                Node::Store(b, ..) => stack.push(b),
+                Node::Ite(_, x, y) => stack.extend([x, y]),
+                _ => {}
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// An S-expression.
+#[derive(Debug, PartialEq)]
+enum Sexp<'a> {
+    Atom(&'a str),
+    List(Vec<Sexp<'a>>),
+}
+
+/// The first S-expression of a text.
+fn parse_sexp(text: &str) -> Option<Sexp<'_>> {
+    let mut open: Vec<Vec<Sexp<'_>>> = Vec::new();
+    let mut rest = text.trim_start();
+    loop {
+        let first = rest.chars().next()?;
+        let done = match first {
+            '(' => {
+                open.push(Vec::new());
+                rest = rest[1..].trim_start();
+                continue;
+            }
+            ')' => {
+                rest = &rest[1..];
+                Sexp::List(open.pop()?)
+            }
+            _ => {
+                let end = rest
+                    .find(|c: char| c.is_whitespace() || c == '(' || c == ')')
+                    .unwrap_or(rest.len());
+                let (atom, after) = rest.split_at(end);
+                rest = after;
+                Sexp::Atom(atom)
+            }
+        };
+        match open.last_mut() {
+            Some(list) => list.push(done),
+            None => return Some(done),
+        }
+        rest = rest.trim_start();
+    }
+}
+
+/// The values of a reply to `get-value`, as bit patterns.
+fn parse_values(reply: &str) -> Option<Vec<Wide>> {
+    let Sexp::List(pairs) = parse_sexp(reply)? else { return None };
+    pairs
+        .iter()
+        .map(|pair| match pair {
+            Sexp::List(p) if p.len() == 2 => parse_value(&p[1]).map(|(bits, _)| bits),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A literal as bit pattern and width.
+fn parse_value(s: &Sexp<'_>) -> Option<(Wide, u32)> {
+    match s {
+        Sexp::Atom("true") => Some((Wide::from_u64(1), 1)),
+        Sexp::Atom("false") => Some((Wide::ZERO, 1)),
+        Sexp::Atom(a) => {
+            let (digits, per_digit, radix) = match (a.strip_prefix("#x"), a.strip_prefix("#b")) {
+                (Some(d), _) => (d, 4, 16),
+                (_, Some(d)) => (d, 1, 2),
+                _ => return None,
+            };
+            let mut v = Wide::ZERO;
+            for c in digits.chars() {
+                let d = Wide::from_u64(c.to_digit(radix)? as u64);
+                v = v.shl(per_digit, crate::MAX_WIDTH).zip(d, |a, b| a | b);
+            }
+            Some((v, per_digit * digits.len() as u32))
+        }
+        Sexp::List(items) => match items.as_slice() {
+            [Sexp::Atom("fp"), sign, exponent, fraction] => {
+                let ((s, _), (e, we), (f, wf)) =
+                    (parse_value(sign)?, parse_value(exponent)?, parse_value(fraction)?);
+                let or = |a: Wide, b: Wide| a.zip(b, |x, y| x | y);
+                let width = 1 + we + wf;
+                Some((or(or(s.shl(we + wf, width), e.shl(wf, width)), f), width))
+            }
+            [Sexp::Atom("_"), Sexp::Atom(special), Sexp::Atom(e), Sexp::Atom(m)] => {
+                let (e, m): (u32, u32) = (e.parse().ok()?, m.parse().ok()?);
+                let width = e + m;
+                let exponent = Wide::ones(e).shl(m - 1, width);
+                let sign = Wide::from_u64(1).shl(width - 1, width);
+                let or = |a: Wide, b: Wide| a.zip(b, |x, y| x | y);
+                let bits = match *special {
+                    "+zero" => Wide::ZERO,
+                    "-zero" => sign,
+                    "+oo" => exponent,
+                    "-oo" => or(exponent, sign),
+                    "NaN" => or(exponent, Wide::from_u64(1).shl(m - 2, width)),
+                    _ => return None,
+                };
+                Some((bits, width))
+            }
+            [Sexp::Atom("_"), Sexp::Atom(n), Sexp::Atom(w)] => {
+                let n: u128 = n.strip_prefix("bv")?.parse().ok()?;
+                Some((Wide::from_u128(n), w.parse().ok()?))
+            }
+            _ => None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_of_every_form_are_read() {
+        let read = |s: &str| parse_value(&parse_sexp(s).expect("parses")).map(|v| v.0.low_u64());
+        assert_eq!(read("#x0f"), Some(15));
+        assert_eq!(read("#b101"), Some(5));
+        assert_eq!(read("(_ bv7 8)"), Some(7));
+        assert_eq!(read("(_ NaN 8 24)"), Some(0x7fc0_0000));
+        assert_eq!(read("(_ -oo 8 24)"), Some(0xff80_0000));
+        assert_eq!(read("(_ -zero 11 53)"), Some(1 << 63));
+        assert_eq!(read("(fp #b0 #x7f #b00000000000000000000000)"), Some(0x3f80_0000));
+        assert_eq!(read("((as const (Array Int Int)) 0)"), None);
+        assert_eq!(parse_sexp("(a (b"), None);
+    }
+
+    #[test]
+    fn a_missing_program_is_said_so() {
+        let mut p = TermPool::new();
+        let b = p.var("b", Sort::Bool);
+        let mut z3 = Z3Solver::new("/nonexistent/z3".into());
+        let answer = z3.check(&mut p, &[b], &Limits::none());
+        assert!(matches!(answer, Answer::Unknown(Reason::BackendMissing(_))), "{answer}");
+    }
+}
