@@ -224,7 +224,7 @@ impl Program for Scanner {
         }
         let c = p.select(bytes, at);
         let k = p.bv(8, 48 + 7 * trace.len() as u64);
-        Some(if trace.len() % 2 == 0 { p.eq(c, k) } else { p.ult(c, k) })
+        Some(if trace.len().is_multiple_of(2) { p.eq(c, k) } else { p.ult(c, k) })
     }
 }
 
