@@ -248,6 +248,13 @@ fn float_to_int(value: f64, to: Type, is_signed: bool) -> Result<u128, TrapKind>
     Ok(if is_signed { truncate(to, whole as i128 as u128) } else { whole as u128 })
 }
 
+/// Whether a switch's operand lies in a case. Cases are numbers of the operand's C type, signed or
+/// not; only one of the two readings of the bits can lie in a case that was written for it.
+pub fn in_case(ty: Type, bits: u128, low: i128, high: i128) -> bool {
+    let inside = |value: i128| low <= value && value <= high;
+    inside(signed(ty.bits(), bits)) || i128::try_from(bits).is_ok_and(inside)
+}
+
 /// The address `base + index * size`, which wraps.
 pub const fn element_address(base: u64, index: u64, size: u64) -> u64 {
     base.wrapping_add(index.wrapping_mul(size))

@@ -12,6 +12,7 @@ pub mod ctype;
 pub mod decision;
 pub mod expr;
 pub mod function;
+pub mod interp;
 pub mod libc;
 pub mod program;
 pub mod source;

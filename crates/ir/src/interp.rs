@@ -1,0 +1,177 @@
+//! The concrete interpreter: runs a [`Test`] on a [`Program`], byte by byte.
+//!
+//! It is the oracle for the symbolic engine, so it is written for clarity: memory is objects of
+//! bytes at fixed addresses ([`memory`]), expressions follow [`crate::arith`], the functions of
+//! [`crate::libc::MODELLED`] are modelled, every other undefined function returns what the test
+//! says, or zero.
+//!
+//! # What it decides where C leaves it open
+//! - Reading bytes or registers that were never written gives zero and sets a flag in the outcome.
+//! - Misaligned accesses are allowed, as on the processors at hand.
+//! - A local's memory is at the address that its frame gave it; what `Leave` or a return ended is
+//!   no longer there, and its addresses are not given out again. So it is for freed memory.
+//! - Addresses below [`memory::NULL_PAGE`] are null dereferences.
+//! - Functions of one machine signature may be called through each other's pointers.
+//! - A copy of overlapping places copies as if through a buffer.
+//!
+//! # Observers
+//! An [`Observer`] hears of every place that labels can stand at, together with a [`View`] of the
+//! state there, on which it may evaluate expressions. A decision's event is fired when its outcome
+//! is known: conditions that were not reached have their value on the state at that moment if they
+//! are pure, else none.
+
+use lydian_base::StopReason;
+
+use crate::arith::Overflow;
+use crate::function::Function;
+use crate::program::{FuncId, GlobalId, Program};
+use crate::source::Point;
+use crate::stmt::TrapKind;
+use crate::test::Test;
+
+mod builtins;
+mod calls;
+mod character;
+mod machine;
+mod math;
+pub mod memory;
+mod models;
+mod observe;
+mod plan;
+mod start;
+mod strings;
+
+pub use memory::{Memory, Place};
+pub use observe::{DecisionEvent, Observer, Silent, View};
+pub use plan::{Plan, Value};
+
+/// What a run may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What signed operators do on overflow.
+    pub overflow: Overflow,
+    /// How many statements and terminators may run.
+    pub max_steps: u64,
+    /// How many calls may be open at once.
+    pub max_depth: u32,
+    /// How many bytes the heap and the stack may have together.
+    pub max_memory: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            overflow: Overflow::Wrap,
+            max_steps: 10_000_000,
+            max_depth: 1000,
+            max_memory: 256 << 20,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The function returned.
+    Returned,
+    /// `exit` with this status.
+    Exited(i32),
+    /// A fault of the program under test.
+    Trapped(TrapKind),
+    /// A function that never returns was called, and nothing is known of it.
+    NoReturn(FuncId),
+    /// A limit was reached.
+    Stopped(StopReason),
+    /// More calls than allowed were open; the limit.
+    TooDeep(u32),
+}
+
+/// Where in the program something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The function.
+    pub function: FuncId,
+    /// The statement or terminator.
+    pub point: Point,
+}
+
+/// What a run did.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// Where it ended; `None` where the tested function returned.
+    pub location: Option<Location>,
+    /// The bytes of the result, of the size of its type; `None` for `void` and where the function
+    /// did not return a value.
+    pub result: Option<Vec<u8>>,
+    /// The contents of the test's objects at the end, in their order.
+    pub objects: Vec<Vec<u8>>,
+    /// The contents of the globals at the end, in the order of the program.
+    pub globals: Vec<Vec<u8>>,
+    /// Where a value that was never written was first used; `None` if that did not happen.
+    pub uninitialised: Option<Location>,
+    /// How many statements and terminators ran.
+    pub steps: u64,
+    /// The undefined functions that were called, in order. Modelled functions are left out.
+    pub externals: Vec<FuncId>,
+    /// All memory at the end.
+    pub memory: Memory,
+}
+
+impl Outcome {
+    /// The contents of a global at the end.
+    pub fn global(&self, global: GlobalId) -> &[u8] {
+        use lydian_base::EntityId;
+        self.globals.get(global.index()).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Why a test cannot be run on a program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadTest {
+    /// There is no such function with a body.
+    #[error("there is no function {0} with a body")]
+    NoFunction(String),
+    /// It has more or fewer arguments than the function has parameters.
+    #[error("the function has {wanted} parameters, the test {given} arguments")]
+    Arguments {
+        /// Parameters.
+        wanted: usize,
+        /// Arguments.
+        given: usize,
+    },
+    /// An image is larger than what it is of.
+    #[error("the image of {0} is too large")]
+    TooLarge(String),
+    /// An object lies over another one or outside of the region of inputs.
+    #[error("object {0} is misplaced")]
+    Misplaced(String),
+    /// A pointer in an image names what is not there or stands over the image's end.
+    #[error("a pointer in the image of {0} leads nowhere")]
+    Pointer(String),
+    /// There is no such global.
+    #[error("there is no global {0}")]
+    NoGlobal(String),
+}
+
+/// Runs a test. The program must have passed [`crate::verify::verify`].
+///
+/// # Errors
+/// Where the test does not suit the program. A fault of the program under test is no error but an
+/// [`End`].
+pub fn run(
+    program: &Program,
+    test: &Test,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, BadTest> {
+    let function = program.function_named(&test.function);
+    let body = |function: &Function| function.body.is_some();
+    let function = function.filter(|id| body(&program.functions[*id]));
+    let function = function.ok_or_else(|| BadTest::NoFunction(test.function.clone()))?;
+    machine::Machine::start(program, test, options, function)?.run(observer)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! Allocation, the ends of a program, and promises to the compiler.
+
+use lydian_base::StopReason;
+
+use super::End;
+use super::machine::{Machine, Step, Stop};
+use super::memory::{Place, Region};
+use crate::libc::{LibFn, Model};
+use crate::stmt::TrapKind;
+
+/// What `malloc` aligns to.
+const HEAP_ALIGN: u64 = 16;
+
+impl Machine<'_> {
+    pub(super) fn allocation_function(
+        &mut self,
+        model: &Model,
+        a: u64,
+        b: u64,
+    ) -> Step<Option<u128>> {
+        let address = match model.function {
+            LibFn::Malloc => self.allocate(model.name, Some(a))?,
+            LibFn::Calloc => {
+                let size = a.checked_mul(b);
+                let address = self.allocate(model.name, size)?;
+                if address != 0 {
+                    self.memory.fill(address, size.unwrap_or(0), 0)?;
+                }
+                address
+            }
+            LibFn::Realloc => self.reallocate(model.name, a, b)?,
+            LibFn::Free => {
+                self.free(a)?;
+                return Ok(None);
+            }
+            _ => {
+                let limit = if model.function == LibFn::Strdup { u64::MAX } else { b };
+                let length = self.length(a, limit)?;
+                let address = self.allocate(model.name, length.checked_add(1))?;
+                if address != 0 {
+                    let bytes = self.memory.read(a, length)?;
+                    self.memory.write_as_read(address, &bytes)?;
+                    self.memory.fill(address + length, 1, 0)?;
+                }
+                address
+            }
+        };
+        Ok(Some(u128::from(address)))
+    }
+
+    /// Memory that was never written; 0 where the test says that this call fails, or the size is
+    /// more than an object can have.
+    fn allocate(&mut self, name: &str, size: Option<u64>) -> Step<u64> {
+        let fails = self.next_result(name).is_some_and(|image| image.first() == Some(&0));
+        let Some(size) = size.filter(|size| !fails && *size <= i64::MAX as u64) else {
+            return Ok(0);
+        };
+        self.used = self.used.saturating_add(size);
+        if self.used > self.max_memory() {
+            return Err(Stop::End(End::Stopped(StopReason::Memory(self.max_memory()))));
+        }
+        let (index, address) = self.memory.allocate(Region::Heap, size, HEAP_ALIGN);
+        self.memory.object_mut(Region::Heap, index).begin();
+        Ok(address)
+    }
+
+    fn reallocate(&mut self, name: &str, old: u64, size: u64) -> Step<u64> {
+        if old == 0 {
+            return self.allocate(name, Some(size));
+        }
+        let index = self.allocated(old)?;
+        if size == 0 {
+            self.free(old)?;
+            return Ok(0);
+        }
+        let kept = self.memory.objects(Region::Heap)[index].size.min(size);
+        let new = self.allocate(name, Some(size))?;
+        if new != 0 {
+            let bytes = self.memory.read(old, kept)?;
+            self.memory.write_as_read(new, &bytes)?;
+            self.free(old)?;
+        }
+        Ok(new)
+    }
+
+    /// The position of the live allocation that begins at an address.
+    fn allocated(&self, address: u64) -> Step<usize> {
+        match self.memory.place(address) {
+            Place::Object(Region::Heap, index, 0) => Ok(index),
+            _ => Err(TrapKind::BadFree.into()),
+        }
+    }
+
+    fn free(&mut self, address: u64) -> Step<()> {
+        if address != 0 {
+            let index = self.allocated(address)?;
+            let object = self.memory.object_mut(Region::Heap, index);
+            self.used = self.used.saturating_sub(object.size);
+            object.end();
+        }
+        Ok(())
+    }
+
+    pub(super) fn end_function(&mut self, function: LibFn, status: u128) -> Step<Option<u128>> {
+        Err(match function {
+            LibFn::Abort | LibFn::AssertFail => TrapKind::Abort.into(),
+            LibFn::Unreachable => TrapKind::Unreachable.into(),
+            LibFn::Trap => TrapKind::Trap.into(),
+            _ => Stop::End(End::Exited(status as u32 as i32)),
+        })
+    }
+
+    pub(super) fn hint_function(
+        &mut self,
+        function: LibFn,
+        a: u128,
+        b: u128,
+    ) -> Step<Option<u128>> {
+        Ok(match function {
+            LibFn::Assume if a == 0 => return Err(TrapKind::Unreachable.into()),
+            LibFn::Assume | LibFn::Prefetch => None,
+            LibFn::ConstantP => Some(0),
+            // Nothing is known of the object's size: as much as can be, or as little.
+            LibFn::ObjectSize | LibFn::DynamicObjectSize => {
+                Some(if b & 2 == 0 { u128::from(u64::MAX) } else { 0 })
+            }
+            _ => Some(a),
+        })
+    }
+}

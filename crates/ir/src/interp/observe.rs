@@ -1,0 +1,183 @@
+//! What watches a run, and the state that it sees.
+
+use std::cell::RefCell;
+
+use lydian_base::{Arena, EntityId};
+
+use super::memory::Memory;
+use super::plan::{Ground, Plan, Value};
+use crate::decision::{BoolTree, Condition, ConditionId, Decision, DecisionId, Purity, Truth};
+use crate::expr::{ExprArena, ExprId};
+use crate::function::Body;
+use crate::program::{FuncId, Program};
+use crate::source::RootId;
+use crate::stmt::{BranchOrigin, Edge, MarkId, TrapKind};
+
+/// The state at a place of a run: the running call's registers and locals, and all memory.
+pub struct View<'a> {
+    pub(super) program: &'a Program,
+    pub(super) function: FuncId,
+    pub(super) body: &'a Body,
+    pub(super) ground: Ground<'a>,
+    pub(super) scratch: RefCell<Vec<u128>>,
+}
+
+impl std::fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "View({})", self.function)
+    }
+}
+
+/// One evaluation of a decision, told at its outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecisionEvent {
+    /// The decision.
+    pub decision: DecisionId,
+    /// Its outcome.
+    pub outcome: bool,
+    /// For each condition its value where it was reached.
+    pub reached: Vec<Option<bool>>,
+    /// For each condition its value: as evaluated where it was reached; else on the state at the
+    /// outcome if it is pure; else unknown.
+    pub values: Vec<Truth>,
+}
+
+/// Hears of every place that labels can stand at. All functions do nothing by default.
+pub trait Observer {
+    /// A function is entered, its parameters being set.
+    fn entry(&mut self, view: &View<'_>) {
+        let _ = view;
+    }
+    /// Control passes a mark.
+    fn mark(&mut self, view: &View<'_>, mark: MarkId) {
+        let _ = (view, mark);
+    }
+    /// An edge is taken.
+    fn edge(&mut self, view: &View<'_>, edge: Edge) {
+        let _ = (view, edge);
+    }
+    /// A condition is about to be evaluated by a branch.
+    fn condition(&mut self, view: &View<'_>, origin: &BranchOrigin) {
+        let _ = (view, origin);
+    }
+    /// A decision has its outcome; the edge that ends it is not yet taken.
+    fn decision(&mut self, view: &View<'_>, event: &DecisionEvent) {
+        let _ = (view, event);
+    }
+    /// A root is about to be evaluated.
+    fn root(&mut self, view: &View<'_>, root: RootId) {
+        let _ = (view, root);
+    }
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}
+
+impl View<'_> {
+    /// The function that runs.
+    pub fn function(&self) -> FuncId {
+        self.function
+    }
+
+    /// Its body.
+    pub fn body(&self) -> &Body {
+        self.body
+    }
+
+    /// All memory.
+    pub fn memory(&self) -> &Memory {
+        self.ground.memory
+    }
+
+    /// The value of an expression of `arena`, which is the body's or extends it. Prepares it anew;
+    /// keep a [`Plan`] for what is evaluated often.
+    ///
+    /// # Errors
+    /// The trap that evaluating it gives.
+    pub fn eval(&self, arena: &ExprArena, expr: ExprId) -> Result<Value, TrapKind> {
+        self.eval_plan(&Plan::new(self.program, arena, &self.body.types_in(arena), expr))
+    }
+
+    /// The value of a prepared expression of this function.
+    ///
+    /// # Errors
+    /// The trap that evaluating it gives.
+    pub fn eval_plan(&self, plan: &Plan) -> Result<Value, TrapKind> {
+        plan.eval(&self.ground, &mut self.scratch.borrow_mut())
+    }
+
+    /// The truth of an `i1` expression, unknown where evaluating it traps.
+    pub fn truth(&self, arena: &ExprArena, expr: ExprId) -> Truth {
+        Truth::from(self.eval(arena, expr).ok().map(|value| value.bits != 0))
+    }
+
+    /// Whether a user label's predicate holds here. Pure conditions have their value; the others
+    /// have theirs where short-circuit evaluation reaches them.
+    pub fn user_label(&self, predicate: &Decision) -> Truth {
+        self.tree(&predicate.tree, &predicate.conditions, true)
+    }
+
+    fn tree(
+        &self,
+        tree: &BoolTree,
+        conditions: &Arena<ConditionId, Condition>,
+        reached: bool,
+    ) -> Truth {
+        let at = |tree: &BoolTree, reached| self.tree(tree, conditions, reached);
+        match tree {
+            BoolTree::Const(value) => Truth::from(*value),
+            BoolTree::Cond(id) => {
+                let condition = &conditions[*id];
+                match reached || condition.purity == Purity::Pure {
+                    true => self.truth(&self.body.exprs, condition.expr),
+                    false => Truth::Unknown,
+                }
+            }
+            BoolTree::Not(a) => !at(a, reached),
+            BoolTree::And(a, b) => {
+                let a = at(a, reached);
+                a.and(at(b, reached && a == Truth::True))
+            }
+            BoolTree::Or(a, b) => {
+                let a = at(a, reached);
+                a.or(at(b, reached && a == Truth::False))
+            }
+            BoolTree::BitAnd(a, b) => at(a, reached).and(at(b, reached)),
+            BoolTree::BitOr(a, b) => at(a, reached).or(at(b, reached)),
+            BoolTree::Eq(a, b) => !at(a, reached).xor(at(b, reached)),
+            BoolTree::Xor(a, b) => at(a, reached).xor(at(b, reached)),
+            BoolTree::Ite(c, a, b) => {
+                let c = at(c, reached);
+                let a = at(a, reached && c == Truth::True);
+                let b = at(b, reached && c == Truth::False);
+                match c {
+                    Truth::True => a,
+                    Truth::False => b,
+                    Truth::Unknown if a == b => a,
+                    Truth::Unknown => Truth::Unknown,
+                }
+            }
+        }
+    }
+
+    /// The event of a decision that has its outcome now.
+    pub(super) fn event(
+        &self,
+        decision: DecisionId,
+        outcome: bool,
+        reached: Vec<Option<bool>>,
+    ) -> DecisionEvent {
+        let conditions = &self.body.decisions[decision].conditions;
+        let values = conditions.iter().map(|(id, condition)| match reached[id.index()] {
+            Some(value) => Truth::from(value),
+            None if condition.purity == Purity::Pure => {
+                self.truth(&self.body.exprs, condition.expr)
+            }
+            None => Truth::Unknown,
+        });
+        DecisionEvent { decision, outcome, values: values.collect(), reached }
+    }
+}

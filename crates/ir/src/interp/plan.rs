@@ -1,0 +1,177 @@
+//! Expressions prepared for evaluation: their nodes in the order in which they are evaluated.
+//!
+//! That order is the one of the operands from left to right, each node before its users and once.
+//! So an expression is evaluated without recursion, whatever its depth, and a trap is the first
+//! one in that order.
+
+use lydian_base::{EntityId, SideTable};
+use rustc_hash::FxHashMap;
+
+use super::memory::Memory;
+use crate::arith::{self, Overflow};
+use crate::expr::{BitField, Expr, ExprArena, ExprId, Type};
+use crate::program::{Program, RelocationTarget};
+use crate::stmt::TrapKind;
+
+/// A node with the positions of its operands.
+#[derive(Clone, Debug)]
+struct Node {
+    expr: Expr,
+    /// Type of the first operand.
+    ty: Type,
+    a: u32,
+    b: u32,
+    /// What is added to the base, for a member.
+    offset: u64,
+}
+
+/// An expression that is ready for evaluation on any state of its function.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    nodes: Vec<Node>,
+}
+
+/// The bits of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// The bits, zero-extended.
+    pub bits: u128,
+    /// Whether something that was never written went into it.
+    pub uninitialised: bool,
+}
+
+/// What an expression is evaluated on.
+pub(super) struct Ground<'a> {
+    pub(super) memory: &'a Memory,
+    pub(super) registers: &'a [Value],
+    /// The addresses of memory locals.
+    pub(super) addresses: &'a [u64],
+    pub(super) overflow: Overflow,
+}
+
+impl Plan {
+    /// Prepares an expression. `types` are those of the arena's expressions
+    /// ([`crate::Body::types_in`]).
+    pub fn new(
+        program: &Program,
+        arena: &ExprArena,
+        types: &SideTable<ExprId, Type>,
+        expr: ExprId,
+    ) -> Self {
+        let mut nodes = Vec::new();
+        let mut positions: FxHashMap<ExprId, u32> = FxHashMap::default();
+        let mut work = vec![(expr, false)];
+        while let Some((id, operands_done)) = work.pop() {
+            if positions.contains_key(&id) {
+                continue;
+            }
+            let mut operands = [None; 2];
+            let mut count = 0;
+            arena[id].for_each_operand(|operand| {
+                operands[count] = Some(operand);
+                count += 1;
+            });
+            if !operands_done && count > 0 {
+                work.push((id, true));
+                work.extend(operands.iter().rev().flatten().map(|operand| (*operand, false)));
+                continue;
+            }
+            let position =
+                |operand: Option<ExprId>| operand.map_or(0, |operand| positions[&operand]);
+            let offset = match &arena[id] {
+                Expr::Field { record, field, .. } => {
+                    program.types.records[*record].fields[*field as usize].bit_offset / 8
+                }
+                _ => 0,
+            };
+            nodes.push(Node {
+                expr: arena[id].clone(),
+                ty: operands[0].map_or(Type::Ptr, |operand| types[operand]),
+                a: position(operands[0]),
+                b: position(operands[1]),
+                offset,
+            });
+            positions.insert(id, nodes.len() as u32 - 1);
+        }
+        Self { nodes }
+    }
+
+    pub(super) fn eval(
+        &self,
+        ground: &Ground<'_>,
+        scratch: &mut Vec<u128>,
+    ) -> Result<Value, TrapKind> {
+        scratch.clear();
+        let mut uninitialised = false;
+        for node in &self.nodes {
+            let (a, b) = (operand(scratch, node.a), operand(scratch, node.b));
+            let value = node.eval(ground, a, b, &mut uninitialised)?;
+            scratch.push(value);
+        }
+        let bits = scratch.last().copied().unwrap_or(0);
+        Ok(Value { bits, uninitialised })
+    }
+}
+
+fn operand(values: &[u128], position: u32) -> u128 {
+    values.get(position as usize).copied().unwrap_or(0)
+}
+
+impl Node {
+    fn eval(
+        &self,
+        ground: &Ground<'_>,
+        a: u128,
+        b: u128,
+        uninitialised: &mut bool,
+    ) -> Result<u128, TrapKind> {
+        Ok(match &self.expr {
+            Expr::Const(_, bits) => *bits,
+            Expr::Local(local) => {
+                let value = ground.registers[local.index()];
+                *uninitialised |= value.uninitialised;
+                value.bits
+            }
+            Expr::AddrLocal(local) => u128::from(ground.addresses[local.index()]),
+            Expr::AddrGlobal(global) => u128::from(ground.memory.global_address(*global)),
+            Expr::AddrFunc(function) => u128::from(Memory::function_address(*function)),
+            Expr::Load { ty, .. } => {
+                let (bits, written) = ground.memory.load(a as u64, ty.bytes())?;
+                *uninitialised |= !written;
+                bits
+            }
+            Expr::LoadBits { field, .. } => {
+                let (bits, written) = load_bits(ground.memory, a as u64, field)?;
+                *uninitialised |= !written;
+                bits
+            }
+            Expr::Unary(op, _) => arith::unary(*op, self.ty, a, ground.overflow)?,
+            Expr::Binary(op, ..) => arith::binary(*op, self.ty, a, b, ground.overflow)?,
+            Expr::Cmp(op, ..) => u128::from(arith::compare(*op, self.ty, a, b)),
+            Expr::Cast(op, to, _) => arith::cast(*op, self.ty, *to, a)?,
+            Expr::Field { .. } => u128::from((a as u64).wrapping_add(self.offset)),
+            Expr::Index { size, .. } => {
+                u128::from(arith::element_address(a as u64, b as u64, *size))
+            }
+            Expr::PtrDiff { size, .. } => {
+                u128::from(arith::address_difference(a as u64, b as u64, *size))
+            }
+        })
+    }
+}
+
+/// A bit-field's value. Whether its bytes were written is asked of all bytes that hold it, since
+/// bits are not told apart: the other bits of a byte that a store of bits made are taken for
+/// written too.
+fn load_bits(memory: &Memory, address: u64, field: &BitField) -> Result<(u128, bool), TrapKind> {
+    let (raw, written) = memory.load(address, field.bytes())?;
+    Ok((arith::extract_bits(field, raw), written))
+}
+
+/// The address of what a relocation in a global's first contents names.
+pub(super) fn target_address(memory: &Memory, target: RelocationTarget) -> u64 {
+    match target {
+        RelocationTarget::Global(global) => memory.global_address(global),
+        RelocationTarget::Function(function) => Memory::function_address(function),
+    }
+}

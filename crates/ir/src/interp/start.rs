@@ -1,0 +1,146 @@
+//! The state in which a test begins.
+
+use lydian_base::EntityId;
+use rustc_hash::FxHashMap;
+
+use super::BadTest;
+use super::memory::{Memory, Region};
+use super::plan::target_address;
+use crate::libc::{TABLE_START, case_table, class_table};
+use crate::program::{GlobalInit, Program};
+use crate::test::{Image, PointerTarget, Test};
+
+/// Bytes of an image, its pointers being filled in.
+pub(super) fn image_bytes(
+    program: &Program,
+    memory: &Memory,
+    test: &Test,
+    image: &Image,
+    name: &str,
+) -> Result<Vec<u8>, BadTest> {
+    let bad = || BadTest::Pointer(name.to_owned());
+    let mut bytes = image.bytes.clone();
+    for pointer in &image.pointers {
+        let address = match &pointer.target {
+            PointerTarget::Object(index, offset) => {
+                let object = test.objects.get(*index as usize).ok_or_else(bad)?;
+                object.address.wrapping_add(*offset)
+            }
+            PointerTarget::Global(global, offset) => {
+                let global = program.global_named(global).ok_or_else(bad)?;
+                memory.global_address(global).wrapping_add(*offset)
+            }
+            PointerTarget::Function(function) => {
+                let function = program.function_named(function).ok_or_else(bad)?;
+                Memory::function_address(function)
+            }
+        };
+        let start = usize::try_from(pointer.offset).map_err(|_| bad())?;
+        let end = start.checked_add(8).ok_or_else(bad)?;
+        let place = bytes.get_mut(start..end).ok_or_else(bad)?;
+        place.copy_from_slice(&address.to_le_bytes());
+    }
+    Ok(bytes)
+}
+
+/// Memory with globals and the test's objects, none of them larger than `max_size`.
+pub(super) fn memory(program: &Program, test: &Test, max_size: u64) -> Result<Memory, BadTest> {
+    let mut memory = Memory::new(program.functions.len());
+    for global in program.globals.values() {
+        if global.size > max_size {
+            return Err(BadTest::TooLarge(global.name.clone()));
+        }
+        memory.allocate(Region::Global, global.size, global.align);
+    }
+    initialise_globals(program, &mut memory);
+    for object in &test.objects {
+        let size = program.types.size(object.ty).and_then(|size| size.checked_mul(object.count));
+        let size = size.unwrap_or(object.image.bytes.len() as u64);
+        if object.image.bytes.len() as u64 > size || size > max_size {
+            return Err(BadTest::TooLarge(object.name.clone()));
+        }
+        if !memory.place_input(object.address, size, false) {
+            return Err(BadTest::Misplaced(object.name.clone()));
+        }
+    }
+    for object in &test.objects {
+        let bytes = image_bytes(program, &memory, test, &object.image, &object.name)?;
+        let placed = memory.write(object.address, &bytes);
+        placed.map_err(|_| BadTest::Misplaced(object.name.clone()))?;
+    }
+    for input in &test.globals {
+        let name = &input.name;
+        let global = program.global_named(name).ok_or_else(|| BadTest::NoGlobal(name.clone()))?;
+        let bytes = image_bytes(program, &memory, test, &input.image, name)?;
+        let address = memory.global_address(global);
+        let written = memory.write(address, &bytes);
+        written.map_err(|_| BadTest::TooLarge(name.clone()))?;
+    }
+    protect(program, test, &mut memory);
+    Ok(memory)
+}
+
+fn initialise_globals(program: &Program, memory: &mut Memory) {
+    for (id, global) in program.globals.iter() {
+        let GlobalInit::Data { items, relocations } = &global.init else { continue };
+        let base = memory.global_address(id);
+        // The verifier has seen that all of this lies inside.
+        for item in items {
+            _ = memory.write(base + item.offset, &item.bytes);
+        }
+        for relocation in relocations {
+            let address = target_address(memory, relocation.target);
+            let address = address.wrapping_add_signed(relocation.addend);
+            _ = memory.write(base + relocation.offset, &address.to_le_bytes());
+        }
+    }
+}
+
+/// Makes what may not be written read-only, once it has its contents.
+fn protect(program: &Program, test: &Test, memory: &mut Memory) {
+    for (id, global) in program.globals.iter() {
+        memory.object_mut(Region::Global, id.index()).read_only = global.read_only;
+    }
+    let read_only: FxHashMap<u64, bool> =
+        test.objects.iter().map(|object| (object.address, object.read_only)).collect();
+    for index in 0..memory.objects(Region::Input).len() {
+        let object = memory.object_mut(Region::Input, index);
+        object.read_only = read_only.get(&object.base).copied().unwrap_or(false);
+    }
+}
+
+/// The C library's tables of characters, and the address that each function returns for its one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CharacterTables {
+    pub(super) classes: u64,
+    pub(super) to_lower: u64,
+    pub(super) to_upper: u64,
+}
+
+impl CharacterTables {
+    /// Puts the tables behind the globals.
+    pub(super) fn place(memory: &mut Memory) -> Self {
+        let classes = class_table().iter().flat_map(|entry| entry.to_le_bytes()).collect();
+        let case = |to_upper| {
+            let table = case_table(to_upper);
+            table.iter().flat_map(|entry| entry.to_le_bytes()).collect::<Vec<u8>>()
+        };
+        Self {
+            classes: place_table(memory, classes, 2),
+            to_lower: place_table(memory, case(false), 4),
+            to_upper: place_table(memory, case(true), 4),
+        }
+    }
+}
+
+/// A table, and the address of a pointer to its entry for 0.
+fn place_table(memory: &mut Memory, bytes: Vec<u8>, entry: u64) -> u64 {
+    let (table, base) = memory.allocate(Region::Global, bytes.len() as u64, 8);
+    let (pointer, address) = memory.allocate(Region::Global, 8, 8);
+    let zero = base + entry * u64::from(TABLE_START.unsigned_abs());
+    _ = memory.write(base, &bytes);
+    _ = memory.write(address, &zero.to_le_bytes());
+    memory.object_mut(Region::Global, table).read_only = true;
+    memory.object_mut(Region::Global, pointer).read_only = true;
+    address
+}

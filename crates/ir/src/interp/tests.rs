@@ -1,0 +1,617 @@
+use super::*;
+use crate::CTypeId;
+use crate::decision::{ConditionId, Truth};
+use crate::source::RootId;
+use crate::stmt::{BranchOrigin, Edge, MarkId};
+use crate::test::INPUT_REGION;
+use crate::test::{ExternalResult, GlobalInput, Image, ImagePointer, PointerTarget, TestObject};
+use crate::text::parse;
+use crate::verify::verify;
+use lydian_base::EntityId;
+
+/// Types and globals that the programs of these tests share.
+const HEAD: &str = r#"
+ty0 = void
+ty1 = int "int" 32 signed
+ty2 = int "char" 8 signed
+ty3 = pointer ty2
+ty4 = int "unsigned long" 64 unsigned
+ty5 = double
+ty6 = record rec0
+ty7 = pointer ty6
+ty8 = pointer ty1
+ty9 = function ty1 (ty1)
+ty10 = pointer ty9
+ty11 = function ty1 (ty1, ty1)
+ty12 = function ty4 (ty3, ty3, ty4)
+ty13 = function ty6 (ty6, ty1)
+ty14 = function ty0 ()
+ty15 = function ty1 (ty7)
+rec0 = struct "struct s" size 8 align 4 {
+  "a" ty1 at 0 "b" ty1 at 35 bits 5 "c" ty1 at 40 bits 9
+}
+global g0 "g" ty1 size 4 align 4 external = { 0: "\x05\x00\x00\x00" }
+global g1 "text" ty2 size 6 align 1 internal const = { 0: "hello\x00" }
+global g2 "gp" ty3 size 8 align 8 external = { 0: &g1 + 1 }
+"#;
+
+fn program(functions: &str) -> Program {
+    let text = format!("{HEAD}{functions}");
+    let program = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let found: Vec<_> = verify(&program).iter().map(ToString::to_string).collect();
+    assert!(found.is_empty(), "{found:#?}");
+    program
+}
+
+/// A function of two integers whose body is one block.
+fn two_ints(stmts: &str) -> String {
+    format!(
+        "function f0 \"f\" ty11 external (\"x\", \"y\") {{ params (v0, v1)
+         local v0 \"x\" ty1 param register i32 local v1 \"y\" ty1 param register i32
+         local v2 \"t\" ty1 var register i32 local v3 \"m\" ty1 var memory 4 4
+         local v4 \"p\" ty3 temp register ptr local v5 \"s\" ty6 var memory 8 4
+         entry bb0 bb0: {stmts} }}\n"
+    )
+}
+
+fn int(value: i32) -> Image {
+    Image { bytes: value.to_le_bytes().to_vec(), pointers: vec![] }
+}
+
+fn pointer_to(target: PointerTarget) -> Image {
+    Image { bytes: vec![0; 8], pointers: vec![ImagePointer { offset: 0, target }] }
+}
+
+fn test(args: Vec<Image>) -> Test {
+    Test { function: "f".into(), objects: vec![], args, globals: vec![], externals: vec![] }
+}
+
+fn object(address: u64, bytes: &[u8]) -> TestObject {
+    TestObject {
+        name: format!("at {address:x}"),
+        address,
+        ty: CTypeId::from_index(2),
+        count: bytes.len() as u64,
+        align: 1,
+        image: Image { bytes: bytes.to_vec(), pointers: vec![] },
+        read_only: false,
+    }
+}
+
+fn run_with(program: &Program, test: &Test) -> Outcome {
+    run(program, test, &Options::default(), &mut Silent).unwrap()
+}
+
+/// Runs a body of [`two_ints`] on two numbers.
+fn run_ints(stmts: &str, x: i32, y: i32) -> Outcome {
+    run_with(&program(&two_ints(stmts)), &test(vec![int(x), int(y)]))
+}
+
+fn result(outcome: &Outcome) -> i64 {
+    assert_eq!(outcome.end, End::Returned, "{:?}", outcome.location);
+    let bytes = outcome.result.as_ref().expect("the function returned a value");
+    let mut raw = [0; 8];
+    raw[..bytes.len()].copy_from_slice(bytes);
+    if bytes.len() == 4 {
+        i64::from(i64::from_le_bytes(raw) as i32)
+    } else {
+        i64::from_le_bytes(raw)
+    }
+}
+
+#[test]
+fn a_store_then_a_load_gives_the_value_back() {
+    let body = "s0: enter v3 s1: store i32 &v3, add.s(v0, v1) return load i32(&v3)";
+    let outcome = run_ints(body, 40, 2);
+    assert_eq!(result(&outcome), 42);
+    assert_eq!((outcome.steps, outcome.uninitialised), (3, None));
+}
+
+#[test]
+fn every_trap_is_given_where_it_belongs() {
+    let cases = [
+        ("return div.s(v0, 0:i32)", TrapKind::DivisionByZero),
+        ("return div.s(0x80000000:i32, -1:i32)", TrapKind::SignedOverflow),
+        ("return shl.s(v0, 32:i32)", TrapKind::ShiftRange),
+        ("return ftos i32(1e300:f64)", TrapKind::FloatToInt),
+        ("return load i32(0:ptr)", TrapKind::NullDereference),
+        ("return load i32(index 1(0:ptr, 4095:i64))", TrapKind::NullDereference),
+        ("return load i32(index 4(&g0, 1:i64))", TrapKind::OutOfBounds),
+        ("return load i32(index 1(&g0, -1:i64))", TrapKind::OutOfBounds),
+        ("return load i32(0xffffffffffffffff:ptr)", TrapKind::OutOfBounds),
+        ("return load i32(&v3)", TrapKind::OutOfBounds),
+        ("s0: enter v3 s1: leave v3 return load i32(&v3)", TrapKind::OutOfBounds),
+        ("s0: store i8 &g1, 0:i8 return v0", TrapKind::ReadOnly),
+        ("trap unreachable", TrapKind::Unreachable),
+        ("trap trap", TrapKind::Trap),
+        ("s0: call *&g0 ty9 (v0) (ty1) return v0", TrapKind::BadCall),
+        ("s0: call *0:ptr ty9 (v0) (ty1) return v0", TrapKind::BadCall),
+        ("s0: call *&f0 ty9 (v0) (ty1) return v0", TrapKind::BadCall),
+        ("s0: zero index 1(&g0, 1:i64), 4 return v0", TrapKind::OutOfBounds),
+        ("s0: copy &g1, &g2, 6 return v0", TrapKind::ReadOnly),
+    ];
+    for (body, kind) in cases {
+        let outcome = run_ints(body, 1, 1);
+        assert_eq!(outcome.end, End::Trapped(kind), "{body}");
+        assert_eq!(outcome.location.unwrap().function, FuncId::from_index(0));
+        assert_eq!(outcome.result, None);
+    }
+}
+
+#[test]
+fn signed_overflow_traps_only_where_it_is_checked() {
+    let program = program(&two_ints("return add.s(v0, v1)"));
+    let test = test(vec![int(i32::MAX), int(1)]);
+    assert_eq!(result(&run_with(&program, &test)), i64::from(i32::MIN));
+    let options = Options { overflow: Overflow::Trap, ..Options::default() };
+    let outcome = run(&program, &test, &options, &mut Silent).unwrap();
+    assert_eq!(outcome.end, End::Trapped(TrapKind::SignedOverflow));
+}
+
+#[test]
+fn a_value_that_was_never_written_is_zero_and_noted() {
+    let outcome = run_ints("s0: enter v3 return load i32(&v3)", 1, 1);
+    assert_eq!((result(&outcome), outcome.uninitialised.is_some()), (0, true));
+    let outcome = run_ints("return v2", 1, 1);
+    assert_eq!((result(&outcome), outcome.uninitialised.is_some()), (0, true));
+    // A copy moves the bytes without looking at them.
+    let copied = "s0: enter v5 s1: store i32 &v5, v0 s2: enter v3 s3: copy &v3, &v5, 4
+                  return load i32(&v3)";
+    assert_eq!(run_ints(copied, 7, 1).uninitialised, None);
+    let padding = "s0: enter v5 s1: store i8 &v5, 1:i8 s2: enter v3 s3: copy &v3, &v5, 4
+                   return load i32(&v3)";
+    assert!(run_ints(padding, 7, 1).uninitialised.is_some());
+}
+
+#[test]
+fn bit_fields_leave_their_neighbours_alone() {
+    let c = "[rec0 2 byte 5 bit 0 width 9 signed i32] index 1(&v5, 5:i64)";
+    let b = "[rec0 1 byte 4 bit 3 width 5 signed i32]";
+    let body = format!(
+        "s0: enter v5 s1: zero &v5, 8 s2: storebits {b} index 1(&v5, 4:i64), v0
+         s3: storebits {c}, v1
+         return add.s(mul.s(loadbits {b}(index 1(&v5, 4:i64)), 1000:i32),
+                      loadbits [rec0 2 byte 5 bit 0 width 9 signed i32](index 1(&v5, 5:i64)))"
+    );
+    assert_eq!(result(&run_ints(&body, -3, 200)), -3000 + 200);
+    assert_eq!(result(&run_ints(&body, 16, 256)), -16 * 1000 - 256);
+}
+
+#[test]
+fn structs_are_passed_and_returned_by_value() {
+    let functions = r#"
+function f0 "f" ty15 external ("p") {
+  params (v0) local v0 "p" ty7 param register ptr local v1 "r" ty6 var memory 8 4
+  entry bb0
+  bb0:
+    s0: enter v1
+    s1: call f1 ty13 (v0, 3:i32) (ty6, ty1) to &v1
+    return sub.s(load i32(field rec0 0(&v1)), load i32(field rec0 0(v0)))
+}
+function f1 "g" ty13 internal ("s", "k") {
+  params (v0, v1) local v0 "s" ty6 param memory 8 4 local v1 "k" ty1 param memory 4 4
+  entry bb0
+  bb0:
+    s0: store i32 &v0, mul.s(load i32(&v0), load i32(&v1))
+    return &v0
+}
+"#;
+    let program = program(functions);
+    let mut test = test(vec![pointer_to(PointerTarget::Object(0, 0))]);
+    test.objects.push(object(INPUT_REGION + 64, &[10, 0, 0, 0, 1, 2, 3, 4]));
+    let outcome = run_with(&program, &test);
+    assert_eq!(result(&outcome), 20);
+    assert_eq!(outcome.objects[0], [10, 0, 0, 0, 1, 2, 3, 4]);
+    test.function = "g".into();
+    test.args = vec![Image { bytes: vec![5, 0, 0, 0, 9, 9, 9, 9], pointers: vec![] }, int(2)];
+    let outcome = run_with(&program, &test);
+    assert_eq!(outcome.result.unwrap(), [10, 0, 0, 0, 9, 9, 9, 9]);
+}
+
+#[test]
+fn recursion_has_a_limit_and_each_call_its_own_locals() {
+    let factorial = r#"
+function f0 "f" ty9 external ("n") {
+  params (v0) local v0 "n" ty1 param register i32 local v1 "" ty1 temp register i32
+  entry bb0
+  bb0: branch le.s(v0, 1:i32) ? bb1 : bb2
+  bb1: return 1:i32
+  bb2: s0: call *&f0 ty9 (sub.s(v0, 1:i32)) (ty1) -> v1 return mul.s(v0, v1)
+}
+"#;
+    let program = program(factorial);
+    assert_eq!(result(&run_with(&program, &test(vec![int(10)]))), 3_628_800);
+    let options = Options { max_depth: 5, ..Options::default() };
+    let outcome = run(&program, &test(vec![int(10)]), &options, &mut Silent).unwrap();
+    assert_eq!(outcome.end, End::TooDeep(5));
+    let options = Options { max_steps: 7, ..Options::default() };
+    let outcome = run(&program, &test(vec![int(10)]), &options, &mut Silent).unwrap();
+    assert_eq!(outcome.end, End::Stopped(StopReason::Steps(7)));
+}
+
+#[test]
+fn what_a_returned_call_left_on_the_stack_cannot_be_reached() {
+    let functions = r#"
+function f0 "f" ty9 external ("n") {
+  params (v0) local v0 "n" ty1 param register i32 local v1 "" ty3 temp register ptr
+  local v2 "" ty4 temp register i64
+  entry bb0
+  bb0: s0: call f1 ty12 (0:ptr, 0:ptr, 0:i64) (ty3, ty3, ty4) -> v2
+       return load i32(bits ptr(v2))
+}
+function f1 "g" ty12 internal ("a", "b", "c") {
+  params (v0, v1, v2) local v0 "a" ty3 param register ptr local v1 "b" ty3 param register ptr
+  local v2 "c" ty4 param memory 8 8
+  entry bb0
+  bb0: return bits i64(&v2)
+}
+"#;
+    let outcome = run_with(&program(functions), &test(vec![int(1)]));
+    assert_eq!(outcome.end, End::Trapped(TrapKind::OutOfBounds));
+}
+
+#[test]
+fn a_test_sets_globals_objects_pointers_and_results_of_externals() {
+    let functions = r#"
+function f0 "f" ty15 external ("p") {
+  params (v0) local v0 "p" ty7 param register ptr local v1 "" ty1 temp register i32
+  local v2 "" ty1 temp register i32 local v3 "" ty1 temp register i32
+  entry bb0
+  bb0:
+    s0: call f1 ty9 (0:i32) (ty1) -> v1
+    s1: call f1 ty9 (0:i32) (ty1) -> v2
+    s2: call f1 ty9 (0:i32) (ty1) -> v3
+    s3: store i8 load ptr(&g2), 1:i8
+    s4: call *load ptr(v0) ty9 (0:i32) (ty1)
+    return add.s(add.s(v1, v2), add.s(v3, load i32(&g0)))
+}
+function f1 "external" ty9 external ("")
+"#;
+    let program = program(functions);
+    let mut test = test(vec![pointer_to(PointerTarget::Object(1, 0))]);
+    test.objects = vec![object(INPUT_REGION + 100, b"abc"), object(INPUT_REGION, &[0; 8])];
+    test.objects[1].image = pointer_to(PointerTarget::Function("external".into()));
+    test.globals = vec![
+        GlobalInput { name: "g".into(), image: int(1000) },
+        GlobalInput { name: "gp".into(), image: pointer_to(PointerTarget::Object(0, 2)) },
+    ];
+    let external = |value| ExternalResult { function: "external".into(), result: int(value) };
+    test.externals = vec![external(1), external(20)];
+    let outcome = run_with(&program, &test);
+    assert_eq!(result(&outcome), 1021);
+    assert_eq!(outcome.objects[0], b"ab\x01");
+    assert_eq!(outcome.global(GlobalId::from_index(0)), 1000i32.to_le_bytes());
+    assert_eq!(outcome.externals.len(), 4);
+    test.objects[0].read_only = true;
+    assert_eq!(run_with(&program, &test).end, End::Trapped(TrapKind::ReadOnly));
+}
+
+#[test]
+fn a_test_that_does_not_suit_the_program_is_refused() {
+    let program = program(&two_ints("return v0"));
+    let refused = |change: &dyn Fn(&mut Test)| {
+        let mut test = test(vec![int(1), int(2)]);
+        change(&mut test);
+        run(&program, &test, &Options::default(), &mut Silent).unwrap_err()
+    };
+    assert_eq!(refused(&|t| t.function = "h".into()), BadTest::NoFunction("h".into()));
+    assert_eq!(refused(&|t| t.args.clear()), BadTest::Arguments { wanted: 2, given: 0 });
+    let large = Image { bytes: vec![0; 17], pointers: vec![] };
+    assert_eq!(refused(&|t| t.args[0] = large.clone()), BadTest::TooLarge("x".into()));
+    let misplaced = |at| BadTest::Misplaced(format!("at {at:x}"));
+    assert_eq!(refused(&|t| t.objects.push(object(64, b"a"))), misplaced(64));
+    let twice = |t: &mut Test| {
+        t.objects = vec![object(INPUT_REGION, b"ab"), object(INPUT_REGION + 1, b"a")]
+    };
+    assert_eq!(refused(&twice), misplaced(INPUT_REGION + 1));
+    let nowhere = pointer_to(PointerTarget::Object(3, 0));
+    assert_eq!(refused(&|t| t.args[0] = nowhere.clone()), BadTest::Pointer("x".into()));
+    let global = GlobalInput { name: "none".into(), image: int(1) };
+    assert_eq!(refused(&|t| t.globals.push(global.clone())), BadTest::NoGlobal("none".into()));
+}
+
+/// Calls a modelled function of the C type `(char *, char *, unsigned long)` or with fewer
+/// parameters, on two objects, and gives the outcome.
+fn call_model(name: &str, letters: &str, a: &[u8], b: &[u8], n: u64) -> Outcome {
+    let values = |letter| match letter {
+        'a' => ("v0", "ty3"),
+        'b' => ("v1", "ty3"),
+        'n' => ("v2", "ty4"),
+        'i' => ("trunc i32(v2)", "ty1"),
+        _ => ("0:ptr", "ty3"),
+    };
+    let (args, types): (Vec<_>, Vec<_>) = letters[1..].chars().map(values).unzip();
+    let (result, register, value) = match &letters[..1] {
+        "i" => ("ty1", "i32", "sext i64(v3)"),
+        "p" => ("ty3", "ptr", "bits i64(v3)"),
+        _ => ("ty4", "i64", "v3"),
+    };
+    // Equal types have one id.
+    let ty = if letters == "ii" { "ty9" } else { "ty16" };
+    let declared = match ty {
+        "ty9" => String::new(),
+        _ => format!("ty16 = function {result} ({})", types.join(", ")),
+    };
+    let functions = format!(
+        "{declared}
+function f0 \"f\" ty12 external () {{
+  params (v0, v1, v2) local v0 \"a\" ty3 param register ptr local v1 \"b\" ty3 param register ptr
+  local v2 \"n\" ty4 param register i64 local v3 \"\" {result} temp register {register}
+  entry bb0 bb0: s0: call f1 {ty} ({}) ({}) -> v3 return {value} }}
+function f1 \"{name}\" {ty} external ()",
+        args.join(", "),
+        types.join(", ")
+    );
+    let mut test = test(vec![
+        pointer_to(PointerTarget::Object(0, 0)),
+        pointer_to(PointerTarget::Object(1, 0)),
+        Image { bytes: n.to_le_bytes().to_vec(), pointers: vec![] },
+    ]);
+    test.objects = vec![object(A, a), object(B, b)];
+    run_with(&program(&functions), &test)
+}
+
+/// Name, letters, the two objects, the number, what is expected.
+type ModelCase<T> = (&'static str, &'static str, &'static [u8], &'static [u8], u64, T);
+
+const A: u64 = INPUT_REGION;
+const B: u64 = INPUT_REGION + 0x1000;
+
+#[test]
+fn string_functions_read_as_c_says() {
+    let cases: [ModelCase<i64>; 27] = [
+        ("strlen", "la", b"abc\0d", b"", 0, 3),
+        ("strnlen", "lan", b"abc", b"", 2, 2),
+        ("__builtin_strlen", "la", b"\0", b"", 0, 0),
+        ("strcmp", "iab", b"abc\0", b"abd\0", 0, -1),
+        ("strcmp", "iab", b"ab\xff\0", b"ab\0", 0, 255),
+        ("strncmp", "iabn", b"abc", b"abd", 2, 0),
+        ("strncmp", "iabn", b"a\0x", b"a\0y", 3, 0),
+        ("strcasecmp", "iab", b"HeLLo\0", b"hEllo\0", 0, 0),
+        ("strncasecmp", "iabn", b"ABx", b"aby", 3, -1),
+        ("memcmp", "iabn", b"a\0x", b"a\0y", 3, -1),
+        ("memchr", "pain", b"abcabc", b"", 99, 2 + A as i64),
+        ("strchr", "pai", b"abcabc\0", b"", 99, 2 + A as i64),
+        ("strrchr", "pai", b"abcabc\0", b"", 99, 5 + A as i64),
+        ("strchr", "pai", b"ab\0", b"", 99, 0),
+        ("strchr", "pai", b"ab\0", b"", 0, 2 + A as i64),
+        ("strrchr", "pai", b"ab\0", b"", 256, 2 + A as i64),
+        ("strstr", "pab", b"aabaac\0", b"aac\0", 0, 3 + A as i64),
+        ("strstr", "pab", b"aab\0", b"\0", 0, A as i64),
+        ("strstr", "pab", b"aab\0", b"abc\0", 0, 0),
+        ("strspn", "lab", b"aabbc\0", b"ab\0", 0, 4),
+        ("strcspn", "lab", b"xyzab\0", b"ba\0", 0, 3),
+        ("strpbrk", "pab", b"xyzab\0", b"ba\0", 0, 3 + A as i64),
+        ("strpbrk", "pab", b"xyz\0", b"ba\0", 0, 0),
+        ("isalpha", "ii", b"", b"", b'q' as u64, 0x400),
+        ("isdigit", "ii", b"", b"", b'q' as u64, 0),
+        ("toupper", "ii", b"", b"", b'q' as u64, b'Q' as i64),
+        ("__builtin_popcountl", "in", b"", b"", u64::MAX, 64),
+    ];
+    for (name, letters, a, b, n, expected) in cases {
+        assert_eq!(result(&call_model(name, letters, a, b, n)), expected, "{name} {a:?} {b:?} {n}");
+    }
+    let outcome = call_model("strlen", "la", b"abc", b"", 0);
+    assert_eq!(outcome.end, End::Trapped(TrapKind::OutOfBounds));
+    let outcome = call_model("isalpha", "ii", b"", b"", 300);
+    assert_eq!(outcome.end, End::Trapped(TrapKind::OutOfBounds));
+    let outcome = call_model("__builtin_clzl", "in", b"", b"", 0);
+    assert_eq!(outcome.end, End::Trapped(TrapKind::Unreachable));
+}
+
+#[test]
+fn string_functions_write_as_c_says() {
+    let cases: [ModelCase<&[u8]>; 9] = [
+        ("strcpy", "pab", b"xxxx", b"ab\0", 0, b"ab\0x"),
+        ("strncpy", "pabn", b"xxxxx", b"ab\0", 4, b"ab\0\0x"),
+        ("strncpy", "pabn", b"xxxxx", b"abcdef", 3, b"abcxx"),
+        ("strcat", "pab", b"ab\0xx", b"cd\0", 0, b"abcd\0"),
+        ("strncat", "pabn", b"ab\0xx", b"cdef", 2, b"abcd\0"),
+        ("memcpy", "pabn", b"xxxx", b"abcd", 2, b"abxx"),
+        ("__builtin___memcpy_chk", "pabnn", b"xxxx", b"abcd", 2, b"abxx"),
+        ("memset", "pain", b"xxxx", b"", 3, b"\x03\x03\x03x"),
+        ("memmove", "pabn", b"xxxx", b"abcd", 0, b"xxxx"),
+    ];
+    for (name, letters, a, b, n, expected) in cases {
+        let outcome = call_model(name, letters, a, b, n);
+        assert_eq!(result(&outcome), A as i64, "{name}");
+        assert_eq!(outcome.objects[0], expected, "{name}");
+    }
+    let outcome = call_model("strcpy", "pab", b"xx", b"ab\0", 0);
+    assert_eq!(outcome.end, End::Trapped(TrapKind::OutOfBounds));
+}
+
+/// A function that calls `malloc(8)` as `f1`, `free` as `f2`, `realloc` as `f3`.
+fn allocating(stmts: &str) -> Program {
+    program(&format!(
+        "ty16 = pointer ty0 ty17 = function ty16 (ty4) ty18 = function ty0 (ty16)
+         ty19 = function ty16 (ty16, ty4)
+         function f0 \"f\" ty9 external (\"n\") {{ params (v0)
+         local v0 \"n\" ty1 param register i32 local v1 \"p\" ty16 var register ptr
+         local v2 \"q\" ty16 var register ptr
+         entry bb0 bb0: s0: call f1 ty17 (8:i64) (ty4) -> v1 {stmts} }}
+         function f1 \"malloc\" ty17 external () function f2 \"free\" ty18 external ()
+         function f3 \"realloc\" ty19 external ()"
+    ))
+}
+
+#[test]
+fn what_is_allocated_lives_until_it_is_freed() {
+    let run_it = |stmts: &str| run_with(&allocating(stmts), &test(vec![int(7)]));
+    let free = "call f2 ty18 (v1) (ty16)";
+    assert_eq!(result(&run_it("s1: store i32 v1, v0 return load i32(v1)")), 7);
+    let traps = [
+        (format!("s1: {free} return load i32(v1)"), TrapKind::OutOfBounds),
+        (format!("s1: {free} s2: {free} return v0"), TrapKind::BadFree),
+        ("s1: call f2 ty18 (index 1(v1, 1:i64)) (ty16) return v0".into(), TrapKind::BadFree),
+        ("s1: call f2 ty18 (&g0) (ty16) return v0".into(), TrapKind::BadFree),
+        ("return load i32(index 1(v1, 5:i64))".into(), TrapKind::OutOfBounds),
+    ];
+    for (stmts, kind) in traps {
+        assert_eq!(run_it(&stmts).end, End::Trapped(kind), "{stmts}");
+    }
+    assert!(run_it("return load i32(v1)").uninitialised.is_some());
+    assert_eq!(result(&run_it("s1: call f2 ty18 (0:ptr) (ty16) return v0")), 7);
+    let grown = "s1: store i32 v1, v0 s2: call f3 ty19 (v1, 64:i64) (ty16, ty4) -> v2
+                 s3: store i32 index 4(v2, 15:i64), 1:i32 return load i32(v2)";
+    assert_eq!(result(&run_it(grown)), 7);
+}
+
+#[test]
+fn an_allocation_fails_where_the_test_says_so() {
+    let program = allocating("return zext i32(eq(v1, 0:ptr))");
+    let mut test = test(vec![int(0)]);
+    assert_eq!(result(&run_with(&program, &test)), 0);
+    let failure = Image { bytes: vec![0], pointers: vec![] };
+    test.externals.push(ExternalResult { function: "malloc".into(), result: failure });
+    assert_eq!(result(&run_with(&program, &test)), 1);
+}
+
+#[test]
+fn overflow_builtins_compute_exactly() {
+    let call = |op: &str, x: i32, y: i32| {
+        let functions = format!(
+            "ty16 = int \"_Bool\" 8 unsigned ty17 = function ty16 () variadic
+             function f0 \"f\" ty11 external () {{ params (v0, v1)
+             local v0 \"x\" ty1 param register i32 local v1 \"y\" ty1 param register i32
+             local v2 \"r\" ty2 var memory 1 1 local v3 \"\" ty16 temp register i8
+             entry bb0 bb0: s0: enter v2
+             s1: call f1 ty17 (v0, v1, &v2) (ty1, ty1, ty3) -> v3
+             return add.s(mul.s(zext i32(v3), 1000:i32), sext i32(load i8(&v2))) }}
+             function f1 \"__builtin_{op}_overflow\" ty17 external ()"
+        );
+        result(&run_with(&program(&functions), &test(vec![int(x), int(y)])))
+    };
+    assert_eq!(call("add", 100, 27), 127);
+    assert_eq!(call("add", 100, 28), 1000 - 128);
+    assert_eq!(call("sub", -100, 28), -128);
+    assert_eq!(call("mul", i32::MIN, i32::MIN), 1000);
+}
+
+/// Writes down what it hears.
+#[derive(Default)]
+struct Log(Vec<String>);
+
+impl Observer for Log {
+    fn entry(&mut self, view: &View<'_>) {
+        self.0.push(format!("entry {}", view.function()));
+    }
+    fn mark(&mut self, view: &View<'_>, mark: MarkId) {
+        let _ = view;
+        self.0.push(format!("mark {mark}"));
+    }
+    fn edge(&mut self, _: &View<'_>, edge: Edge) {
+        self.0.push(format!("edge {edge}"));
+    }
+    fn condition(&mut self, _: &View<'_>, origin: &BranchOrigin) {
+        self.0.push(format!("condition {}", origin.condition));
+    }
+    fn decision(&mut self, view: &View<'_>, event: &DecisionEvent) {
+        let kind = |value: &Truth| match value {
+            Truth::True => 'T',
+            Truth::False => 'F',
+            Truth::Unknown => '?',
+        };
+        let values: String = event.values.iter().map(kind).collect();
+        let reached = event.reached.iter().flatten().count();
+        self.0.push(format!("{} {} {values} {reached}", event.decision, event.outcome));
+        let condition =
+            &view.body().decisions[event.decision].conditions[ConditionId::from_index(0)];
+        assert_eq!(view.truth(&view.body().exprs, condition.expr), event.values[0]);
+    }
+    fn root(&mut self, view: &View<'_>, root: RootId) {
+        let expr = view.body().source.roots[root].expr;
+        let value = view.eval(&view.body().exprs, expr);
+        self.0.push(format!("root {root} {:?}", value.map(|value| value.bits)));
+    }
+}
+
+#[test]
+fn a_decisions_event_has_the_pure_conditions_that_were_not_reached() {
+    let functions = r#"
+function f0 "f" ty11 external ("x", "y") {
+  params (v0, v1) local v0 "x" ty1 param register i32 local v1 "y" ty1 param register i32
+  entry bb0
+  bb0: s0: mark m0
+       branch $a:gt.s(v0, 0:i32) ? bb1 : bb4 [d0 c0 begins else false]
+  bb1: branch $b:gt.s(div.s(v0, v1), 0:i32) ? bb2 : bb4 [d0 c1 else false]
+  bb2: branch $c:lt.s(v1, 5:i32) ? bb3 : bb4 [d0 c2 then true else false]
+  bb3: return $r:add.s(v0, v1)
+  bb4: return 0:i32
+  decision d0 control = and(c0, c1, c2) { c0 pure = $a c1 may-trap = $b c2 pure = $c }
+  mark m0 statement
+  source { root r0 bb3 value $r root r1 bb1 condition d0 c1 $b }
+}
+"#;
+    let program = program(functions);
+    let log = |x, y| {
+        let mut log = Log::default();
+        let test = test(vec![int(x), int(y)]);
+        run(&program, &test, &Options::default(), &mut log).unwrap();
+        log.0
+    };
+    assert_eq!(log(0, 1), ["entry f0", "mark m0", "condition c0", "d0 false F?T 1", "edge bb0.1"]);
+    assert_eq!(
+        log(6, 2)[3..],
+        [
+            "edge bb0.0",
+            "root r1 Ok(1)",
+            "condition c1",
+            "edge bb1.0",
+            "condition c2",
+            "d0 true TTT 3",
+            "edge bb2.0",
+            "root r0 Ok(8)"
+        ]
+    );
+    assert_eq!(log(1, 0)[4..], ["root r1 Err(DivisionByZero)", "condition c1"]);
+}
+
+#[test]
+fn a_switch_takes_the_case_that_holds_its_value() {
+    let functions = r#"
+function f0 "f" ty9 external ("x") {
+  params (v0) local v0 "x" ty1 param register i32
+  entry bb0
+  bb0: switch v0 { 3: bb1 -5..-2: bb2 default: bb3 }
+  bb1: return 1:i32
+  bb2: return 2:i32
+  bb3: return 3:i32
+}
+"#;
+    let program = program(functions);
+    let value = |x| result(&run_with(&program, &test(vec![int(x)])));
+    assert_eq!([3, -5, -2, -1, 0].map(value), [1, 2, 2, 3, 3]);
+}
+
+#[test]
+fn a_user_label_has_the_truth_of_the_conditions_that_evaluation_reaches() {
+    struct Labels(Vec<Truth>);
+    impl Observer for Labels {
+        fn mark(&mut self, view: &View<'_>, mark: MarkId) {
+            if let crate::MarkKind::UserLabel { predicate, .. } = &view.body().marks[mark].kind {
+                self.0.push(view.user_label(predicate));
+            }
+        }
+    }
+    let functions = r#"
+function f0 "f" ty11 external ("x", "y") {
+  params (v0, v1) local v0 "x" ty1 param register i32 local v1 "y" ty1 param register i32
+  entry bb0
+  bb0: s0: mark m0 return v0
+  mark m0 label "l" control = and(c0, c1) {
+    c0 pure = ne(v1, 0:i32)
+    c1 may-trap = gt.s(div.s(v0, v1), 1:i32)
+  }
+}
+"#;
+    let program = program(functions);
+    let truth = |x, y| {
+        let mut labels = Labels(Vec::new());
+        run(&program, &test(vec![int(x), int(y)]), &Options::default(), &mut labels).unwrap();
+        labels.0
+    };
+    assert_eq!(truth(4, 0), [Truth::False]);
+    assert_eq!(truth(4, 2), [Truth::True]);
+    assert_eq!(truth(4, 4), [Truth::False]);
+}
