@@ -1,7 +1,8 @@
 //! Times of solvers on four families of queries, as ratios from one run.
 //!
 //! `cargo bench -p lydian-smt` runs everything; arguments choose families (`paths`, `muldiv`,
-//! `array`, `doubles`) and `no-z3` leaves Z3 out. Queries are generated from fixed seeds, so that
+//! `array`, `doubles`), `no-z3` leaves Z3 out, `first=N` takes N queries of each family and
+//! `limit=MS` sets the time limit of each query in milliseconds (2000). Queries are generated from fixed seeds, so that
 //! two runs time the same ones.
 #![allow(clippy::print_stdout, missing_docs, reason = "a benchmark reports by printing")]
 
@@ -311,8 +312,15 @@ fn contenders() -> Vec<Contender> {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let with_z3 = !arguments.iter().any(|a| a == "no-z3");
+    let number = |key: &str, otherwise: u64| {
+        let found = arguments.iter().find_map(|a| a.strip_prefix(key)?.parse().ok());
+        found.unwrap_or(otherwise)
+    };
+    let first = number("first=", u64::MAX);
+    let limit = Duration::from_millis(number("limit=", 2000));
     let chosen = |name: &str| {
-        let mut families = arguments.iter().filter(|a| *a != "no-z3").peekable();
+        let is_family = |a: &&String| *a != "no-z3" && !a.contains('=');
+        let mut families = arguments.iter().filter(is_family).peekable();
         families.peek().is_none() || families.any(|a| a == name)
     };
     let families: [Family; 4] =
@@ -322,7 +330,8 @@ fn main() {
             continue;
         }
         let mut pool = TermPool::new();
-        let queries = make(&mut pool);
+        let mut queries = make(&mut pool);
+        queries.truncate(usize::try_from(first).unwrap_or(usize::MAX));
         let mut all = contenders();
         if with_z3 {
             all.insert(0, ("z3".into(), Box::new(Z3Solver::new("z3".into()))));
@@ -330,7 +339,7 @@ fn main() {
         println!("{family}: {} queries", queries.len());
         let mut base = None;
         for (name, mut solver) in all {
-            let o = run(&mut pool, &mut *solver, &queries, Duration::from_secs(2));
+            let o = run(&mut pool, &mut *solver, &queries, limit);
             let seconds = o.time.as_secs_f64();
             let base = *base.get_or_insert(seconds);
             println!(

@@ -87,9 +87,9 @@ fn stop_reason(limits: &Limits, deadline: Option<Instant>) -> Reason {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SatBackend {
     /// CaDiCaL, C++, by Armin Biere and others.
-    #[default]
     Cadical,
     /// batsat, a MiniSat in Rust.
+    #[default]
     Batsat,
 }
 
