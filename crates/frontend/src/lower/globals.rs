@@ -178,6 +178,11 @@ impl<'a> Module<'a> {
                 "a variable-length array".to_owned()
             }
             CType::Unsupported(name) => format!("type `{name}`"),
+            CType::Array { element, .. } => self.type_description(element.ty),
+            CType::Record(record) => match self.unit.records[*record].tag.as_deref() {
+                Some("__va_list_tag") => "`va_list`".to_owned(),
+                _ => "an incomplete type".to_owned(),
+            },
             _ => "an incomplete type".to_owned(),
         }
     }

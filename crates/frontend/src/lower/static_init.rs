@@ -47,8 +47,18 @@ impl Contents {
     }
 
     fn finish(mut self) -> GlobalInit {
-        let items = stretches(&self.bytes);
         self.relocations.sort_by_key(|relocation| relocation.offset);
+        let mut items = Vec::new();
+        let mut from = 0;
+        // Stretches do not reach over addresses.
+        let ends = self.relocations.iter().map(|relocation| relocation.offset as usize);
+        for end in ends.chain([self.bytes.len()]) {
+            let end = end.min(self.bytes.len());
+            if from < end {
+                items.extend(stretches(from, &self.bytes[from..end]));
+            }
+            from = end + 8;
+        }
         if items.is_empty() && self.relocations.is_empty() {
             return GlobalInit::Zero;
         }
@@ -56,8 +66,8 @@ impl Contents {
     }
 }
 
-/// The stretches of bytes between long runs of zeros.
-fn stretches(bytes: &[u8]) -> Vec<InitItem> {
+/// The stretches of bytes between long runs of zeros; the first byte is at `offset`.
+fn stretches(offset: usize, bytes: &[u8]) -> Vec<InitItem> {
     let mut items: Vec<InitItem> = Vec::new();
     let mut at = 0;
     while let Some(start) = bytes[at..].iter().position(|byte| *byte != 0).map(|n| at + n) {
@@ -71,7 +81,7 @@ fn stretches(bytes: &[u8]) -> Vec<InitItem> {
                 zeros = 0;
             }
         }
-        items.push(InitItem { offset: start as u64, bytes: bytes[start..end].to_vec() });
+        items.push(InitItem { offset: (offset + start) as u64, bytes: bytes[start..end].to_vec() });
         at = end;
     }
     items
@@ -346,7 +356,7 @@ mod tests {
         bytes[3] = 1;
         bytes[5] = 2;
         bytes[90] = 3;
-        let items = stretches(&bytes);
+        let items = stretches(0, &bytes);
         let found: Vec<_> = items.iter().map(|item| (item.offset, item.bytes.clone())).collect();
         assert_eq!(found, [(3, vec![1, 0, 2]), (90, vec![3])]);
     }

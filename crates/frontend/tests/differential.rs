@@ -1,0 +1,125 @@
+//! C programs run by the machine and by the IR's interpreter must give the same results: each
+//! `check_…` function of `tests/programs` returns a checksum of what it computed. The independent
+//! party is clang, compiling with `-fwrapv`.
+
+use lydian_frontend::clang::Clang;
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
+use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
+use lydian_ir::interp::{End, Options, Silent, run};
+use lydian_ir::test::Test;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn programs() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "c"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// The functions of a program that return a checksum.
+fn checks(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let name = |line: &str| {
+        line.strip_prefix("sum_t ")?.strip_suffix("(void)").map(str::to_owned)
+    };
+    text.lines().filter_map(name).filter(|name| name.starts_with("check_")).collect()
+}
+
+/// What the machine computes.
+fn native(path: &Path, checks: &[String]) -> BTreeMap<String, u64> {
+    let folder = tempfile::tempdir().unwrap();
+    let main = folder.path().join("main.c");
+    let calls: String = checks
+        .iter()
+        .map(|name| format!("    printf(\"{name} %lu\\n\", {name}());\n"))
+        .collect();
+    let text = format!(
+        "#include \"{}\"\nint printf(const char *, ...);\nint main(void)\n{{\n{calls}    return 0;\n}}\n",
+        path.display()
+    );
+    std::fs::write(&main, text).unwrap();
+    let binary = folder.path().join("main");
+    let clang = std::env::var("LYDIAN_CLANG").unwrap_or_else(|_| "clang-19".to_owned());
+    assert!(Clang::locate().is_ok());
+    let built = Command::new(clang)
+        .args(["-std=gnu17", "-fwrapv", "-O1", "-w", "-o"])
+        .arg(&binary)
+        .arg(&main)
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let ran = Command::new(&binary).output().unwrap();
+    assert!(ran.status.success(), "{} ended with {}", path.display(), ran.status);
+    let parse = |line: &str| {
+        let (name, value) = line.split_once(' ')?;
+        Some((name.to_owned(), value.parse().ok()?))
+    };
+    String::from_utf8(ran.stdout).unwrap().lines().filter_map(parse).collect()
+}
+
+fn unit(path: &Path, value_decisions: ValueDecisions) -> Unit {
+    let flags = CompileFlags::new(&["-std=gnu17".to_owned(), "-fwrapv".to_owned()], path).unwrap();
+    let mut request = LoadRequest::new(ParseRequest::new(path, flags));
+    request.lowering = LoweringOptions { value_decisions };
+    load(&request).unwrap()
+}
+
+/// What the interpreter computes, or how else the run ended.
+fn interpreted(unit: &Unit, function: &str) -> Result<u64, String> {
+    let test = Test {
+        function: function.to_owned(),
+        objects: Vec::new(),
+        args: Vec::new(),
+        globals: Vec::new(),
+        externals: Vec::new(),
+    };
+    let outcome = run(&unit.program, &test, &Options::default(), &mut Silent)
+        .map_err(|error| error.to_string())?;
+    match (outcome.end, outcome.result) {
+        (End::Returned, Some(bytes)) => {
+            let bytes = bytes.try_into().map_err(|_| "a result of another size".to_owned())?;
+            Ok(u64::from_le_bytes(bytes))
+        }
+        (end, _) => Err(format!("{end:?} at {:?}", outcome.location)),
+    }
+}
+
+fn compare(value_decisions: ValueDecisions) {
+    let mut differences = Vec::new();
+    let mut compared = 0;
+    for path in programs() {
+        let checks = checks(&path);
+        assert!(!checks.is_empty(), "{}", path.display());
+        let expected = native(&path, &checks);
+        let unit = unit(&path, value_decisions);
+        let messages: Vec<_> = unit.diagnostics.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(messages, Vec::<&str>::new(), "{}", path.display());
+        for check in &checks {
+            compared += 1;
+            let actual = interpreted(&unit, check);
+            if actual != Ok(expected[check]) {
+                let file = path.file_name().unwrap().to_string_lossy();
+                differences.push(format!("{file} {check}: {} but {actual:?}", expected[check]));
+            }
+        }
+    }
+    assert_eq!(differences, Vec::<String>::new());
+    assert!(compared > 30);
+}
+
+#[test]
+fn the_interpreter_computes_what_the_machine_computes() {
+    compare(ValueDecisions::WithOperators);
+}
+
+#[test]
+fn lone_comparisons_as_decisions_change_no_result() {
+    compare(ValueDecisions::All);
+}
