@@ -26,9 +26,7 @@ fn programs() -> Vec<PathBuf> {
 /// The functions of a program that return a checksum.
 fn checks(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap();
-    let name = |line: &str| {
-        line.strip_prefix("sum_t ")?.strip_suffix("(void)").map(str::to_owned)
-    };
+    let name = |line: &str| line.strip_prefix("sum_t ")?.strip_suffix("(void)").map(str::to_owned);
     text.lines().filter_map(name).filter(|name| name.starts_with("check_")).collect()
 }
 
@@ -36,10 +34,8 @@ fn checks(path: &Path) -> Vec<String> {
 fn native(path: &Path, checks: &[String]) -> BTreeMap<String, u64> {
     let folder = tempfile::tempdir().unwrap();
     let main = folder.path().join("main.c");
-    let calls: String = checks
-        .iter()
-        .map(|name| format!("    printf(\"{name} %lu\\n\", {name}());\n"))
-        .collect();
+    let calls: String =
+        checks.iter().map(|name| format!("    printf(\"{name} %lu\\n\", {name}());\n")).collect();
     let text = format!(
         "#include \"{}\"\nint printf(const char *, ...);\nint main(void)\n{{\n{calls}    return 0;\n}}\n",
         path.display()
