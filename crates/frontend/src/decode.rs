@@ -82,6 +82,8 @@ struct Decoder<'s> {
     /// Whether a declaration of the function was met, not only a reference to it.
     declared: FxHashSet<FunctionId>,
     listed_vars: FxHashSet<VarId>,
+    /// The alignments that the attributes of typedefs ask for, by name.
+    aligned_typedefs: FxHashMap<Box<str>, u64>,
     /// The function whose body is being decoded.
     function: Option<FunctionId>,
     /// The common operands of `?:`, by the id of clang's node.
@@ -104,6 +106,7 @@ impl<'s> Decoder<'s> {
             global_names: FxHashMap::default(),
             declared: FxHashSet::default(),
             listed_vars: FxHashSet::default(),
+            aligned_typedefs: FxHashMap::default(),
             function: None,
             opaque: FxHashMap::default(),
         }

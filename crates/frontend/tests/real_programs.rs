@@ -6,12 +6,14 @@
 //! default: `cargo test --release -p lydian-frontend --test real_programs -- --ignored`.
 
 use lydian_base::EntityId;
-use lydian_frontend::ast::{ExprKind, StmtKind};
+use lydian_frontend::ast::{ExprKind, StmtKind, TopLevel};
 use lydian_frontend::ctypes::CType;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{ParseRequest, ParsedUnit, parse_unit};
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Files of crates that bring C with them, as (crate, file, flags).
@@ -102,6 +104,36 @@ fn check_spans(unit: &ParsedUnit) {
     }
 }
 
+/// Every layout of a record that has a name at file scope, against a run of the compiler of its
+/// own that checks them as static assertions.
+fn check_layouts(unit: &ParsedUnit) {
+    let mut program = unit.source.text().to_string();
+    for item in &unit.ast.top_level {
+        let TopLevel::Record(id) = *item else { continue };
+        let record = &unit.ast.records[id];
+        let Some(layout) = record.layout else { continue };
+        let ty = record.display_name();
+        // A typedef may ask for a larger alignment than the record that has its name.
+        let aligned = unit.ast.typedefs.values().any(|t| *t.name == ty && t.alignment.is_some());
+        if aligned || (record.tag.is_none() && record.typedef_name.is_none()) {
+            continue;
+        }
+        writeln!(program, "_Static_assert(sizeof({ty}) == {}, \"\");", layout.size).unwrap();
+        writeln!(program, "_Static_assert(_Alignof({ty}) == {}, \"\");", layout.align).unwrap();
+        for field in record.fields.iter().filter(|field| field.bit_width.is_none()) {
+            let Some(name) = &field.name else { continue };
+            let check = format!("__builtin_offsetof({ty}, {name}) == {}", field.byte_offset());
+            writeln!(program, "_Static_assert({check}, \"\");").unwrap();
+        }
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.i");
+    std::fs::write(&path, program).unwrap();
+    let mut clang = Command::new("clang-19");
+    clang.args(["-fsyntax-only", "-w", "-Wno-everything"]).args(unit.flags.for_parsing());
+    assert!(clang.arg(path).status().unwrap().success());
+}
+
 #[test]
 fn real_programs_are_decoded_with_nothing_left_out() {
     let mut files: Vec<(PathBuf, String)> = Vec::new();
@@ -120,6 +152,7 @@ fn real_programs_are_decoded_with_nothing_left_out() {
         assert!(left.is_empty(), "{}: {left:#?}", path.display());
         assert!(!unit.ast.top_level.is_empty(), "{}", path.display());
         check_spans(&unit);
+        check_layouts(&unit);
     }
 }
 
@@ -133,6 +166,7 @@ fn sqlites_amalgamation_is_decoded_in_six_seconds() {
     let left = unsupported(&unit);
     assert!(left.is_empty(), "{left:#?}");
     check_spans(&unit);
+    check_layouts(&unit);
     assert!(unit.ast.defined_functions().count() > 2000);
     assert!(time < Duration::from_secs(6), "it took {time:?}");
 }

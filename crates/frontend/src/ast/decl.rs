@@ -109,7 +109,8 @@ pub struct VarDecl {
     pub thread_local: bool,
     /// Its initialiser: with semantic [`super::ExprKind::InitList`]s when it is an aggregate's.
     pub init: Option<ExprId>,
-    /// The alignment in bytes that an attribute asks for (`aligned`, `_Alignas`).
+    /// The alignment in bytes that an attribute asks for (`aligned`, `_Alignas`), its own or that
+    /// of the typedef that it is declared with.
     pub alignment: Option<u64>,
     /// The whole declaration, from its type to the end of its initialiser.
     pub span: Span,
@@ -236,6 +237,9 @@ pub struct TypedefDecl {
     pub ty: QualType,
     /// What it stands for, as the user wrote it.
     pub written: Box<str>,
+    /// The alignment in bytes that its attributes ask for; the variables of this type that are
+    /// declared by its name have it too.
+    pub alignment: Option<u64>,
     /// The declaration.
     pub span: Span,
     /// Whether it is declared in a system header.

@@ -1,7 +1,7 @@
 //! Decodes functions and variables.
 
 use super::Decoder;
-use super::node::{DeclRef as NodeRef, Node};
+use super::node::{DeclRef as NodeRef, Node, TypeRef};
 use crate::ast::{DeclRef, FunctionDecl, FunctionId, TopLevel, VarDecl, VarId, VarStorage};
 use crate::ctypes::{ArrayLength, CType, QualType};
 use lydian_base::Span;
@@ -240,12 +240,14 @@ impl Decoder<'_> {
         })
     }
 
-    /// The largest alignment that attributes of a declaration ask for.
+    /// The largest alignment that attributes of a declaration ask for, or of the typedef that it
+    /// is declared with.
     pub(super) fn alignment(&mut self, node: &Node<'_>) -> Option<u64> {
         let attributes = node.inner.iter().filter(|child| child.kind == "AlignedAttr");
-        let mut largest = None;
+        let mut largest = node.ty.as_ref().and_then(|ty| self.typedef_alignment(ty));
         for attribute in attributes {
-            let asked = match attribute.inner.first() {
+            let argument = attribute.inner.first().filter(|argument| !argument.kind.is_empty());
+            let asked = match argument {
                 None => Some(LARGEST_ALIGNMENT),
                 Some(argument) => match argument.value.as_ref().and_then(|v| v.integer()) {
                     Some(value) => u64::try_from(value).ok(),
@@ -258,6 +260,15 @@ impl Decoder<'_> {
             largest = largest.max(asked);
         }
         largest
+    }
+
+    /// The alignment that the attributes of a typedef ask for, if the type is one by its name.
+    pub(super) fn typedef_alignment(&self, ty: &TypeRef<'_>) -> Option<u64> {
+        if self.aligned_typedefs.is_empty() {
+            return None;
+        }
+        let name = ty.written.rsplit(' ').next()?;
+        self.aligned_typedefs.get(name).copied()
     }
 
     /// What a reference in an expression means. A declaration that clang prints later, or never

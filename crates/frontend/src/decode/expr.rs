@@ -344,7 +344,11 @@ impl Decoder<'_> {
             (None, Some(operand)) => TraitArgument::Expr(self.expr(operand)),
             (None, None) => return None,
         };
-        let value = self.trait_value(kind, argument);
+        let of_typedef = node.argument.as_deref().and_then(|ty| self.typedef_alignment(ty));
+        let value = match (kind, of_typedef) {
+            (TraitKind::AlignOf | TraitKind::PreferredAlignOf, Some(align)) => Some(align),
+            _ => self.trait_value(kind, argument),
+        };
         Some(ExprKind::TypeTrait { kind, argument, value })
     }
 

@@ -228,12 +228,17 @@ impl Decoder<'_> {
             self.name_tagless(tag, name);
         }
         let ty = self.type_of(node);
+        let alignment = self.alignment(node);
         self.scopes.declare_typedef(node.id, name, ty);
+        if let Some(alignment) = alignment {
+            self.aligned_typedefs.insert(name.into(), alignment);
+        }
         let span = self.span(node);
         self.unit.typedefs.push(TypedefDecl {
             name: name.into(),
             ty,
             written: node.ty.as_ref().map_or("", |ty| &ty.written).into(),
+            alignment,
             span,
             in_system_header: self.is_system(node),
         })
