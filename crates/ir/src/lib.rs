@@ -8,6 +8,7 @@
 pub mod arith;
 pub mod cexact;
 pub mod cfg;
+pub mod ctext;
 pub mod ctype;
 pub mod decision;
 pub mod expr;
