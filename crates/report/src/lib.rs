@@ -1,5 +1,10 @@
 //! What users keep: suites of tests and reports.
 
+pub mod suite;
+pub mod suite_json;
 pub mod summary;
 
+mod value;
+
+pub use suite::{Observed, ObservedImage, Outcome, SuiteTest};
 pub use summary::{CriterionSummary, FunctionSummary, Summary};

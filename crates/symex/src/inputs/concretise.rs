@@ -90,6 +90,10 @@ impl Reader<'_> {
                 && end == offset + width
                 && let Some(target) = self.target(bits as u64)
             {
+                if !matches!(target, PointerTarget::Object(..)) {
+                    // Where the engine keeps it means nothing to anyone else.
+                    image.bytes[offset..end].fill(0);
+                }
                 image.pointers.push(ImagePointer { offset: cell.offset, target });
             }
         }

@@ -299,6 +299,44 @@ impl PlaceSettings {
     }
 }
 
+impl fmt::Display for PlaceSettings {
+    /// In words: `array with length len, at most 32, may be null`; `not restricted` where nothing is
+    /// set.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        if let Some(kind) = self.implied_kind() {
+            let with = match (&self.length, &self.of) {
+                (Some(length), _) => format!(" with length {}", length.0),
+                (None, Some(of)) => format!(" of {}", of.0),
+                (None, None) => String::new(),
+            };
+            let of_type = self.pointee.as_ref().map(|ty| format!(" of type {ty}"));
+            parts.push(format!("{kind}{}{with}", of_type.unwrap_or_default()));
+        } else if let Some(ty) = &self.pointee {
+            parts.push(format!("of type {ty}"));
+        }
+        parts.extend(self.max.map(|max| format!("at most {max}")));
+        parts.extend(self.functions.as_ref().map(|names| format!("one of {}", names.join(", "))));
+        parts.extend(self.null.map(|null| match null {
+            true => "may be null".to_owned(),
+            false => "not null".to_owned(),
+        }));
+        if let Some(alias) = &self.alias {
+            let names: Vec<String> = alias.iter().map(|place| place.0.to_string()).collect();
+            parts.push(format!("may be {}", names.join(" or ")));
+        }
+        parts.extend(self.range.map(|(low, high)| format!("from {low} to {high}")));
+        if let Some(values) = &self.values {
+            let values: Vec<String> = values.iter().map(Number::to_string).collect();
+            parts.push(format!("one of {}", values.join(", ")));
+        }
+        match parts.is_empty() {
+            true => f.write_str("not restricted"),
+            false => f.write_str(&parts.join(", ")),
+        }
+    }
+}
+
 impl Number {
     fn at_most(self, other: Self) -> bool {
         match (self, other) {
@@ -490,6 +528,24 @@ globals = []
         assert!(relative.contains("begins with no parameter"), "{relative}");
         let rooted = complaint("[types.\"struct s\"]\n\"x\" = { null = true }\n");
         assert!(rooted.contains("must begin with '.'"), "{rooted}");
+    }
+
+    #[test]
+    fn settings_are_shown_in_words() {
+        let settings = Settings::from_toml_str(EXAMPLE).unwrap();
+        let shown: Vec<String> =
+            settings.function["parse_header"].places.values().map(ToString::to_string).collect();
+        assert_eq!(
+            shown,
+            [
+                "array with length len, at most 64, not null, may be other",
+                "end of buf",
+                "from 0 to 18446744073709551615",
+                "from -1.5 to 1",
+                "one of 1, 2, 4"
+            ]
+        );
+        assert_eq!(PlaceSettings::default().to_string(), "not restricted");
     }
 
     #[test]
