@@ -163,7 +163,7 @@ fn seen(rng: &mut Rng, size: u64, objects: &[(u64, u64)]) -> ObservedImage {
     let mut image = image(rng, size, objects);
     let mut unknown = Vec::new();
     image.pointers.retain(|pointer| {
-        let known = pointer.offset % 16 == 0;
+        let known = pointer.offset.is_multiple_of(16);
         if !known {
             let at = pointer.offset as usize;
             image.bytes[at..at + 8].fill(0);
@@ -221,10 +221,14 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
         function: "f".into(),
         objects,
         args,
-        globals: if seed % 2 == 0 { vec![global] } else { vec![] },
+        globals: if seed.is_multiple_of(2) { vec![global] } else { vec![] },
         externals: vec![result, allocation],
     };
-    SuiteTest { name: format!("f_{seed}"), test, observed: (seed % 5 > 0).then_some(observed) }
+    SuiteTest {
+        name: format!("f_{seed}"),
+        test,
+        observed: (!seed.is_multiple_of(5)).then_some(observed),
+    }
 }
 
 #[test]

@@ -541,8 +541,8 @@ globals = []
                 "array with length len, at most 64, not null, may be other",
                 "end of buf",
                 "from 0 to 18446744073709551615",
-                "from -1.5 to 1",
-                "one of 1, 2, 4"
+                "one of 1, 2, 4",
+                "from -1.5 to 1"
             ]
         );
         assert_eq!(PlaceSettings::default().to_string(), "not restricted");
