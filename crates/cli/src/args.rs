@@ -91,9 +91,6 @@ pub(crate) struct GenArgs {
     /// Forget what an earlier run found (the old ledger is kept under another name)
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// Show what is assumed about each input
-    #[arg(long)]
-    pub(crate) show_inputs: bool,
 }
 
 /// Budgets. Each one that is hit is the stated reason of an unknown verdict.

@@ -1,6 +1,7 @@
 //! The table of verdicts: a row for each function and criterion.
 
 use lydian_objective::Criterion;
+use lydian_objective::ledger::CriterionRow;
 use serde::{Deserialize, Serialize};
 
 /// The result of a command over several functions.
@@ -41,6 +42,21 @@ pub struct CriterionSummary {
     /// Why the rest is unknown: each reason with its count, most frequent first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<(String, usize)>,
+}
+
+impl From<CriterionRow> for CriterionSummary {
+    fn from(row: CriterionRow) -> Self {
+        let CriterionRow {
+            criterion,
+            objectives,
+            covered,
+            infeasible,
+            duplicate,
+            unknown,
+            reasons,
+        } = row;
+        Self { criterion, objectives, covered, infeasible, duplicate, unknown, reasons }
+    }
 }
 
 impl CriterionSummary {

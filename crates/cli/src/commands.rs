@@ -1,0 +1,7 @@
+//! The commands, one module each.
+
+pub(crate) mod cover;
+pub(crate) mod gen_tests;
+pub(crate) mod init;
+pub(crate) mod objectives;
+pub(crate) mod show_ir;

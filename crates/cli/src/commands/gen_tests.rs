@@ -1,0 +1,198 @@
+//! `lydian gen`: find tests, run them, prove what none can reach, and leave a folder with it all.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use lydian_base::{Budget, CancelToken, Diagnostic};
+use lydian_ir::FuncId;
+use lydian_objective::FunctionObjectives;
+use lydian_objective::ledger::{Ledger, Scope};
+use lydian_report::{FunctionSummary, Summary};
+use lydian_symex::exec::Unreached;
+use lydian_symex::{Config, Limits, Mode, Search};
+
+use crate::args::{GenArgs, ModeArg, SearchArg, SemanticsArg};
+use crate::exit::{ExitCode, Failure};
+use crate::load::Loaded;
+use crate::measure::Measuring;
+use crate::progress::Progress;
+use crate::session::{Session, Settled};
+use crate::{config, interrupt, ledger, load, objectives, output, render, suite, table};
+
+pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
+    let cancel = interrupt::install()?;
+    let config = config::read(args.source.config.as_deref(), &args.source.file)?;
+    let configuration = configuration(args, &config);
+    let loaded = load::load(&args.source, config)?;
+    show_inputs(&loaded)?;
+    let objectives = objectives::of(&loaded, &args.criteria)?;
+    output::folder(&args.output)?;
+    let ledger = ledger::open(&args.output, args.fresh)?;
+    let measuring = Measuring::new(&loaded, &objectives, &args.criteria, args.limits.test_time);
+    let run = Run { args, loaded: &loaded, configuration, cancel, measuring, ledger };
+    run.all(&objectives)
+}
+
+/// What decides, beside the code, which runs are considered.
+fn configuration(args: &GenArgs, config: &config::Config) -> String {
+    let settings = serde_json::to_string(&config.settings).expect("settings are valid JSON");
+    format!("semantics {:?}; inputs {settings}", args.criteria.semantics)
+}
+
+/// Prints what is guessed about each function's inputs, so that the user can overrule it.
+fn show_inputs(loaded: &Loaded) -> Result<(), Failure> {
+    let mut text = String::new();
+    for func in &loaded.functions {
+        let guesses = loaded.spec.guesses(&loaded.program, *func);
+        let types = guesses.types.iter().map(|(ty, guess)| {
+            (format!("{}: {}", loaded.program.types.spell(*ty, ""), guess.place), guess)
+        });
+        let places = guesses.places.iter().map(|guess| (guess.place.to_string(), guess));
+        for (place, guess) in places.chain(types) {
+            let name = &loaded.program.functions[*func].name;
+            text += &format!(
+                "{name}: {place}: {}; {}
+",
+                guess.settings, guess.reason
+            );
+        }
+    }
+    if !text.is_empty() {
+        text += "(guesses: `lydian init` writes them to lydian.toml, to be overruled there)
+";
+    }
+    output::text(&text)
+}
+
+struct Run<'a> {
+    args: &'a GenArgs,
+    loaded: &'a Loaded,
+    configuration: String,
+    cancel: CancelToken,
+    measuring: Measuring<'a>,
+    ledger: Ledger,
+}
+
+impl Run<'_> {
+    fn all(mut self, objectives: &[FunctionObjectives]) -> Result<ExitCode, Failure> {
+        let mut summary = Summary::default();
+        let mut code = ExitCode::Done;
+        let mut suite = suite::Collected::default();
+        let mut measurer = self.measuring.start()?;
+        for (index, function) in objectives.iter().enumerate() {
+            if self.cancel.is_cancelled() {
+                break;
+            }
+            let begun = Instant::now();
+            let name = self.loaded.program.functions[function.function].name.clone();
+            let scope = self.scope(function.function);
+            let progress = Progress::start(&name, std::io::stderr().is_terminal());
+            let mut session = Session {
+                loaded: self.loaded,
+                objectives: function,
+                index,
+                scope: &scope,
+                unit: &unit_name(&self.args.source.file),
+                measurer: &mut measurer,
+                ledger: &mut self.ledger,
+                replay_folder: self.args.output.join("unconfirmed"),
+                progress: &progress,
+            };
+            let budget = Budget::start(
+                Some(Duration::from_secs_f64(self.args.limits.time.clamp(0.0, 1e9))),
+                self.cancel.clone(),
+            );
+            let settled = session.run(&exploration(self.args), &budget)?;
+            progress.finish();
+            code = code.max(self.report(&name, &settled));
+            let tests = settled.tests.len();
+            suite.add(&self.loaded.program, &name, settled.tests);
+            summary.functions.push(FunctionSummary {
+                name,
+                criteria: settled.rows,
+                tests,
+                seconds: begun.elapsed().as_secs_f64(),
+            });
+        }
+        suite.write(&self.args.output, &self.args.source.file, self.loaded)?;
+        output::text(&(table::render(&summary) + "\n"))?;
+        if let Some(path) = &self.args.json {
+            output::file(path, &summary.to_json())?;
+        }
+        if self.cancel.is_cancelled() {
+            code = ExitCode::Interrupted;
+            render::diagnostics(&[Diagnostic::warning(
+                "interrupted",
+                "stopped by the user; the same command goes on from here",
+            )]);
+        }
+        Ok(code)
+    }
+
+    fn scope(&self, func: FuncId) -> Scope {
+        let flags: Vec<&str> = self.loaded.flags.for_parsing().collect();
+        let settings = format!("{:?} {}", self.args.criteria.semantics, flags.join(" "));
+        let code = lydian_objective::code_fingerprint(
+            &self.loaded.program,
+            &self.loaded.map,
+            func,
+            &settings,
+        );
+        Scope { code, configuration: self.configuration.clone() }
+    }
+
+    /// Shows what went wrong inside Lydian; the exit code that follows.
+    fn report(&self, name: &str, settled: &Settled) -> ExitCode {
+        if settled.contradictions.is_empty() {
+            return ExitCode::Done;
+        }
+        let shown: Vec<Diagnostic> = settled
+            .contradictions
+            .iter()
+            .map(|text| {
+                Diagnostic::error("contradiction", format!("internal error in `{name}`: {text}"))
+                    .note("the objective is not counted; please report this with the kept test")
+            })
+            .collect();
+        render::diagnostics(&shown);
+        ExitCode::Internal
+    }
+}
+
+/// The translation unit as the ledger names it.
+fn unit_name(file: &Path) -> String {
+    file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+fn exploration(args: &GenArgs) -> Config {
+    let limits = &args.limits;
+    Config {
+        mode: match args.mode {
+            ModeArg::Tight => Mode::Tight,
+            ModeArg::Direct => Mode::Direct,
+        },
+        label_deletion: !args.no_deletion,
+        search: match args.search {
+            SearchArg::Coverage => Search::Coverage,
+            SearchArg::Dfs => Search::DepthFirst,
+            SearchArg::Bfs => Search::BreadthFirst,
+            SearchArg::Random => Search::Random,
+        },
+        seed: args.seed,
+        limits: Limits {
+            time: None,
+            query_time: Some(Duration::from_millis(limits.solver_time)),
+            states: Some(limits.max_states),
+            paths: Some(limits.max_paths),
+            loop_bound: Some(limits.loop_bound),
+            recursion: limits.recursion,
+            ..Limits::default()
+        },
+        unreached: match args.criteria.semantics {
+            SemanticsArg::ThreeValued => Unreached::Evaluated,
+            SemanticsArg::ShortCircuit => Unreached::Unknown,
+        },
+        ..Config::default()
+    }
+}

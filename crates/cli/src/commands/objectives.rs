@@ -1,0 +1,94 @@
+//! `lydian objectives`: what is to be reached, each with its place and predicate in C.
+
+use std::fmt::Write as _;
+
+use lydian_objective::{Criterion, FunctionObjectives};
+use serde::Serialize;
+
+use crate::args::ObjectivesArgs;
+use crate::exit::{ExitCode, Failure};
+use crate::{config, load, objectives, output};
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    functions: Vec<ListedFunction<'a>>,
+}
+
+#[derive(Serialize)]
+struct ListedFunction<'a> {
+    name: &'a str,
+    objectives: Vec<ListedObjective<'a>>,
+}
+
+#[derive(Serialize)]
+struct ListedObjective<'a> {
+    criterion: Criterion,
+    name: &'a str,
+    file: &'a str,
+    line: u32,
+    column: u32,
+    predicate: &'a str,
+    key: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duplicate_of: Option<u32>,
+}
+
+pub(crate) fn run(args: &ObjectivesArgs) -> Result<ExitCode, Failure> {
+    let config = config::read(args.source.config.as_deref(), &args.source.file)?;
+    let loaded = load::load(&args.source, config)?;
+    let all = objectives::of(&loaded, &args.criteria)?;
+    let mut text = String::new();
+    for objectives in &all {
+        describe(&mut text, &loaded.program.functions[objectives.function].name, objectives);
+    }
+    output::text(&text)?;
+    if let Some(path) = &args.json {
+        let functions = all
+            .iter()
+            .map(|objectives| {
+                listed(&loaded.program.functions[objectives.function].name, objectives)
+            })
+            .collect();
+        let json = serde_json::to_string_pretty(&Listed { functions });
+        output::file(path, &(json.expect("names and numbers are valid JSON") + "\n"))?;
+    }
+    Ok(ExitCode::Done)
+}
+
+fn describe(text: &mut String, name: &str, objectives: &FunctionObjectives) {
+    for (criterion, entries) in &objectives.criteria {
+        let duplicates = entries.iter().filter(|entry| entry.duplicate_of.is_some()).count();
+        let _ = write!(text, "{name} {criterion}: {} objectives", entries.len());
+        let _ = match duplicates {
+            0 => writeln!(text),
+            _ => writeln!(text, ", {duplicates} of them duplicates"),
+        };
+        for entry in entries {
+            let label = &objectives.labels[entry.label];
+            let _ = write!(text, "  {} {}: {}", label.place, entry.name, label.text);
+            let _ = match entry.duplicate_of {
+                Some(first) => writeln!(text, " (duplicate of {})", entries[first as usize].name),
+                None => writeln!(text),
+            };
+        }
+    }
+}
+
+fn listed<'a>(name: &'a str, objectives: &'a FunctionObjectives) -> ListedFunction<'a> {
+    let entries = objectives.criteria.iter().flat_map(|(criterion, entries)| {
+        entries.iter().map(|entry| {
+            let label = &objectives.labels[entry.label];
+            ListedObjective {
+                criterion: *criterion,
+                name: &entry.name,
+                file: &label.place.file,
+                line: label.place.line,
+                column: label.place.column,
+                predicate: &label.text,
+                key: &label.key.0,
+                duplicate_of: entry.duplicate_of,
+            }
+        })
+    });
+    ListedFunction { name, objectives: entries.collect() }
+}

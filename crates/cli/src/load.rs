@@ -1,0 +1,224 @@
+//! From the command line's file and flags to a program.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use lydian_base::{Diagnostic, Severity, SourceMap};
+use lydian_frontend::compile_commands::CompileCommands;
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
+use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit};
+use lydian_ir::{CType, FuncId, Function, Program};
+use lydian_symex::inputs::InputSpec;
+
+use crate::args::{SourceArgs, ValueDecisionsArg};
+use crate::config::Config;
+use crate::exit::{ExitCode, Failure};
+use crate::render;
+
+/// A program, and the functions of it that the user asked for.
+pub(crate) struct Loaded {
+    pub(crate) program: Program,
+    pub(crate) map: SourceMap,
+    pub(crate) flags: CompileFlags,
+    /// Each has a body.
+    pub(crate) functions: Vec<FuncId>,
+    /// What is assumed about inputs.
+    pub(crate) spec: InputSpec,
+}
+
+/// Reads, parses and lowers the file; shows diagnostics about what is left out.
+pub(crate) fn load(args: &SourceArgs, config: Config) -> Result<Loaded, Failure> {
+    let flags = flags(args)?;
+    let mut unit = parse(&args.file, &flags, args)?;
+    let extra = Extra::of(&unit.program, &config)?;
+    if !extra.is_empty() {
+        let folder = tempfile::tempdir().map_err(|error| {
+            Failure::environment("temporary-folder", format!("no temporary folder: {error}"))
+        })?;
+        unit = parse(&extra.write(folder.path(), &args.file)?, &flags, args)?;
+    }
+    render::diagnostics(&unit.diagnostics);
+    if unit.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        return Err(Failure { code: ExitCode::Usage, diagnostics: Vec::new() });
+    }
+    let Unit { mut program, source: map, .. } = unit;
+    lydian_symex::inputs::prepare(&mut program);
+    let functions = chosen(&program, &map, args)?;
+    let spec = InputSpec::new(&program, config.settings);
+    Ok(Loaded { program, map, flags, functions, spec })
+}
+
+fn flags(args: &SourceArgs) -> Result<CompileFlags, Failure> {
+    let bad = |error: &dyn std::fmt::Display| Failure::usage("flags", error.to_string());
+    if !args.flags.is_empty() {
+        return CompileFlags::new(&args.flags, &args.file).map_err(|error| bad(&error));
+    }
+    let database = args.compile_commands.clone().or_else(|| CompileCommands::locate(&args.file));
+    let Some(path) = database else { return Ok(CompileFlags::default()) };
+    let found = CompileCommands::read(&path).and_then(|all| all.flags_for(&args.file));
+    match found {
+        // A database that was only found nearby may well not know the file.
+        Err(_) if args.compile_commands.is_none() => Ok(CompileFlags::default()),
+        found => found.map_err(|error| bad(&error)),
+    }
+}
+
+fn parse(file: &Path, flags: &CompileFlags, args: &SourceArgs) -> Result<Unit, Failure> {
+    let value_decisions = match args.value_decisions {
+        ValueDecisionsArg::WithOperators => ValueDecisions::WithOperators,
+        ValueDecisionsArg::All => ValueDecisions::All,
+    };
+    let request = LoadRequest {
+        parse: ParseRequest::new(file, flags.clone()),
+        lowering: LoweringOptions { value_decisions },
+    };
+    lydian_frontend::load(&request).map_err(rejected)
+}
+
+/// The failure for what the front end says.
+fn rejected(error: FrontendError) -> Failure {
+    use lydian_frontend::clang::ClangError;
+    match error {
+        FrontendError::Clang(ClangError::Rejected(diagnostics)) => {
+            Failure { code: ExitCode::Source, diagnostics }
+        }
+        FrontendError::Clang(error) => Failure::environment("clang", error.to_string()),
+        error @ FrontendError::Source { .. } => Failure::source("source", error.to_string()),
+        error => Failure::usage("flags", error.to_string()),
+    }
+}
+
+/// The functions that were named, or all that the user's file defines.
+fn chosen(program: &Program, map: &SourceMap, args: &SourceArgs) -> Result<Vec<FuncId>, Failure> {
+    if args.functions.is_empty() {
+        let all: Vec<FuncId> = program
+            .defined()
+            .filter(|(_, function)| is_in(function, map, &args.file))
+            .map(|(id, _)| id)
+            .collect();
+        return if all.is_empty() { Err(nothing_supported(args)) } else { Ok(all) };
+    }
+    let mut found = Vec::new();
+    let mut unsupported = 0;
+    for name in &args.functions {
+        let id = program.function_named(name);
+        match id.filter(|id| program.functions[*id].body.is_some()) {
+            Some(id) => found.push(id),
+            // Diagnostics that were shown before say why it has no body.
+            None if id.is_some_and(|id| is_defined(&program.functions[id], map)) => {
+                unsupported += 1
+            }
+            None => return Err(no_such_function(program, name, args)),
+        }
+    }
+    if found.is_empty() && unsupported > 0 { Err(nothing_supported(args)) } else { Ok(found) }
+}
+
+/// Whether the text of a function is a definition, whether it could be lowered or not.
+fn is_defined(function: &Function, map: &SourceMap) -> bool {
+    map.slice(function.span).trim_end().ends_with('}')
+}
+
+/// Whether the function stands in the file that the user named, not in one that it includes.
+fn is_in(function: &Function, map: &SourceMap, file: &Path) -> bool {
+    let place = map.place(function.span.start);
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    canonical(Path::new(&*place.file)) == canonical(file)
+}
+
+fn nothing_supported(args: &SourceArgs) -> Failure {
+    let what = match args.functions.as_slice() {
+        [] => format!("{} defines no function that is supported", args.file.display()),
+        [one] => format!("the function `{one}` is not supported"),
+        _ => "none of the functions is supported".to_owned(),
+    };
+    Failure::new(ExitCode::Unsupported, Diagnostic::error("nothing-supported", what))
+}
+
+fn no_such_function(program: &Program, name: &str, args: &SourceArgs) -> Failure {
+    let file = args.file.display();
+    let failure = Failure::source("no-such-function", format!("{file} does not define `{name}`"));
+    let near = program
+        .defined()
+        .map(|(_, function)| (strsim::jaro_winkler(&function.name, name), &function.name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((_, near)) => failure.note(format!("there is a function `{near}`")),
+        None => failure.note(format!("`lydian objectives {file}` lists what it defines")),
+    }
+}
+
+/// C that is compiled together with the user's file: preconditions and stubs.
+struct Extra {
+    text: String,
+}
+
+impl Extra {
+    fn of(program: &Program, config: &Config) -> Result<Self, Failure> {
+        let mut text = String::new();
+        for (name, settings) in &config.settings.function {
+            let Some(func) = program.function_named(name) else { continue };
+            for (index, precondition) in settings.preconditions.iter().enumerate() {
+                precondition_function(&mut text, program, func, index, precondition);
+            }
+        }
+        for stub in config.stubs() {
+            let path = absolute(&stub);
+            if !path.is_file() {
+                let message = format!("there is no file of stubs {}", stub.display());
+                return Err(Failure::usage("configuration", message));
+            }
+            let _ = writeln!(text, "#include \"{}\"", escape(&path));
+        }
+        Ok(Self { text })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Writes a file that includes the user's and adds the rest; gives its path.
+    fn write(&self, folder: &Path, file: &Path) -> Result<PathBuf, Failure> {
+        let path = folder.join("with_settings.c");
+        let text = format!("#include \"{}\"\n{}", escape(&absolute(file)), self.text);
+        std::fs::write(&path, text).map_err(|error| {
+            Failure::environment("temporary-folder", format!("cannot write a file: {error}"))
+        })?;
+        Ok(path)
+    }
+}
+
+/// A function of the parameters that says whether the precondition holds.
+fn precondition_function(
+    text: &mut String,
+    program: &Program,
+    func: FuncId,
+    index: usize,
+    precondition: &str,
+) {
+    let function = &program.functions[func];
+    let CType::Function { params, .. } = program.types.get(function.ty) else { return };
+    let params: Vec<String> = params
+        .iter()
+        .enumerate()
+        .map(|(at, ty)| {
+            let name = function.param_names.get(at).cloned().unwrap_or_default();
+            program.types.spell(*ty, &name)
+        })
+        .collect();
+    let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
+    let name = InputSpec::precondition_name(&function.name, index);
+    let _ = writeln!(text, "# 1 \"precondition {index} of {}\"", function.name);
+    let _ = writeln!(text, "static int {name}({params}) {{ return ({precondition}) != 0; }}");
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// A path inside the quotes of an `#include`.
+fn escape(path: &Path) -> String {
+    path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"")
+}

@@ -1,0 +1,53 @@
+//! Writing: to standard output, and to files so that a full disk loses nothing.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use crate::exit::Failure;
+
+/// Writes text to standard output. A reader that went away (`| head`) is no error.
+pub(crate) fn text(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => {
+            Err(Failure::environment("output", format!("cannot write the output: {error}")))
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Writes a whole file beside its place and then moves it there, so that a reader sees the old
+/// contents or the new ones and a full disk leaves the old.
+pub(crate) fn file(path: &Path, contents: &str) -> Result<(), Failure> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let write = || -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(contents.as_bytes())?;
+        file.as_file().sync_all()?;
+        use std::os::unix::fs::PermissionsExt as _;
+        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().map_err(|error| unwritable(path, &error))
+}
+
+/// Makes a folder and those above it.
+pub(crate) fn folder(path: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(path).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    let failure =
+        Failure::environment("output", format!("cannot write {}: {error}", path.display()));
+    match error.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            failure.note("make room and run the same command again: what the ledger has is kept")
+        }
+        _ => failure,
+    }
+}

@@ -1,0 +1,420 @@
+//! One function from its objectives to their verdicts: what the ledger knows, what its tests cover
+//! now, what is proved, what exploration finds and measurement confirms.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use lydian_base::{Arena, Budget};
+use lydian_ir::test::Test;
+use lydian_native::{MeasureError, Measured, Measurer, Outcome, RunError, TestError};
+use lydian_objective::ledger::{
+    Evidence, FunctionName, Ledger, Scope, TestHash, UnknownReason, Verdict,
+};
+use lydian_objective::{Criterion, FunctionObjectives, LabelId};
+use lydian_prove::local::{LocalProver, Semantics};
+use lydian_report::CriterionSummary;
+use lydian_smt::{ChainConfig, TermPool, standard_chain};
+use lydian_symex::exec::{Event, Unreached};
+use lydian_symex::{Config, Cut, Ending, FoundTest, Summary, explore};
+use rustc_hash::FxHashSet;
+
+use crate::exit::Failure;
+use crate::load::Loaded;
+use crate::progress::Progress;
+use crate::suite::Kept;
+use crate::{ledger, measure, output};
+
+/// How long one local proof may take: most take no time at all, the others are left to exploration.
+const PROOF_TIME: Duration = Duration::from_millis(200);
+
+/// How long findings may wait before they are committed to the ledger.
+const COMMIT_EVERY: Duration = Duration::from_millis(500);
+
+/// Everything that one function's work needs.
+pub(crate) struct Session<'a, 'm> {
+    pub(crate) loaded: &'a Loaded,
+    pub(crate) objectives: &'a FunctionObjectives,
+    /// Position of the function among those that are measured.
+    pub(crate) index: usize,
+    pub(crate) scope: &'a Scope,
+    pub(crate) unit: &'a str,
+    pub(crate) measurer: &'a mut Measurer<'m>,
+    pub(crate) ledger: &'a mut Ledger,
+    /// Where tests that contradict a claim are kept.
+    pub(crate) replay_folder: PathBuf,
+    pub(crate) progress: &'a Progress,
+}
+
+/// What came of it.
+pub(crate) struct Settled {
+    pub(crate) rows: Vec<CriterionSummary>,
+    /// The tests worth keeping, with what was measured.
+    pub(crate) tests: Vec<Kept>,
+    /// One sentence for each internal error.
+    pub(crate) contradictions: Vec<String>,
+}
+
+/// A test that was run, waiting to be recorded.
+struct Pending {
+    test: Test,
+    covered: Vec<LabelId>,
+    /// Claims that measuring did not confirm, and what it showed instead.
+    unconfirmed: Option<(Vec<LabelId>, String)>,
+}
+
+impl Session<'_, '_> {
+    /// Does the work. What was found until a limit or Ctrl-C is in the ledger.
+    pub(crate) fn run(&mut self, config: &Config, budget: &Budget) -> Result<Settled, Failure> {
+        self.record_objectives()?;
+        self.measure_known_tests()?;
+        self.prove(config, budget)?;
+        let mut contradictions = Vec::new();
+        let left = self.left()?;
+        if !left.is_empty() && !budget.cancel_token().is_cancelled() {
+            self.explore(&left, config, budget, &mut contradictions)?;
+        }
+        let rows = self.rows()?;
+        let tests = self.tests_worth_keeping()?;
+        Ok(Settled { rows, tests, contradictions })
+    }
+
+    fn name(&self) -> &str {
+        &self.loaded.program.functions[self.objectives.function].name
+    }
+
+    fn record(
+        &mut self,
+        fill: impl FnOnce(
+            &mut lydian_objective::ledger::Recording<'_>,
+        ) -> Result<(), lydian_objective::ledger::LedgerError>,
+    ) -> Result<(), Failure> {
+        let name = self.loaded.program.functions[self.objectives.function].name.as_str();
+        let function = FunctionName { unit: self.unit, name };
+        let mut recording = self.ledger.record(function, self.scope).map_err(ledger::failure)?;
+        fill(&mut recording).map_err(ledger::failure)?;
+        recording.commit().map_err(ledger::failure)
+    }
+
+    fn record_objectives(&mut self) -> Result<(), Failure> {
+        let objectives = self.objectives;
+        self.record(|recording| recording.objectives(objectives))
+    }
+
+    fn known_tests(&self) -> Result<Vec<Test>, Failure> {
+        let function = FunctionName { unit: self.unit, name: self.name() };
+        let stored = self.ledger.tests(function, &self.loaded.program.types);
+        Ok(stored.map_err(ledger::failure)?.into_iter().map(|stored| stored.test).collect())
+    }
+
+    /// Tests of earlier runs may cover what is asked for now, or survive an edit of the function.
+    fn measure_known_tests(&mut self) -> Result<(), Failure> {
+        let tests = self.known_tests()?;
+        let pending = self.measure_all(tests)?.into_iter().map(|(test, measured)| Pending {
+            covered: measured.covered[self.index].clone(),
+            test,
+            unconfirmed: None,
+        });
+        let pending = pending.collect();
+        self.record_tests(pending)
+    }
+
+    /// Runs tests of the ledger; those that no longer fit the program are left out.
+    fn measure_all(&mut self, tests: Vec<Test>) -> Result<Vec<(Test, Measured)>, Failure> {
+        let mut kept = Vec::new();
+        for test in tests {
+            if let Ok(measured) = self.measure(&test)? {
+                kept.push((test, measured));
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Runs a test. The inner error says why the test does not fit the program.
+    fn measure(&mut self, test: &Test) -> Result<Result<Measured, TestError>, Failure> {
+        match self.measurer.measure(std::slice::from_ref(test)) {
+            Ok(mut measured) => Ok(Ok(measured.pop().expect("one test gives one run"))),
+            Err(MeasureError::Run(RunError::Test { error, .. })) => Ok(Err(error)),
+            Err(error) => Err(measure::failure(error)),
+        }
+    }
+
+    fn record_tests(&mut self, pending: Vec<Pending>) -> Result<(), Failure> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let (types, labels) = (&self.loaded.program.types, &self.objectives.labels);
+        self.record(|recording| {
+            for found in pending {
+                let hash: TestHash = recording.test(&found.test, types)?;
+                for label in found.covered {
+                    let evidence = Evidence::Measured { test: hash.clone() };
+                    recording.evidence(&labels[label].key, &evidence)?;
+                }
+                if let Some((claimed, measured)) = found.unconfirmed {
+                    for label in claimed {
+                        let evidence = Evidence::Unconfirmed {
+                            claimed_by: "exploration".into(),
+                            test: hash.clone(),
+                            measured: measured.clone(),
+                        };
+                        recording.evidence(&labels[label].key, &evidence)?;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Labels whose predicate no state satisfies are infeasible, explored or not.
+    fn prove(&mut self, config: &Config, budget: &Budget) -> Result<(), Failure> {
+        let program = &self.loaded.program;
+        let Some(body) = &program.functions[self.objectives.function].body else { return Ok(()) };
+        let semantics = Semantics {
+            overflow: config.overflow,
+            short_circuit: config.unreached == Unreached::Unknown,
+        };
+        let mut prover = LocalProver::new(&program.types, body, self.objectives, semantics);
+        let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
+        let mut limits = lydian_smt::Limits::time(PROOF_TIME);
+        limits.interrupt = Some(budget.cancel_token().flag().clone());
+        let labels = &self.objectives.labels;
+        let mut proofs = Vec::new();
+        for label in self.left()? {
+            if budget.exceeded().is_some() {
+                break;
+            }
+            let outcome = prover.prove(&mut pool, &mut *solver, &limits, &labels[label]);
+            proofs.extend(outcome.evidence().map(|evidence| (label, evidence)));
+        }
+        self.record(|recording| {
+            proofs
+                .iter()
+                .try_for_each(|(label, proof)| recording.evidence(&labels[*label].key, proof))
+        })
+    }
+
+    /// The labels without a verdict, in order.
+    fn left(&self) -> Result<Vec<LabelId>, Failure> {
+        let function = FunctionName { unit: self.unit, name: self.name() };
+        let verdicts = self.ledger.verdicts(function, self.scope).map_err(ledger::failure)?;
+        let settled: FxHashSet<_> = verdicts
+            .into_iter()
+            .filter(|found| !matches!(found.verdict, Ok(Verdict::Unknown { .. })))
+            .map(|found| found.label)
+            .collect();
+        let labels = self.objectives.labels.iter();
+        Ok(labels.filter(|(_, label)| !settled.contains(&label.key)).map(|(id, _)| id).collect())
+    }
+
+    fn explore(
+        &mut self,
+        left: &[LabelId],
+        config: &Config,
+        budget: &Budget,
+        contradictions: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        let objectives = [only(self.objectives, left)];
+        let (program, spec) = (&self.loaded.program, &self.loaded.spec);
+        let mut solver = standard_chain(&ChainConfig::default());
+        let mut pending = Vec::new();
+        let mut committed = Instant::now();
+        let mut trouble = None;
+        let progress = self.progress;
+        let mut sink = |event: Event| match event {
+            Event::Progress(counters) => progress.update(&counters),
+            Event::Test(_) if trouble.is_some() => {}
+            Event::Test(found) => {
+                let handle = || -> Result<(), Failure> {
+                    pending.extend(self.confirm(*found, left, contradictions)?);
+                    if committed.elapsed() >= COMMIT_EVERY {
+                        self.record_tests(std::mem::take(&mut pending))?;
+                        committed = Instant::now();
+                    }
+                    Ok(())
+                };
+                if let Err(failure) = handle() {
+                    budget.cancel_token().cancel();
+                    trouble = Some(failure);
+                }
+            }
+        };
+        let summary = explore(
+            program,
+            objectives[0].function,
+            spec,
+            &objectives,
+            config,
+            &mut *solver,
+            budget,
+            &mut sink,
+        );
+        if let Some(failure) = trouble {
+            return Err(failure);
+        }
+        self.record_tests(pending)?;
+        match summary {
+            Ok(summary) => self.record_left(&summary, left),
+            Err(error) => Err(Failure::usage("inputs", error.to_string())),
+        }
+    }
+
+    /// Runs a test natively and holds it against what the exploration claimed.
+    fn confirm(
+        &mut self,
+        found: FoundTest,
+        left: &[LabelId],
+        contradictions: &mut Vec<String>,
+    ) -> Result<Option<Pending>, Failure> {
+        use lydian_base::EntityId as _;
+        let claimed: Vec<LabelId> =
+            found.covers.iter().map(|claim| left[claim.label.index()]).collect();
+        let test = found.test;
+        let measured = match self.measure(&test)? {
+            Ok(measured) => measured,
+            Err(error) => {
+                let kept = self.keep_for_replay(&test, contradictions.len())?;
+                let kept = kept.display();
+                contradictions
+                    .push(format!("a generated test cannot be run: {error}; kept in {kept}"));
+                return Ok(None);
+            }
+        };
+        let covered = &measured.covered[self.index];
+        let missing: Vec<LabelId> =
+            claimed.iter().copied().filter(|label| !covered.contains(label)).collect();
+        let ended_as_claimed = agrees(&found.ending, &measured.run.outcome);
+        if missing.is_empty() && ended_as_claimed {
+            let covered = match found.ending {
+                // After undefined behaviour only what was foreseen counts.
+                Ending::Trapped(_) => claimed,
+                _ => covered.clone(),
+            };
+            return Ok(Some(Pending { test, covered, unconfirmed: None }));
+        }
+        let what =
+            format!("claimed to end so: {}; ended so: {}", found.ending, measured.run.outcome);
+        let missed: Vec<&str> =
+            missing.iter().map(|label| self.objectives.labels[*label].text.as_str()).collect();
+        let kept = self.keep_for_replay(&test, contradictions.len())?;
+        contradictions.push(format!(
+            "a test does not do what exploration claimed ({what}; not covered: {}); kept in {}",
+            if missed.is_empty() { "nothing".into() } else { missed.join("; ") },
+            kept.display()
+        ));
+        let missing = if ended_as_claimed { missing } else { claimed };
+        Ok(Some(Pending { test, covered: Vec::new(), unconfirmed: Some((missing, what)) }))
+    }
+
+    fn keep_for_replay(&self, test: &Test, number: usize) -> Result<PathBuf, Failure> {
+        output::folder(&self.replay_folder)?;
+        let path = self.replay_folder.join(format!("{}-{number}.json", self.name()));
+        let text = serde_json::to_string_pretty(test).expect("a test is valid JSON");
+        output::file(&path, &text)?;
+        Ok(path)
+    }
+
+    /// Evidence on what exploration left: infeasible if nothing was cut off, else why unknown.
+    fn record_left(&mut self, summary: &Summary, left: &[LabelId]) -> Result<(), Failure> {
+        use lydian_base::EntityId as _;
+        let labels = &self.objectives.labels;
+        let preconditions = summary.assumptions.join(" ");
+        self.record(|recording| {
+            for label in &summary.left {
+                let key = &labels[left[label.label.label.index()]].key;
+                let evidence = if summary.complete && label.reasons.is_empty() {
+                    Evidence::Complete {
+                        method: "complete exploration".into(),
+                        preconditions: preconditions.clone(),
+                    }
+                } else {
+                    let cuts = label.reasons.iter().chain(summary.cuts.keys());
+                    Evidence::Unknown { reason: reason(cuts) }
+                };
+                recording.evidence(key, &evidence)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn rows(&self) -> Result<Vec<CriterionSummary>, Failure> {
+        let criteria: Vec<Criterion> = self.objectives.criteria.keys().copied().collect();
+        let function = FunctionName { unit: self.unit, name: self.name() };
+        let rows = self.ledger.rows(function, self.scope, &criteria).map_err(ledger::failure)?;
+        Ok(rows.into_iter().map(CriterionSummary::from).collect())
+    }
+
+    /// In the order of their finding, the tests that cover what those before do not, and those
+    /// that do not end well.
+    fn tests_worth_keeping(&mut self) -> Result<Vec<Kept>, Failure> {
+        let tests = self.known_tests()?;
+        let mut seen = FxHashSet::default();
+        let mut kept = Vec::new();
+        for (test, measured) in self.measure_all(tests)? {
+            let covered = measured.covered[self.index].iter().copied();
+            let new: FxHashSet<LabelId> = covered.filter(|label| seen.insert(*label)).collect();
+            if !new.is_empty() || !measured.run.outcome.is_orderly() {
+                kept.push(Kept { covers: self.names_of(&new), test, measured });
+            }
+        }
+        Ok(kept)
+    }
+
+    /// What the criteria call some labels.
+    fn names_of(&self, labels: &FxHashSet<LabelId>) -> Vec<String> {
+        let all = self.objectives.criteria.iter();
+        let named = all.flat_map(|(criterion, entries)| {
+            let new = |entry: &&lydian_objective::Entry| {
+                labels.contains(&entry.label) && entry.duplicate_of.is_none()
+            };
+            entries.iter().filter(new).map(move |entry| format!("{criterion}: {}", entry.name))
+        });
+        named.collect()
+    }
+}
+
+/// The objectives with only these labels, numbered anew in their order.
+fn only(objectives: &FunctionObjectives, labels: &[LabelId]) -> FunctionObjectives {
+    let labels: Arena<LabelId, _> =
+        labels.iter().map(|label| objectives.labels[*label].clone()).collect();
+    FunctionObjectives {
+        function: objectives.function,
+        exprs: objectives.exprs.clone(),
+        labels,
+        criteria: indexmap::IndexMap::new(),
+    }
+}
+
+/// Whether a run ended as foreseen. Undefined behaviour may end any way.
+fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
+    match claimed {
+        Ending::Returned => matches!(outcome, Outcome::Returned(_)),
+        Ending::Exited => {
+            matches!(outcome, Outcome::Exited(_) | Outcome::Aborted | Outcome::EndedBy(_))
+        }
+        Ending::Trapped(_) | Ending::Cut(_) => true,
+    }
+}
+
+/// The reason to show of several: what the user can change least comes first.
+fn reason<'c>(cuts: impl Iterator<Item = &'c Cut>) -> UnknownReason {
+    let weight = |cut: &&Cut| match cut {
+        Cut::Unsupported(_) => 0,
+        Cut::Stopped(_) => 1,
+        Cut::Solver(_) => 2,
+        Cut::Undefined => 3,
+        Cut::LoopBound(_) | Cut::Recursion(_) | Cut::CallDepth(_) | Cut::PathSteps(_) => 4,
+    };
+    let bound = |what: &str, limit: u64| UnknownReason::Bound { what: what.into(), limit };
+    match cuts.min_by_key(weight) {
+        None => UnknownReason::NotTried,
+        Some(Cut::Stopped(reason)) => UnknownReason::Budget(*reason),
+        Some(Cut::LoopBound(limit)) => bound("loop", u64::from(*limit)),
+        Some(Cut::Recursion(limit)) => bound("recursion", u64::from(*limit)),
+        Some(Cut::CallDepth(limit)) => bound("call depth", u64::from(*limit)),
+        Some(Cut::PathSteps(limit)) => bound("path length", *limit),
+        Some(Cut::Solver(_)) => UnknownReason::SolverGaveUp,
+        Some(cut @ (Cut::Unsupported(_) | Cut::Undefined)) => {
+            UnknownReason::Unsupported { construct: cut.to_string(), place: "a path to it".into() }
+        }
+    }
+}

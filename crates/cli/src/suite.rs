@@ -1,0 +1,79 @@
+//! The folder of tests: the suite in its forms, with what was observed.
+
+use std::path::{Path, PathBuf};
+
+use lydian_ir::Program;
+use lydian_ir::test::Test;
+use lydian_native::{Measured, Outcome};
+use lydian_report::{Observed, Outcome as Ending, SuiteTest, suite_json};
+
+use crate::exit::Failure;
+use crate::load::Loaded;
+use crate::output;
+
+/// The suite as JSON, in a folder of tests.
+pub(crate) const JSON: &str = "tests.json";
+
+/// A test with what it showed and what it is kept for.
+pub(crate) struct Kept {
+    pub(crate) test: Test,
+    pub(crate) measured: Measured,
+    #[expect(dead_code, reason = "the C form shows it")]
+    pub(crate) covers: Vec<String>,
+}
+
+/// Collects the tests of all functions.
+#[derive(Default)]
+pub(crate) struct Collected {
+    tests: Vec<SuiteTest>,
+}
+
+impl Collected {
+    /// Adds the tests of one function, which are numbered in order.
+    pub(crate) fn add(&mut self, program: &Program, function: &str, tests: Vec<Kept>) {
+        let tests = tests.into_iter().enumerate().map(|(index, kept)| SuiteTest {
+            name: format!("{function}_{}", index + 1),
+            observed: Some(observed(program, &kept.test, &kept.measured)),
+            test: kept.test,
+        });
+        self.tests.extend(tests);
+    }
+
+    /// Writes all forms into the folder.
+    pub(crate) fn write(
+        &self,
+        folder: &Path,
+        source: &Path,
+        loaded: &Loaded,
+    ) -> Result<(), Failure> {
+        let source = std::path::absolute(source).unwrap_or_else(|_| source.to_owned());
+        let source = source.display().to_string();
+        let json = suite_json::to_json(&loaded.program, &source, &self.tests);
+        output::file(&folder.join(JSON), &json)
+    }
+}
+
+/// Reads the tests of a folder, or of one JSON file.
+pub(crate) fn read(path: &Path, loaded: &Loaded) -> Result<Vec<SuiteTest>, Failure> {
+    let file: PathBuf = if path.is_dir() { path.join(JSON) } else { path.to_owned() };
+    let text = std::fs::read_to_string(&file).map_err(|error| {
+        Failure::usage("tests", format!("cannot read {}: {error}", file.display()))
+            .note("give the folder that `lydian gen` wrote, or its tests.json")
+    })?;
+    suite_json::from_json(&loaded.program, &file.display().to_string(), &text)
+        .map_err(|error| Failure::usage("tests", error.to_string()))
+}
+
+/// What a run showed, as the suite keeps it.
+fn observed(program: &Program, test: &Test, measured: &Measured) -> Observed {
+    let run = &measured.run;
+    let (ending, result): (Ending, &[u8]) = match &run.outcome {
+        Outcome::Returned(bytes) => (Ending::Returned, bytes),
+        Outcome::Exited(status) => (Ending::Exited(*status), &[]),
+        Outcome::Aborted => (Ending::Aborted, &[]),
+        Outcome::Crashed(crash) => (Ending::Crashed(crash.signal), &[]),
+        Outcome::TimedOut(limit) => (Ending::TimedOut(*limit), &[]),
+        other => (Ending::Ended(other.to_string()), &[]),
+    };
+    Observed::from_bytes(program, test, ending, result, &run.objects, &run.globals)
+}
