@@ -41,7 +41,7 @@
 //!     condition that the tree asks for first. On every path from there each branch of the decision
 //!     is of the condition that the tree asks for next, given the values that the path took; an
 //!     edge ends the decision exactly if the tree asks for nothing more, and then with the tree's
-//!     value. Every other branch of the decision can be reached only so.
+//!     value. Every other branch of the decision that control can reach is reached only so.
 //! 21. A condition that is called pure cannot trap ([`crate::trap::may_trap`]).
 //!
 //! Source tables:

@@ -48,7 +48,7 @@ const INLINE: &str = "static __inline__ __attribute__((always_inline, unused))";
 fn readable_test(readable: Option<&str>) -> String {
     let test = match readable {
         Some(name) => format!("{name}(p, n)"),
-        None => "(n, (lydian_u64)p >= 4096)".to_owned(),
+        None => "(lydian_u64)p >= 4096 && n <= ~(lydian_u64)p".to_owned(),
     };
     format!(
         "{INLINE} int lydian_can_read(const char *p, lydian_u64 n) {{ return {test}; }}\n\

@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::{Found, Rule, Scope};
 use crate::arith::Overflow;
+use crate::cfg::Cfg;
 use crate::decision::{BoolTree, Decision, DecisionId, Purity};
 use crate::expr::Type;
 use crate::stmt::{BlockId, BranchOrigin, MarkKind, Terminator};
@@ -73,8 +74,10 @@ fn origins(scope: &Scope<'_>, id: DecisionId, decision: &Decision, found: &mut F
         }
         walk.block(block, rest, found);
     }
+    let cfg = Cfg::new(scope.body);
     for (block, _) in branches {
-        found.require(walk.met.contains(&block), Rule::Origins, || {
+        let holds = walk.met.contains(&block) || !cfg.is_reachable(block);
+        found.require(holds, Rule::Origins, || {
             format!("no branch that begins {id} leads to the one of {block}")
         });
     }
