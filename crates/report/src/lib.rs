@@ -1,6 +1,7 @@
 //! What users keep: suites of tests and reports.
 
 pub mod suite;
+pub mod suite_c;
 pub mod suite_json;
 pub mod summary;
 
