@@ -112,9 +112,8 @@ impl Build {
         let place = directory.path().to_owned();
         let entries = callers(request)?;
         let table = harness::table_symbols(request.program);
-        let cells = (request.plan.cells.len() as u64).next_multiple_of(PAGE);
-        let mut text = declarations(request.plan, cells);
-        text.push_str(request.text);
+        let cells = cell_bytes(request.plan);
+        let mut text = with_cells(request.text, request.plan);
         text.push_str(&harness::appendix(&entries, &table));
         write(&place.join("unit.i"), &text)?;
         write(&place.join("lydian.h"), harness::HEADER)?;
@@ -192,11 +191,14 @@ fn callers(request: &BuildRequest<'_>) -> Result<Vec<(FuncId, Entry, String)>, B
     Ok(entries)
 }
 
-/// What comes before the user's text. The cells are a static array whose address is never taken, so
-/// that a compiler knows that no pointer of the user's reaches them; the function that reads them
-/// keeps the compiler from finding them unused.
-fn declarations(plan: &Plan, cells: u64) -> String {
-    let mut text = String::from("# 1 \"<lydian>\"\n");
+/// An instrumented text with the declarations that its records need before it.
+///
+/// The cells are a static array whose address is never taken, so that a compiler knows that no
+/// pointer of the user's reaches them; the function that reads them keeps the compiler from finding
+/// them unused.
+pub fn with_cells(text: &str, plan: &Plan) -> String {
+    let cells = cell_bytes(plan);
+    let mut whole = String::from("# 1 \"<lydian>\"\n");
     if cells > 0 {
         let line = format!(
             "static unsigned char lydian_hit[{cells}] \
@@ -204,15 +206,28 @@ fn declarations(plan: &Plan, cells: u64) -> String {
              __attribute__((visibility(\"default\"))) \
              unsigned char lydian_read(unsigned long k) {{ return lydian_hit[k]; }}\n"
         );
-        text.push_str(&line);
+        whole.push_str(&line);
     }
     if !plan.wide.is_empty() {
-        text.push_str(
+        whole.push_str(
             "void lydian_wide(unsigned int decision, unsigned int words, \
              const unsigned long *values);\n",
         );
     }
-    text
+    whole.push_str(text);
+    whole
+}
+
+/// Bytes of the cells: whole pages.
+fn cell_bytes(plan: &Plan) -> u64 {
+    (plan.cells.len() as u64).next_multiple_of(PAGE)
+}
+
+/// The flags that an instrumented text is compiled with, the user's and Lydian's.
+pub fn compile_flags(user: &[String], level: Optimization) -> Vec<String> {
+    let mut flags = flags::kept(user);
+    flags.extend(flags::own(level));
+    flags
 }
 
 /// A run of the compiler.
@@ -263,8 +278,7 @@ fn start(
 }
 
 fn start_unit(request: &BuildRequest<'_>, place: &Path) -> Result<Compilation, BuildError> {
-    let mut arguments = flags::kept(request.flags);
-    arguments.extend(flags::own(request.level));
+    let mut arguments = compile_flags(request.flags, request.level);
     arguments.extend(["-c", "unit.i", "-o", "unit.o"].map(str::to_owned));
     start(request, place, "instrumented source", &arguments)
 }

@@ -201,9 +201,16 @@ impl<'a, 'p> Watch<'a, 'p> {
                     ways.extend(labels.iter().map(|label| (edge.way, *label)));
                 }
                 Site::Decision(id) => self.decision(id, labels, edits),
-                Site::Root(root) => self.root(root, labels, edits),
+                Site::Root(_) => {}
             }
         }
+        // After the decisions, whose conditions may be roots.
+        for (site, labels) in &sites {
+            if let Site::Root(root) = *site {
+                self.root(root, labels, edits);
+            }
+        }
+        self.conditions(edits);
         for (block, ways) in edges {
             self.switch(block, &ways, edits);
         }
@@ -333,17 +340,24 @@ impl<'a, 'p> Watch<'a, 'p> {
             }
         }
         let index = self.function.decisions.len();
-        for (condition, span) in edit.condition_spans() {
-            let action = Action::Condition { function, index, condition };
-            edits.push(Edit { span, rank: rank::CONDITION, action });
-        }
-        for capture in edit.captures() {
-            let action = Action::Capture { temp: capture.temp };
-            edits.push(Edit { span: capture.span, rank: rank::CAPTURE, action });
-        }
         let action = Action::Decision { function, index };
         edits.push(Edit { span: site.span, rank: rank::DECISION, action });
         self.function.decisions.push(edit);
+    }
+
+    /// Edits of the conditions, which depend on what else stands in their texts.
+    fn conditions(&self, edits: &mut Vec<Edit<Action>>) {
+        let function = self.number;
+        for (index, edit) in self.function.decisions.iter().enumerate() {
+            for (condition, span) in edit.condition_spans() {
+                let action = Action::Condition { function, index, condition };
+                edits.push(Edit { span, rank: rank::CONDITION, action });
+            }
+            for capture in edit.captures() {
+                let action = Action::Capture { temp: capture.temp };
+                edits.push(Edit { span: capture.span, rank: rank::CAPTURE, action });
+            }
+        }
     }
 
     /// Cells, or a number among the wide ones, for a decision; the first.
@@ -390,6 +404,14 @@ impl<'a, 'p> Watch<'a, 'p> {
         }
         if hooks.is_empty() {
             return;
+        }
+        if let RootKind::Condition { decision, condition } = root.kind {
+            let mut decisions = self.function.decisions.iter_mut();
+            if let Some(edit) = decisions.find(|edit| edit.id == decision) {
+                if edit.takes_hooks(condition, &hooks) {
+                    return;
+                }
+            }
         }
         self.function.roots.insert(id, hooks);
         let own = root.captures.iter().any(|capture| capture.span == root.span);

@@ -40,6 +40,11 @@ pub(super) struct DecisionEdit {
     judged: Vec<String>,
     /// Captures of conditions that have mutants.
     captures: Vec<Vec<Capture>>,
+    /// What else is done where a condition that has captures is reached.
+    hooks: Vec<String>,
+    /// Whether a condition's text holds records of its own, which must be passed only where the
+    /// condition is reached.
+    in_place: bool,
 }
 
 /// A mutant of a condition.
@@ -85,6 +90,8 @@ impl DecisionEdit {
             numbers: FxHashMap::default(),
             judged: Vec::new(),
             captures: vec![Vec::new(); site.conditions.len()],
+            hooks: vec![String::new(); site.conditions.len()],
+            in_place: false,
         }
     }
 
@@ -114,6 +121,18 @@ impl DecisionEdit {
                 Err(reason)
             }
         }
+    }
+
+    /// Tells that the condition's text gets these hooks of a root. True where the condition makes
+    /// its captures itself, so that the hooks must stand among its own, and they now do.
+    pub(super) fn takes_hooks(&mut self, condition: ConditionId, hooks: &str) -> bool {
+        self.in_place = true;
+        let index = condition.index();
+        let takes = !self.captures[index].is_empty();
+        if takes {
+            self.hooks[index].push_str(hooks);
+        }
+        takes
     }
 
     fn words(&self) -> usize {
@@ -162,6 +181,7 @@ impl DecisionEdit {
     /// Whether all conditions are evaluated before the outcome is computed from them.
     fn is_eager(&self) -> bool {
         self.judged.is_empty()
+            && !self.in_place
             && !self.is_wide()
             && self.pure.len() == self.spans.len()
             && !self.late().is_empty()
@@ -211,12 +231,9 @@ impl DecisionEdit {
             let reached = self.reached_word(index);
             noted = format!("({reached} |= 1ul << {}, {noted})", index % 64);
         }
-        let hooks: String = self
-            .mutants
-            .iter()
-            .filter(|m| m.condition == index)
-            .map(MutantHook::statement)
-            .collect();
+        let own = self.mutants.iter().filter(|mutant| mutant.condition == index);
+        let own: String = own.map(MutantHook::statement).collect();
+        let hooks = format!("{}{own}", self.hooks[index]);
         if captures.is_empty() && hooks.is_empty() {
             return noted;
         }

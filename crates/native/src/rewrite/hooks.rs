@@ -11,7 +11,7 @@ use super::rails::{Leaves, RailWriter, Rails};
 
 /// The name of the variable that holds a captured value.
 pub(super) fn temporary(temp: LocalId) -> String {
-    format!("lydian_{temp}")
+    format!("lydian_t{}", lydian_base::EntityId::index(temp))
 }
 
 /// Declarations of captured values, in order. They have the types of their temporaries where those

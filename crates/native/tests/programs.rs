@@ -1,0 +1,282 @@
+//! Whole C programs through the front end: instrumented for every criterion, they compile and do
+//! what they did.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lydian_base::Rng;
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
+use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
+use lydian_ir::{CType, FuncId};
+use lydian_native::{
+    Build, BuildRequest, Limits, MeasureRequest, Measurer, Optimization, Outcome, Plan,
+    RewriteRequest, Runner, Wants,
+};
+use lydian_objective::annotate::{Request, annotate};
+use lydian_objective::{Criterion, FunctionObjectives};
+
+fn unit_of(source: &Path) -> Unit {
+    let flags = CompileFlags::new(&[], source).unwrap();
+    load(&LoadRequest::new(ParseRequest::new(source, flags))).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn unit_of_text(text: &str) -> (tempfile::TempDir, Unit) {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("unit.c");
+    std::fs::write(&file, text).unwrap();
+    let unit = unit_of(&file);
+    (place, unit)
+}
+
+fn own_functions(unit: &Unit) -> Vec<FuncId> {
+    let defined = unit.program.defined();
+    defined.filter(|(_, f)| !unit.source.is_system(f.span.start)).map(|(id, _)| id).collect()
+}
+
+fn objectives(
+    unit: &Unit,
+    functions: &[FuncId],
+    criteria: &[Criterion],
+) -> Vec<FunctionObjectives> {
+    let request = Request::new(criteria);
+    let annotated = functions.iter().map(|id| annotate(&unit.program, &unit.source, *id, &request));
+    annotated.map(|annotation| annotation.unwrap().objectives).collect()
+}
+
+fn all_criteria() -> Vec<Criterion> {
+    Criterion::ALL.iter().map(|(criterion, _)| *criterion).collect()
+}
+
+fn modelled(name: &str) -> bool {
+    ["strlen", "strcmp", "strncmp", "memcpy", "memset", "memcmp", "isdigit", "isspace", "tolower"]
+        .contains(&name)
+        || name.starts_with("__ctype")
+}
+
+fn measure_request<'a>(
+    unit: &'a Unit,
+    watched: &'a [FunctionObjectives],
+    entries: &'a [FuncId],
+    level: Optimization,
+) -> MeasureRequest<'a> {
+    let rewrite = RewriteRequest {
+        map: &unit.source,
+        program: &unit.program,
+        watched,
+        short_circuit: false,
+        overflow_traps: false,
+    };
+    MeasureRequest {
+        rewrite,
+        flags: &[],
+        entries,
+        modelled: &modelled,
+        level,
+        compiler: "clang-19",
+    }
+}
+
+/// Functions whose parameters are all scalars or pointers to scalars.
+fn callable(unit: &Unit, id: FuncId) -> bool {
+    let types = &unit.program.types;
+    let CType::Function { params, variadic: false, .. } = types.get(unit.program.functions[id].ty)
+    else {
+        return false;
+    };
+    params.iter().all(|ty| match types.pointee(*ty) {
+        Some(pointee) => types.size(pointee).is_some(),
+        None => types.size(*ty).is_some(),
+    })
+}
+
+/// A test with small random numbers, pointers leading to objects of 64 elements.
+fn random_test(unit: &Unit, id: FuncId, rng: &mut Rng) -> Test {
+    let types = &unit.program.types;
+    let function = &unit.program.functions[id];
+    let CType::Function { params, .. } = types.get(function.ty) else { unreachable!() };
+    let mut test = Test {
+        function: function.name.clone(),
+        objects: Vec::new(),
+        args: Vec::new(),
+        globals: Vec::new(),
+        externals: Vec::new(),
+    };
+    for (index, ty) in params.iter().enumerate() {
+        let size = types.size(*ty).unwrap() as usize;
+        let mut bytes = vec![0; size];
+        let mut pointers = Vec::new();
+        if let Some(pointee) = types.pointee(*ty) {
+            let element = types.size(pointee).unwrap();
+            let fill = |rng: &mut Rng| match rng.below(3) {
+                0 => 0,
+                1 => b"0123456789 ab-+.:\n"[rng.below(18) as usize],
+                _ => rng.below(256) as u8,
+            };
+            let image = (0..element * 64).map(|_| fill(rng)).collect();
+            let target = PointerTarget::Object(test.objects.len() as u32, 0);
+            pointers.push(ImagePointer { offset: 0, target });
+            test.objects.push(TestObject {
+                name: format!("p{index}"),
+                address: INPUT_REGION + 0x10000 * index as u64,
+                ty: pointee,
+                count: 64,
+                align: 16,
+                image: Image { bytes: image, pointers: Vec::new() },
+                read_only: false,
+            });
+        } else {
+            let value = match rng.below(3) {
+                0 => rng.below(8),
+                1 => rng.below(8).wrapping_sub(4),
+                _ => rng.next_u64() >> rng.below(64),
+            };
+            for (byte, from) in bytes.iter_mut().zip(value.to_le_bytes()) {
+                *byte = from;
+            }
+        }
+        test.args.push(Image { bytes, pointers });
+    }
+    test
+}
+
+/// Runs random tests on the plain and on the instrumented program; both must do the same.
+fn compare(unit: &Unit, tests: usize) {
+    let functions = own_functions(unit);
+    let entries: Vec<_> = functions.iter().copied().filter(|id| callable(unit, *id)).collect();
+    let watched = objectives(unit, &functions, &all_criteria());
+    let plan = Plan::default();
+    let plain = Build::new(&BuildRequest {
+        program: &unit.program,
+        text: unit.source.text(),
+        plan: &plan,
+        flags: &[],
+        entries: &entries,
+        modelled: &modelled,
+        level: Optimization::Some,
+        compiler: "clang-19",
+    });
+    let plain = Arc::new(plain.unwrap_or_else(|error| panic!("{error}")));
+    let limits = Limits { test: Duration::from_millis(100), ..Limits::default() };
+    let mut runner = Runner::new(plain, limits.clone()).unwrap();
+    let request = measure_request(unit, &watched, &entries, Optimization::Some);
+    let mut measurer = Measurer::new(request, limits).unwrap_or_else(|error| panic!("{error}"));
+    let mut rng = Rng::new(1);
+    for id in &entries {
+        let tests: Vec<_> = (0..tests).map(|_| random_test(unit, *id, &mut rng)).collect();
+        let expected = runner.run(&tests, Wants { cells: false, memory: true }).unwrap();
+        let found = measurer.measure(&tests).unwrap_or_else(|error| panic!("{error}"));
+        for ((expected, found), test) in expected.into_iter().zip(found).zip(&tests) {
+            if expected.outcome.is_orderly() {
+                assert_eq!(found.run.outcome, expected.outcome, "{test:?}");
+                assert_eq!(found.run.objects, expected.objects, "{test:?}");
+            }
+        }
+    }
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
+#[test]
+fn examples_do_the_same_when_they_are_instrumented_for_every_criterion() {
+    for name in ["median.c", "parse_header.c", "ring.c", "thermostat.c"] {
+        compare(&unit_of(&example(name)), 40);
+    }
+}
+
+/// Covered entries of a criterion, by name, for calls of `f` with the given ints.
+fn covered(text: &str, criterion: Criterion, calls: &[&[i32]]) -> Vec<Vec<String>> {
+    let (_place, unit) = unit_of_text(text);
+    let functions = vec![unit.program.function_named("f").unwrap()];
+    let watched = objectives(&unit, &functions, &[criterion]);
+    let mut results = Vec::new();
+    for level in [Optimization::None, Optimization::Full] {
+        let request = measure_request(&unit, &watched, &functions, level);
+        let mut measurer =
+            Measurer::new(request, Limits::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(measurer.plan().unwatched, []);
+        let image = |value: &i32| Image { bytes: value.to_le_bytes().to_vec(), pointers: vec![] };
+        let test = |args: &&[i32]| Test {
+            function: "f".into(),
+            objects: vec![],
+            args: args.iter().map(image).collect(),
+            globals: vec![],
+            externals: vec![],
+        };
+        let tests: Vec<_> = calls.iter().map(test).collect();
+        let measured = measurer.measure(&tests).unwrap_or_else(|error| panic!("{error}"));
+        let names = measured.iter().map(|one| {
+            assert!(matches!(one.run.outcome, Outcome::Returned(_)));
+            let entries = watched[0].criteria[&criterion].iter();
+            let hit = entries.filter(|entry| one.covered[0].contains(&entry.label));
+            hit.map(|entry| entry.name.clone()).collect::<Vec<_>>()
+        });
+        results.push(names.collect::<Vec<_>>());
+    }
+    assert_eq!(results[0], results[1]);
+    results.swap_remove(0)
+}
+
+#[test]
+fn a_mutant_of_a_value_is_covered_where_the_value_differs() {
+    let found =
+        covered("int f(int a, int b) { return a + b; }", Criterion::Wm, &[&[2, 2], &[0, 0]]);
+    let has = |test: usize, name: &str| found[test].iter().any(|found| found == name);
+    // 2 + 2 is 2 * 2, but not 2 - 2; 0 + 0 is both.
+    assert!(has(0, "AOR + -> -") && !has(0, "AOR + -> *"), "{found:?}");
+    assert!(!has(1, "AOR + -> -") && !has(1, "AOR + -> *"), "{found:?}");
+    // A mutant that traps is not covered.
+    assert!(!has(1, "AOR + -> /"), "{found:?}");
+}
+
+#[test]
+fn a_mutant_of_a_condition_is_covered_where_the_outcome_differs() {
+    let text = "int f(int a, int b) { if (a < 3 && b == 1) return 1; return 0; }";
+    let found = covered(text, Criterion::Wm, &[&[3, 1], &[3, 0]]);
+    let has = |test: usize, name: &str| found[test].iter().any(|found| found == name);
+    assert!(has(0, "ROR < -> <="), "{found:?}");
+    assert!(!has(1, "ROR < -> <="), "{found:?}");
+}
+
+#[test]
+fn captured_calls_are_made_once() {
+    let text = "static int n; static int next(void) { return ++n; } \
+                int f(int a, int b) { int x = a + next() * b; if (x - next() > 0 && b) x += next(); \
+                return x * 10 + n; }";
+    let found = covered(text, Criterion::Wm, &[&[1, 5], &[1, 0]]);
+    assert!(found.iter().all(|names| !names.is_empty()));
+    compare(&unit_of_text(text).1, 50);
+}
+
+#[test]
+fn each_way_out_of_a_switch_is_told_apart() {
+    let text = "int f(int a, int b) { switch (a + b) { case 1: b = 5; case 2 ... 4: b++; break; \
+                case -1: return 7; } return b; }";
+    let found = covered(text, Criterion::Bc, &[&[1, 0], &[1, 2], &[-1, 0], &[9, 0]]);
+    assert!(found.iter().all(|names| names.len() == 1), "{found:?}");
+    let mut all = found.concat();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 4);
+}
+
+#[test]
+fn input_classes_and_run_time_errors_are_recorded() {
+    let text = "int f(int a, int b) { if (b == 0) return 0; return a / b; }";
+    let found = covered(text, Criterion::Idc, &[&[1, 0], &[-1, 0]]);
+    assert_ne!(found[0], found[1]);
+    let (_place, unit) = unit_of_text("int f(int a, int b) { return a / b; }");
+    let functions = vec![unit.program.function_named("f").unwrap()];
+    let watched = objectives(&unit, &functions, &[Criterion::Rte]);
+    let request = measure_request(&unit, &watched, &functions, Optimization::Some);
+    let mut measurer = Measurer::new(request, Limits::default()).unwrap();
+    let mut test = random_test(&unit, functions[0], &mut Rng::new(3));
+    test.args[0].bytes = vec![1, 0, 0, 0];
+    test.args[1].bytes = vec![0; 4];
+    let measured = measurer.measure(&[test]).unwrap().remove(0);
+    assert!(matches!(measured.run.outcome, Outcome::Crashed(_)));
+    assert_eq!(measured.covered[0].len(), 1);
+}
