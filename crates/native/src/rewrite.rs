@@ -407,10 +407,9 @@ impl<'a, 'p> Watch<'a, 'p> {
         }
         if let RootKind::Condition { decision, condition } = root.kind {
             let mut decisions = self.function.decisions.iter_mut();
-            if let Some(edit) = decisions.find(|edit| edit.id == decision) {
-                if edit.takes_hooks(condition, &hooks) {
-                    return;
-                }
+            let edit = decisions.find(|edit| edit.id == decision);
+            if edit.is_some_and(|edit| edit.takes_hooks(condition, &hooks)) {
+                return;
             }
         }
         self.function.roots.insert(id, hooks);
