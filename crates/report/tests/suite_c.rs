@@ -124,7 +124,8 @@ fn suite(unit: &Unit) -> Vec<SuiteTest> {
     full.globals.clear();
     let case = |name: &str, test: &Test, outcome, result: Option<i32>, after: bool| {
         let result = result.map_or(Vec::new(), |result| result.to_le_bytes().to_vec());
-        let (objects, globals) = if after { (&objects[..], &globals[..]) } else { (&[][..], &[][..]) };
+        let (objects, globals) =
+            if after { (&objects[..], &globals[..]) } else { (&[][..], &[][..]) };
         let observed =
             Observed::from_bytes(&unit.program, test, outcome, &result, objects, globals);
         SuiteTest { name: name.into(), test: test.clone(), observed: Some(observed) }
