@@ -91,7 +91,8 @@ pub enum Cut {
     Solver(String),
     /// Something that the engine does not model: what, and in which function.
     Unsupported(String),
-    /// The path depends on memory that the program never wrote.
+    /// The path depends on memory that the program never wrote, or on a value that the engine
+    /// does not compute (`sin` and its like).
     Undefined,
 }
 
@@ -105,7 +106,9 @@ impl fmt::Display for Cut {
             Self::PathSteps(bound) => write!(f, "limit of {bound} steps a path"),
             Self::Solver(reason) => write!(f, "solver: {reason}"),
             Self::Unsupported(what) => write!(f, "not supported: {what}"),
-            Self::Undefined => write!(f, "depends on uninitialised memory"),
+            Self::Undefined => {
+                write!(f, "depends on uninitialised memory or on inexact mathematics")
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, to_bytes};
+use lydian_ir::libc::model_of;
 use lydian_ir::{
     Body, CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, Storage, TrapKind, Type,
 };
@@ -13,7 +14,6 @@ use smallvec::SmallVec;
 
 use super::explore::Engine;
 use super::labels::SiteKey;
-use super::libc::Modelled;
 use super::outcome::Ending;
 use super::setup::{add_input_object, contents_of};
 use super::state::{Frame, ReturnTo, State};
@@ -37,8 +37,8 @@ pub(super) struct CallSite {
 
 impl<'p> Engine<'p, '_> {
     /// Executes a call statement.
-    pub(super) fn call(&mut self, state: &mut State, body: &Body, stmt: &Stmt) -> Result<(), Flow> {
-        let Stmt::Call { callee, args, dst, dst_addr, ty, .. } = stmt else {
+    pub(super) fn call(&mut self, state: &mut State, stmt: &Stmt) -> Result<(), Flow> {
+        let Stmt::Call { callee, args, arg_types, dst, dst_addr, ty } = stmt else {
             return Err(Flow::unsupported("a call that is none"));
         };
         let mut traps = Traps::none();
@@ -48,7 +48,7 @@ impl<'p> Engine<'p, '_> {
                 let pointer = self.eval(state, *pointer, &mut traps)?;
                 self.leave_traps(state, &traps)?;
                 traps = Traps::none();
-                self.called_function(state, pointer)?
+                self.called_function(state, pointer, *ty)?
             }
         };
         let mut values = Vec::with_capacity(args.len());
@@ -62,15 +62,15 @@ impl<'p> Engine<'p, '_> {
             _ => return Err(Flow::unsupported("a call of what is no function")),
         };
         let site = CallSite { args: values, register: *dst, dst: dst_addr, result };
-        self.call_function(state, body, position, site)
+        self.call_function(state, position, &site, arg_types)
     }
 
     fn call_function(
         &mut self,
         state: &mut State,
-        body: &Body,
         position: usize,
-        site: CallSite,
+        site: &CallSite,
+        arg_types: &[CTypeId],
     ) -> Result<(), Flow> {
         let functions = &self.world.program.functions;
         if position >= functions.len() {
@@ -81,8 +81,8 @@ impl<'p> Engine<'p, '_> {
         if function.body.is_some() {
             return self.call_defined(state, func, site);
         }
-        if let Some(model) = Modelled::named(&function.name) {
-            return self.call_model(state, body, model, func, site);
+        if let Some(model) = model_of(&self.world.program.types, &function.name, function.ty) {
+            return self.call_model(state, model, site, arg_types);
         }
         if function.noreturn {
             return Err(Flow::End(Ending::Exited));
@@ -92,7 +92,12 @@ impl<'p> Engine<'p, '_> {
 
     /// The position of the function that a pointer points to; splits the path where it may be
     /// one of several.
-    fn called_function(&mut self, state: &mut State, pointer: Term) -> Result<usize, Flow> {
+    fn called_function(
+        &mut self,
+        state: &mut State,
+        pointer: Term,
+        ty: CTypeId,
+    ) -> Result<usize, Flow> {
         let limit = self.world.config.limits.pointer_choices;
         let alternatives = flatten_address(&mut self.pool, pointer, state.knowledge(), limit);
         let Some(alternatives) = alternatives else {
@@ -118,14 +123,19 @@ impl<'p> Engine<'p, '_> {
             }
             _ => None,
         };
-        function.ok_or_else(|| self.trapped(state, TrapKind::BadCall))
+        let functions = &self.world.program.functions;
+        let suits = |position: &usize| {
+            let function = functions.get(FuncId::from_index(*position));
+            function.is_some_and(|function| self.world.same_signature(function.ty, ty))
+        };
+        function.filter(suits).ok_or_else(|| self.trapped(state, TrapKind::BadCall))
     }
 
     fn call_defined(
         &mut self,
         state: &mut State,
         func: FuncId,
-        site: CallSite,
+        site: &CallSite,
     ) -> Result<(), Flow> {
         let function = &self.world.program.functions[func];
         let Some(body) = &function.body else { return Err(Flow::unsupported(&*function.name)) };
@@ -283,7 +293,7 @@ impl<'p> Engine<'p, '_> {
         self.begin_root(state)
     }
 
-    fn register_type(&self, state: &State, register: LocalId) -> Type {
+    pub(super) fn register_type(&self, state: &State, register: LocalId) -> Type {
         match self.body(state).locals[register].storage {
             Storage::Register(ty) => ty,
             Storage::Memory { .. } => Type::Ptr,
@@ -312,7 +322,7 @@ impl<'p> Engine<'p, '_> {
         &mut self,
         state: &mut State,
         func: FuncId,
-        site: CallSite,
+        site: &CallSite,
     ) -> Result<(), Flow> {
         if let Some(dst) = site.dst {
             // Whatever the address needs to be decided comes before anything is made.

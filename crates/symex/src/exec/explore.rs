@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use super::Config;
 use super::labels::LabelTable;
+use super::libc::CharacterTables;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
 use super::query::Feasible;
 use super::rank::Ranks;
@@ -66,6 +67,8 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) roots: Vec<FuncId>,
     /// Addresses with the base and the offset that they were made of.
     pub(super) derived: FxHashMap<Term, (Term, Term)>,
+    /// glibc's tables of characters, where the program uses them.
+    pub(super) tables: Option<CharacterTables>,
     /// Gives the values of inputs that the solver leaves open.
     pub(super) base: Model,
     paths: BTreeMap<Ending, u64>,
@@ -137,6 +140,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let mut memory = Memory::new();
         let arguments = lay_out(&world, &plan, &touched, &mut pool, &mut memory);
         let arguments = arguments.ok_or(ExploreError::NoRoom)?;
+        let tables = CharacterTables::make(program, &mut pool, &mut memory);
         let mut engine = Self {
             labels: LabelTable::new(program, objectives),
             evaluator: Evaluator::new(),
@@ -160,6 +164,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             base: Model::new(),
             plan,
             arguments,
+            tables,
         };
         let first = engine.first_state(memory);
         Ok((engine, first))

@@ -1,46 +1,197 @@
-//! Models of library functions over symbolic memory.
+//! Models of the functions in [`lydian_ir::libc::MODELLED`] over symbolic memory. They say what the
+//! interpreter's models say.
+//!
+//! Functions on strings look at one byte after the other as far as the objects go; what they find
+//! is one term, a choice over the places where they may stop, so that a call does not split the
+//! path. Where a place is read only if the call gets there, its traps hold only there.
 
-use lydian_ir::{Body, FuncId};
+mod alloc;
+mod character;
+mod integer;
+mod math;
+mod overflow;
+mod strings;
+mod write;
+
+use lydian_eval::{Traps, to_bytes};
+use lydian_ir::libc::{Family, LibFn, Model};
+use lydian_ir::{CTypeId, TrapKind, Type};
+use lydian_smt::Term;
 
 use super::calls::CallSite;
+use super::env::Stop;
 use super::explore::Engine;
 use super::outcome::Ending;
 use super::state::State;
 use super::step::Flow;
+use crate::limits::Cut;
 
-/// A library function that has a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Modelled {
-    /// `abort` and what it stands for.
-    Abort,
-    /// `exit` and its like.
-    Exit,
-}
-
-impl Modelled {
-    /// The model of the function of this name.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        match name {
-            "abort" | "__assert_fail" => Some(Self::Abort),
-            "exit" | "_exit" | "_Exit" | "quick_exit" => Some(Self::Exit),
-            _ => None,
-        }
-    }
-}
+pub(super) use character::CharacterTables;
 
 impl Engine<'_, '_> {
     /// Executes a call of a modelled function.
     pub(super) fn call_model(
         &mut self,
         state: &mut State,
-        _body: &Body,
-        model: Modelled,
-        _func: FuncId,
-        _site: CallSite,
+        model: &Model,
+        site: &CallSite,
+        arg_types: &[CTypeId],
     ) -> Result<(), Flow> {
-        match model {
-            Modelled::Abort => Err(self.trapped(state, lydian_ir::TrapKind::Abort)),
-            Modelled::Exit => Err(Flow::End(Ending::Exited)),
+        let result = match model.family {
+            Family::Memory => self.string_function(state, model.function, &site.args)?,
+            Family::Character => self.character_function(state, model.function, &site.args)?,
+            Family::Allocation => self.allocation_function(state, model, &site.args)?,
+            Family::Integer => Some(self.integer_function(state, model.function, &site.args)?),
+            Family::ExactMath | Family::InexactMath => Some(self.math_function(model, &site.args)?),
+            Family::Overflow => {
+                Some(self.overflow_function(state, model.function, &site.args, arg_types)?)
+            }
+            Family::Hint => self.hint_function(state, model.function, &site.args)?,
+            Family::End => return Err(self.end_function(state, model.function)),
+        };
+        if let (Some(register), Some(result)) = (site.register, result) {
+            self.set_result(state, register, result);
         }
+        state.frame_mut().advance();
+        Ok(())
+    }
+
+    /// Sets the result's register, whose type may be narrower or wider than the model's result.
+    fn set_result(&mut self, state: &mut State, register: lydian_ir::LocalId, result: Term) {
+        let ty = self.register_type(state, register);
+        if ty.is_float() || ty == Type::BOOL {
+            self.set_register(state, register, result);
+            return;
+        }
+        let bits = to_bytes(&mut self.pool, result);
+        let bits = self.pool.resize_unsigned(bits, ty.bits());
+        self.set_register(state, register, bits);
+    }
+
+    fn end_function(&mut self, state: &mut State, function: LibFn) -> Flow {
+        let kind = match function {
+            LibFn::Abort | LibFn::AssertFail => TrapKind::Abort,
+            LibFn::Unreachable => TrapKind::Unreachable,
+            LibFn::Trap => TrapKind::Trap,
+            _ => return Flow::End(Ending::Exited),
+        };
+        self.trapped(state, kind)
+    }
+
+    fn hint_function(
+        &mut self,
+        state: &mut State,
+        function: LibFn,
+        args: &[Term],
+    ) -> Result<Option<Term>, Flow> {
+        match function {
+            LibFn::Assume => {
+                let promise = to_bytes(&mut self.pool, args[0]);
+                let holds = self.pool.is_nonzero(promise);
+                let broken = self.pool.not(holds);
+                let mut traps = Traps::none();
+                traps.add(&self.pool, TrapKind::Unreachable, broken);
+                self.leave_traps(state, &traps)?;
+                Ok(None)
+            }
+            LibFn::Prefetch => Ok(None),
+            LibFn::ConstantP => Ok(Some(self.pool.bv(32, 0))),
+            LibFn::ObjectSize | LibFn::DynamicObjectSize => {
+                let most = self.pool.as_u64(args[1]).unwrap_or(0) & 2 == 0;
+                Ok(Some(self.pool.bv(64, if most { u64::MAX } else { 0 })))
+            }
+            _ => Ok(Some(args[0])),
+        }
+    }
+
+    /// An address some bytes further on.
+    pub(super) fn address_at(&mut self, base: Term, offset: u64) -> Term {
+        if offset == 0 {
+            return base;
+        }
+        let offset = self.pool.bv(64, offset);
+        self.address_plus(base, offset)
+    }
+
+    /// An address further on by a term.
+    pub(super) fn address_plus(&mut self, base: Term, offset: Term) -> Term {
+        let address = self.pool.add(base, offset);
+        if base < address {
+            self.derived.insert(address, (base, offset));
+        }
+        address
+    }
+
+    /// The byte at an address, read only where `alive` holds. `None` where reading it surely
+    /// traps.
+    fn byte_at(
+        &mut self,
+        state: &mut State,
+        address: Term,
+        alive: Term,
+        traps: &mut Traps,
+    ) -> Result<Option<Term>, Flow> {
+        let mut own = Traps::none();
+        let value = self.load(state, Type::Int(8), address, &mut own)?;
+        let surely = self.add_guarded(&own, alive, traps);
+        Ok((!surely).then_some(value))
+    }
+
+    /// Adds traps that hold only where `alive` does; whether one of them surely happens there.
+    fn add_guarded(&mut self, own: &Traps, alive: Term, traps: &mut Traps) -> bool {
+        let mut surely = false;
+        for (kind, condition) in own.iter() {
+            surely |= self.pool.as_bool(condition) == Some(true);
+            let guarded = self.pool.and(alive, condition);
+            traps.add(&self.pool, kind, guarded);
+        }
+        surely
+    }
+
+    /// Whether the path surely does not get to where `alive` holds.
+    fn is_dead(&mut self, state: &State, alive: Term) -> bool {
+        state.knowledge().known(&mut self.pool, alive) == Some(false)
+    }
+
+    /// `condition` where the path knows it, else the condition itself.
+    fn simplified(&mut self, state: &State, condition: Term) -> Term {
+        match state.knowledge().known(&mut self.pool, condition) {
+            Some(known) => self.pool.bool(known),
+            None => condition,
+        }
+    }
+
+    /// An error where a function looks at more bytes than are allowed.
+    fn check_reach(&self, bytes: u64) -> Result<(), Flow> {
+        let limit = self.world.config.limits.libc_bytes;
+        if bytes < limit {
+            return Ok(());
+        }
+        Err(Flow::End(Ending::Cut(Cut::Unsupported(format!(
+            "a library function on more than {limit} bytes"
+        )))))
+    }
+
+    /// Splits the path so that a number has one value; gives it.
+    fn one_value(&mut self, state: &mut State, number: Term) -> Result<u64, Flow> {
+        if let Some(value) = self.pool.as_u64(number) {
+            return Ok(value);
+        }
+        let value = self.evaluator.eval_u64(&self.pool, &state.model, number);
+        let constant = self.pool.bv(self.pool.width(number), value);
+        let equal = self.pool.eq(number, constant);
+        if state.knowledge().known(&mut self.pool, equal) == Some(true) {
+            return Ok(value);
+        }
+        Err(self.stopped(state, Stop::Split(equal, None)))
+    }
+
+    /// The choice over the first of some conditions that holds; `last` where none does.
+    fn first_of(&mut self, arms: &[(Term, Term)], last: Term) -> Term {
+        let mut result = last;
+        for (condition, value) in arms.iter().rev() {
+            result = self.pool.ite(*condition, *value, result);
+        }
+        result
     }
 }

@@ -134,6 +134,24 @@ impl<'p> Engine<'p, '_> {
         resolution.map_err(|stop| self.stopped(state, stop))
     }
 
+    /// The value of type `ty` at an address.
+    pub(super) fn load(
+        &mut self,
+        state: &mut State,
+        ty: Type,
+        addr: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let mut scope = Scope {
+            world: &self.world,
+            evaluator: &mut self.evaluator,
+            derived: &mut self.derived,
+            state,
+        };
+        let value = scope.load_at(&mut self.pool, ty, addr, traps);
+        value.map_err(|stop| self.stopped(state, stop))
+    }
+
     /// Resolves an address for writing and adds where that traps.
     pub(super) fn resolve_for_write(
         &mut self,
@@ -148,7 +166,7 @@ impl<'p> Engine<'p, '_> {
     }
 
     /// Splits the path where an evaluation asked for it.
-    fn stopped(&mut self, state: &mut State, stop: Stop) -> Flow {
+    pub(super) fn stopped(&mut self, state: &mut State, stop: Stop) -> Flow {
         match stop {
             Stop::Unsupported(what) => Flow::unsupported(what),
             Stop::Split(condition, resolved) => {
@@ -221,7 +239,7 @@ impl<'p> Engine<'p, '_> {
                 self.leave_traps(state, &traps)?;
                 state.memory.zero(&mut self.pool, &to, *size);
             }
-            Stmt::Call { .. } => return self.call(state, body, stmt),
+            Stmt::Call { .. } => return self.call(state, stmt),
             Stmt::Enter(local) => self.enter_local(state, body, *local)?,
             Stmt::Leave(local) => leave_local(state, *local),
         }

@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
 use lydian_base::{Budget, CancelToken, SourceMap};
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{LoadRequest, ParseRequest};
 use lydian_ir::Program;
 use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives};
@@ -44,6 +46,38 @@ pub fn explore_text(
     let program = lydian_ir::text::parse(text).unwrap_or_else(|error| panic!("{error}"));
     let map = SourceMap::from_preprocessed(" ".repeat(4096), "test.c");
     explore_program(program, &map, function, criteria, config, Settings::default())
+}
+
+/// Loads a C file of the repository, annotates all its functions, and explores one.
+pub fn explore_file(
+    path: &str,
+    function: &str,
+    criteria: &[Criterion],
+    config: &Config,
+) -> Explored {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    load(std::path::Path::new(root).join(path), function, criteria, config)
+}
+
+/// Loads C text, annotates all its functions, and explores one.
+pub fn explore_c(text: &str, function: &str, criteria: &[Criterion], config: &Config) -> Explored {
+    let dir = tempfile::tempdir().expect("a directory for the source");
+    let path = dir.path().join("test.c");
+    std::fs::write(&path, text).expect("the source can be written");
+    load(path, function, criteria, config)
+}
+
+fn load(
+    path: std::path::PathBuf,
+    function: &str,
+    criteria: &[Criterion],
+    config: &Config,
+) -> Explored {
+    let request = LoadRequest::new(ParseRequest::new(path, CompileFlags::default()));
+    let unit = lydian_frontend::load(&request).unwrap_or_else(|error| panic!("{error}"));
+    let missing: Vec<_> = unit.diagnostics.iter().map(|found| &found.message).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    explore_program(unit.program, &unit.source, function, criteria, config, Settings::default())
 }
 
 /// Annotates all defined functions of a program and explores one.

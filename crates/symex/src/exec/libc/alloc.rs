@@ -1,0 +1,283 @@
+//! Allocation. Each call may fail, by a choice that is one of the test's inputs.
+
+use std::sync::Arc;
+
+use lydian_eval::{Traps, to_bytes};
+use lydian_ir::libc::{LibFn, Model};
+use lydian_ir::{CTypeId, TrapKind, Type};
+use lydian_smt::{Sort, Term};
+
+use super::super::env::Stop;
+use super::super::explore::Engine;
+use super::super::state::State;
+use super::super::step::Flow;
+use crate::inputs::{CellPlan, ExternalPlan};
+use crate::memory::{Background, Contents, NewObject, ObjectId, ObjectKind, Offset, Resolution};
+
+/// An allocation whose size depends on the input has room for this many bytes; the path is split
+/// where it may be greater.
+const ROOM: u64 = 4096;
+/// No more bytes than this are allocated at once.
+const MOST: u64 = 1 << 28;
+
+/// How many bytes to allocate.
+#[derive(Clone, Copy)]
+enum Size {
+    Known(u64),
+    /// A 64-bit term that is at most [`ROOM`] on this path.
+    Symbolic(Term),
+}
+
+impl Engine<'_, '_> {
+    pub(super) fn allocation_function(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        args: &[Term],
+    ) -> Result<Option<Term>, Flow> {
+        match model.function {
+            LibFn::Malloc => {
+                let Some(size) = self.size_of_allocation(state, args[0])? else {
+                    return self.failed(state, model).map(Some);
+                };
+                self.allocate(state, model, size, false).map(|(address, _)| Some(address))
+            }
+            LibFn::Calloc => {
+                let overflows = self.pool.umul_overflows(args[0], args[1]);
+                let (overflows, other) = self.split(state, overflows);
+                if let Some(other) = other {
+                    self.push(other);
+                    return Err(Flow::Yield);
+                }
+                let size = self.pool.mul(args[0], args[1]);
+                let size = if overflows { None } else { self.size_of_allocation(state, size)? };
+                match size {
+                    Some(size) => {
+                        self.allocate(state, model, size, true).map(|(address, _)| Some(address))
+                    }
+                    None => self.failed(state, model).map(Some),
+                }
+            }
+            LibFn::Realloc => self.reallocate(state, model, args[0], args[1]).map(Some),
+            LibFn::Free => {
+                let object = self.allocated(state, args[0])?;
+                object.into_iter().for_each(|object| state.memory.release(object));
+                Ok(None)
+            }
+            _ => self.duplicate(state, model, args).map(Some),
+        }
+    }
+
+    /// The size as it can be allocated; `None` where it is more than an object can have.
+    fn size_of_allocation(&mut self, state: &mut State, size: Term) -> Result<Option<Size>, Flow> {
+        if self.pool.as_u64(size).is_none() {
+            let room = self.pool.bv(64, ROOM);
+            let fits = self.pool.ule(size, room);
+            if state.knowledge().known(&mut self.pool, fits) == Some(true) {
+                return Ok(Some(Size::Symbolic(size)));
+            }
+            if self.evaluator.holds(&self.pool, &state.model, fits) {
+                return Err(self.stopped(state, Stop::Split(fits, None)));
+            }
+            let negative = self.pool.sign_bit(size);
+            if state.knowledge().known(&mut self.pool, negative) == Some(true) {
+                return Ok(None);
+            }
+            if self.evaluator.holds(&self.pool, &state.model, negative) {
+                return Err(self.stopped(state, Stop::Split(negative, None)));
+            }
+        }
+        let value = self.one_value(state, size)?;
+        if value > i64::MAX as u64 {
+            return Ok(None);
+        }
+        if value > MOST {
+            return Err(Flow::unsupported(format!("an allocation of {value} bytes")));
+        }
+        Ok(Some(Size::Known(value)))
+    }
+
+    /// The entry of the test's list for one allocation; the choice by which it fails.
+    fn next_choice(&mut self, state: &mut State, model: &Model) -> Term {
+        let nth = state.externals.iter().filter(|call| call.function == model.name).count();
+        let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
+        let (fails, works) = (self.pool.bv(8, 0), self.pool.bv(8, 1));
+        let value = self.pool.ite(choice, fails, works);
+        let ty = self.byte_type();
+        let call = ExternalPlan {
+            function: model.name.to_owned(),
+            ty,
+            size: 1,
+            cells: vec![CellPlan { offset: 0, ty: Type::Int(8), value }],
+            objects: Vec::new(),
+            constraints: Vec::new(),
+            preferences: Vec::new(),
+            assumptions: Vec::new(),
+            cursor: state.cursor,
+        };
+        Arc::make_mut(&mut state.externals).push(call);
+        choice
+    }
+
+    /// A C type of one byte, for the image of a choice.
+    fn byte_type(&self) -> CTypeId {
+        let types = &self.world.program.types;
+        let byte = types.iter().find(|(id, _)| types.scalar(*id) == Some(Type::Int(8)));
+        byte.map_or_else(|| lydian_base::EntityId::from_index(0), |(id, _)| id)
+    }
+
+    /// An allocation that surely fails still takes its entry of the list.
+    fn failed(&mut self, state: &mut State, model: &Model) -> Result<Term, Flow> {
+        self.next_choice(state, model);
+        Ok(self.pool.bv(64, 0))
+    }
+
+    /// Allocates; gives the pointer, null where the choice is to fail, and the object.
+    fn allocate(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        size: Size,
+        zeroed: bool,
+    ) -> Result<(Term, ObjectId), Flow> {
+        let (bytes, length) = match size {
+            Size::Known(bytes) => (bytes, None),
+            Size::Symbolic(length) => (ROOM, Some(length)),
+        };
+        let object = state.memory.allocate(NewObject {
+            size: bytes,
+            length,
+            kind: ObjectKind::Heap,
+            read_only: false,
+            name: model.name.into(),
+            contents: Contents::new(Background::Zero),
+        });
+        let Some(object) = object else { return Err(Flow::unsupported("more memory")) };
+        let base = state.memory.object(object).base;
+        if !zeroed {
+            state.memory.object_mut(object).contents = Contents::new(Background::Undefined(base));
+        }
+        let choice = self.next_choice(state, model);
+        let (null, address) = (self.pool.bv(64, 0), self.pool.bv(64, base));
+        Ok((self.pool.ite(choice, null, address), object))
+    }
+
+    /// The live allocation that a pointer points to the start of; `None` for null. Splits the path
+    /// where it may be one of several.
+    fn allocated(&mut self, state: &mut State, pointer: Term) -> Result<Option<ObjectId>, Flow> {
+        let resolution = self.resolve(state, pointer)?;
+        self.decide(state, resolution.wild, |engine, state| {
+            Err(engine.trapped(state, TrapKind::BadFree))
+        })?;
+        if self.split_on(state, resolution.null)? {
+            return Ok(None);
+        }
+        for candidate in &resolution.candidates {
+            if self.split_on(state, candidate.guard)? {
+                let object = state.memory.object(candidate.object);
+                let is_heap = object.kind == crate::memory::ObjectKind::Heap;
+                if !is_heap || candidate.offset != Offset::Known(0) {
+                    return Err(self.trapped(state, TrapKind::BadFree));
+                }
+                return Ok(Some(candidate.object));
+            }
+        }
+        Err(self.trapped(state, TrapKind::BadFree))
+    }
+
+    /// Runs `then` where a condition holds.
+    fn decide(
+        &mut self,
+        state: &mut State,
+        condition: Term,
+        then: impl FnOnce(&mut Self, &mut State) -> Result<(), Flow>,
+    ) -> Result<(), Flow> {
+        if self.split_on(state, condition)? { then(self, state) } else { Ok(()) }
+    }
+
+    /// Whether a condition holds on this path, which is split where it may and may not.
+    fn split_on(&mut self, state: &mut State, condition: Term) -> Result<bool, Flow> {
+        let (side, other) = self.split(state, condition);
+        if let Some(other) = other {
+            self.push(other);
+            return Err(Flow::Yield);
+        }
+        Ok(side)
+    }
+
+    fn reallocate(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        old: Term,
+        size: Term,
+    ) -> Result<Term, Flow> {
+        let old = self.allocated(state, old)?;
+        let none = self.pool.bv(64, 0);
+        if let Some(old) = old {
+            let nothing = self.pool.eq(size, none);
+            if self.split_on(state, nothing)? {
+                state.memory.release(old);
+                return Ok(none);
+            }
+        }
+        let Some(size) = self.size_of_allocation(state, size)? else {
+            return self.failed(state, model);
+        };
+        let Some(old) = old else {
+            return self.allocate(state, model, size, false).map(|(address, _)| address);
+        };
+        // Whether it fails decides whether the old one lives on, so the path is split on it first.
+        let nth = state.externals.iter().filter(|call| call.function == model.name).count();
+        let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
+        if self.split_on(state, choice)? {
+            return self.failed(state, model);
+        }
+        let (address, new) = self.allocate(state, model, size, false)?;
+        let room = state.memory.object(new).size.min(state.memory.object(old).size);
+        let (to, from) = (self.resolution_of(new), self.resolution_of(old));
+        state.memory.copy(&mut self.pool, &to, &from, room);
+        state.memory.release(old);
+        Ok(address)
+    }
+
+    /// `strdup` and `strndup`.
+    fn duplicate(&mut self, state: &mut State, model: &Model, args: &[Term]) -> Result<Term, Flow> {
+        let limit = if model.function == LibFn::Strdup { None } else { Some(args[1]) };
+        let mut traps = Traps::none();
+        let length = self.length(state, args[0], limit, &mut traps)?;
+        self.leave_traps(state, &traps)?;
+        let one = self.pool.bv(64, 1);
+        let size = self.pool.add(length, one);
+        let Some(size) = self.size_of_allocation(state, size)? else {
+            return self.failed(state, model);
+        };
+        let (address, object) = self.allocate(state, model, size, true)?;
+        let to = self.resolution_of(object);
+        let room = state.memory.object(object).size;
+        for offset in 0..room {
+            let here = self.pool.bv(64, offset);
+            let inside = self.pool.ult(here, length);
+            if self.is_dead(state, inside) {
+                break;
+            }
+            let from = self.address_at(args[0], offset);
+            let Some(byte) = self.byte_at(state, from, inside, &mut Traps::none())? else { break };
+            let byte = to_bytes(&mut self.pool, byte);
+            let zero = self.pool.bv(8, 0);
+            let value = self.pool.ite(inside, byte, zero);
+            let at = place_in(&to, offset);
+            state.memory.store(&mut self.pool, &at, 1, value);
+        }
+        Ok(address)
+    }
+}
+
+/// The place some bytes into a whole object.
+fn place_in(object: &Resolution, offset: u64) -> Resolution {
+    let mut place = object.clone();
+    for candidate in &mut place.candidates {
+        candidate.offset = Offset::Known(offset as i64);
+    }
+    place
+}

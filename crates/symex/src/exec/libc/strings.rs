@@ -1,0 +1,367 @@
+//! Functions that read bytes and strings.
+
+use lydian_eval::Traps;
+use lydian_ir::libc::LibFn;
+use lydian_smt::Term;
+
+use super::super::explore::Engine;
+use super::super::state::State;
+use super::super::step::Flow;
+
+/// When two bytes are the same, and whether a zero ends the comparison.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Same {
+    Bytes,
+    Text,
+    Letters,
+}
+
+impl Engine<'_, '_> {
+    pub(super) fn string_function(
+        &mut self,
+        state: &mut State,
+        function: LibFn,
+        args: &[Term],
+    ) -> Result<Option<Term>, Flow> {
+        let (a, b) = (args[0], args.get(1).copied().unwrap_or(args[0]));
+        let third = args.get(2).copied();
+        let mut traps = Traps::none();
+        let result = match function {
+            LibFn::Memcmp | LibFn::Bcmp => {
+                self.compare(state, [a, b], third, Same::Bytes, &mut traps)?
+            }
+            LibFn::Strcmp => self.compare(state, [a, b], None, Same::Text, &mut traps)?,
+            LibFn::Strncmp => self.compare(state, [a, b], third, Same::Text, &mut traps)?,
+            LibFn::Strcasecmp => self.compare(state, [a, b], None, Same::Letters, &mut traps)?,
+            LibFn::Strncasecmp => self.compare(state, [a, b], third, Same::Letters, &mut traps)?,
+            LibFn::Strlen => self.length(state, a, None, &mut traps)?,
+            LibFn::Strnlen => self.length(state, a, Some(b), &mut traps)?,
+            LibFn::Memchr => self.find_byte(state, a, b, third, &mut traps)?,
+            LibFn::Strchr => self.find_byte(state, a, b, None, &mut traps)?,
+            LibFn::Strrchr => self.last_char(state, a, b, &mut traps)?,
+            LibFn::Strstr => self.find_text(state, a, b, &mut traps)?,
+            LibFn::Strspn => self.span(state, [a, b], Span::Inside, &mut traps)?,
+            LibFn::Strcspn => self.span(state, [a, b], Span::Outside, &mut traps)?,
+            LibFn::Strpbrk => self.span(state, [a, b], Span::Pointer, &mut traps)?,
+            _ => return self.writing_function(state, function, args).map(Some),
+        };
+        self.leave_traps(state, &traps)?;
+        Ok(Some(result))
+    }
+
+    /// The length of a string, looking at no more than `limit` bytes.
+    pub(super) fn length(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        limit: Option<Term>,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        let zero = self.pool.bv(8, 0);
+        loop {
+            self.check_reach(offset)?;
+            let here = self.pool.bv(64, offset);
+            if !self.below_limit(state, limit, offset, here, &mut alive, &mut arms) {
+                break;
+            }
+            let address = self.address_at(text, offset);
+            let Some(byte) = self.byte_at(state, address, alive, traps)? else { break };
+            let ends = self.pool.eq(byte, zero);
+            if !self.stop_where(state, ends, here, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        let last = self.pool.bv(64, offset);
+        Ok(self.first_of(&arms, last))
+    }
+
+    /// Stops with a value where a condition holds; whether the call may go on.
+    fn stop_where(
+        &mut self,
+        state: &State,
+        condition: Term,
+        value: Term,
+        alive: &mut Term,
+        arms: &mut Vec<(Term, Term)>,
+    ) -> bool {
+        let condition = self.simplified(state, condition);
+        if self.pool.as_bool(condition) == Some(false) {
+            return true;
+        }
+        arms.push((condition, value));
+        let not = self.pool.not(condition);
+        *alive = self.pool.and(*alive, not);
+        !self.is_dead(state, *alive)
+    }
+
+    /// Stops with a value where a limit is reached; whether the call may go on.
+    fn below_limit(
+        &mut self,
+        state: &State,
+        limit: Option<Term>,
+        offset: u64,
+        value: Term,
+        alive: &mut Term,
+        arms: &mut Vec<(Term, Term)>,
+    ) -> bool {
+        let Some(limit) = limit else { return true };
+        let here = self.pool.bv(64, offset);
+        let reached = self.pool.ule(limit, here);
+        self.stop_where(state, reached, value, alive, arms)
+    }
+
+    fn compare(
+        &mut self,
+        state: &mut State,
+        [a, b]: [Term; 2],
+        limit: Option<Term>,
+        same: Same,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let equal = self.pool.bv(32, 0);
+        let zero = self.pool.bv(8, 0);
+        let mut offset = 0;
+        loop {
+            self.check_reach(offset)?;
+            if !self.below_limit(state, limit, offset, equal, &mut alive, &mut arms) {
+                break;
+            }
+            let (at_a, at_b) = (self.address_at(a, offset), self.address_at(b, offset));
+            let Some(x) = self.byte_at(state, at_a, alive, traps)? else { break };
+            let Some(y) = self.byte_at(state, at_b, alive, traps)? else { break };
+            let (x, y) = match same {
+                Same::Letters => (self.lower_letter(x), self.lower_letter(y)),
+                _ => (x, y),
+            };
+            let differ = self.pool.neq(x, y);
+            let (wide_x, wide_y) = (self.pool.zext(x, 32), self.pool.zext(y, 32));
+            let difference = self.pool.sub(wide_x, wide_y);
+            if !self.stop_where(state, differ, difference, &mut alive, &mut arms) {
+                break;
+            }
+            if same != Same::Bytes {
+                let ends = self.pool.eq(x, zero);
+                if !self.stop_where(state, ends, equal, &mut alive, &mut arms) {
+                    break;
+                }
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, equal))
+    }
+
+    fn lower_letter(&mut self, byte: Term) -> Term {
+        let a = self.pool.bv(8, u64::from(b'A'));
+        let distance = self.pool.sub(byte, a);
+        let letters = self.pool.bv(8, 26);
+        let is_upper = self.pool.ult(distance, letters);
+        let shift = self.pool.bv(8, 32);
+        let lower = self.pool.add(byte, shift);
+        self.pool.ite(is_upper, lower, byte)
+    }
+
+    /// `memchr` with a count, `strchr` without.
+    fn find_byte(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        wanted: Term,
+        count: Option<Term>,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let wanted = self.pool.extract(7, 0, wanted);
+        let (null, zero) = (self.pool.bv(64, 0), self.pool.bv(8, 0));
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            self.check_reach(offset)?;
+            if !self.below_limit(state, count, offset, null, &mut alive, &mut arms) {
+                break;
+            }
+            let address = self.address_at(text, offset);
+            let Some(byte) = self.byte_at(state, address, alive, traps)? else { break };
+            let found = self.pool.eq(byte, wanted);
+            if !self.stop_where(state, found, address, &mut alive, &mut arms) {
+                break;
+            }
+            if count.is_none() {
+                let ends = self.pool.eq(byte, zero);
+                if !self.stop_where(state, ends, null, &mut alive, &mut arms) {
+                    break;
+                }
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, null))
+    }
+
+    fn last_char(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        wanted: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let wanted = self.pool.extract(7, 0, wanted);
+        let zero = self.pool.bv(8, 0);
+        let mut last = self.pool.bv(64, 0);
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            self.check_reach(offset)?;
+            let address = self.address_at(text, offset);
+            let Some(byte) = self.byte_at(state, address, alive, traps)? else { break };
+            let found = self.pool.eq(byte, wanted);
+            last = self.pool.ite(found, address, last);
+            let ends = self.pool.eq(byte, zero);
+            if !self.stop_where(state, ends, last, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, last))
+    }
+
+    fn find_text(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        wanted: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let (null, zero) = (self.pool.bv(64, 0), self.pool.bv(8, 0));
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            self.check_reach(offset)?;
+            let address = self.address_at(text, offset);
+            let matches = self.begins_with(state, address, wanted, alive, traps)?;
+            if !self.stop_where(state, matches, address, &mut alive, &mut arms) {
+                break;
+            }
+            let Some(byte) = self.byte_at(state, address, alive, traps)? else { break };
+            let ends = self.pool.eq(byte, zero);
+            if !self.stop_where(state, ends, null, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, null))
+    }
+
+    /// Whether the text at an address begins with a string.
+    fn begins_with(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        wanted: Term,
+        alive: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let (yes, no, zero) = (self.pool.tt(), self.pool.ff(), self.pool.bv(8, 0));
+        let mut alive = alive;
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            self.check_reach(offset)?;
+            let (at_text, at_wanted) =
+                (self.address_at(text, offset), self.address_at(wanted, offset));
+            let Some(byte) = self.byte_at(state, at_wanted, alive, traps)? else { break };
+            let ends = self.pool.eq(byte, zero);
+            if !self.stop_where(state, ends, yes, &mut alive, &mut arms) {
+                break;
+            }
+            let Some(other) = self.byte_at(state, at_text, alive, traps)? else { break };
+            let differ = self.pool.neq(other, byte);
+            if !self.stop_where(state, differ, no, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, no))
+    }
+
+    /// How many first characters are in a set or are not, or where the first one in it is.
+    fn span(
+        &mut self,
+        state: &mut State,
+        [text, set]: [Term; 2],
+        kind: Span,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let (null, zero) = (self.pool.bv(64, 0), self.pool.bv(8, 0));
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            self.check_reach(offset)?;
+            let address = self.address_at(text, offset);
+            let here = self.pool.bv(64, offset);
+            let Some(byte) = self.byte_at(state, address, alive, traps)? else { break };
+            let ends = self.pool.eq(byte, zero);
+            let at_end = if kind == Span::Pointer { null } else { here };
+            if !self.stop_where(state, ends, at_end, &mut alive, &mut arms) {
+                break;
+            }
+            let is_in = self.is_in_set(state, set, byte, alive, traps)?;
+            let stops = if kind == Span::Inside { self.pool.not(is_in) } else { is_in };
+            let value = if kind == Span::Pointer { address } else { here };
+            if !self.stop_where(state, stops, value, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        let last = if kind == Span::Pointer { null } else { self.pool.bv(64, offset) };
+        Ok(self.first_of(&arms, last))
+    }
+
+    /// Whether a byte other than zero is one of a string's.
+    fn is_in_set(
+        &mut self,
+        state: &mut State,
+        set: Term,
+        byte: Term,
+        alive: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let (yes, no, zero) = (self.pool.tt(), self.pool.ff(), self.pool.bv(8, 0));
+        let mut alive = alive;
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            self.check_reach(offset)?;
+            let address = self.address_at(set, offset);
+            let Some(member) = self.byte_at(state, address, alive, traps)? else { break };
+            let found = self.pool.eq(member, byte);
+            if !self.stop_where(state, found, yes, &mut alive, &mut arms) {
+                break;
+            }
+            let ends = self.pool.eq(member, zero);
+            if !self.stop_where(state, ends, no, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, no))
+    }
+}
+
+/// What [`Engine::span`] looks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Span {
+    /// The number of characters in the set (`strspn`).
+    Inside,
+    /// The number of characters not in the set (`strcspn`).
+    Outside,
+    /// The first character in the set (`strpbrk`).
+    Pointer,
+}
