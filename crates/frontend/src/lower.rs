@@ -14,6 +14,7 @@
 
 mod aggregate;
 mod assign;
+mod atomic;
 mod boolean;
 mod builder;
 mod builtin;

@@ -5,6 +5,7 @@ use lydian_ir::{
     BinOp, CTypeId, CastOp, CmpOp, Expr, ExprId, FuncId, IntKind, Stmt, TrapKind, Type,
 };
 
+use super::atomic::AtomicOp;
 use super::builder::FunctionLowering;
 use super::types::Scalar;
 use super::{Lowering, Unsupported};
@@ -34,6 +35,8 @@ pub(super) enum Builtin {
     Overflow(BinaryOp),
     /// A question about a float.
     Float(FloatTest),
+    /// `__sync_*`.
+    Sync(AtomicOp),
     /// Has no meaning in the IR.
     Unsupported(String),
 }
@@ -63,6 +66,15 @@ pub(super) enum FloatTest {
     LessGreater,
     Unordered,
 }
+
+/// What orders memory accesses between threads: nothing, while no other thread runs.
+const FENCES: [&str; 5] = [
+    "__sync_synchronize",
+    "__atomic_thread_fence",
+    "__atomic_signal_fence",
+    "__c11_atomic_thread_fence",
+    "__c11_atomic_signal_fence",
+];
 
 /// All arguments.
 const ALL: usize = usize::MAX;
@@ -220,8 +232,12 @@ impl Builtin {
         if name == "alloca" {
             return Some(Self::Unsupported("`alloca`".to_owned()));
         }
+        if FENCES.contains(&name) {
+            return Some(Self::ArgumentsOnly);
+        }
         if name.starts_with("__sync_") || name.starts_with("__atomic_") {
-            return Some(Self::Unsupported(format!("the atomic operation `{name}`")));
+            let unsupported = || Self::Unsupported(format!("the atomic operation `{name}`"));
+            return Some(AtomicOp::of_name(name).map_or_else(unsupported, Self::Sync));
         }
         let rest = name.strip_prefix("__builtin_")?;
         Some(
@@ -377,6 +393,10 @@ impl<'a> FunctionLowering<'_, 'a> {
                 Ok(self.read(temp))
             }
             Builtin::Float(test) => self.float_builtin(e, test, args),
+            Builtin::Sync(op) => match self.sync(e, op, args)? {
+                Some(value) => Ok(value),
+                None => Err(Unsupported::new("the value of this builtin", span)),
+            },
             Builtin::Unsupported(what) => Err(Unsupported::new(what, span)),
             Builtin::Nothing | Builtin::ArgumentsOnly | Builtin::Trap(_) => {
                 Err(Unsupported::new("the value of this builtin", span))
@@ -405,6 +425,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let args = &args[..count.min(args.len())];
                 self.library_call_for_effect(e, callee, args)
             }
+            Builtin::Sync(op) => self.apart(|l| l.sync(e, op, args)).map(drop),
             Builtin::Bits(_) | Builtin::Overflow(_) => {
                 self.apart(|l| l.builtin_value(e, callee, args, builtin)).map(drop)
             }

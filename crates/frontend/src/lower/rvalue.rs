@@ -61,8 +61,8 @@ impl FunctionLowering<'_, '_> {
             }
             ExprKind::AddrLabel(_) => Err(Unsupported::new("the address of a label", expr.span)),
             ExprKind::VaArg { .. } => Err(Unsupported::new("`va_arg`", expr.span)),
-            ExprKind::Atomic { op, .. } => {
-                Err(Unsupported::new(format!("the atomic operation `{op}`"), expr.span))
+            ExprKind::Atomic { op, args } => {
+                self.atomic(e, op, args)?.ok_or_else(|| no_value(expr.span))
             }
             ExprKind::Unsupported(name) => Err(Unsupported::new(unsupported_name(name), expr.span)),
             _ => Err(Unsupported::new("this expression", expr.span)),
@@ -347,9 +347,7 @@ impl FunctionLowering<'_, '_> {
             ExprKind::StmtExpr(body) => self.apart(|l| l.stmt_expr_for_effect(*body)),
             ExprKind::CompoundLiteral { .. } => self.apart(|l| l.address(e)).map(drop),
             ExprKind::VaArg { .. } => Err(Unsupported::new("`va_arg`", expr.span)),
-            ExprKind::Atomic { op, .. } => {
-                Err(Unsupported::new(format!("the atomic operation `{op}`"), expr.span))
-            }
+            ExprKind::Atomic { op, args } => self.apart(|l| l.atomic(e, op, args)).map(drop),
             ExprKind::Unsupported(name) => Err(Unsupported::new(unsupported_name(name), expr.span)),
             kind => {
                 let mut children = Vec::new();

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <stdlib.h>
 #include <ctype.h>
+#include <stdatomic.h>
 
 int snprintf(char *, unsigned long, const char *, ...);
 
@@ -104,5 +105,17 @@ sum_t check_atomics(void)
     counter += 4;
     counter++;
     h = mix(h, counter);
+    h = mix(h, __atomic_fetch_add(&plain, 3, 5) * 10 + __atomic_sub_fetch(&plain, 1, 0));
+    h = mix(h, __sync_fetch_and_or(&plain, 8) + __sync_nand_and_fetch(&plain, 5));
+    h = mix(h, __atomic_exchange_n(&plain, 77, 0) + __atomic_load_n(&plain, 0));
+    int expected = 76;
+    h = mix(h, __atomic_compare_exchange_n(&plain, &expected, 4, 0, 0, 0) * 2 + expected);
+    h = mix(h, __atomic_compare_exchange_n(&plain, &expected, 4, 0, 0, 0) * 2 + expected);
+    h = mix(h, __sync_val_compare_and_swap(&plain, 4, 6) + __sync_bool_compare_and_swap(&plain, 1, 2));
+    __sync_synchronize();
+    __atomic_store_n(&plain, plain + 1, 0);
+    __asm__ volatile("" ::: "memory");
+    atomic_fetch_xor(&counter, 5);
+    h = mix(h, atomic_exchange(&counter, 9) + atomic_load(&counter));
     return mix(h, plain);
 }
