@@ -2,12 +2,16 @@
 //! `check_…` function of `tests/programs` returns a checksum of what it computed. The independent
 //! party is clang, compiling with `-fwrapv`.
 
+use lydian_base::Span;
 use lydian_frontend::clang::Clang;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
 use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
+use lydian_ir::Body;
 use lydian_ir::interp::{End, Options, Silent, run};
+use lydian_ir::source::{MarkStyle, RootKind};
 use lydian_ir::test::Test;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,7 +34,7 @@ fn checks(path: &Path) -> Vec<String> {
     text.lines().filter_map(name).filter(|name| name.starts_with("check_")).collect()
 }
 
-/// What the machine computes.
+/// What the machine computes for the program whose text is at `path`.
 fn native(path: &Path, checks: &[String]) -> BTreeMap<String, u64> {
     let folder = tempfile::tempdir().unwrap();
     let main = folder.path().join("main.c");
@@ -84,6 +88,85 @@ fn interpreted(unit: &Unit, function: &str) -> Result<u64, String> {
             Ok(u64::from_le_bytes(bytes))
         }
         (end, _) => Err(format!("{end:?} at {:?}", outcome.location)),
+    }
+}
+
+/// Texts to put around a span.
+struct Around {
+    span: Span,
+    open: &'static str,
+    close: &'static str,
+}
+
+/// Where the source rewriter would put something, in stand-ins that change no meaning.
+fn sites(body: &Body) -> Vec<Around> {
+    let source = &body.source;
+    let mut sites = Vec::new();
+    let mut around = |span, open, close| sites.push(Around { span, open, close });
+    for site in &source.marks {
+        match site.style {
+            MarkStyle::Wrap | MarkStyle::BeforeFor => around(site.span, "{ (void)0; ", " }"),
+            MarkStyle::Before => around(site.span, "(void)0; ", ""),
+            MarkStyle::Expression => around(site.span, "((void)0, ", ")"),
+        }
+    }
+    for site in &source.decisions {
+        around(site.span, "(", ")");
+        site.conditions.iter().for_each(|condition| around(*condition, "(!!(", "))"));
+    }
+    source.switches.iter().for_each(|site| around(site.operand, "(", ")"));
+    for root in source.roots.values().filter(|root| root.rewritable) {
+        match root.kind {
+            RootKind::Address => around(root.span, "(*&(", "))"),
+            _ => around(root.span, "(", ")"),
+        }
+        root.captures.iter().for_each(|capture| around(capture.span, "(", ")"));
+    }
+    sites
+}
+
+/// The preprocessed text with stand-ins at every site.
+fn rewritten(unit: &Unit) -> String {
+    let bodies = unit.program.functions.values().filter_map(|function| function.body.as_ref());
+    let mut sites: Vec<_> = bodies.flat_map(sites).collect();
+    sites.sort_by_key(|site| (site.span.start, Reverse(site.span.end)));
+    let text = unit.source.text();
+    let (mut result, mut at) = (String::new(), 0);
+    let mut open: Vec<(u32, &str)> = Vec::new();
+    let mut copy_to = |result: &mut String, to: u32| {
+        result.push_str(&text[at as usize..to as usize]);
+        at = to;
+    };
+    for site in &sites {
+        while let Some((end, close)) = open.pop_if(|(end, _)| *end <= site.span.start) {
+            copy_to(&mut result, end);
+            result.push_str(close);
+        }
+        copy_to(&mut result, site.span.start);
+        result.push_str(site.open);
+        open.push((site.span.end, site.close));
+    }
+    while let Some((end, close)) = open.pop() {
+        copy_to(&mut result, end);
+        result.push_str(close);
+    }
+    copy_to(&mut result, text.len() as u32);
+    result
+}
+
+#[test]
+fn text_can_be_put_at_every_site_without_changing_what_is_computed() {
+    for path in programs() {
+        let checks = checks(&path);
+        let unit = unit(&path, ValueDecisions::WithOperators);
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("rewritten.c");
+        // Line markers would lead messages away from the text that is compiled.
+        let text: String =
+            rewritten(&unit).split_inclusive('\n').filter(|line| !line.starts_with("# ")).collect();
+        assert!(text.contains("(!!("), "{}", path.display());
+        std::fs::write(&copy, text).unwrap();
+        assert_eq!(native(&copy, &checks), native(&path, &checks), "{}", path.display());
     }
 }
 
