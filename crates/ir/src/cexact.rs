@@ -37,7 +37,7 @@ use std::fmt::Write as _;
 use lydian_base::{EntityId, SideTable};
 
 use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
-use crate::function::{Body, LocalId, LocalKind};
+use crate::function::{Body, LocalId, LocalKind, Storage};
 use crate::program::{FuncId, GlobalId, Program};
 
 mod names;
@@ -301,13 +301,55 @@ impl<'a> ExactC<'a> {
         if let Some(name) = self.whole_variable(ty, addr) {
             return Ok(self.variable(&name, ty));
         }
-        let addr = self.address(addr, depth, true)?;
         let suffix = suffix(ty);
         if let Some(guard) = self.guards(id).filter(|guard| guard.loads) {
+            let addr = self.guarded_address(addr, ty.bytes(), guard, depth)?;
             return Ok(format!("lydian_get{suffix}({addr}, &{})", guard.poison));
         }
+        let addr = self.address(addr, depth, true)?;
         let qualifier = if volatile { "volatile " } else { "" };
         Ok(format!("(*({qualifier}lydian_a{suffix} *){addr})"))
+    }
+
+    /// The address of a guarded load. One that is made from a variable's must stay inside of that
+    /// variable: whatever lies beside it is another object.
+    fn guarded_address(
+        &self,
+        addr: ExprId,
+        bytes: u64,
+        guard: &Guard<'_>,
+        depth: u32,
+    ) -> Result<String, Unspeakable> {
+        let (mut at, mut offset) = (addr, String::from("0l"));
+        let size = loop {
+            match self.arena.get(at).ok_or(Unspeakable::IllFormed(at))? {
+                Expr::Field { base, record, field } => {
+                    let record = self.program.types.records.get(*record);
+                    let field = record.and_then(|record| record.fields.get(*field as usize));
+                    let field = field.ok_or(Unspeakable::IllFormed(at))?;
+                    let _ = write!(offset, " + {}l", field.bit_offset / 8);
+                    at = *base;
+                }
+                Expr::Index { base, index, size, .. } => {
+                    let index = self.value(*index, depth + 1)?;
+                    let _ = write!(offset, " + (lydian_s64)({index} * {size}ul)");
+                    at = *base;
+                }
+                Expr::AddrGlobal(global) => {
+                    break self.program.globals.get(*global).map(|g| g.size);
+                }
+                Expr::AddrLocal(local) => {
+                    break self.body.locals.get(*local).and_then(|local| match local.storage {
+                        Storage::Memory { size, .. } => Some(size),
+                        Storage::Register(_) => None,
+                    });
+                }
+                _ => break None,
+            }
+        };
+        let Some(size) = size else { return self.address(addr, depth, true) };
+        let base = self.address(at, depth, true)?;
+        Ok(format!("lydian_within({base}, {offset}, {bytes}ul, {size}ul, &{})", guard.poison))
     }
 
     fn load_bits(
@@ -317,10 +359,14 @@ impl<'a> ExactC<'a> {
         addr: ExprId,
         depth: u32,
     ) -> Result<String, Unspeakable> {
-        let addr = self.address(addr, depth, true)?;
         let (ty, bytes, sign) = (c_type(field.ty), field.bytes(), u8::from(field.signed));
         let place = format!("{bytes}, {}, {}, {sign}", field.bit, field.bits);
-        Ok(match self.guards(id).filter(|guard| guard.loads) {
+        let guard = self.guards(id).filter(|guard| guard.loads);
+        let addr = match guard {
+            Some(guard) => self.guarded_address(addr, bytes, guard, depth)?,
+            None => self.address(addr, depth, true)?,
+        };
+        Ok(match guard {
             Some(guard) => {
                 format!("(({ty})lydian_checked_bits({addr}, {place}, &{}))", guard.poison)
             }

@@ -2,6 +2,7 @@
 //!
 //! All files lie in a directory of their own that is removed with the [`Build`].
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -125,7 +126,8 @@ impl Build {
         runner.finish()?;
         unit?;
         let compiled = Symbols::read(&place.join("unit.o"))?;
-        let stubs = Stubs::find(request.program, &compiled.undefined, request.modelled);
+        let library = libraries(request.compiler);
+        let stubs = Stubs::find(request.program, &compiled, request.modelled, &library);
         let symbols = link(request, &place, &stubs)?;
 
         let offset = |name: &str| symbols.defined.get(name).copied().unwrap_or(0);
@@ -281,6 +283,18 @@ fn start_unit(request: &BuildRequest<'_>, place: &Path) -> Result<Compilation, B
     let mut arguments = compile_flags(request.flags, request.level);
     arguments.extend(["-c", "unit.i", "-o", "unit.o"].map(str::to_owned));
     start(request, place, "instrumented source", &arguments)
+}
+
+/// What the libraries that every program is linked with define.
+fn libraries(compiler: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for library in ["libc.so.6", "libm.so.6", "libgcc_s.so.1"] {
+        let asked = Command::new(compiler).arg(format!("-print-file-name={library}")).output();
+        let Ok(answer) = asked else { continue };
+        let path = String::from_utf8_lossy(&answer.stdout);
+        names.extend(Symbols::exported(Path::new(path.trim())));
+    }
+    names
 }
 
 fn link(request: &BuildRequest<'_>, place: &Path, stubs: &Stubs) -> Result<Symbols, BuildError> {

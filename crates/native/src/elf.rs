@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSection, ObjectSymbol};
 use rustc_hash::FxHashMap;
 
 use crate::build::BuildError;
@@ -13,6 +13,8 @@ use crate::build::BuildError;
 pub(crate) struct Symbols {
     /// Names that it uses and does not define.
     pub(crate) undefined: BTreeSet<String>,
+    /// Those of the undefined names that it calls.
+    pub(crate) called: BTreeSet<String>,
     /// Names that it defines, with their offsets from where it is loaded.
     pub(crate) defined: FxHashMap<String, u64>,
 }
@@ -36,7 +38,25 @@ impl Symbols {
                 symbols.defined.insert(name.to_owned(), symbol.address());
             }
         }
+        for section in file.sections() {
+            for (_, relocation) in section.relocations() {
+                let object::RelocationTarget::Symbol(index) = relocation.target() else { continue };
+                let symbol = file.symbol_by_index(index).ok().filter(|s| s.is_undefined());
+                let name = symbol.and_then(|symbol| symbol.name().ok().map(str::to_owned));
+                if relocation.kind() == object::RelocationKind::PltRelative {
+                    symbols.called.extend(name);
+                }
+            }
+        }
         Ok(symbols)
+    }
+
+    /// The names that a shared library defines for others; none if it cannot be read.
+    pub(crate) fn exported(path: &Path) -> BTreeSet<String> {
+        let Ok(bytes) = std::fs::read(path) else { return BTreeSet::new() };
+        let Ok(file) = object::File::parse(&*bytes) else { return BTreeSet::new() };
+        let defined = file.dynamic_symbols().filter(|symbol| !symbol.is_undefined());
+        defined.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect()
     }
 
     /// The offsets of the static locals `function.variable`, `function.variable.N`, in the order

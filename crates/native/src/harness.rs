@@ -6,6 +6,7 @@
 //! declaration of the user's can contradict them: such a function needs only its result's type,
 //! since in C's calling conventions it is the caller that removes the arguments.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
@@ -131,39 +132,66 @@ pub(crate) struct Stubs {
     pub(crate) functions: Vec<FuncId>,
     /// Globals to be defined by the harness.
     pub(crate) globals: Vec<GlobalId>,
+    /// Names that nobody declares the type of, as only functions that are not supported use them,
+    /// and that no library defines: functions, and variables.
+    pub(crate) unknown: [Vec<String>; 2],
     /// Functions that the linker redirects to the harness's own.
     pub(crate) replaced: Vec<&'static str>,
 }
 
 impl Stubs {
-    /// What is undefined in a compiled text. `modelled` says which of C's library functions are the
-    /// real ones.
+    /// What a compiled text leaves undefined, and functions that only tests point to. `modelled`
+    /// says which of C's library functions are the real ones, `library` what libraries define.
     pub(crate) fn find(
         program: &Program,
-        undefined: &std::collections::BTreeSet<String>,
+        compiled: &Symbols,
         modelled: &dyn Fn(&str) -> bool,
+        library: &BTreeSet<String>,
     ) -> Self {
+        let undefined = &compiled.undefined;
         let replaced: Vec<_> =
             REPLACED.into_iter().filter(|name| undefined.contains(*name)).collect();
         let skip: FxHashSet<&str> = replaced.iter().copied().collect();
         let functions = program.functions.iter().filter(|(_, function)| {
             let name = function.name.as_str();
-            undefined.contains(name) && !skip.contains(name) && !modelled(name)
+            let unreferenced = function.body.is_none()
+                && !compiled.defined.contains_key(name)
+                && !library.contains(name)
+                && !name.starts_with("__");
+            (undefined.contains(name) || unreferenced) && !skip.contains(name) && !modelled(name)
         });
         let globals = program.globals.iter().filter(|(_, global)| {
             matches!(global.init, GlobalInit::Extern) && undefined.contains(&global.name)
         });
-        Self {
+        let mut stubs = Self {
             functions: functions.map(|(id, _)| id).collect(),
             globals: globals.map(|(id, _)| id).collect(),
+            unknown: [Vec::new(), Vec::new()],
             replaced,
+        };
+        let known: FxHashSet<&str> = stubs
+            .functions
+            .iter()
+            .map(|id| program.functions[*id].name.as_str())
+            .chain(stubs.globals.iter().map(|id| program.globals[*id].name.as_str()))
+            .collect();
+        let ours = |name: &str| name.starts_with("lydian_") || name == "_GLOBAL_OFFSET_TABLE_";
+        let mut unknown = [Vec::new(), Vec::new()];
+        for name in undefined {
+            let taken = known.contains(name.as_str()) || skip.contains(name.as_str());
+            if !taken && !library.contains(name) && !ours(name) {
+                unknown[usize::from(!compiled.called.contains(name))].push(name.clone());
+            }
         }
+        stubs.unknown = unknown;
+        stubs
     }
 
     /// Numbers of the functions whose results a test may queue.
     pub(crate) fn numbers(&self, program: &Program) -> IndexMap<String, u32> {
         let own = self.functions.iter().map(|id| program.functions[*id].name.clone());
-        let names = ALLOCATORS.into_iter().map(str::to_owned).chain(own);
+        let unknown = self.unknown[0].iter().cloned();
+        let names = ALLOCATORS.into_iter().map(str::to_owned).chain(own).chain(unknown);
         names.zip(0..).collect()
     }
 
@@ -175,6 +203,14 @@ impl Stubs {
             let function = &program.functions[*id];
             let number = numbers[&function.name];
             text.push_str(&stub(&program.types, function, number));
+        }
+        for name in &self.unknown[0] {
+            // Its result is not known, so the run ends.
+            text.push_str(&ending_stub(name, numbers[name]));
+        }
+        for name in &self.unknown[1] {
+            let line = format!("unsigned char {name}[4096] __attribute__((aligned(64)));\n");
+            text.push_str(&line);
         }
         for id in &self.globals {
             let global = &program.globals[*id];
@@ -189,13 +225,18 @@ impl Stubs {
     }
 }
 
+/// A function whose call ends the run.
+fn ending_stub(name: &str, number: u32) -> String {
+    format!(
+        "void {name}() {{ lydian_services->end(LYDIAN_NORETURN, {number}); \
+         __builtin_unreachable(); }}\n"
+    )
+}
+
 fn stub(types: &CTypes, function: &lydian_ir::Function, number: u32) -> String {
     let name = &function.name;
     if function.noreturn {
-        return format!(
-            "void {name}() {{ lydian_services->end(LYDIAN_NORETURN, {number}); \
-             __builtin_unreachable(); }}\n"
-        );
+        return ending_stub(name, number);
     }
     let result = match types.get(function.ty) {
         CType::Function { result, .. } => *result,

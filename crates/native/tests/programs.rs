@@ -280,3 +280,82 @@ fn input_classes_and_run_time_errors_are_recorded() {
     assert!(matches!(measured.run.outcome, Outcome::Crashed(_)));
     assert_eq!(measured.covered[0].len(), 1);
 }
+
+#[test]
+fn a_mutant_of_a_condition_with_an_effect_sees_the_state_after_it() {
+    let text = "int f(int a, int b) { unsigned d = a; int n = 0; \
+                while (n < b) { n++; if (++d == 4) { d = 0; n++; } } return n; }";
+    let found = covered(text, Criterion::Wm, &[&[2, 1], &[3, 1], &[0, 1]]);
+    let equal = |test: usize| -> Vec<&str> {
+        let names = found[test].iter().map(String::as_str);
+        names.filter(|name| name.starts_with("ROR ==")).collect()
+    };
+    // 3 == 4 is false: `<`, `<=`, `!=` and `true` differ from it.
+    assert_eq!(equal(0), ["ROR == -> <", "ROR == -> <=", "ROR == -> !=", "ROR == -> true"]);
+    // 4 == 4 is true: `<`, `>`, `!=` and `false` differ from it.
+    assert_eq!(equal(1), ["ROR == -> <", "ROR == -> >", "ROR == -> !=", "ROR == -> false"]);
+    let more = |test: usize| found[test].iter().any(|name| name == "UOI +1");
+    assert!(more(0), "{found:?}");
+}
+
+#[test]
+fn a_mutated_load_outside_of_its_variable_is_unknown() {
+    let text = "static const int t[4] = {1, 2, 3, 4}; static const int after[4] = {9, 9, 9, 9}; \
+                int f(int a, int b) { int l[4]; l[0] = 1; l[1] = 2; l[2] = 3; l[3] = 4; \
+                if (b == 1) return l[a]; if (b == 2) return after[a]; return t[a]; }";
+    let found = covered(text, Criterion::Wm, &[&[0, 0], &[3, 0], &[0, 1], &[3, 1]]);
+    let count = |test: usize| {
+        let in_return = |name: &&String| *name == "UOI +1";
+        found[test].iter().filter(in_return).count()
+    };
+    // Both the value and the index have the mutant; from the last element, the index leads outside.
+    assert_eq!((count(0) - count(1), count(2) - count(3)), (1, 1), "{found:?}");
+}
+
+#[test]
+fn what_nothing_defines_gets_a_stub_even_where_only_an_unsupported_function_uses_it() {
+    let text = "void nowhere(int); extern int elsewhere[4]; \
+                int odd(int n) { __asm__ goto(\"\" : : : : out); nowhere(elsewhere[n]); out: return n; } \
+                int f(int a, int b) { return a + b; }";
+    let found = covered(text, Criterion::Fc, &[&[1, 2]]);
+    assert_eq!(found[0].len(), 1);
+}
+
+#[test]
+fn an_undefined_function_that_nothing_calls_by_name_can_be_pointed_to() {
+    let text = "int f(int (*callback)(int), int b) { return callback(b) + 1; }";
+    let (_place, mut unit) = unit_of_text(text);
+    let function = unit.program.function_named("f").unwrap();
+    let CType::Function { params, .. } =
+        unit.program.types.get(unit.program.functions[function].ty)
+    else {
+        panic!("f is a function")
+    };
+    let callback = unit.program.types.pointee(params[0]).unwrap();
+    let mut made = unit.program.functions[function].clone();
+    made.name = "made_for_a_test".into();
+    (made.ty, made.body, made.span) = (callback, None, lydian_base::Span::NONE);
+    unit.program.functions.push(made);
+    let functions = vec![function];
+    let watched = objectives(&unit, &functions, &[Criterion::Fc]);
+    let request = measure_request(&unit, &watched, &functions, Optimization::Some);
+    let mut measurer =
+        Measurer::new(request, Limits::default()).unwrap_or_else(|error| panic!("{error}"));
+    let target = PointerTarget::Function("made_for_a_test".into());
+    let int = |value: i32| Image { bytes: value.to_le_bytes().to_vec(), pointers: vec![] };
+    let test = Test {
+        function: "f".into(),
+        objects: vec![],
+        args: vec![
+            Image { bytes: vec![0; 8], pointers: vec![ImagePointer { offset: 0, target }] },
+            int(1),
+        ],
+        globals: vec![],
+        externals: vec![lydian_ir::test::ExternalResult {
+            function: "made_for_a_test".into(),
+            result: int(41),
+        }],
+    };
+    let measured = measurer.measure(&[test]).unwrap().remove(0);
+    assert_eq!(measured.run.outcome, Outcome::Returned(42i32.to_le_bytes().to_vec()));
+}

@@ -52,6 +52,10 @@ fn readable_test(readable: Option<&str>) -> String {
     };
     format!(
         "{INLINE} int lydian_can_read(const char *p, lydian_u64 n) {{ return {test}; }}\n\
+         {INLINE} char *lydian_within(char *base, lydian_s64 offset, lydian_u64 bytes, \
+         lydian_u64 size, int *bad) {{ \
+         if (offset < 0 || bytes > size || (lydian_u64)offset > size - bytes) \
+         {{ *bad = 1; return base; }} return base + offset; }}\n\
          {INLINE} lydian_u64 lydian_checked_bits(const char *p, int bytes, int bit, int bits, \
          int is_signed, int *bad) {{ \
          if (!lydian_can_read(p, (lydian_u64)bytes)) {{ *bad = 1; return 0; }} \
