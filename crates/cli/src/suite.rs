@@ -18,7 +18,6 @@ pub(crate) const JSON: &str = "tests.json";
 pub(crate) struct Kept {
     pub(crate) test: Test,
     pub(crate) measured: Measured,
-    #[expect(dead_code, reason = "the C form shows it")]
     pub(crate) covers: Vec<String>,
 }
 
@@ -35,6 +34,7 @@ impl Collected {
             name: format!("{function}_{}", index + 1),
             observed: Some(observed(program, &kept.test, &kept.measured)),
             test: kept.test,
+            covers: kept.covers,
         });
         self.tests.extend(tests);
     }

@@ -287,10 +287,15 @@ impl CTypes {
             CType::Pointer { pointee, to_const } => {
                 let wraps =
                     matches!(self.get(*pointee), CType::Array { .. } | CType::Function { .. });
-                let inner =
-                    if wraps { format!("(*{declarator})") } else { format!("*{declarator}") };
+                // What a const pointer points to is said before it, that it is const after its star.
+                let through = matches!(self.get(*pointee), CType::Pointer { .. });
+                let inner = match (wraps, *to_const && through) {
+                    (true, _) => format!("(*{declarator})"),
+                    (false, true) => format!("const *{declarator}"),
+                    (false, false) => format!("*{declarator}"),
+                };
                 let text = self.spell(*pointee, &inner);
-                if *to_const && !wraps { format!("const {text}") } else { text }
+                if *to_const && !wraps && !through { format!("const {text}") } else { text }
             }
             CType::Array { element, length } => {
                 let length = length.map_or(String::new(), |n| n.to_string());
@@ -387,6 +392,9 @@ mod tests {
         assert_eq!(types.spell(to_array, "p"), "int (*p)[3]");
         assert_eq!(types.spell(of_pointers, "q"), "int *q[2]");
         assert_eq!(types.spell(callback, "f"), "int (*f)(int (*)[3])");
+        let text = types.intern(CType::Pointer { pointee: int, to_const: true });
+        let texts = types.intern(CType::Pointer { pointee: text, to_const: true });
+        assert_eq!(types.spell(texts, "t"), "const int *const *t");
     }
 
     #[test]

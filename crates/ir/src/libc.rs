@@ -267,6 +267,32 @@ modelled! {
     }
 }
 
+/// Variables of the C library, which a program may use without defining them.
+const LIBRARY_OBJECTS: [&str; 17] = [
+    "stdin",
+    "stdout",
+    "stderr",
+    "environ",
+    "__environ",
+    "optarg",
+    "optind",
+    "opterr",
+    "optopt",
+    "timezone",
+    "daylight",
+    "tzname",
+    "signgam",
+    "program_invocation_name",
+    "program_invocation_short_name",
+    "sys_errlist",
+    "sys_nerr",
+];
+
+/// Whether an undefined variable of this name is the C library's own.
+pub fn is_library_object(name: &str) -> bool {
+    LIBRARY_OBJECTS.contains(&name)
+}
+
 /// The model of a function by its name in C. `__builtin_memcpy` is `memcpy` and so on, and so are
 /// the checked forms (`__builtin___memcpy_chk`, `__memcpy_chk`), whose last argument is left out.
 pub fn model_named(name: &str) -> Option<&'static Model> {

@@ -17,6 +17,8 @@ pub struct SuiteTest {
     pub test: Test,
     /// What happened.
     pub observed: Option<Observed>,
+    /// What it is kept for, in words: the objectives that no earlier test covers.
+    pub covers: Vec<String>,
 }
 
 /// What a native run of a test showed.

@@ -1,37 +1,32 @@
-//! Suites as one C file, for the user's own build.
+//! A suite as one C file that needs nothing but a C compiler.
 //!
-//! The file includes the source under test, so that static functions are in reach, and has a
-//! function for each test, stubs for what the source calls and does not define, and a `main` that
-//! runs all tests and says which fail. Where functions keep values in static locals, each test
-//! runs in a process of its own. A test that crashes or does not end is listed but not run.
+//! The file includes the user's source, so that static functions are in reach. Objects are static
+//! variables with typed initialisers, named after their places in the inputs; what no initialiser
+//! can say is copied in as bytes. Each test runs in a process of its own, so that it starts from
+//! the program's first state and a crash ends only it; it asserts the result and everything that
+//! the call was observed to change: floats by their bits (a NaN is like any other), pointers by
+//! what they point to, padding not at all.
+//!
+//! Tests that were observed to crash, to abort or to run out of time are there under
+//! `LYDIAN_RUN_CRASHING`. With `LYDIAN_NO_FORK` tests run in one process, one after the other.
 
-use std::fmt::Write as _;
+mod check;
+mod literal;
+mod stubs;
 
-use indexmap::IndexSet;
-use lydian_ir::test::{Image, Test};
-use lydian_ir::{CType, CTypeId, Function, GlobalInit, Program};
+use std::collections::BTreeSet;
 
-use crate::suite::{Outcome, SuiteTest, plain};
-use values::{Values, string};
+use lydian_ir::test::Image;
+use lydian_ir::{CType, CTypeId, Program};
 
-mod values;
+use crate::suite::{Observed, ObservedImage, Outcome, SuiteTest, parameter_names, result_type};
+use crate::value::{Value, read};
+use check::Checks;
+use literal::{Names, ObjectName, array, characters, function_name, identifier, initialiser};
+use literal::{scalar, string, unique};
+use stubs::Stubs;
 
-/// Functions that end the program, which the tests replace where one is observed to be called.
-const ENDING: [(&str, &str); 6] = [
-    ("exit", "int code"),
-    ("_exit", "int code"),
-    ("_Exit", "int code"),
-    ("abort", "void"),
-    ("__assert_fail", ""),
-    ("__assert", ""),
-];
-
-/// Allocators that a test can make fail, with their parameters and the call of the real one.
-const ALLOCATORS: [(&str, &str, &str); 3] = [
-    ("malloc", "__SIZE_TYPE__ size", "(size)"),
-    ("calloc", "__SIZE_TYPE__ count, __SIZE_TYPE__ size", "(count, size)"),
-    ("realloc", "void *old, __SIZE_TYPE__ size", "(old, size)"),
-];
+const RUNTIME: &str = include_str!("suite_c/runtime.c");
 
 /// How the file is made.
 #[derive(Clone, Debug)]
@@ -40,630 +35,478 @@ pub struct Options<'a> {
     pub source: &'a str,
     /// The path of the source, as an `#include` in the file finds it.
     pub include: &'a str,
-    /// The undefined functions that need stubs: those whose results are inputs.
+    /// Undefined functions that need stubs, beside those that tests give results for and those that
+    /// the program uses and no engine models.
     pub externals: &'a [String],
 }
 
-/// Writes the suite as C.
+/// A suite in C.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmittedC {
+    /// The file.
+    pub text: String,
+    /// The tests that C cannot express, by name, with the reason.
+    pub left_out: Vec<(String, String)>,
+}
+
+/// Writes the suite as C; what C cannot express is left out with a comment.
 pub fn to_c(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> String {
-    let mut writer = Writer { program, text: String::new() };
-    writer.head(tests, options);
-    writer.externals(options);
-    writer.globals();
-    let mut run = Vec::new();
-    for case in tests {
-        match writer.case(case, options) {
-            Ok(()) => run.push(case.name.as_str()),
-            Err(reason) => {
-                let _ = writeln!(writer.text, "/* {}: not run: {reason} */\n", case.name);
-            }
-        }
+    emit(program, tests, options).text
+}
+
+/// Writes the suite as C, and says what was left out.
+pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> EmittedC {
+    let stubs = Stubs::of(program, tests, options.externals);
+    let mut taken: BTreeSet<String> = program.typedefs.keys().cloned().collect();
+    taken.extend(program.functions.values().map(|function| function.name.clone()));
+    taken.extend(program.globals.values().map(|global| global.name.clone()));
+    let mut writer =
+        Writer { program, stubs: &stubs, taken, text: String::new(), left_out: Vec::new() };
+    writer.file(options, tests);
+    EmittedC { text: writer.text, left_out: writer.left_out }
+}
+
+/// How the runtime names an outcome, and the number that goes with it.
+fn ending(observed: Option<&Observed>) -> (&'static str, i32) {
+    match observed.map(|observed| &observed.outcome) {
+        None | Some(Outcome::Returned) => ("LYDIAN_RETURNS", 0),
+        Some(Outcome::Exited(status)) => ("LYDIAN_EXITS", *status),
+        Some(Outcome::Aborted) => ("LYDIAN_CRASHES", 6),
+        // Which signal depends on what the compiler makes of undefined behaviour.
+        Some(Outcome::Crashed(_)) => ("LYDIAN_CRASHES", 0),
+        Some(Outcome::TimedOut(_)) => ("LYDIAN_HANGS", 0),
+        Some(Outcome::Ended(_)) => ("LYDIAN_ENDS", 0),
     }
-    writer.main(&run);
-    writer.text
+}
+
+fn crashes(test: &SuiteTest) -> bool {
+    !matches!(ending(test.observed.as_ref()).0, "LYDIAN_RETURNS" | "LYDIAN_EXITS")
 }
 
 struct Writer<'a> {
     program: &'a Program,
+    stubs: &'a Stubs<'a>,
+    taken: BTreeSet<String>,
     text: String,
+    left_out: Vec<(String, String)>,
+}
+
+/// The C of one test.
+#[derive(Default)]
+struct Parts {
+    /// At file level, before the function: variables, twice where they refer to each other.
+    declarations: Vec<String>,
+    definitions: Vec<String>,
+    /// In the function, before the call.
+    set_up: Vec<String>,
+    /// The arguments of the call.
+    args: Vec<String>,
+    /// After the call.
+    checks: Vec<String>,
 }
 
 impl Writer<'_> {
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line);
+    fn line(&mut self, line: impl AsRef<str>) {
+        self.text.push_str(line.as_ref());
         self.text.push('\n');
     }
 
-    fn head(&mut self, tests: &[SuiteTest], options: &Options<'_>) {
-        let _ = writeln!(
-            self.text,
-            "/* Tests of {}, made by Lydian.\n * Compile this file alone, with the flags of that \
-             source, and run it: it prints the tests that fail. */",
-            options.source
-        );
-        let renamed = renamed(tests);
-        let defines_main = self.program.function_named("main").is_some();
-        for name in &renamed {
-            let _ = writeln!(self.text, "#define {name} lydian_{name}");
-        }
-        if defines_main {
-            self.line("#define main lydian_user_main");
-        }
-        let _ = writeln!(self.text, "#include {}", string(options.include.as_bytes()));
-        if defines_main {
-            self.line("#undef main");
-        }
-        for name in &renamed {
-            let _ = writeln!(self.text, "#undef {name}");
-        }
-        self.text.push_str(SUPPORT);
-        self.replacements(&renamed);
-    }
-
-    fn replacements(&mut self, renamed: &IndexSet<&'static str>) {
-        for (name, parameters) in ENDING.iter().filter(|(name, _)| renamed.contains(name)) {
-            let (how, code) = match *name {
-                "exit" | "_exit" | "_Exit" => ("LYDIAN_EXITED", "code"),
-                _ => ("LYDIAN_ABORTED", "0"),
-            };
-            let parameters = match *name {
-                "__assert_fail" => {
-                    "const char *text, const char *file, unsigned int line, const char *function"
+    fn file(&mut self, options: &Options<'_>, tests: &[SuiteTest]) {
+        self.head(options);
+        let mut runs = Vec::new();
+        for test in tests {
+            let name = unique(format!("test_{}", identifier(&test.name)), &mut self.taken);
+            let parts = match self.test(test, &name) {
+                Ok(parts) => parts,
+                Err(why) => {
+                    let why_shown = comment(&why);
+                    self.line(format!(
+                        "\n/* {} is only in the JSON form: {why_shown}. */",
+                        test.name
+                    ));
+                    self.left_out.push((test.name.clone(), why));
+                    continue;
                 }
-                "__assert" => "const char *text, const char *file, int line",
-                _ => parameters,
             };
-            let unused = match *name {
-                "__assert_fail" => "(void)text, (void)file, (void)line, (void)function; ",
-                "__assert" => "(void)text, (void)file, (void)line; ",
-                _ => "",
-            };
-            let _ = writeln!(
-                self.text,
-                "__attribute__((noreturn)) void lydian_{name}({parameters});\n\
-                 void lydian_{name}({parameters}) {{ {unused}lydian_end({how}, {code}); }}"
-            );
+            let (kind, status) = ending(test.observed.as_ref());
+            let shown = string(test.name.as_bytes());
+            runs.push((
+                crashes(test),
+                format!("    failed += lydian_run({shown}, {name}, {kind}, {status});"),
+            ));
+            self.write_test(test, &name, &parts);
         }
-        for (name, parameters, call) in ALLOCATORS.iter().filter(|a| renamed.contains(a.0)) {
-            let _ = writeln!(
-                self.text,
-                "extern void *{name}({parameters});\n\
-                 void *lydian_{name}({parameters});\n\
-                 void *lydian_{name}({parameters}) {{\n    \
-                 const struct lydian_result *next = lydian_next(\"{name}\");\n    \
-                 if (next && next->size == 1 && *(const unsigned char *)next->bytes == 0) return 0;\n    \
-                 return {name}{call};\n}}"
-            );
-        }
+        self.main(&runs);
     }
 
-    /// Stubs that give queued results, then zeros.
-    fn externals(&mut self, options: &Options<'_>) {
-        for name in options.externals {
-            let Some(id) = self.program.function_named(name) else { continue };
-            let function = &self.program.functions[id];
-            let stub = self.stub(function);
-            self.line(&stub);
-        }
-        for (_, global) in self.program.globals.iter() {
-            if matches!(global.init, GlobalInit::Extern) && !is_of_libc(&global.name) {
-                let declaration = self.program.types.spell(global.ty, &global.name);
-                let _ = writeln!(self.text, "{declaration};");
-            }
-        }
-        self.line("");
-    }
-
-    fn stub(&self, function: &Function) -> String {
-        let types = &self.program.types;
-        let CType::Function { result, params, variadic } = types.get(function.ty) else {
-            return String::new();
-        };
-        let mut list: Vec<String> = params
-            .iter()
-            .enumerate()
-            .map(|(index, ty)| types.spell(*ty, &format!("p{index}")))
-            .collect();
-        let unused: String = (0..params.len()).map(|index| format!("(void)p{index}; ")).collect();
-        match (*variadic, list.is_empty()) {
-            // A declaration without a prototype takes what it gets.
-            (true, true) => list.clear(),
-            (true, false) => list.push("...".into()),
-            (false, true) => list.push("void".into()),
-            (false, false) => {}
-        }
-        let name = &function.name;
-        let head = types.spell(*result, &format!("{name}({})", list.join(", ")));
-        let body = if function.noreturn {
-            format!("lydian_end(LYDIAN_ENDED_BY, 0); /* {name} does not return */")
-        } else if matches!(types.get(*result), CType::Void) {
-            format!("(void)lydian_next(\"{name}\");")
-        } else {
-            let value = types.spell(*result, "value");
-            format!("{value}; lydian_take(\"{name}\", &value, sizeof value); return value;")
-        };
-        format!("{head} {{ {unused}{body} }}")
-    }
-
-    /// Saves the globals before the first test and puts them back before each.
-    fn globals(&mut self) {
-        let mut names = Vec::new();
-        for (_, global) in self.program.globals.iter() {
-            let own = !matches!(global.init, GlobalInit::Extern) && !global.name.contains('.');
-            if own && !global.read_only {
-                names.push(global.name.clone());
-            }
-        }
-        for name in &names {
-            let _ = writeln!(self.text, "static unsigned char lydian_first_{name}[sizeof {name}];");
-        }
-        for (function, to_globals) in [("lydian_save", false), ("lydian_restore", true)] {
-            let _ = writeln!(self.text, "static void {function}(void) {{");
-            for name in &names {
-                let (global, copy) = (format!("(void *)&{name}"), format!("lydian_first_{name}"));
-                let (to, from) = if to_globals { (&global, &copy) } else { (&copy, &global) };
-                let _ = writeln!(self.text, "    __builtin_memcpy({to}, {from}, sizeof {name});");
-            }
-            self.line("}");
-        }
-        self.line("");
-    }
-
-    /// One test; an error says why it cannot be run.
-    fn case(&mut self, case: &SuiteTest, options: &Options<'_>) -> Result<(), String> {
-        match case.observed.as_ref().map(|observed| &observed.outcome) {
-            Some(Outcome::Crashed(signal)) => return Err(format!("signal {signal} ends it")),
-            Some(Outcome::TimedOut(limit)) => return Err(format!("it ran longer than {limit} ms")),
-            Some(Outcome::Ended(how)) if !self.ends_by_stub(how, options) => {
-                return Err(how.clone());
-            }
-            _ => {}
-        }
-        let start = self.text.len();
-        let written = self.try_case(case);
-        if written.is_err() {
-            self.text.truncate(start);
-        }
-        written
-    }
-
-    /// Whether the words speak of a stub that does not return.
-    fn ends_by_stub(&self, how: &str, options: &Options<'_>) -> bool {
-        let mut words = how.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        words.any(|word| {
-            let function = self.program.function_named(word);
-            options.externals.iter().any(|name| name == word)
-                && function.is_some_and(|id| self.program.functions[id].noreturn)
-        })
-    }
-
-    fn try_case(&mut self, case: &SuiteTest) -> Result<(), String> {
-        let test = &case.test;
-        let function = self.program.function_named(&test.function);
-        let function = function.map(|id| self.program.functions[id].clone());
-        let function = function.ok_or_else(|| format!("there is no `{}`", test.function))?;
-        let CType::Function { result, params, .. } = self.program.types.get(function.ty).clone()
-        else {
-            return Err("it is no function".to_owned());
-        };
-        let objects = object_names(case);
-        let values = Values { program: self.program, objects: &objects };
-        let mut patches = String::new();
-        self.objects(test, &values, &mut patches)?;
-        let _ = writeln!(self.text, "static void {}(void) {{", case.name);
-        self.queue(test, &values)?;
-        self.text.push_str(&patches);
-        self.set_globals(test, &values)?;
-        let arguments = self.arguments(test, &params, &values)?;
-        self.call(case, &function, result, &arguments, &values);
-        self.line("}\n");
-        Ok(())
-    }
-
-    /// Objects before their functions: first all names, since they may point to each other.
-    fn objects(
-        &mut self,
-        test: &Test,
-        values: &Values<'_>,
-        patches: &mut String,
-    ) -> Result<(), String> {
-        let mut definitions = String::new();
-        for (object, name) in test.objects.iter().zip(values.objects) {
-            let types = &self.program.types;
-            let bytes = object.image.bytes.len();
-            if bytes == 0 {
-                let _ = writeln!(self.text, "static char {name}[1];");
-                continue;
-            }
-            let typed = match is_named(self.program, object.ty) {
-                true => values.array(object.ty, object.count, &object.image, 0),
-                false => None,
-            };
-            match typed {
-                Some(value) => {
-                    let declaration = types.spell(object.ty, &format!("{name}[{}]", object.count));
-                    let _ = writeln!(self.text, "static {declaration};");
-                    let _ = writeln!(definitions, "static {declaration} = {value};");
-                }
-                None => {
-                    let list = byte_list(&object.image.bytes);
-                    let align = object.align.max(1);
-                    let _ = writeln!(
-                        self.text,
-                        "static unsigned char {name}[{bytes}] __attribute__((aligned({align}))) = {list};"
-                    );
-                    self.patch(name, &object.image, values, patches)?;
-                }
-            }
-        }
-        self.text.push_str(&definitions);
-        Ok(())
-    }
-
-    /// Statements that put pointers into an object of bytes.
-    fn patch(
-        &self,
-        name: &str,
-        image: &Image,
-        values: &Values<'_>,
-        patches: &mut String,
-    ) -> Result<(), String> {
-        for pointer in &image.pointers {
-            let target = values.pointer(&pointer.target);
-            let target = target.ok_or_else(|| "C has no name for what it points to".to_owned())?;
-            let _ = writeln!(
-                patches,
-                "    {{ void *to = (void *){target}; __builtin_memcpy((char *)&{name} + {}, &to, sizeof to); }}",
-                pointer.offset
-            );
-        }
-        Ok(())
-    }
-
-    /// The queue of results of undefined functions.
-    fn queue(&mut self, test: &Test, values: &Values<'_>) -> Result<(), String> {
-        if test.externals.is_empty() {
-            self.line("    lydian_queue(0, 0);");
-            return Ok(());
-        }
-        let (mut rows, mut patches) = (String::new(), String::new());
-        for (index, external) in test.externals.iter().enumerate() {
-            let bytes = &external.result.bytes;
-            let name = format!("result{index}");
-            let list = byte_list(bytes);
-            let size = bytes.len().max(1);
-            let _ = writeln!(self.text, "    static unsigned char {name}[{size}] = {list};");
-            self.patch(&name, &external.result, values, &mut patches)?;
-            let _ = writeln!(
-                rows,
-                "        {{ {}, {name}, {}, 0 }},",
-                string(external.function.as_bytes()),
-                bytes.len()
-            );
-        }
-        let _ =
-            writeln!(self.text, "    static struct lydian_result results[] = {{\n{rows}    }};");
-        self.text.push_str(&patches);
-        let _ = writeln!(self.text, "    lydian_queue(results, {});", test.externals.len());
-        Ok(())
-    }
-
-    fn set_globals(&mut self, test: &Test, values: &Values<'_>) -> Result<(), String> {
-        for (index, global) in test.globals.iter().enumerate() {
-            if global.name.contains('.') {
-                return Err(format!("`{}` cannot be set from outside", global.name));
-            }
-            let found = self.program.global_named(&global.name);
-            let ty = found.map(|id| self.program.globals[id].ty);
-            let name = format!("global{index}");
-            self.variable(&name, ty, &global.image, values)?;
-            let _ = writeln!(
-                self.text,
-                "    __builtin_memcpy((void *)&{}, &{name}, sizeof {name});",
-                global.name
-            );
-        }
-        Ok(())
-    }
-
-    /// A variable of a type with the contents of an image.
-    fn variable(
-        &mut self,
-        name: &str,
-        ty: Option<CTypeId>,
-        image: &Image,
-        values: &Values<'_>,
-    ) -> Result<(), String> {
-        let typed = ty.filter(|ty| is_named(self.program, *ty));
-        let value = typed.and_then(|ty| Some((ty, values.initialiser(ty, image, 0)?)));
-        let mut patches = String::new();
-        match (value, typed) {
-            (Some((ty, value)), _) => {
-                let declaration = self.program.types.spell(ty, name);
-                let _ = writeln!(self.text, "    {declaration} = {value};");
-            }
-            (None, Some(ty)) => {
-                let declaration = self.program.types.spell(ty, name);
-                let list = byte_list(&image.bytes);
-                let _ = writeln!(
-                    self.text,
-                    "    {declaration};\n    {{ static const unsigned char bytes[] = {list}; \
-                     __builtin_memcpy((void *)&{name}, bytes, sizeof {name}); }}"
-                );
-                self.patch(name, image, values, &mut patches)?;
-            }
-            (None, None) => return Err(format!("the type of {name} has no name")),
-        }
-        self.text.push_str(&patches);
-        Ok(())
-    }
-
-    fn arguments(
-        &mut self,
-        test: &Test,
-        params: &[CTypeId],
-        values: &Values<'_>,
-    ) -> Result<Vec<String>, String> {
-        let mut arguments = Vec::new();
-        for (index, (image, ty)) in test.args.iter().zip(params).enumerate() {
-            let name = format!("argument{index}");
-            self.variable(&name, Some(*ty), image, values)?;
-            arguments.push(name);
-        }
-        Ok(arguments)
-    }
-
-    fn call(
-        &mut self,
-        case: &SuiteTest,
-        function: &Function,
-        result: CTypeId,
-        arguments: &[String],
-        values: &Values<'_>,
-    ) {
-        let types = &self.program.types;
-        let call = format!("{}({})", function.name, arguments.join(", "));
-        let observed = case.observed.as_ref();
-        let returned = observed.and_then(|observed| observed.result.as_ref());
-        self.line("    int how = setjmp(lydian_back);");
-        self.line("    if (how == 0) {");
-        if let Some(seen) = returned {
-            let _ = writeln!(self.text, "        {} = {call};", types.spell(result, "value"));
-            let mut checks = Vec::new();
-            values.checks("value", result, seen, 0, &mut checks);
-            if checks.is_empty() {
-                self.line("        (void)value;");
-            }
-            self.check(&checks, "        ");
-        } else {
-            let _ = writeln!(self.text, "        (void){call};");
-        }
-        self.line("    }");
-        let Some(observed) = observed else { return };
-        let (how, code) = match &observed.outcome {
-            Outcome::Exited(code) => ("LYDIAN_EXITED", Some(*code)),
-            Outcome::Aborted => ("LYDIAN_ABORTED", None),
-            Outcome::Ended(_) => ("LYDIAN_ENDED_BY", None),
-            Outcome::Returned | Outcome::Crashed(_) | Outcome::TimedOut(_) => ("0", None),
-        };
-        let mut checks = vec![format!("how == {how}")];
-        checks.extend(code.map(|code| format!("lydian_code == {code}")));
-        self.memory(case, values, &mut checks);
-        self.check(&checks, "    ");
-    }
-
-    /// Checks of changed objects and globals.
-    fn memory(&self, case: &SuiteTest, values: &Values<'_>, checks: &mut Vec<String>) {
-        let Some(observed) = &case.observed else { return };
-        for (index, seen) in &observed.objects {
-            let Some(object) = case.test.objects.get(*index as usize) else { continue };
-            let Some(name) = values.objects.get(*index as usize) else { continue };
-            let size = self.program.types.size(object.ty).unwrap_or(0);
-            let typed = is_named(self.program, object.ty)
-                && values.array(object.ty, object.count, &object.image, 0).is_some();
-            if size == 0 || !typed {
-                continue;
-            }
-            let (before, after) = (plain(&object.image), plain(&seen.image));
-            for element in 0..object.count {
-                let range = element * size..(element + 1) * size;
-                let part = |image: &Image| {
-                    let pointers = image.pointers.iter().filter(|p| range.contains(&p.offset));
-                    let bytes = image.bytes.get(range.start as usize..range.end as usize);
-                    (bytes.map(<[u8]>::to_vec), pointers.cloned().collect::<Vec<_>>())
-                };
-                if part(&before) != part(&after) {
-                    let part = format!("{name}[{element}]");
-                    values.checks(&part, object.ty, seen, range.start, checks);
-                }
-            }
-        }
-        for (name, seen) in &observed.globals {
-            let Some(id) = self.program.global_named(name) else { continue };
-            if !name.contains('.') {
-                values.checks(name, self.program.globals[id].ty, seen, 0, checks);
-            }
-        }
-    }
-
-    fn check(&mut self, checks: &[String], indent: &str) {
-        for check in checks {
-            let _ = writeln!(self.text, "{indent}LYDIAN_CHECK({check});");
-        }
-    }
-
-    fn main(&mut self, run: &[&str]) {
-        let statics = self.program.globals.iter().any(|(_, global)| {
-            let local = global.name.find('.').is_some_and(|at| at > 0);
-            local && !global.read_only
-        });
-        let _ = writeln!(
-            self.text,
-            "#ifndef LYDIAN_FORK\n#define LYDIAN_FORK {}\n#endif\n\
-             #if LYDIAN_FORK\n#include <sys/wait.h>\n#include <unistd.h>\n#endif",
-            u8::from(statics)
+    fn head(&mut self, options: &Options<'_>) {
+        let shown = comment(options.source);
+        self.line(format!("/* Tests of {shown}, written by Lydian."));
+        self.line(" *");
+        self.line(
+            " * Compile it with the flags of the source, and run it: it prints what fails and",
         );
         self.line(
-            "static const struct { const char *name; void (*run)(void); } lydian_tests[] = {",
+            " * exits with 1 if anything does. -DLYDIAN_RUN_CRASHING adds the tests that are",
         );
-        for name in run {
-            let _ = writeln!(self.text, "    {{ \"{name}\", {name} }},");
+        self.line(
+            " * known to crash or to run out of time; -DLYDIAN_NO_FORK runs all in one process.",
+        );
+        self.line(" */");
+        let before = self.stubs.before();
+        self.text.push_str(&before);
+        let has_main = self.program.function_named("main").is_some();
+        if has_main {
+            self.line("#define main lydian_program_main");
         }
-        self.line("    { 0, 0 }\n};");
-        self.text.push_str(MAIN);
+        self.line(format!("#include \"{}\"", options.include));
+        if has_main {
+            self.line("#undef main");
+        }
+        self.line("");
+        self.text.push_str(RUNTIME);
+        let after = self.stubs.after();
+        if !after.is_empty() {
+            self.line("\n/* ---- What the source leaves undefined; what is linked goes before ---------- */\n");
+            self.text.push_str(&after);
+        }
+        self.line("\n/* ---- The tests ---- */");
     }
-}
 
-/// The names that the source under test must use by another name.
-fn renamed(tests: &[SuiteTest]) -> IndexSet<&'static str> {
-    let mut names = IndexSet::new();
-    for case in tests {
-        let outcome = case.observed.as_ref().map(|observed| &observed.outcome);
-        if matches!(outcome, Some(Outcome::Exited(_) | Outcome::Aborted)) {
-            names.extend(ENDING.iter().map(|(name, _)| *name));
-        }
-        for external in &case.test.externals {
-            let found = ALLOCATORS.iter().find(|(name, ..)| *name == external.function);
-            names.extend(found.map(|(name, ..)| *name));
-        }
-    }
-    names
-}
-
-/// Whether C can name a type where the tests stand.
-fn is_named(program: &Program, ty: CTypeId) -> bool {
-    match program.types.get(ty) {
-        CType::Record(record) => !program.types.records[*record].name.is_empty(),
-        CType::Array { element, .. } => is_named(program, *element),
-        CType::Pointer { pointee, .. } => is_named(program, *pointee),
-        CType::Function { result, params, .. } => {
-            is_named(program, *result) && params.iter().all(|param| is_named(program, *param))
-        }
-        _ => true,
-    }
-}
-
-/// Variables that the C library defines.
-fn is_of_libc(name: &str) -> bool {
-    matches!(
-        name,
-        "stdin"
-            | "stdout"
-            | "stderr"
-            | "environ"
-            | "__environ"
-            | "optarg"
-            | "optind"
-            | "opterr"
-            | "optopt"
-            | "timezone"
-            | "daylight"
-            | "tzname"
-            | "signgam"
-    )
-}
-
-fn byte_list(bytes: &[u8]) -> String {
-    let list: Vec<_> = bytes.iter().map(u8::to_string).collect();
-    if list.is_empty() { "{ 0 }".to_owned() } else { format!("{{ {} }}", list.join(", ")) }
-}
-
-/// C names for the objects of a test, from the places that they stand for.
-fn object_names(case: &SuiteTest) -> Vec<String> {
-    let mut names: IndexSet<String> = IndexSet::new();
-    for object in &case.test.objects {
-        let mut name = format!("{}_", case.name);
-        for part in object.name.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
-            if !part.is_empty() {
-                let joint = if name.ends_with('_') { "" } else { "_" };
-                name.push_str(joint);
-                name.push_str(part);
+    fn main(&mut self, runs: &[(bool, String)]) {
+        self.line("\nint main(void)\n{\n    int count = 0, failed = 0;");
+        for crashing in [false, true] {
+            let group = runs.iter().filter(|run| run.0 == crashing);
+            let group: Vec<&String> = group.map(|run| &run.1).collect();
+            if group.is_empty() {
+                continue;
+            }
+            if crashing {
+                self.line("#ifdef LYDIAN_RUN_CRASHING");
+            }
+            group.iter().for_each(|run| self.line(run));
+            self.line(format!("    count += {};", group.len()));
+            if crashing {
+                self.line("#endif");
             }
         }
-        let stem = name.clone();
-        let mut number = 2;
-        while !names.insert(name.clone()) {
-            name = format!("{stem}_{number}");
-            number += 1;
+        self.line("    lydian_dprintf(1, \"%d tests, %d failed\\n\", count, failed);");
+        self.line("    return failed > 0;\n}");
+    }
+
+    fn write_test(&mut self, test: &SuiteTest, name: &str, parts: &Parts) {
+        self.line("");
+        if !test.covers.is_empty() {
+            self.line(format!("/* Covers {} */", comment(&test.covers.join(", "))));
+        }
+        if crashes(test) {
+            self.line("#ifdef LYDIAN_RUN_CRASHING");
+        }
+        parts.declarations.iter().chain(&parts.definitions).for_each(|line| self.line(line));
+        self.line(format!("static void {name}(void)\n{{"));
+        parts.set_up.iter().for_each(|line| self.line(format!("    {line}")));
+        let function = function_name(&test.test.function);
+        let call = format!("{function}({})", parts.args.join(", "));
+        let observed = test.observed.as_ref();
+        let returns = matches!(ending(observed).0, "LYDIAN_RETURNS");
+        let result = observed.and_then(|observed| observed.result.as_ref());
+        let asserted = returns && result.is_some();
+        match result_type(self.program, &test.test.function).filter(|_| asserted || !returns) {
+            Some(ty) => {
+                let spelled = self.program.types.spell(ty, &self.result_name());
+                if spelled.contains('{') {
+                    self.line(format!("    __typeof__({call}) {} = {call};", self.result_name()));
+                } else {
+                    self.line(format!("    {spelled} = {call};"));
+                }
+                if !asserted {
+                    // Else a compiler may see that the call is for nothing, and leave it out.
+                    let name = self.result_name();
+                    self.line(format!(
+                        "    __asm__ volatile(\"\" : : \"r\"(&{name}) : \"memory\");"
+                    ));
+                }
+            }
+            None => self.line(format!("    (void){call};")),
+        }
+        if !returns && !crashes(test) {
+            self.line("    lydian_fail(__LINE__, \"the call returned, where it should exit\");");
+        }
+        parts.checks.iter().for_each(|line| self.line(format!("    {line}")));
+        self.line("}");
+        if crashes(test) {
+            self.line("#endif");
         }
     }
-    names.into_iter().collect()
-}
 
-const SUPPORT: &str = r#"
-#include <setjmp.h>
-#include <stdio.h>
-
-enum { LYDIAN_EXITED = 1, LYDIAN_ABORTED = 2, LYDIAN_ENDED_BY = 3 };
-struct lydian_result {
-    const char *function;
-    const void *bytes;
-    __SIZE_TYPE__ size;
-    int used;
-};
-static struct lydian_result *lydian_results;
-static int lydian_result_count, lydian_code, lydian_failures;
-static const char *lydian_test;
-static jmp_buf lydian_back;
-
-static void lydian_queue(struct lydian_result *results, int count) {
-    lydian_results = results;
-    lydian_result_count = count;
-}
-
-__attribute__((unused)) static const struct lydian_result *lydian_next(const char *function) {
-    for (int i = 0; i < lydian_result_count; i++) {
-        struct lydian_result *result = &lydian_results[i];
-        if (result->used || __builtin_strcmp(result->function, function)) continue;
-        result->used = 1;
-        return result;
-    }
-    return 0;
-}
-
-__attribute__((unused)) static void lydian_take(const char *function, void *to, __SIZE_TYPE__ size) {
-    const struct lydian_result *next = lydian_next(function);
-    __builtin_memset(to, 0, size);
-    if (next) __builtin_memcpy(to, next->bytes, next->size < size ? next->size : size);
-}
-
-__attribute__((noreturn, unused)) static void lydian_end(int how, int code) {
-    lydian_code = code;
-    longjmp(lydian_back, how);
-}
-
-__attribute__((unused)) static void lydian_fail(const char *check, int line) {
-    printf("%s: line %d: not true: %s\n", lydian_test, line, check);
-    lydian_failures++;
-}
-#define LYDIAN_CHECK(check) ((check) ? (void)0 : lydian_fail(#check, __LINE__))
-
-"#;
-
-const MAIN: &str = r#"
-int main(void) {
-    int failed = 0, count = 0;
-    lydian_save();
-    for (; lydian_tests[count].name; count++) {
-        lydian_test = lydian_tests[count].name;
-        lydian_failures = 0;
-        lydian_restore();
-#if LYDIAN_FORK
-        fflush(stdout);
-        int status = 0;
-        pid_t child = fork();
-        if (child == 0) {
-            lydian_tests[count].run();
-            fflush(stdout);
-            return lydian_failures != 0;
+    /// The variable of the result.
+    fn result_name(&self) -> String {
+        let mut name = "result".to_owned();
+        while self.program.function_named(&name).is_some()
+            || self.program.global_named(&name).is_some()
+            || self.program.typedefs.contains_key(&name)
+        {
+            name.push('_');
         }
-        if (child < 0 || waitpid(child, &status, 0) < 0 || status) lydian_failures = 1;
-#else
-        lydian_tests[count].run();
-#endif
-        failed += lydian_failures != 0;
+        name
     }
-    printf("%d tests, %d failed\n", count, failed);
-    return failed != 0;
+
+    // ---- the parts of a test ------------------------------------------------------------------
+
+    fn test(&mut self, suite_test: &SuiteTest, name: &str) -> Result<Parts, String> {
+        let test = &suite_test.test;
+        let program = self.program;
+        let objects: Vec<ObjectName> = test
+            .objects
+            .iter()
+            .map(|object| {
+                let variable =
+                    unique(format!("{name}_{}", identifier(&object.name)), &mut self.taken);
+                let typed = !program.types.spell(object.ty, "").contains('{');
+                let size = program.types.size(object.ty).unwrap_or(1);
+                let lone = typed && object.image.bytes.len() as u64 != size * object.count;
+                let elements = if lone { format!("{variable}.it") } else { variable.clone() };
+                ObjectName { variable, elements, lone, typed }
+            })
+            .collect();
+        let names = Names { program, test, objects };
+        let mut parts = Parts::default();
+        for position in 0..test.objects.len() {
+            object(&names, position, &mut parts)?;
+        }
+        let function = program.function_named(&test.function);
+        let function = function.ok_or_else(|| format!("there is no function {}", test.function))?;
+        let params = match program.types.get(program.functions[function].ty) {
+            CType::Function { params, .. } => params.clone(),
+            _ => Vec::new(),
+        };
+        let param_names = parameter_names(program, function);
+        for ((ty, param), image) in params.iter().zip(&param_names).zip(&test.args) {
+            let variable = unique(format!("{name}_arg_{}", identifier(param)), &mut self.taken);
+            argument(&names, *ty, &variable, image, &mut parts)?;
+        }
+        for global in &test.globals {
+            let variable =
+                unique(format!("{name}_{}_set", identifier(&global.name)), &mut self.taken);
+            set_global(&names, &global.name, &variable, &global.image, &mut parts)?;
+        }
+        self.queues(&names, name, &mut parts)?;
+        if let Some(observed) = &suite_test.observed {
+            checks(&names, observed, &self.result_name(), &mut parts);
+        }
+        Ok(parts)
+    }
+
+    /// The results of undefined functions.
+    fn queues(&mut self, names: &Names, name: &str, parts: &mut Parts) -> Result<(), String> {
+        let calls = &names.test.externals;
+        let functions: BTreeSet<&str> = calls.iter().map(|call| call.function.as_str()).collect();
+        for function in functions {
+            let results: Vec<&Image> = (calls.iter())
+                .filter(|call| call.function == function)
+                .map(|call| &call.result)
+                .collect();
+            let queue = unique(format!("{name}_{}", identifier(function)), &mut self.taken);
+            let declared = if let Some(ty) = self.stubs.has_queue(function) {
+                let mut values = Vec::new();
+                for image in &results {
+                    let memory = ObservedImage::from((*image).clone());
+                    let value = read(&names.program.types, ty, 1, &memory);
+                    let text = initialiser(names, ty, &value);
+                    values.push(text.map_err(|why| format!("a result of {function}: {why}"))?);
+                }
+                let spelled = format!("lydian_type_{function}");
+                format!("static const {spelled} {queue}[] = {{ {} }};", values.join(", "))
+            } else if self.stubs.can_fail(function) {
+                let flags: Vec<String> = (results.iter())
+                    .map(|image| u8::from(image.bytes.iter().any(|byte| *byte != 0)).to_string())
+                    .collect();
+                format!("static const unsigned char {queue}[] = {{ {} }};", flags.join(", "))
+            } else {
+                continue;
+            };
+            parts.definitions.push(declared);
+            parts.set_up.push(format!("lydian_results_{function} = {queue};"));
+            parts.set_up.push(format!("lydian_left_{function} = {};", results.len()));
+        }
+        Ok(())
+    }
 }
-"#;
+
+/// Text that cannot end or begin a comment, on one line.
+fn comment(text: &str) -> String {
+    text.replace("*/", "* /").replace("/*", "/ *").replace(['\n', '\r'], " ")
+}
+
+/// Declares and fills an object.
+fn object(names: &Names, position: usize, parts: &mut Parts) -> Result<(), String> {
+    let program = names.program;
+    let object = &names.test.objects[position];
+    let name = &names.objects[position];
+    let size = object.image.bytes.len() as u64;
+    let aligned = match object.align > program.types.align(object.ty).max(16) {
+        true => format!(" __attribute__((aligned({})))", object.align),
+        false => String::new(),
+    };
+    let variable = &name.variable;
+    if !name.typed || name.lone {
+        let bytes = size.max(1);
+        let declared = if name.lone {
+            let it = program.types.spell(object.ty, "it");
+            format!("static union {{ {it}; unsigned char bytes[{bytes}]; }} {variable}{aligned};")
+        } else {
+            let align = object.align.max(1);
+            format!("static unsigned char {variable}[{bytes}] __attribute__((aligned({align})));")
+        };
+        parts.declarations.push(declared);
+        return fill(names, variable, &object.image, parts);
+    }
+    let declarator = format!("{variable}[{}]", object.count.max(1));
+    let value = read(&program.types, object.ty, object.count, &object.image.clone().into());
+    let initial = match &value {
+        value if value.is_zero() => Ok(String::new()),
+        Value::Text(bytes) => Ok(characters(program, object.ty, bytes, object.count)),
+        Value::Array(elements) if object.count != 1 => array(names, object.ty, elements),
+        // An element that is an array itself has its own braces.
+        value => initialiser(names, object.ty, value).map(|text| format!("{{ {text} }}")),
+    };
+    let constant = if object.read_only && initial.is_ok() { "const " } else { "" };
+    let declared =
+        format!("static {constant}{}{aligned}", program.types.spell(object.ty, &declarator));
+    parts.declarations.push(format!("{declared};"));
+    match initial {
+        Ok(text) if text.is_empty() => Ok(()),
+        Ok(text) => {
+            parts.definitions.push(format!("{declared} = {text};"));
+            Ok(())
+        }
+        Err(_) => fill(names, variable, &object.image, parts),
+    }
+}
+
+/// Copies bytes and pointers into a variable.
+fn fill(names: &Names, variable: &str, image: &Image, parts: &mut Parts) -> Result<(), String> {
+    let image = crate::suite::plain(image);
+    if image.bytes.iter().any(|byte| *byte != 0) {
+        let bytes = string(&image.bytes);
+        let size = image.bytes.len();
+        parts.set_up.push(format!("__builtin_memcpy((void *)&{variable}, {bytes}, {size});"));
+    }
+    for pointer in &image.pointers {
+        let target = names.pointer(&crate::value::Pointer::To(pointer.target.clone()), None)?;
+        let at = pointer.offset;
+        parts.set_up.push(format!(
+            "{{ const void *pointer = {target}; \
+             __builtin_memcpy((char *)&{variable} + {at}, &pointer, sizeof pointer); }}"
+        ));
+    }
+    Ok(())
+}
+
+/// Adds an argument: a literal, or a variable for what is none.
+fn argument(
+    names: &Names,
+    ty: CTypeId,
+    variable: &str,
+    image: &Image,
+    parts: &mut Parts,
+) -> Result<(), String> {
+    let types = &names.program.types;
+    let value = read(types, ty, 1, &image.clone().into());
+    if types.scalar(ty).is_some()
+        && let Ok(text) = scalar(names, ty, &value)
+    {
+        parts.args.push(text);
+        return Ok(());
+    }
+    let declared = format!("static {}", types.spell(ty, variable));
+    if declared.contains('{') {
+        return Err(format!("the type of {variable} has no name"));
+    }
+    parts.args.push(variable.to_owned());
+    match initialiser(names, ty, &value) {
+        Ok(text) => {
+            parts.definitions.push(format!("{declared} = {text};"));
+            Ok(())
+        }
+        Err(_) => {
+            parts.declarations.push(format!("{declared};"));
+            fill(names, variable, image, parts)
+        }
+    }
+}
+
+/// Sets a global before the call.
+fn set_global(
+    names: &Names,
+    global: &str,
+    variable: &str,
+    image: &Image,
+    parts: &mut Parts,
+) -> Result<(), String> {
+    let program = names.program;
+    if global.contains('.') {
+        return Err(format!("C has no name for {global} outside of its function"));
+    }
+    let id = program.global_named(global);
+    let ty = program.globals[id.ok_or_else(|| format!("there is no global {global}"))?].ty;
+    let value = read(&program.types, ty, 1, &image.clone().into());
+    if program.types.scalar(ty).is_some()
+        && let Ok(text) = scalar(names, ty, &value)
+    {
+        parts.set_up.push(format!("{global} = {text};"));
+        return Ok(());
+    }
+    match initialiser(names, ty, &value) {
+        Ok(text) => {
+            parts.definitions.push(format!("static __typeof__({global}) {variable} = {text};"));
+            parts.set_up.push(format!(
+                "__builtin_memcpy((void *)&{global}, (void *)&{variable}, sizeof {global});"
+            ));
+            Ok(())
+        }
+        Err(_) => {
+            let size = image.bytes.len();
+            parts.set_up.push(format!("__builtin_memset((void *)&{global}, 0, {size});"));
+            fill(names, global, image, parts)
+        }
+    }
+}
+
+/// The assertions on what was observed.
+fn checks(names: &Names, observed: &Observed, result_name: &str, parts: &mut Parts) {
+    let program = names.program;
+    if observed.outcome != Outcome::Returned {
+        return;
+    }
+    if let Some(result) = &observed.result
+        && let Some(ty) = result_type(program, &names.test.function)
+    {
+        let mut checks = Checks::new(names, result, None);
+        checks.value(ty, result_name, 0);
+        parts.checks.append(&mut checks.lines);
+    }
+    for (position, after) in &observed.objects {
+        let object = &names.test.objects[*position as usize];
+        let name = &names.objects[*position as usize];
+        let mut checks = Checks::new(names, after, Some(&object.image));
+        if !name.typed {
+            checks.bytes(&name.variable, 0, after.image.bytes.len() as u64, false);
+        } else if name.lone {
+            checks.value(object.ty, &name.elements, 0);
+        } else {
+            checks.elements(object.ty, object.count, &name.elements, 0);
+        }
+        parts.checks.append(&mut checks.lines);
+    }
+    for (global, after) in &observed.globals {
+        let Some(id) = program.global_named(global).filter(|_| !global.contains('.')) else {
+            continue; // a static local
+        };
+        let set = names.test.globals.iter().find(|input| input.name == *global);
+        let mut checks = Checks::new(names, after, set.map(|input| &input.image));
+        checks.value(program.globals[id].ty, global, 0);
+        let mut lines = checks.lines;
+        parts.checks.append(&mut lines);
+    }
+}

@@ -138,6 +138,9 @@ impl<'a> Writer<'a> {
         if let Some(observed) = &self.suite_test.observed {
             out.insert("expected".into(), self.expected(observed));
         }
+        if !self.suite_test.covers.is_empty() {
+            out.insert("covers".into(), json!(self.suite_test.covers));
+        }
         Json::Object(out)
     }
 
@@ -315,8 +318,8 @@ fn inside(field: impl std::fmt::Display) -> impl FnOnce(Fault) -> Fault {
     }
 }
 
-const TEST_FIELDS: [&str; 7] =
-    ["name", "function", "args", "objects", "globals", "externals", "expected"];
+const TEST_FIELDS: [&str; 8] =
+    ["name", "function", "args", "objects", "globals", "externals", "expected", "covers"];
 
 fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
     let json = object_of(json, "")?;
@@ -360,7 +363,11 @@ fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
         object.image = image;
     }
     let test = Test { function, objects, args, globals, externals };
-    Ok(SuiteTest { name, test, observed })
+    let covers = list(json, "covers")?.into_iter().map(|(field, covered)| {
+        let text = covered.as_str().ok_or_else(|| fault(&field, "it is no string"))?;
+        Ok(text.to_owned())
+    });
+    Ok(SuiteTest { name, test, observed, covers: covers.collect::<Result<_, Fault>>()? })
 }
 
 const OBJECT_FIELDS: [&str; 8] =

@@ -100,6 +100,11 @@ pub(crate) fn read(types: &CTypes, ty: CTypeId, count: u64, memory: &ObservedIma
     if exact { value } else { Value::Raw(part(memory, 0, size)) }
 }
 
+/// The value of a type that stands somewhere in memory.
+pub(crate) fn read_part(types: &CTypes, ty: CTypeId, memory: &ObservedImage, offset: u64) -> Value {
+    read_at(types, ty, memory, offset, memory.image.bytes.len() as u64)
+}
+
 /// Whether two memories say the same, whatever bytes stand where pointers are.
 fn same(a: &ObservedImage, b: &ObservedImage) -> bool {
     plain(&a.image) == plain(&b.image) && a.unknown == b.unknown

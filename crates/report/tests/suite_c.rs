@@ -128,7 +128,12 @@ fn suite(unit: &Unit) -> Vec<SuiteTest> {
             if after { (&objects[..], &globals[..]) } else { (&[][..], &[][..]) };
         let observed =
             Observed::from_bytes(&unit.program, test, outcome, &result, objects, globals);
-        SuiteTest { name: name.into(), test: test.clone(), observed: Some(observed) }
+        SuiteTest {
+            name: name.into(),
+            test: test.clone(),
+            observed: Some(observed),
+            covers: vec![],
+        }
     };
     vec![
         case("sum_1", &first, Outcome::Returned, Some(two + 100 + 3 + 2), true),

@@ -228,6 +228,7 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
         name: format!("f_{seed}"),
         test,
         observed: (!seed.is_multiple_of(5)).then_some(observed),
+        covers: (0..seed % 3).map(|n| format!("dc {n}: \"x\"")).collect(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::{
     Body, Callee, Expr, ExprId, FuncId, GlobalId, GlobalInit, Linkage, Program, RelocationTarget,
-    Stmt,
+    Stmt, libc,
 };
 
 /// How one body uses its globals.
@@ -68,7 +68,11 @@ impl GlobalUses {
                 waiting.extend(&self.addressed);
             }
         }
-        let can_differ = |id: &GlobalId| can_be_input(program, *id) && !self.fixed.contains(id);
+        let can_differ = |id: &GlobalId| {
+            can_be_input(program, *id)
+                && !self.fixed.contains(id)
+                && !libc::is_library_object(&program.globals[*id].name)
+        };
         read.into_iter().filter(can_differ).collect()
     }
 }

@@ -1,0 +1,230 @@
+//! What stands for functions and globals that the program leaves undefined.
+//!
+//! A stub has a C name of its own and the function's name for the linker only, so that no
+//! declaration of the user's can contradict it; it needs no parameters, since in C's calling
+//! conventions they are the caller's to remove. Stubs are weak: a definition that is linked in goes
+//! before. Allocators are the real ones, but for those whose failure some test wants: the text of
+//! the user calls these under another name.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use lydian_ir::{CType, CTypeId, Callee, Expr, GlobalInit, Program, RelocationTarget, Stmt, libc};
+
+use crate::suite::{SuiteTest, result_type};
+
+/// Allocators with their parameters and arguments in C, and what they give when they fail.
+const ALLOCATORS: [(&str, &str, &str, &str, &str); 8] = [
+    ("malloc", "void *", "__SIZE_TYPE__ a", "a", "0"),
+    ("calloc", "void *", "__SIZE_TYPE__ a, __SIZE_TYPE__ b", "a, b", "0"),
+    ("realloc", "void *", "void *p, __SIZE_TYPE__ a", "p, a", "0"),
+    ("reallocarray", "void *", "void *p, __SIZE_TYPE__ a, __SIZE_TYPE__ b", "p, a, b", "0"),
+    ("aligned_alloc", "void *", "__SIZE_TYPE__ a, __SIZE_TYPE__ b", "a, b", "0"),
+    ("posix_memalign", "int ", "void **p, __SIZE_TYPE__ a, __SIZE_TYPE__ b", "p, a, b", "12"),
+    ("strdup", "char *", "const char *s", "s", "0"),
+    ("strndup", "char *", "const char *s, __SIZE_TYPE__ a", "s, a", "0"),
+];
+
+/// Functions of the C library that the emitted file itself calls.
+const OWN: [&str; 5] = ["dprintf", "fork", "waitpid", "exit", "alarm"];
+
+/// What is stubbed.
+pub(super) struct Stubs<'a> {
+    program: &'a Program,
+    /// Undefined functions with a stub, by name, with the type of the result.
+    functions: Vec<(String, Option<CTypeId>)>,
+    /// Allocators that fail in some test.
+    failing: Vec<usize>,
+    /// Globals that are defined here unless they are elsewhere.
+    globals: Vec<String>,
+}
+
+impl<'a> Stubs<'a> {
+    /// What the program uses, or a test sets, and nobody defines.
+    pub(super) fn of(program: &'a Program, tests: &[SuiteTest], more: &[String]) -> Self {
+        let calls = || tests.iter().flat_map(|test| &test.test.externals);
+        let allocator = |name: &str| ALLOCATORS.iter().position(|entry| entry.0 == name);
+        let failing: BTreeSet<usize> = calls()
+            .filter(|call| call.result.bytes.iter().all(|byte| *byte == 0))
+            .filter_map(|call| allocator(&call.function))
+            .collect();
+        let mut names = used_functions(program);
+        names.extend(calls().map(|call| call.function.clone()));
+        names.extend(more.iter().cloned());
+        let undefined = |name: &String| {
+            let function = program.function_named(name).map(|id| &program.functions[id]);
+            function.is_some_and(|function| function.body.is_none())
+        };
+        let modelled = |name: &str| {
+            let function = program.function_named(name).map(|id| &program.functions[id]);
+            function.is_some_and(|f| libc::model_of(&program.types, name, f.ty).is_some())
+        };
+        let real = |name: &str| {
+            name.starts_with("__builtin_") || allocator(name).is_some() || modelled(name)
+        };
+        let functions = names.into_iter().filter(|name| undefined(name) && !real(name));
+        let functions = functions.map(|name| {
+            let ty = result_type(program, &name);
+            (name, ty)
+        });
+        let externs = program.globals.values().filter(|global| global.init == GlobalInit::Extern);
+        let own = externs.filter(|global| {
+            !libc::is_library_object(&global.name) && program.types.size(global.ty).is_some()
+        });
+        Self {
+            program,
+            functions: functions.collect(),
+            failing: failing.into_iter().collect(),
+            globals: own.map(|global| global.name.clone()).collect(),
+        }
+    }
+
+    /// The names that user text must call otherwise, as macros before it.
+    pub(super) fn before(&self) -> String {
+        let mut text = String::new();
+        for (name, _) in &self.functions {
+            if OWN.contains(&name.as_str()) {
+                let _ = writeln!(text, "#define {name} lydian_own_{name}");
+            }
+        }
+        for index in &self.failing {
+            let name = ALLOCATORS[*index].0;
+            let _ = writeln!(text, "#define {name} lydian_own_{name}");
+        }
+        text
+    }
+
+    /// The stubs, after the user's text.
+    pub(super) fn after(&self) -> String {
+        let mut text = String::new();
+        for name in &self.globals {
+            let _ = writeln!(text, "__typeof__({name}) {name} __attribute__((weak));");
+        }
+        for (name, ty) in &self.functions {
+            let own = OWN.contains(&name.as_str());
+            if own {
+                let _ = writeln!(text, "#undef {name}");
+            }
+            let linked = if own { format!("lydian_own_{name}") } else { name.clone() };
+            text.push_str(&self.stub(name, &linked, *ty));
+        }
+        for index in &self.failing {
+            text.push_str(&allocator(*index));
+        }
+        text
+    }
+
+    fn stub(&self, name: &str, linked: &str, ty: Option<CTypeId>) -> String {
+        let noreturn = self.program.function_named(name);
+        let noreturn = noreturn.is_some_and(|id| self.program.functions[id].noreturn);
+        let mut text = String::new();
+        if noreturn {
+            let _ = writeln!(
+                text,
+                "void lydian_stub_{name}(void) __asm__(\"{linked}\") \
+                 __attribute__((weak, noreturn));\n\
+                 void lydian_stub_{name}(void) {{ lydian_exit(LYDIAN_NO_RETURN); }}"
+            );
+            return text;
+        }
+        let Some(ty) = ty else {
+            let _ = writeln!(
+                text,
+                "void lydian_stub_{name}(void) __asm__(\"{linked}\") __attribute__((weak));\n\
+                 void lydian_stub_{name}(void) {{ }}"
+            );
+            return text;
+        };
+        let alias = format!("lydian_type_{name}");
+        let _ = writeln!(
+            text,
+            "typedef {};\n\
+             static const {alias} *lydian_results_{name} = 0;\n\
+             static unsigned lydian_left_{name} = 0;\n\
+             {alias} lydian_stub_{name}(void) __asm__(\"{linked}\") __attribute__((weak));\n\
+             {alias} lydian_stub_{name}(void)\n\
+             {{\n    \
+                 static const {alias} none;\n    \
+                 if (lydian_left_{name} == 0) return none;\n    \
+                 lydian_left_{name}--;\n    \
+                 return *lydian_results_{name}++;\n\
+             }}",
+            self.result_spelling(ty, &alias)
+        );
+        text
+    }
+
+    /// The result's type; every pointer is a `void *`, since it is passed as one.
+    pub(super) fn result_spelling(&self, ty: CTypeId, name: &str) -> String {
+        match self.program.types.get(ty) {
+            CType::Pointer { .. } => format!("void *{name}"),
+            _ => self.program.types.spell(ty, name),
+        }
+    }
+
+    /// Whether results of this function are given by a queue of values.
+    pub(super) fn has_queue(&self, function: &str) -> Option<CTypeId> {
+        let found = self.functions.iter().find(|(name, _)| name == function);
+        found.and_then(|(_, ty)| *ty)
+    }
+
+    /// Whether the function is an allocator that some test makes fail.
+    pub(super) fn can_fail(&self, function: &str) -> bool {
+        self.failing.iter().any(|index| ALLOCATORS[*index].0 == function)
+    }
+}
+
+fn allocator(index: usize) -> String {
+    let (name, result, params, args, failure) = ALLOCATORS[index];
+    format!(
+        "#undef {name}\n\
+         extern {result}lydian_real_{name}({params}) __asm__(\"{name}\");\n\
+         static const unsigned char *lydian_results_{name} = 0;\n\
+         static unsigned lydian_left_{name} = 0;\n\
+         {result}lydian_own_{name}({params});\n\
+         {result}lydian_own_{name}({params})\n\
+         {{\n    \
+             int fails = lydian_left_{name} > 0 && *lydian_results_{name} == 0;\n    \
+             if (lydian_left_{name} > 0) {{ lydian_left_{name}--; lydian_results_{name}++; }}\n    \
+             if (fails) return {failure};\n    \
+             return lydian_real_{name}({args});\n\
+         }}\n"
+    )
+}
+
+/// The functions that bodies call or take the address of, and that initial values name.
+fn used_functions(program: &Program) -> BTreeSet<String> {
+    let mut used = BTreeSet::new();
+    let mut add = |id: lydian_ir::FuncId| {
+        used.insert(program.functions[id].name.clone());
+    };
+    for (_, function) in program.defined() {
+        let Some(body) = &function.body else { continue };
+        for stmt in body.stmts.values() {
+            if let Stmt::Call { callee: Callee::Direct(target), .. } = stmt {
+                add(*target);
+            }
+        }
+        for expr in body.exprs.values() {
+            if let Expr::AddrFunc(target) = expr {
+                add(*target);
+            }
+        }
+    }
+    for global in program.globals.values() {
+        if let GlobalInit::Data { relocations, .. } = &global.init {
+            for relocation in relocations {
+                if let RelocationTarget::Function(target) = relocation.target {
+                    add(target);
+                }
+            }
+        }
+    }
+    // Callbacks are reached from inputs only.
+    for (id, function) in program.functions.iter() {
+        if function.name.starts_with("lydian_callback_") {
+            add(id);
+        }
+    }
+    used
+}

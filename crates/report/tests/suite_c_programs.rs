@@ -1,0 +1,455 @@
+//! Suites as C: what is emitted compiles without a warning, passes on the program that it is about,
+//! and fails where the program does something else.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{LoadRequest, ParseRequest, load};
+use lydian_ir::Program;
+use lydian_report::suite_c::{Options, emit};
+use lydian_report::suite_json::{from_json, to_json};
+
+const COMPILERS: [&str; 2] = ["clang-19", "gcc"];
+
+/// A program in a folder of its own.
+struct World {
+    folder: tempfile::TempDir,
+    program: Program,
+}
+
+/// What running a suite gave.
+struct Ran {
+    status: Option<i32>,
+    output: String,
+}
+
+impl World {
+    fn new(source: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("code.c");
+        std::fs::write(&path, source).unwrap();
+        let flags = CompileFlags::new(&[], &path).unwrap();
+        let unit = load(&LoadRequest::new(ParseRequest::new(&path, flags))).unwrap();
+        assert!(unit.diagnostics.is_empty(), "{:?}", unit.diagnostics);
+        Self { folder, program: unit.program }
+    }
+
+    /// Emits a suite that is given as the tests of its JSON form.
+    fn emit(&self, tests: &str) -> (String, Vec<(String, String)>) {
+        let json = format!("{{ \"version\": 1, \"tests\": [ {tests} ] }}");
+        let tests = from_json(&self.program, "suite.json", &json).unwrap();
+        let written = to_json(&self.program, "code.c", &tests);
+        assert_eq!(from_json(&self.program, "suite.json", &written).unwrap(), tests);
+        let options = Options { source: "code.c", include: "code.c", externals: &[] };
+        let emitted = emit(&self.program, &tests, &options);
+        (emitted.text, emitted.left_out)
+    }
+
+    fn compile(&self, compiler: &str, text: &str, flags: &[&str]) -> PathBuf {
+        let (file, binary) = (self.path("suite.c"), self.path(compiler));
+        std::fs::write(&file, text).unwrap();
+        let compiled = Command::new(compiler)
+            .args(["-Wall", "-Wextra", "-Werror", "-O1", "-fwrapv", "-o"])
+            .arg(&binary)
+            .args(flags)
+            .arg(&file)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&compiled.stderr);
+        assert!(compiled.status.success(), "{compiler}: {errors}\n{text}");
+        binary
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, tests: &str, flags: &[&str]) -> Ran {
+        let (text, left_out) = self.emit(tests);
+        assert_eq!(left_out, []);
+        let runs = COMPILERS.map(|compiler| run(&self.compile(compiler, &text, flags)));
+        let [first, second] = runs;
+        assert_eq!(first.status, second.status, "{}\n{}\n{text}", first.output, second.output);
+        first
+    }
+
+    fn passes(&self, tests: &str) {
+        let ran = self.run(tests, &[]);
+        assert_eq!(ran.status, Some(0), "{}", ran.output);
+    }
+}
+
+fn run(binary: &Path) -> Ran {
+    let output = Command::new(binary).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ran { status: output.status.code(), output: text }
+}
+
+#[test]
+fn a_static_function_is_called_and_its_result_asserted() {
+    let world = World::new(
+        "static int twice(int x) { return 2 * x; }\nint use(int y) { return twice(y); }\n",
+    );
+    let test = |result: i64| {
+        format!(
+            r#"{{ "name": "twice_1", "function": "twice", "args": {{ "x": -2147483648 }},
+             "expected": {{ "outcome": "returned", "result": {result} }} }},
+           {{ "name": "twice_2", "function": "twice", "args": {{ "x": 21 }},
+             "expected": {{ "outcome": "returned", "result": 42 }} }}"#
+        )
+    };
+    world.passes(&test(0));
+    let ran = world.run(&test(1), &[]);
+    assert_eq!(ran.status, Some(1));
+    assert!(ran.output.contains("twice_1: result is 0, expected 1"), "{}", ran.output);
+    assert!(ran.output.contains("FAILED twice_1\n2 tests, 1 failed\n"), "{}", ran.output);
+}
+
+const STRUCTS: &str = r#"
+struct point { short x, y; };
+enum colour { RED = 1, BLUE = 5 };
+struct node {
+    char tag;
+    unsigned low : 3, high : 13;
+    struct node *next;
+    const char *name;
+    union { double d; long l; } value;
+    struct { int inner; };
+    enum colour colour;
+    _Bool flag;
+    float ratio;
+    struct point points[2];
+    unsigned char bytes[4];
+};
+struct point swap(struct point p) { struct point q = { p.y, p.x }; return q; }
+int walk(struct node *n)
+{
+    int count = 0;
+    for (; n; n = n->next) {
+        count += n->low + (n->name ? n->name[0] : 0);
+        n->high = 4097;
+        n->value.d = n->ratio / 2;
+        n->inner--;
+        n->colour = n->flag ? BLUE : (enum colour)7;
+        n->points[1].y = 9;
+        n->bytes[2] = 200;
+        n->next = n->next == n ? 0 : n->next;
+    }
+    return count;
+}
+"#;
+
+#[test]
+fn structs_lists_and_strings_are_inputs_and_are_asserted() {
+    let world = World::new(STRUCTS);
+    world.passes(r#"
+        { "name": "walk_1", "function": "walk", "args": { "n": "&n[0]" },
+          "covers": [ "dc: n is true", "a comment: */ x" ],
+          "objects": [
+            { "name": "n", "type": "struct node", "count": 1, "align": 16, "address": "0x2000000000",
+              "value": { "tag": 39, "low": 5, "high": 0, "next": "&n->next[0]", "name": "&n->name[0]",
+                         "value": { "d": 0.0 }, "inner": -1, "colour": "RED", "flag": true,
+                         "ratio": 3.0, "points": [ { "x": 1, "y": 2 } ], "bytes": "ab" } },
+            { "name": "n->next", "type": "struct node", "count": 1, "align": 16,
+              "address": "0x2000001000",
+              "value": { "tag": -1, "low": 2, "next": "&n->next[0]", "name": null,
+                         "value": { "l": -5 }, "ratio": "inf" } },
+            { "name": "n->name", "type": "char", "count": 5, "align": 16, "address": "0x2000002000",
+              "value": "A?\"\u00ff" } ],
+          "expected": { "outcome": "returned", "result": 72,
+            "objects": [
+              { "object": "&n[0]",
+                "value": { "tag": 39, "low": 5, "high": 4097, "next": "&n->next[0]",
+                           "name": "&n->name[0]", "value": { "d": 1.5 }, "inner": -2,
+                           "colour": "BLUE", "flag": true, "ratio": 3.0,
+                           "points": [ { "x": 1, "y": 2 }, { "x": 0, "y": 9 } ],
+                           "bytes": { "$hex": "6162c8" } } },
+              { "object": "&n->next[0]",
+                "value": { "tag": -1, "low": 2, "high": 4097, "next": null, "name": null,
+                           "value": { "d": "inf" }, "inner": -1, "colour": 7, "ratio": "inf",
+                           "points": [ { "x": 0 }, { "y": 9 } ],
+                           "bytes": { "$hex": "0000c8" } } } ] } },
+        { "name": "swap_1", "function": "swap", "args": { "p": { "x": -3, "y": 4 } },
+          "expected": { "outcome": "returned", "result": { "x": 4, "y": -3 } } }"#);
+}
+
+#[test]
+fn what_a_struct_became_is_checked_member_by_member() {
+    let world = World::new(STRUCTS);
+    let test = |high: u32, y: u32| {
+        format!(
+            r#"
+        {{ "name": "walk", "function": "walk", "args": {{ "n": "&n[0]" }},
+          "objects": [ {{ "name": "n", "type": "struct node", "count": 1, "align": 8,
+                         "address": "0x2000000000", "value": {{ "flag": true }} }} ],
+          "expected": {{ "outcome": "returned", "result": 0,
+            "objects": [ {{ "object": "&n[0]", "value":
+               {{ "high": {high}, "inner": -1, "flag": true, "colour": "BLUE",
+                  "points": [ {{}}, {{ "y": {y} }} ], "bytes": {{ "$hex": "0000c8" }} }} }} ] }} }}"#
+        )
+    };
+    world.passes(&test(4097, 9));
+    let ran = world.run(&test(4096, 8), &[]);
+    assert!(ran.output.contains("test_walk_n[0].high is 4097, expected 4096"), "{}", ran.output);
+    assert!(ran.output.contains("test_walk_n[0].points[1].y is 9, expected 8"), "{}", ran.output);
+}
+
+#[test]
+fn floats_are_compared_by_their_bits_and_nans_are_alike() {
+    let world =
+        World::new("double neg(double x) { return -x; }\nfloat half(float x) { return x / 2; }\n");
+    world.passes(
+        r#"
+        { "name": "a", "function": "neg", "args": { "x": 0.0 },
+          "expected": { "outcome": "returned", "result": -0.0 } },
+        { "name": "b", "function": "neg", "args": { "x": "nan" },
+          "expected": { "outcome": "returned", "result": "nan:0x7ff8000000000123" } },
+        { "name": "c", "function": "half", "args": { "x": "-inf" },
+          "expected": { "outcome": "returned", "result": "-inf" } },
+        { "name": "d", "function": "half", "args": { "x": 0.1 },
+          "expected": { "outcome": "returned", "result": 0.05 } }"#,
+    );
+    let wrong = r#"{ "name": "a", "function": "neg", "args": { "x": 0.0 },
+          "expected": { "outcome": "returned", "result": 0.0 } }"#;
+    assert_eq!(world.run(wrong, &[]).status, Some(1));
+}
+
+#[test]
+fn globals_are_set_and_each_test_starts_afresh() {
+    let world = World::new(
+        r#"
+        struct limits { int low, high; long table[3]; };
+        static struct limits limits = { 1, 2, { 7 } };
+        extern int other_file;
+        int counter = 3;
+        const char *label = "first";
+        int step(void)
+        {
+            static int calls;
+            calls++;
+            counter += limits.high + other_file + calls;
+            limits.table[2] = label[0];
+            label = "next";
+            return counter;
+        }"#,
+    );
+    world.passes(
+        r#"
+        { "name": "step_1", "function": "step", "args": {},
+          "globals": { "limits": { "low": 0, "high": 10, "table": [1, 2] }, "other_file": 5 },
+          "expected": { "outcome": "returned", "result": 19,
+            "globals": { "counter": 19, "label": "?",
+                         "limits": { "low": 0, "high": 10, "table": [1, 2, 102] } } } },
+        { "name": "step_2", "function": "step", "args": {},
+          "globals": { "counter": 100 },
+          "expected": { "outcome": "returned", "result": 103 } }"#,
+    );
+}
+
+#[test]
+fn undefined_functions_give_what_the_test_says() {
+    let world = World::new(
+        r#"
+        struct pair { long a, b; };
+        int next_char(const char *const *where, int mode);
+        struct pair lookup(int);
+        char *name_of(int id);
+        void note(const char *text);
+        int sum(int n)
+        {
+            int total = 0, c;
+            while ((c = next_char(0, n)) > 0) total += c;
+            note("done");
+            struct pair p = lookup(n);
+            char *name = name_of(3);
+            return total + p.a - p.b + (name ? name[1] : 0);
+        }"#,
+    );
+    world.passes(
+        r#"
+        { "name": "sum_1", "function": "sum", "args": { "n": 3 },
+          "objects": [ { "name": "name_of()#0", "type": "char", "count": 3, "align": 16,
+                         "address": "0x2000000000", "value": "x!" } ],
+          "externals": [ { "function": "next_char", "result": 4 },
+                         { "function": "next_char", "result": 6 },
+                         { "function": "next_char", "result": -1 },
+                         { "function": "note" },
+                         { "function": "lookup", "result": { "a": 100, "b": 1 } },
+                         { "function": "name_of", "result": "&name_of()#0[0]" } ],
+          "expected": { "outcome": "returned", "result": 142 } },
+        { "name": "sum_2", "function": "sum", "args": { "n": 0 },
+          "expected": { "outcome": "returned", "result": 0 } }"#,
+    );
+}
+
+#[test]
+fn an_allocation_fails_where_the_test_says_so() {
+    let world = World::new(
+        r#"
+        #include <stdlib.h>
+        #include <string.h>
+        int copies(const char *s)
+        {
+            char *a = malloc(strlen(s) + 1);
+            if (!a) return -1;
+            char *b = malloc(10);
+            if (!b) { free(a); return -2; }
+            free(a);
+            free(b);
+            return 0;
+        }"#,
+    );
+    let test = |name: &str, flags: &str, result: i32| {
+        format!(
+            r#"
+        {{ "name": "{name}", "function": "copies", "args": {{ "s": "&s[0]" }},
+          "objects": [ {{ "name": "s", "type": "char", "count": 2, "align": 16,
+                         "address": "0x2000000000", "value": "k" }} ],
+          "externals": [ {flags} ],
+          "expected": {{ "outcome": "returned", "result": {result} }} }}"#
+        )
+    };
+    let call = |succeeds: bool| format!("{{ \"function\": \"malloc\", \"succeeds\": {succeeds} }}");
+    let tests = [
+        test("a", &call(false), -1),
+        test("b", &format!("{}, {}", call(true), call(false)), -2),
+        test("c", &call(true), 0),
+    ];
+    world.passes(&tests.join(", "));
+}
+
+#[test]
+fn callbacks_are_stubs_of_their_own() {
+    let mut world = World::new(
+        r#"
+        struct ops { int (*get)(void *, int); void *self; };
+        int ask(struct ops *ops, int (*filter)(int))
+        {
+            return filter(ops->get(ops->self, 1)) + ops->get(ops->self, 2);
+        }"#,
+    );
+    let types = &world.program.types;
+    let mut functions: Vec<_> = types
+        .iter()
+        .filter_map(|(_, ty)| match ty {
+            lydian_ir::CType::Pointer { pointee, .. } => Some(*pointee),
+            _ => None,
+        })
+        .filter(|ty| matches!(types.get(*ty), lydian_ir::CType::Function { .. }))
+        .collect();
+    functions.sort_by_key(|ty| types.spell(*ty, ""));
+    assert_eq!(types.spell(functions[1], ""), "int (void *, int)");
+    for (number, ty) in functions.into_iter().enumerate() {
+        world.program.functions.push(lydian_ir::Function {
+            name: format!("lydian_callback_{number}"),
+            ty,
+            linkage: lydian_ir::Linkage::External,
+            param_names: Vec::new(),
+            noreturn: false,
+            body: None,
+            span: lydian_base::Span::NONE,
+        });
+    }
+    world.passes(
+        r#"
+        { "name": "ask", "function": "ask",
+          "args": { "ops": "&ops[0]", "filter": "function lydian_callback_0" },
+          "objects": [ { "name": "ops", "type": "struct ops", "count": 1, "align": 16,
+                         "address": "0x2000000000",
+                         "value": { "get": "function lydian_callback_1", "self": "&ops[0]" } } ],
+          "externals": [ { "function": "lydian_callback_1", "result": 5 },
+                         { "function": "lydian_callback_0", "result": 40 },
+                         { "function": "lydian_callback_1", "result": 2 } ],
+          "expected": { "outcome": "returned", "result": 42 } }"#,
+    );
+}
+
+#[test]
+fn arrays_with_a_flexible_end_and_padding_that_is_not_zero_are_copied_in() {
+    let world = World::new(
+        r#"
+        struct message { short count; int items[]; };
+        struct padded { char c; int i; };
+        int total(struct message *m, struct padded *p)
+        {
+            int sum = ((unsigned char *)p)[1];
+            for (int i = 0; i < m->count; i++) sum += m->items[i];
+            m->items[1] = sum;
+            return sum;
+        }"#,
+    );
+    world.passes(
+        r#"
+        { "name": "total", "function": "total", "args": { "m": "&m[0]", "p": "&p[0]" },
+          "objects": [ { "name": "m", "type": "struct message", "count": 1, "size": 12, "align": 16,
+                         "address": "0x2000000000", "value": { "count": 2, "items": [3, 4] } },
+                       { "name": "p", "type": "struct padded", "count": 1, "align": 16,
+                         "address": "0x2000001000", "value": { "$bytes": "010a000000000000" } } ],
+          "expected": { "outcome": "returned", "result": 17,
+            "objects": [ { "object": "&m[0]", "value": { "count": 2, "items": [3, 17] } } ] } }"#,
+    );
+}
+
+#[test]
+fn tests_that_exit_pass_and_those_that_crash_wait_for_their_switch() {
+    let world = World::new(
+        r#"
+        #include <stdlib.h>
+        int risky(int *p, int mode)
+        {
+            if (mode == 1) exit(3);
+            if (mode == 2) abort();
+            while (mode == 3) { __asm__ volatile(""); }
+            return *p;
+        }"#
+        .replace("__asm__ volatile(\"\");", "*(volatile int *)p;")
+        .as_str(),
+    );
+    let test = |name: &str, mode: i32, outcome: &str| {
+        format!(
+            r#"{{ "name": "{name}", "function": "risky", "args": {{ "p": null, "mode": {mode} }},
+             "expected": {{ "outcome": {outcome} }} }}"#
+        )
+    };
+    let exits = test("exits", 1, r#"{ "exited": 3 }"#);
+    let crash = test("crashes", 0, r#"{ "crashed": 11 }"#);
+    let abort = test("aborts", 2, r#""aborted""#);
+    let all = format!("{exits}, {crash}, {abort}");
+    let ran = world.run(&all, &[]);
+    assert_eq!((ran.status, ran.output.as_str()), (Some(0), "1 tests, 0 failed\n"));
+    let ran = world.run(&all, &["-DLYDIAN_RUN_CRASHING"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.output);
+    assert!(ran.output.contains("3 tests, 0 failed\n"), "{}", ran.output);
+    let wrong = test("exits", 1, r#"{ "exited": 4 }"#);
+    let ran = world.run(&wrong, &[]);
+    assert!(ran.output.contains("exits: exited with status 3\nFAILED exits"), "{}", ran.output);
+}
+
+#[test]
+fn a_program_with_a_main_of_its_own_is_tested_too() {
+    let world = World::new("int main(int argc, char **argv) { return argc + (argv[0] != 0); }\n");
+    let test = r#"{ "name": "main_1", "function": "main",
+          "args": { "argc": 2, "argv": "&argv[0]" },
+          "objects": [ { "name": "argv", "type": "char *", "count": 3, "align": 16,
+                         "address": "0x2000000000", "value": ["&argv[0][0]"] },
+                       { "name": "argv[0]", "type": "char", "count": 4, "align": 16,
+                         "address": "0x2000001000", "value": "abc" } ],
+          "expected": { "outcome": "returned", "result": 3 } }"#;
+    world.passes(test);
+    assert_eq!(world.run(test, &["-DLYDIAN_NO_FORK"]).status, Some(0));
+}
+
+#[test]
+fn what_c_has_no_name_for_is_left_out_with_the_reason() {
+    let world = World::new("int f(int x) { static int seen; return seen += x; }\n");
+    let (text, left_out) = world.emit(
+        r#"{ "name": "f_1", "function": "f", "args": { "x": 1 }, "globals": { "f.seen": 4 },
+             "expected": { "outcome": "returned", "result": 5 } }"#,
+    );
+    assert_eq!(left_out.len(), 1);
+    assert!(left_out[0].1.contains("C has no name for f.seen"), "{left_out:?}");
+    assert!(text.contains("f_1 is only in the JSON form"), "{text}");
+    let binary = world.compile("gcc", &text, &[]);
+    assert_eq!(run(&binary).status, Some(0));
+}
