@@ -16,7 +16,7 @@ use lydian_report::CriterionSummary;
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::{Config, Cut, Ending, FoundTest, Summary, explore};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::exit::Failure;
 use crate::load::Loaded;
@@ -343,20 +343,19 @@ impl Session<'_, '_> {
         Ok(rows.into_iter().map(CriterionSummary::from).collect())
     }
 
-    /// In the order of their finding, the tests that cover what those before do not, and those
-    /// that do not end well.
+    /// A small set of tests that covers all that is covered, and those that do not end well.
     fn tests_worth_keeping(&mut self) -> Result<Vec<Kept>, Failure> {
         let tests = self.known_tests()?;
-        let mut seen = FxHashSet::default();
-        let mut kept = Vec::new();
-        for (test, measured) in self.measure_all(tests)? {
-            let covered = measured.covered[self.index].iter().copied();
-            let new: FxHashSet<LabelId> = covered.filter(|label| seen.insert(*label)).collect();
-            if !new.is_empty() || !measured.run.outcome.is_orderly() {
-                kept.push(Kept { covers: self.names_of(&new), test, measured });
-            }
-        }
-        Ok(kept)
+        let all = self.measure_all(tests)?;
+        let covered: Vec<&[LabelId]> =
+            all.iter().map(|(_, measured)| measured.covered[self.index].as_slice()).collect();
+        let mut new = reduce(&covered);
+        let kept = all.into_iter().enumerate().filter_map(|(position, (test, measured))| {
+            let new = new.remove(&position);
+            let wanted = new.is_some() || !measured.run.outcome.is_orderly();
+            wanted.then(|| Kept { covers: self.names_of(&new.unwrap_or_default()), test, measured })
+        });
+        Ok(kept.collect())
     }
 
     /// What the criteria call some labels.
@@ -370,6 +369,21 @@ impl Session<'_, '_> {
         });
         named.collect()
     }
+}
+
+/// Chooses tests that together cover what all cover, always the one that adds most (of equals the
+/// first): their positions, each with what it adds.
+fn reduce(covered: &[&[LabelId]]) -> FxHashMap<usize, FxHashSet<LabelId>> {
+    let mut open: FxHashSet<LabelId> = covered.iter().copied().flatten().copied().collect();
+    let mut chosen = FxHashMap::default();
+    while !open.is_empty() {
+        let gain = |position: usize| covered[position].iter().filter(|l| open.contains(l)).count();
+        let best = (0..covered.len()).rev().max_by_key(|position| gain(*position));
+        let Some(best) = best else { break };
+        let added = covered[best].iter().copied().filter(|label| open.remove(label)).collect();
+        chosen.insert(best, added);
+    }
+    chosen
 }
 
 /// The objectives with only these labels, numbered anew in their order.
@@ -416,5 +430,30 @@ fn reason<'c>(cuts: impl Iterator<Item = &'c Cut>) -> UnknownReason {
         Some(cut @ (Cut::Unsupported(_) | Cut::Undefined)) => {
             UnknownReason::Unsupported { construct: cut.to_string(), place: "a path to it".into() }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lydian_base::EntityId as _;
+
+    use super::*;
+
+    #[test]
+    fn the_reduced_suite_covers_all_with_the_tests_that_add_most() {
+        let labels: Vec<LabelId> = (0..5).map(LabelId::from_index).collect();
+        let (a, b, c) = ([labels[0]], [labels[0], labels[1], labels[2]], [labels[2], labels[3]]);
+        let chosen = reduce(&[&a, &b, &c]);
+        let mut positions: Vec<usize> = chosen.keys().copied().collect();
+        positions.sort_unstable();
+        assert_eq!(positions, [1, 2]);
+        assert_eq!(chosen[&2].len(), 1);
+    }
+
+    #[test]
+    fn what_the_user_can_change_least_is_the_reason_that_is_shown() {
+        let cuts = [Cut::LoopBound(8), Cut::Unsupported("longjmp".into())];
+        assert!(reason(cuts.iter()).to_string().contains("longjmp"));
+        assert_eq!(reason(cuts[..1].iter()).to_string(), "loop bound of 8");
     }
 }

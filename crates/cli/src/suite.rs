@@ -2,17 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
+use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Outcome};
-use lydian_report::{Observed, Outcome as Ending, SuiteTest, suite_json};
+use lydian_report::{Observed, Outcome as Ending, SuiteTest, suite_c, suite_json};
 
 use crate::exit::Failure;
 use crate::load::Loaded;
-use crate::output;
+use crate::{output, render};
 
 /// The suite as JSON, in a folder of tests.
 pub(crate) const JSON: &str = "tests.json";
+/// The suite as one C file, in a folder of tests.
+pub(crate) const C: &str = "tests.c";
 
 /// A test with what it showed and what it is kept for.
 pub(crate) struct Kept {
@@ -49,7 +52,18 @@ impl Collected {
         let source = std::path::absolute(source).unwrap_or_else(|_| source.to_owned());
         let source = source.display().to_string();
         let json = suite_json::to_json(&loaded.program, &source, &self.tests);
-        output::file(&folder.join(JSON), &json)
+        output::file(&folder.join(JSON), &json)?;
+        let options = suite_c::Options { source: &source, include: &source, externals: &[] };
+        let emitted = suite_c::emit(&loaded.program, &self.tests, &options);
+        let left_out: Vec<Diagnostic> = emitted
+            .left_out
+            .iter()
+            .map(|(test, reason)| {
+                Diagnostic::warning("not-in-c", format!("{C} has no test `{test}`: {reason}"))
+            })
+            .collect();
+        render::diagnostics(&left_out);
+        output::file(&folder.join(C), &emitted.text)
     }
 }
 
