@@ -8,10 +8,15 @@ use lydian_ir::{CType, CTypeId, CTypes, FuncId, IntKind, Program, Record, Record
 
 use super::globals::GlobalUses;
 use super::length::Length;
-use super::names::{means_end, means_length, means_length_of, means_position};
+use super::names::{means_length, means_length_of};
 use super::place::{Place, Step};
-use super::settings::{Kind, LengthText, PlacePattern, PlaceSettings};
+use super::relations::{Candidate, Role, Roles, roles};
+use super::settings::{Kind, LengthText, PlaceSettings};
+use super::spec::MAX_LENGTH;
 use super::usage::{Facts, Spot, Usage};
+
+/// No guess makes an array longer than this.
+const LONGEST: u64 = 256;
 
 /// A guess about a place.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,6 +161,8 @@ fn among(
     neighbours: &[Neighbour],
     spot: impl Fn(usize) -> Spot,
 ) -> Vec<Guess> {
+    let roles = roles(&program.types, usage, &candidates(program, usage, neighbours, &spot));
+    let context = Context { program, usage, roles, spot: &spot };
     let mut guesses = Vec::new();
     for (at, neighbour) in neighbours.iter().enumerate() {
         if neighbour.name.is_empty() {
@@ -170,8 +177,8 @@ fn among(
                 to_const: *to_const,
                 facts: usage.of_spot(&spot),
             };
-            guesses.push(one(program, &pointer, neighbours, at));
-            guesses.extend(inner(program, usage, &pointer, spot, neighbours, at));
+            guesses.push(one(&context, &pointer, neighbours, at));
+            guesses.extend(inner(&context, &pointer, spot, neighbours, at));
         } else if let CType::Array { .. } = program.types.get(neighbour.ty) {
             guesses.extend(flexible(program, neighbours, at));
         }
@@ -179,9 +186,60 @@ fn among(
     guesses
 }
 
+/// What is known of a whole group of neighbours.
+struct Context<'a> {
+    program: &'a Program,
+    usage: &'a Usage,
+    roles: Roles,
+    /// Where the neighbour at a position is kept.
+    spot: &'a dyn Fn(usize) -> Spot,
+}
+
+/// The pointers of a group: neighbours, and what a pointer to a pointer points to, where that is one.
+fn candidates(
+    program: &Program,
+    usage: &Usage,
+    neighbours: &[Neighbour],
+    spot: &dyn Fn(usize) -> Spot,
+) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for (at, neighbour) in neighbours.iter().enumerate() {
+        let pointee = program.types.pointee(neighbour.ty);
+        let Some(pointee) = pointee.filter(|_| !neighbour.name.is_empty()) else { continue };
+        let (place, name) = (neighbour.place.clone(), neighbour.name.clone());
+        match program.types.pointee(pointee) {
+            Some(inner) if !usage.of_spot(&spot(at)).is_indexed() => {
+                let (place, spot) = (place.index(0), Spot::Pointee(Box::new(spot(at))));
+                found.push(Candidate { place, name, pointee: inner, spot });
+            }
+            _ => found.push(Candidate { place, name, pointee, spot: spot(at) }),
+        }
+    }
+    found
+}
+
+impl Pointer<'_> {
+    /// The place under which a group knows it: `[_]` of a lone pointer is what it points to.
+    fn role_place(&self) -> Place {
+        let mut place = self.place.clone();
+        if let Some(last @ Step::Any) = place.steps.last_mut() {
+            *last = Step::Index(0);
+        }
+        place
+    }
+}
+
+/// The greatest length to consider, where the body compares the length with a greater constant than
+/// the default, or uses elements beyond it.
+fn longest(usage: &Usage, pointer: &Pointer, length: &Spot) -> Option<u64> {
+    let compared = usage.of_spot(length).compared_constant;
+    let wanted = (compared + 1).max(pointer.facts.constant_elements);
+    (wanted > MAX_LENGTH && wanted <= LONGEST).then_some(wanted)
+}
+
 /// Guess about one pointer.
-fn one(program: &Program, pointer: &Pointer, neighbours: &[Neighbour], at: usize) -> Guess {
-    let (mut settings, mut reason) = kind_of(program, pointer, neighbours, at);
+fn one(context: &Context, pointer: &Pointer, neighbours: &[Neighbour], at: usize) -> Guess {
+    let (mut settings, mut reason) = kind_of(context, pointer, neighbours, at);
     settings.null = Some(pointer.facts.null_tested);
     reason.push_str(if pointer.facts.null_tested {
         "; null, as it is tested for it"
@@ -192,27 +250,35 @@ fn one(program: &Program, pointer: &Pointer, neighbours: &[Neighbour], at: usize
 }
 
 fn kind_of(
-    program: &Program,
+    context: &Context,
     pointer: &Pointer,
     neighbours: &[Neighbour],
     at: usize,
 ) -> (PlaceSettings, String) {
+    let Context { program, usage, roles, spot } = context;
     let types = &program.types;
     if is_function(types, pointer.pointee) {
         return (PlaceSettings::default(), "a callback, whose results are inputs".into());
     }
-    if let Some(found) = within_another(types, pointer, neighbours, at) {
-        return found;
+    let role = roles.get(&pointer.role_place());
+    if let Some((Role::Related(settings), why)) = role {
+        return ((**settings).clone(), why.clone());
     }
-    if let Some(end) = ended_by(types, pointer, neighbours) {
-        let settings = PlaceSettings { kind: Some(Kind::Array), ..PlaceSettings::default() };
-        return (settings, format!("{end} ends it"));
-    }
-    if let Some((length, why)) = length_for(types, pointer, neighbours, at) {
-        let length = Some(LengthText(Length::Place(length)));
-        let settings =
-            PlaceSettings { kind: Some(Kind::Array), length, ..PlaceSettings::default() };
+    let length = length_for(types, pointer, neighbours, at);
+    // An end says more than a number that merely stands beside it.
+    let length = length.filter(|length| length.by_name || role.is_none());
+    if let Some(Found { place, why, number, .. }) = length {
+        let settings = PlaceSettings {
+            kind: Some(Kind::Array),
+            length: Some(LengthText(Length::Place(place))),
+            max: number.and_then(|at| longest(usage, pointer, &spot(at))),
+            ..PlaceSettings::default()
+        };
         return (settings, why);
+    }
+    if let Some((Role::Start, why)) = role {
+        let settings = PlaceSettings { kind: Some(Kind::Array), ..PlaceSettings::default() };
+        return (settings, why.clone());
     }
     let of_kind = |kind| PlaceSettings { kind: Some(kind), ..PlaceSettings::default() };
     if is_void(types, pointer.pointee) {
@@ -258,60 +324,14 @@ fn behind_void(program: &Program, pointer: &Pointer) -> (PlaceSettings, String) 
     }
 }
 
-/// A pointer that ends another's array, or points into it.
-fn within_another(
-    types: &CTypes,
-    pointer: &Pointer,
-    neighbours: &[Neighbour],
-    at: usize,
-) -> Option<(PlaceSettings, String)> {
-    let related = |base: &Neighbour, kind: Kind, word: &str| {
-        let of = Some(PlacePattern(base.place.clone()));
-        let settings = PlaceSettings { kind: Some(kind), of, ..PlaceSettings::default() };
-        (settings, format!("by its name and type it {word} the array of {}", base.place))
-    };
-    if means_end(pointer.name) {
-        let base = start_of(types, neighbours, at, pointer.pointee)?;
-        return Some(related(base, Kind::End, "ends"));
-    }
-    let ended = neighbours
-        .iter()
-        .any(|other| types.pointee(other.ty) == Some(pointer.pointee) && means_end(&other.name));
-    if !means_position(pointer.name) || !ended {
-        return None;
-    }
-    let base = start_of(types, neighbours, at, pointer.pointee)?;
-    (!means_position(&base.name)).then(|| related(base, Kind::Into, "points into"))
-}
-
-/// The pointer to the start of the array that the pointer at a position ends or points into: the
-/// nearest of its type, those before it first, and a position only where there is nothing else.
-fn start_of<'a>(
-    types: &CTypes,
-    neighbours: &'a [Neighbour],
-    at: usize,
-    pointee: CTypeId,
-) -> Option<&'a Neighbour> {
-    let starts = |other: &&Neighbour| {
-        types.pointee(other.ty) == Some(pointee)
-            && !means_end(&other.name)
-            && !other.name.is_empty()
-    };
-    let nearest = neighbours[..at].iter().rev().chain(&neighbours[at + 1..]);
-    let mut candidates: Vec<&Neighbour> = nearest.filter(starts).collect();
-    candidates.sort_by_key(|other| means_position(&other.name));
-    candidates.first().copied()
-}
-
-/// The neighbour that ends the pointer's array.
-fn ended_by<'a>(types: &CTypes, pointer: &Pointer, neighbours: &'a [Neighbour]) -> Option<&'a str> {
-    let ends = |(at, other): &(usize, &Neighbour)| {
-        types.pointee(other.ty) == Some(pointer.pointee)
-            && means_end(&other.name)
-            && start_of(types, neighbours, *at, pointer.pointee)
-                .is_some_and(|start| start.place == pointer.place)
-    };
-    neighbours.iter().enumerate().find(ends).map(|(_, other)| other.name.as_str())
+/// Where a pointer's length is kept.
+struct Found {
+    place: Place,
+    why: String,
+    /// The neighbour that is the length.
+    number: Option<usize>,
+    /// Whether its name says so.
+    by_name: bool,
 }
 
 /// The neighbour that holds the pointer's length.
@@ -320,7 +340,7 @@ fn length_for(
     pointer: &Pointer,
     neighbours: &[Neighbour],
     at: usize,
-) -> Option<(Place, String)> {
+) -> Option<Found> {
     let place = |other: &Neighbour| {
         let number = is_integer(types, other.ty);
         let behind = types.pointee(other.ty).is_some_and(|inner| is_integer(types, inner));
@@ -330,9 +350,11 @@ fn length_for(
             _ => None,
         }
     };
-    let named = neighbours.iter().find_map(|other| {
+    let named = neighbours.iter().enumerate().find_map(|(at, other)| {
         let place = means_length_of(&other.name, pointer.name).then(|| place(other))??;
-        Some((place, format!("by its name {} is its length", other.name)))
+        let number = place.steps.is_empty().then_some(at);
+        let why = format!("by its name {} is its length", other.name);
+        Some(Found { place, why, number, by_name: true })
     });
     if named.is_some() {
         return named;
@@ -350,21 +372,26 @@ fn length_for(
         (beside && !taken(neighbours, other, pointer)).then(|| other.place.clone())
     };
     let is_pointer = |other: &&Neighbour| types.pointee(other.ty).is_some();
-    let after = neighbours[at + 1..].iter().find(|other| !is_pointer(other));
+    let after = (at + 1..neighbours.len()).find(|at| !is_pointer(&&neighbours[*at]));
     // A length before it, unless that follows another pointer, whose length it then is.
     let follows = at.checked_sub(2).is_some_and(|at| is_pointer(&&neighbours[at]));
-    let before = at.checked_sub(1).filter(|_| !follows).map(|before| &neighbours[before]);
-    for other in [after, before].into_iter().flatten() {
-        if let Some(place) = number(other) {
-            return Some((place, format!("{} stands beside it", other.name)));
+    let before = at.checked_sub(1).filter(|_| !follows);
+    for at in [after, before].into_iter().flatten() {
+        if let Some(place) = number(&neighbours[at]) {
+            let why = format!("{} stands beside it", neighbours[at].name);
+            return Some(Found { place, why, number: Some(at), by_name: false });
         }
     }
     // `unsigned char *out, size_t *outlen`
     let next = neighbours.get(at + 1)?;
     let counted = means_length(&next.name) && !taken(neighbours, next, pointer);
     let inner = types.pointee(next.ty).filter(|inner| is_integer(types, *inner));
-    (counted && inner.is_some())
-        .then(|| (next.place.index(0), format!("*{} stands beside it", next.name)))
+    (counted && inner.is_some()).then(|| Found {
+        place: next.place.index(0),
+        why: format!("*{} stands beside it", next.name),
+        number: None,
+        by_name: false,
+    })
 }
 
 /// Whether a length's name says that it belongs to another pointer.
@@ -383,13 +410,13 @@ fn only_first_used(facts: &Facts) -> bool {
 
 /// What the pointers behind a pointer to pointers are.
 fn inner(
-    program: &Program,
-    usage: &Usage,
+    context: &Context,
     pointer: &Pointer,
     spot: Spot,
     neighbours: &[Neighbour],
     at: usize,
 ) -> Option<Guess> {
+    let Context { program, usage, .. } = context;
     let CType::Pointer { pointee, to_const } = program.types.get(pointer.pointee) else {
         return None;
     };
@@ -408,9 +435,9 @@ fn inner(
     if among.is_empty() {
         let alone =
             [Neighbour { place: behind.place.clone(), name: String::new(), ty: pointer.pointee }];
-        return Some(one(program, &behind, &alone, 0));
+        return Some(one(context, &behind, &alone, 0));
     }
-    Some(one(program, &behind, among, at))
+    Some(one(context, &behind, among, at))
 }
 
 /// A flexible array member with its length before it.

@@ -23,6 +23,7 @@ pub mod write_toml;
 mod build;
 mod layout;
 mod names;
+mod relations;
 mod value;
 
 pub use build::{external_result, plan};

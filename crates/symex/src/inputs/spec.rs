@@ -17,9 +17,9 @@ use super::settings::{LengthText, Limits, PlacePattern, PlaceSettings, Settings}
 use super::usage::Usage;
 
 /// Elements of an array of scalars, where nothing is set.
-pub const MAX_LENGTH: u64 = 32;
+pub const MAX_LENGTH: u64 = 16;
 /// Bytes of a string before its NUL, where nothing is set.
-pub const MAX_STRING: u64 = 32;
+pub const MAX_STRING: u64 = 16;
 /// Elements of an array of structs or pointers, where nothing is set.
 pub const MAX_RECORDS: u64 = 4;
 /// Pointers followed one after the other, where nothing is set.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::{
     Body, Callee, CmpOp, Expr, ExprId, FuncId, GlobalId, LocalId, Program, RecordId, Stmt, Storage,
+    Type,
 };
 
 /// Where a pointer is kept.
@@ -42,8 +43,12 @@ pub struct Facts {
     pub handed_on: bool,
     /// Structs whose members are reached through it.
     pub records: BTreeSet<RecordId>,
-    /// Pointers that it is compared with or subtracted from.
+    /// Pointers that it is compared with for equality.
     pub compared: BTreeSet<Spot>,
+    /// Pointers that it is subtracted from, or compared with for order: both point into one object.
+    pub ordered: BTreeSet<Spot>,
+    /// For a number: the greatest constant that it is compared with.
+    pub compared_constant: u64,
 }
 
 impl Facts {
@@ -62,6 +67,7 @@ impl Facts {
         self.written |= other.written;
         self.string |= other.string;
         self.handed_on |= other.handed_on;
+        self.compared_constant = self.compared_constant.max(other.compared_constant);
         self.records.extend(&other.records);
         *self != before
     }
@@ -236,7 +242,7 @@ impl<'a> Reader<'a> {
                 }
             }
             Expr::Cmp(op, a, b) => self.comparison(usage, *op, *a, *b),
-            Expr::PtrDiff { a, b, .. } => self.pair(usage, *a, *b),
+            Expr::PtrDiff { a, b, .. } => self.pair(usage, *a, *b, true),
             _ => {}
         }
     }
@@ -253,16 +259,26 @@ impl<'a> Reader<'a> {
             {
                 usage.at(spot).null_tested = true;
             }
+            if let Expr::Const(Type::Int(_), value) = self.body.exprs[other]
+                && value < 1 << 16
+                && let Some(spot) = self.pointer(pointer, 0)
+            {
+                let facts = usage.at(spot);
+                facts.compared_constant = facts.compared_constant.max(value as u64);
+            }
         }
-        self.pair(usage, a, b);
+        self.pair(usage, a, b, !equality);
     }
 
-    fn pair(&self, usage: &mut Usage, a: ExprId, b: ExprId) {
+    fn pair(&self, usage: &mut Usage, a: ExprId, b: ExprId, ordered: bool) {
         if let (Some(a), Some(b)) = (self.pointer(a, 0), self.pointer(b, 0))
             && a != b
         {
-            usage.at(a.clone()).compared.insert(b.clone());
-            usage.at(b).compared.insert(a);
+            for (one, other) in [(&a, &b), (&b, &a)] {
+                let facts = usage.at(one.clone());
+                let known = if ordered { &mut facts.ordered } else { &mut facts.compared };
+                known.insert(other.clone());
+            }
         }
     }
 

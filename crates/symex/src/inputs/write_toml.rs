@@ -104,6 +104,13 @@ fn inline(settings: &PlaceSettings) -> String {
     if let Some(pointee) = &settings.pointee {
         parts.push(format!("type = {}", quoted(pointee)));
     }
+    if let Some(max) = settings.max {
+        parts.push(format!("max = {max}"));
+    }
+    if let Some(alias) = &settings.alias {
+        let places: Vec<String> = alias.iter().map(|place| quoted(&place.0.to_string())).collect();
+        parts.push(format!("alias = [{}]", places.join(", ")));
+    }
     if let Some(null) = settings.null {
         parts.push(format!("null = {null}"));
     }

@@ -1,6 +1,6 @@
 //! What is guessed about hand-made functions.
 
-use lydian_ir::{CType, GlobalInit, IntKind, Type};
+use lydian_ir::{CType, Expr, GlobalInit, IntKind, Type};
 use lydian_smt::TermPool;
 use lydian_symex::inputs::write_toml::write_toml;
 use lydian_symex::inputs::{InputSpec, Settings, plan, prepare};
@@ -77,6 +77,79 @@ fn a_pointer_that_is_never_indexed_is_one_object() {
 }
 
 #[test]
+fn pointers_that_the_body_relates_are_of_one_array() {
+    let mut sketch = Sketch::default();
+    let (byte, size) = (sketch.int(IntKind::UChar), sketch.int(IntKind::ULong));
+    let (bytes, sizes) = (sketch.const_pointer(byte), sketch.pointer(size));
+    let cursor = sketch.pointer(bytes);
+    let params = [("p", cursor), ("end", bytes), ("len", sizes)];
+    let get_len = sketch.define("get_len", &params, |text| {
+        let (end, p) = (text.param(1), text.param(0));
+        let b = text.load(Type::Ptr, p);
+        text.expr(Expr::PtrDiff { a: end, b, size: 1 });
+        text.write(2);
+    });
+    assert_eq!(
+        guessed(&sketch, get_len),
+        [
+            "p: kind = \"object\", null = false",
+            "p[_]: kind = \"array\", null = false",
+            "end: kind = \"end\", of = \"*p\", null = false",
+            "len: kind = \"object\", null = false"
+        ]
+    );
+    let f = sketch.define("f", &[("a", bytes), ("b", bytes)], |text| {
+        let (a, b) = (text.param(0), text.param(1));
+        text.expr(Expr::Cmp(lydian_ir::CmpOp::LtU, a, b));
+    });
+    assert_eq!(
+        guessed(&sketch, f),
+        ["a: kind = \"array\", null = false", "b: kind = \"into\", of = \"a\", null = false"]
+    );
+    prepare(&mut sketch.program);
+    for function in [get_len, f] {
+        let spec = InputSpec::new(&sketch.program, Settings::default());
+        let planned = plan(&mut TermPool::new(), &sketch.program, function, &spec, &Fixed);
+        assert!(planned.is_ok(), "{planned:?}");
+    }
+}
+
+#[test]
+fn structs_that_are_compared_may_be_the_same() {
+    let mut sketch = Sketch::default();
+    let int = sketch.int(IntKind::Int);
+    let (node, record) = sketch.record("struct node");
+    sketch.members(record, &[("n", int, None)]);
+    let pointer = sketch.pointer(node);
+    let f = sketch.define("f", &[("a", pointer), ("b", pointer)], |text| {
+        let (a, b) = (text.param(0), text.param(1));
+        text.expr(Expr::Cmp(lydian_ir::CmpOp::Eq, a, b));
+    });
+    assert_eq!(
+        guessed(&sketch, f),
+        [
+            "a: kind = \"object\", null = false",
+            "b: kind = \"object\", null = false, alias = [\"a\"]"
+        ]
+    );
+}
+
+#[test]
+fn an_array_is_as_long_as_the_constants_that_its_length_is_compared_with() {
+    let mut sketch = Sketch::default();
+    let (byte, size) = (sketch.int(IntKind::UChar), sketch.int(IntKind::ULong));
+    let bytes = sketch.const_pointer(byte);
+    let f = sketch.define("f", &[("data", bytes), ("len", size)], |text| {
+        text.read(0, None);
+        let len = text.param(1);
+        let limit = text.expr(Expr::Const(Type::Int(64), 40));
+        text.expr(Expr::Cmp(lydian_ir::CmpOp::GtU, len, limit));
+    });
+    let expected = "data: kind = \"array\", length = \"len\", max = 41, null = false";
+    assert_eq!(guessed(&sketch, f), [expected]);
+}
+
+#[test]
 fn a_null_test_in_a_callee_counts_for_the_caller() {
     let mut sketch = Sketch::default();
     let int = sketch.int(IntKind::Int);
@@ -107,7 +180,7 @@ fn void_pointers_are_what_the_body_takes_them_for() {
     let pointer = sketch.pointer(void);
     let f = sketch.define("f", &[("opaque", pointer)], |text| {
         let base = text.param(0);
-        let addr = text.expr(lydian_ir::Expr::Field { base, record, field: 0 });
+        let addr = text.expr(Expr::Field { base, record, field: 0 });
         text.load(Type::Int(32), addr);
     });
     assert_eq!(
@@ -154,7 +227,7 @@ fn chunks() -> (Sketch, lydian_ir::FuncId) {
     sketch.members(record, &members);
     let state = sketch.global("state", int, GlobalInit::Zero);
     let f = sketch.define("f", &[("c", next), ("mode", int)], |text| {
-        let addr = text.expr(lydian_ir::Expr::AddrGlobal(state));
+        let addr = text.expr(Expr::AddrGlobal(state));
         text.load(Type::Int(32), addr);
     });
     prepare(&mut sketch.program);
