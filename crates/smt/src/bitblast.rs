@@ -140,7 +140,7 @@ impl BitBlastSolver {
             self.vars[gate] = self.sat.new_var().0;
             self.emitted += 1;
             ready.push(gate);
-            self.work.extend(self.blaster.gates.operands(gate).iter().map(|o| o.gate()));
+            self.blaster.extend_by_dependencies(gate, &mut self.work);
         }
         let vars = &self.vars;
         let lit = |l: Lit| {
@@ -155,6 +155,9 @@ impl BitBlastSolver {
                 lit,
                 |c| sat.add_clause(c),
             );
+            for &c in self.blaster.constraints_of(gate) {
+                sat.add_clause(&[lit(c)]);
+            }
         }
         lit(l)
     }
@@ -166,7 +169,7 @@ impl BitBlastSolver {
         self.work.extend(roots.iter().map(|l| l.gate()));
         while let Some(gate) = self.work.pop() {
             if self.seen.insert(gate) {
-                self.work.extend(self.blaster.gates.operands(gate).iter().map(|o| o.gate()));
+                self.blaster.extend_by_dependencies(gate, &mut self.work);
             }
         }
         self.seen.len()
@@ -197,6 +200,7 @@ impl BitBlastSolver {
         deadline: Option<Instant>,
     ) -> Result<Vec<(Lit, Term)>, Answer> {
         let mut literals = Vec::new();
+        self.blaster.max_gates = limits.gates;
         for &a in assumptions {
             let mut stack = vec![a];
             while let Some(t) = stack.pop() {
@@ -220,11 +224,6 @@ impl BitBlastSolver {
                 && deadline.is_some_and(|d| Instant::now() >= d)
             {
                 return Err(Answer::Unknown(Reason::Time(time)));
-            }
-            if let Some(max) = limits.gates
-                && self.blaster.gates.len() > max
-            {
-                return Err(Answer::Unknown(Reason::Memory(max)));
             }
         }
         Ok(literals)
@@ -268,7 +267,7 @@ impl BitBlastSolver {
                 if !self.seen.insert(gate) {
                     continue;
                 }
-                self.work.extend(self.blaster.gates.operands(gate).iter().map(|o| o.gate()));
+                self.blaster.extend_by_dependencies(gate, &mut self.work);
                 if let Some(&r) = self.blaster.read_of_gate.get(&gate) {
                     found.push(r);
                     roots.extend(&self.blaster.read_indexes[r]);

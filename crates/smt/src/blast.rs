@@ -26,7 +26,7 @@ pub(crate) struct Read {
 
 const NOT_YET: u32 = u32::MAX;
 
-/// A dividend's and a divisor's bits.
+/// A dividend's and a divisor's bits, or a quotient's and a remainder's.
 type Division = (Vec<Lit>, Vec<Lit>);
 
 /// Gates of terms, memoised.
@@ -38,13 +38,19 @@ pub(crate) struct Blaster {
     /// What terms that have no circuit of their own were expanded to.
     expansions: FxHashMap<Term, Term>,
     /// Quotients and remainders by operands, as both are often wanted.
-    divisions: FxHashMap<Division, (Vec<Lit>, Vec<Lit>)>,
+    divisions: FxHashMap<Division, Division>,
     /// Reads of array variables, with their index blasted.
     pub(crate) reads: Vec<Read>,
     /// The bits of the index of each read.
     pub(crate) read_indexes: Vec<Vec<Lit>>,
     /// The position in `reads` of the read that a free bit belongs to.
     pub(crate) read_of_gate: FxHashMap<usize, usize>,
+    /// What must hold wherever bits of a quotient or remainder are used.
+    constraints: Vec<Vec<Lit>>,
+    /// The position in `constraints` of what concerns a free bit.
+    constraint_of_gate: FxHashMap<usize, usize>,
+    /// No more gates are made, if limited.
+    pub(crate) max_gates: Option<usize>,
 }
 
 impl Blaster {
@@ -58,6 +64,33 @@ impl Blaster {
             reads: Vec::new(),
             read_indexes: Vec::new(),
             read_of_gate: FxHashMap::default(),
+            constraints: Vec::new(),
+            constraint_of_gate: FxHashMap::default(),
+            max_gates: None,
+        }
+    }
+
+    /// What must hold for a free bit to mean what it stands for; empty for most gates.
+    ///
+    /// Some free bits satisfy it whatever the others are, so that it may be asserted for good.
+    pub(crate) fn constraints_of(&self, gate: usize) -> &[Lit] {
+        if self.constraints.is_empty() {
+            return &[];
+        }
+        self.constraint_of_gate.get(&gate).map_or(&[], |&c| &self.constraints[c])
+    }
+
+    /// Adds the gates that a gate's value hangs on: operands, and those of its constraints.
+    pub(crate) fn extend_by_dependencies(&self, gate: usize, work: &mut Vec<usize>) {
+        work.extend(self.gates.operands(gate).iter().map(|o| o.gate()));
+        work.extend(self.constraints_of(gate).iter().map(|c| c.gate()));
+    }
+
+    /// An error if `more` gates would be too many.
+    fn room_for(&self, more: usize) -> Result<(), Reason> {
+        match self.max_gates {
+            Some(max) if self.gates.len().saturating_add(more) > max => Err(Reason::Memory(max)),
+            _ => Ok(()),
         }
     }
 
@@ -103,6 +136,7 @@ impl Blaster {
                 continue;
             }
             stack.pop();
+            self.room_for(0)?;
             let bits = match expansion {
                 Some(e) => self.bits(pool, e),
                 None => self.circuit(pool, t)?,
@@ -186,6 +220,10 @@ impl Blaster {
     }
 
     fn binary(&mut self, op: BinOp, a: Vec<Lit>, b: Vec<Lit>) -> Result<Vec<Lit>, Reason> {
+        if op == BinOp::Mul {
+            // An AND and a full adder of three gates for half of the pairs of bits.
+            self.room_for(a.len() * b.len() * 2)?;
+        }
         let g = &mut self.gates;
         let pairwise = |g: &mut Gates, f: fn(&mut Gates, Lit, Lit) -> Lit| {
             a.iter().zip(&b).map(|(&x, &y)| f(g, x, y)).collect::<Vec<_>>()
@@ -204,38 +242,44 @@ impl Blaster {
             BinOp::LShr => arith::shift(g, arith::Shift::Right, &a, &b),
             BinOp::AShr => arith::shift(g, arith::Shift::RightSigned, &a, &b),
             BinOp::Concat => b.into_iter().chain(a).collect(),
-            BinOp::UDiv => self.division(a, b).0,
-            BinOp::URem => self.division(a, b).1,
-            BinOp::SDiv | BinOp::SRem => self.signed_division(op, a, b),
+            BinOp::UDiv => self.division(a, b)?.0,
+            BinOp::URem => self.division(a, b)?.1,
+            BinOp::SDiv | BinOp::SRem => self.signed_division(op, a, b)?,
             BinOp::Select => return Err(Reason::Unsupported(Theory::Arrays)),
             _ => return Err(Reason::Unsupported(Theory::Floats)),
         })
     }
 
-    fn division(&mut self, a: Vec<Lit>, d: Vec<Lit>) -> (Vec<Lit>, Vec<Lit>) {
+    fn division(&mut self, a: Vec<Lit>, d: Vec<Lit>) -> Result<Division, Reason> {
         let key = (a, d);
         if let Some(done) = self.divisions.get(&key) {
-            return done.clone();
+            return Ok(done.clone());
         }
-        let result = arith::udivrem(&mut self.gates, &key.0, &key.1);
+        self.room_for(key.0.len() * key.0.len() * 2)?;
+        let made = arith::udivrem(&mut self.gates, &key.0, &key.1);
+        for l in made.quotient.iter().chain(&made.remainder) {
+            self.constraint_of_gate.insert(l.gate(), self.constraints.len());
+        }
+        self.constraints.push(made.constraints);
+        let result = (made.quotient, made.remainder);
         self.divisions.insert(key, result.clone());
-        result
+        Ok(result)
     }
 
-    fn signed_division(&mut self, op: BinOp, a: Vec<Lit>, b: Vec<Lit>) -> Vec<Lit> {
+    fn signed_division(&mut self, op: BinOp, a: Vec<Lit>, b: Vec<Lit>) -> Result<Vec<Lit>, Reason> {
         let (sa, sb) = (a[a.len() - 1], b[b.len() - 1]);
         let abs = |g: &mut Gates, v: &[Lit], s: Lit| {
             let n = arith::neg(g, v);
             arith::mux(g, s, &n, v)
         };
         let (x, y) = (abs(&mut self.gates, &a, sa), abs(&mut self.gates, &b, sb));
-        let (q, r) = self.division(x, y);
-        if op == BinOp::SDiv {
+        let (q, r) = self.division(x, y)?;
+        Ok(if op == BinOp::SDiv {
             let s = self.gates.xor(sa, sb);
             abs(&mut self.gates, &q, s)
         } else {
             abs(&mut self.gates, &r, sa)
-        }
+        })
     }
 
     /// A read of a table or of a variable; other arrays were expanded.

@@ -172,23 +172,47 @@ pub(crate) fn shift(g: &mut Gates, kind: Shift, a: &[Lit], n: &[Lit]) -> Vec<Lit
     v.into_iter().map(|l| g.mux(inside, l, fill)).collect()
 }
 
-/// Quotient and remainder by restoring division; by zero all ones and the dividend.
-pub(crate) fn udivrem(g: &mut Gates, a: &[Lit], d: &[Lit]) -> (Vec<Lit>, Vec<Lit>) {
+/// A quotient and a remainder as free bits, and what must hold of them.
+pub(crate) struct Division {
+    pub(crate) quotient: Vec<Lit>,
+    pub(crate) remainder: Vec<Lit>,
+    /// True of exactly one quotient and remainder for every dividend and divisor.
+    pub(crate) constraints: Vec<Lit>,
+}
+
+/// Division by its definition: `q * d + r` is the dividend without overflow, and `r < d` or both
+/// `d` is zero and `q` all ones (from which `r` being the dividend follows).
+///
+/// One multiplier of half a square is less than half of the gates of restoring division, and
+/// lets what is known of quotient, divisor and dividend propagate in every direction.
+pub(crate) fn udivrem(g: &mut Gates, a: &[Lit], d: &[Lit]) -> Division {
     let w = a.len();
-    let mut q = vec![Lit::FALSE; w];
-    let mut r: Vec<Lit> = vec![Lit::FALSE; w];
-    let wide = |d: &[Lit]| {
-        let mut d = d.to_vec();
-        d.push(Lit::FALSE);
-        d
-    };
-    let d = wide(d);
-    for i in (0..w).rev() {
-        let mut shifted = vec![a[i]];
-        shifted.extend_from_slice(&r);
-        let (difference, no_borrow) = add(g, &shifted, &complement(&d), Lit::TRUE);
-        q[i] = no_borrow;
-        r = mux(g, no_borrow, &difference[..w], &shifted[..w]);
+    let q: Vec<Lit> = (0..w).map(|_| g.input()).collect();
+    let r: Vec<Lit> = (0..w).map(|_| g.input()).collect();
+    let mut constraints = Vec::new();
+    // Partial sums only grow: none may overflow, and no row may lose bits that are set. `lost` is
+    // whether the factor has a bit that row i shifts out. A constant divisor gives the fewest rows.
+    let mut sum = r.clone();
+    let mut lost = Lit::FALSE;
+    let (rows, factor) = if constant_digits(d).is_some() { (d, &q[..]) } else { (&q[..], d) };
+    for i in 0..w {
+        if i > 0 {
+            lost = g.or(lost, factor[w - i]);
+        }
+        if rows[i] == Lit::FALSE {
+            continue;
+        }
+        constraints.push(!g.and(rows[i], lost));
+        let row: Vec<Lit> = factor[..w - i].iter().map(|&x| g.and(x, rows[i])).collect();
+        let (high, carry) = add(g, &sum[i..], &row, Lit::FALSE);
+        sum[i..].copy_from_slice(&high);
+        constraints.push(!carry);
     }
-    (q, r)
+    constraints.extend(sum.iter().zip(a).map(|(&x, &y)| !g.xor(x, y)));
+    let by_zero = is_zero(g, d);
+    let fits = ult(g, &r, d);
+    constraints.push(g.or(by_zero, fits));
+    constraints.extend(q.iter().map(|&x| g.or(!by_zero, x)));
+    constraints.retain(|&c| c != Lit::TRUE);
+    Division { quotient: q, remainder: r, constraints }
 }

@@ -20,6 +20,7 @@ mod eval;
 mod float_blast;
 mod float_ops;
 mod gates_arith;
+mod inversion;
 mod pool;
 mod rules;
 mod sat;
@@ -37,8 +38,8 @@ mod z3;
 
 pub use bitblast::{BitBlastSolver, BlastStatistics, RebuildPolicy};
 pub use decorators::{
-    Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, ModelReuse, SmtLibLog, Z3Use,
-    standard_chain,
+    Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, ModelRepair, ModelReuse,
+    SmtLibLog, Z3Use, standard_chain,
 };
 pub use eval::Evaluator;
 pub use pool::TermPool;

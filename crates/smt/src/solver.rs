@@ -159,6 +159,10 @@ pub trait Solver {
     /// that it does not name are zero.
     fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer;
 
+    /// Tells the solver of a model that satisfies most of the next query, such as the model of the
+    /// state that asks. Only a hint: it changes what is found first, never whether.
+    fn offer(&mut self, _pool: &TermPool, _model: &Model) {}
+
     /// A short name for messages and statistics.
     fn name(&self) -> String;
 }
@@ -166,6 +170,10 @@ pub trait Solver {
 impl<S: Solver + ?Sized> Solver for Box<S> {
     fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer {
         (**self).check(pool, assumptions, limits)
+    }
+
+    fn offer(&mut self, pool: &TermPool, model: &Model) {
+        (**self).offer(pool, model);
     }
 
     fn name(&self) -> String {

@@ -132,6 +132,10 @@ impl<S: Solver> Solver for Caching<S> {
         answer
     }
 
+    fn offer(&mut self, pool: &TermPool, model: &Model) {
+        self.inner.offer(pool, model);
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

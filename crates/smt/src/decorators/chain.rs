@@ -1,6 +1,6 @@
 //! The chain of solvers that the engines use.
 
-use super::{Caching, CrossCheck, Fallback, IndependentSlices, ModelReuse, SmtLibLog};
+use super::{Caching, CrossCheck, Fallback, IndependentSlices, ModelRepair, ModelReuse, SmtLibLog};
 use crate::bitblast::{BitBlastSolver, RebuildPolicy};
 use crate::sat::SatBackend;
 use crate::solver::Solver;
@@ -38,6 +38,8 @@ pub struct ChainConfig {
     pub disagreements: PathBuf,
     /// How many models are tried before solving; 0 for none.
     pub models: usize,
+    /// Whether models that almost fit are repaired before solving.
+    pub repair: bool,
     /// Whether queries are split into independent slices.
     pub slices: bool,
     /// Whether answers are remembered.
@@ -54,13 +56,14 @@ impl Default for ChainConfig {
             log: None,
             disagreements: std::env::temp_dir().join("lydian-disagreements"),
             models: 4,
+            repair: true,
             slices: true,
             caching: true,
         }
     }
 }
 
-/// Back ends first, then logging, the cache, slices, and model reuse outermost.
+/// Back ends first, then logging, repair, the cache, slices, and model reuse outermost.
 pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
     let embedded = || BitBlastSolver::with_policy(config.sat, config.rebuild);
     let z3 = || Z3Solver::new(config.z3_program.clone());
@@ -74,6 +77,11 @@ pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
     };
     if let Some(folder) = &config.log {
         solver = Box::new(SmtLibLog::new(solver, folder.clone()));
+    }
+    // Below the cache and the slices: a query that is known to be unsatisfiable is not tried to
+    // be repaired, and a slice has few assumptions that a repair could break.
+    if config.repair {
+        solver = Box::new(ModelRepair::new(solver));
     }
     if config.caching {
         solver = Box::new(Caching::new(solver));

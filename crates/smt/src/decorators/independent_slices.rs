@@ -90,6 +90,10 @@ impl<S: Solver> Solver for IndependentSlices<S> {
         }
     }
 
+    fn offer(&mut self, pool: &TermPool, model: &Model) {
+        self.inner.offer(pool, model);
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

@@ -5,6 +5,7 @@ mod chain;
 mod cross_check;
 mod fallback;
 mod independent_slices;
+mod model_repair;
 mod model_reuse;
 mod smtlib_log;
 
@@ -13,5 +14,6 @@ pub use chain::{ChainConfig, Z3Use, standard_chain};
 pub use cross_check::CrossCheck;
 pub use fallback::Fallback;
 pub use independent_slices::IndependentSlices;
+pub use model_repair::ModelRepair;
 pub use model_reuse::ModelReuse;
 pub use smtlib_log::SmtLibLog;

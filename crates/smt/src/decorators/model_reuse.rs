@@ -23,8 +23,7 @@ impl<S: Solver> ModelReuse<S> {
         ModelReuse { inner, models: VecDeque::new(), capacity, hits: 0 }
     }
 
-    /// Offers a model that the caller knows, for instance a state's.
-    pub fn offer(&mut self, model: Model) {
+    fn keep(&mut self, model: Model) {
         if self.capacity == 0 {
             return;
         }
@@ -52,9 +51,13 @@ impl<S: Solver> Solver for ModelReuse<S> {
         }
         let answer = self.inner.check(pool, assumptions, limits);
         if let Answer::Sat(model) = &answer {
-            self.offer(model.clone());
+            self.keep(model.clone());
         }
         answer
+    }
+
+    fn offer(&mut self, pool: &TermPool, model: &Model) {
+        self.inner.offer(pool, model);
     }
 
     fn name(&self) -> String {

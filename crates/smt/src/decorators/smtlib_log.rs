@@ -4,6 +4,7 @@ use crate::pool::TermPool;
 use crate::smtlib;
 use crate::solver::{Answer, Limits, Solver};
 use crate::term::Term;
+use crate::value::Model;
 use std::io;
 use std::path::PathBuf;
 
@@ -40,6 +41,10 @@ impl<S: Solver> Solver for SmtLibLog<S> {
             self.error = std::fs::write(path, text).err();
         }
         answer
+    }
+
+    fn offer(&mut self, pool: &TermPool, model: &Model) {
+        self.inner.offer(pool, model);
     }
 
     fn name(&self) -> String {

@@ -32,6 +32,7 @@ impl Engine<'_, '_> {
         let interrupt = Some(self.budget.cancel_token().flag().clone());
         let limits = Limits { time, interrupt, ..Limits::none() };
         let begun = Instant::now();
+        self.solver.offer(&self.pool, &state.model);
         let answer = self.solver.check(&mut self.pool, &assumptions, &limits);
         self.statistics.solver_time += begun.elapsed();
         self.statistics.queries += 1;
