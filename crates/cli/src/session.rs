@@ -73,6 +73,7 @@ impl Session<'_, '_> {
         if !left.is_empty() && !budget.cancel_token().is_cancelled() {
             self.explore(&left, config, budget, &mut contradictions)?;
         }
+        contradictions.extend(self.contradictory()?);
         let rows = self.rows()?;
         let tests = self.tests_worth_keeping()?;
         Ok(Settled { rows, tests, contradictions })
@@ -334,6 +335,19 @@ impl Session<'_, '_> {
             }
             Ok(())
         })
+    }
+
+    /// What the ledger says of labels that are both covered and infeasible.
+    fn contradictory(&self) -> Result<Vec<String>, Failure> {
+        let function = FunctionName { unit: self.unit, name: self.name() };
+        let verdicts = self.ledger.verdicts(function, self.scope).map_err(ledger::failure)?;
+        let of_key = |key| self.objectives.labels.values().find(|label| label.key == key);
+        let found = verdicts.into_iter().filter_map(|found| {
+            let error = found.verdict.err()?;
+            let label = of_key(found.label)?;
+            Some(format!("{}: {}: {error}", label.place, label.text))
+        });
+        Ok(found.collect())
     }
 
     fn rows(&self) -> Result<Vec<CriterionSummary>, Failure> {

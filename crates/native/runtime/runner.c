@@ -7,6 +7,7 @@
  * Arguments: the object's path, then numbers in the order of `struct setup`.
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -496,13 +497,25 @@ static int in_image(uint64_t from, uint64_t to) {
     return 1;
 }
 
+/* The C library's tables of characters have elements from -128 to 255. */
+static int in_table(uint64_t from, uint64_t to, const void *zero, uint64_t element) {
+    return (uint64_t)zero - 128 * element <= from && to <= (uint64_t)zero + 256 * element;
+}
+
+static int in_library(uint64_t from, uint64_t to) {
+    return in_table(from, to, *__ctype_b_loc(), sizeof **__ctype_b_loc()) ||
+           in_table(from, to, *__ctype_tolower_loc(), sizeof **__ctype_tolower_loc()) ||
+           in_table(from, to, *__ctype_toupper_loc(), sizeof **__ctype_toupper_loc());
+}
+
 static int serve_readable(const void *address, lydian_u64 size) {
     uint64_t from = (uint64_t)address, to;
     if (__builtin_add_overflow(from, size, &to)) return 0;
     if (from >= setup.region && from < setup.region + setup.region_size) return in_objects(from, to);
     if (from >= (uint64_t)arena && from < (uint64_t)arena_end) return in_heap(from, to);
     if (from >= image_from && to <= image_to) return in_image(from, to);
-    return from >= (uint64_t)__builtin_frame_address(0) && to <= stack_end;
+    if (from >= (uint64_t)__builtin_frame_address(0)) return to <= stack_end;
+    return in_library(from, to);
 }
 
 static struct lydian_services services = {serve_external, serve_end,  serve_allocate, serve_block_size,
