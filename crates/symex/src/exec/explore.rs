@@ -1,12 +1,12 @@
 //! The exploration itself: sets up the first state and runs states until none is left or a limit
 //! is hit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
 use lydian_base::{Budget, StopReason};
-use lydian_ir::{BlockId, FuncId, Program, TrapKind};
+use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, Program, TrapKind};
 use lydian_objective::FunctionObjectives;
 use lydian_smt::{Evaluator, Model, Solver, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -166,8 +166,22 @@ impl<'p, 'e> Engine<'p, 'e> {
             arguments,
             tables,
         };
+        engine.note_unknown_globals(&touched.globals);
         let first = engine.first_state(memory);
         Ok((engine, first))
+    }
+
+    /// What another file defines is all zero here unless it is an input: nothing is infeasible for
+    /// that.
+    fn note_unknown_globals(&mut self, touched: &BTreeSet<GlobalId>) {
+        for id in touched {
+            let global = &self.world.program.globals[*id];
+            let is_input = self.plan.globals.iter().any(|planned| planned.global == *id);
+            if global.init == GlobalInit::Extern && !is_input {
+                let what = format!("the contents of `{}`, which another file defines", global.name);
+                self.cut(Cut::Unsupported(what));
+            }
+        }
     }
 
     fn first_state(&mut self, memory: Memory) -> Option<State> {

@@ -44,7 +44,10 @@ impl Engine<'_, '_> {
             Answer::Unsat { .. } => Feasible::No,
             Answer::Unknown(reason) => {
                 self.statistics.unanswered += 1;
-                Feasible::Unknown(Cut::Solver(reason.to_string()))
+                Feasible::Unknown(match self.budget.exceeded() {
+                    Some(stop) => Cut::Stopped(stop),
+                    None => Cut::Solver(reason.to_string()),
+                })
             }
         }
     }

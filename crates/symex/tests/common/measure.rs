@@ -7,7 +7,7 @@ use lydian_ir::interp::{DecisionEvent, Observer, Options, View, run};
 use lydian_ir::source::RootId;
 use lydian_ir::stmt::{BranchOrigin, Edge};
 use lydian_ir::test::Test;
-use lydian_ir::{ConditionId, DecisionId, ExprId, MarkId, Program, Truth};
+use lydian_ir::{ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Truth};
 use lydian_objective::event::Event;
 use lydian_objective::{FunctionObjectives, Pred, Site};
 use lydian_symex::LabelRef;
@@ -29,8 +29,11 @@ struct Meter<'a> {
     objectives: &'a [FunctionObjectives],
     covered: BTreeSet<LabelRef>,
     /// Values of mutants at the last evaluation of their conditions.
-    mutants: Vec<(DecisionId, ConditionId, ExprId, Truth)>,
+    mutants: Vec<Mutant>,
 }
+
+/// The value of a mutant: function, decision, condition, expression.
+type Mutant = (FuncId, DecisionId, ConditionId, ExprId, Truth);
 
 impl Meter<'_> {
     fn of(&self, view: &View<'_>) -> Option<&FunctionObjectives> {
@@ -73,11 +76,12 @@ impl Observer for Meter<'_> {
             .into_iter()
             .map(|expr| {
                 let value = view.truth(&objectives.exprs, expr);
-                (origin.decision, origin.condition, expr, value)
+                (view.function(), origin.decision, origin.condition, expr, value)
             })
             .collect();
         self.mutants.retain(|entry| {
-            entry.0 != origin.decision || !origin.begins && entry.1 != origin.condition
+            (entry.0, entry.1) != (view.function(), origin.decision)
+                || !origin.begins && entry.2 != origin.condition
         });
         self.mutants.extend(values);
     }
@@ -106,7 +110,7 @@ struct Place<'a> {
     view: &'a View<'a>,
     objectives: &'a FunctionObjectives,
     decision: Option<&'a DecisionEvent>,
-    mutants: &'a [(DecisionId, ConditionId, ExprId, Truth)],
+    mutants: &'a [Mutant],
 }
 
 impl Event for Place<'_> {
@@ -119,11 +123,11 @@ impl Event for Place<'_> {
     fn mutant(&self, condition: ConditionId, expr: ExprId) -> Truth {
         let Some(event) = self.decision else { return Truth::Unknown };
         if self.reached(condition) {
-            let found = self
-                .mutants
-                .iter()
-                .find(|entry| entry.0 == event.decision && entry.1 == condition && entry.2 == expr);
-            return found.map_or(Truth::Unknown, |entry| entry.3);
+            let found = self.mutants.iter().find(|entry| {
+                (entry.0, entry.1) == (self.view.function(), event.decision)
+                    && (entry.2, entry.3) == (condition, expr)
+            });
+            return found.map_or(Truth::Unknown, |entry| entry.4);
         }
         let body = self.view.body();
         let pure =
