@@ -21,6 +21,9 @@ pub fn unary(
     traps: &mut Traps,
 ) -> Term {
     if pool.sort(a) == Sort::Bool {
+        if op == UnOp::NegS && overflow == Overflow::Trap {
+            traps.add(pool, TrapKind::SignedOverflow, a);
+        }
         // Modulo 2, negation changes nothing.
         return if op == UnOp::Not { pool.not(a) } else { a };
     }
