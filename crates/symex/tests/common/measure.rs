@@ -1,4 +1,5 @@
 //! What a test covers when the interpreter runs it: the independent party.
+#![allow(unreachable_pub, reason = "a module of tests")]
 
 use std::collections::BTreeSet;
 
