@@ -1,0 +1,458 @@
+//! The experiments of [000] Table I on Lydian's own programs of the same kinds
+//! (`examples/table1`): paths, time and labels covered for plain exploration, direct
+//! instrumentation (DSE') and tight instrumentation with iterative label deletion (DSE*), beside
+//! the paper's figures.
+//!
+//!     cargo bench -p lydian-cli --bench table1 [-- [WORD...] [time=SECONDS] [plain=ROUNDS]]
+//!
+//! Words choose programs by their names. `time` limits one exploration (default 20 s); what it cuts
+//! short is marked with `>`. `plain=ROUNDS` only repeats plain exploration, for a profiler.
+//!
+//! Every exploration goes on after the last label, so that the paths of two modes can be compared.
+//! Labels are those of the function and of all that it calls. The paths of DSE* are counted as in
+//! [000] V-A: those of the program and, for each query that covered a label, the path that ends
+//! there.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use comfy_table::{CellAlignment, Table, presets};
+use lydian_base::{Budget, CancelToken};
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::lower::LoweringOptions;
+use lydian_frontend::{LoadRequest, ParseRequest, Unit};
+use lydian_ir::{Callee, FuncId, Program, Stmt};
+use lydian_objective::annotate::{Request, annotate};
+use lydian_objective::{Criterion, FunctionObjectives};
+use lydian_smt::{ChainConfig, standard_chain};
+use lydian_symex::inputs::{InputSpec, Settings};
+use lydian_symex::{Config, Limits, Mode, Summary, explore};
+
+/// The paper's figures for one mode: paths, seconds, labels covered (none for plain exploration).
+type Figures = (u32, f64, Option<u32>);
+
+/// A row of [000] Table I.
+struct Paper {
+    labels: u32,
+    plain: Figures,
+    direct: Option<Figures>,
+    tight: Figures,
+}
+
+/// A program of the experiment.
+struct Subject {
+    name: &'static str,
+    file: &'static str,
+    function: &'static str,
+    /// Criteria, with the paper's row where it has one.
+    criteria: [(Criterion, Option<Paper>); 3],
+}
+
+/// A criterion of the paper's table with its row.
+#[allow(clippy::unnecessary_wraps, reason = "some entries of the table have no row")]
+const fn paper(
+    labels: u32,
+    plain: Figures,
+    direct: Option<Figures>,
+    tight: Figures,
+) -> Option<Paper> {
+    Some(Paper { labels, plain, direct, tight })
+}
+
+/// The experiment, with the figures of [000] Table I.
+const SUBJECTS: [Subject; 7] = [
+    Subject {
+        name: "trityp",
+        file: "trityp.c",
+        function: "trityp",
+        criteria: [
+            (
+                Criterion::Cc,
+                paper(24, (35, 1.3, None), Some((183, 1.6, Some(24))), (46, 4.5, Some(24))),
+            ),
+            (
+                Criterion::Mcc,
+                paper(28, (35, 1.3, None), Some((337, 1.9, Some(28))), (66, 2.1, Some(28))),
+            ),
+            (Criterion::Wm, paper(129, (35, 1.3, None), None, (48, 5.1, Some(120)))),
+        ],
+    },
+    Subject {
+        name: "four_balls",
+        file: "four_balls.c",
+        function: "four_balls",
+        criteria: [
+            (Criterion::Cc, None),
+            (Criterion::Mcc, None),
+            (
+                Criterion::Wm,
+                paper(67, (7, 1.2, None), Some((195, 1.9, Some(56))), (23, 2.1, Some(56))),
+            ),
+        ],
+    },
+    Subject {
+        name: "utf8_3",
+        file: "utf8.c",
+        function: "utf8_3",
+        criteria: [
+            (Criterion::Cc, None),
+            (Criterion::Mcc, None),
+            (
+                Criterion::Wm,
+                paper(84, (134, 1.4, None), Some((1379, 4.2, Some(55))), (313, 3.8, Some(55))),
+            ),
+        ],
+    },
+    Subject {
+        name: "utf8_5",
+        file: "utf8.c",
+        function: "utf8_5",
+        criteria: [
+            (Criterion::Cc, None),
+            (Criterion::Mcc, None),
+            (
+                Criterion::Wm,
+                paper(84, (680, 2.0, None), Some((11111, 40.0, Some(82))), (743, 8.1, Some(82))),
+            ),
+        ],
+    },
+    Subject {
+        name: "utf8_7",
+        file: "utf8.c",
+        function: "utf8_7",
+        criteria: [
+            (Criterion::Cc, None),
+            (Criterion::Mcc, None),
+            (
+                Criterion::Wm,
+                paper(
+                    84,
+                    (3069, 5.8, None),
+                    Some((81133, 576.0, Some(82))),
+                    (3265, 35.0, Some(82)),
+                ),
+            ),
+        ],
+    },
+    Subject {
+        name: "tcas",
+        file: "tcas.c",
+        function: "collision_advice",
+        criteria: [
+            (
+                Criterion::Cc,
+                paper(10, (2787, 2.9, None), Some((3508, 3.6, Some(10))), (2815, 3.4, Some(10))),
+            ),
+            (
+                Criterion::Mcc,
+                paper(12, (2787, 2.9, None), Some((3988, 4.2, Some(11))), (3059, 3.9, Some(11))),
+            ),
+            (
+                Criterion::Wm,
+                paper(
+                    111,
+                    (4420, 5.6, None),
+                    Some((300_213, 662.0, Some(101))),
+                    (6014, 27.0, Some(101)),
+                ),
+            ),
+        ],
+    },
+    Subject {
+        name: "replace",
+        file: "replace.c",
+        function: "replace",
+        criteria: [
+            (Criterion::Cc, None),
+            (Criterion::Mcc, None),
+            (
+                Criterion::Wm,
+                paper(
+                    79,
+                    (866, 2.0, None),
+                    Some((87_498, 245.0, Some(70))),
+                    (2347, 14.0, Some(70)),
+                ),
+            ),
+        ],
+    },
+];
+
+/// What the command line asks for.
+struct Options {
+    words: Vec<String>,
+    time: Duration,
+    plain_rounds: Option<u32>,
+}
+
+fn main() {
+    let options = options();
+    let chosen: Vec<&Subject> = SUBJECTS
+        .iter()
+        .filter(|subject| {
+            options.words.is_empty()
+                || options.words.iter().any(|word| subject.name.contains(&**word))
+        })
+        .collect();
+    if let Some(rounds) = options.plain_rounds {
+        for subject in chosen {
+            let loaded = Loaded::of(subject);
+            for _ in 0..rounds {
+                show_plain(subject.name, &loaded.explore(Mode::Plain, &[], options.time));
+            }
+        }
+        return;
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN).set_header([
+        "program",
+        "criterion",
+        "labels",
+        "mode",
+        "paths",
+        "time, s",
+        "covered",
+        "infeasible",
+        "paper: labels",
+        "paths",
+        "time, s",
+        "covered",
+    ]);
+    let mut plains = Vec::new();
+    let mut ratios = Vec::new();
+    for subject in chosen {
+        let loaded = Loaded::of(subject);
+        let plain = loaded.fastest(Mode::Plain, &[], options.time);
+        for (criterion, paper) in &subject.criteria {
+            let objectives = loaded.objectives(*criterion);
+            let direct = loaded.explore(Mode::Direct, &objectives, options.time);
+            let tight = loaded.fastest(Mode::Tight, &objectives, options.time);
+            let labels = objectives.iter().map(|function| function.labels.len()).sum();
+            let row = Row { subject: subject.name, criterion: *criterion, labels, paper };
+            row.add(&mut table, "plain", &plain, paper.as_ref().map(|paper| paper.plain));
+            row.add(&mut table, "DSE'", &direct, paper.as_ref().and_then(|paper| paper.direct));
+            row.add(&mut table, "DSE*", &tight, paper.as_ref().map(|paper| paper.tight));
+            ratios.push(Ratio::of(&row, &plain, &tight));
+            note(&format!("{} {criterion}: done", subject.name));
+        }
+        plains.push((subject.name, plain));
+    }
+    for column in [2, 4, 5, 6, 7, 8, 9, 10, 11] {
+        let column = table.column_mut(column).expect("the table has twelve columns");
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    say(&table.to_string());
+    say("\npaths of DSE* in those of plain exploration (goal: at most 1.20); the paper's");
+    ratios.iter().for_each(Ratio::show);
+    say("\nplain exploration");
+    plains.iter().for_each(|(name, plain)| show_plain(name, plain));
+}
+
+fn options() -> Options {
+    let mut options =
+        Options { words: Vec::new(), time: Duration::from_secs(20), plain_rounds: None };
+    for word in std::env::args().skip(1).filter(|word| word != "--bench") {
+        match word.split_once('=') {
+            Some(("time", value)) => {
+                options.time = Duration::from_secs_f64(value.parse().expect("time=SECONDS"));
+            }
+            Some(("plain", value)) => {
+                options.plain_rounds = Some(value.parse().expect("plain=ROUNDS"));
+            }
+            _ => options.words.push(word),
+        }
+    }
+    options
+}
+
+/// A program that is ready to be explored.
+struct Loaded {
+    unit: Unit,
+    func: FuncId,
+    spec: InputSpec,
+}
+
+impl Loaded {
+    fn of(subject: &Subject) -> Self {
+        let file = examples().join(subject.file);
+        let request = LoadRequest {
+            parse: ParseRequest::new(&file, CompileFlags::default()),
+            lowering: LoweringOptions::default(),
+        };
+        let mut unit = lydian_frontend::load(&request).expect("the example is C");
+        lydian_symex::inputs::prepare(&mut unit.program);
+        let func = unit.program.function_named(subject.function).expect("the example defines it");
+        let spec = InputSpec::new(&unit.program, Settings::default());
+        Self { unit, func, spec }
+    }
+
+    /// The objectives of the function and of all that it calls.
+    fn objectives(&self, criterion: Criterion) -> Vec<FunctionObjectives> {
+        let request = Request::new([criterion]);
+        called(&self.unit.program, self.func)
+            .into_iter()
+            .map(|func| {
+                let annotation = annotate(&self.unit.program, &self.unit.source, func, &request);
+                annotation.expect("a called function has a body").objectives
+            })
+            .collect()
+    }
+
+    fn explore(&self, mode: Mode, objectives: &[FunctionObjectives], time: Duration) -> Summary {
+        let config = Config {
+            mode,
+            limits: Limits { query_time: None, ..Limits::unbounded() },
+            stop_when_covered: false,
+            crash_tests: false,
+            ..Config::default()
+        };
+        let budget = Budget::start(Some(time), CancelToken::new());
+        let mut solver = standard_chain(&ChainConfig::default());
+        let (program, spec) = (&self.unit.program, &self.spec);
+        let summary = explore(
+            program,
+            self.func,
+            spec,
+            objectives,
+            &config,
+            &mut *solver,
+            &budget,
+            &mut |_| {},
+        );
+        summary.expect("the example's inputs can be planned")
+    }
+
+    /// The fastest of three explorations, or the only one of an exploration that takes long.
+    fn fastest(&self, mode: Mode, objectives: &[FunctionObjectives], time: Duration) -> Summary {
+        let mut best = self.explore(mode, objectives, time);
+        for _ in 0..2 {
+            if best.statistics.total_time > Duration::from_secs(3) {
+                break;
+            }
+            let next = self.explore(mode, objectives, time);
+            assert_eq!(next.paths, best.paths, "an exploration is deterministic");
+            if next.statistics.total_time < best.statistics.total_time {
+                best = next;
+            }
+        }
+        best
+    }
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/table1")
+}
+
+/// A function and all defined functions that it calls, in the order of the program.
+fn called(program: &Program, root: FuncId) -> BTreeSet<FuncId> {
+    let mut found = BTreeSet::from([root]);
+    let mut waiting = vec![root];
+    while let Some(func) = waiting.pop() {
+        let Some(body) = &program.functions[func].body else { continue };
+        for (_, stmt) in body.stmts.iter() {
+            if let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt
+                && program.functions[*callee].body.is_some()
+                && found.insert(*callee)
+            {
+                waiting.push(*callee);
+            }
+        }
+    }
+    found
+}
+
+/// Paths as [000] counts them.
+fn paths(summary: &Summary) -> u64 {
+    summary.path_count() + summary.label_paths
+}
+
+/// What the rows of one program and criterion share.
+struct Row<'a> {
+    subject: &'static str,
+    criterion: Criterion,
+    labels: usize,
+    paper: &'a Option<Paper>,
+}
+
+impl Row<'_> {
+    fn add(&self, table: &mut Table, mode: &str, found: &Summary, paper: Option<Figures>) {
+        let plain = mode == "plain";
+        let cut = if found.complete { "" } else { ">" };
+        let (covered, infeasible) = match (plain, found.complete) {
+            (true, _) => (String::new(), String::new()),
+            (false, true) => {
+                let proved = found.left.iter().filter(|left| left.reasons.is_empty()).count();
+                (found.covered.len().to_string(), proved.to_string())
+            }
+            (false, false) => (found.covered.len().to_string(), "?".to_owned()),
+        };
+        let figure = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        table.add_row([
+            self.subject.to_owned(),
+            self.criterion.to_string(),
+            self.labels.to_string(),
+            mode.to_owned(),
+            format!("{cut}{}", paths(found)),
+            format!("{cut}{:.3}", found.statistics.total_time.as_secs_f64()),
+            covered,
+            infeasible,
+            figure(self.paper.as_ref().map(|paper| paper.labels.to_string())),
+            figure(paper.map(|paper| paper.0.to_string())),
+            figure(paper.map(|paper| paper.1.to_string())),
+            figure(paper.and_then(|paper| paper.2).map(|covered| covered.to_string())),
+        ]);
+    }
+}
+
+/// How many more paths DSE* explores than plain exploration.
+struct Ratio {
+    what: String,
+    ours: f64,
+    paper: Option<f64>,
+    complete: bool,
+}
+
+impl Ratio {
+    fn of(row: &Row<'_>, plain: &Summary, tight: &Summary) -> Self {
+        let paper = row.paper.as_ref();
+        Self {
+            what: format!("{} {}", row.subject, row.criterion),
+            ours: paths(tight) as f64 / paths(plain) as f64,
+            paper: paper.map(|paper| f64::from(paper.tight.0) / f64::from(paper.plain.0)),
+            complete: plain.complete && tight.complete,
+        }
+    }
+
+    fn show(&self) {
+        let paper = self.paper.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
+        let cut = if self.complete { "" } else { " (cut short)" };
+        say(&format!("  {:18} {:5.2}  {paper:>5}{cut}", self.what, self.ours));
+    }
+}
+
+fn show_plain(name: &str, plain: &Summary) {
+    let statistics = &plain.statistics;
+    let share = |part: Duration| 100.0 * part.as_secs_f64() / statistics.total_time.as_secs_f64();
+    say(&format!(
+        "  {name:12} {:6} paths {:8.3} s; solver {:4.1} %, {} queries ({} satisfiable); {} steps",
+        paths(plain),
+        statistics.total_time.as_secs_f64(),
+        share(statistics.solver_time),
+        statistics.queries,
+        statistics.satisfiable,
+        statistics.steps,
+    ));
+    for (cut, count) in &plain.cuts {
+        say(&format!("    {count} times: {cut}"));
+    }
+}
+
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
