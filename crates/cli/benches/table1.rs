@@ -206,7 +206,7 @@ fn main() {
         return;
     }
     let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN).set_header([
+    table.load_style(presets::ASCII_MARKDOWN).set_header([
         "program",
         "criterion",
         "labels",
