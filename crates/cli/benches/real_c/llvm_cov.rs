@@ -277,8 +277,9 @@ fn lines(lcov: &str, file: &str) -> BTreeMap<u64, u64> {
             inside = Path::new(path).ends_with(file);
         } else if inside {
             let row = line.strip_prefix("DA:").and_then(|row| row.split_once(','));
-            let numbers =
-                row.and_then(|(line, count)| Some((line.parse().ok()?, count.parse().ok()?)));
+            let numbers = row.and_then(|(line, count)| {
+                Some((line.parse::<u64>().ok()?, count.parse::<u64>().ok()?))
+            });
             found.extend(numbers);
         }
     }
