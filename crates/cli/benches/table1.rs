@@ -180,6 +180,9 @@ const SUBJECTS: [Subject; 7] = [
     },
 ];
 
+/// Time for one question to the solver, as `lydian gen` gives it.
+const QUERY_TIME: Duration = Duration::from_secs(2);
+
 /// What the command line asks for.
 struct Options {
     words: Vec<String>,
@@ -303,7 +306,7 @@ impl Loaded {
     fn explore(&self, mode: Mode, objectives: &[FunctionObjectives], time: Duration) -> Summary {
         let config = Config {
             mode,
-            limits: Limits { query_time: None, ..Limits::unbounded() },
+            limits: Limits { query_time: Some(QUERY_TIME), ..Limits::unbounded() },
             stop_when_covered: false,
             crash_tests: false,
             ..Config::default()
