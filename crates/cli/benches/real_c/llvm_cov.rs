@@ -1,7 +1,7 @@
 //! What clang's own coverage says of the emitted C tests, held against Lydian's measurement.
 //!
-//! The emitted file leaves out tests that end in a crash, so Lydian measures the same tests without
-//! those. Compared are, in the function under test alone:
+//! A test that ends in a crash writes no profile, so Lydian measures the same tests without those.
+//! Compared are, in the function under test alone:
 //!
 //! - lines with statements: executed by llvm-cov's line counts, covered by criterion `stmt`;
 //! - branches: true and false counts of each condition, covered by criterion `bc`;
@@ -188,7 +188,7 @@ fn lydian(work: &Work<'_>, folder: &Path) -> Result<(Vec<Objective>, BTreeSet<St
     let function = listed.functions.into_iter().find(|function| function.name == work.function);
     let objectives = function.ok_or("the function is not listed")?.objectives;
 
-    let same = without_unrun(folder)?;
+    let same = with_profile(folder)?;
     let json = folder.with_extension("stmt.json");
     let out = work.lydian("cover", &["-c", "stmt,bc,dc", "--missing", "--tests"], &same, &json);
     if !out.status.success() {
@@ -198,8 +198,8 @@ fn lydian(work: &Work<'_>, folder: &Path) -> Result<(Vec<Objective>, BTreeSet<St
     Ok((objectives, text.lines().map(String::from).collect()))
 }
 
-/// A file with the tests that the emitted C runs.
-fn without_unrun(folder: &Path) -> Result<PathBuf, String> {
+/// A file with the tests whose run writes a profile: those that the emitted C has and that end well.
+fn with_profile(folder: &Path) -> Result<PathBuf, String> {
     let read = |name: &str| {
         std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))
     };
@@ -209,7 +209,9 @@ fn without_unrun(folder: &Path) -> Result<PathBuf, String> {
         suite.get_mut("tests").and_then(Value::as_array_mut).ok_or("tests.json: no tests")?;
     tests.retain(|test| {
         let name = test.get("name").and_then(Value::as_str).unwrap_or_default();
-        !c.contains(&format!("/* {name}: not run"))
+        let outcome = test.pointer("/expected/outcome").unwrap_or(&Value::Null);
+        let ends_well = outcome == "returned" || outcome.get("exited").is_some();
+        ends_well && !c.contains(&format!("/* {name} is only in the JSON form"))
     });
     let path = folder.with_extension("run.json");
     std::fs::write(&path, suite.to_string()).map_err(|error| error.to_string())?;
@@ -234,7 +236,7 @@ impl Llvm {
         run(&mut clang)?;
         let raw = folder.join("llvm");
         let mut tests = Command::new(&program);
-        tests.env("LLVM_PROFILE_FILE", raw.join("%p.profraw")).current_dir(folder);
+        tests.env("LLVM_PROFILE_FILE", raw.join("%m.profraw")).current_dir(folder);
         run(&mut tests).map_err(|error| format!("the emitted tests fail: {error}"))?;
         let raws = std::fs::read_dir(&raw).map_err(|error| format!("no profile: {error}"))?;
         let raws = raws.flatten().map(|entry| entry.path());
