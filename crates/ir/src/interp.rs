@@ -32,6 +32,7 @@ use crate::test::Test;
 mod builtins;
 mod calls;
 mod character;
+mod float_parts;
 mod machine;
 mod math;
 pub mod memory;
@@ -41,6 +42,7 @@ mod plan;
 mod start;
 mod strings;
 
+pub use math::math_function;
 pub use memory::{Memory, Place};
 pub use observe::{DecisionEvent, Observer, Silent, View};
 pub use plan::{Plan, Value};

@@ -17,6 +17,7 @@ void *__wrap_calloc(lydian_u64 count, lydian_u64 size) { return array(LYDIAN_CAL
 
 static void *resize(lydian_u32 function, void *old, lydian_u64 size) {
     lydian_u64 known = old ? lydian_services->block_size(old) : 0;
+    if (old && size == 0) return lydian_services->release(old), (void *)0;
     char *new = lydian_services->allocate(function, size, 16);
     if (!new || !old) return new;
     __builtin_memcpy(new, old, known < size ? known : size);

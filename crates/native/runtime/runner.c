@@ -497,15 +497,20 @@ static int in_image(uint64_t from, uint64_t to) {
     return 1;
 }
 
-/* The C library's tables of characters have elements from -128 to 255. */
-static int in_table(uint64_t from, uint64_t to, const void *zero, uint64_t element) {
-    return (uint64_t)zero - 128 * element <= from && to <= (uint64_t)zero + 256 * element;
+/* The C library's tables of characters have elements from -128 to 255. Programs read the pointer to
+ * a table too. */
+static int in_table(uint64_t from, uint64_t to, const void *const *table, uint64_t element) {
+    uint64_t at = (uint64_t)table, zero = (uint64_t)*table;
+    if (at <= from && to <= at + sizeof *table) return 1;
+    return zero - 128 * element <= from && to <= zero + 256 * element;
 }
 
 static int in_library(uint64_t from, uint64_t to) {
-    return in_table(from, to, *__ctype_b_loc(), sizeof **__ctype_b_loc()) ||
-           in_table(from, to, *__ctype_tolower_loc(), sizeof **__ctype_tolower_loc()) ||
-           in_table(from, to, *__ctype_toupper_loc(), sizeof **__ctype_toupper_loc());
+    const unsigned short *const *classes = __ctype_b_loc();
+    const int *const *lower = __ctype_tolower_loc(), *const *upper = __ctype_toupper_loc();
+    return in_table(from, to, (const void *const *)classes, sizeof **classes) ||
+           in_table(from, to, (const void *const *)lower, sizeof **lower) ||
+           in_table(from, to, (const void *const *)upper, sizeof **upper);
 }
 
 static int serve_readable(const void *address, lydian_u64 size) {
@@ -514,8 +519,8 @@ static int serve_readable(const void *address, lydian_u64 size) {
     if (from >= setup.region && from < setup.region + setup.region_size) return in_objects(from, to);
     if (from >= (uint64_t)arena && from < (uint64_t)arena_end) return in_heap(from, to);
     if (from >= image_from && to <= image_to) return in_image(from, to);
-    if (from >= (uint64_t)__builtin_frame_address(0)) return to <= stack_end;
-    return in_library(from, to);
+    if (in_library(from, to)) return 1;
+    return from >= (uint64_t)__builtin_frame_address(0) && to <= stack_end;
 }
 
 static struct lydian_services services = {serve_external, serve_end,  serve_allocate, serve_block_size,

@@ -14,6 +14,7 @@
 
 mod access;
 mod cells;
+mod definedness;
 mod resolve;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use lydian_smt::Term;
 
 pub use access::Window;
 pub use cells::{Background, Cell, Contents, depends_on_undefined, undefined_symbol};
+pub use definedness::definedness;
 pub use resolve::{Candidate, Knowledge, Offset, Resolution, Target, flatten_address};
 
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};

@@ -60,7 +60,10 @@ pub(super) enum BitsOp {
 pub(super) enum FloatTest {
     IsNan,
     IsInf,
+    /// 1 for infinity, -1 for the negative one.
+    InfinitySign,
     IsFinite,
+    IsNormal,
     SignBit,
     Compare(CmpOp),
     LessGreater,
@@ -263,6 +266,8 @@ impl Builtin {
             "trap" | "debugtrap" | "verbose_trap" => Self::Trap(TrapKind::Trap),
             "isnan" => Self::Float(FloatTest::IsNan),
             "isinf" => Self::Float(FloatTest::IsInf),
+            "isinf_sign" => Self::Float(FloatTest::InfinitySign),
+            "isnormal" => Self::Float(FloatTest::IsNormal),
             "isfinite" | "finite" => Self::Float(FloatTest::IsFinite),
             "signbit" | "signbitf" => Self::Float(FloatTest::SignBit),
             "isgreater" => Self::Float(FloatTest::Compare(CmpOp::FGt)),
@@ -648,11 +653,27 @@ impl<'a> FunctionLowering<'_, 'a> {
         if !ty.is_float() {
             return Err(Unsupported::new("this builtin on this type", expr.span));
         }
+        let inf = f64::INFINITY;
         let truth = match test {
             FloatTest::IsNan => self.expr(Expr::Cmp(CmpOp::FNe, x, x)),
             FloatTest::Compare(op) => self.expr(Expr::Cmp(op, x, y)),
-            FloatTest::IsInf => self.float_pair(BinOp::Or, (CmpOp::FEq, CmpOp::FEq), x, ty),
-            FloatTest::IsFinite => self.float_pair(BinOp::And, (CmpOp::FLt, CmpOp::FGt), x, ty),
+            FloatTest::IsInf => {
+                let (plus, minus) = self.compare_both_signs(CmpOp::FEq, CmpOp::FEq, x, [inf; 2]);
+                self.expr(Expr::Binary(BinOp::Or, plus, minus))
+            }
+            FloatTest::InfinitySign => {
+                let (plus, minus) = self.compare_both_signs(CmpOp::FEq, CmpOp::FEq, x, [inf; 2]);
+                let (plus, minus) = (self.test_value(plus, result), self.test_value(minus, result));
+                return Ok(self.expr(Expr::Binary(BinOp::SubU, plus, minus)));
+            }
+            FloatTest::IsFinite => self.is_finite(x),
+            FloatTest::IsNormal => {
+                let least = [f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE];
+                let (plus, minus) = self.compare_both_signs(CmpOp::FGe, CmpOp::FLe, x, least);
+                let large = self.expr(Expr::Binary(BinOp::Or, plus, minus));
+                let finite = self.is_finite(x);
+                self.expr(Expr::Binary(BinOp::And, large, finite))
+            }
             FloatTest::LessGreater => {
                 let less = self.expr(Expr::Cmp(CmpOp::FLt, x, y));
                 let greater = self.expr(Expr::Cmp(CmpOp::FGt, x, y));
@@ -673,23 +694,30 @@ impl<'a> FunctionLowering<'_, 'a> {
         Ok(self.test_value(truth, result))
     }
 
-    /// `x op1 infinity join x op2 -infinity`.
-    fn float_pair(
+    fn is_finite(&mut self, x: ExprId) -> ExprId {
+        let limits = [f64::INFINITY; 2];
+        let (below, above) = self.compare_both_signs(CmpOp::FLt, CmpOp::FGt, x, limits);
+        self.expr(Expr::Binary(BinOp::And, below, above))
+    }
+
+    /// `x op1 limit` and `x op2 -limit`; the limits for `float` and for `double`.
+    fn compare_both_signs(
         &mut self,
-        join: BinOp,
-        (with_plus, with_minus): (CmpOp, CmpOp),
+        with_plus: CmpOp,
+        with_minus: CmpOp,
         x: ExprId,
-        ty: Type,
-    ) -> ExprId {
+        [single, double]: [f64; 2],
+    ) -> (ExprId, ExprId) {
+        let ty = self.body.type_of(x);
         let pattern = |sign: f64| match ty {
-            Type::F32 => u128::from((f32::INFINITY * sign as f32).to_bits()),
-            _ => u128::from((f64::INFINITY * sign).to_bits()),
+            Type::F32 => u128::from((single as f32 * sign as f32).to_bits()),
+            _ => u128::from((double * sign).to_bits()),
         };
         let plus = self.expr(Expr::Const(ty, pattern(1.0)));
         let minus = self.expr(Expr::Const(ty, pattern(-1.0)));
         let a = self.expr(Expr::Cmp(with_plus, x, plus));
         let b = self.expr(Expr::Cmp(with_minus, x, minus));
-        self.expr(Expr::Binary(join, a, b))
+        (a, b)
     }
 }
 

@@ -153,6 +153,9 @@ impl<'p> Machine<'p> {
             }
             Family::Overflow => self.overflow_function(model.function, args, arg_types),
             Family::ExactMath | Family::InexactMath => {
+                if let Some(result) = self.parts_function(model.function, arg(0), arg(1))? {
+                    return Ok(Some(result));
+                }
                 let ty = arg_types.first().and_then(|ty| self.program.types.scalar(*ty));
                 let ty = ty.filter(|ty| ty.is_float()).unwrap_or(Type::F64);
                 Ok(super::math::math_function(model.function, ty, arg(0), arg(1)))

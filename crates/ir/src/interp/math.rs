@@ -6,9 +6,10 @@ use crate::arith::{f32_bits, f32_of, f64_bits, f64_of};
 use crate::expr::Type;
 use crate::libc::LibFn;
 
-/// Calls one of the functions on bits. `ty` is the type of the first argument, for the tests that
-/// take either float type.
-pub(super) fn math_function(function: LibFn, ty: Type, a: u128, b: u128) -> Option<u128> {
+/// The value of a function of [`Family::ExactMath`](crate::libc::Family) or `InexactMath` on the
+/// bits of its arguments, as bits; `None` for other functions. `ty` is the type of the first
+/// argument, for the tests that take either float type.
+pub fn math_function(function: LibFn, ty: Type, a: u128, b: u128) -> Option<u128> {
     let by_bits = by_bits(function, a, b);
     let constant = || constant(function);
     let double = || double(function, f64_of(a), f64_of(b)).map(f64_bits);

@@ -67,6 +67,8 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) roots: Vec<FuncId>,
     /// Addresses with the base and the offset that they were made of.
     pub(super) derived: FxHashMap<Term, (Term, Term)>,
+    /// At calls of functions that no term computes: how many values of arguments were followed.
+    pub(super) followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
     /// glibc's tables of characters, where the program uses them.
     pub(super) tables: Option<CharacterTables>,
     /// Gives the values of inputs that the solver leaves open.
@@ -150,6 +152,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             statistics: Statistics::default(),
             label_paths: 0,
             crashes: FxHashMap::default(),
+            followed_values: FxHashMap::default(),
             replays: Vec::new(),
             roots,
             paths: BTreeMap::new(),

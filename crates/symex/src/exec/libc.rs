@@ -7,6 +7,7 @@
 
 mod alloc;
 mod character;
+mod float_parts;
 mod integer;
 mod math;
 mod overflow;
@@ -42,7 +43,9 @@ impl Engine<'_, '_> {
             Family::Character => self.character_function(state, model.function, &site.args)?,
             Family::Allocation => self.allocation_function(state, model, &site.args)?,
             Family::Integer => Some(self.integer_function(state, model.function, &site.args)?),
-            Family::ExactMath | Family::InexactMath => Some(self.math_function(model, &site.args)?),
+            Family::ExactMath | Family::InexactMath => {
+                Some(self.math_function(state, model, &site.args)?)
+            }
             Family::Overflow => {
                 Some(self.overflow_function(state, model.function, &site.args, arg_types)?)
             }
@@ -131,8 +134,20 @@ impl Engine<'_, '_> {
         alive: Term,
         traps: &mut Traps,
     ) -> Result<Option<Term>, Flow> {
+        self.value_at_address(state, Type::Int(8), address, alive, traps)
+    }
+
+    /// The same for an integer of any size.
+    fn value_at_address(
+        &mut self,
+        state: &mut State,
+        ty: Type,
+        address: Term,
+        alive: Term,
+        traps: &mut Traps,
+    ) -> Result<Option<Term>, Flow> {
         let mut own = Traps::none();
-        let value = self.load(state, Type::Int(8), address, &mut own)?;
+        let value = self.load(state, ty, address, &mut own)?;
         let surely = self.add_guarded(&own, alive, traps);
         Ok((!surely).then_some(value))
     }

@@ -7,6 +7,7 @@ use lydian_smt::{Answer, Limits, Model, Term};
 use super::explore::Engine;
 use super::state::State;
 use crate::limits::Cut;
+use crate::memory::{definedness, depends_on_undefined};
 
 /// The answer to a question about a path.
 pub(super) enum Feasible {
@@ -19,6 +20,27 @@ pub(super) enum Feasible {
 }
 
 impl Engine<'_, '_> {
+    /// The path is about to depend on a value, which may depend on memory that was never written.
+    /// Only the inputs on which it does not go on, if the state's model is one of them.
+    pub(super) fn meet_undefined(&mut self, state: &mut State, value: Term) {
+        if state.undefined || !depends_on_undefined(&mut self.pool, value) {
+            return;
+        }
+        let defined = definedness(&mut self.pool, value);
+        if !self.evaluator.holds(&self.pool, &state.model, defined) {
+            state.undefined = true;
+            return;
+        }
+        if state.replay || state.knowledge().known(&mut self.pool, defined) == Some(true) {
+            return;
+        }
+        let undefined = self.pool.not(defined);
+        if !matches!(self.ask(state, Some(undefined)), Feasible::No) {
+            self.cut(Cut::Undefined);
+        }
+        state.add_fact(&mut self.pool, defined);
+    }
+
     /// Whether some input takes the path and makes `extra` true.
     pub(super) fn ask(&mut self, state: &State, extra: Option<Term>) -> Feasible {
         let mut assumptions = Vec::with_capacity(state.facts.len() + 1);

@@ -13,7 +13,7 @@ use super::state::State;
 use super::step::Flow;
 use super::{Mode, Unreached};
 use crate::limits::Cut;
-use crate::memory::depends_on_undefined;
+use crate::memory::definedness;
 
 impl Engine<'_, '_> {
     /// Notes the labels of a site that control passes now.
@@ -36,11 +36,15 @@ impl Engine<'_, '_> {
         if let Some(what) = hindrance {
             self.labels.hinder(goal, Cut::Unsupported(what));
         }
-        let holds = value.surely_true;
+        let defined = definedness(&mut self.pool, value.surely_true);
+        let holds = self.pool.and(value.surely_true, defined);
         if self.pool.as_bool(holds) == Some(false) {
             return Ok(());
         }
-        if state.undefined || depends_on_undefined(&mut self.pool, holds) {
+        if self.pool.as_bool(defined) != Some(true) {
+            self.labels.hinder(goal, Cut::Undefined);
+        }
+        if state.undefined {
             self.labels.hinder(goal, Cut::Undefined);
             return Ok(());
         }

@@ -17,9 +17,7 @@ use super::outcome::Ending;
 use super::query::Feasible;
 use super::state::State;
 use crate::limits::Cut;
-use crate::memory::{
-    Background, Contents, NewObject, ObjectKind, Resolution, depends_on_undefined,
-};
+use crate::memory::{Background, Contents, NewObject, ObjectKind, Resolution};
 
 /// Why a state does not simply go on.
 #[derive(Debug)]
@@ -189,9 +187,7 @@ impl<'p> Engine<'p, '_> {
             self.statistics.free_branches += 1;
             return (known, None);
         }
-        if depends_on_undefined(&mut self.pool, condition) {
-            state.undefined = true;
-        }
+        self.meet_undefined(state, condition);
         let side = self.evaluator.holds(&self.pool, &state.model, condition);
         let negation = self.pool.not(condition);
         let (here, there) = if side { (condition, negation) } else { (negation, condition) };
@@ -431,8 +427,8 @@ impl<'p> Engine<'p, '_> {
         let taken = taken.unwrap_or(ways.len() - 1);
         let (condition, target) = ways[taken];
         let known = state.knowledge().known(&mut self.pool, condition) == Some(true);
-        if !known && depends_on_undefined(&mut self.pool, value) {
-            state.undefined = true;
+        if !known {
+            self.meet_undefined(state, value);
         }
         if !known && !state.replay {
             for (way, (condition, target)) in ways.iter().enumerate().rev() {

@@ -9,7 +9,6 @@ use super::outcome::Ending;
 use super::query::Feasible;
 use super::state::State;
 use super::step::Flow;
-use crate::memory::depends_on_undefined;
 
 /// What is known about one place where the program may trap in one way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,9 +28,7 @@ impl Engine<'_, '_> {
                 Some(false) => continue,
                 None => {}
             }
-            if depends_on_undefined(&mut self.pool, condition) {
-                state.undefined = true;
-            }
+            self.meet_undefined(state, condition);
             let safe = self.pool.not(condition);
             if self.evaluator.holds(&self.pool, &state.model, condition) {
                 self.leave_own_trap(state, kind, safe)?;

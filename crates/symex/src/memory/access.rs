@@ -41,7 +41,7 @@ impl Window {
 
 impl Resolution {
     /// The same with every place `distance` bytes further on.
-    fn shifted(&self, distance: u64) -> Self {
+    pub fn shifted(&self, distance: u64) -> Self {
         let mut shifted = self.clone();
         for candidate in &mut shifted.candidates {
             match &mut candidate.offset {

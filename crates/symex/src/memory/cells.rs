@@ -281,6 +281,10 @@ impl Contents {
                     bytes.chunks(element as usize).map(little_endian).collect();
                 pool.const_table(32, bits, &elements)
             }
+            Background::Undefined(_) if self.covers(size) => {
+                let zero = pool.bv(bits, 0);
+                pool.uniform_array(32, zero)
+            }
             Background::Undefined(object) => {
                 let place = format!("{object:x}[]");
                 undefined_symbol(pool, &place, Sort::Array { index: 32, element: bits })
@@ -302,6 +306,18 @@ impl Contents {
         }
         self.set_array(array, element);
         (array, element)
+    }
+
+    /// Whether cells cover the first `size` bytes, so that the background shows nowhere.
+    fn covers(&self, size: u64) -> bool {
+        let mut end = 0;
+        for cell in &self.cells {
+            if u64::from(cell.offset) != end {
+                return false;
+            }
+            end = cell.end();
+        }
+        end >= size
     }
 
     /// The contents are those of an array term.

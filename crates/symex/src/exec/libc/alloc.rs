@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
-use lydian_eval::{Traps, to_bytes};
+use lydian_eval::Traps;
 use lydian_ir::libc::{LibFn, Model};
 use lydian_ir::{CTypeId, TrapKind, Type};
 use lydian_smt::{Sort, Term};
 
 use super::super::env::Stop;
 use super::super::explore::Engine;
+use super::super::query::Feasible;
 use super::super::state::State;
 use super::super::step::Flow;
 use crate::inputs::{CellPlan, ExternalPlan};
-use crate::memory::{Background, Contents, NewObject, ObjectId, ObjectKind, Offset, Resolution};
+use crate::memory::{Background, Contents, NewObject, ObjectId, ObjectKind, Offset};
 
-/// An allocation whose size depends on the input has room for this many bytes; the path is split
-/// where it may be greater.
+/// An allocation whose size depends on the input has room for this many bytes: the first of these
+/// that is surely enough. The path is split where it may be greater than the last.
+const ROOMS: [u64; 3] = [64, 512, ROOM];
 const ROOM: u64 = 4096;
 /// No more bytes than this are allocated at once.
 const MOST: u64 = 1 << 28;
@@ -24,8 +26,8 @@ const MOST: u64 = 1 << 28;
 #[derive(Clone, Copy)]
 enum Size {
     Known(u64),
-    /// A 64-bit term that is at most [`ROOM`] on this path.
-    Symbolic(Term),
+    /// A 64-bit term that is at most so much on this path.
+    Symbolic(Term, u64),
 }
 
 impl Engine<'_, '_> {
@@ -74,7 +76,8 @@ impl Engine<'_, '_> {
             let room = self.pool.bv(64, ROOM);
             let fits = self.pool.ule(size, room);
             if state.knowledge().known(&mut self.pool, fits) == Some(true) {
-                return Ok(Some(Size::Symbolic(size)));
+                let room = self.room_for(state, size);
+                return Ok(Some(Size::Symbolic(size, room)));
             }
             if self.evaluator.holds(&self.pool, &state.model, fits) {
                 return Err(self.stopped(state, Stop::Split(fits, None)));
@@ -95,6 +98,19 @@ impl Engine<'_, '_> {
             return Err(Flow::unsupported(format!("an allocation of {value} bytes")));
         }
         Ok(Some(Size::Known(value)))
+    }
+
+    /// The least of [`ROOMS`] that a size is surely not greater than.
+    fn room_for(&mut self, state: &State, size: Term) -> u64 {
+        let value = self.evaluator.eval_u64(&self.pool, &state.model, size);
+        for room in ROOMS.into_iter().filter(|room| *room < ROOM && value <= *room) {
+            let most = self.pool.bv(64, room);
+            let greater = self.pool.ugt(size, most);
+            if state.replay || matches!(self.ask(state, Some(greater)), Feasible::No) {
+                return room;
+            }
+        }
+        ROOM
     }
 
     /// The entry of the test's list for one allocation; the choice by which it fails.
@@ -142,7 +158,7 @@ impl Engine<'_, '_> {
     ) -> Result<(Term, ObjectId), Flow> {
         let (bytes, length) = match size {
             Size::Known(bytes) => (bytes, None),
-            Size::Symbolic(length) => (ROOM, Some(length)),
+            Size::Symbolic(length, room) => (room, Some(length)),
         };
         let object = state.memory.allocate(NewObject {
             size: bytes,
@@ -196,7 +212,7 @@ impl Engine<'_, '_> {
     }
 
     /// Whether a condition holds on this path, which is split where it may and may not.
-    fn split_on(&mut self, state: &mut State, condition: Term) -> Result<bool, Flow> {
+    pub(super) fn split_on(&mut self, state: &mut State, condition: Term) -> Result<bool, Flow> {
         let (side, other) = self.split(state, condition);
         if let Some(other) = other {
             self.push(other);
@@ -252,32 +268,37 @@ impl Engine<'_, '_> {
         let Some(size) = self.size_of_allocation(state, size)? else {
             return self.failed(state, model);
         };
+        let bytes = self.text_bytes(state, args[0], length)?;
         let (address, object) = self.allocate(state, model, size, true)?;
         let to = self.resolution_of(object);
         let room = state.memory.object(object).size;
-        for offset in 0..room {
+        for (offset, byte) in (0..room).zip(bytes) {
+            state.memory.store(&mut self.pool, &to.shifted(offset), 1, byte);
+        }
+        Ok(address)
+    }
+
+    /// The first `length` bytes of a string that was looked at already, and zeros for those of
+    /// them that may not be there.
+    fn text_bytes(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        length: Term,
+    ) -> Result<Vec<Term>, Flow> {
+        let zero = self.pool.bv(8, 0);
+        let mut bytes = Vec::new();
+        for offset in 0.. {
+            self.check_reach(offset)?;
             let here = self.pool.bv(64, offset);
             let inside = self.pool.ult(here, length);
             if self.is_dead(state, inside) {
                 break;
             }
-            let from = self.address_at(args[0], offset);
+            let from = self.address_at(text, offset);
             let Some(byte) = self.byte_at(state, from, inside, &mut Traps::none())? else { break };
-            let byte = to_bytes(&mut self.pool, byte);
-            let zero = self.pool.bv(8, 0);
-            let value = self.pool.ite(inside, byte, zero);
-            let at = place_in(&to, offset);
-            state.memory.store(&mut self.pool, &at, 1, value);
+            bytes.push(self.pool.ite(inside, byte, zero));
         }
-        Ok(address)
+        Ok(bytes)
     }
-}
-
-/// The place some bytes into a whole object.
-fn place_in(object: &Resolution, offset: u64) -> Resolution {
-    let mut place = object.clone();
-    for candidate in &mut place.candidates {
-        candidate.offset = Offset::Known(offset as i64);
-    }
-    place
 }

@@ -73,7 +73,7 @@ impl Engine<'_, '_> {
 }
 
 /// Zeros above the highest one, the width for zero; 32 bits.
-fn leading_zeros(pool: &mut TermPool, a: Term) -> Term {
+pub(super) fn leading_zeros(pool: &mut TermPool, a: Term) -> Term {
     let width = pool.width(a);
     let mut result = pool.bv(32, u64::from(width));
     for bit in 0..width {

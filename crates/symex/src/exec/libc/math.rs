@@ -1,17 +1,32 @@
-//! `<math.h>`: what IEEE 754 defines exactly, as terms. The rest has values that the engine does
-//! not know; nothing that depends on one is claimed.
+//! `<math.h>`: what IEEE 754 defines exactly, as terms. For the rest the path is split on the values
+//! of the arguments, of which only a few are followed; what is left out is a [`Cut`].
 
+use lydian_eval::sort::constant;
 use lydian_ir::Type;
+use lydian_ir::interp::math_function;
 use lydian_ir::libc::{LibFn, Model};
 use lydian_smt::{FloatSort, RoundingMode, Sort, Term};
 
+use super::super::env::Stop;
 use super::super::explore::Engine;
+use super::super::state::State;
 use super::super::step::Flow;
-use crate::memory::undefined_symbol;
+use crate::limits::Cut;
+
+/// How many values of an argument are followed at one call of a function that no term computes.
+const FOLLOWED_VALUES: u32 = 8;
 
 impl Engine<'_, '_> {
-    pub(super) fn math_function(&mut self, model: &Model, args: &[Term]) -> Result<Term, Flow> {
+    pub(super) fn math_function(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        args: &[Term],
+    ) -> Result<Term, Flow> {
         use LibFn::*;
+        if let Some(result) = self.parts_function(state, model.function, args)? {
+            return Ok(result);
+        }
         let pool = &mut self.pool;
         let a = args.first().copied();
         let float = match model.signature.as_bytes()[0] {
@@ -44,7 +59,7 @@ impl Engine<'_, '_> {
                 match self.test(function, a, b.unwrap_or(a)) {
                     Some(test) => self.pool.bool_to_bv(test, 32),
                     None if function == IsinfSign => self.infinity_sign(a),
-                    None => self.unknown_value(model, args),
+                    None => self.value_at(state, model, args)?,
                 }
             }
             _ => return Err(Flow::unsupported(model.name)),
@@ -106,11 +121,45 @@ impl Engine<'_, '_> {
         pool.ite(a_is_nan, b, least)
     }
 
-    /// The value of a function that no term computes: one symbol for equal arguments.
-    fn unknown_value(&mut self, model: &Model, args: &[Term]) -> Term {
+    /// The value of a function that no term computes, at one value of each argument.
+    fn value_at(&mut self, state: &mut State, model: &Model, args: &[Term]) -> Result<Term, Flow> {
+        let mut values = [0; 2];
+        for (value, arg) in values.iter_mut().zip(args) {
+            *value = u128::from(self.one_float(state, model, *arg)?);
+        }
         let ty = if model.signature.starts_with('f') { Type::F32 } else { Type::F64 };
-        let place = format!("{}({args:?})", model.name);
-        undefined_symbol(&mut self.pool, &place, lydian_eval::sort_of(ty))
+        let bits = math_function(model.function, ty, values[0], values[1]);
+        let bits = bits.ok_or_else(|| Flow::unsupported(model.name))?;
+        Ok(constant(&mut self.pool, ty, bits))
+    }
+
+    /// The bits of the one value that a float has on this path, which is split on it.
+    fn one_float(&mut self, state: &mut State, model: &Model, arg: Term) -> Result<u64, Flow> {
+        if let Some(bits) = self.pool.as_float_bits(arg) {
+            return Ok(bits);
+        }
+        let Sort::Float(sort) = self.pool.sort(arg) else {
+            return Err(Flow::unsupported(model.name));
+        };
+        let bits = self.evaluator.eval_u64(&self.pool, &state.model, arg);
+        let value = self.pool.fp_const(sort, bits);
+        let equal = self.pool.eq(arg, value);
+        if state.knowledge().known(&mut self.pool, equal) == Some(true) {
+            return Ok(bits);
+        }
+        let frame = state.frame();
+        let place = (frame.func, frame.block, frame.next);
+        let followed = self.followed_values.entry(place).or_default();
+        *followed += 1;
+        if *followed < FOLLOWED_VALUES && !state.replay {
+            return Err(self.stopped(state, Stop::Split(equal, None)));
+        }
+        if !state.replay {
+            let others = format!("`{}` at more than a few values", model.name);
+            self.cut(Cut::Unsupported(others));
+        }
+        state.add_fact(&mut self.pool, equal);
+        Ok(bits)
     }
 }
 

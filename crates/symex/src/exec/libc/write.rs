@@ -3,22 +3,26 @@
 //! All bytes are read and all traps are met before the first byte is written.
 
 use lydian_eval::{Traps, to_bytes};
+use lydian_ir::Type;
 use lydian_ir::libc::LibFn;
 use lydian_smt::Term;
 
 use super::super::explore::Engine;
 use super::super::state::State;
 use super::super::step::Flow;
+use crate::memory::{Candidate, Offset, Resolution};
 
 /// More bytes than this are not written one by one under conditions: the path is split on their
 /// number.
 const CONDITIONAL_BYTES: u64 = 256;
 
-/// A byte that is written where a condition holds.
+/// Bytes that are written where a condition holds.
 struct Write {
     address: Term,
     guard: Term,
     value: Term,
+    /// How many bytes.
+    size: u64,
 }
 
 impl Engine<'_, '_> {
@@ -76,23 +80,27 @@ impl Engine<'_, '_> {
         let mut places = Vec::with_capacity(writes.len());
         for write in &writes {
             let mut own = Traps::none();
-            let to = self.resolve_for_write(state, write.address, 1, &mut own)?;
+            let to = self.resolve_for_write(state, write.address, write.size, &mut own)?;
             self.add_guarded(&own, write.guard, &mut traps);
-            places.push(to);
+            // Where the bytes belong to the object only if they are written, nobody can see what
+            // they are otherwise.
+            let reachable = own.absent(&mut self.pool);
+            let guard = if reachable == write.guard { self.pool.tt() } else { write.guard };
+            places.push((to, guard));
         }
         self.leave_traps(state, &traps)?;
-        for (write, to) in writes.iter().zip(places) {
-            let guard = self.simplified(state, write.guard);
+        for (write, (to, guard)) in writes.iter().zip(places) {
+            let guard = self.simplified(state, guard);
             if self.pool.as_bool(guard) == Some(false) {
                 continue;
             }
             let mut value = write.value;
             if self.pool.as_bool(guard).is_none() {
-                let old = state.memory.load(&mut self.pool, &to, 1);
+                let old = state.memory.load(&mut self.pool, &to, write.size);
                 let old = to_bytes(&mut self.pool, old);
                 value = self.pool.ite(guard, value, old);
             }
-            state.memory.store(&mut self.pool, &to, 1, value);
+            state.memory.store(&mut self.pool, &to, write.size, value);
         }
         Ok(())
     }
@@ -104,13 +112,15 @@ impl Engine<'_, '_> {
         src: Term,
         count: Term,
     ) -> Result<Term, Flow> {
-        if let Some(count) = self.bytes_to_copy(state, count)? {
+        let known = self.bytes_to_write(state, count, &[dst, src])?;
+        if let Some(count) = known {
             self.copy(state, dst, src, count, &mut Traps::none())?;
             return Ok(dst);
         }
+        let size = self.element_size(state, src, count)?;
         let mut traps = Traps::none();
         let mut writes = Vec::new();
-        for offset in 0.. {
+        for offset in (0..).step_by(size as usize) {
             self.check_reach(offset)?;
             let here = self.pool.bv(64, offset);
             let guard = self.pool.ult(here, count);
@@ -118,14 +128,35 @@ impl Engine<'_, '_> {
                 break;
             }
             let from = self.address_at(src, offset);
-            let Some(value) = self.byte_at(state, from, guard, &mut traps)? else { break };
+            let ty = Type::Int(size as u8 * 8);
+            let Some(value) = self.value_at_address(state, ty, from, guard, &mut traps)? else {
+                break;
+            };
             let address = self.address_at(dst, offset);
-            if !self.push_write(state, Write { address, guard, value }, &mut traps, &mut writes)? {
+            let write = Write { address, guard, value, size };
+            if !self.push_write(state, write, &mut traps, &mut writes)? {
                 break;
             }
         }
         self.write_all(state, &traps, writes)?;
         Ok(dst)
+    }
+
+    /// The size of the elements of which a symbolic number is copied: what lies at the source,
+    /// where the number of bytes surely is a multiple of that. Whole elements keep their terms.
+    fn element_size(&mut self, state: &mut State, src: Term, count: Term) -> Result<u64, Flow> {
+        let from = self.resolve(state, src)?;
+        let [Candidate { object, offset: Offset::Known(start), .. }] = from.candidates[..] else {
+            return Ok(1);
+        };
+        let cells = state.memory.object(object).contents.cells();
+        let first = cells.iter().find(|cell| i64::from(cell.offset) == start);
+        let size = first.map_or(1, |cell| u64::from(cell.size));
+        if !size.is_power_of_two() || size == 1 {
+            return Ok(1);
+        }
+        let low = self.pool.extract(size.trailing_zeros() - 1, 0, count);
+        Ok(if self.pool.as_u64(low) == Some(0) { size } else { 1 })
     }
 
     fn fill_bytes(
@@ -135,15 +166,12 @@ impl Engine<'_, '_> {
         byte: Term,
         count: Term,
     ) -> Result<Term, Flow> {
-        let known = self.bytes_to_copy(state, count)?;
-        if let Some(count) = known
-            && self.pool.as_u64(byte) == Some(0)
-        {
-            let mut traps = Traps::none();
+        if let Some(count) = self.bytes_to_write(state, count, &[dst])? {
             if count > 0 {
+                let mut traps = Traps::none();
                 let to = self.resolve_for_write(state, dst, count, &mut traps)?;
                 self.leave_traps(state, &traps)?;
-                state.memory.zero(&mut self.pool, &to, count);
+                self.fill_known(state, &to, byte, count);
             }
             return Ok(dst);
         }
@@ -157,13 +185,31 @@ impl Engine<'_, '_> {
                 break;
             }
             let address = self.address_at(dst, offset);
-            let write = Write { address, guard, value: byte };
+            let write = Write { address, guard, value: byte, size: 1 };
             if !self.push_write(state, write, &mut traps, &mut writes)? {
                 break;
             }
         }
         self.write_all(state, &traps, writes)?;
         Ok(dst)
+    }
+
+    /// Sets a known number of bytes to one value, words at a time.
+    fn fill_known(&mut self, state: &mut State, to: &Resolution, byte: Term, count: u64) {
+        if self.pool.as_u64(byte) == Some(0) {
+            state.memory.zero(&mut self.pool, to, count);
+            return;
+        }
+        let mut offset = 0;
+        while offset < count {
+            let size = 1u64 << (count - offset).ilog2().min(3);
+            let mut word = byte;
+            while self.pool.width(word) < size as u32 * 8 {
+                word = self.pool.concat(word, word);
+            }
+            state.memory.store(&mut self.pool, &to.shifted(offset), size, word);
+            offset += size;
+        }
     }
 
     /// Adds a write; false where it surely traps, so that nothing comes after it.
@@ -175,21 +221,41 @@ impl Engine<'_, '_> {
         writes: &mut Vec<Write>,
     ) -> Result<bool, Flow> {
         let mut own = Traps::none();
-        self.resolve_for_write(state, write.address, 1, &mut own)?;
+        self.resolve_for_write(state, write.address, write.size, &mut own)?;
         let surely = self.add_guarded(&own, write.guard, traps);
         writes.push(write);
         Ok(!surely)
     }
 
-    /// The number of bytes where it is one number on this path; splits the path where the number
-    /// may be great.
-    fn bytes_to_copy(&mut self, state: &mut State, count: Term) -> Result<Option<u64>, Flow> {
+    /// The number of bytes where it is one number on this path. Where objects are large, the path
+    /// is split on numbers above [`CONDITIONAL_BYTES`]; other symbolic numbers give `None`.
+    fn bytes_to_write(
+        &mut self,
+        state: &mut State,
+        count: Term,
+        places: &[Term],
+    ) -> Result<Option<u64>, Flow> {
         if let Some(count) = self.pool.as_u64(count) {
             return Ok(Some(count));
         }
+        let mut room = u64::MAX;
+        for place in places {
+            let resolution = self.resolve(state, *place)?;
+            let sizes = resolution.candidates.iter().map(|candidate| {
+                let size = state.memory.object(candidate.object).size;
+                match candidate.offset {
+                    Offset::Known(start) => size.saturating_sub(start.max(0) as u64),
+                    Offset::Scaled { .. } => size,
+                }
+            });
+            room = room.min(sizes.max().unwrap_or(0));
+        }
+        if room <= CONDITIONAL_BYTES {
+            return Ok(None);
+        }
         let most = self.pool.bv(64, CONDITIONAL_BYTES);
         let small = self.pool.ule(count, most);
-        if self.evaluator.holds(&self.pool, &state.model, small) {
+        if self.split_on(state, small)? {
             return Ok(None);
         }
         self.one_value(state, count).map(Some)
@@ -220,7 +286,7 @@ impl Engine<'_, '_> {
                     let distance = self.pool.add(plan.start, here);
                     let address = self.address_plus(plan.dst, distance);
                     if !self.is_dead(state, ends) {
-                        writes.push(Write { address, guard: ends, value: zero });
+                        writes.push(Write { address, guard: ends, value: zero, size: 1 });
                     }
                     length = self.pool.ite(ends, here, length);
                 }
@@ -243,7 +309,7 @@ impl Engine<'_, '_> {
             }
             let distance = self.pool.add(plan.start, here);
             let address = self.address_plus(plan.dst, distance);
-            let write = Write { address, guard: over, value };
+            let write = Write { address, guard: over, value, size: 1 };
             if !self.push_write(state, write, traps, writes)? {
                 break;
             }
