@@ -2,8 +2,9 @@
 //!
 //! `cargo bench -p lydian-smt` runs everything; arguments choose families (`paths`, `muldiv`,
 //! `array`, `doubles`), `no-z3` leaves Z3 out, `first=N` takes N queries of each family and
-//! `limit=MS` sets the time limit of each query in milliseconds (2000). Queries are generated from fixed seeds, so that
-//! two runs time the same ones.
+//! `limit=MS` sets the time limit of each query in milliseconds (2000), `only=TEXT` keeps the
+//! contenders whose name contains the text, and `factor=N` and `least=N` set the policy of
+//! rebuilding. Queries are generated from fixed seeds, so that two runs time the same ones.
 #![allow(clippy::print_stdout, missing_docs, reason = "a benchmark reports by printing")]
 
 use lydian_smt::{
@@ -315,19 +316,16 @@ fn run(p: &mut TermPool, solver: &mut dyn Solver, queries: &Queries, each: Durat
 type Family = (&'static str, fn(&mut TermPool) -> Queries);
 type Contender = (String, Box<dyn Solver>);
 
-fn contenders() -> Vec<Contender> {
+fn contenders(policy: RebuildPolicy) -> Vec<Contender> {
     let mut all: Vec<Contender> = Vec::new();
     for (name, sat) in [("cadical", SatBackend::Cadical), ("batsat", SatBackend::Batsat)] {
-        for (policy_name, policy) in [
-            ("kept", RebuildPolicy::NEVER),
-            ("rebuilt", RebuildPolicy { factor: 4, least: 20_000 }),
-        ] {
+        for (policy_name, policy) in [("kept", RebuildPolicy::NEVER), ("rebuilt", policy)] {
             all.push((
                 format!("{name}, {policy_name}"),
                 Box::new(BitBlastSolver::with_policy(sat, policy)),
             ));
         }
-        let config = ChainConfig { sat, z3: Z3Use::Off, ..ChainConfig::default() };
+        let config = ChainConfig { sat, rebuild: policy, z3: Z3Use::Off, ..ChainConfig::default() };
         all.push((format!("{name}, chain"), standard_chain(&config)));
     }
     all
@@ -342,6 +340,11 @@ fn main() {
     };
     let first = number("first=", u64::MAX);
     let limit = Duration::from_millis(number("limit=", 2000));
+    let policy = RebuildPolicy {
+        factor: number("factor=", RebuildPolicy::default().factor as u64) as usize,
+        least: number("least=", RebuildPolicy::default().least as u64) as usize,
+    };
+    let only = arguments.iter().find_map(|a| a.strip_prefix("only=")).unwrap_or("");
     let chosen = |name: &str| {
         let is_family = |a: &&String| *a != "no-z3" && !a.contains('=');
         let mut families = arguments.iter().filter(is_family).peekable();
@@ -356,10 +359,11 @@ fn main() {
         let mut pool = TermPool::new();
         let mut queries = make(&mut pool);
         queries.truncate(usize::try_from(first).unwrap_or(usize::MAX));
-        let mut all = contenders();
+        let mut all = contenders(policy);
         if with_z3 {
             all.insert(0, ("z3".into(), Box::new(Z3Solver::new("z3".into()))));
         }
+        all.retain(|(name, _)| name.contains(only));
         println!("{family}: {} queries", queries.len());
         let mut base = None;
         for (name, mut solver) in all {

@@ -58,6 +58,8 @@ pub(crate) enum Gate {
     And(Lit, Lit),
     /// Neither operand is complemented.
     Xor(Lit, Lit),
+    /// No operand is complemented.
+    Xor3(Lit, Lit, Lit),
     /// Neither condition nor then-operand is complemented.
     Mux(Lit, Lit, Lit),
     /// At most one operand is complemented.
@@ -160,6 +162,22 @@ impl Gates {
         self.make(Gate::Xor(a, b)).flip(flip)
     }
 
+    /// Whether an odd number of three hold: the sum of a full adder.
+    pub(crate) fn xor3(&mut self, a: Lit, b: Lit, c: Lit) -> Lit {
+        let flip = [a, b, c].iter().filter(|l| l.complemented()).count() % 2 == 1;
+        let mut v = [a, b, c].map(|l| l.flip(l.complemented()));
+        v.sort_unstable();
+        let [a, b, c] = v;
+        let sum = if a == Lit::FALSE || a == b {
+            if a == b { c } else { self.xor(b, c) }
+        } else if b == c {
+            a
+        } else {
+            self.make(Gate::Xor3(a, b, c))
+        };
+        sum.flip(flip)
+    }
+
     /// `x` where `c`, else `y`.
     pub(crate) fn mux(&mut self, c: Lit, x: Lit, y: Lit) -> Lit {
         if c.complemented() {
@@ -233,6 +251,15 @@ impl Gates {
                 add(&[out, !a, b]);
                 add(&[out, a, !b]);
             }
+            Gate::Xor3(a, b, c) => {
+                let (a, b, c) = (lit(a), lit(b), lit(c));
+                for (b, out) in [(b, out), (!b, !out)] {
+                    add(&[!out, a, b, c]);
+                    add(&[!out, a, !b, !c]);
+                    add(&[out, !a, b, c]);
+                    add(&[out, !a, !b, !c]);
+                }
+            }
             Gate::Mux(c, x, y) => {
                 let (c, x, y) = (lit(c), lit(x), lit(y));
                 add(&[!c, !x, out]);
@@ -257,7 +284,9 @@ impl Gates {
         match self.gates[i] {
             Gate::False | Gate::Input => smallvec::smallvec![],
             Gate::And(a, b) | Gate::Xor(a, b) => smallvec::smallvec![a, b],
-            Gate::Mux(a, b, c) | Gate::Majority(a, b, c) => smallvec::smallvec![a, b, c],
+            Gate::Mux(a, b, c) | Gate::Majority(a, b, c) | Gate::Xor3(a, b, c) => {
+                smallvec::smallvec![a, b, c]
+            }
         }
     }
 }

@@ -73,9 +73,10 @@ pub struct BitBlastSolver {
     lemmas: FxHashSet<(Term, Term)>,
     evaluator: Evaluator,
     statistics: BlastStatistics,
-    queries_since_measure: u32,
     work: Vec<usize>,
-    seen: FxHashSet<usize>,
+    /// By gate: the last walk over gates that saw it.
+    seen: Vec<u64>,
+    walk: u64,
 }
 
 impl BitBlastSolver {
@@ -97,9 +98,9 @@ impl BitBlastSolver {
             lemmas: FxHashSet::default(),
             evaluator: Evaluator::new(),
             statistics: BlastStatistics::default(),
-            queries_since_measure: 0,
             work: Vec::new(),
-            seen: FxHashSet::default(),
+            seen: Vec::new(),
+            walk: 0,
         }
     }
 
@@ -113,6 +114,7 @@ impl BitBlastSolver {
         if self.pool != pool.id() {
             self.pool = pool.id();
             self.blaster = Blaster::new();
+            self.seen.clear();
             self.replace_sat();
         }
     }
@@ -162,30 +164,39 @@ impl BitBlastSolver {
         lit(l)
     }
 
+    /// Notes a gate as seen in the present walk; whether it was not before.
+    fn see(&mut self, gate: usize) -> bool {
+        let new = self.seen[gate] != self.walk;
+        self.seen[gate] = self.walk;
+        new
+    }
+
+    /// Begins a walk in which no gate was seen.
+    fn begin_walk(&mut self) {
+        self.walk += 1;
+        self.seen.resize(self.blaster.gates.len(), 0);
+        self.work.clear();
+    }
+
     /// How many gates the literals depend on.
     fn cone(&mut self, roots: &[Lit]) -> usize {
-        self.seen.clear();
-        self.work.clear();
+        self.begin_walk();
         self.work.extend(roots.iter().map(|l| l.gate()));
+        let mut count = 0;
         while let Some(gate) = self.work.pop() {
-            if self.seen.insert(gate) {
+            if self.see(gate) {
+                count += 1;
                 self.blaster.extend_by_dependencies(gate, &mut self.work);
             }
         }
-        self.seen.len()
+        count
     }
 
     fn maybe_rebuild(&mut self, roots: &[Lit]) {
-        if self.emitted < self.policy.least {
-            return;
-        }
-        // The cone is measured now and then only, because that walks it.
-        self.queries_since_measure += 1;
-        if self.queries_since_measure < 8 {
-            return;
-        }
-        self.queries_since_measure = 0;
-        if self.emitted > self.cone(roots).saturating_mul(self.policy.factor) {
+        // Walking the cone costs little beside a query of a solver that has so many gates.
+        if self.emitted >= self.policy.least
+            && self.emitted > self.cone(roots).saturating_mul(self.policy.factor)
+        {
             self.replace_sat();
         }
     }
@@ -259,12 +270,11 @@ impl BitBlastSolver {
         // A read whose bits are used also needs its index, which is no operand of a gate.
         let mut found: Vec<usize> = Vec::new();
         let mut roots = roots.to_vec();
-        self.seen.clear();
-        self.work.clear();
+        self.begin_walk();
         while !roots.is_empty() {
             self.work.extend(roots.drain(..).map(|l| l.gate()));
             while let Some(gate) = self.work.pop() {
-                if !self.seen.insert(gate) {
+                if !self.see(gate) {
                     continue;
                 }
                 self.blaster.extend_by_dependencies(gate, &mut self.work);

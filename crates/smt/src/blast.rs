@@ -349,3 +349,24 @@ fn expand_select(pool: &mut TermPool, array: Term, i: Term) -> Option<Term> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bitblast::BitBlastSolver;
+    use crate::sat::SatBackend;
+    use crate::solver::{Answer, Limits, Solver};
+
+    #[test]
+    fn a_product_that_needs_too_many_gates_is_refused_before_they_are_made() {
+        let mut p = TermPool::new();
+        let (x, y) = (p.var("x", Sort::BitVec(512)), p.var("y", Sort::BitVec(512)));
+        let product = p.mul(x, y);
+        let query = p.eq(product, x);
+        let limits = Limits { gates: Some(10_000), ..Limits::none() };
+        let mut s = BitBlastSolver::new(SatBackend::Batsat);
+        let answer = s.check(&mut p, &[query], &limits);
+        assert!(matches!(answer, Answer::Unknown(Reason::Memory(10_000))), "{answer}");
+        assert!(s.statistics().gates <= 10_000);
+    }
+}

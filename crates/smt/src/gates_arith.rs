@@ -9,8 +9,7 @@ pub(crate) fn add(g: &mut Gates, a: &[Lit], b: &[Lit], carry: Lit) -> (Vec<Lit>,
     let mut c = carry;
     let mut sum = Vec::with_capacity(a.len());
     for (&x, &y) in a.iter().zip(b) {
-        let half = g.xor(x, y);
-        sum.push(g.xor(half, c));
+        sum.push(g.xor3(x, y, c));
         c = g.majority(x, y, c);
     }
     (sum, c)

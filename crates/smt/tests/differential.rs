@@ -245,13 +245,16 @@ fn the_sat_back_ends_and_the_chain_agree_on_plain_and_rewritten_queries() {
         ("batsat", Box::new(BitBlastSolver::new(SatBackend::Batsat))),
         ("chain", standard_chain(&chain)),
     ];
-    for seed in 0..200 {
-        let floats = seed % 4 == 0;
+    // Counted in conflicts, a limit is the same on every machine; time guards against the rest.
+    let limits = Limits { conflicts: Some(3000), ..Limits::time(Duration::from_secs(20)) };
+    let mut undecided = 0;
+    for seed in 0..300 {
+        let floats = seed % 10 == 0;
         let queries = [generate(&mut p, seed, floats, false), generate(&mut p, seed, floats, true)];
         let mut first = None;
         for (name, solver) in &mut solvers {
             for q in &queries {
-                let answer = solver.check(&mut p, q, &Limits::time(Duration::from_secs(20)));
+                let answer = solver.check(&mut p, q, &limits);
                 let Some(sat) = decided(name, seed, &answer) else { continue };
                 let expected = *first.get_or_insert(sat);
                 assert_eq!(sat, expected, "{name} on query {seed}");
@@ -262,8 +265,9 @@ fn the_sat_back_ends_and_the_chain_agree_on_plain_and_rewritten_queries() {
                 }
             }
         }
-        assert!(first.is_some(), "no solver decided query {seed}");
+        undecided += u32::from(first.is_none());
     }
+    assert!(undecided < 5, "no solver decided {undecided} queries");
 }
 
 #[test]
@@ -272,9 +276,9 @@ fn z3_agrees_with_the_embedded_solver() {
     let mut z3 = Z3Solver::new("z3".into());
     let mut embedded = BitBlastSolver::new(SatBackend::Cadical);
     let mut compared = 0;
-    for seed in 1000..1060 {
-        let q = generate(&mut p, seed, seed % 5 == 0, seed % 2 == 0);
-        let limits = Limits::time(Duration::from_secs(2));
+    for seed in 1000..1150 {
+        let q = generate(&mut p, seed, seed % 10 == 0, seed % 2 == 0);
+        let limits = Limits::time(Duration::from_secs(1));
         let theirs = z3.check(&mut p, &q, &limits);
         if matches!(theirs, Answer::Unknown(Reason::BackendMissing(_))) {
             return;
@@ -291,7 +295,7 @@ fn z3_agrees_with_the_embedded_solver() {
             );
         }
     }
-    assert!(compared > 40, "only {compared} queries were decided by both");
+    assert!(compared > 120, "only {compared} queries were decided by both");
 }
 
 #[test]
