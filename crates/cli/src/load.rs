@@ -23,6 +23,8 @@ pub(crate) struct Loaded {
     pub(crate) flags: CompileFlags,
     /// Each has a body.
     pub(crate) functions: Vec<FuncId>,
+    /// The absolute paths of the user's stubs, which are part of the program.
+    pub(crate) stubs: Vec<String>,
     /// What is assumed about inputs.
     pub(crate) spec: InputSpec,
 }
@@ -45,8 +47,9 @@ pub(crate) fn load(args: &SourceArgs, config: Config) -> Result<Loaded, Failure>
     let Unit { mut program, source: map, .. } = unit;
     lydian_symex::inputs::prepare(&mut program);
     let functions = chosen(&program, &map, args)?;
+    let stubs = config.stubs().map(|stub| absolute(&stub).display().to_string()).collect();
     let spec = InputSpec::new(&program, config.settings);
-    Ok(Loaded { program, map, flags, functions, spec })
+    Ok(Loaded { program, map, flags, functions, stubs, spec })
 }
 
 fn flags(args: &SourceArgs) -> Result<CompileFlags, Failure> {
@@ -158,12 +161,6 @@ struct Extra {
 impl Extra {
     fn of(program: &Program, config: &Config) -> Result<Self, Failure> {
         let mut text = String::new();
-        for (name, settings) in &config.settings.function {
-            let Some(func) = program.function_named(name) else { continue };
-            for (index, precondition) in settings.preconditions.iter().enumerate() {
-                precondition_function(&mut text, program, func, index, precondition);
-            }
-        }
         for stub in config.stubs() {
             let path = absolute(&stub);
             if !path.is_file() {
@@ -171,6 +168,12 @@ impl Extra {
                 return Err(Failure::usage("configuration", message));
             }
             let _ = writeln!(text, "#include \"{}\"", escape(&path));
+        }
+        for (name, settings) in &config.settings.function {
+            let Some(func) = program.function_named(name) else { continue };
+            for (index, precondition) in settings.preconditions.iter().enumerate() {
+                precondition_function(&mut text, program, func, index, precondition);
+            }
         }
         Ok(Self { text })
     }

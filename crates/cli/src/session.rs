@@ -442,7 +442,7 @@ fn reason<'c>(cuts: impl Iterator<Item = &'c Cut>) -> UnknownReason {
         Some(Cut::PathSteps(limit)) => bound("path length", *limit),
         Some(Cut::Solver(_)) => UnknownReason::SolverGaveUp,
         Some(cut @ (Cut::Unsupported(_) | Cut::Undefined)) => {
-            UnknownReason::Unsupported { construct: cut.to_string(), place: "a path to it".into() }
+            UnknownReason::NotFollowed(cut.to_string())
         }
     }
 }

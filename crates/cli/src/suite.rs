@@ -53,7 +53,9 @@ impl Collected {
         let source = source.display().to_string();
         let json = suite_json::to_json(&loaded.program, &source, &self.tests);
         output::file(&folder.join(JSON), &json)?;
-        let options = suite_c::Options { source: &source, include: &source, externals: &[] };
+        let stubs: Vec<&str> = loaded.stubs.iter().map(String::as_str).collect();
+        let options =
+            suite_c::Options { source: &source, include: &source, stubs: &stubs, externals: &[] };
         let emitted = suite_c::emit(&loaded.program, &self.tests, &options);
         let left_out: Vec<Diagnostic> = emitted
             .left_out

@@ -1,6 +1,6 @@
 //! The table of verdicts on the terminal.
 
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use lydian_report::{CriterionSummary, Summary};
 
@@ -20,7 +20,7 @@ const HEADER: [&str; 10] = [
 /// The table, and below it why objectives are unknown.
 pub(crate) fn render(summary: &Summary) -> String {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+    table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(HEADER);
     for function in &summary.functions {
         for (index, row) in function.criteria.iter().enumerate() {

@@ -35,6 +35,8 @@ pub struct Options<'a> {
     pub source: &'a str,
     /// The path of the source, as an `#include` in the file finds it.
     pub include: &'a str,
+    /// The paths of files that define what the source leaves undefined, to be included after it.
+    pub stubs: &'a [&'a str],
     /// Undefined functions that need stubs, beside those that tests give results for and those that
     /// the program uses and no engine models.
     pub externals: &'a [String],
@@ -159,7 +161,9 @@ impl Writer<'_> {
         if has_main {
             self.line("#define main lydian_program_main");
         }
-        self.line(format!("#include \"{}\"", options.include));
+        for file in std::iter::once(&options.include).chain(options.stubs) {
+            self.line(format!("#include \"{file}\""));
+        }
         if has_main {
             self.line("#undef main");
         }

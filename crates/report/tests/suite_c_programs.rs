@@ -41,7 +41,7 @@ impl World {
         let tests = from_json(&self.program, "suite.json", &json).unwrap();
         let written = to_json(&self.program, "code.c", &tests);
         assert_eq!(from_json(&self.program, "suite.json", &written).unwrap(), tests);
-        let options = Options { source: "code.c", include: "code.c", externals: &[] };
+        let options = Options { source: "code.c", include: "code.c", stubs: &[], externals: &[] };
         let emitted = emit(&self.program, &tests, &options);
         (emitted.text, emitted.left_out)
     }

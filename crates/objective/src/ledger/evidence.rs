@@ -61,13 +61,8 @@ pub enum UnknownReason {
         /// The bound.
         limit: u64,
     },
-    /// A construct in the way is not supported.
-    Unsupported {
-        /// Which.
-        construct: String,
-        /// Where.
-        place: String,
-    },
+    /// Something in the way is not followed: what.
+    NotFollowed(String),
     /// The solver gave up.
     SolverGaveUp,
     /// A claim was not confirmed by measuring.
@@ -80,9 +75,7 @@ impl fmt::Display for UnknownReason {
             Self::NotTried => f.write_str("not tried"),
             Self::Budget(reason) => reason.fmt(f),
             Self::Bound { what, limit } => write!(f, "{what} bound of {limit}"),
-            Self::Unsupported { construct, place } => {
-                write!(f, "{construct} at {place} is not supported")
-            }
+            Self::NotFollowed(what) => f.write_str(what),
             Self::SolverGaveUp => f.write_str("the solver gave up"),
             Self::Unconfirmed => f.write_str("internal error: claim not confirmed by its test"),
         }
