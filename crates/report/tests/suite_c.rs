@@ -170,7 +170,8 @@ fn the_c_file_compiles_without_warnings_and_its_tests_hold() {
     let place = tempfile::tempdir().unwrap();
     let unit = unit(place.path());
     let externals = ["ask".to_owned()];
-    let options = Options { source: "unit.c", include: "unit.c", externals: &externals };
+    let options =
+        Options { source: "unit.c", include: "unit.c", stubs: &[], externals: &externals };
     let mut suite = suite(&unit);
     for compiler in ["clang-19", "gcc"] {
         let text = to_c(&unit.program, &suite, &options);
