@@ -43,7 +43,7 @@ impl RebuildPolicy {
 
 impl Default for RebuildPolicy {
     fn default() -> RebuildPolicy {
-        RebuildPolicy { factor: 4, least: 20_000 }
+        RebuildPolicy { factor: 2, least: 5_000 }
     }
 }
 
