@@ -42,12 +42,13 @@ impl Collected {
         self.tests.extend(tests);
     }
 
-    /// Writes all forms into the folder.
+    /// Writes all forms into the folder. `externals` are the functions that the file leaves undefined.
     pub(crate) fn write(
         &self,
         folder: &Path,
         source: &Path,
         loaded: &Loaded,
+        externals: &[String],
     ) -> Result<(), Failure> {
         let source = std::path::absolute(source).unwrap_or_else(|_| source.to_owned());
         let source = source.display().to_string();
@@ -55,7 +56,7 @@ impl Collected {
         output::file(&folder.join(JSON), &json)?;
         let stubs: Vec<&str> = loaded.stubs.iter().map(String::as_str).collect();
         let options =
-            suite_c::Options { source: &source, include: &source, stubs: &stubs, externals: &[] };
+            suite_c::Options { source: &source, include: &source, stubs: &stubs, externals };
         let emitted = suite_c::emit(&loaded.program, &self.tests, &options);
         let left_out: Vec<Diagnostic> = emitted
             .left_out

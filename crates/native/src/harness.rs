@@ -103,7 +103,9 @@ pub(crate) fn linked_symbols(
     for id in &stubs.globals {
         let global = &program.globals[*id];
         if let Some(offset) = defined(&global.name) {
-            table.insert(global.name.clone(), (global_kind(global), offset));
+            // The harness's own memory, so that a test can also say what a constant is.
+            let kind = SymbolKind::Global { size: global.size, writable: true };
+            table.insert(global.name.clone(), (kind, offset));
         }
     }
     for (_, global) in program.globals.iter() {

@@ -455,7 +455,9 @@ fn set_global(
     let id = program.global_named(global);
     let ty = program.globals[id.ok_or_else(|| format!("there is no global {global}"))?].ty;
     let value = read(&program.types, ty, 1, &image.clone().into());
+    let constant = program.globals.values().any(|known| known.name == global && known.read_only);
     if program.types.scalar(ty).is_some()
+        && !constant
         && let Ok(text) = scalar(names, ty, &value)
     {
         parts.set_up.push(format!("{global} = {text};"));
@@ -465,7 +467,7 @@ fn set_global(
         Ok(text) => {
             parts.definitions.push(format!("static __typeof__({global}) {variable} = {text};"));
             parts.set_up.push(format!(
-                "__builtin_memcpy((void *)&{global}, (void *)&{variable}, sizeof {global});"
+                "__builtin_memcpy((void *)&{global}, (void *)&{variable}, sizeof {variable});"
             ));
             Ok(())
         }

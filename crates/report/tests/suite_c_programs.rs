@@ -222,13 +222,14 @@ fn globals_are_set_and_each_test_starts_afresh() {
         struct limits { int low, high; long table[3]; };
         static struct limits limits = { 1, 2, { 7 } };
         extern int other_file;
+        extern const int fixed, table[3];
         int counter = 3;
         const char *label = "first";
         int step(void)
         {
             static int calls;
             calls++;
-            counter += limits.high + other_file + calls;
+            counter += limits.high + other_file + calls + fixed + table[2];
             limits.table[2] = label[0];
             label = "next";
             return counter;
@@ -237,9 +238,10 @@ fn globals_are_set_and_each_test_starts_afresh() {
     world.passes(
         r#"
         { "name": "step_1", "function": "step", "args": {},
-          "globals": { "limits": { "low": 0, "high": 10, "table": [1, 2] }, "other_file": 5 },
-          "expected": { "outcome": "returned", "result": 19,
-            "globals": { "counter": 19, "label": "?",
+          "globals": { "limits": { "low": 0, "high": 10, "table": [1, 2] }, "other_file": 5,
+                       "fixed": 1000, "table": [0, 0, 500] },
+          "expected": { "outcome": "returned", "result": 1519,
+            "globals": { "counter": 1519, "label": "?",
                          "limits": { "low": 0, "high": 10, "table": [1, 2, 102] } } } },
         { "name": "step_2", "function": "step", "args": {},
           "globals": { "counter": 100 },

@@ -115,7 +115,8 @@ impl Run<'_> {
                 seconds: begun.elapsed().as_secs_f64(),
             });
         }
-        suite.write(&self.args.output, &self.args.source.file, self.loaded)?;
+        let externals: Vec<String> = measurer.build().externals().map(str::to_owned).collect();
+        suite.write(&self.args.output, &self.args.source.file, self.loaded, &externals)?;
         output::text(&(table::render(&summary) + "\n"))?;
         if let Some(path) = &self.args.json {
             output::file(path, &summary.to_json())?;

@@ -28,6 +28,9 @@ const ALLOCATORS: [(&str, &str, &str, &str, &str); 8] = [
 /// Functions of the C library that the emitted file itself calls.
 const OWN: [&str; 5] = ["dprintf", "fork", "waitpid", "exit", "alarm"];
 
+/// Bytes for a variable whose size is not known.
+const UNKNOWN_SIZE: u64 = 4096;
+
 /// What is stubbed.
 pub(super) struct Stubs<'a> {
     program: &'a Program,
@@ -35,8 +38,8 @@ pub(super) struct Stubs<'a> {
     functions: Vec<(String, Option<CTypeId>)>,
     /// Allocators that fail in some test.
     failing: Vec<usize>,
-    /// Globals that are defined here unless they are elsewhere.
-    globals: Vec<String>,
+    /// Variables that are defined here unless they are elsewhere, with their sizes and alignments.
+    globals: Vec<(String, u64, u64)>,
 }
 
 impl<'a> Stubs<'a> {
@@ -68,14 +71,24 @@ impl<'a> Stubs<'a> {
             (name, ty)
         });
         let externs = program.globals.values().filter(|global| global.init == GlobalInit::Extern);
-        let own = externs.filter(|global| {
-            !libc::is_library_object(&global.name) && program.types.size(global.ty).is_some()
+        let own = externs.filter(|global| !libc::is_library_object(&global.name));
+        let sized = own.map(|global| {
+            let size = program.types.size(global.ty).unwrap_or(UNKNOWN_SIZE);
+            (global.name.clone(), size.max(1), global.align.max(1))
         });
+        // What only unsupported functions use has no type here. It is memory, so that a read finds
+        // zeros and a call crashes.
+        let declared = |name: &&String| {
+            program.function_named(name).is_some() || program.global_named(name).is_some()
+        };
+        let nameless = more.iter().filter(|name| !declared(name) && !name.starts_with("__"));
+        let globals = sized.chain(nameless.map(|name| (name.clone(), UNKNOWN_SIZE, 64)));
+        let globals = globals.collect();
         Self {
             program,
             functions: functions.collect(),
             failing: failing.into_iter().collect(),
-            globals: own.map(|global| global.name.clone()).collect(),
+            globals,
         }
     }
 
@@ -97,8 +110,12 @@ impl<'a> Stubs<'a> {
     /// The stubs, after the user's text.
     pub(super) fn after(&self) -> String {
         let mut text = String::new();
-        for name in &self.globals {
-            let _ = writeln!(text, "__typeof__({name}) {name} __attribute__((weak));");
+        for (name, size, align) in &self.globals {
+            let _ = writeln!(
+                text,
+                "unsigned char lydian_data_{name}[{size}] __asm__(\"{name}\") \
+                 __attribute__((weak, aligned({align})));"
+            );
         }
         for (name, ty) in &self.functions {
             let own = OWN.contains(&name.as_str());

@@ -58,6 +58,10 @@ pub fn plan(
     let mut planned = Vec::new();
     for global in builder.input_globals()? {
         let place = Place::root(program.globals[global].name.clone());
+        if program.types.size(program.globals[global].ty).is_none() {
+            builder.assume(format!("{place} has no elements, since nothing says how many"));
+            continue;
+        }
         let block = builder.add_block();
         let site = Site { block, depth: 0, global: Some(global) };
         builder.lay(site, program.globals[global].ty, 0, &place, &Trail::new())?;

@@ -77,10 +77,12 @@ impl GlobalUses {
     }
 }
 
-/// Whether a global can be set before a call: it is no constant, no literal and no static local.
+/// Whether a global can be set before a call: it is no constant, no literal and no static local. A
+/// constant of another file has contents that nothing here tells.
 pub fn can_be_input(program: &Program, id: GlobalId) -> bool {
     let global = &program.globals[id];
-    !global.read_only && !global.name.contains('.')
+    let constant = global.read_only && global.init != GlobalInit::Extern;
+    !constant && !global.name.contains('.')
 }
 
 fn relocations(program: &Program) -> impl Iterator<Item = RelocationTarget> + '_ {

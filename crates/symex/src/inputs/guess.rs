@@ -264,7 +264,7 @@ fn kind_of(
     if let Some((Role::Related(settings), why)) = role {
         return ((**settings).clone(), why.clone());
     }
-    let length = length_for(types, pointer, neighbours, at);
+    let length = length_for(context, pointer, neighbours, at);
     // An end says more than a number that merely stands beside it.
     let length = length.filter(|length| length.by_name || role.is_none());
     if let Some(Found { place, why, number, .. }) = length {
@@ -336,14 +336,15 @@ struct Found {
 
 /// The neighbour that holds the pointer's length.
 fn length_for(
-    types: &CTypes,
+    context: &Context,
     pointer: &Pointer,
     neighbours: &[Neighbour],
     at: usize,
 ) -> Option<Found> {
+    let types = &context.program.types;
     let place = |other: &Neighbour| {
         let number = is_integer(types, other.ty);
-        let behind = types.pointee(other.ty).is_some_and(|inner| is_integer(types, inner));
+        let behind = types.pointee(other.ty).is_some_and(|inner| counts(types, inner));
         match (number, behind) {
             (true, _) => Some(other.place.clone()),
             (_, true) => Some(other.place.index(0)),
@@ -384,8 +385,9 @@ fn length_for(
     }
     // `unsigned char *out, size_t *outlen`
     let next = neighbours.get(at + 1)?;
-    let counted = means_length(&next.name) && !taken(neighbours, next, pointer);
-    let inner = types.pointee(next.ty).filter(|inner| is_integer(types, *inner));
+    let array = context.usage.of_spot(&(context.spot)(at + 1)).is_indexed();
+    let counted = means_length(&next.name) && !taken(neighbours, next, pointer) && !array;
+    let inner = types.pointee(next.ty).filter(|inner| counts(types, *inner));
     (counted && inner.is_some()).then(|| Found {
         place: next.place.index(0),
         why: format!("*{} stands beside it", next.name),
@@ -467,6 +469,11 @@ fn is_function(types: &CTypes, ty: CTypeId) -> bool {
 
 fn is_integer(types: &CTypes, ty: CTypeId) -> bool {
     matches!(types.get(ty), CType::Int { kind, .. } if *kind != IntKind::Bool)
+}
+
+/// Whether it is a number that sizes are kept in: characters are not.
+fn counts(types: &CTypes, ty: CTypeId) -> bool {
+    is_integer(types, ty) && types.size(ty).is_some_and(|size| size > 1)
 }
 
 /// Whether C programmers keep text in it: `char` itself, not its signed and unsigned relatives.

@@ -34,6 +34,9 @@ fn words(name: &str) -> Vec<String> {
 /// Whether the name says that it is a length.
 pub(crate) fn means_length(name: &str) -> bool {
     let words = words(name);
+    if words.iter().any(|word| word == "min") {
+        return false; // a bound on lengths
+    }
     let is_length = |word: &String| {
         let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
         LENGTH_WORDS.contains(&word)
@@ -77,7 +80,7 @@ mod tests {
         {
             assert!(means_length(name), "{name}");
         }
-        for name in ["flags", "mode", "x", "index", "planet", "silent"] {
+        for name in ["flags", "mode", "x", "index", "planet", "silent", "minLen"] {
             assert!(!means_length(name), "{name}");
         }
     }

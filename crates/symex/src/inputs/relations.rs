@@ -76,12 +76,19 @@ fn relation(
     let facts = usage.of_spot(&own.spot);
     let alike = |other: usize| other != at && same_type(types, own.pointee, group[other].pointee);
     let starts = |other: &usize| alike(*other) && !means_end(&group[*other].name);
+    // What is indexed is an array of its own, whatever its name says, unless the body relates it.
+    let ends = |other: usize| {
+        let facts = usage.of_spot(&group[other].spot);
+        means_end(&group[other].name) && !facts.varying_index
+    };
     if means_end(&own.name) {
-        let base = nearest(group, at, |other| starts(other) && together(facts, &group[*other]))
-            .or_else(|| nearest(group, at, starts))?;
-        return Some((Some(Kind::End), base, "by its name and type it ends the array of"));
+        let related = nearest(group, at, |o| starts(o) && together(facts, &group[*o]));
+        let named = || nearest(group, at, starts).filter(|_| ends(at));
+        if let Some(base) = related.or_else(named) {
+            return Some((Some(Kind::End), base, "by its name and type it ends the array of"));
+        }
     }
-    let ended = (0..group.len()).any(|other| alike(other) && means_end(&group[other].name));
+    let ended = (0..group.len()).any(|other| alike(other) && ends(other));
     if means_position(&own.name) && ended {
         let base = |other: &usize| starts(other) && !means_position(&group[*other].name);
         if let Some(base) = nearest(group, at, base) {
