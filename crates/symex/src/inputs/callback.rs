@@ -8,14 +8,23 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use lydian_base::Span;
-use lydian_ir::{CType, CTypeId, FuncId, Function, IntKind, Linkage, Program};
+use lydian_ir::{CType, CTypeId, FuncId, Function, GlobalInit, IntKind, Linkage, Program, Type};
 
 /// What the names of synthetic functions begin with; a number follows.
 pub const CALLBACK_PREFIX: &str = "lydian_callback_";
 
-/// Adds the synthetic functions, and the types that plans use. Doing it again changes nothing.
+/// Elements of an array of scalars that another file defines, where no declaration says how many:
+/// one for each value of a byte, since that is what most such tables are indexed with.
+const UNKNOWN_SCALARS: u64 = 256;
+
+/// Elements of such an array of anything else.
+const UNKNOWN_RECORDS: u64 = 16;
+
+/// Adds the synthetic functions, and the types that plans use; gives arrays that another file
+/// defines a length. Doing it again changes nothing.
 pub fn prepare(program: &mut Program) {
     program.types.int(IntKind::UChar);
+    give_lengths(program);
     for ty in function_types(program) {
         if callback_of(program, ty).is_some() {
             continue;
@@ -32,6 +41,25 @@ pub fn prepare(program: &mut Program) {
             body: None,
             span: Span::NONE,
         });
+    }
+}
+
+/// Without a length such an array would have no elements, and what follows a read of one would seem
+/// out of reach.
+fn give_lengths(program: &mut Program) {
+    for (_, global) in program.globals.iter_mut() {
+        let CType::Array { element, length: None } = *program.types.get(global.ty) else {
+            continue;
+        };
+        if global.init != GlobalInit::Extern {
+            continue;
+        }
+        let scalar = program.types.scalar(element).is_some_and(|ty| ty != Type::Ptr);
+        let length = if scalar { UNKNOWN_SCALARS } else { UNKNOWN_RECORDS };
+        let ty = program.types.intern(CType::Array { element, length: Some(length) });
+        if let Some(size) = program.types.size(ty) {
+            (global.ty, global.size) = (ty, size);
+        }
     }
 }
 

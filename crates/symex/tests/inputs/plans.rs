@@ -413,6 +413,31 @@ fn settings_that_do_not_fit_the_program_are_refused() {
 }
 
 #[test]
+fn tables_of_other_files_are_inputs_also_where_they_are_constant() {
+    let mut sketch = Sketch::default();
+    let byte = sketch.int(IntKind::UChar);
+    let (known, unknown) = (sketch.array(byte, Some(3)), sketch.array(byte, None));
+    let table = sketch.global("table", known, GlobalInit::Extern);
+    let own = sketch.global("own", known, GlobalInit::Zero);
+    sketch.program.globals[table].read_only = true;
+    sketch.program.globals[own].read_only = true;
+    let mut open = sketch.program.globals[table].clone();
+    (open.name, open.ty, open.size) = ("open".into(), unknown, 0);
+    let open = sketch.program.globals.push(open);
+    let f = sketch.define("f", &[], |text| {
+        for global in [table, own, open] {
+            let addr = text.expr(lydian_ir::Expr::AddrGlobal(global));
+            text.load(Type::Int(8), addr);
+        }
+    });
+    prepare(&mut sketch.program);
+    let plan = planned(&mut TermPool::new(), &sketch.program, f, "");
+    let inputs: Vec<_> = plan.globals.iter().map(|g| (g.global, g.cells.len())).collect();
+    assert_eq!(inputs, [(table, 3), (open, 256)]);
+    assert_eq!(sketch.program.globals[open].size, 256);
+}
+
+#[test]
 fn two_calls_of_an_external_have_results_of_their_own() {
     let (program, f) = everything();
     let mut pool = TermPool::new();
