@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use lydian_base::CancelToken;
+use lydian_ir::Program;
+use lydian_ir::libc::{model_named, model_of};
 use lydian_native::{Limits, MeasureError, MeasureRequest, Measurer, Optimization, RewriteRequest};
 use lydian_objective::FunctionObjectives;
 
@@ -17,6 +19,19 @@ pub(crate) struct Measuring<'a> {
     short_circuit: bool,
     flags: Vec<String>,
     limits: Limits,
+    modelled: Box<dyn Fn(&str) -> bool + 'a>,
+}
+
+/// Whether a function is the one of C's library that engines model, also by its type; the others
+/// return what tests say.
+fn is_modelled(program: &Program, name: &str) -> bool {
+    match program.function_named(name) {
+        Some(function) => {
+            let ty = program.functions[function].ty;
+            model_of(&program.types, name, ty).is_some()
+        }
+        None => model_named(name).is_some(),
+    }
 }
 
 impl<'a> Measuring<'a> {
@@ -37,6 +52,7 @@ impl<'a> Measuring<'a> {
                 cancel: CancelToken::new(),
                 ..Limits::default()
             },
+            modelled: Box::new(|name| is_modelled(&loaded.program, name)),
         }
     }
 
@@ -52,7 +68,7 @@ impl<'a> Measuring<'a> {
             },
             flags: &self.flags,
             entries: &self.loaded.functions,
-            modelled: &|name: &str| lydian_ir::libc::model_named(name).is_some(),
+            modelled: &*self.modelled,
             level: Optimization::Some,
             compiler: "clang-19",
         };

@@ -8,8 +8,8 @@ __attribute__((visibility("default"))) struct lydian_services *lydian_services;
 void *__wrap_malloc(lydian_u64 size) { return lydian_services->allocate(LYDIAN_MALLOC, size, 16); }
 
 static void *array(lydian_u32 function, lydian_u64 count, lydian_u64 size) {
-    lydian_u64 bytes;
-    if (__builtin_mul_overflow(count, size, &bytes)) return 0;
+    lydian_u64 bytes; /* where the product overflows: more than there is */
+    if (__builtin_mul_overflow(count, size, &bytes)) bytes = ~(lydian_u64)0;
     return lydian_services->allocate(function, bytes, 16);
 }
 
@@ -28,8 +28,8 @@ static void *resize(lydian_u32 function, void *old, lydian_u64 size) {
 void *__wrap_realloc(void *old, lydian_u64 size) { return resize(LYDIAN_REALLOC, old, size); }
 
 void *__wrap_reallocarray(void *old, lydian_u64 count, lydian_u64 size) {
-    lydian_u64 bytes;
-    if (__builtin_mul_overflow(count, size, &bytes)) return 0;
+    lydian_u64 bytes; /* where the product overflows: more than there is */
+    if (__builtin_mul_overflow(count, size, &bytes)) bytes = ~(lydian_u64)0;
     return resize(LYDIAN_REALLOCARRAY, old, bytes);
 }
 

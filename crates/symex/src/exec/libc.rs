@@ -38,25 +38,41 @@ impl Engine<'_, '_> {
         site: &CallSite,
         arg_types: &[CTypeId],
     ) -> Result<(), Flow> {
-        let result = match model.family {
-            Family::Memory => self.string_function(state, model.function, &site.args)?,
-            Family::Character => self.character_function(state, model.function, &site.args)?,
-            Family::Allocation => self.allocation_function(state, model, &site.args)?,
-            Family::Integer => Some(self.integer_function(state, model.function, &site.args)?),
-            Family::ExactMath | Family::InexactMath => {
-                Some(self.math_function(state, model, &site.args)?)
+        let result = self.result_of_model(state, model, &site.args, arg_types);
+        let result = result.map_err(|flow| match flow {
+            Flow::End(Ending::Cut(Cut::Unsupported(what))) if what != model.name => {
+                Flow::unsupported(format!("`{}`: {what}", model.name))
             }
-            Family::Overflow => {
-                Some(self.overflow_function(state, model.function, &site.args, arg_types)?)
-            }
-            Family::Hint => self.hint_function(state, model.function, &site.args)?,
-            Family::End => return Err(self.end_function(state, model.function)),
-        };
+            other => other,
+        })?;
         if let (Some(register), Some(result)) = (site.register, result) {
             self.set_result(state, register, result);
         }
         state.frame_mut().advance();
         Ok(())
+    }
+
+    fn result_of_model(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        args: &[Term],
+        arg_types: &[CTypeId],
+    ) -> Result<Option<Term>, Flow> {
+        match model.family {
+            Family::Memory => self.string_function(state, model.function, args),
+            Family::Character => self.character_function(state, model.function, args),
+            Family::Allocation => self.allocation_function(state, model, args),
+            Family::Integer => self.integer_function(state, model.function, args).map(Some),
+            Family::ExactMath | Family::InexactMath => {
+                self.math_function(state, model, args).map(Some)
+            }
+            Family::Overflow => {
+                self.overflow_function(state, model.function, args, arg_types).map(Some)
+            }
+            Family::Hint => self.hint_function(state, model.function, args),
+            Family::End => Err(self.end_function(state, model.function)),
+        }
     }
 
     /// Sets the result's register, whose type may be narrower or wider than the model's result.
@@ -182,9 +198,7 @@ impl Engine<'_, '_> {
         if bytes < limit {
             return Ok(());
         }
-        Err(Flow::End(Ending::Cut(Cut::Unsupported(format!(
-            "a library function on more than {limit} bytes"
-        )))))
+        Err(Flow::End(Ending::Cut(Cut::Unsupported(format!("on more than {limit} bytes")))))
     }
 
     /// Splits the path so that a number has one value; gives it.

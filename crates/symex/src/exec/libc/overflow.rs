@@ -1,6 +1,6 @@
 //! Integer arithmetic that tells of overflow.
 
-use lydian_eval::Traps;
+use lydian_eval::{Traps, to_bytes};
 use lydian_ir::libc::LibFn;
 use lydian_ir::{CTypeId, TrapKind};
 use lydian_smt::{Term, TermPool};
@@ -29,6 +29,7 @@ impl Engine<'_, '_> {
         let bits = types.scalar(result_ty).map_or(32, |ty| ty.bits());
         let size = types.size(result_ty).unwrap_or(4);
         let signs = [a_ty, b_ty, result_ty].map(|ty| types.is_signed(ty));
+        let (a, b) = (to_bytes(&mut self.pool, a), to_bytes(&mut self.pool, b));
         let (stored, overflows) = self.exactly(operation(function), [a, b], signs, bits);
         let mut traps = Traps::none();
         let to = self.resolve_for_write(state, pointer, size, &mut traps)?;
