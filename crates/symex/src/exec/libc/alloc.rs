@@ -95,7 +95,7 @@ impl Engine<'_, '_> {
             return Ok(None);
         }
         if value > MOST {
-            return Err(Flow::unsupported(format!("an allocation of {value} bytes")));
+            return Err(Flow::unsupported(format!("an allocation of more than {MOST} bytes")));
         }
         Ok(Some(Size::Known(value)))
     }
