@@ -3,7 +3,8 @@
 
 use lydian_eval::{Kleene, PredEnvironment, Traps, eval_pred};
 use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId, Purity};
-use lydian_smt::{Term, TermPool};
+use lydian_smt::{Model, Term, TermPool};
+use smallvec::SmallVec;
 
 use super::env::{Scope, Stop};
 use super::explore::Engine;
@@ -14,6 +15,9 @@ use super::step::Flow;
 use super::{Mode, Unreached};
 use crate::limits::Cut;
 use crate::memory::definedness;
+
+/// How many labels of one place are tried together.
+const TOGETHER: usize = 64;
 
 impl Engine<'_, '_> {
     /// Notes the labels of a site that control passes now.
@@ -90,6 +94,7 @@ impl Engine<'_, '_> {
         self.statistics.label_queries += 1;
         match self.ask(state, Some(holds)) {
             Feasible::Yes(model) => {
+                let model = self.widen(state, holds, model);
                 self.label_paths += 1;
                 let mut run = state.fork();
                 run.model = model;
@@ -102,6 +107,33 @@ impl Engine<'_, '_> {
             Feasible::No => {}
             Feasible::Unknown(cut) => self.labels.hinder(goal, cut),
         }
+    }
+
+    /// An input that covers, with one label, as many of the others that wait at the same place as
+    /// go together: fewer inputs, so fewer paths. `model` is one that covers the label.
+    fn widen(&mut self, state: &mut State, holds: Term, mut model: Model) -> Model {
+        let mut together = holds;
+        let waiting: SmallVec<[GoalId; 4]> = state.queue.iter().copied().take(TOGETHER).collect();
+        for goal in waiting {
+            if self.labels.is_covered(goal) {
+                continue;
+            }
+            let (value, _) = self.predicate(state, goal);
+            let defined = definedness(&mut self.pool, value.surely_true);
+            let other = self.pool.and(value.surely_true, defined);
+            if self.evaluator.holds(&self.pool, &model, other) {
+                together = self.pool.and(together, other);
+                continue;
+            }
+            let both = self.pool.and(together, other);
+            if self.pool.as_bool(both) == Some(false) {
+                continue;
+            }
+            if let Feasible::Yes(wider) = self.ask(state, Some(both)) {
+                (together, model) = (both, wider);
+            }
+        }
+        model
     }
 
     /// The value of a label's predicate on a state, and what could not be evaluated.
