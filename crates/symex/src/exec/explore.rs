@@ -8,7 +8,7 @@ use std::time::Instant;
 use lydian_base::{Budget, StopReason};
 use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, Program, TrapKind};
 use lydian_objective::FunctionObjectives;
-use lydian_smt::{Evaluator, Model, Solver, Term, TermPool};
+use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -163,8 +163,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             stopped: false,
             sink,
             world,
+            base: telling_values(&pool, &plan),
             pool,
-            base: Model::new(),
             plan,
             arguments,
             tables,
@@ -193,7 +193,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             memory,
             facts: Vec::new(),
             resolved: Vec::new(),
-            model: Model::new(),
+            model: self.base.clone(),
             pending: false,
             arrival: None,
             queue: SmallVec::new(),
@@ -467,4 +467,22 @@ fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: State) {
         let reason = engine.budget.exceeded().unwrap_or(StopReason::Cancelled);
         engine.give_test(&mut state, Ending::Cut(Cut::Stopped(reason)));
     }
+}
+
+/// Different small numbers for the inputs. Where a path leaves an input open, zeros everywhere
+/// would hide most faults: a mutant rarely differs from the program on them.
+fn telling_values(pool: &TermPool, plan: &InputPlan) -> Model {
+    let args = plan.args.iter().flat_map(|arg| &arg.cells);
+    let objects = plan.objects.iter().flat_map(|object| &object.cells);
+    let globals = plan.globals.iter().flat_map(|global| &global.cells);
+    let mut number = 2u64;
+    let mut values = Vec::new();
+    for cell in args.chain(objects).chain(globals) {
+        let Sort::BitVec(8..=64) = pool.sort(cell.value) else { continue };
+        if pool.var_name(cell.value).is_some() {
+            values.push((cell.value, Value::from_u64(pool.sort(cell.value), number)));
+            number = if number > 90 { 2 } else { number + 3 };
+        }
+    }
+    Model::from_values(values)
 }
