@@ -134,7 +134,8 @@ struct Nearest {
 
 struct Waiting {
     key: (Reverse<u64>, u64),
-    state: State,
+    /// Boxed, as the heap moves what it orders.
+    state: Box<State>,
 }
 
 impl PartialEq for Waiting {
@@ -160,7 +161,7 @@ impl Ord for Waiting {
 impl Searcher for Nearest {
     fn push(&mut self, state: State, rank: u64) {
         self.next += 1;
-        self.heap.push(Waiting { key: (Reverse(rank), self.next), state });
+        self.heap.push(Waiting { key: (Reverse(rank), self.next), state: Box::new(state) });
     }
 
     fn pop(&mut self, rank: &mut dyn FnMut(&State) -> u64) -> Option<State> {
@@ -171,7 +172,7 @@ impl Searcher for Nearest {
             let stale = now > top.key.0.0;
             top.key.0 = Reverse(now);
             if !stale || self.heap.peek().is_none_or(|next| next.key <= top.key) {
-                return Some(top.state);
+                return Some(*top.state);
             }
             self.heap.push(top);
         }
@@ -188,6 +189,6 @@ impl Searcher for Nearest {
     fn drain(&mut self) -> Vec<State> {
         let mut all = std::mem::take(&mut self.heap).into_sorted_vec();
         all.reverse();
-        all.into_iter().map(|waiting| waiting.state).collect()
+        all.into_iter().map(|waiting| *waiting.state).collect()
     }
 }
