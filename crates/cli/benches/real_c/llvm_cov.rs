@@ -232,6 +232,8 @@ impl Llvm {
         let mut clang = Command::new("clang-19");
         clang.current_dir(&work.place).args(["-w", "-g", "-O0"]).args(work.flags);
         clang.args(["-fprofile-instr-generate", "-fcoverage-mapping"]);
+        // What the function does not need may call what no one defines.
+        clang.args(["-ffunction-sections", "-Wl,--gc-sections"]);
         clang.arg(folder.join("tests.c")).arg("-o").arg(&program).arg("-lm");
         run(&mut clang)?;
         let raw = folder.join("llvm");
