@@ -11,7 +11,7 @@
 //! conditions are paired by line and their order in it. Lines on which the two see different
 //! numbers of conditions (constants that clang folds, macros over several lines) are not compared.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -88,7 +88,7 @@ pub(super) fn compare(work: &Work<'_>, folder: &Path) -> Result<Agreement, Strin
     let llvm = Llvm::measure(work, folder)?;
     let (objectives, missing) = lydian(work, folder)?;
     let mut agreement = Agreement::default();
-    let covered = |objective: &Objective| !missing.contains(&line_of(work, objective));
+    let covered = |objective: &Objective| !missing.contains(&entry_of(work, objective));
     let function: Vec<&Objective> =
         objectives.iter().filter(|o| o.duplicate_of.is_none()).collect();
 
@@ -169,19 +169,25 @@ fn compare_sides(ours: &Sides, theirs: &Branches, conditions: bool, agreement: &
     }
 }
 
-/// An objective as `lydian cover --missing` writes it.
-fn line_of(work: &Work<'_>, objective: &Objective) -> String {
+/// An objective as `lydian cover --missing` writes it, with the ends of lines around it: the text of
+/// a condition may have several lines.
+fn entry_of(work: &Work<'_>, objective: &Objective) -> String {
     let Objective { criterion, name, file, line, column, predicate, .. } = objective;
-    format!("{file}:{line}:{column}: {} {criterion} {name}: {predicate}", work.function)
+    format!("\n{file}:{line}:{column}: {} {criterion} {name}: {predicate}\n", work.function)
 }
 
-/// The objectives, and those that the tests of the emitted file miss, as lines.
-fn lydian(work: &Work<'_>, folder: &Path) -> Result<(Vec<Objective>, BTreeSet<String>), String> {
+/// The objectives, and those that the tests of the emitted file miss, as text.
+fn lydian(work: &Work<'_>, folder: &Path) -> Result<(Vec<Objective>, String), String> {
     let criteria = ["-c", "stmt,bc,dc"];
     let json = folder.with_extension("objectives.json");
     let mut lydian = Command::new(env!("CARGO_BIN_EXE_lydian"));
     lydian.current_dir(&work.place).args(["objectives", &work.file, "-f", &work.function]);
-    lydian.args(criteria).arg("--json").arg(&json).arg("--").args(work.flags);
+    lydian.args(criteria).arg("--json").arg(&json);
+    // With preconditions Lydian reads the file through another one, which shows in the places.
+    if work.config.is_file() {
+        lydian.arg("--config").arg(&work.config);
+    }
+    lydian.arg("--").args(work.flags);
     let out = lydian.output().map_err(|error| error.to_string())?;
     let text = std::fs::read_to_string(&json).map_err(|_| first_error(&out))?;
     let listed: Listed = serde_json::from_str(&text).map_err(|error| error.to_string())?;
@@ -194,8 +200,7 @@ fn lydian(work: &Work<'_>, folder: &Path) -> Result<(Vec<Objective>, BTreeSet<St
     if !out.status.success() {
         return Err(first_error(&out));
     }
-    let text = String::from_utf8_lossy(&out.stdout);
-    Ok((objectives, text.lines().map(String::from).collect()))
+    Ok((objectives, String::from_utf8_lossy(&out.stdout).into_owned()))
 }
 
 /// A file with the tests whose run writes a profile: those that the emitted C has and that end well.
