@@ -318,15 +318,19 @@ impl Session<'_, '_> {
     fn record_left(&mut self, summary: &Summary, left: &[LabelId]) -> Result<(), Failure> {
         use lydian_base::EntityId as _;
         let labels = &self.objectives.labels;
-        let preconditions = summary.assumptions.join(" ");
+        let preconditions = summary.assumptions.join("; ");
         self.record(|recording| {
             for label in &summary.left {
                 let key = &labels[left[label.label.label.index()]].key;
-                let evidence = if summary.complete && label.reasons.is_empty() {
+                let complete = summary.complete && label.reasons.is_empty();
+                let evidence = if complete && summary.bounds.is_empty() {
                     Evidence::Complete {
                         method: "complete exploration".into(),
                         preconditions: preconditions.clone(),
                     }
+                } else if complete {
+                    let bounds = summary.bounds.join("; ");
+                    Evidence::Unknown { reason: UnknownReason::InputBounds(bounds) }
                 } else {
                     let cuts = label.reasons.iter().chain(summary.cuts.keys());
                     Evidence::Unknown { reason: reason(cuts) }

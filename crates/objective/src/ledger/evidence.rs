@@ -61,6 +61,9 @@ pub enum UnknownReason {
         /// The bound.
         limit: u64,
     },
+    /// Everything was explored, but only for inputs of limited size: the bounds, which nobody
+    /// stated as preconditions.
+    InputBounds(String),
     /// Something in the way is not followed: what.
     NotFollowed(String),
     /// The solver gave up.
@@ -75,6 +78,9 @@ impl fmt::Display for UnknownReason {
             Self::NotTried => f.write_str("not tried"),
             Self::Budget(reason) => reason.fmt(f),
             Self::Bound { what, limit } => write!(f, "{what} bound of {limit}"),
+            Self::InputBounds(bounds) => {
+                write!(f, "not reached within bounds on inputs: {bounds}")
+            }
             Self::NotFollowed(what) => f.write_str(what),
             Self::SolverGaveUp => f.write_str("the solver gave up"),
             Self::Unconfirmed => f.write_str("internal error: claim not confirmed by its test"),

@@ -366,6 +366,13 @@ impl<'p> Engine<'p, '_> {
             made.ok_or_else(|| Flow::unsupported("more memory for inputs"))?;
         }
         self.assume(state, &plan.constraints)?;
+        for (all, new) in
+            [(&mut self.plan.assumptions, &plan.assumptions), (&mut self.plan.bounds, &plan.bounds)]
+        {
+            let unknown = new.iter().filter(|sentence| !all.contains(sentence)).cloned();
+            let unknown: Vec<String> = unknown.collect();
+            all.extend(unknown);
+        }
         Ok(plan)
     }
 

@@ -75,7 +75,7 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) base: Model,
     paths: BTreeMap<Ending, u64>,
     cuts: BTreeMap<Cut, u64>,
-    plan: InputPlan,
+    pub(super) plan: InputPlan,
     /// What the function under test is called with.
     arguments: Vec<Term>,
     functions: Vec<FuncId>,
@@ -456,6 +456,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             cuts: self.cuts,
             complete,
             assumptions: self.plan.assumptions,
+            bounds: self.plan.bounds,
             statistics: self.statistics,
         }
     }

@@ -124,6 +124,9 @@ pub struct Summary {
     pub complete: bool,
     /// What was assumed about inputs and the program's surroundings, one sentence each.
     pub assumptions: Vec<String>,
+    /// Those assumptions that are bounds which the user did not state. With any of them, labels that
+    /// are left are not proved infeasible, complete or not.
+    pub bounds: Vec<String>,
     /// What it cost.
     pub statistics: Statistics,
 }

@@ -59,7 +59,7 @@ pub fn plan(
     for global in builder.input_globals()? {
         let place = Place::root(program.globals[global].name.clone());
         if program.types.size(program.globals[global].ty).is_none() {
-            builder.assume(format!("{place} has no elements, since nothing says how many"));
+            builder.bound(format!("{place} has no elements, since nothing says how many"), false);
             continue;
         }
         let block = builder.add_block();
@@ -89,6 +89,7 @@ pub fn plan(
         preferences: builder.preferences,
         preconditions,
         assumptions: builder.assumptions,
+        bounds: builder.bounds,
         cursor: builder.cursor,
     })
 }
@@ -132,6 +133,7 @@ pub fn external_result(
         constraints: builder.constraints,
         preferences: builder.preferences,
         assumptions: builder.assumptions,
+        bounds: builder.bounds,
         cursor: builder.cursor,
     })
 }
@@ -209,6 +211,7 @@ struct Builder<'a> {
     constraints: Vec<Term>,
     preferences: Vec<Term>,
     assumptions: Vec<String>,
+    bounds: Vec<String>,
 }
 
 impl<'a> Builder<'a> {
@@ -242,6 +245,7 @@ impl<'a> Builder<'a> {
             constraints: Vec::new(),
             preferences: Vec::new(),
             assumptions: Vec::new(),
+            bounds: Vec::new(),
         }
     }
 
@@ -362,10 +366,19 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Notes a bound on the inputs that the user stated.
     fn assume(&mut self, sentence: String) {
         if !self.assumptions.contains(&sentence) {
             self.assumptions.push(sentence);
         }
+    }
+
+    /// Notes a bound on the inputs, which the user stated or not.
+    fn bound(&mut self, sentence: String, stated: bool) {
+        if !stated && !self.bounds.contains(&sentence) {
+            self.bounds.push(sentence.clone());
+        }
+        self.assume(sentence);
     }
 
     /// Gives every part of a type its cell.
@@ -380,7 +393,7 @@ impl<'a> Builder<'a> {
         let parts = layout(self.program, ty, offset, place, trail);
         for (place, why) in parts.left_out {
             let shown = self.shown(&place);
-            self.assume(format!("{shown} {why}"));
+            self.bound(format!("{shown} {why}"), false);
         }
         for leaf in parts.leaves {
             self.lay_leaf(site, leaf)?;

@@ -48,6 +48,9 @@ pub struct InputPlan {
     /// What the plan leaves out, as sentences for the user. With any of these an input that the
     /// plan cannot express may exist.
     pub assumptions: Vec<String>,
+    /// Those assumptions that are bounds which the user did not state: default or guessed sizes. An
+    /// exploration within them is no complete argument.
+    pub bounds: Vec<String>,
     /// Where the next object can go: the start for [`super::external_result`].
     pub cursor: Cursor,
 }
@@ -136,6 +139,8 @@ pub struct ExternalPlan {
     pub preferences: Vec<Term>,
     /// As in [`InputPlan`].
     pub assumptions: Vec<String>,
+    /// As in [`InputPlan`].
+    pub bounds: Vec<String>,
     /// Where the next object can go.
     pub cursor: Cursor,
 }

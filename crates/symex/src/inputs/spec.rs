@@ -138,6 +138,27 @@ impl FunctionSpec<'_> {
         self.own.into_iter().flat_map(|own| own.places.keys().map(|pattern| &pattern.0))
     }
 
+    /// Whether the user, rather than a guess or a default, says how large an array or string at a
+    /// place can be.
+    pub(crate) fn states_size(&self, place: &Place, trail: &Trail) -> bool {
+        let own = self.own.into_iter().flat_map(|own| &own.places);
+        let set = by_place(own.map(|(pattern, set)| (&pattern.0, set)), place);
+        let set = set.or(&by_type(self.types.iter().copied(), place, trail));
+        let own = self.own.map(|own| (own.max_length, own.max_string, own.max_records));
+        let all = self.defaults;
+        let somewhere = |limit: (Option<u64>, Option<u64>, Option<u64>)| {
+            limit.0.is_some() && limit.1.is_some() && limit.2.is_some()
+        };
+        set.max.is_some()
+            || own.is_some_and(somewhere)
+            || somewhere((all.max_length, all.max_string, all.max_records))
+    }
+
+    /// Whether the user says how deep pointers are followed.
+    pub(crate) fn states_depth(&self) -> bool {
+        self.own.and_then(|own| own.depth).or(self.defaults.depth).is_some()
+    }
+
     /// What holds for an exact place. Places in the result are absolute.
     pub(crate) fn at(&self, place: &Place, trail: &Trail) -> PlaceSettings {
         let own = self.own.into_iter().flat_map(|own| &own.places);

@@ -129,6 +129,7 @@ impl Engine<'_, '_> {
             constraints: Vec::new(),
             preferences: Vec::new(),
             assumptions: Vec::new(),
+            bounds: Vec::new(),
             cursor: state.cursor,
         };
         Arc::make_mut(&mut state.externals).push(call);

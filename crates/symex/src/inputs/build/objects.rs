@@ -53,7 +53,8 @@ impl Builder<'_> {
         let shown = self.shown(&slot.place);
         match kind {
             Kind::Array if fixed.is_none() => {
-                self.assume(format!("{shown} has at most {capacity} elements"));
+                let stated = self.spec.states_size(&slot.place, &slot.trail);
+                self.bound(format!("{shown} has at most {capacity} elements"), stated);
                 let length = slot.set.length.as_ref().map(|text| text.0.clone());
                 self.lengths.push(OpenLength {
                     object,
@@ -66,7 +67,8 @@ impl Builder<'_> {
                 });
             }
             Kind::String => {
-                self.assume(format!("{shown} has at most {} characters", capacity - 1));
+                let stated = self.spec.states_size(&slot.place, &slot.trail);
+                self.bound(format!("{shown} has at most {} characters", capacity - 1), stated);
             }
             _ => {}
         }
@@ -223,7 +225,8 @@ impl Builder<'_> {
             self.lay(site, tail.element, offset, &tail.place.index(index), &tail.trail)?;
         }
         let shown = self.shown(&tail.place);
-        self.assume(format!("{shown} has at most {} elements", tail.capacity));
+        let stated = self.spec.states_size(&tail.place, &tail.trail);
+        self.bound(format!("{shown} has at most {} elements", tail.capacity), stated);
         if tail.length.is_some() {
             self.lengths.push(OpenLength {
                 object,

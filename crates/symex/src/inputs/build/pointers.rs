@@ -54,7 +54,8 @@ impl Builder<'_> {
         }
         if let Some(why) = self.cut_off(&slot, pointee) {
             let shown = self.shown(&slot.place);
-            self.assume(format!("{shown} is null: {why}"));
+            let stated = self.spec.states_depth();
+            self.bound(format!("{shown} is null: {why}"), stated);
             let value = self.with_initial(&slot, zero);
             self.set(&slot, value);
             return Ok(());
