@@ -1,9 +1,10 @@
 //! From the command line's file and flags to a program.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use lydian_base::{Diagnostic, Severity, SourceMap};
+use lydian_base::{Diagnostic, Place, Severity, SourceMap};
 use lydian_frontend::compile_commands::CompileCommands;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
@@ -15,6 +16,9 @@ use crate::args::{SourceArgs, ValueDecisionsArg};
 use crate::config::Config;
 use crate::exit::{ExitCode, Failure};
 use crate::render;
+
+/// The code of the front end's diagnostics about what it leaves out.
+const UNSUPPORTED: &str = "unsupported-construct";
 
 /// A program, and the functions of it that the user asked for.
 pub(crate) struct Loaded {
@@ -40,7 +44,7 @@ pub(crate) fn load(args: &SourceArgs, config: Config) -> Result<Loaded, Failure>
         })?;
         unit = parse(&extra.write(folder.path(), &args.file)?, &flags, args)?;
     }
-    render::diagnostics(&unit.diagnostics);
+    render::diagnostics(&relevant(&unit, args));
     if unit.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         return Err(Failure { code: ExitCode::Usage, diagnostics: Vec::new() });
     }
@@ -95,9 +99,10 @@ fn rejected(error: FrontendError) -> Failure {
 /// The functions that were named, or all that the user's file defines.
 fn chosen(program: &Program, map: &SourceMap, args: &SourceArgs) -> Result<Vec<FuncId>, Failure> {
     if args.functions.is_empty() {
+        let own = OwnText::of(program, map, &args.file);
         let all: Vec<FuncId> = program
             .defined()
-            .filter(|(_, function)| is_in(function, map, &args.file))
+            .filter(|(_, function)| own.holds(&map.place(function.span.start)))
             .map(|(id, _)| id)
             .collect();
         return if all.is_empty() { Err(nothing_supported(args)) } else { Ok(all) };
@@ -123,11 +128,72 @@ fn is_defined(function: &Function, map: &SourceMap) -> bool {
     map.slice(function.span).trim_end().ends_with('}')
 }
 
-/// Whether the function stands in the file that the user named, not in one that it includes.
-fn is_in(function: &Function, map: &SourceMap, file: &Path) -> bool {
-    let place = map.place(function.span.start);
-    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    canonical(Path::new(&*place.file)) == canonical(file)
+/// Which text is the user's own: what they did not name functions of is left alone elsewhere.
+enum OwnText {
+    /// The file that the user named.
+    File(PathBuf),
+    /// That file defines nothing, it only includes others: the files of all functions outside of
+    /// system headers.
+    Included(BTreeSet<PathBuf>),
+}
+
+impl OwnText {
+    fn of(program: &Program, map: &SourceMap, file: &Path) -> Self {
+        let main = canonical(file);
+        let defined = || program.functions.values().filter(|function| is_defined(function, map));
+        let file_of = |function: &Function| canonical_file(&map.place(function.span.start));
+        if defined().any(|function| file_of(function) == main) {
+            return Self::File(main);
+        }
+        let outside = defined().filter(|function| !map.is_system(function.span.start));
+        Self::Included(outside.map(file_of).collect())
+    }
+
+    fn holds(&self, place: &Place) -> bool {
+        let file = canonical_file(place);
+        match self {
+            Self::File(own) => *own == file,
+            Self::Included(files) => files.contains(&file),
+        }
+    }
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+fn canonical_file(place: &Place) -> PathBuf {
+    canonical(Path::new(&*place.file))
+}
+
+/// The diagnostics to show. Of those about what is not supported only the ones in the functions
+/// that were asked for, and how many others there are: headers are full of them.
+fn relevant(unit: &Unit, args: &SourceArgs) -> Vec<Diagnostic> {
+    let (program, map) = (&unit.program, &unit.source);
+    let own = OwnText::of(program, map, &args.file);
+    let named = |place: &Place| {
+        let functions = args.functions.iter().filter_map(|name| program.function_named(name));
+        functions.map(|id| program.functions[id].span).any(|span| {
+            let (start, end) = (map.place(span.start), map.place(span.end));
+            start.file == place.file && (start.line..=end.line).contains(&place.line)
+        })
+    };
+    let wanted = |diagnostic: &&Diagnostic| {
+        diagnostic.code != UNSUPPORTED
+            || match &diagnostic.place {
+                Some(place) if args.functions.is_empty() => own.holds(place),
+                Some(place) => named(place),
+                None => true,
+            }
+    };
+    let mut shown: Vec<Diagnostic> = unit.diagnostics.iter().filter(wanted).cloned().collect();
+    let hidden = unit.diagnostics.len() - shown.len();
+    if hidden > 0 {
+        let were = if hidden == 1 { "construct is" } else { "constructs are" };
+        let message = format!("{hidden} more unsupported {were} outside of what was asked for");
+        shown.push(Diagnostic::new(Severity::Note, UNSUPPORTED, message));
+    }
+    shown
 }
 
 fn nothing_supported(args: &SourceArgs) -> Failure {

@@ -8,7 +8,7 @@ use lydian_base::{Arena, Budget};
 use lydian_ir::test::Test;
 use lydian_native::{MeasureError, Measured, Measurer, Outcome, RunError, TestError};
 use lydian_objective::ledger::{
-    Evidence, FunctionName, Ledger, Scope, TestHash, UnknownReason, Verdict,
+    CriterionRow, Evidence, FunctionName, Ledger, Scope, TestHash, UnknownReason, Verdict,
 };
 use lydian_objective::{Criterion, FunctionObjectives, LabelId};
 use lydian_prove::local::{LocalProver, Semantics};
@@ -357,8 +357,14 @@ impl Session<'_, '_> {
     fn rows(&self) -> Result<Vec<CriterionSummary>, Failure> {
         let criteria: Vec<Criterion> = self.objectives.criteria.keys().copied().collect();
         let function = FunctionName { unit: self.unit, name: self.name() };
-        let rows = self.ledger.rows(function, self.scope, &criteria).map_err(ledger::failure)?;
-        Ok(rows.into_iter().map(CriterionSummary::from).collect())
+        let mut rows = self.ledger.rows(function, self.scope, &criteria).map_err(ledger::failure)?;
+        // The ledger has no row for a criterion that asks for nothing here.
+        let all = criteria.into_iter().map(|criterion| {
+            let known = rows.iter().position(|row| row.criterion == criterion);
+            let row = known.map(|at| rows.swap_remove(at));
+            row.unwrap_or_else(|| CriterionRow::count(criterion, Vec::new()))
+        });
+        Ok(all.map(CriterionSummary::from).collect())
     }
 
     /// A small set of tests that covers all that is covered, and those that do not end well.

@@ -1,6 +1,8 @@
-//! What tests of several crates share: a generator of C programs and the golden-test runner.
+//! What tests of several crates share: a generator of C programs, oracles for what such a program
+//! does and covers, and the golden-test runner.
 //!
 //! For development only; nothing that users run depends on it.
 
 pub mod cgen;
 pub mod golden;
+pub mod oracle;

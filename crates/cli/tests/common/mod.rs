@@ -1,0 +1,159 @@
+//! A folder with a C file in it, and the command run on it.
+
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// The command under test.
+pub const LYDIAN: &str = env!("CARGO_BIN_EXE_lydian");
+
+/// A temporary folder in which commands run. Its `tmp` is the commands' own temporary folder.
+pub struct Workplace {
+    folder: tempfile::TempDir,
+}
+
+/// A command that ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Workplace {
+    /// A folder with `unit.c` in it.
+    pub fn with(text: &str) -> Self {
+        let this = Self { folder: tempfile::tempdir().expect("a temporary folder can be made") };
+        std::fs::create_dir(this.path("tmp")).expect("a folder can be made in it");
+        this.write("unit.c", text);
+        this
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        let text = std::fs::read_to_string(self.path(name));
+        text.unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub fn json(&self, name: &str) -> Value {
+        let text = self.read(name);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"))
+    }
+
+    /// The command with its words separated by spaces, not yet started.
+    pub fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(LYDIAN);
+        command.args(words.split_whitespace());
+        self.settle(&mut command);
+        command
+    }
+
+    /// Any program, run as the command would be.
+    pub fn settle(&self, command: &mut Command) {
+        command
+            .current_dir(self.folder.path())
+            .env("TMPDIR", self.path("tmp"))
+            .env_remove("LYDIAN_CLANG")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+    }
+
+    pub fn run(&self, words: &str) -> Ran {
+        Ran::of(&mut self.command(words))
+    }
+
+    /// Runs the command, which is to do what it was asked.
+    pub fn done(&self, words: &str) -> Ran {
+        let ran = self.run(words);
+        assert_eq!(ran.code, Some(0), "lydian {words}: {ran}");
+        ran
+    }
+
+    /// Runs the command, which is to fail with this code and these words.
+    pub fn refused(&self, words: &str, code: i32, said: &[&str]) -> Ran {
+        let ran = self.run(words);
+        ran.says(code, said);
+        ran
+    }
+
+    /// What the commands left in their temporary folder.
+    pub fn left_over(&self) -> Vec<PathBuf> {
+        entries(&self.path("tmp"))
+    }
+}
+
+/// The entries of a folder, in order.
+pub fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+impl Ran {
+    pub fn of(command: &mut Command) -> Self {
+        Self::from(command.output().expect("the command can be started"))
+    }
+
+    pub fn says(&self, code: i32, said: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self}");
+        for words in said {
+            assert!(self.err.contains(words), "`{words}` is missing: {self}");
+        }
+        assert!(!self.err.contains("panicked"), "{self}");
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ended with {:?}\n{}\n{}", self.code, self.out, self.err)
+    }
+}
+
+/// The figures of one function and criterion in the table as JSON: objectives, covered,
+/// infeasible, duplicate, unknown.
+pub fn figures(table: &Value, function: &str, criterion: &str) -> [u64; 5] {
+    let row = rows(table, function).into_iter().find(|row| row["criterion"] == criterion);
+    let row = row.unwrap_or_else(|| panic!("no {criterion} of {function} in {table:#}"));
+    ["objectives", "covered", "infeasible", "duplicate", "unknown"]
+        .map(|key| row[key].as_u64().unwrap_or_else(|| panic!("no number {key} in {row}")))
+}
+
+/// The rows of one function.
+pub fn rows<'a>(table: &'a Value, function: &str) -> Vec<&'a Value> {
+    let functions = table["functions"].as_array().expect("there is a list of functions");
+    let found = functions.iter().find(|found| found["name"] == function);
+    let found = found.unwrap_or_else(|| panic!("no {function} in {table:#}"));
+    found["criteria"].as_array().expect("a function has a list of criteria").iter().collect()
+}
+
+/// Waits until something is so. Panics with `what` after a generous time.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = std::time::Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,218 @@
+//! The main way: from a C file to a folder of tests, and from there to coverage.
+
+mod common;
+
+use common::{Workplace, entries, figures, rows};
+use serde_json::Value;
+
+const CLASSIFY: &str = "\
+int classify(int a, int b)
+{
+    if (a > 10 && b < 5)
+        return 1;
+    if (a == b)
+        return 2;
+    return 0;
+}
+";
+
+/// Two functions, one of them static, and a part between them for edits.
+fn two_functions(between: &str, limit: &str) -> String {
+    format!(
+        "{CLASSIFY}\n{between}\nstatic int clamp(int x)\n{{\n    return x > {limit} ? {limit} : x;\n}}\n\
+         int twice(int x) {{ return clamp(x) * 2; }}\n"
+    )
+}
+
+#[test]
+fn gen_leaves_a_folder_of_tests_and_a_table() {
+    let place = Workplace::with(CLASSIFY);
+    let ran = place.done("gen unit.c --function classify --criteria dc,cc,mcc,gacc,wm -o tests --json t.json");
+    for part in ["classify", "criterion", "infeasible", "dc", "wm", "100.0%"] {
+        assert!(ran.out.contains(part), "`{part}` is missing: {ran}");
+    }
+    let table = place.json("t.json");
+    assert_eq!(figures(&table, "classify", "dc"), [4, 4, 0, 0, 0]);
+    assert_eq!(figures(&table, "classify", "mcc"), [6, 6, 0, 0, 0]);
+    let [objectives, covered, infeasible, duplicate, unknown] = figures(&table, "classify", "wm");
+    assert!(objectives > 50 && unknown == 0);
+    assert_eq!(covered + infeasible + duplicate, objectives);
+
+    let names: Vec<String> = entries(&place.path("tests"))
+        .iter()
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.contains(&"tests.json".to_owned()) && names.contains(&"ledger.sqlite".to_owned()));
+    let tests = place.json("tests/tests.json");
+    let tests = tests["tests"].as_array().unwrap();
+    assert_eq!(Some(tests.len() as u64), table["functions"][0]["tests"].as_u64());
+    for test in tests {
+        let number = |name: &str| test["args"][name].as_i64().unwrap();
+        let (a, b) = (number("a"), number("b"));
+        let expected = if a > 10 && b < 5 { 1 } else { i64::from(a == b) * 2 };
+        assert_eq!(test["expected"]["result"].as_i64(), Some(expected), "{test}");
+    }
+    assert_eq!(place.left_over(), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn the_table_as_json_has_exactly_the_documented_members() {
+    let place = Workplace::with(CLASSIFY);
+    place.done("gen unit.c -c dc,cc --json t.json");
+    let keys = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    let table = place.json("t.json");
+    assert_eq!(keys(&table), ["functions"]);
+    let function = &table["functions"][0];
+    assert_eq!(keys(function), ["name", "criteria", "tests", "seconds"]);
+    assert!(function["seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0));
+    assert!(function["tests"].as_u64().is_some_and(|tests| tests > 0));
+    let names: Vec<&str> =
+        rows(&table, "classify").iter().map(|row| row["criterion"].as_str().unwrap()).collect();
+    assert_eq!(names, ["dc", "cc"]);
+    for row in rows(&table, "classify") {
+        let wanted = ["criterion", "objectives", "covered", "infeasible", "duplicate", "unknown"];
+        assert_eq!(keys(row), wanted);
+    }
+}
+
+#[test]
+fn cover_confirms_what_gen_claims() {
+    let place = Workplace::with(&two_functions("", "100"));
+    let criteria = "fc,stmt,bbc,bc,dc,cc,dcc,mcc,gacc,gicc,wm,idc,rte";
+    place.done(&format!("gen unit.c -c {criteria} --json gen.json -o tests"));
+    place.done(&format!("cover unit.c -c {criteria} --json cover.json --tests tests"));
+    let (claimed, measured) = (place.json("gen.json"), place.json("cover.json"));
+    for function in ["classify", "clamp", "twice"] {
+        for row in rows(&claimed, function) {
+            let criterion = row["criterion"].as_str().unwrap();
+            let claimed = figures(&claimed, function, criterion);
+            let measured = figures(&measured, function, criterion);
+            assert_eq!(claimed[..2], measured[..2], "{function} {criterion}");
+            assert_eq!(claimed[3], measured[3], "{function} {criterion}");
+            assert_eq!(measured[4], claimed[2] + claimed[4], "{function} {criterion}");
+        }
+    }
+}
+
+#[test]
+fn gen_and_cover_show_a_row_for_every_criterion_that_was_asked_for() {
+    let place = Workplace::with("int twice(int x) { return x * 2; }\n");
+    place.done("gen unit.c -c fc,dc --json gen.json");
+    place.done("cover unit.c -c fc,dc --json cover.json --tests tests");
+    for table in ["gen.json", "cover.json"] {
+        let table = place.json(table);
+        assert_eq!(figures(&table, "twice", "fc"), [1, 1, 0, 0, 0]);
+        assert_eq!(figures(&table, "twice", "dc"), [0; 5]);
+    }
+}
+
+#[test]
+fn cover_lists_what_no_test_covers() {
+    let place = Workplace::with(CLASSIFY);
+    let test = r#"{"version": 1, "source": "unit.c", "tests": [
+        {"name": "one", "function": "classify", "args": {"a": 11, "b": 4}}]}"#;
+    place.write("mine.json", test);
+    let ran = place.done("cover unit.c -c dc --tests mine.json --missing --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "classify", "dc"), [4, 1, 0, 0, 3]);
+    let missing: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("unit.c:")).collect();
+    assert_eq!(
+        missing,
+        [
+            "unit.c:3:9: classify dc d0 false: !((a > 10) && (b < 5))",
+            "unit.c:5:9: classify dc d1 true: a == b",
+            "unit.c:5:9: classify dc d1 false: !(a == b)",
+        ]
+    );
+}
+
+/// What the second run finds on its own, without exploring: with no path allowed.
+fn without_exploring(place: &Workplace) -> Value {
+    place.done("gen unit.c -c dc,cc,wm -o tests --max-paths 0 --time 0 --json again.json");
+    place.json("again.json")
+}
+
+fn same_figures(before: &Value, after: &Value, function: &str) -> bool {
+    ["dc", "cc", "wm"].iter().all(|criterion| {
+        figures(before, function, criterion) == figures(after, function, criterion)
+    })
+}
+
+#[test]
+fn a_second_run_continues_from_the_ledger() {
+    let place = Workplace::with(&two_functions("", "100"));
+    place.done("gen unit.c -c dc,cc,wm -o tests --json first.json");
+    let (first, again) = (place.json("first.json"), without_exploring(&place));
+    for function in ["classify", "clamp", "twice"] {
+        assert!(same_figures(&first, &again, function), "{function}: {first:#} {again:#}");
+    }
+    assert!(place.read("tests/tests.json").contains("clamp_1"));
+}
+
+#[test]
+fn an_edit_elsewhere_in_the_file_keeps_the_verdicts() {
+    let place = Workplace::with(&two_functions("", "100"));
+    place.done("gen unit.c -c dc,cc,wm -o tests --json first.json");
+    place.write("unit.c", &two_functions("/* moved */\nint unrelated(int q) { return q; }\n", "100"));
+    let (first, again) = (place.json("first.json"), without_exploring(&place));
+    for function in ["classify", "clamp", "twice"] {
+        assert!(same_figures(&first, &again, function), "{function}: {first:#} {again:#}");
+    }
+}
+
+#[test]
+fn an_edit_of_a_function_measures_its_tests_again_and_proves_nothing_from_before() {
+    let place = Workplace::with(&two_functions("", "100"));
+    place.done("gen unit.c -c dc,cc,wm -o tests --json first.json");
+    // No test of `x > 100` tells anything about the true side of this one.
+    place.write("unit.c", &two_functions("", "2147483600"));
+    let (first, again) = (place.json("first.json"), without_exploring(&place));
+    assert!(same_figures(&first, &again, "classify"), "{first:#} {again:#}");
+    let [objectives, covered, infeasible, ..] = figures(&again, "clamp", "dc");
+    assert_eq!((objectives, infeasible), (2, 0));
+    assert!(covered >= 1, "the old tests take at least one side: {again:#}");
+    place.done("gen unit.c -c dc,cc,wm -o tests --json third.json");
+    assert_eq!(figures(&place.json("third.json"), "clamp", "dc"), [2, 2, 0, 0, 0]);
+}
+
+#[test]
+fn what_no_input_can_reach_is_infeasible() {
+    let place = Workplace::with(
+        "int f(unsigned x) { unsigned y = x & 7; if (y > 8) return 1; if (x > 5 && x < 3) return 2; return 0; }\n",
+    );
+    place.done("gen unit.c -c dc,mcc --json t.json");
+    let table = place.json("t.json");
+    assert_eq!(figures(&table, "f", "dc"), [4, 2, 2, 0, 0]);
+    assert_eq!(figures(&table, "f", "mcc"), [6, 4, 2, 0, 0]);
+}
+
+#[test]
+fn static_functions_callbacks_externals_and_failing_allocation_are_all_reached() {
+    let place = Workplace::with(
+        "#include <stdlib.h>
+int read_sensor(int channel);
+static int between(int x) { return x > 3 && x < 9; }
+int from_sensor(void) { if (read_sensor(1) == 77 && read_sensor(2) == 78) return between(5); return 0; }
+int by_callback(int (*choose)(int), int x) { if (!choose) return -1; if (choose(x) == 12345) return 1; return 2; }
+int by_allocation(unsigned n) { char *p = malloc(n % 16 + 1); if (!p) return -1; p[0] = 3; int r = p[0]; free(p); return r; }
+",
+    );
+    place.done("gen unit.c -c dc,cc -o tests --json t.json");
+    let table = place.json("t.json");
+    assert_eq!(figures(&table, "between", "cc"), [4, 4, 0, 0, 0]);
+    assert_eq!(figures(&table, "from_sensor", "cc"), [4, 4, 0, 0, 0]);
+    assert_eq!(figures(&table, "by_callback", "dc"), [4, 4, 0, 0, 0]);
+    assert_eq!(figures(&table, "by_allocation", "dc"), [2, 2, 0, 0, 0]);
+    place.done("cover unit.c -c dc,cc --tests tests --json c.json");
+    let covered = place.json("c.json");
+    for function in ["between", "from_sensor", "by_callback", "by_allocation"] {
+        assert_eq!(figures(&covered, function, "dc"), figures(&table, function, "dc"));
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_suites() {
+    let place = Workplace::with(&two_functions("", "100"));
+    place.done("gen unit.c -o first --seed 7");
+    place.done("gen unit.c -o second --seed 7");
+    assert_eq!(place.read("first/tests.json"), place.read("second/tests.json"));
+}

@@ -1,0 +1,442 @@
+//! Oracles: the independent ways in which a test of a program can be run and judged.
+//!
+//! The parties are the interpreter, which evaluates every label's predicate on the states that it
+//! passes ([`Subject::interpret`]), the natively compiled and instrumented program
+//! ([`Subject::measurer`]), the symbolic engine ([`Subject::explore`]) and the local prover
+//! ([`Subject::proved_infeasible`]). They share the front end, so a fault there is seen only by a
+//! native run that is compiled from the text itself.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use lydian_base::{Budget, CancelToken, EntityId, Rng, SourceMap};
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{LoadRequest, ParseRequest};
+use lydian_ir::arith::Overflow;
+use lydian_ir::interp::{self, DecisionEvent, Observer, Plan, View};
+use lydian_ir::source::RootId;
+use lydian_ir::stmt::{BranchOrigin, Edge};
+use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
+use lydian_ir::trap::may_trap;
+use lydian_ir::{CType, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Purity, Truth};
+use lydian_native::{Limits, MeasureRequest, Measurer, Optimization, RewriteRequest};
+use lydian_objective::event::Event as LabelEvent;
+use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Request, Site, annotate};
+use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
+use lydian_smt::{ChainConfig, TermPool, standard_chain};
+use lydian_symex::exec::{Event, Unreached};
+use lydian_symex::inputs::{InputSpec, Settings, prepare};
+use lydian_symex::{Config, FoundTest, Summary};
+use rustc_hash::FxHashMap;
+
+/// A C text, read and annotated.
+pub struct Subject {
+    /// The program.
+    pub program: Program,
+    /// Its text.
+    pub map: SourceMap,
+    /// The objectives of every function with a body, in the program's order.
+    pub objectives: Vec<FunctionObjectives>,
+    /// The functions of `objectives`.
+    pub functions: Vec<FuncId>,
+    /// Whether conditions that evaluation does not reach are unknown, pure or not.
+    pub short_circuit: bool,
+    tables: Tables,
+}
+
+/// What an exploration gave.
+pub struct Explored {
+    /// Its tests, in the order of their finding.
+    pub tests: Vec<FoundTest>,
+    /// What it says of itself.
+    pub summary: Summary,
+}
+
+impl Subject {
+    /// Reads a C text and makes the objectives of all its functions. Panics where it is rejected:
+    /// generated programs are valid.
+    pub fn read(text: &str, criteria: &[Criterion], short_circuit: bool) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let file = folder.path().join("subject.c");
+        std::fs::write(&file, text).expect("a temporary file can be written");
+        Self::load(&file, criteria, short_circuit)
+    }
+
+    fn load(file: &Path, criteria: &[Criterion], short_circuit: bool) -> Self {
+        let request = LoadRequest::new(ParseRequest::new(file, CompileFlags::default()));
+        let unit = lydian_frontend::load(&request).unwrap_or_else(|error| panic!("{error}"));
+        assert!(unit.diagnostics.is_empty(), "{:?}", unit.diagnostics);
+        let mut program = unit.program;
+        prepare(&mut program);
+        let functions: Vec<FuncId> = program.defined().map(|(id, _)| id).collect();
+        let request = Request::new(criteria);
+        let annotated = functions.iter().map(|id| {
+            let annotation = annotate(&program, &unit.source, *id, &request);
+            annotation.expect("the function has a body").objectives
+        });
+        let objectives: Vec<FunctionObjectives> = annotated.collect();
+        let tables = Tables::new(&program, &objectives);
+        Self { program, map: unit.source, objectives, functions, short_circuit, tables }
+    }
+
+    /// Compiles the instrumented text; `level` as for the command line.
+    pub fn measurer(&self, level: Optimization) -> Measurer<'_> {
+        let request = MeasureRequest {
+            rewrite: RewriteRequest {
+                map: &self.map,
+                program: &self.program,
+                watched: &self.objectives,
+                short_circuit: self.short_circuit,
+                overflow_traps: false,
+            },
+            flags: &[],
+            entries: &self.functions,
+            modelled: &|name: &str| lydian_ir::libc::model_named(name).is_some(),
+            level,
+            compiler: "clang-19",
+        };
+        let limits = Limits { test: Duration::from_secs(2), ..Limits::default() };
+        Measurer::new(request, limits).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Runs a test in the interpreter; its outcome, and for each function of `objectives` the
+    /// labels covered, in order.
+    pub fn interpret(&self, test: &Test) -> (interp::Outcome, Vec<Vec<LabelId>>) {
+        let mut watch = Watch::new(self);
+        let options = interp::Options::default();
+        let outcome = interp::run(&self.program, test, &options, &mut watch);
+        let outcome = outcome.unwrap_or_else(|error| panic!("{error}: {test:?}"));
+        let covered = watch.covered.into_iter().map(|set| set.into_iter().collect());
+        (outcome, covered.collect())
+    }
+
+    /// Explores one function, with its own labels and those of all others, under these settings.
+    pub fn explore(&self, func: FuncId, settings: &str, config: &Config, time: Duration) -> Explored {
+        let settings = Settings::from_toml_str(settings).expect("the settings are valid");
+        let spec = InputSpec::new(&self.program, settings);
+        let mut solver = standard_chain(&ChainConfig::default());
+        let budget = Budget::start(Some(time), CancelToken::new());
+        let mut tests = Vec::new();
+        let mut sink = |event: Event| {
+            if let Event::Test(found) = event {
+                tests.push(*found);
+            }
+        };
+        let config = Config {
+            unreached: match self.short_circuit {
+                true => Unreached::Unknown,
+                false => Unreached::Evaluated,
+            },
+            ..config.clone()
+        };
+        let summary = lydian_symex::explore(
+            &self.program,
+            func,
+            &spec,
+            &self.objectives,
+            &config,
+            &mut *solver,
+            &budget,
+            &mut sink,
+        );
+        let summary = summary.unwrap_or_else(|error| panic!("{error}"));
+        Explored { tests, summary }
+    }
+
+    /// The labels of the function at `index` that no state makes true, says the local prover
+    /// within `time`; those left are not asked about.
+    pub fn proved_infeasible(&self, index: usize, time: Duration) -> Vec<LabelId> {
+        let objectives = &self.objectives[index];
+        let body = self.program.functions[objectives.function].body.as_ref();
+        let body = body.expect("functions with objectives have bodies");
+        let semantics = Semantics { overflow: Overflow::Wrap, short_circuit: self.short_circuit };
+        let mut prover = LocalProver::new(&self.program.types, body, objectives, semantics);
+        let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
+        let limits = lydian_smt::Limits::time(Duration::from_millis(10));
+        let budget = Budget::start(Some(time), CancelToken::new());
+        let mut proved = Vec::new();
+        for (id, label) in objectives.labels.iter() {
+            if budget.exceeded().is_some() {
+                break;
+            }
+            let outcome = prover.prove(&mut pool, &mut *solver, &limits, label);
+            if matches!(outcome, LocalOutcome::Infeasible) {
+                proved.push(id);
+            }
+        }
+        proved
+    }
+
+    /// What a label is, for a failure's message.
+    pub fn describe(&self, index: usize, label: LabelId) -> String {
+        let objectives = &self.objectives[index];
+        let name = &self.program.functions[objectives.function].name;
+        let label = &objectives.labels[label];
+        format!("{name} at {}: {} ({:?})", label.place, label.text, label.site)
+    }
+
+    /// A random call of a function. Pointers to integers get an array of `length` elements of
+    /// their own; numbers are small, at a limit of their type, or anything.
+    pub fn random_test(&self, func: FuncId, length: u64, rng: &mut Rng) -> Test {
+        let function = &self.program.functions[func];
+        let types = &self.program.types;
+        let CType::Function { params, .. } = types.get(function.ty) else {
+            panic!("{} has the type of a function", function.name)
+        };
+        let mut objects: Vec<TestObject> = Vec::new();
+        let mut args = Vec::new();
+        for (index, ty) in params.iter().enumerate() {
+            let size = types.size(*ty).expect("parameters have sizes") as usize;
+            let CType::Pointer { pointee, .. } = types.get(*ty) else {
+                args.push(plain(random_bytes(size, is_bool(types.get(*ty)), rng)));
+                continue;
+            };
+            let element = types.size(*pointee).expect("what is pointed to has a size");
+            let bytes = (0..length).flat_map(|_| random_bytes(element as usize, false, rng));
+            let target = PointerTarget::Object(objects.len() as u32, 0);
+            args.push(Image { bytes: vec![0; 8], pointers: vec![ImagePointer { offset: 0, target }] });
+            objects.push(TestObject {
+                name: function.param_names.get(index).cloned().unwrap_or_default(),
+                address: INPUT_REGION + 0x1000 * objects.len() as u64,
+                ty: *pointee,
+                count: length,
+                align: types.align(*pointee),
+                image: plain(bytes.collect()),
+                read_only: false,
+            });
+        }
+        let function = function.name.clone();
+        Test { function, objects, args, globals: Vec::new(), externals: Vec::new() }
+    }
+}
+
+fn is_bool(ty: &CType) -> bool {
+    matches!(ty, CType::Int { kind: lydian_ir::IntKind::Bool, .. })
+}
+
+fn plain(bytes: Vec<u8>) -> Image {
+    Image { bytes, pointers: Vec::new() }
+}
+
+/// Bytes of a number: small, at a limit, or anything.
+fn random_bytes(size: usize, boolean: bool, rng: &mut Rng) -> Vec<u8> {
+    let value = match rng.below(4) {
+        _ if boolean => rng.below(2),
+        0 => rng.below(16).wrapping_sub(4),
+        1 => {
+            let limits = [0, 1, u64::MAX, 1 << (8 * size - 1), (1 << (8 * size - 1)) - 1, 255];
+            limits[rng.below(limits.len() as u64) as usize]
+        }
+        2 => rng.below(700).wrapping_sub(100),
+        _ => rng.next_u64(),
+    };
+    value.to_le_bytes()[..size].to_vec()
+}
+
+/// Changes one number of a test a little, so that inputs near those that an engine found are tried.
+pub fn disturb(program: &Program, test: &mut Test, rng: &mut Rng) {
+    let func = program.function_named(&test.function).expect("the test is the program's");
+    let ty = program.types.get(program.functions[func].ty);
+    let CType::Function { params, .. } = ty else { return };
+    let booleans: Vec<bool> = params.iter().map(|ty| is_bool(program.types.get(*ty))).collect();
+    let numbers = |image: &Image| image.pointers.is_empty() && !image.bytes.is_empty();
+    let candidates: Vec<usize> =
+        (0..test.args.len()).filter(|at| numbers(&test.args[*at])).collect();
+    let objects = test.objects.len();
+    let choice = rng.below((candidates.len() + objects) as u64) as usize;
+    let (bytes, boolean) = match candidates.get(choice) {
+        Some(at) => {
+            (&mut test.args[*at].bytes[..], booleans.get(*at).copied().unwrap_or(false))
+        }
+        None => {
+            let bytes = &mut test.objects[choice - candidates.len()].image.bytes;
+            let at = 4 * rng.below((bytes.len() / 4) as u64) as usize;
+            (&mut bytes[at..at + 4], false)
+        }
+    };
+    if boolean {
+        bytes[0] ^= 1;
+        return;
+    }
+    let mut value = [0; 8];
+    value[..bytes.len()].copy_from_slice(bytes);
+    let value = u64::from_le_bytes(value);
+    let value = match rng.below(4) {
+        0 => value.wrapping_add(1),
+        1 => value.wrapping_sub(1),
+        2 => value ^ 1 << rng.below(8 * bytes.len() as u64),
+        _ => value.wrapping_neg(),
+    };
+    let size = bytes.len();
+    bytes.copy_from_slice(&value.to_le_bytes()[..size]);
+}
+
+/// What identifies a mutant's value in one evaluation of a decision.
+type MutantKey = (usize, ConditionId, ExprId);
+
+/// The labels by site, and their expressions ready for evaluation.
+#[derive(Default)]
+struct Tables {
+    index: FxHashMap<FuncId, usize>,
+    sites: Vec<FxHashMap<Site, Vec<LabelId>>>,
+    /// The mutants of each condition.
+    mutants: Vec<FxHashMap<(DecisionId, ConditionId), Vec<ExprId>>>,
+    /// Each with whether it may trap.
+    plans: FxHashMap<(usize, ExprId), (Plan, bool)>,
+}
+
+impl Tables {
+    fn new(program: &Program, all: &[FunctionObjectives]) -> Self {
+        let mut tables = Self::default();
+        for (index, objectives) in all.iter().enumerate() {
+            let body = program.functions[objectives.function].body.as_ref();
+            let body = body.expect("functions with objectives have bodies");
+            let exprs = &objectives.exprs;
+            let types = body.types_in(exprs);
+            let mut sites: FxHashMap<Site, Vec<LabelId>> = FxHashMap::default();
+            let mut mutants: FxHashMap<_, Vec<ExprId>> = FxHashMap::default();
+            for (id, label) in objectives.labels.iter() {
+                sites.entry(label.site).or_default().push(id);
+                label.pred.for_each_expr(&mut |expr| {
+                    tables.plans.entry((index, expr)).or_insert_with(|| {
+                        let traps = may_trap(program, body, exprs, expr, Overflow::Wrap);
+                        (Plan::new(program, exprs, &types, expr), traps)
+                    });
+                });
+                if let Site::Decision(decision) = label.site {
+                    for_each_mutant(&label.pred, &mut |condition, expr| {
+                        mutants.entry((decision, condition)).or_default().push(expr);
+                    });
+                }
+            }
+            tables.index.insert(objectives.function, index);
+            tables.sites.push(sites);
+            tables.mutants.push(mutants);
+        }
+        tables
+    }
+}
+
+/// Evaluates predicates where their sites are passed, as `semantics.md` says. Recursive functions
+/// whose conditions call themselves are beyond it: a mutant's value is kept by function alone.
+struct Watch<'a> {
+    subject: &'a Subject,
+    values: FxHashMap<MutantKey, Truth>,
+    covered: Vec<BTreeSet<LabelId>>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(subject: &'a Subject) -> Self {
+        let covered = vec![BTreeSet::new(); subject.objectives.len()];
+        Self { subject, values: FxHashMap::default(), covered }
+    }
+
+    fn pass(&mut self, view: &View<'_>, site: Site, event: Option<&DecisionEvent>) {
+        let tables = &self.subject.tables;
+        let Some(&index) = tables.index.get(&view.function()) else { return };
+        let Some(labels) = tables.sites[index].get(&site) else { return };
+        let at = At { watch: self, view, index, event };
+        let objectives = &self.subject.objectives[index];
+        let known = &self.covered[index];
+        let covered: Vec<LabelId> = labels
+            .iter()
+            .filter(|label| !known.contains(label))
+            .filter(|label| objectives.labels[**label].pred.eval(&at).is_true())
+            .copied()
+            .collect();
+        self.covered[index].extend(covered);
+    }
+}
+
+fn for_each_mutant(pred: &Pred, visit: &mut impl FnMut(ConditionId, ExprId)) {
+    match pred {
+        Pred::Mutant(condition, expr) => visit(*condition, *expr),
+        Pred::Not(a) => for_each_mutant(a, visit),
+        Pred::And(a, b) | Pred::Or(a, b) | Pred::Xor(a, b) => {
+            for_each_mutant(a, visit);
+            for_each_mutant(b, visit);
+        }
+        Pred::Const(_) | Pred::Cond(_) | Pred::Reached(_) | Pred::Expr(_) => {}
+    }
+}
+
+/// One passage of a site.
+struct At<'w, 'v> {
+    watch: &'w Watch<'w>,
+    view: &'v View<'v>,
+    index: usize,
+    event: Option<&'v DecisionEvent>,
+}
+
+impl LabelEvent for At<'_, '_> {
+    fn condition(&self, condition: ConditionId) -> Truth {
+        let event = self.event.expect("only decisions' labels ask for conditions");
+        match event.reached[condition.index()] {
+            Some(value) => Truth::from(value),
+            None if self.watch.subject.short_circuit => Truth::Unknown,
+            None => event.values[condition.index()],
+        }
+    }
+
+    fn reached(&self, condition: ConditionId) -> bool {
+        let event = self.event.expect("only decisions' labels ask for conditions");
+        event.reached[condition.index()].is_some()
+    }
+
+    fn mutant(&self, condition: ConditionId, expr: ExprId) -> Truth {
+        let event = self.event.expect("only decisions' labels ask for mutants");
+        if event.reached[condition.index()].is_some() {
+            let value = self.watch.values.get(&(self.index, condition, expr));
+            return *value.expect("a mutant is evaluated where its condition is");
+        }
+        let conditions = &self.view.body().decisions[event.decision].conditions;
+        let pure = conditions[condition].purity == Purity::Pure;
+        let (plan, traps) = &self.watch.subject.tables.plans[&(self.index, expr)];
+        match pure && !traps && !self.watch.subject.short_circuit {
+            true => truth(self.view, plan),
+            false => Truth::Unknown,
+        }
+    }
+
+    fn expr(&self, expr: ExprId) -> Truth {
+        truth(self.view, &self.watch.subject.tables.plans[&(self.index, expr)].0)
+    }
+}
+
+fn truth(view: &View<'_>, plan: &Plan) -> Truth {
+    Truth::from(view.eval_plan(plan).ok().map(|value| value.bits != 0))
+}
+
+impl Observer for Watch<'_> {
+    fn entry(&mut self, view: &View<'_>) {
+        self.pass(view, Site::Entry, None);
+    }
+
+    fn mark(&mut self, view: &View<'_>, mark: MarkId) {
+        self.pass(view, Site::Mark(mark), None);
+    }
+
+    fn edge(&mut self, view: &View<'_>, edge: Edge) {
+        self.pass(view, Site::Edge(edge), None);
+    }
+
+    fn root(&mut self, view: &View<'_>, root: RootId) {
+        self.pass(view, Site::Root(root), None);
+    }
+
+    fn condition(&mut self, view: &View<'_>, origin: &BranchOrigin) {
+        let tables = &self.subject.tables;
+        let Some(&index) = tables.index.get(&view.function()) else { return };
+        let key = (origin.decision, origin.condition);
+        let Some(mutants) = tables.mutants[index].get(&key) else { return };
+        for expr in mutants {
+            let value = truth(view, &tables.plans[&(index, *expr)].0);
+            self.values.insert((index, origin.condition, *expr), value);
+        }
+    }
+
+    fn decision(&mut self, view: &View<'_>, event: &DecisionEvent) {
+        self.pass(view, Site::Decision(event.decision), Some(event));
+    }
+}

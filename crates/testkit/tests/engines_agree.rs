@@ -1,0 +1,229 @@
+//! Random programs on which all engines must agree: interpreter, native measurement, symbolic
+//! exploration, local proofs.
+//!
+//! `LYDIAN_SEEDS=100..400` chooses the seeds; a failure names the seed and shows the program.
+
+use std::time::Duration;
+
+use lydian_base::Rng;
+use lydian_ir::interp::End;
+use lydian_ir::test::Test;
+use lydian_ir::{FuncId, Program};
+use lydian_native::{Measured, Optimization, Outcome};
+use lydian_objective::{Criterion, LabelId};
+use lydian_symex::exec::LabelRef;
+use lydian_symex::{Config, Ending, Limits, Mode};
+use lydian_testkit::cgen;
+use lydian_testkit::oracle::{Subject, disturb};
+
+/// Every criterion whose labels need no note of the user's.
+const CRITERIA: [Criterion; 13] = [
+    Criterion::Fc,
+    Criterion::Stmt,
+    Criterion::Bbc,
+    Criterion::Bc,
+    Criterion::Dc,
+    Criterion::Cc,
+    Criterion::Dcc,
+    Criterion::Mcc,
+    Criterion::Gacc,
+    Criterion::Gicc,
+    Criterion::Wm,
+    Criterion::Idc,
+    Criterion::Rte,
+];
+
+fn seeds(default: std::ops::Range<u64>) -> std::ops::Range<u64> {
+    let Ok(text) = std::env::var("LYDIAN_SEEDS") else { return default };
+    let parsed = text.split_once("..").and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?));
+    parsed.unwrap_or_else(|| panic!("LYDIAN_SEEDS is {text}, and not like 0..100"))
+}
+
+fn settings(name: &str) -> String {
+    let length = cgen::ARRAY_LENGTH;
+    format!("[function.{name}.places]\n\"a\" = {{ kind = \"array\", length = {length}, null = false }}\n")
+}
+
+/// Faults of one seed, each a line or more.
+struct Check<'a> {
+    subject: &'a Subject,
+    faults: Vec<String>,
+}
+
+impl Check<'_> {
+    fn fault(&mut self, text: String) {
+        // One fault of a program often shows in many tests.
+        if self.faults.len() < 12 {
+            self.faults.push(text);
+        }
+    }
+
+    fn names(&self, index: usize, labels: &[LabelId]) -> String {
+        let shown: Vec<String> =
+            labels.iter().take(5).map(|label| self.subject.describe(index, *label)).collect();
+        shown.join("\n    ")
+    }
+
+    /// Holds the native run of a test against the interpreter's.
+    fn same_run(&mut self, test: &Test, native: &Measured) -> Vec<Vec<LabelId>> {
+        let (outcome, covered) = self.subject.interpret(test);
+        let inputs = inputs(test);
+        if outcome.uninitialised.is_some() {
+            self.fault(format!("reads what was never written: {inputs}"));
+        }
+        match (&outcome.end, &native.run.outcome) {
+            (End::Returned, Outcome::Returned(bytes)) => {
+                if outcome.result.as_ref() != Some(bytes) {
+                    let result = &outcome.result;
+                    self.fault(format!("result: interpreter {result:?}, native {bytes:?}; {inputs}"));
+                }
+                if outcome.objects != native.run.objects {
+                    let (ours, theirs) = (&outcome.objects, &native.run.objects);
+                    self.fault(format!("objects: {ours:?}, native {theirs:?}; {inputs}"));
+                }
+            }
+            (End::Trapped(_), Outcome::Crashed(_)) => {}
+            (ours, theirs) => {
+                self.fault(format!("end: interpreter {ours:?}, native {theirs}; {inputs}"));
+            }
+        }
+        for (index, (ours, theirs)) in covered.iter().zip(&native.covered).enumerate() {
+            let missing: Vec<LabelId> =
+                ours.iter().filter(|label| !theirs.contains(label)).copied().collect();
+            let extra: Vec<LabelId> =
+                theirs.iter().filter(|label| !ours.contains(label)).copied().collect();
+            if !missing.is_empty() {
+                let names = self.names(index, &missing);
+                self.fault(format!("only the interpreter covers, on {inputs}:\n    {names}"));
+            }
+            if !extra.is_empty() {
+                let names = self.names(index, &extra);
+                self.fault(format!("only the native run covers, on {inputs}:\n    {names}"));
+            }
+        }
+        covered
+    }
+
+    /// No run covers what an engine says no run can.
+    fn nothing_impossible(&mut self, who: &str, test: &Test, covered: &[Vec<LabelId>], impossible: &[Vec<LabelId>]) {
+        for (index, (covered, impossible)) in covered.iter().zip(impossible).enumerate() {
+            let wrong: Vec<LabelId> =
+                covered.iter().filter(|label| impossible.contains(label)).copied().collect();
+            if !wrong.is_empty() {
+                let names = self.names(index, &wrong);
+                self.fault(format!(
+                    "WRONG INFEASIBLE by {who}, covered on {}:\n    {names}",
+                    inputs(test)
+                ));
+            }
+        }
+    }
+}
+
+fn inputs(test: &Test) -> String {
+    let args: Vec<String> = test.args.iter().map(|image| format!("{:02x?}", image.bytes)).collect();
+    let objects: Vec<String> =
+        test.objects.iter().map(|object| format!("{:02x?}", object.image.bytes)).collect();
+    format!("({}) {}", args.join(", "), objects.join(", "))
+}
+
+fn function(program: &Program, name: &str) -> FuncId {
+    program.function_named(name).expect("the program was made with it")
+}
+
+/// Everything on one random program. The faults that were found.
+fn check(seed: u64, text: &str) -> Vec<String> {
+    let short_circuit = seed % 3 == 2;
+    let subject = Subject::read(text, &CRITERIA, short_circuit);
+    let func = function(&subject.program, "f");
+    let level = if seed.is_multiple_of(4) { Optimization::None } else { Optimization::Some };
+    let mut measurer = subject.measurer(level);
+    let mut check = Check { subject: &subject, faults: Vec::new() };
+    let unwatched: Vec<String> =
+        measurer.plan().unwatched.iter().map(|label| label.reason.clone()).collect();
+    if let Some(first) = unwatched.first() {
+        check.fault(format!("{} labels cannot be measured: {first}", unwatched.len()));
+    }
+
+    let t0=std::time::Instant::now();
+    let config = Config {
+        mode: if seed % 5 == 4 { Mode::Direct } else { Mode::Tight },
+        limits: Limits { query_time: Some(Duration::from_millis(500)), ..Limits::default() },
+        ..Config::default()
+    };
+    let limit = Duration::from_millis(1500);
+    let explored = subject.explore(func, &settings("f"), &config, limit);
+    let mut impossible = vec![Vec::new(); subject.functions.len()];
+    if explored.summary.complete {
+        for left in explored.summary.left.iter().filter(|left| left.reasons.is_empty()) {
+            impossible[index(&subject, &left.label)].push(left.label.label);
+        }
+    }
+    eprintln!("explore {:?} complete {} left {} tests {}",t0.elapsed(), explored.summary.complete, explored.summary.left.len(), explored.tests.len());
+    let proofs = Duration::from_millis(400);
+    let proved: Vec<Vec<LabelId>> = (0..subject.functions.len())
+        .map(|index| subject.proved_infeasible(index, proofs))
+        .collect();
+
+    eprintln!("proved {:?}",t0.elapsed());
+    let mut tests: Vec<Test> = Vec::new();
+    for found in &explored.tests {
+        tests.push(found.test.clone());
+    }
+    let claimed = tests.len();
+    let mut rng = Rng::new(seed ^ 0x5eed);
+    for number in 0..150 {
+        let mut test = match claimed {
+            0 => subject.random_test(func, cgen::ARRAY_LENGTH, &mut rng),
+            _ if number % 2 == 0 => subject.random_test(func, cgen::ARRAY_LENGTH, &mut rng),
+            _ => tests[number * 7 % claimed].clone(),
+        };
+        disturb(&subject.program, &mut test, &mut rng);
+        tests.push(test);
+    }
+    let measured = measurer.measure(&tests).unwrap_or_else(|error| panic!("{error}"));
+    eprintln!("measured {:?}",t0.elapsed());
+    for (at, (test, native)) in tests.iter().zip(&measured).enumerate() {
+        let covered = check.same_run(test, native);
+        check.nothing_impossible("exploration", test, &covered, &impossible);
+        check.nothing_impossible("local proof", test, &covered, &proved);
+        let Some(found) = explored.tests.get(at) else { continue };
+        if found.ending == Ending::Returned && !matches!(native.run.outcome, Outcome::Returned(_)) {
+            check.fault(format!("foreseen to return, but: {}", native.run.outcome));
+        }
+        for claim in &found.covers {
+            let index = index(&subject, claim);
+            let confirmed = native.covered[index].contains(&claim.label);
+            if !confirmed || !covered[index].contains(&claim.label) {
+                let who = if confirmed { "the interpreter" } else { "the native run" };
+                let name = subject.describe(index, claim.label);
+                check.fault(format!("claimed, not covered in {who}: {name}; {}", inputs(test)));
+            }
+        }
+    }
+    eprintln!("done {:?}",t0.elapsed());
+    check.faults
+}
+
+fn index(subject: &Subject, label: &LabelRef) -> usize {
+    let found = subject.functions.iter().position(|func| *func == label.func);
+    found.expect("the label is of a function that was given")
+}
+
+fn check_all(seeds: std::ops::Range<u64>, generate: impl Fn(u64) -> String + Sync) {
+    let mut report = String::new();
+    for seed in seeds {
+        let text = generate(seed);
+        let result = std::panic::catch_unwind(|| check(seed, &text));
+        let faults = result.unwrap_or_else(|_| vec!["an engine panicked (see above)".into()]);
+        if !faults.is_empty() {
+            report += &format!("seed {seed}:\n  {}\n{text}\n", faults.join("\n  "));
+        }
+    }
+    assert!(report.is_empty(), "{report}");
+}
+
+#[test]
+fn interpreter_native_runs_exploration_and_proofs_agree_on_random_functions() {
+    check_all(seeds(0..5), |seed| cgen::function("f", seed));
+}
