@@ -38,6 +38,17 @@ pub fn function(name: &str, seed: u64) -> String {
     writer.text
 }
 
+/// The text of a function `NAME(p0, p1, p2, int *a)` that returns `long`, small enough to be
+/// explored completely, with what [`function`] has not: side effects and calls in conditions,
+/// values that are decisions, `?:` in tests, `do` and `while`, `goto`, a struct, a global, a
+/// static local, and floats.
+pub fn small_function(name: &str, seed: u64) -> String {
+    let mut writer =
+        Writer { rng: Rng::new(seed), names: Vec::new(), text: String::new(), loops: 0 };
+    writer.small(name);
+    writer.text
+}
+
 struct Writer {
     rng: Rng,
     names: Vec<String>,
@@ -149,6 +160,150 @@ impl Writer {
         self.line(indent, "}");
     }
 
+    fn small(&mut self, name: &str) {
+        let types = [(); 3].map(|()| self.pick(&TYPES));
+        let _ = writeln!(
+            self.text,
+            "struct {name}_pair {{ short first; unsigned flag : 3; int low : 5; }};\n\
+             static int {name}_count = 3;\n\
+             static int {name}_odd(int x) {{ return (x & 1) && x != 5; }}\n\
+             static int {name}_step(void) {{ return ++{name}_count; }}\n\
+             long {name}({} p0, {} p1, {} p2, int *a)\n{{\n    \
+             static int kept = 1;\n    struct {name}_pair s = {{ (short)p0, p1 & 7, 2 }};\n    \
+             long r = 0;",
+            types[0], types[1], types[2]
+        );
+        self.names = ["p0", "p1", "p2", "r", "a[2]", "s.first", "s.flag", "s.low", "kept"]
+            .map(String::from)
+            .into();
+        let count = 2 + self.rng.below(3);
+        for _ in 0..count {
+            self.small_statement(name, 1);
+        }
+        let _ = writeln!(self.text, "    return r + s.first + kept;\n}}");
+    }
+
+    fn small_statement(&mut self, name: &str, indent: usize) {
+        let number = self.loops;
+        self.loops += 1;
+        match self.rng.below(12) {
+            0 | 1 => {
+                let target = self.pick(&["r", "p0", "s.first", "s.flag", "s.low", "a[1]", "kept"]);
+                let (op, value) = (self.pick(&["=", "+=", "-=", "^=", "|="]), self.easy_value(1));
+                self.line(indent, &format!("{target} {op} {value};"));
+            }
+            2 => {
+                let test = self.easy_test(name, 2);
+                self.line(indent, &format!("r += {test};"));
+            }
+            3 => {
+                let (test, other) = (self.easy_test(name, 2), self.easy_test(name, 1));
+                self.line(indent, &format!("_Bool b{number} = {test};"));
+                self.line(indent, &format!("if (b{number} ? {other} : !({other})) r += 5;"));
+            }
+            4 => {
+                let value = self.easy_value(1);
+                self.line(indent, &format!("int n{number} = ({value}) & 3;"));
+                let test = self.easy_test(name, 1);
+                self.line(indent, &format!("while (n{number}-- > 0 && {test}) r += 3;"));
+            }
+            5 => {
+                let test = self.easy_test(name, 1);
+                self.line(indent, &format!("int n{number} = 0;"));
+                self.line(indent, &format!("do r ^= 7; while (++n{number} < 3 && {test});"));
+            }
+            6 => {
+                let test = self.easy_test(name, 2);
+                self.line(indent, &format!("if ({test}) goto out{number};"));
+                self.line(indent, "r += 100;");
+                self.line(indent, &format!("out{number}: r++;"));
+            }
+            7 => {
+                let value = self.easy_value(1);
+                let low = self.rng.below(5);
+                self.line(indent, &format!("switch ({value}) {{"));
+                self.line(indent, &format!("case {low}: r += 2;"));
+                self.line(indent, &format!("case 7 ... 9: r += 3; break;"));
+                self.line(indent, "case -1: r -= 4; break;");
+                self.line(indent, "}");
+            }
+            8 => {
+                let (value, limit) = (self.easy_value(0), self.pick(&["0.5", "-2.0", "7.25"]));
+                self.line(indent, &format!("double d{number} = (signed char)({value}) * 0.5;"));
+                let test = self.easy_test(name, 0);
+                self.line(indent, &format!("if (d{number} > {limit} || {test}) r += 11;"));
+            }
+            9 => {
+                let test = self.easy_test(name, 2);
+                let index = self.easy_value(0);
+                self.line(indent, &format!("if ({test}) r += a[({index}) & 7];"));
+            }
+            _ => {
+                let test = self.easy_test(name, 3);
+                self.line(indent, &format!("if ({test}) {{"));
+                if indent < 3 {
+                    self.small_statement(name, indent + 1);
+                }
+                self.line(indent + 1, "r += 13;");
+                self.line(indent, "}");
+            }
+        }
+    }
+
+    /// A Boolean expression that a solver decides at once.
+    fn easy_test(&mut self, name: &str, depth: u32) -> String {
+        if depth == 0 || self.rng.below(4) == 0 {
+            let a = self.easy_value(1);
+            return match self.rng.below(12) {
+                0 => format!("({a})"),
+                1 => format!("{name}_odd({a})"),
+                2 => "(p1 += 3) > 10".to_owned(),
+                3 => format!("{name}_step() > 4"),
+                4 => format!("a[({a}) & 7] == 3"),
+                5 => "p2++".to_owned(),
+                _ => {
+                    let b = self.easy_value(1);
+                    format!("({a}) {} ({b})", self.pick(&["==", "!=", "<", "<=", ">", ">="]))
+                }
+            };
+        }
+        let mut part = || self.easy_test(name, depth - 1);
+        let (a, b) = (part(), part());
+        match self.rng.below(10) {
+            0..=2 => format!("(({a}) && ({b}))"),
+            3..=5 => format!("(({a}) || ({b}))"),
+            6 => format!("!({a})"),
+            7 => format!("((({a}) != 0) ^ (({b}) != 0))"),
+            8 => format!("((({a}) != 0) & (({b}) != 0))"),
+            _ => {
+                let c = self.easy_test(name, 0);
+                format!("(({c}) ? ({a}) : ({b}))")
+            }
+        }
+    }
+
+    /// An integer expression without multiplication and division.
+    fn easy_value(&mut self, depth: u32) -> String {
+        if depth == 0 || self.rng.below(3) == 0 {
+            return match self.rng.below(4) {
+                0 => (self.rng.below(24) as i64 - 4).to_string(),
+                1 => self.pick(&["0", "1", "255", "2147483647", "3u", "-1L", "128"]).to_owned(),
+                _ => {
+                    let at = self.rng.below(self.names.len() as u64) as usize;
+                    self.names[at].clone()
+                }
+            };
+        }
+        let (a, b) = (self.easy_value(depth - 1), self.easy_value(depth - 1));
+        match self.rng.below(8) {
+            0 => format!("({a}) << 2"),
+            1 => format!("({a}) >> 1"),
+            2 => format!("({})({a})", self.pick(&TYPES)),
+            3 => format!("-({a})"),
+            _ => format!("({a}) {} ({b})", self.pick(&["+", "-", "&", "|", "^"])),
+        }
+    }
+
     /// A Boolean expression.
     fn test(&mut self, depth: u32) -> String {
         if depth == 0 || self.rng.below(3) == 0 {
@@ -209,7 +364,9 @@ mod tests {
     fn generated_functions_compile() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("all.c");
-        let text: String = (0..40).map(|seed| function(&format!("f{seed}"), seed)).collect();
+        let large = (0..40).map(|seed| function(&format!("f{seed}"), seed));
+        let small = (0..40).map(|seed| small_function(&format!("g{seed}"), seed));
+        let text: String = large.chain(small).collect();
         std::fs::write(&file, &text).unwrap();
         let output = std::process::Command::new("cc")
             .args(["-fsyntax-only", "-w"])

@@ -43,6 +43,11 @@ impl Engine<'_, '_> {
 
     /// Whether some input takes the path and makes `extra` true.
     pub(super) fn ask(&mut self, state: &State, extra: Option<Term>) -> Feasible {
+        // A solver that has no time left would still translate the question first, and a place with
+        // many labels asks many.
+        if let Some(reason) = self.budget.exceeded() {
+            return Feasible::Unknown(Cut::Stopped(reason));
+        }
         let mut assumptions = Vec::with_capacity(state.facts.len() + 1);
         assumptions.extend_from_slice(&state.facts);
         assumptions.extend(extra);
