@@ -97,7 +97,7 @@ pub(crate) struct GenArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LimitArgs {
     /// Seconds for each function
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     pub(crate) time: f64,
     /// Milliseconds for each question to the solver
     #[arg(long, value_name = "MS", default_value_t = 2000)]
@@ -117,6 +117,14 @@ pub(crate) struct LimitArgs {
     /// Milliseconds for one native test
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     pub(crate) test_time: u64,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("{text} is no number"))?;
+    match seconds >= 0.0 {
+        true => Ok(seconds),
+        false => Err("a time is not negative".into()),
+    }
 }
 
 #[derive(Debug, Args)]

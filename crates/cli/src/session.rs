@@ -357,7 +357,8 @@ impl Session<'_, '_> {
     fn rows(&self) -> Result<Vec<CriterionSummary>, Failure> {
         let criteria: Vec<Criterion> = self.objectives.criteria.keys().copied().collect();
         let function = FunctionName { unit: self.unit, name: self.name() };
-        let mut rows = self.ledger.rows(function, self.scope, &criteria).map_err(ledger::failure)?;
+        let mut rows =
+            self.ledger.rows(function, self.scope, &criteria).map_err(ledger::failure)?;
         // The ledger has no row for a criterion that asks for nothing here.
         let all = criteria.into_iter().map(|criterion| {
             let known = rows.iter().position(|row| row.criterion == criterion);

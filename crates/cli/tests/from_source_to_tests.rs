@@ -27,7 +27,8 @@ fn two_functions(between: &str, limit: &str) -> String {
 #[test]
 fn gen_leaves_a_folder_of_tests_and_a_table() {
     let place = Workplace::with(CLASSIFY);
-    let ran = place.done("gen unit.c --function classify --criteria dc,cc,mcc,gacc,wm -o tests --json t.json");
+    let ran = place
+        .done("gen unit.c --function classify --criteria dc,cc,mcc,gacc,wm -o tests --json t.json");
     for part in ["classify", "criterion", "infeasible", "dc", "wm", "100.0%"] {
         assert!(ran.out.contains(part), "`{part}` is missing: {ran}");
     }
@@ -42,7 +43,9 @@ fn gen_leaves_a_folder_of_tests_and_a_table() {
         .iter()
         .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
         .collect();
-    assert!(names.contains(&"tests.json".to_owned()) && names.contains(&"ledger.sqlite".to_owned()));
+    assert!(
+        names.contains(&"tests.json".to_owned()) && names.contains(&"ledger.sqlite".to_owned())
+    );
     let tests = place.json("tests/tests.json");
     let tests = tests["tests"].as_array().unwrap();
     assert_eq!(Some(tests.len() as u64), table["functions"][0]["tests"].as_u64());
@@ -59,7 +62,8 @@ fn gen_leaves_a_folder_of_tests_and_a_table() {
 fn the_table_as_json_has_exactly_the_documented_members() {
     let place = Workplace::with(CLASSIFY);
     place.done("gen unit.c -c dc,cc --json t.json");
-    let keys = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    let keys =
+        |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
     let table = place.json("t.json");
     assert_eq!(keys(&table), ["functions"]);
     let function = &table["functions"][0];
@@ -152,7 +156,10 @@ fn a_second_run_continues_from_the_ledger() {
 fn an_edit_elsewhere_in_the_file_keeps_the_verdicts() {
     let place = Workplace::with(&two_functions("", "100"));
     place.done("gen unit.c -c dc,cc,wm -o tests --json first.json");
-    place.write("unit.c", &two_functions("/* moved */\nint unrelated(int q) { return q; }\n", "100"));
+    place.write(
+        "unit.c",
+        &two_functions("/* moved */\nint unrelated(int q) { return q; }\n", "100"),
+    );
     let (first, again) = (place.json("first.json"), without_exploring(&place));
     for function in ["classify", "clamp", "twice"] {
         assert!(same_figures(&first, &again, function), "{function}: {first:#} {again:#}");

@@ -16,8 +16,8 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::{SourceMap, Span};
-use lydian_ir::source::{MarkStyle, Point, RootId, RootKind};
-use lydian_ir::{Body, Expr, LocalId, Program, Stmt};
+use lydian_ir::source::{Capture, MarkStyle, Point, RootId, RootKind};
+use lydian_ir::{Body, DecisionKind, Expr, LocalId, Program, Stmt};
 use lydian_objective::{FunctionObjectives, LabelId, Pred, Site};
 
 use crate::harness::static_local;
@@ -113,12 +113,16 @@ mod rank {
     pub(super) const INSERT: u8 = 0;
     pub(super) const MARK: u8 = 1;
     pub(super) const SWITCH: u8 = 2;
-    pub(super) const DECISION: u8 = 3;
-    pub(super) const CONDITION: u8 = 4;
+    /// A root that has a capture of its own span, which is a decision's value.
+    pub(super) const ROOT_OF_DECISION: u8 = 3;
+    /// A capture of a decision's value.
+    pub(super) const CAPTURE_OF_DECISION: u8 = 4;
+    pub(super) const DECISION: u8 = 5;
+    pub(super) const CONDITION: u8 = 6;
     /// A root that has a capture of its own span.
-    pub(super) const CAPTURING_ROOT: u8 = 5;
-    pub(super) const CAPTURE: u8 = 6;
-    pub(super) const ROOT: u8 = 7;
+    pub(super) const CAPTURING_ROOT: u8 = 7;
+    pub(super) const CAPTURE: u8 = 8;
+    pub(super) const ROOT: u8 = 9;
 }
 
 /// Marks static locals as used: the optimiser then leaves them in memory, where tests find them.
@@ -355,8 +359,21 @@ impl<'a, 'p> Watch<'a, 'p> {
             }
             for capture in edit.captures() {
                 let action = Action::Capture { temp: capture.temp };
-                edits.push(Edit { span: capture.span, rank: rank::CAPTURE, action });
+                edits.push(Edit { span: capture.span, rank: self.capture_rank(capture), action });
             }
+        }
+    }
+
+    /// What is captured may be the value of a decision, or a part of its only condition.
+    fn capture_rank(&self, capture: &Capture) -> u8 {
+        let is_value = |id| {
+            let decision = &self.body.decisions[id];
+            decision.kind == DecisionKind::Value && decision.conditions.len() > 1
+        };
+        let mut sites = self.body.source.decisions.iter();
+        match sites.any(|site| site.span == capture.span && is_value(site.decision)) {
+            true => rank::CAPTURE_OF_DECISION,
+            false => rank::CAPTURE,
         }
     }
 
@@ -413,13 +430,17 @@ impl<'a, 'p> Watch<'a, 'p> {
             }
         }
         self.function.roots.insert(id, hooks);
-        let own = root.captures.iter().any(|capture| capture.span == root.span);
-        let rank = if own { rank::CAPTURING_ROOT } else { rank::ROOT };
+        let own = root.captures.iter().find(|capture| capture.span == root.span);
+        let rank = match own.map(|capture| self.capture_rank(capture)) {
+            Some(rank::CAPTURE_OF_DECISION) => rank::ROOT_OF_DECISION,
+            Some(_) => rank::CAPTURING_ROOT,
+            None => rank::ROOT,
+        };
         let action = Action::Root { function: self.number, root: id };
         edits.push(Edit { span: root.span, rank, action });
         for capture in &root.captures {
             let action = Action::Capture { temp: capture.temp };
-            edits.push(Edit { span: capture.span, rank: rank::CAPTURE, action });
+            edits.push(Edit { span: capture.span, rank: self.capture_rank(capture), action });
         }
     }
 

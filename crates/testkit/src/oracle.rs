@@ -112,7 +112,13 @@ impl Subject {
     }
 
     /// Explores one function, with its own labels and those of all others, under these settings.
-    pub fn explore(&self, func: FuncId, settings: &str, config: &Config, time: Duration) -> Explored {
+    pub fn explore(
+        &self,
+        func: FuncId,
+        settings: &str,
+        config: &Config,
+        time: Duration,
+    ) -> Explored {
         let settings = Settings::from_toml_str(settings).expect("the settings are valid");
         let spec = InputSpec::new(&self.program, settings);
         let mut solver = standard_chain(&ChainConfig::default());
@@ -195,7 +201,10 @@ impl Subject {
             let element = types.size(*pointee).expect("what is pointed to has a size");
             let bytes = (0..length).flat_map(|_| random_bytes(element as usize, false, rng));
             let target = PointerTarget::Object(objects.len() as u32, 0);
-            args.push(Image { bytes: vec![0; 8], pointers: vec![ImagePointer { offset: 0, target }] });
+            args.push(Image {
+                bytes: vec![0; 8],
+                pointers: vec![ImagePointer { offset: 0, target }],
+            });
             objects.push(TestObject {
                 name: function.param_names.get(index).cloned().unwrap_or_default(),
                 address: INPUT_REGION + 0x1000 * objects.len() as u64,
@@ -246,9 +255,7 @@ pub fn disturb(program: &Program, test: &mut Test, rng: &mut Rng) {
     let objects = test.objects.len();
     let choice = rng.below((candidates.len() + objects) as u64) as usize;
     let (bytes, boolean) = match candidates.get(choice) {
-        Some(at) => {
-            (&mut test.args[*at].bytes[..], booleans.get(*at).copied().unwrap_or(false))
-        }
+        Some(at) => (&mut test.args[*at].bytes[..], booleans.get(*at).copied().unwrap_or(false)),
         None => {
             let bytes = &mut test.objects[choice - candidates.len()].image.bytes;
             let at = 4 * rng.below((bytes.len() / 4) as u64) as usize;
