@@ -273,8 +273,12 @@ impl Writer {
             0..=2 => format!("(({a}) && ({b}))"),
             3..=5 => format!("(({a}) || ({b}))"),
             6 => format!("!({a})"),
-            7 => format!("((({a}) != 0) ^ (({b}) != 0))"),
-            8 => format!("((({a}) != 0) & (({b}) != 0))"),
+            // Both sides are evaluated, so the right one has no effects here.
+            op @ (7 | 8) => {
+                let (x, y) = (self.easy_value(1), self.easy_value(1));
+                let op = if op == 7 { "^" } else { "&" };
+                format!("((({a}) != 0) {op} (({x}) < ({y})))")
+            }
             _ => {
                 let c = self.easy_test(name, 0);
                 format!("(({c}) ? ({a}) : ({b}))")
