@@ -31,7 +31,7 @@ pub(crate) fn open(folder: &Path, fresh: bool) -> Result<Ledger, Failure> {
 /// The failure for trouble with the ledger.
 pub(crate) fn failure(error: LedgerError) -> Failure {
     let code = match error {
-        LedgerError::Full { .. } => ExitCode::Environment,
+        LedgerError::Full { .. } | LedgerError::Access { .. } => ExitCode::Environment,
         _ => ExitCode::Ledger,
     };
     Failure::new(code, Diagnostic::error("ledger", error.to_string()))

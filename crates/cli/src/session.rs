@@ -27,8 +27,9 @@ use crate::{ledger, measure, output};
 /// How long one local proof may take: most take no time at all, the others are left to exploration.
 const PROOF_TIME: Duration = Duration::from_millis(200);
 
-/// How long findings may wait before they are committed to the ledger.
-const COMMIT_EVERY: Duration = Duration::from_millis(500);
+/// Committing to the ledger may take one part of so many of an exploration's time. Findings come in
+/// bursts with long silence after them, so they do not wait for a fixed time.
+const COMMIT_SHARE: u32 = 10;
 
 /// Everything that one function's work needs.
 pub(crate) struct Session<'a, 'm> {
@@ -218,18 +219,23 @@ impl Session<'_, '_> {
         let (program, spec) = (&self.loaded.program, &self.loaded.spec);
         let mut solver = standard_chain(&ChainConfig::default());
         let mut pending = Vec::new();
-        let mut committed = Instant::now();
+        let mut next_commit = Instant::now();
         let mut trouble = None;
         let progress = self.progress;
         let mut sink = |event: Event| match event {
-            Event::Progress(counters) => progress.update(&counters),
             Event::Test(_) if trouble.is_some() => {}
-            Event::Test(found) => {
+            event => {
                 let handle = || -> Result<(), Failure> {
-                    pending.extend(self.confirm(*found, left, contradictions)?);
-                    if committed.elapsed() >= COMMIT_EVERY {
+                    match event {
+                        Event::Progress(counters) => progress.update(&counters),
+                        Event::Test(found) => {
+                            pending.extend(self.confirm(*found, left, contradictions)?);
+                        }
+                    }
+                    let begun = Instant::now();
+                    if !pending.is_empty() && begun >= next_commit {
                         self.record_tests(std::mem::take(&mut pending))?;
-                        committed = Instant::now();
+                        next_commit = Instant::now() + COMMIT_SHARE * begun.elapsed();
                     }
                     Ok(())
                 };

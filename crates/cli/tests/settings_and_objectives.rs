@@ -1,0 +1,218 @@
+//! What users say about inputs and objectives, and the list of objectives.
+
+mod common;
+
+use common::{Workplace, figures};
+
+const BAND: &str = "int band(int x) { if (x > 100) return 2; if (x < 0) return 1; return 0; }\n";
+
+/// The figures of `dc` for a function, with this `lydian.toml` beside the file.
+fn with_settings(text: &str, settings: &str, function: &str) -> [u64; 5] {
+    let place = Workplace::with(text);
+    place.write("lydian.toml", settings);
+    place.done(&format!("gen unit.c -c dc -f {function} --json t.json"));
+    figures(&place.json("t.json"), function, "dc")
+}
+
+#[test]
+fn a_range_restricts_an_input() {
+    let settings = "[function.band.places]\n\"x\" = { range = [0, 100] }\n";
+    assert_eq!(with_settings(BAND, settings, "band"), [4, 2, 2, 0, 0]);
+}
+
+#[test]
+fn a_precondition_restricts_the_inputs() {
+    let settings = "[function.band]\npreconditions = [\"x <= 100 && x != 7\"]\n";
+    assert_eq!(with_settings(BAND, settings, "band"), [4, 3, 1, 0, 0]);
+}
+
+#[test]
+fn a_pointer_that_is_not_null_and_a_length_are_taken_at_their_word() {
+    let text = "int f(const int *p, unsigned n) { if (!p) return -1; if (n > 3) return 1; return p[n]; }\n";
+    let settings = "[function.f.places]\n\"p\" = { length = \"n + 1\", max = 4, null = false }\n";
+    let place = Workplace::with(text);
+    place.write("lydian.toml", settings);
+    let ran = place.run("gen unit.c -c dc --json t.json");
+    match ran.code {
+        Some(0) => assert_eq!(figures(&place.json("t.json"), "f", "dc")[..3], [4, 2, 2]),
+        // Lengths are places, their multiples and numbers.
+        _ => ran.says(2, &["lydian.toml", "line 2"]),
+    }
+    let settings = "[function.f.places]\n\"p\" = { length = \"n\", max = 3, null = false }\n";
+    assert_eq!(with_settings(text, settings, "f")[..3], [4, 2, 2]);
+}
+
+#[test]
+fn a_stub_defines_what_the_program_leaves_undefined() {
+    let place =
+        Workplace::with("int ask(int); int f(int x) { if (ask(x) > 9) return 1; return 0; }\n");
+    place.write("stubs.c", "int ask(int x) { return x & 7; }\n");
+    place.write("lydian.toml", "stubs = [\"stubs.c\"]\n");
+    place.done("gen unit.c -c dc -f f --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "f", "dc"), [2, 1, 1, 0, 0]);
+}
+
+#[test]
+fn mistakes_in_the_settings_are_shown_with_their_line() {
+    let place = Workplace::with(BAND);
+    for (settings, said) in [
+        ("[function.band]\nprecondition = [\"x > 0\"]\n", "line 2"),
+        ("[function.band.places]\n\n\"x\" = { range = [9, 3] }\n", "empty"),
+        ("[defaults\n", "line 1"),
+        ("stubs = [\"absent.c\"]\n", "absent.c"),
+    ] {
+        place.write("lydian.toml", settings);
+        place.refused("gen unit.c", 2, &["error[configuration]", said]);
+    }
+}
+
+#[test]
+fn init_writes_a_file_that_gen_reads_back() {
+    let place = Workplace::with(
+        "int f(const char *s, const int *p, unsigned n) { if (*s == 'a' && n > 1) return p[n - 1] > 5; return 0; }\n",
+    );
+    place.done("gen unit.c -c dc,cc -o before --json before.json");
+    place.done("init unit.c");
+    let text = place.read("lydian.toml");
+    assert!(text.contains("[function.\"f\"") && text.contains('#'), "{text}");
+    place.refused("init unit.c", 2, &["lydian.toml"]);
+    place.done("init unit.c --force");
+    assert_eq!(place.read("lydian.toml"), text);
+    place.done("gen unit.c -c dc,cc -o after --json after.json");
+    let (before, after) = (place.json("before.json"), place.json("after.json"));
+    assert_eq!(figures(&before, "f", "cc"), figures(&after, "f", "cc"));
+}
+
+#[test]
+fn labels_of_the_user_are_reached_as_comments_and_as_calls() {
+    let place = Workplace::with(
+        "#ifndef __LYDIAN__\n#define lydian_label(name, predicate)\n#endif\n
+int f(int x, int y)
+{
+    int z = x ^ y;
+    //! meets: z == 42 && x > 1000
+    lydian_label(\"never\", (z & 1) > 1);
+    return z;
+}
+",
+    );
+    place.done("gen unit.c -c user -o tests --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "f", "user"), [2, 1, 1, 0, 0]);
+    let ran = place.done("objectives unit.c -c user");
+    assert!(ran.out.contains("meets: ") && ran.out.contains("never: "), "{ran}");
+    place.done("cover unit.c -c user --tests tests --json c.json");
+    assert_eq!(figures(&place.json("c.json"), "f", "user")[1], 1);
+}
+
+#[test]
+fn flags_come_from_the_command_line_or_from_a_database() {
+    let place = Workplace::with(
+        "#include \"limit.h\"\nint f(int x) { if (x > LIMIT + EXTRA) return 1; return 0; }\n",
+    );
+    std::fs::create_dir(place.path("inc")).unwrap();
+    place.write("inc/limit.h", "#define LIMIT 5\n");
+    place.refused("objectives unit.c -c dc", 3, &["limit.h"]);
+    let ran = place.done("objectives unit.c -c dc -- -Iinc -DEXTRA=2");
+    assert!(ran.out.contains("x > (5 + 2)") || ran.out.contains("x > 5 + 2"), "{ran}");
+    let folder = place.path("inc").parent().unwrap().display().to_string();
+    let entry = serde_json::json!([{
+        "directory": folder, "file": "unit.c",
+        "arguments": ["cc", "-Iinc", "-DEXTRA=3", "-c", "unit.c", "-o", "unit.o"],
+    }]);
+    place.write("commands.json", &entry.to_string());
+    place.done("objectives unit.c -c dc --compile-commands commands.json");
+    place.write("compile_commands.json", &entry.to_string());
+    place.done("gen unit.c -c dc --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "f", "dc"), [2, 2, 0, 0, 0]);
+    place.write("other.json", "[]");
+    place.refused("objectives unit.c --compile-commands other.json", 2, &["unit.c"]);
+}
+
+const CHECK: &str =
+    "int check(const int *p, int x) { int ok = x > 3; if (p && *p > x) ok = 0; return ok; }\n";
+
+#[test]
+fn objectives_are_listed_with_place_and_predicate() {
+    let place = Workplace::with(CHECK);
+    let ran = place.done("objectives unit.c -c dc,cc,mcc --json list.json");
+    let expected = "\
+check dc: 2 objectives
+  unit.c:1:54 d0 true: p && (*p > x)
+  unit.c:1:54 d0 false: !(p && (*p > x))
+check cc: 4 objectives
+  unit.c:1:54 d0.c0 true: p
+  unit.c:1:54 d0.c0 false: !p
+  unit.c:1:59 d0.c1 true: *p > x
+  unit.c:1:59 d0.c1 false: !(*p > x)
+";
+    assert!(ran.out.starts_with(expected), "{ran}");
+    let list = place.json("list.json");
+    let objectives = list["functions"][0]["objectives"].as_array().unwrap();
+    assert_eq!(objectives.len(), 10);
+    assert_eq!(objectives[0]["predicate"], "p && (*p > x)");
+    assert_eq!(
+        (objectives[0]["line"].as_u64(), objectives[0]["column"].as_u64()),
+        (Some(1), Some(54))
+    );
+}
+
+#[test]
+fn lone_comparisons_are_decisions_when_asked_for() {
+    let place = Workplace::with(CHECK);
+    let ran = place.done("objectives unit.c -c dc --value-decisions all");
+    assert!(ran.out.starts_with("check dc: 4 objectives\n"), "{ran}");
+    place.done("gen unit.c -c dc --value-decisions all --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "check", "dc"), [4, 4, 0, 0, 0]);
+}
+
+#[test]
+fn short_circuit_semantics_leave_what_is_not_reached_unknown() {
+    let place =
+        Workplace::with("int f(int x, int y) { if (x > 3 && y > 3) return 1; return 0; }\n");
+    place.done("gen unit.c -c mcc -o three --json three.json");
+    assert_eq!(figures(&place.json("three.json"), "f", "mcc"), [4, 4, 0, 0, 0]);
+    place.done("gen unit.c -c mcc -o short --semantics short-circuit --json short.json");
+    let [objectives, covered, infeasible, _, unknown] =
+        figures(&place.json("short.json"), "f", "mcc");
+    assert_eq!((objectives, covered, infeasible, unknown), (4, 2, 2, 0));
+}
+
+/// A number that follows from the one before.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    *state >> 33
+}
+
+#[test]
+fn no_text_however_odd_makes_the_command_panic() {
+    let pieces = [
+        "{", "}", "(", ")", "*", "&&", "||", "!", "?", ":", ";", ",", "[", "]", "int ", "if", "\"",
+        "'", "//! l: ", "/*", "\\\n", "#if 1\n", "0x", "case 1:", "goto x;", "...", "\u{0}", "=",
+        "struct s",
+    ];
+    let begun = std::time::Instant::now();
+    let place = Workplace::with("");
+    let mut state = 1;
+    for round in 0..40u64 {
+        let mut text: Vec<u8> = match round % 4 {
+            0 => (0..200).map(|_| next(&mut state) as u8).collect(),
+            1 => BAND.into(),
+            _ => CHECK.into(),
+        };
+        for _ in 0..1 + round % 5 {
+            let at = next(&mut state) as usize % (text.len() + 1);
+            let piece = pieces[next(&mut state) as usize % pieces.len()];
+            let end = (at + next(&mut state) as usize % 6).min(text.len());
+            text.splice(at..end, piece.bytes());
+        }
+        std::fs::write(place.path("unit.c"), &text).unwrap();
+        let ran = place.run("objectives unit.c");
+        let shown = String::from_utf8_lossy(&text);
+        assert!(!ran.err.contains("panicked"), "round {round}: {ran}\n{shown}");
+        // An ill-formed label is the user's mistake; what is left may be nothing that is supported.
+        assert!(matches!(ran.code, Some(0 | 2 | 3 | 4)), "round {round}: {ran}\n{shown}");
+        if begun.elapsed().as_secs() > 20 {
+            break; // a loaded machine
+        }
+    }
+}
