@@ -223,3 +223,11 @@ fn equal_seeds_give_equal_suites() {
     place.done("gen unit.c -o second --seed 7");
     assert_eq!(place.read("first/tests.json"), place.read("second/tests.json"));
 }
+
+#[test]
+fn a_decision_whose_value_is_an_operand_is_measured_with_the_expression_around_it() {
+    let place = Workplace::with("int f(int x, int r) { r += (x > 3 && x < 9); return r; }\n");
+    place.done("gen unit.c -c dc,wm --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "f", "dc"), [2, 2, 0, 0, 0]);
+    assert_eq!(figures(&place.json("t.json"), "f", "wm")[4], 0);
+}
