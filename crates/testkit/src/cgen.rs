@@ -223,7 +223,7 @@ impl Writer {
                 let low = self.rng.below(5);
                 self.line(indent, &format!("switch ({value}) {{"));
                 self.line(indent, &format!("case {low}: r += 2;"));
-                self.line(indent, &format!("case 7 ... 9: r += 3; break;"));
+                self.line(indent, "case 7 ... 9: r += 3; break;");
                 self.line(indent, "case -1: r -= 4; break;");
                 self.line(indent, "}");
             }
