@@ -100,6 +100,9 @@ pub struct SwitchSite {
 pub struct Root {
     /// Who evaluates it.
     pub point: Point,
+    /// Who else does: the right side of a Boolean `==`, `!=`, `^`, `&` or `|` is lowered once for
+    /// each value of the left. The same expression means the same there.
+    pub copies: Vec<Point>,
     /// The expression; for [`RootKind::Address`] the address, of type `ptr`.
     pub expr: ExprId,
     /// What its value is used for.
@@ -112,6 +115,13 @@ pub struct Root {
     /// Whether the text allows the expression to be watched by rewriting. Where not (such as
     /// `*p++ += 2`, whose lvalue has an effect), no objective is made for it.
     pub rewritable: bool,
+}
+
+impl Root {
+    /// Every place that evaluates it.
+    pub fn points(&self) -> impl Iterator<Item = Point> {
+        std::iter::once(self.point).chain(self.copies.iter().copied())
+    }
 }
 
 /// What a root's value is used for.

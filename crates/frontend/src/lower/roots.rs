@@ -70,13 +70,29 @@ impl FunctionLowering<'_, '_> {
         span: Span,
         frame: Frame,
     ) {
-        if span.is_none() || self.journals.replaying() || !self.is_worth_watching(expr, kind) {
+        if span.is_none() || !self.is_worth_watching(expr, kind) {
+            return;
+        }
+        if self.journals.replaying() {
+            let same = |root: &&mut Root| root.span == span && same_kind(root.kind, kind);
+            let mut roots = self.body.source.roots.iter_mut().map(|(_, root)| root);
+            if let Some(root) = roots.find(same) {
+                root.copies.push(point);
+            }
             return;
         }
         self.note_span(expr, span);
         let rewritable = !frame.opaque;
         let captures = frame.captures;
-        self.body.source.roots.push(Root { point, expr, kind, span, captures, rewritable });
+        self.body.source.roots.push(Root {
+            point,
+            copies: Vec::new(),
+            expr,
+            kind,
+            span,
+            captures,
+            rewritable,
+        });
     }
 
     /// Whether some mutant of the expression could differ from it.
@@ -166,4 +182,9 @@ impl FunctionLowering<'_, '_> {
         }
         later.all_vars || later.vars.iter().any(|var| self.vars.get(var) == Some(&local))
     }
+}
+
+/// Whether two roots of one text are copies of each other. Addresses differ in their ids only.
+fn same_kind(a: RootKind, b: RootKind) -> bool {
+    std::mem::discriminant(&a) == std::mem::discriminant(&b)
 }

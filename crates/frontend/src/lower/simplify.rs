@@ -99,8 +99,10 @@ fn merge_chains(body: &mut Body) {
         block
     };
     for (_, root) in body.source.roots.iter_mut() {
-        if let Point::Term(block) = &mut root.point {
-            *block = home(*block);
+        for point in std::iter::once(&mut root.point).chain(&mut root.copies) {
+            if let Point::Term(block) = point {
+                *block = home(*block);
+            }
         }
     }
     for site in &mut body.source.switches {
@@ -157,12 +159,13 @@ fn compact(body: &mut Body) {
     }
     let old_roots = std::mem::take(&mut body.source.roots);
     for (_, root) in old_roots.iter() {
-        let point = match root.point {
+        let mut points = root.points().filter_map(|point| match point {
             Point::Stmt(stmt) => stmt_ids.get(&stmt).map(|stmt| Point::Stmt(*stmt)),
             Point::Term(block) => block_ids.get(&block).map(|block| Point::Term(*block)),
-        };
-        if let Some(point) = point {
-            body.source.roots.push(lydian_ir::source::Root { point, ..root.clone() });
+        });
+        if let Some(point) = points.next() {
+            let copies = points.collect();
+            body.source.roots.push(lydian_ir::source::Root { point, copies, ..root.clone() });
         }
     }
     body.source.switches.retain_mut(|site| match block_ids.get(&site.block) {

@@ -152,7 +152,7 @@ impl<'p> Machine<'p> {
         let made = self.codes.entry(function).or_insert_with(|| {
             let mut roots: FxHashMap<Point, Vec<RootId>> = FxHashMap::default();
             for (id, root) in body.source.roots.iter() {
-                roots.entry(root.point).or_default().push(id);
+                root.points().for_each(|point| roots.entry(point).or_default().push(id));
             }
             let plans = RefCell::new(vec![None; body.exprs.len()]);
             Rc::new(Code { body, types: body.types_in(&body.exprs), plans, roots })

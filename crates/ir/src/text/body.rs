@@ -355,10 +355,14 @@ impl<'a> BodyPrinter<'a> {
     }
 
     fn root(&mut self, root: &Root) -> String {
-        let point = match root.point {
-            Point::Stmt(stmt) => stmt.to_string(),
-            Point::Term(block) => block.to_string(),
-        };
+        let points: Vec<String> = root
+            .points()
+            .map(|point| match point {
+                Point::Stmt(stmt) => stmt.to_string(),
+                Point::Term(block) => block.to_string(),
+            })
+            .collect();
+        let point = points.join(" and ");
         self.cut([root.expr]);
         if let RootKind::Assigned { addr, .. } = root.kind {
             self.cut(addr);

@@ -509,10 +509,11 @@ impl Draft {
     }
 
     fn root(&mut self, reader: &mut Reader<'_>) -> Result<Root> {
-        let point = match reader.take_id("s") {
-            Some(stmt) => Point::Stmt(stmt),
-            None => Point::Term(reader.id("bb")?),
-        };
+        let point = point(reader)?;
+        let mut copies = Vec::new();
+        while reader.take_word("and") {
+            copies.push(self::point(reader)?);
+        }
         let span = reader.span()?;
         let kind = match reader.word("a kind of root")?.as_str() {
             "value" => RootKind::Value,
@@ -538,8 +539,15 @@ impl Draft {
             })?,
             false => Vec::new(),
         };
-        Ok(Root { point, expr, kind, span, captures, rewritable })
+        Ok(Root { point, copies, expr, kind, span, captures, rewritable })
     }
+}
+
+fn point(reader: &mut Reader<'_>) -> Result<Point> {
+    Ok(match reader.take_id("s") {
+        Some(stmt) => Point::Stmt(stmt),
+        None => Point::Term(reader.id("bb")?),
+    })
 }
 
 fn branch_origin(reader: &mut Reader<'_>) -> Result<BranchOrigin> {

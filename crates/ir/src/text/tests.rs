@@ -209,6 +209,7 @@ impl Soup {
                 true => Point::Stmt(self.id()),
                 false => Point::Term(self.id()),
             },
+            copies: self.many(|soup| Point::Term(soup.id())),
             expr: self.any_expr(exprs),
             kind: match self.below(5) {
                 0 => RootKind::Value,

@@ -167,10 +167,10 @@ fn of_source(body: &Body, check: &mut Check<'_>) {
     }
     for (id, root) in source.roots.iter() {
         check.in_arena(root.expr, &body.exprs, id);
-        match root.point {
+        root.points().for_each(|point| match point {
             Point::Stmt(stmt) => check.in_arena(stmt, &body.stmts, id),
             Point::Term(block) => check.in_arena(block, &body.blocks, id),
-        }
+        });
         root.captures.iter().for_each(|capture| check.in_arena(capture.temp, &body.locals, id));
         match root.kind {
             RootKind::Assigned { local, addr } => {

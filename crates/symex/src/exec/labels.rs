@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lydian_base::{EntityId, entity_id};
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Edge;
-use lydian_ir::{ConditionId, DecisionId, ExprId, FuncId, MarkId, Program};
+use lydian_ir::{Body, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program};
 use lydian_objective::{FunctionObjectives, LabelId, Pred, Site};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -82,12 +82,9 @@ impl<'a> LabelTable<'a> {
             let mut labels = FunctionLabels::default();
             for (id, label) in function.labels.iter() {
                 let goal = GoalId::from_index(table.goals.len());
-                let (key, decision) = match label.site {
-                    Site::Entry => (SiteKey::Entry, None),
-                    Site::Mark(mark) => (SiteKey::Mark(mark), None),
-                    Site::Edge(edge) => (SiteKey::Edge(edge), None),
-                    Site::Decision(decision) => (SiteKey::Decision(decision), Some(decision)),
-                    Site::Root(root) => (SiteKey::Point(body.source.roots[root].point), None),
+                let decision = match label.site {
+                    Site::Decision(decision) => Some(decision),
+                    _ => None,
                 };
                 if let Some(decision) = decision {
                     collect_mutants(&label.pred, &mut |condition, expr| {
@@ -95,7 +92,9 @@ impl<'a> LabelTable<'a> {
                         list.push((goal, expr));
                     });
                 }
-                labels.sites.entry(key).or_default().push(goal);
+                for key in keys(label.site, body) {
+                    labels.sites.entry(key).or_default().push(goal);
+                }
                 table.goals.push(Goal {
                     label: LabelRef { func: function.function, label: id },
                     objectives: position,
@@ -228,4 +227,18 @@ fn collect_mutants(pred: &Pred, visit: &mut impl FnMut(ConditionId, ExprId)) {
         }
         Pred::Const(_) | Pred::Cond(_) | Pred::Reached(_) | Pred::Expr(_) => {}
     }
+}
+
+/// Where a label of a site is looked at.
+fn keys(site: Site, body: &Body) -> SmallVec<[SiteKey; 1]> {
+    let one = match site {
+        Site::Entry => SiteKey::Entry,
+        Site::Mark(mark) => SiteKey::Mark(mark),
+        Site::Edge(edge) => SiteKey::Edge(edge),
+        Site::Decision(decision) => SiteKey::Decision(decision),
+        Site::Root(root) => {
+            return body.source.roots[root].points().map(SiteKey::Point).collect();
+        }
+    };
+    SmallVec::from_iter([one])
 }
