@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::{SourceMap, Span};
-use lydian_ir::source::{Capture, MarkStyle, Point, RootId, RootKind};
+use lydian_ir::source::{Capture, DecisionSite, MarkStyle, Point, RootId, RootKind};
 use lydian_ir::{Body, DecisionKind, Expr, LocalId, Program, Stmt};
 use lydian_objective::{FunctionObjectives, LabelId, Pred, Site};
 
@@ -366,12 +366,12 @@ impl<'a, 'p> Watch<'a, 'p> {
 
     /// What is captured may be the value of a decision, or a part of its only condition.
     fn capture_rank(&self, capture: &Capture) -> u8 {
-        let is_value = |id| {
-            let decision = &self.body.decisions[id];
-            decision.kind == DecisionKind::Value && decision.conditions.len() > 1
+        let is_value = |site: &DecisionSite| {
+            let kind = self.body.decisions[site.decision].kind;
+            kind == DecisionKind::Value && site.conditions != [site.span]
         };
         let mut sites = self.body.source.decisions.iter();
-        match sites.any(|site| site.span == capture.span && is_value(site.decision)) {
+        match sites.any(|site| site.span == capture.span && is_value(site)) {
             true => rank::CAPTURE_OF_DECISION,
             false => rank::CAPTURE,
         }

@@ -118,7 +118,15 @@ impl Sample {
     pub(crate) fn root(&mut self, point: Point, expr: ExprId, kind: RootKind) {
         let span = self.span();
         let captures = Vec::new();
-        self.body.source.roots.push(Root { point, copies: Vec::new(), expr, kind, span, captures, rewritable: true });
+        self.body.source.roots.push(Root {
+            point,
+            copies: Vec::new(),
+            expr,
+            kind,
+            span,
+            captures,
+            rewritable: true,
+        });
     }
 
     /// A root whose value the function returns.

@@ -104,7 +104,15 @@ fn program() -> Program {
         }
         let (point, captures) = (Point::Stmt(stmt), Vec::new());
         let span = body.source.exprs[expr];
-        body.source.roots.push(Root { point, copies: Vec::new(), expr, kind, span, captures, rewritable: true });
+        body.source.roots.push(Root {
+            point,
+            copies: Vec::new(),
+            expr,
+            kind,
+            span,
+            captures,
+            rewritable: true,
+        });
     }
     program
 }

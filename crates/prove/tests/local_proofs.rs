@@ -74,7 +74,15 @@ fn add_roots(body: &mut Body) {
     for (expr, kind) in roots {
         let (point, captures) = (Point::Term(body.entry), Vec::new());
         let span = body.source.exprs[expr];
-        body.source.roots.push(Root { point, copies: Vec::new(), expr, kind, span, captures, rewritable: true });
+        body.source.roots.push(Root {
+            point,
+            copies: Vec::new(),
+            expr,
+            kind,
+            span,
+            captures,
+            rewritable: true,
+        });
     }
 }
 

@@ -273,11 +273,15 @@ impl Writer {
             0..=2 => format!("(({a}) && ({b}))"),
             3..=5 => format!("(({a}) || ({b}))"),
             6 => format!("!({a})"),
-            // Both sides are evaluated, so the right one has no effects here.
+            // Both sides are evaluated, in no order, so neither writes what the other reads.
             op @ (7 | 8) => {
                 let (x, y) = (self.easy_value(1), self.easy_value(1));
                 let op = if op == 7 { "^" } else { "&" };
-                format!("((({a}) != 0) {op} (({x}) < ({y})))")
+                if self.rng.below(2) == 0 {
+                    format!("(({name}_odd({x}) != 0) {op} ({name}_odd(({y}) + 1) != 0))")
+                } else {
+                    format!("((({a}) != 0) {op} (({x}) < ({y})))")
+                }
             }
             _ => {
                 let c = self.easy_test(name, 0);
