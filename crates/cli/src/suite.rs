@@ -34,7 +34,7 @@ impl Collected {
     /// Adds the tests of one function, which are numbered in order.
     pub(crate) fn add(&mut self, program: &Program, function: &str, tests: Vec<Kept>) {
         let tests = tests.into_iter().enumerate().map(|(index, kept)| SuiteTest {
-            name: format!("{function}_{}", index + 1),
+            name: test_name(function, index),
             observed: Some(observed(program, &kept.test, &kept.measured)),
             test: kept.test,
             covers: kept.covers,
@@ -68,6 +68,20 @@ impl Collected {
         render::diagnostics(&left_out);
         output::file(&folder.join(C), &emitted.text)
     }
+}
+
+/// A line for each test that does not end well: it shows a fault of the program under test.
+pub(crate) fn faults(function: &str, tests: &[Kept]) -> String {
+    let bad = tests.iter().enumerate().filter(|(_, kept)| !kept.measured.run.outcome.is_orderly());
+    bad.map(|(index, kept)| {
+        format!("{}: {}\n", test_name(function, index), kept.measured.run.outcome)
+    })
+    .collect()
+}
+
+/// The name of a function's test, by its position.
+fn test_name(function: &str, index: usize) -> String {
+    format!("{function}_{}", index + 1)
 }
 
 /// Reads the tests of a folder, or of one JSON file.

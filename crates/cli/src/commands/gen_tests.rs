@@ -79,6 +79,7 @@ impl Run<'_> {
         let mut summary = Summary::default();
         let mut code = ExitCode::Done;
         let mut suite = suite::Collected::default();
+        let mut faults = String::new();
         let mut measurer = self.measuring.start()?;
         for (index, function) in objectives.iter().enumerate() {
             if self.cancel.is_cancelled() {
@@ -107,6 +108,7 @@ impl Run<'_> {
             progress.finish();
             code = code.max(self.report(&name, &settled));
             let tests = settled.tests.len();
+            faults += &suite::faults(&name, &settled.tests);
             suite.add(&self.loaded.program, &name, settled.tests);
             summary.functions.push(FunctionSummary {
                 name,
@@ -117,7 +119,7 @@ impl Run<'_> {
         }
         let externals: Vec<String> = measurer.build().externals().map(str::to_owned).collect();
         suite.write(&self.args.output, &self.args.source.file, self.loaded, &externals)?;
-        output::text(&(table::render(&summary) + "\n"))?;
+        output::text(&(table::render(&summary) + "\n" + &faults))?;
         if let Some(path) = &self.args.json {
             output::file(path, &summary.to_json())?;
         }
