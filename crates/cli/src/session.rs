@@ -63,7 +63,7 @@ struct Pending {
     unconfirmed: Option<(Vec<LabelId>, String)>,
 }
 
-impl Session<'_, '_> {
+impl<'a> Session<'a, '_> {
     /// Does the work. What was found until a limit or Ctrl-C is in the ledger.
     pub(crate) fn run(&mut self, config: &Config, budget: &Budget) -> Result<Settled, Failure> {
         self.record_objectives()?;
@@ -80,8 +80,13 @@ impl Session<'_, '_> {
         Ok(Settled { rows, tests, contradictions })
     }
 
-    fn name(&self) -> &str {
+    fn name(&self) -> &'a str {
         &self.loaded.program.functions[self.objectives.function].name
+    }
+
+    /// The function as the ledger names it.
+    fn function(&self) -> FunctionName<'a> {
+        FunctionName { unit: self.unit, name: self.name() }
     }
 
     fn record(
@@ -90,8 +95,7 @@ impl Session<'_, '_> {
             &mut lydian_objective::ledger::Recording<'_>,
         ) -> Result<(), lydian_objective::ledger::LedgerError>,
     ) -> Result<(), Failure> {
-        let name = self.loaded.program.functions[self.objectives.function].name.as_str();
-        let function = FunctionName { unit: self.unit, name };
+        let function = self.function();
         let mut recording = self.ledger.record(function, self.scope).map_err(ledger::failure)?;
         fill(&mut recording).map_err(ledger::failure)?;
         recording.commit().map_err(ledger::failure)
@@ -103,8 +107,7 @@ impl Session<'_, '_> {
     }
 
     fn known_tests(&self) -> Result<Vec<Test>, Failure> {
-        let function = FunctionName { unit: self.unit, name: self.name() };
-        let stored = self.ledger.tests(function, &self.loaded.program.types);
+        let stored = self.ledger.tests(self.function(), &self.loaded.program.types);
         Ok(stored.map_err(ledger::failure)?.into_iter().map(|stored| stored.test).collect())
     }
 
@@ -197,8 +200,8 @@ impl Session<'_, '_> {
 
     /// The labels without a verdict, in order.
     fn left(&self) -> Result<Vec<LabelId>, Failure> {
-        let function = FunctionName { unit: self.unit, name: self.name() };
-        let verdicts = self.ledger.verdicts(function, self.scope).map_err(ledger::failure)?;
+        let verdicts =
+            self.ledger.verdicts(self.function(), self.scope).map_err(ledger::failure)?;
         let settled: FxHashSet<_> = verdicts
             .into_iter()
             .filter(|found| !matches!(found.verdict, Ok(Verdict::Unknown { .. })))
@@ -349,8 +352,8 @@ impl Session<'_, '_> {
 
     /// What the ledger says of labels that are both covered and infeasible.
     fn contradictory(&self) -> Result<Vec<String>, Failure> {
-        let function = FunctionName { unit: self.unit, name: self.name() };
-        let verdicts = self.ledger.verdicts(function, self.scope).map_err(ledger::failure)?;
+        let verdicts =
+            self.ledger.verdicts(self.function(), self.scope).map_err(ledger::failure)?;
         let of_key = |key| self.objectives.labels.values().find(|label| label.key == key);
         let found = verdicts.into_iter().filter_map(|found| {
             let error = found.verdict.err()?;
@@ -362,9 +365,8 @@ impl Session<'_, '_> {
 
     fn rows(&self) -> Result<Vec<CriterionSummary>, Failure> {
         let criteria: Vec<Criterion> = self.objectives.criteria.keys().copied().collect();
-        let function = FunctionName { unit: self.unit, name: self.name() };
         let mut rows =
-            self.ledger.rows(function, self.scope, &criteria).map_err(ledger::failure)?;
+            self.ledger.rows(self.function(), self.scope, &criteria).map_err(ledger::failure)?;
         // The ledger has no row for a criterion that asks for nothing here.
         let all = criteria.into_iter().map(|criterion| {
             let known = rows.iter().position(|row| row.criterion == criterion);

@@ -4,7 +4,8 @@
 //! [`memory`], follows every path that [`limits`] allow, and gives a test for each label that it
 //! covers ([000]: dynamic symbolic execution with tight instrumentation and iterative label
 //! deletion). What it gives is a claim; only a native run is evidence. An exploration that nothing
-//! cut short is a complete argument that the labels left are infeasible under its assumptions.
+//! cut short is a complete argument that the labels left are infeasible under its
+//! assumptions, unless some of them are bounds that the user did not state.
 
 pub mod exec;
 pub mod inputs;

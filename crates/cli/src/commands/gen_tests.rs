@@ -51,16 +51,11 @@ fn show_inputs(loaded: &Loaded) -> Result<(), Failure> {
         let places = guesses.places.iter().map(|guess| (guess.place.to_string(), guess));
         for (place, guess) in places.chain(types) {
             let name = &loaded.program.functions[*func].name;
-            text += &format!(
-                "{name}: {place}: {}; {}
-",
-                guess.settings, guess.reason
-            );
+            text += &format!("{name}: {place}: {}; {}\n", guess.settings, guess.reason);
         }
     }
     if !text.is_empty() {
-        text += "(guesses: `lydian init` writes them to lydian.toml, to be overruled there)
-";
+        text += "(guesses: `lydian init` writes them to lydian.toml, to be overruled there)\n";
     }
     output::text(&text)
 }

@@ -366,19 +366,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Notes a bound on the inputs that the user stated.
-    fn assume(&mut self, sentence: String) {
-        if !self.assumptions.contains(&sentence) {
-            self.assumptions.push(sentence);
-        }
-    }
-
     /// Notes a bound on the inputs, which the user stated or not.
     fn bound(&mut self, sentence: String, stated: bool) {
         if !stated && !self.bounds.contains(&sentence) {
             self.bounds.push(sentence.clone());
         }
-        self.assume(sentence);
+        if !self.assumptions.contains(&sentence) {
+            self.assumptions.push(sentence);
+        }
     }
 
     /// Gives every part of a type its cell.

@@ -94,7 +94,7 @@ impl Builder<'_> {
         }
         if !matches!(types.get(pointee), CType::Void) {
             let (shown, ty) = (self.shown(&slot.place), types.spell(pointee, ""));
-            self.assume(format!("{shown} points to one byte, since {ty} is incomplete"));
+            self.bound(format!("{shown} points to one byte, since {ty} is incomplete"), false);
         }
         let byte = |ty: &CType| matches!(ty, CType::Int { kind: IntKind::UChar, .. });
         let found = self.program.types.iter().find(|(_, ty)| byte(ty));
@@ -166,7 +166,7 @@ impl Builder<'_> {
             }
             if self.cells >= MAX_CELLS {
                 let shown = self.shown(&slot.place);
-                self.assume(format!("{shown} is zero from element {index} on"));
+                self.bound(format!("{shown} is zero from element {index} on"), false);
                 break;
             }
             self.lay(site, element, index * size, &slot.place.index(index), &slot.trail)?;
