@@ -29,6 +29,12 @@ pub struct Function {
     pub param_names: Vec<String>,
     /// Never returns (`_Noreturn` and its spellings).
     pub noreturn: bool,
+    /// Whether a definition in another unit takes the place of this one (`weak`, and an `inline`
+    /// definition that other units may have too).
+    pub weak: bool,
+    /// Whether it is part of Lydian's own C library, linked in where the program leaves it
+    /// undefined. It has no objectives, and natively the system's library takes its place.
+    pub library: bool,
     /// Its body, if it is defined here and everything in it is supported.
     pub body: Option<Body>,
     /// The text of its definition or declaration.

@@ -56,6 +56,8 @@ pub struct Global {
     pub linkage: Linkage,
     /// Whether it is const, so that a write is a fault.
     pub read_only: bool,
+    /// Whether a definition in another unit takes the place of this one.
+    pub weak: bool,
     /// Its first contents.
     pub init: GlobalInit,
     /// The text of its declaration.

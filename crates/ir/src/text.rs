@@ -31,10 +31,11 @@
 //! record    = recN "=" ("struct" | "union") "name" "size" (N | "?") "align" N
 //!             "{" { "name" tyN "at" BIT ["bits" N] } "}"
 //! typedef   = "typedef" "name" tyN
-//! global    = "global" gN "name" tyN "size" N "align" N linkage ["const"] span "=" init
+//! global    = "global" gN "name" tyN "size" N "align" N linkage ["const"] ["weak"] span "=" init
 //! linkage   = "external" | "internal"
 //! init      = "extern" | "zero" | "{" { N ":" ( "bytes" | "&"(gN | fN) ["+" N] ) } "}"
-//! function  = "function" fN "name" tyN linkage ["noreturn"] "(" "name", ... ")" span [ body ]
+//! function  = "function" fN "name" tyN linkage ["noreturn"] ["weak"] ["library"]
+//!             "(" "name", ... ")" span [ body ]
 //! body      = "{" "params" "(" vN, ... ")" { local } "entry" bbN
 //!             { block | "expr" expr | "unplaced" stmt | decision | mark | source } "}"
 //! local     = "local" vN "name" tyN ("param" | "var" | "temp")

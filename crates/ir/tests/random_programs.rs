@@ -46,6 +46,8 @@ impl Builder {
             linkage: Linkage::External,
             param_names: vec!["x".into(), "y".into(), "p".into()],
             noreturn: false,
+            weak: false,
+            library: false,
             body: None,
             span: Span::NONE,
         });

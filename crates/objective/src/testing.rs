@@ -162,6 +162,8 @@ impl Sample {
             linkage: Linkage::External,
             param_names: Vec::new(),
             noreturn: false,
+            weak: false,
+            library: false,
             body: Some(self.body),
             span,
         });

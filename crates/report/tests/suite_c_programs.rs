@@ -349,6 +349,8 @@ fn callbacks_are_stubs_of_their_own() {
             linkage: lydian_ir::Linkage::External,
             param_names: Vec::new(),
             noreturn: false,
+            weak: false,
+            library: false,
             body: None,
             span: lydian_base::Span::NONE,
         });

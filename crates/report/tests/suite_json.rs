@@ -37,6 +37,8 @@ fn function(program: &mut Program, name: &str, result: CTypeId, params: Vec<CTyp
         linkage: Linkage::External,
         param_names: vec!["x".into(), String::new(), "x".into()],
         noreturn: false,
+        weak: false,
+        library: false,
         body: None,
         span: Span::NONE,
     });
@@ -104,6 +106,7 @@ fn world() -> World {
         align: 8,
         linkage: Linkage::External,
         read_only: false,
+        weak: false,
         init: GlobalInit::Zero,
         span: Span::NONE,
     });

@@ -107,6 +107,8 @@ pub struct VarDecl {
     pub is_definition: bool,
     /// Whether each thread has its own.
     pub thread_local: bool,
+    /// Whether a definition in another translation unit takes the place of its own.
+    pub weak: bool,
     /// Its initialiser: with semantic [`super::ExprKind::InitList`]s when it is an aggregate's.
     pub init: Option<ExprId>,
     /// The alignment in bytes that an attribute asks for (`aligned`, `_Alignas`), its own or that

@@ -208,6 +208,7 @@ impl Decoder<'_> {
             decl.ty = ty;
         }
         decl.alignment = decl.alignment.max(alignment);
+        decl.weak |= is_weak(node);
         if defines && (!decl.is_definition || node.initialised.is_some()) {
             decl.is_definition = true;
             (decl.span, decl.name_span) = (span, name_span);
@@ -232,6 +233,7 @@ impl Decoder<'_> {
             storage,
             is_definition: defines,
             thread_local: node.tls.is_some(),
+            weak: is_weak(node),
             init: None,
             alignment,
             span: self.span(node),
@@ -295,6 +297,11 @@ impl Decoder<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether a declaration is called weak.
+fn is_weak(node: &Node<'_>) -> bool {
+    node.inner.iter().any(|child| child.kind == "WeakAttr")
 }
 
 /// Whether a child of a variable is its initialiser and no attribute or comment.

@@ -12,7 +12,8 @@ use super::function::lower_body;
 use super::types::{TypeMap, layout_of, quals_of};
 use super::{Lowered, LoweringOptions, Unsupported};
 use crate::ast::{
-    ExprId, ExprKind, FunctionId, StringLiteral, TopLevel, TranslationUnit, VarId, VarStorage,
+    ExprId, ExprKind, FunctionDecl, FunctionId, StringLiteral, TopLevel, TranslationUnit, VarId,
+    VarStorage,
 };
 use crate::ctypes::{ArrayLength, CType, QualType, Quals, TypeId};
 
@@ -206,6 +207,8 @@ impl<'a> Module<'a> {
                     linkage: linkage(decl.is_static),
                     param_names: params.collect(),
                     noreturn: decl.no_return,
+                    weak: is_weak(decl),
+                    library: false,
                     body: None,
                     span: decl.span,
                 };
@@ -261,6 +264,8 @@ impl<'a> Module<'a> {
             linkage: Linkage::External,
             param_names: vec![String::new(); decl.params.len().min(count)],
             noreturn: decl.no_return,
+            weak: false,
+            library: false,
             body: None,
             span: Span::NONE,
         };
@@ -291,6 +296,7 @@ impl<'a> Module<'a> {
         if let Some(align) = decl.alignment {
             object.align = object.align.max(align);
         }
+        object.weak = decl.weak;
         if !decl.is_definition {
             object.init = GlobalInit::Extern;
         }
@@ -324,6 +330,7 @@ impl<'a> Module<'a> {
             align: layout.map_or(1, |layout| layout.align),
             linkage: linkage(internal),
             read_only: quals.has(Quals::CONST) && !quals.has(Quals::VOLATILE),
+            weak: false,
             init: GlobalInit::Zero,
             span,
         };
@@ -390,6 +397,12 @@ pub(super) fn string_bytes(literal: &StringLiteral, size: u64) -> Vec<u8> {
         literal.units.iter().flat_map(|code| code.to_le_bytes().into_iter().take(unit)).collect();
     bytes.resize(size as usize, 0);
     bytes
+}
+
+/// Whether a definition in another unit takes the place of this one: it is called weak, or it is an
+/// inline definition, which every unit may have.
+fn is_weak(decl: &FunctionDecl) -> bool {
+    decl.attributes.iter().any(|name| &**name == "WeakAttr") || (decl.is_inline && !decl.is_static)
 }
 
 const fn linkage(internal: bool) -> Linkage {

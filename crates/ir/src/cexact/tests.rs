@@ -103,6 +103,7 @@ fn a_string_literal_has_a_text_only_where_its_address_does_not_show() {
         align: 1,
         linkage: Linkage::Internal,
         read_only: true,
+        weak: false,
         init,
         span: Span::NONE,
     });
@@ -126,6 +127,7 @@ fn a_name_that_another_variable_hides_cannot_be_used() {
         align: 4,
         linkage: Linkage::Internal,
         read_only: false,
+        weak: false,
         init: GlobalInit::Zero,
         span: Span::NONE,
     };
@@ -142,6 +144,8 @@ fn a_name_that_another_variable_hides_cannot_be_used() {
         linkage: Linkage::External,
         param_names: vec![],
         noreturn: false,
+        weak: false,
+        library: false,
         body: None,
         span: Span::NONE,
     });

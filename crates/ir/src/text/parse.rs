@@ -358,10 +358,11 @@ impl Reader<'_> {
         let align = self.number()?;
         let linkage = self.linkage()?;
         let read_only = self.take_word("const");
+        let weak = self.take_word("weak");
         let span = self.span()?;
         self.mark("=")?;
         let init = self.init()?;
-        Ok(Global { name, ty, size, align, linkage, read_only, init, span })
+        Ok(Global { name, ty, size, align, linkage, read_only, weak, init, span })
     }
 
     fn init(&mut self) -> Result<GlobalInit> {
@@ -394,9 +395,11 @@ impl Reader<'_> {
         let (name, ty) = (self.quoted_text()?, self.id("ty")?);
         let linkage = self.linkage()?;
         let noreturn = self.take_word("noreturn");
+        let weak = self.take_word("weak");
+        let library = self.take_word("library");
         let param_names = self.list(Self::quoted_text)?;
         let span = self.span()?;
         let body = if self.sees("{") { Some(read_body::body(self)?) } else { None };
-        Ok(Function { name, ty, linkage, param_names, noreturn, body, span })
+        Ok(Function { name, ty, linkage, param_names, noreturn, weak, library, body, span })
     }
 }

@@ -170,6 +170,7 @@ fn field(field: &Field) -> String {
 
 fn global_text(global: &Global) -> String {
     let constant = if global.read_only { " const" } else { "" };
+    let weak = if global.weak { " weak" } else { "" };
     let init = match &global.init {
         GlobalInit::Extern => "extern".to_owned(),
         GlobalInit::Zero => "zero".to_owned(),
@@ -187,7 +188,7 @@ fn global_text(global: &Global) -> String {
         }
     };
     format!(
-        "{} {} size {} align {} {}{constant}{} = {init}",
+        "{} {} size {} align {} {}{constant}{weak}{} = {init}",
         quoted(&global.name),
         global.ty,
         global.size,
@@ -199,11 +200,13 @@ fn global_text(global: &Global) -> String {
 
 fn head(function: &Function) -> String {
     format!(
-        "{} {} {}{} ({}){}",
+        "{} {} {}{}{}{} ({}){}",
         quoted(&function.name),
         function.ty,
         linkage(function.linkage),
         if function.noreturn { " noreturn" } else { "" },
+        if function.weak { " weak" } else { "" },
+        if function.library { " library" } else { "" },
         list(function.param_names.iter().map(|name| quoted(name))),
         span(function.span)
     )

@@ -339,6 +339,7 @@ impl Soup {
             align: self.number(),
             linkage: self.pick(&[Linkage::External, Linkage::Internal]),
             read_only: self.coin(),
+            weak: self.coin(),
             init: match self.below(3) {
                 0 => GlobalInit::Extern,
                 1 => GlobalInit::Zero,
@@ -373,6 +374,8 @@ impl Soup {
             linkage: Linkage::External,
             param_names: soup.many(Self::name),
             noreturn: soup.coin(),
+            weak: soup.coin(),
+            library: soup.coin(),
             body: soup.some(Self::body),
             span: soup.span(),
         });
@@ -443,6 +446,8 @@ fn an_expression_of_ten_thousand_nodes_is_cut_and_reads_back() {
         linkage: Linkage::External,
         param_names: vec![],
         noreturn: false,
+        weak: false,
+        library: false,
         body: Some(body),
         span: Span::NONE,
     });

@@ -63,6 +63,8 @@ impl Unit {
             linkage: Linkage::External,
             param_names: Vec::new(),
             noreturn: false,
+            weak: false,
+            library: false,
             body: defined.then(empty_body),
             span: Span::NONE,
         });
@@ -79,6 +81,7 @@ impl Unit {
             align,
             linkage: Linkage::Internal,
             read_only: false,
+            weak: false,
             init,
             span: Span::NONE,
         });

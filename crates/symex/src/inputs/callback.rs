@@ -38,6 +38,8 @@ pub fn prepare(program: &mut Program) {
             linkage: Linkage::External,
             param_names: Vec::new(),
             noreturn: false,
+            weak: false,
+            library: false,
             body: None,
             span: Span::NONE,
         });

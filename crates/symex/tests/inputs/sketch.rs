@@ -92,6 +92,8 @@ impl Sketch {
             linkage: Linkage::External,
             param_names: Vec::new(),
             noreturn: false,
+            weak: false,
+            library: false,
             body: None,
             span: Span::NONE,
         })
@@ -149,6 +151,7 @@ impl Sketch {
             align: types.align(ty),
             linkage: Linkage::External,
             read_only: false,
+            weak: false,
             init,
             span: Span::NONE,
         })
