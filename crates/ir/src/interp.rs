@@ -39,6 +39,7 @@ pub mod memory;
 mod models;
 mod observe;
 mod plan;
+mod stack;
 mod start;
 mod strings;
 
@@ -82,10 +83,19 @@ pub enum End {
     Trapped(TrapKind),
     /// A function that never returns was called, and nothing is known of it.
     NoReturn(FuncId),
+    /// What happens next is not known.
+    Unknown(Unknown),
     /// A limit was reached.
     Stopped(StopReason),
     /// More calls than allowed were open; the limit.
     TooDeep(u32),
+}
+
+/// Why a run cannot be followed any further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Unknown {
+    /// Inline assembly, whose outputs nothing is known of ([`crate::Stmt::Havoc`]).
+    Assembly,
 }
 
 /// Where in the program something happened.

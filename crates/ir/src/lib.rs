@@ -21,6 +21,7 @@ pub mod stmt;
 pub mod test;
 pub mod text;
 pub mod trap;
+pub mod variadic;
 pub mod verify;
 
 pub use arith::Overflow;
@@ -32,6 +33,6 @@ pub use program::{
     FuncId, Global, GlobalId, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget,
 };
 pub use stmt::{
-    Block, BlockId, BranchOrigin, Callee, Edge, Mark, MarkId, MarkKind, Stmt, StmtId, SwitchCase,
-    Terminator, TrapKind,
+    Block, BlockId, BranchOrigin, Callee, Edge, Havoc, Mark, MarkId, MarkKind, Stmt, StmtId,
+    SwitchCase, Terminator, TrapKind,
 };

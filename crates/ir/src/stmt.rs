@@ -93,6 +93,50 @@ pub enum Stmt {
     Enter(LocalId),
     /// Ends the lifetime of a memory local.
     Leave(LocalId),
+    /// Makes an object on the stack, with indeterminate bytes: a variable length array, or what
+    /// `alloca` gives. It lives until [`Stmt::Release`] or until the function returns. Traps with
+    /// [`TrapKind::BadSize`] where the size as a signed number is negative, or not positive for an
+    /// array, or more than [`MAX_OBJECT`]. An object of no bytes has an address of its own.
+    Alloca {
+        /// The register, an address, that gets the address of its first byte.
+        dst: LocalId,
+        /// Its size in bytes, an `i64`.
+        size: ExprId,
+        /// Its alignment in bytes, a power of two.
+        align: u64,
+        /// Whether it is a variable length array: C wants those to have an element.
+        array: bool,
+    },
+    /// Ends the lifetime of the object that an `Alloca` of this activation made last at the address
+    /// in a register, and sets the register to null. Does nothing where it is null or was never set:
+    /// the scope of a variable length array can be left before its declaration.
+    Release {
+        /// The register that the `Alloca` set.
+        pointer: LocalId,
+    },
+    /// Begins to read the variable arguments: makes a `va_list` in memory that leads to the first
+    /// of them. See [`crate::variadic`].
+    VaStart {
+        /// The address of the `va_list`.
+        list: ExprId,
+    },
+    /// Gives places values of which nothing is known: inline assembly was executed.
+    Havoc(Box<Havoc>),
+}
+
+/// The most bytes that one object on the stack can have.
+pub const MAX_OBJECT: u64 = 1 << 46;
+
+/// What inline assembly may have changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Havoc {
+    /// Registers.
+    pub registers: Vec<LocalId>,
+    /// Addresses, and how many bytes from there; at least one.
+    pub places: Vec<(ExprId, u64)>,
+    /// Whether any memory that code outside of this function can name may have changed (a `memory`
+    /// clobber).
+    pub memory: bool,
 }
 
 /// Whom a call calls.
@@ -217,6 +261,17 @@ pub enum TrapKind {
     BadCall,
     /// `free` of what was not allocated, or twice.
     BadFree,
+    /// Memory that was freed, or a local whose scope or function was left.
+    UseAfterFree,
+    /// A branch, address, divisor or output that depends on what was never written.
+    Uninitialised,
+    /// An address that its use needs to be aligned, and that is not.
+    Misaligned,
+    /// A computed `goto` to what is no label of the function, or a `longjmp` to where no call of
+    /// `setjmp` waits.
+    BadJump,
+    /// A variable length array of no or of negative size, or one too large for memory.
+    BadSize,
     /// `abort`, a failed `assert`.
     Abort,
 }
@@ -236,6 +291,11 @@ impl fmt::Display for TrapKind {
             Self::ReadOnly => "write to read-only memory",
             Self::BadCall => "call of what is no function of that type",
             Self::BadFree => "free of what is not allocated",
+            Self::UseAfterFree => "use of memory after its lifetime",
+            Self::Uninitialised => "use of a value that was never written",
+            Self::Misaligned => "misaligned access",
+            Self::BadJump => "jump to no place that waits for it",
+            Self::BadSize => "variable length array of a bad size",
             Self::Abort => "abort",
         })
     }
@@ -298,7 +358,10 @@ impl Stmt {
     /// Calls `visit` with each expression that it evaluates, in the order of their evaluation.
     pub fn for_each_expr(&self, mut visit: impl FnMut(ExprId)) {
         match self {
-            Self::Mark(_) | Self::Enter(_) | Self::Leave(_) => {}
+            Self::Mark(_) | Self::Enter(_) | Self::Leave(_) | Self::Release { .. } => {}
+            Self::Alloca { size, .. } => visit(*size),
+            Self::VaStart { list } => visit(*list),
+            Self::Havoc(havoc) => havoc.places.iter().for_each(|(addr, _)| visit(*addr)),
             Self::Assign { value, .. } => visit(*value),
             Self::Store { addr, value, .. } | Self::StoreBits { addr, value, .. } => {
                 visit(*value);

@@ -31,7 +31,8 @@
 //!     with the machine type of its C type, or an address for a struct or union; a result goes to a
 //!     register of its type, or to an address for a struct or union.
 //! 15. Only memory locals that are no parameters are entered and left.
-//! 16. Copies and zeroing are of at least one byte.
+//! 16. Copies, zeroing and places of unknown contents are of at least one byte; what is made on
+//!     the stack is aligned to a power of two.
 //! 17. A branch tests an `i1`; a switch has an integer, and its cases are disjoint and not empty.
 //! 18. What is returned has the type of the function's result.
 //!
@@ -47,6 +48,9 @@
 //! Source tables:
 //! 22. Marks, sites and roots refer to things that exist; a root's expression has the type of its
 //!     kind (`ptr` for an address, `i1` for a condition); captures are registers.
+//!
+//! Variable arguments:
+//! 23. Only a variadic function begins to read variable arguments.
 
 use std::fmt;
 
@@ -87,6 +91,7 @@ pub enum Rule {
     Origins = 20,
     Purity = 21,
     Source = 22,
+    Variadic = 23,
 }
 
 /// Where and how a rule is broken.

@@ -24,6 +24,7 @@ mod rank;
 mod search;
 mod setup;
 mod sites;
+mod stack;
 mod state;
 mod step;
 mod traps;

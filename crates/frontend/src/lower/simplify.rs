@@ -234,7 +234,10 @@ fn visit_uses(body: &mut Body, mut visit: impl FnMut(&mut ExprId)) {
 
 fn visit_statement(stmt: &mut Stmt, visit: &mut impl FnMut(&mut ExprId)) {
     match stmt {
-        Stmt::Mark(_) | Stmt::Enter(_) | Stmt::Leave(_) => {}
+        Stmt::Mark(_) | Stmt::Enter(_) | Stmt::Leave(_) | Stmt::Release { .. } => {}
+        Stmt::Alloca { size, .. } => visit(size),
+        Stmt::VaStart { list } => visit(list),
+        Stmt::Havoc(havoc) => havoc.places.iter_mut().for_each(|(addr, _)| visit(addr)),
         Stmt::Assign { value, .. } => visit(value),
         Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
             visit(addr);

@@ -42,7 +42,7 @@ impl<'p> Machine<'p> {
         let program = self.program;
         let declared = &program.functions[function];
         if let Some(body) = &declared.body {
-            return self.enter(function, body, &args, target);
+            return self.enter(function, body, (&args, arg_types), target);
         }
         match model_of(&program.types, &declared.name, declared.ty) {
             Some(model) => {
@@ -80,7 +80,7 @@ impl<'p> Machine<'p> {
         &mut self,
         function: FuncId,
         body: &'p Body,
-        args: &[u128],
+        (args, arg_types): (&[u128], &[CTypeId]),
         target: Target,
     ) -> Step<()> {
         if self.frames.len() as u64 >= u64::from(self.max_depth()) {
@@ -99,11 +99,13 @@ impl<'p> Machine<'p> {
                 false => arg.to_le_bytes()[..size.min(16) as usize].to_vec(),
             });
         }
+        let fixed = body.params.len();
+        let variable = self.variable_arguments(function, args, arg_types, fixed)?;
         self.push_frame(function, body, target.dst, target.dst_addr);
         for (param, image) in body.params.iter().zip(&images) {
             self.set_param(*param, image).ok_or(TrapKind::BadCall)?;
         }
-        Ok(())
+        self.pass_variable(function, arg_types, fixed, &variable)
     }
 
     fn set_register(&mut self, dst: LocalId, bits: u128) {

@@ -11,7 +11,7 @@ use super::memory::{Memory, Region};
 use super::observe::{Observer, View};
 use super::plan::{Ground, Plan, Value};
 use super::start::{self, CharacterTables};
-use super::{BadTest, End, Location, Options, Outcome};
+use super::{BadTest, End, Location, Options, Outcome, Unknown};
 use crate::arith;
 use crate::ctype::CType;
 use crate::expr::{ExprId, Type};
@@ -46,6 +46,8 @@ pub(super) struct Frame<'p> {
     stack: usize,
     pub(super) dst: Option<LocalId>,
     pub(super) dst_addr: Option<u64>,
+    /// The address of its variable arguments; 0 where it takes none, or none were passed.
+    pub(super) variable: u64,
 }
 
 /// Why a step did not go on to the next one.
@@ -183,6 +185,7 @@ impl<'p> Machine<'p> {
             stack,
             dst,
             dst_addr,
+            variable: 0,
         };
         for (id, local) in body.locals.iter() {
             if let Storage::Memory { size, align } = local.storage {
@@ -394,6 +397,10 @@ impl<'p> Machine<'p> {
                 }
                 object.end();
             }
+            Stmt::Alloca { dst, size, align, array } => self.alloca(*dst, *size, *align, *array)?,
+            Stmt::Release { pointer } => self.release(*pointer),
+            Stmt::VaStart { list } => self.va_start(*list)?,
+            Stmt::Havoc(_) => return Err(Stop::End(End::Unknown(Unknown::Assembly))),
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::decision::{BoolTree, Decision, DecisionKind};
 use crate::expr::{BitField, Expr, ExprArena, ExprId};
 use crate::function::{Body, Local, LocalKind, Storage};
 use crate::source::{Point, Root, RootKind};
-use crate::stmt::{BlockId, Callee, MarkKind, Stmt, StmtId, Terminator};
+use crate::stmt::{BlockId, Callee, Havoc, MarkKind, Stmt, StmtId, Terminator};
 
 /// Trees are cut where their height is a multiple of this.
 const CUT: u32 = 24;
@@ -248,8 +248,25 @@ impl<'a> BodyPrinter<'a> {
             Stmt::Call { .. } => self.call(stmt),
             Stmt::Enter(local) => format!("enter {local}"),
             Stmt::Leave(local) => format!("leave {local}"),
+            Stmt::Alloca { dst, size, align, array } => {
+                let word = if *array { "vla" } else { "alloca" };
+                format!("{dst} = {word} {}, {align}", self.expr(*size))
+            }
+            Stmt::Release { pointer } => format!("release {pointer}"),
+            Stmt::VaStart { list } => format!("vastart {}", self.expr(*list)),
+            Stmt::Havoc(havoc) => self.havoc(havoc),
         };
         format!("{id}: {text}")
+    }
+
+    fn havoc(&mut self, havoc: &Havoc) -> String {
+        let places: Vec<_> = havoc
+            .places
+            .iter()
+            .map(|(addr, size)| format!("{} {size}", self.expr(*addr)))
+            .collect();
+        let memory = if havoc.memory { " memory" } else { "" };
+        format!("havoc ({}) ({}){memory}", list(&havoc.registers), places.join(", "))
     }
 
     fn call(&mut self, stmt: &Stmt) -> String {

@@ -15,7 +15,7 @@ pub(super) const MARK_STYLES: [(MarkStyle, &str); 4] = [
     (MarkStyle::BeforeFor, "before-for"),
 ];
 
-pub(super) const TRAPS: [(TrapKind, &str); 13] = [
+pub(super) const TRAPS: [(TrapKind, &str); 18] = [
     (TrapKind::Unreachable, "unreachable"),
     (TrapKind::Trap, "trap"),
     (TrapKind::MissingReturn, "missing-return"),
@@ -28,6 +28,11 @@ pub(super) const TRAPS: [(TrapKind, &str); 13] = [
     (TrapKind::ReadOnly, "read-only"),
     (TrapKind::BadCall, "bad-call"),
     (TrapKind::BadFree, "bad-free"),
+    (TrapKind::UseAfterFree, "use-after-free"),
+    (TrapKind::Uninitialised, "uninitialised"),
+    (TrapKind::Misaligned, "misaligned"),
+    (TrapKind::BadJump, "bad-jump"),
+    (TrapKind::BadSize, "bad-size"),
     (TrapKind::Abort, "abort"),
 ];
 

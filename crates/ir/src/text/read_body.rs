@@ -15,7 +15,8 @@ use crate::source::{
     Capture, DecisionSite, FunctionSource, MarkSite, Point, Root, RootKind, SwitchSite,
 };
 use crate::stmt::{
-    Block, BlockId, BranchOrigin, Callee, Mark, MarkKind, Stmt, StmtId, SwitchCase, Terminator,
+    Block, BlockId, BranchOrigin, Callee, Havoc, Mark, MarkKind, Stmt, StmtId, SwitchCase,
+    Terminator,
 };
 
 /// Deeper trees are refused: the reader works by recursion.
@@ -351,6 +352,12 @@ impl Draft {
     fn stmt_after_id(&mut self, reader: &mut Reader<'_>) -> Result<Stmt> {
         if let Some(dst) = reader.take_id("v") {
             reader.mark("=")?;
+            let array = reader.take_word("vla");
+            if array || reader.take_word("alloca") {
+                let size = self.expr(reader, 0)?;
+                reader.mark(",")?;
+                return Ok(Stmt::Alloca { dst, size, align: reader.number()?, array });
+            }
             return Ok(Stmt::Assign { dst, value: self.expr(reader, 0)? });
         }
         let comma = |reader: &mut Reader<'_>| reader.mark(",");
@@ -384,6 +391,14 @@ impl Draft {
                 Stmt::Zero { dst, size: reader.number()? }
             }
             "call" => self.call(reader)?,
+            "release" => Stmt::Release { pointer: reader.id("v")? },
+            "vastart" => Stmt::VaStart { list: self.expr(reader, 0)? },
+            "havoc" => {
+                let registers = reader.list(|reader| reader.id("v"))?;
+                let places = reader.list(|reader| Ok((self.expr(reader, 0)?, reader.number()?)))?;
+                let memory = reader.take_word("memory");
+                Stmt::Havoc(Box::new(Havoc { registers, places, memory }))
+            }
             _ => return Err(reader.error_before("no such statement")),
         })
     }

@@ -103,7 +103,7 @@ impl Soup {
         ExprId::from_index(self.below(exprs + 1))
     }
     fn stmt(&mut self, exprs: usize) -> Stmt {
-        match self.below(9) {
+        match self.below(13) {
             0 => Stmt::Mark(self.id()),
             1 => Stmt::Assign { dst: self.id(), value: self.any_expr(exprs) },
             2 => Stmt::Store {
@@ -124,6 +124,19 @@ impl Soup {
             5 => Stmt::Zero { dst: self.any_expr(exprs), size: self.number() },
             6 => Stmt::Enter(self.id()),
             7 => Stmt::Leave(self.id()),
+            8 => Stmt::Alloca {
+                dst: self.id(),
+                size: self.any_expr(exprs),
+                align: self.number(),
+                array: self.coin(),
+            },
+            9 => Stmt::Release { pointer: self.id() },
+            10 => Stmt::VaStart { list: self.any_expr(exprs) },
+            11 => Stmt::Havoc(Box::new(Havoc {
+                registers: self.many(Self::id),
+                places: self.many(|soup| (soup.any_expr(exprs), soup.number())),
+                memory: self.coin(),
+            })),
             _ => Stmt::Call {
                 callee: match self.coin() {
                     true => Callee::Direct(self.id()),

@@ -142,7 +142,13 @@ fn of_stmts(program: &Program, body: &Body, check: &mut Check<'_>) {
                 dst.iter().for_each(|local| check.in_arena(*local, &body.locals, id));
                 check.ty(*ty, id);
             }
-            Stmt::Store { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => {}
+            Stmt::Alloca { dst: local, .. } | Stmt::Release { pointer: local } => {
+                check.in_arena(*local, &body.locals, id);
+            }
+            Stmt::Havoc(havoc) => {
+                havoc.registers.iter().for_each(|local| check.in_arena(*local, &body.locals, id));
+            }
+            Stmt::Store { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } | Stmt::VaStart { .. } => {}
         }
     }
 }

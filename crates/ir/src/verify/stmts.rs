@@ -1,4 +1,4 @@
-//! Rules 4, 11 to 13, 15 to 18 and 22: locals, statements, blocks, source tables.
+//! Rules 4, 11 to 13, 15 to 18, 22 and 23: locals, statements, blocks, source tables.
 
 use lydian_base::EntityId;
 
@@ -116,6 +116,28 @@ fn statement(scope: &Scope<'_>, id: StmtId, stmt: &Stmt, found: &mut Found) {
             at_least_one(*size, found);
         }
         Stmt::Call { .. } => calls::check(scope, id, stmt, found),
+        Stmt::Alloca { dst, size, align, .. } => {
+            types(is_pointer_register(scope, *dst) && ty(*size) == Type::Int(64), found);
+            found.require(align.is_power_of_two(), Rule::Sizes, || {
+                format!("{id} has the alignment {align}")
+            });
+        }
+        Stmt::Release { pointer } => types(is_pointer_register(scope, *pointer), found),
+        Stmt::VaStart { list } => {
+            types(ty(*list) == Type::Ptr, found);
+            let declared = scope.program.types.get(scope.program.functions[scope.function].ty);
+            let variadic = matches!(declared, CType::Function { variadic: true, .. });
+            found.require(variadic, Rule::Variadic, || {
+                format!("{id} stands in a function that takes no variable arguments")
+            });
+        }
+        Stmt::Havoc(havoc) => {
+            let register =
+                |local: &LocalId| matches!(scope.body.locals[*local].storage, Storage::Register(_));
+            let places = havoc.places.iter().all(|(addr, _)| ty(*addr) == Type::Ptr);
+            types(places && havoc.registers.iter().all(register), found);
+            havoc.places.iter().for_each(|(_, size)| at_least_one(*size, found));
+        }
         Stmt::Enter(local) | Stmt::Leave(local) => {
             let kept = &scope.body.locals[*local];
             let holds =
@@ -125,6 +147,10 @@ fn statement(scope: &Scope<'_>, id: StmtId, stmt: &Stmt, found: &mut Found) {
             });
         }
     }
+}
+
+fn is_pointer_register(scope: &Scope<'_>, local: LocalId) -> bool {
+    scope.body.locals[local].storage == Storage::Register(Type::Ptr)
 }
 
 /// Rules 17 and 18.

@@ -77,7 +77,15 @@ impl<'a> Initialised<'a> {
             Stmt::Enter(local) | Stmt::Leave(local) => {
                 state.remove(local);
             }
-            Stmt::Mark(_) | Stmt::StoreBits { .. } => {}
+            Stmt::Alloca { dst, .. } => {
+                state.insert(*dst);
+            }
+            Stmt::VaStart { list } => state.extend(self.named(*list)),
+            Stmt::Havoc(havoc) => {
+                state.extend(&havoc.registers);
+                state.extend(havoc.places.iter().filter_map(|(addr, _)| self.named(*addr)));
+            }
+            Stmt::Mark(_) | Stmt::StoreBits { .. } | Stmt::Release { .. } => {}
         }
     }
 

@@ -16,6 +16,7 @@ use super::explore::Engine;
 use super::labels::SiteKey;
 use super::outcome::Ending;
 use super::setup::{add_input_object, contents_of};
+use super::stack::leave_frame;
 use super::state::{Frame, ReturnTo, State};
 use super::step::{Flow, as_type};
 use super::world::World;
@@ -79,7 +80,7 @@ impl<'p> Engine<'p, '_> {
         let func = FuncId::from_index(position);
         let function = &functions[func];
         if function.body.is_some() {
-            return self.call_defined(state, func, site);
+            return self.call_defined(state, func, site, arg_types);
         }
         if let Some(model) = model_of(&self.world.program.types, &function.name, function.ty) {
             return self.call_model(state, model, site, arg_types);
@@ -136,6 +137,7 @@ impl<'p> Engine<'p, '_> {
         state: &mut State,
         func: FuncId,
         site: &CallSite,
+        arg_types: &[CTypeId],
     ) -> Result<(), Flow> {
         let function = &self.world.program.functions[func];
         let Some(body) = &function.body else { return Err(Flow::unsupported(&*function.name)) };
@@ -147,7 +149,10 @@ impl<'p> Engine<'p, '_> {
             None => None,
         };
         let return_to = ReturnTo { register: site.register, memory };
-        self.enter(state, func, body, &site.args, return_to)
+        let extra = (&site.args[..], arg_types);
+        let variable = self.variable_arguments(state, func, extra, body.params.len())?;
+        self.enter(state, func, body, &site.args, return_to)?;
+        self.pass_variable(state, variable)
     }
 
     /// Enters a function.
@@ -171,6 +176,8 @@ impl<'p> Engine<'p, '_> {
             sites_done: false,
             registers: vec![None; body.locals.len()],
             objects: vec![None; body.locals.len()],
+            made: SmallVec::new(),
+            variable: 0,
             events: SmallVec::new(),
             loops: SmallVec::new(),
             return_to,
@@ -257,10 +264,8 @@ impl<'p> Engine<'p, '_> {
             (Some((dst, size)), Some(src)) => self.copy(state, dst, src, size, &mut traps)?,
             _ => self.leave_traps(state, &traps)?,
         }
-        let objects: SmallVec<[_; 8]> = state.frame().objects.iter().flatten().copied().collect();
-        objects.into_iter().rev().for_each(|object| state.memory.release(object));
         let callee = state.frame().func;
-        state.frames.pop();
+        leave_frame(state);
         if state.frames.is_empty() {
             return self.end_root(state, value);
         }

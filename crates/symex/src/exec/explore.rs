@@ -82,6 +82,8 @@ pub(super) struct Engine<'p, 'e> {
     searcher: Box<dyn Searcher>,
     ranks: Ranks,
     stopped: bool,
+    /// How often inline assembly was passed, for the names of what it leaves.
+    pub(super) havocs: u64,
     sink: &'e mut dyn FnMut(Event),
 }
 
@@ -161,6 +163,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             searcher: config.search.searcher(config.seed),
             ranks: Ranks::default(),
             stopped: false,
+            havocs: 0,
             sink,
             world,
             base: telling_values(&pool, &plan),

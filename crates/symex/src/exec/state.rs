@@ -44,6 +44,10 @@ pub(super) struct Frame {
     pub(super) registers: Vec<Option<Term>>,
     /// Objects of memory locals that are alive.
     pub(super) objects: Vec<Option<ObjectId>>,
+    /// Objects that were made while it ran and live at most until it returns.
+    pub(super) made: SmallVec<[ObjectId; 2]>,
+    /// The address of its variable arguments; 0 where it takes none.
+    pub(super) variable: u64,
     pub(super) events: SmallVec<[DecisionEvent; 1]>,
     /// How often the path decided to stay in a loop at a block's branch.
     pub(super) loops: SmallVec<[(BlockId, u32); 2]>,

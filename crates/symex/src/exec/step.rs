@@ -238,6 +238,10 @@ impl<'p> Engine<'p, '_> {
             Stmt::Call { .. } => return self.call(state, stmt),
             Stmt::Enter(local) => self.enter_local(state, body, *local)?,
             Stmt::Leave(local) => leave_local(state, *local),
+            Stmt::Alloca { dst, size, array, .. } => self.alloca(state, *dst, *size, *array)?,
+            Stmt::Release { pointer } => self.release(state, *pointer)?,
+            Stmt::VaStart { list } => self.va_start(state, *list)?,
+            Stmt::Havoc(havoc) => self.havoc(state, havoc)?,
         }
         state.frame_mut().advance();
         Ok(())

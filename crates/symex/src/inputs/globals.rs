@@ -126,7 +126,9 @@ fn mentions(body: &Body) -> Mentions {
             Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => {
                 found.changed.extend(global_at(body, *addr));
             }
-            Stmt::Zero { dst, .. } => found.changed.extend(global_at(body, *dst)),
+            Stmt::VaStart { list: dst } | Stmt::Zero { dst, .. } => {
+                found.changed.extend(global_at(body, *dst))
+            }
             Stmt::Copy { dst, src, .. } => {
                 found.changed.extend(global_at(body, *dst));
                 found.read.extend(global_at(body, *src));

@@ -24,7 +24,7 @@ const MOST: u64 = 1 << 28;
 
 /// How many bytes to allocate.
 #[derive(Clone, Copy)]
-enum Size {
+pub(in crate::exec) enum Size {
     Known(u64),
     /// A 64-bit term that is at most so much on this path.
     Symbolic(Term, u64),
@@ -71,7 +71,11 @@ impl Engine<'_, '_> {
     }
 
     /// The size as it can be allocated; `None` where it is more than an object can have.
-    fn size_of_allocation(&mut self, state: &mut State, size: Term) -> Result<Option<Size>, Flow> {
+    pub(in crate::exec) fn size_of_allocation(
+        &mut self,
+        state: &mut State,
+        size: Term,
+    ) -> Result<Option<Size>, Flow> {
         if self.pool.as_u64(size).is_none() {
             let room = self.pool.bv(64, ROOM);
             let fits = self.pool.ule(size, room);

@@ -1,0 +1,98 @@
+//! Variable arguments: where a call's further arguments lie, and what a `va_list` holds.
+//!
+//! A call of a variadic function that has a body makes one object in the callee's frame, the
+//! *variable arguments*: the arguments after the fixed ones, in order, as the x86-64 ABI lays out
+//! its overflow area. Every slot begins at a multiple of eight, or of the argument's alignment
+//! where that is greater; structs and unions lie there whole. No argument is passed in registers:
+//! [`crate::Stmt::VaStart`] says in the `va_list` that those of the ABI are used up, so that
+//! `va_arg` is a load at `overflow_arg_area` and a step to the next slot, and code that knows the
+//! ABI's registers finds none of them. Reading past the last argument is out of bounds.
+
+use crate::ctype::{CType, CTypeId, CTypes};
+
+/// Bytes of a `va_list`.
+pub const LIST_BYTES: u64 = 24;
+/// Where `gp_offset` lies in it, a 32-bit number.
+pub const GP_OFFSET: u64 = 0;
+/// The `gp_offset` with which no general register is left.
+pub const GP_USED_UP: u32 = 48;
+/// Where `fp_offset` lies in it, a 32-bit number.
+pub const FP_OFFSET: u64 = 4;
+/// The `fp_offset` with which no vector register is left.
+pub const FP_USED_UP: u32 = 176;
+/// Where `overflow_arg_area` lies in it, the address of the next argument.
+pub const NEXT_ARGUMENT: u64 = 8;
+/// Where `reg_save_area` lies in it, an address: null here.
+pub const REGISTER_AREA: u64 = 16;
+/// What a slot's address is a multiple of at least, in bytes.
+pub const SLOT: u64 = 8;
+/// What the variable arguments are aligned to, in bytes, if no argument needs more.
+pub const AREA_ALIGN: u64 = 16;
+
+/// Where one argument lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Its position among all arguments of the call.
+    pub argument: usize,
+    /// Its distance in bytes from the start of the variable arguments.
+    pub offset: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Whether it is passed by the address of what is copied (a struct or union).
+    pub by_address: bool,
+}
+
+/// The variable arguments of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Area {
+    /// The arguments after the fixed ones, in order.
+    pub slots: Vec<Slot>,
+    /// Bytes of all of them.
+    pub size: u64,
+    /// What the area is aligned to, in bytes.
+    pub align: u64,
+}
+
+/// The address of the slot of an argument that is aligned so, at or after an address: what
+/// `va_arg` rounds up to.
+pub const fn slot_align(align: u64) -> u64 {
+    if align > SLOT { align } else { SLOT }
+}
+
+/// Whether a function of this C type takes variable arguments.
+pub fn is_variadic(types: &CTypes, function: CTypeId) -> bool {
+    matches!(types.get(function), CType::Function { variadic: true, .. })
+}
+
+/// Lays out what a call passes after `fixed` arguments. `arg_types` are the C types of all its
+/// arguments as passed.
+pub fn area(types: &CTypes, arg_types: &[CTypeId], fixed: usize) -> Area {
+    let mut area = Area { align: AREA_ALIGN, ..Area::default() };
+    for (argument, ty) in arg_types.iter().enumerate().skip(fixed) {
+        let align = slot_align(types.align(*ty));
+        let size = types.size(*ty).unwrap_or(0);
+        let offset = area.size.next_multiple_of(align);
+        let by_address = types.scalar(*ty).is_none();
+        area.slots.push(Slot { argument, offset, size, by_address });
+        area.size = offset + size.next_multiple_of(SLOT);
+        area.align = area.align.max(align);
+    }
+    area
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ctype::IntKind;
+
+    #[test]
+    fn each_argument_begins_at_a_slot_and_wide_ones_at_sixteen_bytes() {
+        let mut types = CTypes::new();
+        let (int, wide) = (types.int(IntKind::Int), types.int(IntKind::Int128));
+        let area = area(&types, &[int, int, wide, int], 1);
+        let offsets: Vec<u64> = area.slots.iter().map(|slot| slot.offset).collect();
+        assert_eq!(offsets, [0, 16, 32]);
+        assert_eq!((area.size, area.align), (40, 16));
+        assert_eq!(area.slots[0].argument, 1);
+    }
+}

@@ -1,0 +1,235 @@
+//! What is made while a function runs: arrays of variable length, variable arguments, and the
+//! unknown values that inline assembly leaves.
+
+use lydian_base::EntityId;
+use lydian_eval::{Traps, sort_of};
+use lydian_ir::stmt::{Havoc, MAX_OBJECT};
+use lydian_ir::variadic::{self, Area};
+use lydian_ir::{CTypeId, ExprId, FuncId, LocalId, TrapKind};
+use lydian_smt::{Sort, Term};
+
+use super::explore::Engine;
+use super::libc::Size;
+use super::state::State;
+use super::step::Flow;
+use crate::memory::{
+    Background, Contents, NewObject, ObjectId, ObjectKind, Region, Resolution, undefined_symbol,
+};
+
+/// What is passed after a call's fixed arguments.
+pub(super) struct VariableArguments {
+    area: Area,
+    values: Vec<Passed>,
+}
+
+/// One argument.
+enum Passed {
+    Value(Term),
+    /// A struct or union is copied from here.
+    From(Resolution),
+}
+
+impl Engine<'_, '_> {
+    /// `Stmt::Alloca`. A size that depends on the input is a length of the object, as for `malloc`;
+    /// the path is split where it may be bad, or more than the room that such an object has.
+    pub(super) fn alloca(
+        &mut self,
+        state: &mut State,
+        dst: LocalId,
+        size: ExprId,
+        array: bool,
+    ) -> Result<(), Flow> {
+        let mut traps = Traps::none();
+        let size = self.eval(state, size, &mut traps)?;
+        let least = self.pool.bv(64, u64::from(array));
+        let most = self.pool.bv(64, MAX_OBJECT);
+        let (small, large) = (self.pool.slt(size, least), self.pool.ugt(size, most));
+        let bad = self.pool.or(small, large);
+        traps.add(&self.pool, TrapKind::BadSize, bad);
+        self.leave_traps(state, &traps)?;
+        let Some(size) = self.size_of_allocation(state, size)? else {
+            return Err(self.trapped(state, TrapKind::BadSize));
+        };
+        let (size, length) = match size {
+            Size::Known(size) => (size, None),
+            Size::Symbolic(length, room) => (room, Some(length)),
+        };
+        let name = self.body(state).locals[dst].name.clone();
+        let object = self.make_object(state, size, length, &name)?;
+        let address = self.pool.bv(64, state.memory.object(object).base);
+        self.set_register(state, dst, address);
+        Ok(())
+    }
+
+    /// An object of the innermost activation, with indeterminate bytes.
+    fn make_object(
+        &mut self,
+        state: &mut State,
+        size: u64,
+        length: Option<Term>,
+        name: &str,
+    ) -> Result<ObjectId, Flow> {
+        let object = state.memory.allocate(NewObject {
+            size,
+            length,
+            kind: ObjectKind::Local,
+            read_only: false,
+            name: name.into(),
+            contents: Contents::new(Background::Zero),
+        });
+        let Some(object) = object else { return Err(Flow::unsupported("more memory")) };
+        let base = state.memory.object(object).base;
+        state.memory.object_mut(object).contents = Contents::new(Background::Undefined(base));
+        state.frame_mut().made.push(object);
+        Ok(object)
+    }
+
+    /// `Stmt::Release`.
+    pub(super) fn release(&mut self, state: &mut State, pointer: LocalId) -> Result<(), Flow> {
+        let Some(value) = state.frame().registers[pointer.index()] else { return Ok(()) };
+        let Some(address) = self.pool.as_u64(value) else {
+            return Err(Flow::unsupported("the end of an array at an unknown address"));
+        };
+        let memory = &state.memory;
+        let made = state.frame().made.iter();
+        let at = made.rev().position(|object| memory.object(*object).base == address);
+        if let Some(from_end) = at {
+            let made = &mut state.frame_mut().made;
+            let object = made.remove(made.len() - 1 - from_end);
+            state.memory.release(object);
+        }
+        let null = self.pool.bv(64, 0);
+        self.set_register(state, pointer, null);
+        Ok(())
+    }
+
+    /// What a call passes after its fixed arguments; nothing where the function takes no more.
+    pub(super) fn variable_arguments(
+        &mut self,
+        state: &mut State,
+        func: FuncId,
+        (args, arg_types): (&[Term], &[CTypeId]),
+        fixed: usize,
+    ) -> Result<Option<VariableArguments>, Flow> {
+        let program = self.world.program;
+        if !variadic::is_variadic(&program.types, program.functions[func].ty) {
+            return Ok(None);
+        }
+        let area = variadic::area(&program.types, arg_types, fixed);
+        let mut values = Vec::with_capacity(area.slots.len());
+        let mut traps = Traps::none();
+        for slot in &area.slots {
+            let arg = args[slot.argument];
+            if !slot.by_address {
+                values.push(Passed::Value(arg));
+                continue;
+            }
+            let from = self.resolve(state, arg)?;
+            if slot.size > 0 {
+                state.memory.access_traps(&mut self.pool, &from, slot.size, false, &mut traps);
+            }
+            values.push(Passed::From(from));
+        }
+        self.leave_traps(state, &traps)?;
+        Ok(Some(VariableArguments { area, values }))
+    }
+
+    /// Makes the variable arguments of the activation that was just begun.
+    pub(super) fn pass_variable(
+        &mut self,
+        state: &mut State,
+        arguments: Option<VariableArguments>,
+    ) -> Result<(), Flow> {
+        let Some(VariableArguments { area, values }) = arguments else { return Ok(()) };
+        let object = self.make_object(state, area.size, None, "...")?;
+        state.frame_mut().variable = state.memory.object(object).base;
+        let all = self.resolution_of(object);
+        for (slot, value) in area.slots.iter().zip(values) {
+            let to = all.shifted(slot.offset);
+            match value {
+                Passed::Value(value) if slot.size > 0 => {
+                    state.memory.store(&mut self.pool, &to, slot.size, value);
+                }
+                Passed::From(from) if slot.size > 0 => {
+                    state.memory.copy(&mut self.pool, &to, &from, slot.size);
+                }
+                Passed::Value(_) | Passed::From(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// `Stmt::VaStart`.
+    pub(super) fn va_start(&mut self, state: &mut State, list: ExprId) -> Result<(), Flow> {
+        let mut traps = Traps::none();
+        let list = self.eval(state, list, &mut traps)?;
+        let to = self.resolve_for_write(state, list, variadic::LIST_BYTES, &mut traps)?;
+        self.leave_traps(state, &traps)?;
+        let words = [
+            (variadic::GP_OFFSET, 4, u64::from(variadic::GP_USED_UP)),
+            (variadic::FP_OFFSET, 4, u64::from(variadic::FP_USED_UP)),
+            (variadic::NEXT_ARGUMENT, 8, state.frame().variable),
+            (variadic::REGISTER_AREA, 8, 0),
+        ];
+        for (offset, size, value) in words {
+            let value = self.pool.bv(size * 8, value);
+            state.memory.store(&mut self.pool, &to.shifted(offset), u64::from(size), value);
+        }
+        Ok(())
+    }
+
+    /// `Stmt::Havoc`: values that the engine does not compute. What depends on them is not claimed
+    /// as covered, but the path's test is given, to be measured.
+    pub(super) fn havoc(&mut self, state: &mut State, havoc: &Havoc) -> Result<(), Flow> {
+        let mut traps = Traps::none();
+        let mut places = Vec::with_capacity(havoc.places.len());
+        for (addr, size) in &havoc.places {
+            let addr = self.eval(state, *addr, &mut traps)?;
+            places.push((self.resolve_for_write(state, addr, *size, &mut traps)?, *size));
+        }
+        self.leave_traps(state, &traps)?;
+        self.havocs += 1;
+        let number = self.havocs;
+        for register in &havoc.registers {
+            let ty = self.register_type(state, *register);
+            let place = format!("asm{number}.{register}");
+            let value = undefined_symbol(&mut self.pool, &place, sort_of(ty));
+            self.set_register(state, *register, value);
+        }
+        for (index, (to, size)) in places.iter().enumerate() {
+            for offset in 0..*size {
+                let place = format!("asm{number}.{index}+{offset}");
+                let byte = undefined_symbol(&mut self.pool, &place, Sort::BitVec(8));
+                state.memory.store(&mut self.pool, &to.shifted(offset), 1, byte);
+            }
+        }
+        if havoc.memory {
+            forget_memory(state, number);
+        }
+        state.keep = true;
+        Ok(())
+    }
+}
+
+/// Makes the contents of all memory that can be written unknown.
+fn forget_memory(state: &mut State, number: u64) {
+    for region in [Region::Input, Region::Global, Region::Dynamic] {
+        let objects = state.memory.objects(region);
+        let writable = objects.filter(|(_, object)| object.alive && !object.read_only);
+        let writable: Vec<ObjectId> = writable.map(|(id, _)| id).collect();
+        for (index, id) in writable.into_iter().enumerate() {
+            // A number that is no object's address, and that no other place has.
+            let name = u64::MAX << 63 | number << 24 | (region as u64) << 22 | index as u64;
+            state.memory.object_mut(id).contents = Contents::new(Background::Undefined(name));
+        }
+    }
+}
+
+/// Ends the innermost activation, with all objects that live in it.
+pub(super) fn leave_frame(state: &mut State) {
+    let Some(frame) = state.frames.pop() else { return };
+    frame.made.iter().rev().for_each(|object| state.memory.release(*object));
+    let locals = frame.objects.iter().flatten();
+    let locals: Vec<ObjectId> = locals.copied().collect();
+    locals.into_iter().rev().for_each(|object| state.memory.release(object));
+}
