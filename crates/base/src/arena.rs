@@ -105,6 +105,11 @@ impl<I: EntityId, T> Arena<I, T> {
         self.items.iter_mut().enumerate().map(|(index, item)| (I::from_index(index), item))
     }
 
+    /// All entities, in order, taken out.
+    pub fn into_values(self) -> std::vec::IntoIter<T> {
+        self.items.into_iter()
+    }
+
     /// All entities, in order.
     pub fn values(&self) -> std::slice::Iter<'_, T> {
         self.items.iter()
@@ -163,6 +168,11 @@ impl<I: EntityId, T: Clone> SideTable<I, T> {
     /// Sets the value of one id.
     pub fn set(&mut self, id: I, value: T) {
         *self.get_mut(id) = value;
+    }
+
+    /// The values that were set, to be changed in place.
+    pub fn set_values_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.items.iter_mut()
     }
 
     /// The value of one id, to be changed in place.

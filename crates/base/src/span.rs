@@ -57,6 +57,12 @@ impl Span {
         self.start <= other.start && other.end <= self.end
     }
 
+    /// The same range of a text that now starts `by` bytes later; [`Span::NONE`] stays what it is.
+    #[must_use]
+    pub const fn shifted(self, by: u32) -> Self {
+        if self.is_none() { self } else { Self { start: self.start + by, end: self.end + by } }
+    }
+
     /// The range for slicing text.
     pub const fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
@@ -117,6 +123,28 @@ impl SourceMap {
         }
         line_starts.push(offset);
         Self { text, stretches: builder.stretches, line_starts }
+    }
+
+    /// One map for the texts of several, one after the other, and the offset at which each now
+    /// starts. `None` where they are too long together for an offset of 32 bits.
+    pub fn join(maps: &[Self]) -> Option<(Self, Vec<u32>)> {
+        let total: usize = maps.iter().map(|map| map.text.len()).sum();
+        u32::try_from(total).ok()?;
+        let mut text = String::with_capacity(total);
+        let (mut stretches, mut line_starts, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+        for map in maps {
+            let base = text.len() as u32;
+            starts.push(base);
+            text.push_str(&map.text);
+            let moved =
+                |stretch: &Stretch| Stretch { start: stretch.start + base, ..stretch.clone() };
+            stretches.extend(map.stretches.iter().map(moved));
+            // The last one is the text's end.
+            let own = map.line_starts.split_last().map_or(&[][..], |(_, rest)| rest);
+            line_starts.extend(own.iter().map(|start| start + base));
+        }
+        line_starts.push(total as u32);
+        Some((Self { text: text.into(), stretches, line_starts }, starts))
     }
 
     /// The preprocessed text.
@@ -222,6 +250,20 @@ mod tests {
         let map = SourceMap::from_preprocessed(TEXT, "a.c");
         let system = |needle: &str| map.is_system(TEXT.find(needle).unwrap() as u32);
         assert_eq!((system("int x"), system("int y"), system("int z")), (false, true, false));
+    }
+
+    #[test]
+    fn joined_texts_lead_back_to_their_own_files() {
+        let a = SourceMap::from_preprocessed("int a;\nint b;", "a.c");
+        let b = SourceMap::from_preprocessed(TEXT, "b.c");
+        let (both, starts) = SourceMap::join(&[a.clone(), b]).unwrap();
+        assert_eq!(starts, [0, 13]);
+        assert_eq!(both.place(7).to_string(), "a.c:2:1");
+        let y = both.text().find("int y").unwrap() as u32;
+        assert_eq!(both.place(y).to_string(), "/usr/h.h:7:1");
+        assert!(both.is_system(y) && !both.is_system(3));
+        let (one, _) = SourceMap::join(std::slice::from_ref(&a)).unwrap();
+        assert_eq!((one.stretches, one.line_starts), (a.stretches, a.line_starts));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub mod expr;
 pub mod function;
 pub mod interp;
 pub mod libc;
+pub mod link;
 pub mod program;
 pub mod source;
 pub mod stmt;
