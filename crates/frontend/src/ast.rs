@@ -24,7 +24,7 @@ pub use expr::{
     BinaryOp, CastKind, DeclRef, Expr, ExprId, ExprKind, FloatLiteral, InitList, StringLiteral,
     TraitArgument, TraitKind, UnaryOp, ValueCategory,
 };
-pub use stmt::{LocalDecl, Stmt, StmtId, StmtKind};
+pub use stmt::{Assembly, AssemblyOperand, LocalDecl, Stmt, StmtId, StmtKind};
 
 use crate::ctypes::{CType, CTypes, QualType, Target};
 use lydian_base::Arena;

@@ -8,6 +8,7 @@
 //! What JSON omits is made up for here: record layouts come from clang's layout dump
 //! ([`crate::layout::records`]), the path of `offsetof` from the text, constants by folding.
 
+mod assembly;
 mod decl;
 mod expr;
 mod literal;

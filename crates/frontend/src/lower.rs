@@ -13,6 +13,7 @@
 //!   (`roots`).
 
 mod aggregate;
+mod assembly;
 mod assign;
 mod atomic;
 mod boolean;
@@ -38,6 +39,7 @@ mod static_init;
 mod stmt;
 mod types;
 mod user_label;
+mod variadic;
 
 use lydian_base::{Diagnostic, SourceMap, Span};
 use lydian_ir::Program;

@@ -33,6 +33,7 @@ mod builtins;
 mod calls;
 mod character;
 mod float_parts;
+mod jump;
 mod machine;
 mod math;
 pub mod memory;

@@ -16,6 +16,7 @@ pub mod function;
 pub mod interp;
 pub mod libc;
 pub mod link;
+pub mod nonlocal;
 pub mod program;
 pub mod source;
 pub mod stmt;

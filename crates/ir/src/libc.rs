@@ -28,6 +28,8 @@ pub enum Family {
     Hint,
     /// Integer arithmetic that tells of overflow.
     Overflow,
+    /// Returns a second time, or makes another call do so ([`crate::nonlocal`]).
+    Jump,
 }
 
 /// A function that is modelled.
@@ -239,6 +241,17 @@ modelled! {
         AssertFail "__assert_fail" "vppip",
         Unreachable "__builtin_unreachable" "v",
         Trap "__builtin_trap" "v",
+    }
+    Jump {
+        Setjmp "setjmp" "ip",
+        UnderscoreSetjmp "_setjmp" "ip",
+        Sigsetjmp "sigsetjmp" "ipi",
+        UnderscoreSigsetjmp "__sigsetjmp" "ipi",
+        BuiltinSetjmp "__builtin_setjmp" "ip",
+        Longjmp "longjmp" "vpi",
+        UnderscoreLongjmp "_longjmp" "vpi",
+        Siglongjmp "siglongjmp" "vpi",
+        BuiltinLongjmp "__builtin_longjmp" "vpi",
     }
     Hint {
         Expect "__builtin_expect" "lll",

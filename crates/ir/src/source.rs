@@ -93,6 +93,9 @@ pub struct SwitchSite {
     pub block: BlockId,
     /// The text of the operand, without its parentheses.
     pub operand: Span,
+    /// Whether it is a computed `goto`: the operand is an address, and the text of each case is
+    /// the name of a label.
+    pub computed: bool,
 }
 
 /// A whole pure expression at the place that evaluates it. Theorem 2 of [000] is about these.

@@ -291,6 +291,12 @@ impl<'a, 'p> Watch<'a, 'p> {
         };
         let mut by_way: IndexMap<u32, Vec<LabelId>> = IndexMap::new();
         ways.iter().for_each(|(way, label)| by_way.entry(*way).or_default().push(*label));
+        if site.computed {
+            let dispatch = self.labels_dispatch(cases, by_way);
+            let action = Action::Switch { dispatch };
+            edits.push(Edit { span: site.operand, rank: rank::SWITCH, action });
+            return;
+        }
         let mut dispatch = String::from("switch (lydian_x) { ");
         for (way, case) in cases.iter().enumerate() {
             let range = match case.low == case.high {
@@ -308,6 +314,26 @@ impl<'a, 'p> Watch<'a, 'p> {
         let _ = write!(dispatch, "default: {default}break; }}");
         let action = Action::Switch { dispatch };
         edits.push(Edit { span: site.operand, rank: rank::SWITCH, action });
+    }
+
+    /// Comparisons with the addresses of labels tell where a computed `goto` goes.
+    fn labels_dispatch(
+        &mut self,
+        cases: &[lydian_ir::SwitchCase],
+        mut by_way: IndexMap<u32, Vec<LabelId>>,
+    ) -> String {
+        let mut dispatch = String::new();
+        for (way, case) in cases.iter().enumerate() {
+            let Some(labels) = by_way.swap_remove(&(way as u32)) else { continue };
+            let name = self.request.map.slice(case.span);
+            if name.is_empty() {
+                self.unwatch(&labels, "the label has no place in the text");
+                continue;
+            }
+            let cell = self.plan.cell(self.number, labels);
+            let _ = write!(dispatch, "if (lydian_x == &&{name}) lydian_hit[{cell}] = 1; ");
+        }
+        dispatch
     }
 
     fn decision(

@@ -16,6 +16,7 @@
 mod calls;
 mod env;
 mod explore;
+mod jump;
 mod labels;
 mod libc;
 mod outcome;

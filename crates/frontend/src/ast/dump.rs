@@ -88,6 +88,10 @@ impl Dump<'_> {
             | StmtKind::Attributed(body) => (vec![], vec![*body]),
             StmtKind::IndirectGoto(expr) => (vec![*expr], vec![]),
             StmtKind::Return(value) => (value.iter().copied().collect(), vec![]),
+            StmtKind::Asm(asm) => (
+                asm.outputs.iter().chain(&asm.inputs).map(|operand| operand.expr).collect(),
+                vec![],
+            ),
             _ => (vec![], vec![]),
         };
         let name = self.stmt_name(id);
@@ -115,7 +119,7 @@ impl Dump<'_> {
             StmtKind::Continue => "continue".into(),
             StmtKind::Return(_) => "return".into(),
             StmtKind::Attributed(_) => "attributed".into(),
-            StmtKind::Asm => "asm".into(),
+            StmtKind::Asm(asm) => format!("asm {:?}", asm.template),
             StmtKind::Unsupported(kind) => format!("unsupported {kind}"),
             StmtKind::Decl(_) | StmtKind::Expr(_) | StmtKind::For { .. } => String::new(),
         }

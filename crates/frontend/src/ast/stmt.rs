@@ -29,6 +29,32 @@ pub enum LocalDecl {
     NoEffect,
 }
 
+/// An operand of inline assembly.
+#[derive(Clone, Debug)]
+pub struct AssemblyOperand {
+    /// Its constraint, such as `=r`, `+m` or `0`.
+    pub constraint: Box<str>,
+    /// An lvalue for an output, or for an input in memory; else a value.
+    pub expr: ExprId,
+}
+
+/// Inline assembly.
+#[derive(Clone, Debug)]
+pub struct Assembly {
+    /// The instructions, as the string literals write them; escapes are left alone.
+    pub template: Box<str>,
+    /// Whether there is any `:`; without, it says nothing of what it changes.
+    pub extended: bool,
+    /// What it writes, or reads and writes.
+    pub outputs: Vec<AssemblyOperand>,
+    /// What it reads.
+    pub inputs: Vec<AssemblyOperand>,
+    /// Whether `memory` is among what it clobbers.
+    pub clobbers_memory: bool,
+    /// The labels that `asm goto` may go to.
+    pub labels: Vec<Box<str>>,
+}
+
 /// The kinds of statements.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
@@ -113,8 +139,8 @@ pub enum StmtKind {
     Return(Option<ExprId>),
     /// A statement with attributes, such as `[[fallthrough]];`.
     Attributed(StmtId),
-    /// `asm`: not supported; the text is the span's.
-    Asm,
+    /// `asm`.
+    Asm(Box<Assembly>),
     /// Anything else, with clang's name for it.
     Unsupported(Box<str>),
 }

@@ -8,9 +8,10 @@ use super::node::Id;
 use super::text_expr::type_of_text;
 use crate::ast::{EnumDecl, EnumId, RecordDecl, RecordId, RecordKind, TranslationUnit};
 use crate::ctypes::{
-    CType, CTypes, QualType, TagKind, TagName, TypeNames, parse_type, parse_type_prefix,
+    CType, CTypes, Layout, QualType, TagKind, TagName, TypeNames, parse_type, parse_type_prefix,
 };
 use lydian_base::{Arena, Span};
+use lydian_ir::variadic::LIST_BYTES;
 use rustc_hash::FxHashMap;
 
 /// The names of one scope.
@@ -299,13 +300,18 @@ impl Resolver<'_> {
     }
 }
 
+/// The tag of what a `va_list` of x86-64 is an array of. Clang declares it itself and prints no
+/// layout of it; see [`lydian_ir::variadic`].
+const VA_LIST_TAG: &str = "__va_list_tag";
+
 fn record(records: &mut Arena<RecordId, RecordDecl>, kind: RecordKind, name: &str) -> CType {
+    let layout = (name == VA_LIST_TAG).then_some(Layout { size: LIST_BYTES, align: 8 });
     CType::Record(records.push(RecordDecl {
         kind,
         tag: Some(name.into()),
         typedef_name: None,
         fields: Vec::new(),
-        layout: None,
+        layout,
         span: Span::NONE,
         in_system_header: false,
     }))

@@ -66,7 +66,7 @@ impl Decoder<'_> {
             "ContinueStmt" => StmtKind::Continue,
             "ReturnStmt" => StmtKind::Return(inner.first().map(|value| self.expr(value))),
             "AttributedStmt" => StmtKind::Attributed(self.stmt(inner.last()?)),
-            "GCCAsmStmt" | "MSAsmStmt" => StmtKind::Asm,
+            "GCCAsmStmt" => self.assembly(node, self.span(node))?,
             _ if node.value_category.is_some() => StmtKind::Expr(self.expr(node)),
             _ => return None,
         })

@@ -61,7 +61,10 @@ impl FunctionLowering<'_, '_> {
                 self.apart(|l| l.initialise(temp, expr.ty, e))?;
                 Ok(temp)
             }
-            ExprKind::VaArg { .. } => Err(Unsupported::new("`va_arg`", expr.span)),
+            ExprKind::VaArg { list } => {
+                self.frame.opaque = true;
+                self.va_arg(e, *list)
+            }
             _ if expr.category == ValueCategory::LValue => self.address(e),
             ExprKind::Member { .. } => self.address(e),
             ExprKind::Unsupported(name) => {

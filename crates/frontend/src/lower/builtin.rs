@@ -8,6 +8,7 @@ use lydian_ir::{
 use super::atomic::AtomicOp;
 use super::builder::FunctionLowering;
 use super::types::Scalar;
+use super::variadic::VaOp;
 use super::{Lowering, Unsupported};
 use crate::ast::{self, BinaryOp, FunctionId};
 use crate::ctypes::CType;
@@ -37,6 +38,10 @@ pub(super) enum Builtin {
     Float(FloatTest),
     /// `__sync_*`.
     Sync(AtomicOp),
+    /// `va_start` and its like.
+    Va(VaOp),
+    /// `alloca`.
+    Alloca,
     /// Has no meaning in the IR.
     Unsupported(String),
 }
@@ -233,7 +238,11 @@ impl Builtin {
 
     fn of_name(name: &str) -> Option<Self> {
         if name == "alloca" {
-            return Some(Self::Unsupported("`alloca`".to_owned()));
+            return Some(Self::Alloca);
+        }
+        // Calls like any other, that engines give their meaning.
+        if matches!(name, "__builtin_setjmp" | "__builtin_longjmp") {
+            return None;
         }
         if FENCES.contains(&name) {
             return Some(Self::ArgumentsOnly);
@@ -276,10 +285,13 @@ impl Builtin {
             "islessequal" => Self::Float(FloatTest::Compare(CmpOp::FLe)),
             "islessgreater" => Self::Float(FloatTest::LessGreater),
             "isunordered" => Self::Float(FloatTest::Unordered),
-            "alloca" | "alloca_with_align" => Self::Unsupported("`alloca`".to_owned()),
-            "va_start" | "va_end" | "va_copy" | "c23_va_start" => {
-                Self::Unsupported(format!("`{rest}`"))
-            }
+            "alloca"
+            | "alloca_with_align"
+            | "alloca_uninitialized"
+            | "alloca_with_align_uninitialized" => Self::Alloca,
+            "va_start" | "c23_va_start" | "stdarg_start" => Self::Va(VaOp::Start),
+            "va_end" => Self::Va(VaOp::End),
+            "va_copy" => Self::Va(VaOp::Copy),
             _ => return None,
         })
     }
@@ -402,8 +414,9 @@ impl<'a> FunctionLowering<'_, 'a> {
                 Some(value) => Ok(value),
                 None => Err(Unsupported::new("the value of this builtin", span)),
             },
+            Builtin::Alloca => self.alloca(e, args),
             Builtin::Unsupported(what) => Err(Unsupported::new(what, span)),
-            Builtin::Nothing | Builtin::ArgumentsOnly | Builtin::Trap(_) => {
+            Builtin::Nothing | Builtin::ArgumentsOnly | Builtin::Trap(_) | Builtin::Va(_) => {
                 Err(Unsupported::new("the value of this builtin", span))
             }
         }
@@ -431,7 +444,8 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.library_call_for_effect(e, callee, args)
             }
             Builtin::Sync(op) => self.apart(|l| l.sync(e, op, args)).map(drop),
-            Builtin::Bits(_) | Builtin::Overflow(_) => {
+            Builtin::Va(op) => self.va_builtin(e, op, args),
+            Builtin::Bits(_) | Builtin::Overflow(_) | Builtin::Alloca => {
                 self.apart(|l| l.builtin_value(e, callee, args, builtin)).map(drop)
             }
             Builtin::Unsupported(what) => Err(Unsupported::new(what, self.unit.exprs[e].span)),

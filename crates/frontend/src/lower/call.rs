@@ -9,17 +9,8 @@ use super::{Lowering, Unsupported};
 use crate::ast::{self, ExprKind};
 use crate::ctypes::CType;
 
-/// Functions that return a second time, which the IR has no control flow for.
-const RETURNS_TWICE: [&str; 8] = [
-    "setjmp",
-    "_setjmp",
-    "__setjmp",
-    "sigsetjmp",
-    "__sigsetjmp",
-    "vfork",
-    "getcontext",
-    "__builtin_setjmp",
-];
+/// Functions that return a second time, and that no engine models.
+const RETURNS_TWICE: [&str; 3] = ["__setjmp", "vfork", "getcontext"];
 
 /// An argument that is a root of its own.
 struct ArgumentRoot {

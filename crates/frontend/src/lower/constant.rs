@@ -24,6 +24,8 @@ pub(super) enum ConstBase {
     Function(FunctionId),
     /// A string literal or a compound literal at file scope.
     Literal(ExprId),
+    /// The labels of a function: each is a byte of one object.
+    Labels(FunctionId),
 }
 
 /// The value of a constant expression.
@@ -84,6 +86,10 @@ impl Module<'_> {
                 self.constant(*chosen)
             }
             ExprKind::Call { callee, args } => self.constant_call(e, *callee, args),
+            ExprKind::AddrLabel(label) => {
+                let (function, index) = self.label_place(*label);
+                Some(Constant::Address(ConstBase::Labels(function), index))
+            }
             _ => None,
         }
     }
@@ -358,7 +364,7 @@ impl Module<'_> {
                 !function.attributes.iter().any(|name| name.starts_with("Weak"))
             }
             ConstBase::Var(var) => self.unit.vars[var].is_definition,
-            ConstBase::Literal(_) => true,
+            ConstBase::Literal(_) | ConstBase::Labels(_) => true,
         }
     }
 

@@ -19,6 +19,8 @@ pub(super) struct Facts {
     pub bypassed: Vec<VarId>,
     /// The scopes around each label, outermost first.
     pub label_scopes: FxHashMap<LabelId, Vec<StmtId>>,
+    /// Labels whose address is taken, in the order of the text.
+    pub addressed_labels: Vec<LabelId>,
     /// The span of the scope of each variable: its declaration to the end of its block.
     pub scope_ends: FxHashMap<VarId, u32>,
 }
@@ -90,12 +92,14 @@ impl Walk<'_> {
                 self.stmt(*body);
             }
             StmtKind::Attributed(body) => self.stmt(*body),
+            StmtKind::Asm(asm) => {
+                asm.outputs.iter().chain(&asm.inputs).for_each(|operand| self.expr(operand.expr));
+            }
             StmtKind::Return(value) => value.iter().for_each(|e| self.expr(*e)),
             StmtKind::Null
             | StmtKind::Goto(_)
             | StmtKind::Break
             | StmtKind::Continue
-            | StmtKind::Asm
             | StmtKind::Unsupported(_) => {}
         }
     }
@@ -120,6 +124,9 @@ impl Walk<'_> {
                 }
             }
             ExprKind::StmtExpr(body) => self.stmt(*body),
+            ExprKind::AddrLabel(label) if !self.facts.addressed_labels.contains(label) => {
+                self.facts.addressed_labels.push(*label);
+            }
             _ => {}
         }
         let unit = self.unit;

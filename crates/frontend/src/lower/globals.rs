@@ -12,8 +12,8 @@ use super::function::lower_body;
 use super::types::{TypeMap, layout_of, quals_of};
 use super::{Lowered, LoweringOptions, Unsupported};
 use crate::ast::{
-    ExprId, ExprKind, FunctionDecl, FunctionId, StringLiteral, TopLevel, TranslationUnit, VarId,
-    VarStorage,
+    ExprId, ExprKind, FunctionDecl, FunctionId, LabelId, StringLiteral, TopLevel, TranslationUnit,
+    VarId, VarStorage,
 };
 use crate::ctypes::{ArrayLength, CType, QualType, Quals, TypeId};
 
@@ -37,6 +37,7 @@ pub(super) struct Module<'a> {
     literals: FxHashMap<ExprId, GlobalId>,
     static_locals: FxHashMap<String, u32>,
     constant_objects: u32,
+    labels: FxHashMap<FunctionId, GlobalId>,
     /// Globals whose initialiser is still to be computed.
     pending: Vec<(GlobalId, QualType, ExprId)>,
 }
@@ -62,6 +63,7 @@ impl<'a> Module<'a> {
             literals: FxHashMap::default(),
             static_locals: FxHashMap::default(),
             constant_objects: 0,
+            labels: FxHashMap::default(),
             pending: Vec::new(),
         }
     }
@@ -372,6 +374,39 @@ impl<'a> Module<'a> {
         let global = &mut self.program.globals[id];
         global.read_only = true;
         global.init = init;
+        id
+    }
+
+    /// The function of a label and its position among that function's labels.
+    pub(super) fn label_place(&self, label: LabelId) -> (FunctionId, i64) {
+        let function = self.unit.labels[label].function;
+        let labels = &self.unit.functions[function].labels;
+        let index = labels.iter().position(|other| *other == label).unwrap_or(0);
+        (function, index as i64)
+    }
+
+    /// The object whose bytes are the addresses of a function's labels (`&&label`), in their order.
+    /// It is never read.
+    pub(super) fn labels_of(&mut self, function: FunctionId) -> GlobalId {
+        if let Some(known) = self.labels.get(&function) {
+            return *known;
+        }
+        let decl = &self.unit.functions[function];
+        let element = self.program.types.int(ir::IntKind::Char);
+        let size = decl.labels.len() as u64;
+        let ty = ir::CType::Array { element, length: Some(size) };
+        let id = self.program.globals.push(Global {
+            name: format!(".labels.{}", decl.name),
+            ty: self.program.types.intern(ty),
+            size,
+            align: 1,
+            linkage: Linkage::Internal,
+            read_only: true,
+            weak: false,
+            init: GlobalInit::Zero,
+            span: decl.span,
+        });
+        self.labels.insert(function, id);
         id
     }
 

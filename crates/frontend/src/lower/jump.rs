@@ -2,7 +2,7 @@
 
 use lydian_base::Span;
 use lydian_ir::source::{Point, RootKind, SwitchSite};
-use lydian_ir::{BlockId, SwitchCase, Terminator};
+use lydian_ir::{BlockId, Expr, SwitchCase, Terminator, TrapKind};
 
 use super::builder::{FunctionLowering, JumpTargets};
 use super::{Lowering, Unsupported};
@@ -45,6 +45,54 @@ impl FunctionLowering<'_, '_> {
         Ok(())
     }
 
+    /// `goto *target`: a switch over the positions of the function's labels whose address is taken.
+    pub(super) fn computed_goto(&mut self, target: ExprId) -> Lowering<()> {
+        let span = self.span;
+        let text = self.text(target);
+        let (pointer, frame) = self.framed(|l| l.rvalue(target))?;
+        self.reopen();
+        let block = self.current;
+        self.root(Point::Term(block), pointer, RootKind::Value, text, frame);
+        let labels = self.module.labels_of(self.function);
+        let first = self.expr(Expr::AddrGlobal(labels));
+        let value = self.expr(Expr::PtrDiff { a: pointer, b: first, size: 1 });
+        self.body.source.switches.push(SwitchSite { block, operand: text, computed: true });
+        let (mut cases, mut arrivals) = (Vec::new(), Vec::new());
+        for label in self.facts.addressed_labels.clone() {
+            let (_, index) = self.module.label_place(label);
+            let (low, high) = (i128::from(index), i128::from(index));
+            let target = self.new_block();
+            cases.push(SwitchCase { low, high, target, span: self.label_text(label) });
+            arrivals.push((target, label));
+        }
+        let default = self.new_block();
+        self.span = span;
+        self.terminate(Terminator::Switch { value, cases, default });
+        for (block, label) in arrivals {
+            self.start(block);
+            self.goto(label)?;
+        }
+        self.start(default);
+        self.terminate(Terminator::Trap(TrapKind::BadJump));
+        Ok(())
+    }
+
+    /// `&&label`.
+    pub(super) fn label_address(&mut self, label: LabelId) -> lydian_ir::ExprId {
+        let (function, index) = self.module.label_place(label);
+        let labels = self.module.labels_of(function);
+        let base = self.expr(Expr::AddrGlobal(labels));
+        self.offset_addr(base, index as u64)
+    }
+
+    /// The text of a label's name, where it labels a statement.
+    fn label_text(&self, label: LabelId) -> Span {
+        let decl = &self.unit.labels[label];
+        let Some(stmt) = decl.stmt else { return Span::NONE };
+        let start = self.unit.stmts[stmt].span.start;
+        Span::new(start, start + decl.name.len() as u32)
+    }
+
     fn label_block(&mut self, label: LabelId) -> BlockId {
         match self.labels.get(&label) {
             Some(block) => *block,
@@ -76,7 +124,7 @@ impl FunctionLowering<'_, '_> {
         self.reopen();
         let block = self.current;
         self.root(Point::Term(block), operand, RootKind::Value, text, frame);
-        self.body.source.switches.push(SwitchSite { block, operand: text });
+        self.body.source.switches.push(SwitchSite { block, operand: text, computed: false });
         self.span = span;
         // The terminator is known when the body's cases are.
         self.terminate(Terminator::Return(None));

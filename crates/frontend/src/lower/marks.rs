@@ -69,7 +69,7 @@ fn end_of(unit: &TranslationUnit, text: &str, stmt: StmtId) -> u32 {
         | StmtKind::Break
         | StmtKind::Continue
         | StmtKind::Do { .. }
-        | StmtKind::Asm => after_semicolon(text, stmt.span.end),
+        | StmtKind::Asm(_) => after_semicolon(text, stmt.span.end),
         StmtKind::If { then, otherwise, .. } => end_of(unit, text, otherwise.unwrap_or(*then)),
         StmtKind::While { body, .. }
         | StmtKind::For { body, .. }

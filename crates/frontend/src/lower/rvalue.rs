@@ -59,8 +59,8 @@ impl FunctionLowering<'_, '_> {
                 let frame = super::roots::Frame { opaque: true, ..frame };
                 self.keep_part(value, e, frame)
             }
-            ExprKind::AddrLabel(_) => Err(Unsupported::new("the address of a label", expr.span)),
-            ExprKind::VaArg { .. } => Err(Unsupported::new("`va_arg`", expr.span)),
+            ExprKind::AddrLabel(label) => Ok(self.label_address(*label)),
+            ExprKind::VaArg { list } => self.va_arg_value(e, *list),
             ExprKind::Atomic { op, args } => {
                 self.atomic(e, op, args)?.ok_or_else(|| no_value(expr.span))
             }
@@ -346,7 +346,7 @@ impl FunctionLowering<'_, '_> {
             ExprKind::BinaryConditional { .. } => self.apart(|l| l.rvalue(e)).map(drop),
             ExprKind::StmtExpr(body) => self.apart(|l| l.stmt_expr_for_effect(*body)),
             ExprKind::CompoundLiteral { .. } => self.apart(|l| l.address(e)).map(drop),
-            ExprKind::VaArg { .. } => Err(Unsupported::new("`va_arg`", expr.span)),
+            ExprKind::VaArg { list } => self.apart(|l| l.va_arg(e, *list)).map(drop),
             ExprKind::Atomic { op, args } => self.apart(|l| l.atomic(e, op, args)).map(drop),
             ExprKind::Unsupported(name) => Err(Unsupported::new(unsupported_name(name), expr.span)),
             kind => {

@@ -306,6 +306,7 @@ impl Module<'_> {
         Some(match base {
             ConstBase::Var(var) => RelocationTarget::Global(self.global(var)),
             ConstBase::Function(function) => RelocationTarget::Function(self.function(function)),
+            ConstBase::Labels(function) => RelocationTarget::Global(self.labels_of(function)),
             ConstBase::Literal(e) => {
                 let literal = match self.unit.exprs[e].kind {
                     ExprKind::String(_) => self.string(e)?,

@@ -54,12 +54,14 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.mark_statement(whole, slot);
                 Ok(())
             }
-            StmtKind::Asm if is_barrier(self.module.source.slice(stmt.span)) => Ok(()),
-            StmtKind::Asm => Err(Unsupported::new("inline assembly", stmt.span)),
+            StmtKind::Asm(asm) => {
+                self.mark_statement(whole, slot);
+                self.span = stmt.span;
+                self.assembly(asm)
+            }
             StmtKind::Unsupported(name) => {
                 Err(Unsupported::new(super::place::unsupported_name(name), stmt.span))
             }
-            StmtKind::IndirectGoto(_) => Err(Unsupported::new("a computed `goto`", stmt.span)),
             _ => {
                 self.mark_statement(whole, slot);
                 self.span = stmt.span;
@@ -113,6 +115,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             StmtKind::Switch { value, body } => self.switch(*value, *body),
             StmtKind::Goto(label) => self.goto(*label),
+            StmtKind::IndirectGoto(target) => self.computed_goto(*target),
             StmtKind::Break => self.jump(|targets| Some(targets.break_to)),
             StmtKind::Continue => self.jump(|targets| targets.continue_to),
             StmtKind::Return(value) => self.return_stmt(*value),
@@ -328,26 +331,5 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             _ => None,
         }
-    }
-}
-
-/// Whether an `asm` statement has no instructions and sets nothing: a barrier for the compiler.
-fn is_barrier(text: &str) -> bool {
-    let Some((_, inside)) = text.split_once('(') else { return false };
-    let template = inside.split(':').next().unwrap_or("");
-    let is_empty = template.chars().all(|c| matches!(c, '"' | ')' | ';') || c.is_whitespace());
-    is_empty && !text.contains("\"=")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn assembly_without_instructions_is_a_barrier_unless_it_sets_a_variable() {
-        assert!(is_barrier("__asm__ volatile (\"\" ::: \"memory\")"));
-        assert!(is_barrier("asm(\"\" \"\" : \"+r\" (x))"));
-        assert!(!is_barrier("asm(\"nop\")"));
-        assert!(!is_barrier("asm(\"\" : \"=r\" (x))"));
     }
 }

@@ -153,6 +153,7 @@ impl<'p> Machine<'p> {
             Family::Integer => {
                 super::builtins::integer_function(model.function, arg(0), self.overflow())
             }
+            Family::Jump => self.jump_function(model.function, arg(0) as u64, arg(1)),
             Family::Overflow => self.overflow_function(model.function, args, arg_types),
             Family::ExactMath | Family::InexactMath => {
                 if let Some(result) = self.parts_function(model.function, arg(0), arg(1))? {

@@ -48,6 +48,21 @@ pub(super) struct Frame<'p> {
     pub(super) dst_addr: Option<u64>,
     /// The address of its variable arguments; 0 where it takes none, or none were passed.
     pub(super) variable: u64,
+    /// A number that no other frame of the run has.
+    pub(super) serial: u64,
+}
+
+impl Frame<'_> {
+    /// The block that runs and the position of its next statement.
+    pub(super) const fn place(&self) -> (BlockId, usize) {
+        (self.block, self.next)
+    }
+
+    /// Goes to a statement of a block.
+    pub(super) fn go_to(&mut self, block: BlockId, next: usize) {
+        self.block = block;
+        self.next = next;
+    }
 }
 
 /// Why a step did not go on to the next one.
@@ -81,6 +96,8 @@ pub(super) struct Machine<'p> {
     pub(super) used: u64,
     pub(super) externals: Vec<FuncId>,
     scratch: Vec<u128>,
+    /// How many calls were begun.
+    activations: u64,
 }
 
 impl<'p> Machine<'p> {
@@ -113,6 +130,7 @@ impl<'p> Machine<'p> {
             used: 0,
             externals: Vec::new(),
             scratch: Vec::new(),
+            activations: 0,
         };
         machine.first_frame(function)?;
         Ok(machine)
@@ -172,6 +190,7 @@ impl<'p> Machine<'p> {
     ) {
         let code = self.code(function, body);
         let stack = self.memory.objects(Region::Stack).len();
+        self.activations += 1;
         let nothing = Value { bits: 0, uninitialised: true };
         let mut frame = Frame {
             function,
@@ -186,6 +205,7 @@ impl<'p> Machine<'p> {
             dst,
             dst_addr,
             variable: 0,
+            serial: self.activations,
         };
         for (id, local) in body.locals.iter() {
             if let Storage::Memory { size, align } = local.storage {
@@ -341,7 +361,9 @@ impl<'p> Machine<'p> {
                 let depth = self.frames.len();
                 self.statement(&code.body.stmts[stmt], observer)?;
                 // A call has made a frame of its own: this one goes on after the statement.
-                self.frames[depth - 1].next += 1;
+                // Or `longjmp` has ended it, and another goes on after its own.
+                let goes_on = depth.min(self.frames.len());
+                self.frames[goes_on - 1].next += 1;
                 if self.frames.len() > depth {
                     observer.entry(&self.view());
                 }
@@ -508,7 +530,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    fn pop_frame(&mut self) {
+    pub(super) fn pop_frame(&mut self) {
         if let Some(frame) = self.frames.pop() {
             let live = self.memory.objects(Region::Stack)[frame.stack..].iter();
             let size: u64 = live.filter(|object| object.live).map(|object| object.size).sum();

@@ -362,7 +362,9 @@ impl<'a> BodyPrinter<'a> {
             line(&mut self.out, format_args!("    {text}"));
         }
         for site in &source.switches {
-            line(&mut self.out, format_args!("    switch {}{}", site.block, span(site.operand)));
+            let computed = if site.computed { " computed" } else { "" };
+            let operand = span(site.operand);
+            line(&mut self.out, format_args!("    switch {}{operand}{computed}", site.block));
         }
         for (id, root) in source.roots.iter() {
             let text = self.root(root);

@@ -510,7 +510,8 @@ impl Draft {
                 }
                 "switch" => {
                     let (block, operand) = (reader.id("bb")?, reader.span()?);
-                    self.source.switches.push(SwitchSite { block, operand });
+                    let computed = reader.take_word("computed");
+                    self.source.switches.push(SwitchSite { block, operand, computed });
                 }
                 "root" => {
                     reader.next_of(&self.source.roots, "r")?;

@@ -255,7 +255,11 @@ impl Soup {
             span: soup.span(),
             conditions: soup.many(Self::span),
         });
-        source.switches = self.many(|soup| SwitchSite { block: soup.id(), operand: soup.span() });
+        source.switches = self.many(|soup| SwitchSite {
+            block: soup.id(),
+            operand: soup.span(),
+            computed: soup.coin(),
+        });
         source.roots = self.many(|soup| soup.root(exprs)).into_iter().collect();
         source
     }

@@ -108,14 +108,25 @@ impl Annotator for BranchCoverage {
     }
 }
 
+/// A computed `goto` is a switch over labels, which has no `default`.
+fn is_computed(cx: &Context<'_>, block: BlockId) -> bool {
+    cx.body.source.switches.iter().any(|site| site.block == block && site.computed)
+}
+
 fn switch_edges(cx: &mut Context<'_>, from: BlockId, cases: &[SwitchCase]) {
+    let computed = is_computed(cx, from);
     for (way, case) in (0..).zip(cases) {
-        let name = if case.low == case.high {
+        let name = if computed {
+            format!("label {}", case.low)
+        } else if case.low == case.high {
             format!("case {}", case.low)
         } else {
             format!("case {} ... {}", case.low, case.high)
         };
         cx.push(Site::Edge(Edge { from, way }), Pred::Const(true), case.span, name);
+    }
+    if computed {
+        return;
     }
     let default = Edge { from, way: cases.len() as u32 };
     let span = cx.body.source.terms[from];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, to_bytes};
-use lydian_ir::libc::model_of;
+use lydian_ir::libc::{Family, model_of};
 use lydian_ir::{
     Body, CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, Storage, TrapKind, Type,
 };
@@ -83,6 +83,9 @@ impl<'p> Engine<'p, '_> {
             return self.call_defined(state, func, site, arg_types);
         }
         if let Some(model) = model_of(&self.world.program.types, &function.name, function.ty) {
+            if model.family == Family::Jump {
+                return self.jump_function(state, model.function, site);
+            }
             return self.call_model(state, model, site, arg_types);
         }
         if function.noreturn {
@@ -169,6 +172,7 @@ impl<'p> Engine<'p, '_> {
         if let Some(caller) = state.frames.last_mut() {
             Arc::make_mut(caller).advance();
         }
+        state.activations += 1;
         state.frames.push(Arc::new(Frame {
             func,
             block: body.entry,
@@ -178,6 +182,7 @@ impl<'p> Engine<'p, '_> {
             objects: vec![None; body.locals.len()],
             made: SmallVec::new(),
             variable: 0,
+            serial: state.activations,
             events: SmallVec::new(),
             loops: SmallVec::new(),
             return_to,

@@ -205,6 +205,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             undefined: false,
             replay: false,
             steps: 0,
+            activations: 0,
             externals: Arc::default(),
             cursor: self.plan.cursor,
             root: 0,

@@ -72,6 +72,7 @@ impl Engine<'_, '_> {
                 self.overflow_function(state, model.function, args, arg_types).map(Some)
             }
             Family::Hint => self.hint_function(state, model.function, args),
+            Family::Jump => Err(Flow::unsupported("a jump as a value")),
             Family::End => Err(self.end_function(state, model.function)),
         }
     }

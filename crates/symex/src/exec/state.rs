@@ -48,6 +48,8 @@ pub(super) struct Frame {
     pub(super) made: SmallVec<[ObjectId; 2]>,
     /// The address of its variable arguments; 0 where it takes none.
     pub(super) variable: u64,
+    /// A number that no other activation of the path has.
+    pub(super) serial: u64,
     pub(super) events: SmallVec<[DecisionEvent; 1]>,
     /// How often the path decided to stay in a loop at a block's branch.
     pub(super) loops: SmallVec<[(BlockId, u32); 2]>,
@@ -80,6 +82,8 @@ pub(super) struct State {
     /// Whether the state only follows its model, to see what that covers.
     pub(super) replay: bool,
     pub(super) steps: u64,
+    /// How many activations the path began.
+    pub(super) activations: u64,
     /// Results of undefined functions so far.
     pub(super) externals: Arc<Vec<ExternalPlan>>,
     /// Where the next input object can go.

@@ -1,0 +1,146 @@
+//! `va_start`, `va_arg`, `va_end`, `va_copy`, and `alloca`.
+//!
+//! `va_arg` is a load where the list's `overflow_arg_area` points, which then goes on to the next
+//! slot: no argument of a function that the IR has is passed in registers ([`lydian_ir::variadic`]).
+
+use lydian_ir::variadic::{LIST_BYTES, NEXT_ARGUMENT, SLOT, slot_align};
+use lydian_ir::{BinOp, CastOp, Expr, ExprId, LocalId, Stmt, Type};
+
+use super::builder::FunctionLowering;
+use super::types::{Scalar, layout_of};
+use super::{Lowering, Unsupported};
+use crate::ast;
+
+/// What `alloca` aligns to without being asked, in bytes.
+const ALLOCA_ALIGN: u64 = 16;
+
+/// The builtins for variable arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum VaOp {
+    /// `va_start`.
+    Start,
+    /// `va_end`.
+    End,
+    /// `va_copy`.
+    Copy,
+}
+
+impl FunctionLowering<'_, '_> {
+    /// `va_start`, `va_end` and `va_copy`.
+    pub(super) fn va_builtin(
+        &mut self,
+        e: ast::ExprId,
+        op: VaOp,
+        args: &[ast::ExprId],
+    ) -> Lowering<()> {
+        let span = self.unit.exprs[e].span;
+        let missing = || Unsupported::new("this builtin", span);
+        let list = *args.first().ok_or_else(missing)?;
+        match op {
+            VaOp::Start => {
+                self.require_x86_64(span)?;
+                let list = self.apart(|l| l.rvalue(list))?;
+                self.within(span, |l| l.emit(Stmt::VaStart { list }));
+                Ok(())
+            }
+            VaOp::End => self.discard(list),
+            VaOp::Copy => {
+                self.require_x86_64(span)?;
+                let from = *args.get(1).ok_or_else(missing)?;
+                let later = self.effects_of(from);
+                let dst = self.apart(|l| l.operand(list, &later))?;
+                let src = self.apart(|l| l.rvalue(from))?;
+                self.within(span, |l| l.emit(Stmt::Copy { dst, src, size: LIST_BYTES }));
+                Ok(())
+            }
+        }
+    }
+
+    fn require_x86_64(&self, span: lydian_base::Span) -> Lowering<()> {
+        if self.unit.target.pointer.size == 8 {
+            return Ok(());
+        }
+        Err(Unsupported::new("a variadic function for this target", span))
+    }
+
+    /// The address of the next variable argument, in a new temporary; the list goes on to the one
+    /// after it.
+    pub(super) fn va_arg(&mut self, e: ast::ExprId, list: ast::ExprId) -> Lowering<ExprId> {
+        let expr = &self.unit.exprs[e];
+        self.require_x86_64(expr.span)?;
+        let Some(layout) = layout_of(self.unit, expr.ty.ty) else {
+            return Err(Unsupported::new(self.module.type_description(expr.ty.ty), expr.span));
+        };
+        let list = self.apart(|l| l.rvalue(list))?;
+        self.within(expr.span, |l| {
+            let list = l.pointer_temp(list);
+            let list = l.read(list);
+            let next = l.offset_addr(list, NEXT_ARGUMENT);
+            let mut here = l.expr(Expr::Load { ty: Type::Ptr, addr: next, volatile: false });
+            let align = slot_align(layout.align);
+            if align > SLOT {
+                here = l.aligned_up(here, align);
+            }
+            let here = l.pointer_temp(here);
+            let here = l.read(here);
+            let value = l.offset_addr(here, layout.size.next_multiple_of(SLOT));
+            l.emit(Stmt::Store { addr: next, value, ty: Type::Ptr, volatile: false });
+            Ok(here)
+        })
+    }
+
+    /// `va_arg` of a scalar type, as a value.
+    pub(super) fn va_arg_value(&mut self, e: ast::ExprId, list: ast::ExprId) -> Lowering<ExprId> {
+        let expr = &self.unit.exprs[e];
+        let scalar = self.scalar(expr.ty.ty, expr.span)?;
+        let addr = self.va_arg(e, list)?;
+        let value = self.expr(Expr::Load { ty: scalar.ty, addr, volatile: false });
+        let (_, temp) = self.within(expr.span, |l| l.keep(value, expr.ty.ty, expr.span))?;
+        self.capture(self.text(e), temp);
+        Ok(self.read(temp))
+    }
+
+    /// An address, kept in a temporary.
+    pub(super) fn pointer_temp(&mut self, value: ExprId) -> LocalId {
+        let void = self.module.program.types.void();
+        let pointer = self.module.program.types.pointer(void);
+        let dst = self.temp_of(pointer, Type::Ptr);
+        self.emit(Stmt::Assign { dst, value });
+        dst
+    }
+
+    /// An address rounded up to a power of two.
+    fn aligned_up(&mut self, addr: ExprId, align: u64) -> ExprId {
+        let word = Type::Int(64);
+        let number = self.cast(CastOp::Bits, word, addr);
+        let (more, mask) = (i128::from(align - 1), -i128::from(align));
+        let (more, mask) = (self.constant(word, more), self.constant(word, mask));
+        let sum = self.expr(Expr::Binary(BinOp::AddU, number, more));
+        let cut = self.expr(Expr::Binary(BinOp::And, sum, mask));
+        self.cast(CastOp::Bits, Type::Ptr, cut)
+    }
+
+    /// `alloca` and `__builtin_alloca_with_align`, whose alignment is in bits.
+    pub(super) fn alloca(&mut self, e: ast::ExprId, args: &[ast::ExprId]) -> Lowering<ExprId> {
+        let expr = &self.unit.exprs[e];
+        let Some((size, rest)) = args.split_first() else {
+            return Err(Unsupported::new("this builtin", expr.span));
+        };
+        let align = match rest.first() {
+            None => ALLOCA_ALIGN,
+            Some(bits) => self
+                .module
+                .constant_integer(*bits)
+                .and_then(|bits| u64::try_from(bits / 8).ok())
+                .filter(|bytes| bytes.is_power_of_two())
+                .ok_or_else(|| Unsupported::new("this alignment", expr.span))?,
+        };
+        let from = self.scalar(self.unit.exprs[*size].ty.ty, expr.span)?;
+        let size = self.apart(|l| l.rvalue(*size))?;
+        let size = self.convert(size, from, Scalar::INDEX);
+        let dst = self.temp(expr.ty.ty, expr.span)?;
+        self.within(expr.span, |l| l.emit(Stmt::Alloca { dst, size, align, array: false }));
+        self.capture(self.text(e), dst);
+        Ok(self.read(dst))
+    }
+}

@@ -1,0 +1,86 @@
+//! `setjmp` and `longjmp`: what a `jmp_buf` holds in every engine.
+//!
+//! `setjmp` is an ordinary call. It writes a *ticket* into its buffer: which activation called it
+//! and where in that function's body the call stands. `longjmp` reads the ticket, ends all
+//! activations above that one, and lets the call return again. Locals keep their current values,
+//! as they do in code that is compiled without optimisation.
+
+use lydian_base::EntityId;
+
+use crate::function::Body;
+use crate::libc::{LibFn, model_named};
+use crate::program::Program;
+use crate::stmt::{BlockId, Callee, Stmt};
+
+/// Bytes of a ticket; every `jmp_buf` is larger.
+pub const TICKET_BYTES: u64 = 24;
+
+/// What the first eight bytes of a ticket are, so that other bytes are none.
+pub const TICKET_MARK: u64 = 0x7469_636b_6574_6a62;
+
+/// Where a `setjmp` waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// The activation, by a number that no other activation of the run has.
+    pub activation: u64,
+    /// The block of the call.
+    pub block: BlockId,
+    /// The call's position among the block's statements.
+    pub position: u32,
+}
+
+impl Ticket {
+    /// The words that stand in memory, eight bytes each.
+    pub fn words(self) -> [u64; 3] {
+        let place = (self.block.index() as u64) << 32 | u64::from(self.position);
+        [TICKET_MARK, self.activation, place]
+    }
+
+    /// The ticket that such words are; `None` where they are none.
+    pub fn of_words(words: [u64; 3]) -> Option<Self> {
+        let [mark, activation, place] = words;
+        (mark == TICKET_MARK).then(|| Self {
+            activation,
+            block: BlockId::from_index((place >> 32) as usize),
+            position: place as u32,
+        })
+    }
+
+    /// Whether a call of `setjmp` stands where it says, in a body.
+    pub fn suits(&self, program: &Program, body: &Body) -> bool {
+        let block = body.blocks.get(self.block);
+        let stmt = block.and_then(|block| block.stmts.get(self.position as usize));
+        match stmt.map(|stmt| &body.stmts[*stmt]) {
+            Some(Stmt::Call { callee: Callee::Direct(function), .. }) => {
+                let name = &program.functions[*function].name;
+                model_named(name).is_some_and(|model| sets(model.function))
+            }
+            Some(Stmt::Call { callee: Callee::Indirect(_), .. }) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Whether a function of the family of jumps is a `setjmp`, not a `longjmp`.
+pub const fn sets(function: LibFn) -> bool {
+    matches!(
+        function,
+        LibFn::Setjmp
+            | LibFn::UnderscoreSetjmp
+            | LibFn::Sigsetjmp
+            | LibFn::UnderscoreSigsetjmp
+            | LibFn::BuiltinSetjmp
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_reads_back_from_memory_and_other_bytes_are_none() {
+        let ticket = Ticket { activation: 7, block: BlockId::from_index(3), position: 2 };
+        assert_eq!(Ticket::of_words(ticket.words()), Some(ticket));
+        assert_eq!(Ticket::of_words([0; 3]), None);
+    }
+}
