@@ -10,8 +10,8 @@
 //!
 //! Every exploration goes on after the last label, so that the paths of two modes can be compared.
 //! Labels are those of the function and of all that it calls. The paths of DSE* are counted as in
-//! [000] V-A: those of the program and, for each query that covered a label, the path that ends
-//! there.
+//! [000] V-A: those of the program and, for each input that was made for labels alone, the path
+//! that ends there.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

@@ -7,6 +7,8 @@
 //!   asked when a searcher picks the state;
 //! - [`LabelTable`](labels::LabelTable) holds what is left to cover, by site; a covered label is
 //!   deleted from it at once (iterative label deletion);
+//! - [`DeferredLabels`](deferred::DeferredLabels) holds questions about labels that no input of a
+//!   path covers together with what the path's input covers already;
 //! - a [`Searcher`](search::Searcher) decides which state goes on.
 //!
 //! At a branch the model decides one side without a query; the other side becomes a pending state.
@@ -14,6 +16,7 @@
 //! decided first can be left and executed again after the path was split.
 
 mod calls;
+mod deferred;
 mod env;
 mod explore;
 mod jump;
@@ -73,6 +76,10 @@ pub struct Config {
     pub mode: Mode,
     /// Whether a label is deleted as soon as it is covered ([000] V-B).
     pub label_deletion: bool,
+    /// In tight mode with label deletion: how many states are run before a label is asked for that
+    /// needs an input of its own. Until then, or until no state is left, the program's own paths may
+    /// cover it for nothing.
+    pub label_patience: u32,
     /// Which state goes on.
     pub search: Search,
     /// Seed of random choices.
@@ -96,6 +103,7 @@ impl Default for Config {
         Self {
             mode: Mode::Tight,
             label_deletion: true,
+            label_patience: 32,
             search: Search::default(),
             seed: 0,
             limits: Limits::default(),

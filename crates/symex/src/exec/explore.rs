@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::Config;
+use super::deferred::DeferredLabels;
 use super::labels::LabelTable;
 use super::libc::CharacterTables;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
@@ -63,6 +64,8 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) crashes: FxHashMap<CrashPlace, Crash>,
     /// States that only follow their models, to be run before anything else.
     pub(super) replays: Vec<State>,
+    /// Labels whose question waits.
+    pub(super) deferred: DeferredLabels,
     /// Preconditions, and the function under test after them.
     pub(super) roots: Vec<FuncId>,
     /// Addresses with the base and the offset that they were made of.
@@ -156,6 +159,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             crashes: FxHashMap::default(),
             followed_values: FxHashMap::default(),
             replays: Vec::new(),
+            deferred: DeferredLabels::default(),
             roots,
             paths: BTreeMap::new(),
             cuts: BTreeMap::new(),
@@ -201,6 +205,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             arrival: None,
             queue: SmallVec::new(),
             covered: Vec::new(),
+            promises: Vec::new(),
+            undecided: Vec::new(),
             keep: false,
             undefined: false,
             replay: false,
@@ -266,14 +272,17 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     fn run(&mut self) {
         while !self.stopped {
+            self.look_at_due_labels();
             self.ranks.refresh(&self.world, &self.functions, &self.labels);
             let ranks = &self.ranks;
             let Some(mut state) = self.searcher.pop(&mut |state| ranks.rank(state)) else { break };
             self.ranks.picked(&state);
+            self.deferred.count_run();
             if self.activate(&mut state) {
                 self.run_state(state);
             }
         }
+        self.look_at_all_labels();
         if self.stopped {
             for state in self.searcher.drain() {
                 drop_waiting(self, state);
@@ -313,7 +322,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             self.run_replays();
             match flow {
                 Ok(()) => {}
-                Err(Flow::Yield) if state.replay || self.searcher.stays() => {}
+                Err(Flow::Yield) if self.goes_on(&state) => {}
                 Err(Flow::Yield) => {
                     if !self.look_at_budget() {
                         self.push(state);
@@ -339,6 +348,12 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
     }
 
+    /// Whether a state that was split goes on at once. One whose model covers labels does: its test
+    /// is given at the end of its path, and what waits is lost if the process is killed.
+    fn goes_on(&self, state: &State) -> bool {
+        state.replay || !state.covered.is_empty() || self.searcher.stays()
+    }
+
     /// Follows models that were found for labels to the ends of their paths.
     fn run_replays(&mut self) {
         while let Some(state) = self.replays.pop() {
@@ -346,7 +361,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
     }
 
-    fn run_replay(&mut self, mut state: State) {
+    pub(super) fn run_replay(&mut self, mut state: State) {
         let most = state.steps + self.world.config.limits.path_steps;
         loop {
             let ending = match self.step(&mut state) {
@@ -415,6 +430,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Gives the test of a state's model, with the labels that it covers.
     pub(super) fn give_test(&mut self, state: &mut State, ending: Ending) {
         let covers = std::mem::take(&mut state.covered);
+        state.promises.clear();
         state.keep = false;
         let World { program, .. } = &self.world;
         let externals = &state.externals;
@@ -424,7 +440,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     /// Stops where a budget is used up or nothing is left to do.
-    fn look_at_budget(&mut self) -> bool {
+    pub(super) fn look_at_budget(&mut self) -> bool {
         if self.stopped {
             return true;
         }

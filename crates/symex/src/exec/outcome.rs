@@ -111,7 +111,9 @@ pub struct Statistics {
 pub struct Summary {
     /// How many paths ended how.
     pub paths: BTreeMap<Ending, u64>,
-    /// In tight mode: paths that end at a label, one for each query that covered it ([000] V-A).
+    /// In tight mode: paths that end at a label, one for each input that was made for labels alone
+    /// ([000] V-A). With label deletion, an input that covers a label and all that the path's own
+    /// input covers takes its place and is no path of its own.
     pub label_paths: u64,
     /// Labels that a test covers, in the order in which they were covered.
     pub covered: Vec<LabelRef>,

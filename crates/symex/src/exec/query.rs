@@ -43,13 +43,38 @@ impl Engine<'_, '_> {
 
     /// Whether some input takes the path and makes `extra` true.
     pub(super) fn ask(&mut self, state: &State, extra: Option<Term>) -> Feasible {
+        self.ask_all(state, &[], extra).0
+    }
+
+    /// Whether some input takes the path, makes `extra` true, and keeps what the state's model
+    /// promises. `None` where there is none, but there may be one that breaks promises.
+    pub(super) fn ask_keeping(&mut self, state: &State, extra: Term) -> Option<Feasible> {
+        let (answer, core) = self.ask_all(state, &state.promises, Some(extra));
+        if !matches!(answer, Feasible::No) || state.promises.is_empty() {
+            return Some(answer);
+        }
+        let broken = |term: &Term| state.promises.contains(term) && !state.facts.contains(term);
+        let without = core.is_some_and(|core| !core.iter().any(broken));
+        without.then_some(answer)
+    }
+
+    /// Whether some input takes the path and makes some more terms true; if none does, terms that
+    /// exclude it, where the solver knows.
+    fn ask_all(
+        &mut self,
+        state: &State,
+        more: &[Term],
+        extra: Option<Term>,
+    ) -> (Feasible, Option<Vec<Term>>) {
         // A solver that has no time left would still translate the question first, and a place with
         // many labels asks many.
         if let Some(reason) = self.budget.exceeded() {
-            return Feasible::Unknown(Cut::Stopped(reason));
+            return (Feasible::Unknown(Cut::Stopped(reason)), None);
         }
-        let mut assumptions = Vec::with_capacity(state.facts.len() + 1);
+        let count = state.facts.len() + more.len() + 1;
+        let mut assumptions = Vec::with_capacity(count);
         assumptions.extend_from_slice(&state.facts);
+        assumptions.extend_from_slice(more);
         assumptions.extend(extra);
         let remaining = self.budget.remaining();
         let time = match (self.world.config.limits.query_time, remaining) {
@@ -66,22 +91,23 @@ impl Engine<'_, '_> {
         match answer {
             Answer::Sat(model) => {
                 self.statistics.satisfiable += 1;
-                Feasible::Yes(self.with_preferences(state, extra, model))
+                (Feasible::Yes(self.with_preferences(&assumptions, model)), None)
             }
-            Answer::Unsat { .. } => Feasible::No,
+            Answer::Unsat { core } => (Feasible::No, core),
             Answer::Unknown(reason) => {
                 self.statistics.unanswered += 1;
-                Feasible::Unknown(match self.budget.exceeded() {
+                let cut = match self.budget.exceeded() {
                     Some(stop) => Cut::Stopped(stop),
                     None => Cut::Solver(reason.to_string()),
-                })
+                };
+                (Feasible::Unknown(cut), None)
             }
         }
     }
 
     /// The model with the first model's value of every input that it says nothing about, which
     /// keeps what is preferred where it can.
-    fn with_preferences(&mut self, state: &State, extra: Option<Term>, model: Model) -> Model {
+    fn with_preferences(&mut self, assumptions: &[Term], model: Model) -> Model {
         let open: Vec<_> = self
             .base
             .iter()
@@ -92,7 +118,11 @@ impl Engine<'_, '_> {
             return model;
         }
         let merged = model.with(open);
-        let mut all = state.facts.iter().copied().chain(extra);
-        if all.all(|fact| self.evaluator.holds(&self.pool, &merged, fact)) { merged } else { model }
+        let mut all = assumptions.iter();
+        if all.all(|term| self.evaluator.holds(&self.pool, &merged, *term)) {
+            merged
+        } else {
+            model
+        }
     }
 }

@@ -3,8 +3,7 @@
 
 use lydian_eval::{Kleene, PredEnvironment, Traps, eval_pred};
 use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId, Purity};
-use lydian_smt::{Model, Term, TermPool};
-use smallvec::SmallVec;
+use lydian_smt::{Term, TermPool};
 
 use super::env::{Scope, Stop};
 use super::explore::Engine;
@@ -15,9 +14,6 @@ use super::step::Flow;
 use super::{Mode, Unreached};
 use crate::limits::Cut;
 use crate::memory::definedness;
-
-/// How many labels of one place are tried together.
-const TOGETHER: usize = 64;
 
 impl Engine<'_, '_> {
     /// Notes the labels of a site that control passes now.
@@ -33,6 +29,14 @@ impl Engine<'_, '_> {
     /// Looks at the first label of the queue.
     pub(super) fn look_at_label(&mut self, state: &mut State) -> Result<(), Flow> {
         let goal = state.queue.remove(0);
+        let result = self.look_at(state, goal);
+        if state.queue.is_empty() && !state.undecided.is_empty() {
+            self.defer(state);
+        }
+        result
+    }
+
+    fn look_at(&mut self, state: &mut State, goal: GoalId) -> Result<(), Flow> {
         if self.world.config.label_deletion && self.labels.is_covered(goal) {
             return Ok(());
         }
@@ -55,18 +59,57 @@ impl Engine<'_, '_> {
         if self.world.config.mode == Mode::Direct {
             return self.branch_on_label(state, goal, holds);
         }
-        if self.evaluator.holds(&self.pool, &state.model, holds) {
-            self.statistics.free_labels += 1;
-            if !self.world.config.label_deletion {
-                self.label_paths += 1;
-            }
-            state.covered.extend(self.labels.cover(goal));
-            return Ok(());
-        }
-        if !state.replay && state.knowledge().known(&mut self.pool, holds) != Some(false) {
-            self.ask_for_label(state, goal, holds);
+        if state.knowledge().known(&mut self.pool, holds) != Some(false) {
+            self.decide_label(state, goal, holds);
         }
         Ok(())
+    }
+
+    /// Tight instrumentation: covers a label of the place where a state is if some input of the
+    /// path does, without constraining the path.
+    ///
+    /// Where another input of the path covers it and all that the state's model covers, that input
+    /// becomes the model. Where none does, but one may that covers less, the label waits
+    /// ([`Deferred`](super::deferred::Deferred)).
+    pub(super) fn decide_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
+        if self.labels.is_covered(goal) && self.world.config.label_deletion {
+            return;
+        }
+        if self.evaluator.holds(&self.pool, &state.model, holds) {
+            self.statistics.free_labels += 1;
+            if self.world.config.label_deletion {
+                self.take_label(state, goal, holds);
+            } else {
+                self.label_paths += 1;
+                state.covered.extend(self.labels.cover(goal));
+            }
+            return;
+        }
+        if !self.world.config.label_deletion {
+            self.ask_for_label(state, goal, holds);
+            return;
+        }
+        self.statistics.label_queries += 1;
+        match self.ask_keeping(state, holds) {
+            Some(Feasible::Yes(model)) => {
+                state.model = model;
+                self.take_label(state, goal, holds);
+            }
+            Some(Feasible::No) => {}
+            Some(Feasible::Unknown(cut)) if state.promises.is_empty() => {
+                self.labels.hinder(goal, cut);
+            }
+            Some(Feasible::Unknown(_)) | None if !state.replay => {
+                state.undecided.push((goal, holds));
+            }
+            Some(Feasible::Unknown(_)) | None => {}
+        }
+    }
+
+    /// Notes a label that the state's model covers, and that it is to go on covering it.
+    fn take_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
+        state.covered.extend(self.labels.cover(goal));
+        state.promises.push(holds);
     }
 
     /// Direct instrumentation: the label's predicate is a branch of the program.
@@ -89,51 +132,24 @@ impl Engine<'_, '_> {
         Err(Flow::Yield)
     }
 
-    /// Tight instrumentation: one query that does not constrain the path.
+    /// Tight instrumentation without label deletion: one query on every path.
     fn ask_for_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
+        if state.replay {
+            return;
+        }
         self.statistics.label_queries += 1;
         match self.ask(state, Some(holds)) {
             Feasible::Yes(model) => {
-                let model = self.widen(state, holds, model);
                 self.label_paths += 1;
                 let mut run = state.fork();
                 run.model = model;
                 run.replay = true;
                 run.covered.extend(self.labels.cover(goal));
-                // What else that input covers, here and on its way to the end, is seen by
-                // following it ([000] V-B, idl-2).
                 self.replays.push(run);
             }
             Feasible::No => {}
             Feasible::Unknown(cut) => self.labels.hinder(goal, cut),
         }
-    }
-
-    /// An input that covers, with one label, as many of the others that wait at the same place as
-    /// go together: fewer inputs, so fewer paths. `model` is one that covers the label.
-    fn widen(&mut self, state: &mut State, holds: Term, mut model: Model) -> Model {
-        let mut together = holds;
-        let waiting: SmallVec<[GoalId; 4]> = state.queue.iter().copied().take(TOGETHER).collect();
-        for goal in waiting {
-            if self.labels.is_covered(goal) {
-                continue;
-            }
-            let (value, _) = self.predicate(state, goal);
-            let defined = definedness(&mut self.pool, value.surely_true);
-            let other = self.pool.and(value.surely_true, defined);
-            if self.evaluator.holds(&self.pool, &model, other) {
-                together = self.pool.and(together, other);
-                continue;
-            }
-            let both = self.pool.and(together, other);
-            if self.pool.as_bool(both) == Some(false) {
-                continue;
-            }
-            if let Feasible::Yes(wider) = self.ask(state, Some(both)) {
-                (together, model) = (both, wider);
-            }
-        }
-        model
     }
 
     /// The value of a label's predicate on a state, and what could not be evaluated.

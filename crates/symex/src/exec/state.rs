@@ -75,6 +75,11 @@ pub(super) struct State {
     pub(super) queue: SmallVec<[GoalId; 4]>,
     /// Labels that this model covers and that no test was given for yet.
     pub(super) covered: Vec<LabelRef>,
+    /// What makes the model cover those labels.
+    pub(super) promises: Vec<Term>,
+    /// Labels of the site that control passes which no input covers together with those, and what
+    /// makes each hold.
+    pub(super) undecided: Vec<(GoalId, Term)>,
     /// Whether to give a test at the path's end even if it covers nothing new.
     pub(super) keep: bool,
     /// Whether the path depends on uninitialised memory.
@@ -113,6 +118,8 @@ impl State {
     pub(super) fn fork(&self) -> Self {
         let mut fork = self.clone();
         fork.covered.clear();
+        fork.promises.clear();
+        fork.undecided.clear();
         fork.keep = false;
         fork
     }

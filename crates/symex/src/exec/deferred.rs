@@ -1,0 +1,118 @@
+//! Labels whose question waits until paths of the program had their chance to cover them.
+//!
+//! A label that a state's model does not satisfy needs a question to the solver, and where the
+//! answer contradicts what the model covers already, an input of its own: one more path. Most such
+//! labels are covered for nothing by a path that the program has anyway. So the question waits,
+//! with a copy of the state at the label's site, until [`Config::label_patience`] states were run
+//! or none is left; whoever covers the label meanwhile deletes it ([000] V-B).
+//!
+//! Invariants: nothing that waits is forgotten unless its labels are covered or the exploration is
+//! stopped by a budget, so that the end of an exploration without cuts stays a complete argument;
+//! the order depends on counts alone, never on time.
+//!
+//! [`Config::label_patience`]: super::Config::label_patience
+
+use std::collections::VecDeque;
+
+use lydian_smt::Term;
+
+use super::explore::Engine;
+use super::labels::GoalId;
+use super::query::Feasible;
+use super::state::State;
+
+/// So many states are kept for labels; the oldest is looked at when there are more.
+const MOST_WAITING: usize = 4096;
+
+/// A state at a site, with labels there that wait, and what makes each hold.
+pub(super) struct Deferred {
+    state: State,
+    labels: Vec<(GoalId, Term)>,
+    /// How many states had been run when it began to wait.
+    since: u64,
+}
+
+/// What waits, oldest first.
+#[derive(Default)]
+pub(super) struct DeferredLabels {
+    waiting: VecDeque<Deferred>,
+    /// How many states were run.
+    run: u64,
+}
+
+impl DeferredLabels {
+    /// Notes that a state is run.
+    pub(super) fn count_run(&mut self) {
+        self.run += 1;
+    }
+
+    /// The oldest, if it waited for more than `patience` states.
+    fn due(&mut self, patience: u64) -> Option<Deferred> {
+        let due = |front: &Deferred| front.since + patience <= self.run;
+        let due = self.waiting.len() > MOST_WAITING || self.waiting.front().is_some_and(due);
+        if due { self.waiting.pop_front() } else { None }
+    }
+}
+
+impl Engine<'_, '_> {
+    /// Lets the labels that a state could not decide at a site wait.
+    pub(super) fn defer(&mut self, state: &mut State) {
+        let labels = std::mem::take(&mut state.undecided);
+        let mut copy = state.fork();
+        copy.arrival = None;
+        let since = self.deferred.run;
+        self.deferred.waiting.push_back(Deferred { state: copy, labels, since });
+    }
+
+    /// Looks at the labels that waited long enough.
+    pub(super) fn look_at_due_labels(&mut self) {
+        let patience = u64::from(self.world.config.label_patience);
+        while let Some(next) = self.deferred.due(patience) {
+            self.look_at_deferred(next);
+        }
+    }
+
+    /// Looks at all labels that wait, most of one place first: an input may cover several.
+    pub(super) fn look_at_all_labels(&mut self) {
+        let mut waiting: Vec<Deferred> = std::mem::take(&mut self.deferred.waiting).into();
+        for entry in &mut waiting {
+            entry.labels.retain(|(goal, _)| !self.labels.is_covered(*goal));
+        }
+        waiting.sort_by_key(|entry| std::cmp::Reverse(entry.labels.len()));
+        for entry in waiting {
+            self.look_at_deferred(entry);
+        }
+    }
+
+    /// One question for each label of a place that is left; an input that covers it is followed to
+    /// its end.
+    fn look_at_deferred(&mut self, mut deferred: Deferred) {
+        for at in 0..deferred.labels.len() {
+            let (goal, holds) = deferred.labels[at];
+            if self.labels.is_covered(goal) || self.look_at_budget() {
+                continue;
+            }
+            self.statistics.label_queries += 1;
+            match self.ask(&deferred.state, Some(holds)) {
+                Feasible::Yes(model) => {
+                    deferred.state.model = model;
+                    let mut run = deferred.state.fork();
+                    run.replay = true;
+                    run.promises.push(holds);
+                    run.covered.extend(self.labels.cover(goal));
+                    self.label_paths += 1;
+                    // As many of the others at the same place as go together: fewer inputs, so
+                    // fewer paths.
+                    for (other, holds) in &deferred.labels[at + 1..] {
+                        self.decide_label(&mut run, *other, *holds);
+                    }
+                    // What else that input covers on its way to the end is seen by following it
+                    // ([000] V-B, idl-2).
+                    self.run_replay(run);
+                }
+                Feasible::No => {}
+                Feasible::Unknown(cut) => self.labels.hinder(goal, cut),
+            }
+        }
+    }
+}
