@@ -2,9 +2,9 @@
 
 use lydian_ir::arith::Overflow;
 use lydian_ir::{
-    BitField, CTypes, Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type,
+    BitField, CTypes, CastOp, CmpOp, Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type,
 };
-use lydian_smt::{Term, TermPool};
+use lydian_smt::{Sort, Term, TermPool};
 
 use crate::arith;
 use crate::sort::constant;
@@ -39,8 +39,17 @@ pub trait Environment {
     ) -> Result<Term, Self::Stop>;
     /// Notes that the address `result` is `base + offset` in the program's eyes, which the term
     /// alone may no longer show.
-    fn derived(&mut self, result: Term, base: Term, offset: Term) {
-        let _ = (result, base, offset);
+    fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {
+        let _ = (pool, result, base, offset);
+    }
+    /// Notes that two values, which may be addresses, are compared for equality, or else for their
+    /// order or distance.
+    fn related(&mut self, pool: &TermPool, values: [Term; 2], equality: bool) {
+        let _ = (pool, values, equality);
+    }
+    /// Notes that a value, which may be an address, is used as a number.
+    fn as_number(&mut self, pool: &TermPool, value: Term) {
+        let _ = (pool, value);
     }
 }
 
@@ -96,16 +105,24 @@ impl<'a> Evaluation<'a> {
             Expr::Cmp(op, a, b) => {
                 let a = self.eval(pool, *a, env, traps)?;
                 let b = self.eval(pool, *b, env, traps)?;
+                if pool.sort(a) == Sort::BitVec(64) {
+                    env.related(pool, [a, b], matches!(op, CmpOp::Eq | CmpOp::Ne));
+                }
                 Ok(arith::compare(pool, *op, a, b))
             }
             Expr::Cast(op, to, a) => {
                 let a = self.eval(pool, *a, env, traps)?;
+                if (*op, *to) == (CastOp::Bits, Type::Int(64)) {
+                    env.as_number(pool, a);
+                }
                 Ok(arith::cast(pool, *op, *to, a, traps))
             }
             Expr::Field { base, record, field } => {
                 let base = self.eval(pool, *base, env, traps)?;
                 let offset = pool.bv(64, field_offset(self.types, *record, *field));
-                Ok(pool.add(base, offset))
+                let result = pool.add(base, offset);
+                env.derived(pool, result, base, offset);
+                Ok(result)
             }
             Expr::Index { base, index, size, bound: _ } => {
                 let base = self.eval(pool, *base, env, traps)?;
@@ -113,12 +130,13 @@ impl<'a> Evaluation<'a> {
                 let size = pool.bv(64, *size);
                 let offset = pool.mul(index, size);
                 let result = pool.add(base, offset);
-                env.derived(result, base, offset);
+                env.derived(pool, result, base, offset);
                 Ok(result)
             }
             Expr::PtrDiff { a, b, size } => {
                 let a = self.eval(pool, *a, env, traps)?;
                 let b = self.eval(pool, *b, env, traps)?;
+                env.related(pool, [a, b], false);
                 let bytes = pool.sub(a, b);
                 Ok(exact_quotient(pool, bytes, *size))
             }

@@ -32,6 +32,7 @@ mod stack;
 mod state;
 mod step;
 mod traps;
+mod watch;
 mod world;
 
 use lydian_ir::arith::Overflow;

@@ -69,7 +69,8 @@ impl Region {
         }
     }
 
-    fn of(address: u64) -> Option<Self> {
+    /// The region that an address lies in.
+    pub fn of(address: u64) -> Option<Self> {
         REGIONS
             .into_iter()
             .find(|region| address >= region.start() && address - region.start() < region.bytes())

@@ -237,6 +237,7 @@ impl<'p> Engine<'p, '_> {
             // Before the first frame there is nothing that a split could return to: arguments of
             // the function under test lie at constant addresses.
             let source = self.resolve(state, *arg)?;
+            self.note_access(state, &source, size, false);
             state.memory.access_traps(&mut self.pool, &source, size, false, &mut traps);
             sources.push(Some(source));
         }
@@ -376,13 +377,11 @@ impl<'p> Engine<'p, '_> {
             made.ok_or_else(|| Flow::unsupported("more memory for inputs"))?;
         }
         self.assume(state, &plan.constraints)?;
-        for (all, new) in
-            [(&mut self.plan.assumptions, &plan.assumptions), (&mut self.plan.bounds, &plan.bounds)]
-        {
-            let unknown = new.iter().filter(|sentence| !all.contains(sentence)).cloned();
-            let unknown: Vec<String> = unknown.collect();
-            all.extend(unknown);
-        }
+        let all = &mut self.plan.assumptions;
+        let unknown = plan.assumptions.iter().filter(|sentence| !all.contains(sentence)).cloned();
+        let unknown: Vec<String> = unknown.collect();
+        all.extend(unknown);
+        self.watch.add(&plan.bounds);
         Ok(plan)
     }
 

@@ -7,6 +7,7 @@ use lydian_smt::{Evaluator, Term, TermPool};
 use rustc_hash::FxHashMap;
 
 use super::state::State;
+use super::watch::Watch;
 use super::world::World;
 use crate::memory::{
     Knowledge, NULL_PAGE, Region, Resolution, Target, flatten_address, function_address,
@@ -29,6 +30,7 @@ pub(super) struct Scope<'a, 'p> {
     pub(super) evaluator: &'a mut Evaluator,
     /// Addresses with the base and the offset that they were made of.
     pub(super) derived: &'a mut FxHashMap<Term, (Term, Term)>,
+    pub(super) watch: &'a mut Watch,
     pub(super) state: &'a mut State,
 }
 
@@ -85,6 +87,7 @@ impl Scope<'_, '_> {
 
     /// Splits on the object that the address is in under the state's model.
     fn split_on_value(&mut self, pool: &mut TermPool, term: Term) -> Stop {
+        self.watch.meet_all();
         let value = self.evaluator.eval_u64(pool, &self.state.model, term);
         if value < NULL_PAGE {
             let page = pool.bv(64, NULL_PAGE);
@@ -124,6 +127,7 @@ impl Scope<'_, '_> {
     ) -> Result<Term, Stop> {
         let resolution = self.resolve(pool, addr)?;
         let size = ty.bytes();
+        self.watch.access(pool, &self.state.memory, &resolution, size, false);
         self.state.memory.access_traps(pool, &resolution, size, false, traps);
         let value = self.state.memory.load(pool, &resolution, size);
         if pool.sort(value) == sort_of(ty) && ty != Type::BOOL {
@@ -186,10 +190,22 @@ impl Environment for Scope<'_, '_> {
         self.load_at(pool, ty, addr, traps)
     }
 
-    fn derived(&mut self, result: Term, base: Term, offset: Term) {
+    fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {
+        self.watch.moved(pool, &self.state.memory, base, result);
         // Only from older to newer, so that following the entries ends.
         if base < result {
             self.derived.insert(result, (base, offset));
+        } else if base > result && pool.as_u64(result).is_none() {
+            // What it was made of is no longer seen.
+            self.watch.meet_all();
         }
+    }
+
+    fn related(&mut self, pool: &TermPool, values: [Term; 2], equality: bool) {
+        self.watch.related(pool, &self.state.memory, values, equality);
+    }
+
+    fn as_number(&mut self, pool: &TermPool, value: Term) {
+        self.watch.escaped(pool, &self.state.memory, value);
     }
 }

@@ -24,6 +24,7 @@ use super::setup::lay_out;
 use super::state::{ReturnTo, State};
 use super::step::Flow;
 use super::traps::Crash;
+use super::watch::Watch;
 use super::world::{Touched, World};
 use crate::inputs::{InputPlan, InputSpec, PlanError, concretise, plan};
 use crate::limits::Cut;
@@ -76,6 +77,8 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) tables: Option<CharacterTables>,
     /// Gives the values of inputs that the solver leaves open.
     pub(super) base: Model,
+    /// Which bounds on inputs paths met.
+    pub(super) watch: Watch,
     paths: BTreeMap<Ending, u64>,
     cuts: BTreeMap<Cut, u64>,
     pub(super) plan: InputPlan,
@@ -161,6 +164,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             replays: Vec::new(),
             deferred: DeferredLabels::default(),
             roots,
+            watch: Watch::default(),
             paths: BTreeMap::new(),
             cuts: BTreeMap::new(),
             functions: touched.functions,
@@ -176,6 +180,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             arguments,
             tables,
         };
+        engine.watch.add(&engine.plan.bounds);
         engine.note_unknown_globals(&touched.globals);
         let first = engine.first_state(memory);
         Ok((engine, first))
@@ -422,6 +427,11 @@ impl<'p, 'e> Engine<'p, 'e> {
         *self.paths.entry(ending).or_default() += 1;
     }
 
+    /// Whether something was left out already.
+    pub(super) fn is_cut(&self) -> bool {
+        !self.cuts.is_empty()
+    }
+
     /// Notes that something was left out.
     pub(super) fn cut(&mut self, cut: Cut) {
         *self.cuts.entry(cut).or_default() += 1;
@@ -475,8 +485,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             left,
             cuts: self.cuts,
             complete,
-            assumptions: self.plan.assumptions,
-            bounds: self.plan.bounds,
+            assumptions: self.watch.assumptions(&self.plan.assumptions),
+            bounds: self.watch.met(),
             statistics: self.statistics,
         }
     }

@@ -165,7 +165,10 @@ impl Engine<'_, '_> {
         traps: &mut Traps,
     ) -> Result<Option<Term>, Flow> {
         let mut own = Traps::none();
-        let value = self.load(state, ty, address, &mut own)?;
+        let outer = self.watch.guard.replace(alive);
+        let value = self.load(state, ty, address, &mut own);
+        self.watch.guard = outer;
+        let value = value?;
         let surely = self.add_guarded(&own, alive, traps);
         Ok((!surely).then_some(value))
     }

@@ -126,8 +126,8 @@ pub struct Summary {
     pub complete: bool,
     /// What was assumed about inputs and the program's surroundings, one sentence each.
     pub assumptions: Vec<String>,
-    /// Those assumptions that are bounds which the user did not state. With any of them, labels that
-    /// are left are not proved infeasible, complete or not.
+    /// Bounds that the user did not state and that make a difference, so far as is known. With any
+    /// of them, labels that are left are not proved infeasible, complete or not.
     pub bounds: Vec<String>,
     /// What it cost.
     pub statistics: Statistics,

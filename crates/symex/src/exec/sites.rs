@@ -161,6 +161,7 @@ impl Engine<'_, '_> {
                 world: &self.world,
                 evaluator: &mut self.evaluator,
                 derived: &mut self.derived,
+                watch: &mut self.watch,
                 state,
             },
             exprs: &objectives.exprs,
@@ -168,7 +169,9 @@ impl Engine<'_, '_> {
             hindrance: None,
         };
         let value = eval_pred(&mut self.pool, pred, &mut env);
-        (value, env.hindrance)
+        let hindrance = env.hindrance;
+        self.settle_suspicions(state);
+        (value, hindrance)
     }
 
     /// The values of mutants that labels need, just before their condition is evaluated.
@@ -196,6 +199,7 @@ impl Engine<'_, '_> {
                     world: &self.world,
                     evaluator: &mut self.evaluator,
                     derived: &mut self.derived,
+                    watch: &mut self.watch,
                     state,
                 },
                 exprs: &objectives.exprs,
@@ -203,6 +207,7 @@ impl Engine<'_, '_> {
                 hindrance: None,
             };
             let value = env.expr(&mut self.pool, expr);
+            self.settle_suspicions(state);
             values.push((condition, expr, value));
         }
         values

@@ -114,9 +114,11 @@ impl<'p> Engine<'p, '_> {
             world: &self.world,
             evaluator: &mut self.evaluator,
             derived: &mut self.derived,
+            watch: &mut self.watch,
             state,
         };
         let value = scope.eval(&mut self.pool, &body.exprs, expr, traps);
+        self.settle_suspicions(state);
         value.map_err(|stop| self.stopped(state, stop))
     }
 
@@ -126,6 +128,7 @@ impl<'p> Engine<'p, '_> {
             world: &self.world,
             evaluator: &mut self.evaluator,
             derived: &mut self.derived,
+            watch: &mut self.watch,
             state,
         };
         let resolution = scope.resolve(&mut self.pool, addr);
@@ -144,9 +147,11 @@ impl<'p> Engine<'p, '_> {
             world: &self.world,
             evaluator: &mut self.evaluator,
             derived: &mut self.derived,
+            watch: &mut self.watch,
             state,
         };
         let value = scope.load_at(&mut self.pool, ty, addr, traps);
+        self.settle_suspicions(state);
         value.map_err(|stop| self.stopped(state, stop))
     }
 
@@ -159,6 +164,7 @@ impl<'p> Engine<'p, '_> {
         traps: &mut Traps,
     ) -> Result<Resolution, Flow> {
         let resolution = self.resolve(state, addr)?;
+        self.note_access(state, &resolution, size, true);
         state.memory.access_traps(&mut self.pool, &resolution, size, true, traps);
         Ok(resolution)
     }
@@ -260,6 +266,7 @@ impl<'p> Engine<'p, '_> {
             return self.leave_traps(state, traps);
         }
         let from = self.resolve(state, src)?;
+        self.note_access(state, &from, size, false);
         state.memory.access_traps(&mut self.pool, &from, size, false, traps);
         let to = self.resolve_for_write(state, dst, size, traps)?;
         self.leave_traps(state, traps)?;

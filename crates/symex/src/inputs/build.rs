@@ -15,6 +15,8 @@ use lydian_ir::test::INPUT_REGION;
 use lydian_ir::{CType, CTypeId, FuncId, GlobalId, GlobalInit, IntKind, Program, Type};
 use lydian_smt::{Sort, Term, TermPool};
 
+use super::bounds::{Bound, Reach};
+use super::callback::is_given_length;
 use super::globals::{GlobalUses, can_be_input};
 use super::guess::parameter_name;
 use super::layout::{Bits, Leaf, LeafKind, layout};
@@ -51,7 +53,7 @@ pub fn plan(
         let name = parameter_name(program, function, position);
         let place = Place::root(name.clone());
         let Some(size) = program.types.size(ty) else { return Err(builder.incomplete(&place, ty)) };
-        let block = builder.add_block();
+        let block = builder.add_block(None);
         builder.lay(Site { block, depth: 0, global: None }, ty, 0, &place, &Trail::new())?;
         args.push((block, ArgPlan { name, ty, size, cells: Vec::new() }));
     }
@@ -59,10 +61,12 @@ pub fn plan(
     for global in builder.input_globals()? {
         let place = Place::root(program.globals[global].name.clone());
         if program.types.size(program.globals[global].ty).is_none() {
-            builder.bound(format!("{place} has no elements, since nothing says how many"), false);
+            let sentence = format!("{place} has no elements, since nothing says how many");
+            builder.bound(sentence, false, Reach::Always);
             continue;
         }
-        let block = builder.add_block();
+        let block = builder.add_block(Some(addresses.global(global)));
+        builder.bound_given_length(global, &place);
         let site = Site { block, depth: 0, global: Some(global) };
         builder.lay(site, program.globals[global].ty, 0, &place, &Trail::new())?;
         planned.push((block, global));
@@ -111,7 +115,7 @@ pub fn external_result(
     };
     let shown = format!("{}()#{nth}", declared.name);
     let mut builder = Builder::new(pool, program, function, spec, addresses, cursor, Some(shown));
-    let block = builder.add_block();
+    let block = builder.add_block(None);
     let size = match program.types.get(*result) {
         CType::Void => 0,
         _ => {
@@ -211,7 +215,9 @@ struct Builder<'a> {
     constraints: Vec<Term>,
     preferences: Vec<Term>,
     assumptions: Vec<String>,
-    bounds: Vec<String>,
+    bounds: Vec<Bound>,
+    /// The address of what each block lies in, if it is known.
+    bases: Vec<Option<u64>>,
 }
 
 impl<'a> Builder<'a> {
@@ -246,6 +252,7 @@ impl<'a> Builder<'a> {
             preferences: Vec::new(),
             assumptions: Vec::new(),
             bounds: Vec::new(),
+            bases: Vec::new(),
         }
     }
 
@@ -322,8 +329,9 @@ impl<'a> Builder<'a> {
 
     // ---- scalars ----------------------------------------------------------------------------
 
-    fn add_block(&mut self) -> usize {
+    fn add_block(&mut self, base: Option<u64>) -> usize {
         self.blocks.push(Vec::new());
+        self.bases.push(base);
         self.blocks.len() - 1
     }
 
@@ -367,12 +375,47 @@ impl<'a> Builder<'a> {
     }
 
     /// Notes a bound on the inputs, which the user stated or not.
-    fn bound(&mut self, sentence: String, stated: bool) {
-        if !stated && !self.bounds.contains(&sentence) {
-            self.bounds.push(sentence.clone());
+    fn bound(&mut self, sentence: String, stated: bool, reach: Reach) {
+        if !stated {
+            let bound = Bound { sentence: sentence.clone(), reach, shown: true };
+            if !self.bounds.contains(&bound) {
+                self.bounds.push(bound);
+            }
         }
         if !self.assumptions.contains(&sentence) {
             self.assumptions.push(sentence);
+        }
+    }
+
+    /// Notes that an object has the size that its pointer's type or use says. That is worth a word
+    /// only where a path goes beyond it.
+    fn bound_shape(&mut self, sentence: String, object: u64, from: u64, element: u64) {
+        let reach = Reach::Behind { object, from, element };
+        self.bounds.push(Bound { sentence, reach, shown: false });
+    }
+
+    /// An array of another file, for which only a number of elements was made up.
+    fn bound_given_length(&mut self, global: GlobalId, place: &Place) {
+        let Some((elements, size)) = is_given_length(self.program, global) else { return };
+        let object = self.addresses.global(global);
+        let sentence = format!("{place} has {elements} elements, since nothing says how many");
+        self.bound_shape(sentence, object, elements * size, size);
+    }
+
+    /// From now on the size of an object shows in the value of another input.
+    fn show_size(&mut self, object: u64) {
+        for bound in &mut self.bounds {
+            if matches!(bound.reach, Reach::Behind { object: at, .. } if at == object) {
+                (bound.reach, bound.shown) = (Reach::Always, true);
+            }
+        }
+    }
+
+    /// What tells that some bytes of a block were left at zero or null.
+    fn reading(&self, block: usize, from: u64, to: u64) -> Reach {
+        match self.bases[block] {
+            Some(object) => Reach::Within { object, from, to },
+            None => Reach::Always,
         }
     }
 
@@ -386,9 +429,10 @@ impl<'a> Builder<'a> {
         trail: &Trail,
     ) -> Result<(), PlanError> {
         let parts = layout(self.program, ty, offset, place, trail);
-        for (place, why) in parts.left_out {
+        for (place, why, bytes) in parts.left_out {
             let shown = self.shown(&place);
-            self.bound(format!("{shown} {why}"), false);
+            let reach = self.reading(site.block, bytes.start, bytes.end);
+            self.bound(format!("{shown} {why}"), false, reach);
         }
         for leaf in parts.leaves {
             self.lay_leaf(site, leaf)?;

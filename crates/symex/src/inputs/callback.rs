@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use lydian_base::Span;
-use lydian_ir::{CType, CTypeId, FuncId, Function, GlobalInit, IntKind, Linkage, Program, Type};
+use lydian_ir::{CType, CTypeId, FuncId, Function, GlobalId, GlobalInit, IntKind, Linkage, Program, Type};
 
 /// What the names of synthetic functions begin with; a number follows.
 pub const CALLBACK_PREFIX: &str = "lydian_callback_";
@@ -63,6 +63,19 @@ fn give_lengths(program: &mut Program) {
             (global.ty, global.size) = (ty, size);
         }
     }
+}
+
+/// How many elements an array of another file has and how many bytes each, where the number may be
+/// one that [`prepare`] gave it. A declaration with the very same number looks alike.
+pub(crate) fn is_given_length(program: &Program, global: GlobalId) -> Option<(u64, u64)> {
+    let global = &program.globals[global];
+    let CType::Array { element, length: Some(length) } = *program.types.get(global.ty) else {
+        return None;
+    };
+    let scalar = program.types.scalar(element).is_some_and(|ty| ty != Type::Ptr);
+    let given = if scalar { UNKNOWN_SCALARS } else { UNKNOWN_RECORDS };
+    let size = program.types.size(element)?;
+    (global.init == GlobalInit::Extern && length == given).then_some((length, size))
 }
 
 /// Whether the name is that of a synthetic function.

@@ -6,6 +6,8 @@
 //!   that members have, or other bits where another member has something else there.
 //! - A flexible array member and what Lydian does not compute with are left out.
 
+use std::ops::Range;
+
 use lydian_ir::{CType, CTypeId, CTypes, Field, Program, RecordId};
 
 use super::place::Place;
@@ -52,8 +54,8 @@ pub(crate) struct Bits {
 pub(crate) struct Layout {
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) bits: Vec<Bits>,
-    /// Places of which a part is left out, and why.
-    pub(crate) left_out: Vec<(Place, String)>,
+    /// Places of which a part is left out, why, and which bytes that are.
+    pub(crate) left_out: Vec<(Place, String, Range<u64>)>,
 }
 
 /// Scalars of one array before the rest of it is left at zero.
@@ -99,7 +101,8 @@ impl Layout {
                 self.leaves.push(leaf(LeafKind::Pointer { choices, raw: false }));
             }
             CType::Opaque { name, .. } => {
-                self.left_out.push((place.clone(), format!("of type {name} is zero")));
+                let bytes = offset..offset + types.size(ty).unwrap_or(0);
+                self.left_out.push((place.clone(), format!("of type {name} is zero"), bytes));
             }
             CType::Array { element, length } => {
                 self.add_array(types, *element, length.unwrap_or(0), offset, place, trail);
@@ -123,7 +126,8 @@ impl Layout {
         for index in 0..length {
             if self.leaves.len() - before >= MAX_ARRAY_LEAVES {
                 let why = format!("is zero from element {index} on");
-                self.left_out.push((place.clone(), why));
+                let bytes = offset + index * size..offset + length * size;
+                self.left_out.push((place.clone(), why, bytes));
                 return;
             }
             let known = self.leaves.len();
@@ -209,6 +213,12 @@ impl Layout {
             let start = (leaf.offset - offset) as usize;
             let end = (start + leaf.size(types) as usize).min(open.len());
             open[start.min(end)..end].fill(false);
+        }
+        let beyond = open.iter().enumerate().filter(|(_, open)| **open).nth(MAX_ARRAY_LEAVES);
+        if let Some((byte, _)) = beyond {
+            let why = format!("is zero from byte {byte} on where no member has it");
+            let bytes = offset + byte as u64..offset + size;
+            self.left_out.push((place.clone(), why, bytes));
         }
         let open = open.iter().enumerate().filter(|(_, open)| **open);
         leaves.extend(open.take(MAX_ARRAY_LEAVES).map(|(byte, _)| Leaf {

@@ -8,6 +8,7 @@
 //!    [`external_result`] does the same for one call of an undefined function.
 //! 4. [`concretise`] makes a test of a plan and a model.
 
+pub mod bounds;
 pub mod callback;
 pub mod concretise;
 pub mod globals;
@@ -26,6 +27,7 @@ mod names;
 mod relations;
 mod value;
 
+pub use bounds::{Bound, Reach};
 pub use build::{external_result, plan};
 pub use callback::prepare;
 pub use concretise::concretise;

@@ -15,6 +15,8 @@
 use lydian_ir::{CTypeId, FuncId, GlobalId, Type};
 use lydian_smt::Term;
 
+use super::bounds::Bound;
+
 /// Least distance in bytes between two objects, so that a small overrun meets nobody's memory.
 pub const GAP: u64 = 64;
 
@@ -48,9 +50,9 @@ pub struct InputPlan {
     /// What the plan leaves out, as sentences for the user. With any of these an input that the
     /// plan cannot express may exist.
     pub assumptions: Vec<String>,
-    /// Those assumptions that are bounds which the user did not state: default or guessed sizes. An
-    /// exploration within them is no complete argument.
-    pub bounds: Vec<String>,
+    /// Bounds that the user did not state: default or guessed sizes. An exploration in which one of
+    /// them makes a difference is no complete argument.
+    pub bounds: Vec<Bound>,
     /// Where the next object can go: the start for [`super::external_result`].
     pub cursor: Cursor,
 }
@@ -140,7 +142,7 @@ pub struct ExternalPlan {
     /// As in [`InputPlan`].
     pub assumptions: Vec<String>,
     /// As in [`InputPlan`].
-    pub bounds: Vec<String>,
+    pub bounds: Vec<Bound>,
     /// Where the next object can go.
     pub cursor: Cursor,
 }

@@ -154,6 +154,14 @@ impl FunctionSpec<'_> {
             || somewhere((all.max_length, all.max_string, all.max_records))
     }
 
+    /// Whether the user, rather than a guess or a default, says what a pointer at a place points to.
+    pub(crate) fn states_shape(&self, place: &Place, trail: &Trail) -> bool {
+        let own = self.own.into_iter().flat_map(|own| &own.places);
+        let set = by_place(own.map(|(pattern, set)| (&pattern.0, set)), place);
+        let set = set.or(&by_type(self.types.iter().copied(), place, trail));
+        set.implied_kind().is_some()
+    }
+
     /// Whether the user says how deep pointers are followed.
     pub(crate) fn states_depth(&self) -> bool {
         self.own.and_then(|own| own.depth).or(self.defaults.depth).is_some()

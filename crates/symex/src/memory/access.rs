@@ -39,6 +39,27 @@ impl Window {
     }
 }
 
+impl Offset {
+    /// Whether an access of `size` bytes there surely lies within the first `room` bytes.
+    pub fn lies_within(self, pool: &mut TermPool, room: u64, size: u64) -> Term {
+        match self {
+            Self::Known(start) => {
+                let inside = start >= 0 && start as u64 + size <= room;
+                pool.bool(inside)
+            }
+            Self::Scaled { start, stride, index } => {
+                let window = Window::of(start, stride, room, size);
+                in_window(pool, window, index)
+            }
+        }
+    }
+
+    /// The distance from the object's start in bytes, as a 64-bit term.
+    pub fn term(self, pool: &mut TermPool) -> Term {
+        offset_term(pool, self)
+    }
+}
+
 impl Resolution {
     /// The same with every place `distance` bytes further on.
     pub fn shifted(&self, distance: u64) -> Self {

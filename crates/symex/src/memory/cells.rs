@@ -108,6 +108,14 @@ impl Contents {
         to_bytes(pool, value)
     }
 
+    /// The value of eight bytes that a read of fewer bytes would see a part of, if there is one.
+    pub fn part_of_wider(&self, offset: i64, size: u64) -> Option<Term> {
+        let offset = u64::try_from(offset).ok().filter(|_| size < 8)?;
+        let cell = self.cells.get(self.first_after(offset))?;
+        let overlaps = u64::from(cell.offset) < offset + size && cell.size == 8;
+        overlaps.then_some(cell.term)
+    }
+
     /// Puts together what several cells and the background between them say.
     fn read_pieces(&self, pool: &mut TermPool, offset: u64, size: u64) -> Term {
         let end = offset + size;

@@ -80,7 +80,7 @@ impl Engine<'_, '_> {
         let mut places = Vec::with_capacity(writes.len());
         for write in &writes {
             let mut own = Traps::none();
-            let to = self.resolve_for_write(state, write.address, write.size, &mut own)?;
+            let to = self.resolve_where(state, write, &mut own)?;
             self.add_guarded(&own, write.guard, &mut traps);
             // Where the bytes belong to the object only if they are written, nobody can see what
             // they are otherwise.
@@ -212,6 +212,19 @@ impl Engine<'_, '_> {
         }
     }
 
+    /// Resolves the address of a write, which happens only where its guard holds.
+    fn resolve_where(
+        &mut self,
+        state: &mut State,
+        write: &Write,
+        traps: &mut Traps,
+    ) -> Result<Resolution, Flow> {
+        let outer = self.watch.guard.replace(write.guard);
+        let to = self.resolve_for_write(state, write.address, write.size, traps);
+        self.watch.guard = outer;
+        to
+    }
+
     /// Adds a write; false where it surely traps, so that nothing comes after it.
     fn push_write(
         &mut self,
@@ -221,7 +234,7 @@ impl Engine<'_, '_> {
         writes: &mut Vec<Write>,
     ) -> Result<bool, Flow> {
         let mut own = Traps::none();
-        self.resolve_for_write(state, write.address, write.size, &mut own)?;
+        self.resolve_where(state, &write, &mut own)?;
         let surely = self.add_guarded(&own, write.guard, traps);
         writes.push(write);
         Ok(!surely)

@@ -5,6 +5,7 @@ use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 use lydian_ir::{CType, CTypeId, IntKind, Program, Type};
 use lydian_smt::Term;
 
+use super::super::bounds::Reach;
 use super::super::layout::flexible_member;
 use super::super::length::Length;
 use super::super::place::Place;
@@ -51,10 +52,22 @@ impl Builder<'_> {
         let bytes = bytes.map(|bytes| bytes.max(tail.as_ref().map_or(0, |tail| tail.bytes)));
         let object = self.place_object(slot, element, capacity, bytes)?;
         let shown = self.shown(&slot.place);
+        let address = self.objects[object].1.address;
+        if slot.set.pointee.is_none()
+            && types.size(pointee).is_none()
+            && !matches!(types.get(pointee), CType::Void)
+        {
+            let ty = types.spell(pointee, "");
+            let bytes = if capacity == 1 { "one byte".into() } else { format!("{capacity} bytes") };
+            let sentence = format!("{shown} points to {bytes}, since {ty} is incomplete");
+            let reach = Reach::Behind { object: address, from: capacity, element: 1 };
+            self.bound(sentence, false, reach);
+        }
         match kind {
             Kind::Array if fixed.is_none() => {
                 let stated = self.spec.states_size(&slot.place, &slot.trail);
-                self.bound(format!("{shown} has at most {capacity} elements"), stated);
+                let reach = Reach::Behind { object: address, from: capacity * size, element: size };
+                self.bound(format!("{shown} has at most {capacity} elements"), stated, reach);
                 let length = slot.set.length.as_ref().map(|text| text.0.clone());
                 self.lengths.push(OpenLength {
                     object,
@@ -68,9 +81,19 @@ impl Builder<'_> {
             }
             Kind::String => {
                 let stated = self.spec.states_size(&slot.place, &slot.trail);
-                self.bound(format!("{shown} has at most {} characters", capacity - 1), stated);
+                let from = (capacity - 1) * size;
+                let reach = Reach::Behind { object: address, from, element: size };
+                let sentence = format!("{shown} has at most {} characters", capacity - 1);
+                self.bound(sentence, stated, reach);
             }
-            _ => {}
+            _ if self.spec.states_shape(&slot.place, &slot.trail) || tail.is_some() => {}
+            _ => {
+                let sentence = match capacity {
+                    1 => format!("{shown} points to one object"),
+                    _ => format!("{shown} points to {capacity} elements"),
+                };
+                self.bound_shape(sentence, address, capacity * size, size);
+            }
         }
         self.fill(slot, object, element, capacity, kind == Kind::String)?;
         if let Some(tail) = tail {
@@ -91,10 +114,6 @@ impl Builder<'_> {
         }
         if types.size(pointee).is_some() {
             return Ok(pointee);
-        }
-        if !matches!(types.get(pointee), CType::Void) {
-            let (shown, ty) = (self.shown(&slot.place), types.spell(pointee, ""));
-            self.bound(format!("{shown} points to one byte, since {ty} is incomplete"), false);
         }
         let byte = |ty: &CType| matches!(ty, CType::Int { kind: IntKind::UChar, .. });
         let found = self.program.types.iter().find(|(_, ty)| byte(ty));
@@ -125,7 +144,7 @@ impl Builder<'_> {
         let end = INPUT_REGION + INPUT_REGION_SIZE;
         let next = address.checked_add(size).and_then(|at| at.checked_add(gap));
         self.cursor.next = next.filter(|next| *next <= end).ok_or_else(too_large)?;
-        let block = self.add_block();
+        let block = self.add_block(Some(address));
         let object = ObjectPlan {
             name: self.shown(&slot.place),
             address,
@@ -166,7 +185,8 @@ impl Builder<'_> {
             }
             if self.cells >= MAX_CELLS {
                 let shown = self.shown(&slot.place);
-                self.bound(format!("{shown} is zero from element {index} on"), false);
+                let reach = self.reading(site.block, index * size, capacity * size);
+                self.bound(format!("{shown} is zero from element {index} on"), false, reach);
                 break;
             }
             self.lay(site, element, index * size, &slot.place.index(index), &slot.trail)?;
@@ -226,7 +246,9 @@ impl Builder<'_> {
         }
         let shown = self.shown(&tail.place);
         let stated = self.spec.states_size(&tail.place, &tail.trail);
-        self.bound(format!("{shown} has at most {} elements", tail.capacity), stated);
+        let (address, from) = (self.objects[object].1.address, self.objects[object].1.size);
+        let reach = Reach::Behind { object: address, from, element: tail.element_size };
+        self.bound(format!("{shown} has at most {} elements", tail.capacity), stated, reach);
         if tail.length.is_some() {
             self.lengths.push(OpenLength {
                 object,

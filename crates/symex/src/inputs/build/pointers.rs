@@ -55,7 +55,9 @@ impl Builder<'_> {
         if let Some(why) = self.cut_off(&slot, pointee) {
             let shown = self.shown(&slot.place);
             let stated = self.spec.states_depth();
-            self.bound(format!("{shown} is null: {why}"), stated);
+            let offset = self.blocks[slot.site.block][slot.cell].offset;
+            let reach = self.reading(slot.site.block, offset, offset + 8);
+            self.bound(format!("{shown} is null: {why}"), stated, reach);
             let value = self.with_initial(&slot, zero);
             self.set(&slot, value);
             return Ok(());

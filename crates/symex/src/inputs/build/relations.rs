@@ -29,6 +29,7 @@ impl Builder<'_> {
                 }
                 None => continue,
             };
+            self.show_size(self.objects[open.object].1.address);
             let size = self.pool.bv(64, open.element);
             let mut bytes = self.pool.mul(elements, size);
             if open.start > 0 {
@@ -113,6 +114,7 @@ impl Builder<'_> {
             let object = &self.objects[object].1;
             (object.address, object.size, object.byte_length, object.element)
         };
+        self.show_size(address);
         let bytes = length.unwrap_or_else(|| self.pool.bv(64, size));
         let offset = if slot.set.implied_kind() == Some(Kind::End) {
             bytes
