@@ -2,7 +2,8 @@
 
 use lydian_ir::arith::Overflow;
 use lydian_ir::{
-    BitField, CTypes, CastOp, CmpOp, Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type,
+    BitField, CTypes, CastOp, CmpOp, Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId,
+    Type,
 };
 use lydian_smt::{Sort, Term, TermPool};
 

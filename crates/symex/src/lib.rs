@@ -5,7 +5,8 @@
 //! covers ([000]: dynamic symbolic execution with tight instrumentation and iterative label
 //! deletion). What it gives is a claim; only a native run is evidence. An exploration that nothing
 //! cut short is a complete argument that the labels left are infeasible under its
-//! assumptions, unless some of them are bounds that the user did not state.
+//! assumptions, unless some of them are bounds that the user did not state and that make a
+//! difference ([`inputs::bounds`]).
 
 pub mod exec;
 pub mod inputs;

@@ -64,7 +64,6 @@ impl Watch {
         }
     }
 
-
     /// The bounds that made a difference.
     pub(super) fn met(&self) -> Vec<String> {
         let mut sentences: Vec<String> = Vec::new();
@@ -262,7 +261,10 @@ impl Watched {
         match self.bound.reach {
             Reach::Within { .. } => "and no path reads that".into(),
             Reach::Behind { element, .. } if self.exact => {
-                format!("of which no path uses more than {}", self.furthest.div_ceil(element.max(1)))
+                format!(
+                    "of which no path uses more than {}",
+                    self.furthest.div_ceil(element.max(1))
+                )
             }
             _ => "and no path uses more".into(),
         }
@@ -293,11 +295,12 @@ fn constants(pool: &TermPool, value: Term) -> Option<SmallVec<[(u64, bool); 4]>>
     Some(found)
 }
 
-/// The objects that an address that is a choice of constants lies in or at the end of: `None` for
-/// one in no object. Null gives nothing.
+/// The objects to which accesses at an address that is a choice of constants are put down: `None`
+/// for one that is far from all. Null gives nothing.
 fn bases(memory: &Memory, constants: &[(u64, bool)]) -> SmallVec<[Option<ObjectId>; 4]> {
-    let plain = constants.iter().filter(|(value, shifted)| !shifted && Region::of(*value).is_some());
-    plain.map(|(value, _)| memory.object_at(*value)).collect()
+    let plain =
+        constants.iter().filter(|(value, shifted)| !shifted && Region::of(*value).is_some());
+    plain.map(|(value, _)| memory.object_near(*value)).collect()
 }
 
 /// The objects that an address may be made from, whatever is added to it.

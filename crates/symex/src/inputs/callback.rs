@@ -8,7 +8,9 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use lydian_base::Span;
-use lydian_ir::{CType, CTypeId, FuncId, Function, GlobalId, GlobalInit, IntKind, Linkage, Program, Type};
+use lydian_ir::{
+    CType, CTypeId, FuncId, Function, GlobalId, GlobalInit, IntKind, Linkage, Program, Type,
+};
 
 /// What the names of synthetic functions begin with; a number follows.
 pub const CALLBACK_PREFIX: &str = "lydian_callback_";

@@ -56,15 +56,27 @@ pub fn explore_file(
     config: &Config,
 ) -> Explored {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    load(std::path::Path::new(root).join(path), function, criteria, config)
+    let path = std::path::Path::new(root).join(path);
+    load(path, function, criteria, config, Settings::default())
 }
 
 /// Loads C text, annotates all its functions, and explores one.
 pub fn explore_c(text: &str, function: &str, criteria: &[Criterion], config: &Config) -> Explored {
+    explore_c_with(text, function, criteria, config, Settings::default())
+}
+
+/// The same with settings for the inputs.
+pub fn explore_c_with(
+    text: &str,
+    function: &str,
+    criteria: &[Criterion],
+    config: &Config,
+    settings: Settings,
+) -> Explored {
     let dir = tempfile::tempdir().expect("a directory for the source");
     let path = dir.path().join("test.c");
     std::fs::write(&path, text).expect("the source can be written");
-    load(path, function, criteria, config)
+    load(path, function, criteria, config, settings)
 }
 
 fn load(
@@ -72,12 +84,13 @@ fn load(
     function: &str,
     criteria: &[Criterion],
     config: &Config,
+    settings: Settings,
 ) -> Explored {
     let request = LoadRequest::new(ParseRequest::new(path, CompileFlags::default()));
     let unit = lydian_frontend::load(&request).unwrap_or_else(|error| panic!("{error}"));
     let missing: Vec<_> = unit.diagnostics.iter().map(|found| &found.message).collect();
     assert!(missing.is_empty(), "{missing:?}");
-    explore_program(unit.program, &unit.source, function, criteria, config, Settings::default())
+    explore_program(unit.program, &unit.source, function, criteria, config, settings)
 }
 
 /// Annotates all defined functions of a program and explores one.

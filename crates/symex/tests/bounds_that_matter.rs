@@ -1,0 +1,286 @@
+//! Bounds on inputs that nobody stated: which of them make a difference, and that those which do
+//! not really do not.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use common::{Explored, explore_c, explore_c_with};
+use lydian_base::Rng;
+use lydian_objective::Criterion;
+use lydian_symex::inputs::Settings;
+use lydian_symex::{Config, LabelRef, Limits};
+
+const BRANCHES: [Criterion; 2] = [Criterion::Dc, Criterion::Cc];
+const MUTANTS: [Criterion; 1] = [Criterion::Wm];
+
+/// Settings under which every default size is at least twice as large.
+const LARGER: &str = "[defaults]\nmax-string = 40\nmax-length = 40\nmax-records = 16\ndepth = 6\n";
+
+fn config() -> Config {
+    let limits = Limits { time: Some(Duration::from_secs(20)), ..Limits::default() };
+    Config { limits, stop_when_covered: false, ..Config::default() }
+}
+
+/// What exploring `f` within default bounds gives; it must be complete.
+fn explored(text: &str, criteria: &[Criterion]) -> Explored {
+    let found = explore_c(text, "f", criteria, &config());
+    assert!(found.summary.complete, "{:?}", found.summary.cuts);
+    found
+}
+
+#[track_caller]
+fn makes_a_difference(text: &str, criteria: &[Criterion], bound: &str) {
+    let bounds = explored(text, criteria).summary.bounds;
+    assert!(bounds.iter().any(|sentence| sentence.contains(bound)), "{bounds:?}");
+}
+
+#[track_caller]
+fn makes_none(text: &str, criteria: &[Criterion], assumption: &str) {
+    let summary = explored(text, criteria).summary;
+    assert_eq!(summary.bounds, Vec::<String>::new());
+    let told = summary.assumptions.iter().any(|sentence| sentence.contains(assumption));
+    assert!(told, "{:?}", summary.assumptions);
+}
+
+#[test]
+fn a_string_of_which_a_few_characters_are_read_might_as_well_be_longer() {
+    let text = "int f(const char *s) { return s[0] == 'a' && s[1] == 'b' && s[6] == 'c'; }";
+    let told = "s has at most 16 characters, of which no path uses more than";
+    makes_none(text, &BRANCHES, told);
+    makes_none(text, &MUTANTS, told);
+}
+
+#[test]
+fn a_model_that_stops_early_reads_no_further() {
+    let text = "int strncmp(const char *, const char *, unsigned long);
+        void *memcpy(void *, const void *, unsigned long);
+        int f(const char *s, unsigned key) {
+            char b[8];
+            if (key > 8) return 0;
+            memcpy(b, s, key);
+            if (key > 2 && b[1] == 'x') return 1;
+            return strncmp(s, \"key\", 3) == 0;
+        }";
+    makes_none(text, &BRANCHES, "s has at most 16 characters, ");
+}
+
+#[test]
+fn an_index_that_the_path_limits_reads_no_further() {
+    let text = "int f(const int *a, unsigned i) { if (i < 5) return a[i * 2 + 1] > 3; return 0; }";
+    makes_none(text, &BRANCHES, "a has at most 16 elements, and no path uses more");
+}
+
+#[test]
+fn a_walk_to_the_end_of_a_string_meets_its_bound() {
+    let bound = "s has at most 16 characters";
+    let strlen = "unsigned long strlen(const char *);\n";
+    let call = format!("{strlen}int f(const char *s) {{ return strlen(s) > 20 ? 1 : 0; }}");
+    makes_a_difference(&call, &BRANCHES, bound);
+    let walk = "int f(const char *s) { int n = 0; while (s[n]) n++; return n > 20 ? 1 : 0; }";
+    makes_a_difference(walk, &BRANCHES, bound);
+    let chr = "void *memchr(const void *, int, unsigned long);
+        int f(const char *s) { if (memchr(s, 'x', 40)) return 1; return 0; }";
+    makes_a_difference(chr, &BRANCHES, bound);
+}
+
+#[test]
+fn an_index_from_the_input_meets_the_bound() {
+    let text = "int f(const char *s, int i) { if (s[i] == 'x') return 1; return 0; }";
+    makes_a_difference(text, &BRANCHES, "s has at most 16 characters");
+    let constant = "int f(const char *s) { if (s[20] == 'x') return 1; return 0; }";
+    makes_a_difference(constant, &BRANCHES, "s has at most 16 characters");
+    let write = "int f(int *a, int i) { a[i] = 3; if (i > 20) return 1; return a[i + 1]; }";
+    makes_a_difference(write, &BRANCHES, "a has at most 16 elements");
+}
+
+#[test]
+fn a_mutant_that_reads_one_more_meets_the_bound() {
+    let text = "int f(const char *s) { int i = 15; char c = s[i]; return c; }";
+    makes_none(text, &BRANCHES, "no path uses more than 16");
+    makes_a_difference(text, &MUTANTS, "s has at most 16 characters");
+}
+
+#[test]
+fn a_length_among_the_inputs_keeps_its_bound() {
+    let text = "int f(const int *a, unsigned long n) {
+        if (n == 0) return 0;
+        if (a[n - 1] == 7) return 1;
+        return n > 30 ? 2 : 3; }";
+    makes_a_difference(text, &BRANCHES, "a has at most 31 elements");
+    let end = "int f(const char *s, const char *end) { if (s == end) return 0; return *s == 'x'; }";
+    makes_a_difference(end, &BRANCHES, "s has at most");
+}
+
+#[test]
+fn a_walk_along_a_list_meets_the_bound_on_its_depth() {
+    let list = "struct node { int v; struct node *next; };\n";
+    let walk = format!(
+        "{list}int f(const struct node *l) {{ int n = 0;
+            while (l) {{ n++; l = l->next; }} return n > 9 ? 1 : 0; }}"
+    );
+    makes_a_difference(&walk, &BRANCHES, "is null: pointers are followed");
+    let copy = format!(
+        "{list}int f(struct node *l) {{ struct node a = *l; if (!a.next) return 0;
+            a = *a.next; if (!a.next) return 1; a = *a.next; return a.next ? 2 : 3; }}"
+    );
+    makes_a_difference(&copy, &BRANCHES, "is null: pointers are followed");
+}
+
+#[test]
+fn a_list_of_which_the_first_node_is_used_might_as_well_be_longer() {
+    let text = "struct node { int v; struct node *next; };
+        int f(struct node *l) { if (l->v > 3 && l->v < 2) return 1; l->next = 0; return 0; }";
+    makes_none(text, &BRANCHES, "is null: pointers are followed");
+}
+
+#[test]
+fn what_a_neighbour_holds_is_not_taken_for_what_lies_behind_a_bound() {
+    let text = "int f(const char *s, const char *t) {
+        if (t[4] == 'a' && s[100] == 'b') return 1; return 0; }";
+    makes_a_difference(text, &BRANCHES, "s has at most 16 characters");
+}
+
+#[test]
+fn an_address_that_is_used_as_a_number_meets_the_bound() {
+    let cast = "int f(const char *s) { if ((unsigned long)s % 64 == 8) return 1; return s[0]; }";
+    makes_a_difference(cast, &BRANCHES, "s has at most 16 characters");
+    let order = "int f(const char *s, const int *x) {
+        if (*s == 'a' && (const void *)s > (const void *)x) return 1; return *x; }";
+    makes_a_difference(order, &BRANCHES, "s has at most 16 characters");
+    let within = "int f(const char *s) { const char *p = s; int n = 0;
+        while (p < s + 3 && *p == 'a') { p++; n++; } if (n > 4) return 1; return p - s; }";
+    makes_none(within, &BRANCHES, "s has at most 16 characters, of which no path uses more than 3");
+}
+
+#[test]
+fn what_other_files_give_has_bounds_too() {
+    let table = "extern int table[]; int f(int i) { if (i < 0) return 0;
+        if (table[i] == 3 && i > 300) return 1; return 2; }";
+    makes_a_difference(table, &BRANCHES, "table has 256 elements");
+    let narrow = "extern int table[]; int f(unsigned char i) {
+        if (table[i] == 3) return 1; return 2; }";
+    assert_eq!(explored(narrow, &BRANCHES).summary.bounds, Vec::<String>::new());
+    let strlen = "unsigned long strlen(const char *);\n";
+    let called = format!(
+        "{strlen}const char *name(void);
+        int f(void) {{ const char *s = name(); if (s && strlen(s) > 20) return 1; return 0; }}"
+    );
+    makes_a_difference(&called, &BRANCHES, "name()#0 has at most 16 characters");
+    let callback = format!(
+        "{strlen}int f(const char *(*next)(int)) {{
+            const char *s = next(1); if (s && strlen(s) > 20) return 1; return 0; }}"
+    );
+    makes_a_difference(&callback, &BRANCHES, "#0 has at most 16 characters");
+}
+
+#[test]
+fn a_guess_that_a_pointer_leads_to_one_object_is_a_bound_where_more_is_used() {
+    let text = "struct p { int x, y; };
+        struct box { const void *v; };
+        static int third(const struct box *b) { const int *i = b->v; return i[2]; }
+        int f(const struct p *p) { struct box b; b.v = p; if (third(&b) == 5) return 1; return 0; }";
+    makes_a_difference(text, &BRANCHES, "p points to one object");
+}
+
+#[test]
+fn a_size_that_the_user_states_is_no_bound() {
+    let text = "int f(const char *s) { int n = 0; while (s[n]) n++; return n > 20 ? 1 : 0; }";
+    let settings = "[function.f.places]\n\"s\" = { kind = \"string\", max = 4 }\n";
+    let settings = Settings::from_toml_str(settings).expect("settings");
+    let summary = explore_c_with(text, "f", &BRANCHES, &config(), settings).summary;
+    assert!(summary.complete);
+    assert_eq!(summary.bounds, Vec::<String>::new());
+    assert_eq!(summary.assumptions, ["s has at most 4 characters"]);
+}
+
+// ---- random functions -------------------------------------------------------------------------
+
+/// A random function over a string, an array and a list, whose conditions often contradict one
+/// another.
+fn random_function(rng: &mut Rng) -> String {
+    let mut text = String::from(
+        "unsigned long strlen(const char *);
+int strncmp(const char *, const char *, unsigned long);
+void *memchr(const void *, int, unsigned long);
+char *strchr(const char *, int);
+struct node { int v; struct node *next; };
+int f(const char *s, const int *a, struct node *l, unsigned char i) {
+    int r = 0;
+    const char *p = s;
+",
+    );
+    for number in 0..3 + rng.below(3) {
+        let first = condition(rng);
+        let second = condition(rng);
+        let operator = if rng.below(2) == 0 { "&&" } else { "||" };
+        let not = if rng.below(3) == 0 { "!" } else { "" };
+        text += &match rng.below(5) {
+            0 => format!("    if ({first}) return {number};\n"),
+            1 => format!("    if ({first}) p += {};\n", rng.below(6)),
+            2 => format!("    if ({first} {operator} {not}({first})) r += {number};\n"),
+            _ => format!("    if ({first} {operator} {not}({second})) r += {number};\n"),
+        };
+    }
+    text + "    return r;\n}\n"
+}
+
+fn condition(rng: &mut Rng) -> String {
+    let place = if rng.below(8) == 0 { 14 + rng.below(12) } else { rng.below(6) };
+    let value = rng.below(3);
+    let letter = char::from(b'a' + value as u8);
+    match rng.below(14) {
+        0..3 => format!("s[{place}] == '{letter}'"),
+        3 => format!("p[{place}] < '{letter}'"),
+        4..6 => format!("a[{place}] > {value}"),
+        6 => format!("i < {} && s[i] == '{letter}'", 1 + rng.below(20)),
+        7 => format!("i < {} && a[i] == {value}", 1 + rng.below(20)),
+        8 => format!("l->v == {value}"),
+        9 => format!("l->next && l->next->v == {value}"),
+        10 if rng.below(4) == 0 => "l->next && l->next->next && !l->next->next->next".into(),
+        10 => format!("strncmp(s, \"ab\", {}) == 0", 1 + rng.below(3)),
+        11 if rng.below(4) == 0 => format!("strlen(s) > {}", rng.below(24)),
+        11 => format!("memchr(s, '{letter}', {})", 1 + rng.below(20)),
+        12 if rng.below(4) == 0 => format!("strchr(s, '{letter}') == s + {place}"),
+        12 => format!("p - s == {place}"),
+        _ => format!("i == {value}"),
+    }
+}
+
+#[test]
+fn no_larger_input_covers_what_a_bound_without_effect_leaves() {
+    let quick = Limits {
+        time: Some(Duration::from_millis(1500)),
+        query_time: Some(Duration::from_millis(500)),
+        ..Limits::default()
+    };
+    let config = Config { limits: quick, ..config() };
+    let criteria = [Criterion::Dc, Criterion::Mcc, Criterion::Wm];
+    let seeds = std::env::var("LYDIAN_SEEDS").ok().and_then(|text| text.parse().ok());
+    let (mut decided, mut larger_covers_more) = (0, 0);
+    for seed in 0..seeds.unwrap_or(12u64) {
+        let text = random_function(&mut Rng::new(seed));
+        let small = explore_c(&text, "f", &criteria, &config);
+        if !small.summary.complete {
+            continue;
+        }
+        let settings = Settings::from_toml_str(LARGER).expect("settings");
+        let large = explore_c_with(&text, "f", &criteria, &config, settings);
+        let covered: BTreeSet<LabelRef> = large.summary.covered.iter().copied().collect();
+        let left = small.summary.left.iter().filter(|left| left.reasons.is_empty());
+        let wrong: Vec<LabelRef> =
+            left.map(|left| left.label).filter(|label| covered.contains(label)).collect();
+        if small.summary.bounds.is_empty() {
+            decided += 1;
+            let names: Vec<&str> = (wrong.iter())
+                .map(|wrong| small.objectives[0].labels[wrong.label].text.as_str())
+                .collect();
+            assert!(wrong.is_empty(), "seed {seed}: {names:?}\n{text}");
+        } else if !wrong.is_empty() {
+            larger_covers_more += 1;
+        }
+    }
+    println!("{decided} decided, {larger_covers_more} in which larger inputs cover more");
+    assert!(decided > 1, "the test is about something");
+}
