@@ -281,6 +281,6 @@ fn no_larger_input_covers_what_a_bound_without_effect_leaves() {
             larger_covers_more += 1;
         }
     }
-    println!("{decided} decided, {larger_covers_more} in which larger inputs cover more");
-    assert!(decided > 1, "the test is about something");
+    let about_something = decided > 1 && larger_covers_more > 0;
+    assert!(about_something, "{decided} decided, {larger_covers_more} with more for larger inputs");
 }
