@@ -3,13 +3,13 @@
 //! `cargo bench -p lydian-smt` runs everything; arguments choose families (`paths`, `muldiv`,
 //! `array`, `doubles`), `no-z3` leaves Z3 out, `first=N` takes N queries of each family and
 //! `limit=MS` sets the time limit of each query in milliseconds (2000), `only=TEXT` keeps the
-//! contenders whose name contains the text, and `factor=N` and `least=N` set the policy of
-//! rebuilding. Queries are generated from fixed seeds, so that two runs time the same ones.
+//! contenders whose name contains the text, `slow=MS` prints the queries that take longer, and
+//! `factor=N` and `least=N` set the policy of rebuilding. Queries are generated from fixed seeds, so that two runs time the same ones.
 #![allow(clippy::print_stdout, missing_docs, reason = "a benchmark reports by printing")]
 
 use lydian_smt::{
     Answer, BitBlastSolver, ChainConfig, Evaluator, FloatSort, Limits, Model, RebuildPolicy,
-    SatBackend, Solver, Sort, Term, TermPool, Z3Solver, Z3Use, standard_chain,
+    SatBackend, Solver, Sort, Term, TermPool, Z3Mode, Z3Solver, Z3Use, standard_chain,
 };
 use std::time::{Duration, Instant};
 
@@ -287,7 +287,12 @@ fn processor_time() -> Option<Duration> {
             total += children.split_whitespace().filter_map(of).sum::<u64>();
         }
     }
-    Some(Duration::from_nanos(total))
+    // Children that ended: fields 16 and 17 of stat, in ticks of 10 ms.
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let after_name = stat.rsplit_once(')')?.1;
+    let ended: u64 =
+        after_name.split_whitespace().skip(13).take(2).filter_map(|f| f.parse::<u64>().ok()).sum();
+    Some(Duration::from_nanos(total) + Duration::from_millis(10 * ended))
 }
 
 struct Outcome {
@@ -298,14 +303,29 @@ struct Outcome {
     unknown: usize,
 }
 
-fn run(p: &mut TermPool, solver: &mut dyn Solver, queries: &Queries, each: Duration) -> Outcome {
+/// Runs the queries; those that take longer than `slow` are named.
+fn run(
+    p: &mut TermPool,
+    solver: &mut dyn Solver,
+    queries: &Queries,
+    each: Duration,
+    slow: Duration,
+) -> Outcome {
     let mut o = Outcome { time: Duration::ZERO, processor: None, sat: 0, unsat: 0, unknown: 0 };
     let (start, before) = (Instant::now(), processor_time());
-    for q in queries {
-        match solver.check(p, q, &Limits::time(each)) {
+    for (i, q) in queries.iter().enumerate() {
+        let began = Instant::now();
+        let answer = solver.check(p, q, &Limits::time(each));
+        match answer {
             Answer::Sat(_) => o.sat += 1,
             Answer::Unsat { .. } => o.unsat += 1,
             Answer::Unknown(_) => o.unknown += 1,
+        }
+        if began.elapsed() >= slow {
+            println!("    query {i}: {answer} in {:.1} ms", 1e3 * began.elapsed().as_secs_f64());
+            for &t in q {
+                println!("      {}", p.show(t));
+            }
         }
     }
     o.time = start.elapsed();
@@ -340,6 +360,7 @@ fn main() {
     };
     let first = number("first=", u64::MAX);
     let limit = Duration::from_millis(number("limit=", 2000));
+    let slow = Duration::from_millis(number("slow=", u64::MAX));
     let policy = RebuildPolicy {
         factor: number("factor=", RebuildPolicy::default().factor as u64) as usize,
         least: number("least=", RebuildPolicy::default().least as u64) as usize,
@@ -361,13 +382,15 @@ fn main() {
         queries.truncate(usize::try_from(first).unwrap_or(usize::MAX));
         let mut all = contenders(policy);
         if with_z3 {
-            all.insert(0, ("z3".into(), Box::new(Z3Solver::new("z3".into()))));
+            for (name, mode) in [("z3, push", Z3Mode::Incremental), ("z3, alone", Z3Mode::Alone)] {
+                all.insert(0, (name.into(), Box::new(Z3Solver::with_mode("z3".into(), mode))));
+            }
         }
         all.retain(|(name, _)| name.contains(only));
         println!("{family}: {} queries", queries.len());
         let mut base = None;
         for (name, mut solver) in all {
-            let o = run(&mut pool, &mut *solver, &queries, limit);
+            let o = run(&mut pool, &mut *solver, &queries, limit, slow);
             let seconds = o.processor.unwrap_or(o.time).as_secs_f64();
             let base = *base.get_or_insert(seconds);
             println!(

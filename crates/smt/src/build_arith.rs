@@ -249,6 +249,9 @@ impl TermPool {
         if let Some(t) = self.fold_bin(BinOp::UDiv, a, b, sort) {
             return t;
         }
+        if self.rewriting() && a == b {
+            return self.quotient_of_same(a, w, Rule::UDivSame);
+        }
         if self.rewriting()
             && let Some(k) = self.const_bits(b)
         {
@@ -271,6 +274,14 @@ impl TermPool {
             return t;
         }
         self.make_bin(BinOp::UDiv, a, b, sort)
+    }
+
+    /// A number divided by itself, signed or not: all ones where it is zero, else one.
+    fn quotient_of_same(&mut self, a: Term, w: u32, rule: Rule) -> Term {
+        let (zero, one, minus) = (self.bv(w, 0), self.bv(w, 1), self.bv_wide(w, Wide::ones(w)));
+        let by_zero = self.eq(a, zero);
+        let t = self.ite(by_zero, minus, one);
+        self.by(rule, t)
     }
 
     /// Division of a zero-extended term by a constant, done at the inner width.
@@ -300,6 +311,10 @@ impl TermPool {
         let sort = Sort::BitVec(w);
         if let Some(t) = self.fold_bin(BinOp::URem, a, b, sort) {
             return t;
+        }
+        if self.rewriting() && a == b {
+            let zero = self.bv(w, 0);
+            return self.by(Rule::URemSame, zero);
         }
         if self.rewriting()
             && let Some(k) = self.const_bits(b)
@@ -343,6 +358,9 @@ impl TermPool {
         if let Some(t) = self.fold_bin(BinOp::SDiv, a, b, sort) {
             return t;
         }
+        if self.rewriting() && a == b {
+            return self.quotient_of_same(a, w, Rule::SDivSame);
+        }
         if self.rewriting() {
             if self.is_num(b, 1) && w > 1 {
                 return self.by(Rule::SDivOne, a);
@@ -384,6 +402,10 @@ impl TermPool {
         let sort = Sort::BitVec(w);
         if let Some(t) = self.fold_bin(BinOp::SRem, a, b, sort) {
             return t;
+        }
+        if self.rewriting() && a == b {
+            let zero = self.bv(w, 0);
+            return self.by(Rule::SRemSame, zero);
         }
         if self.rewriting() {
             if (self.is_num(b, 1) && w > 1) || self.is_ones(b) {

@@ -308,27 +308,60 @@ impl Search<'_> {
                     }
                 }
             }
-            BinOp::Mul => {
-                for (t, other) in [(a, y), (b, x)] {
-                    let zeros = other.trailing_zeros();
-                    if other != 0 && wanted.trailing_zeros() >= zeros {
-                        let v = (wanted >> zeros).wrapping_mul(inverse(other >> zeros));
-                        self.aim(t, v & (mask >> zeros));
-                    }
+            BinOp::Mul => self.product((a, x), (b, y), mask, wanted),
+            BinOp::UDiv | BinOp::SDiv => {
+                self.aim(a, wanted.wrapping_mul(y) & mask);
+                // The least and the greatest divisor with this quotient.
+                if let Some(most) = x.checked_div(wanted) {
+                    self.aim(b, most);
+                    self.aim(b, x / wanted.saturating_add(1) + 1);
                 }
             }
-            BinOp::UDiv | BinOp::SDiv => self.aim(a, wanted.wrapping_mul(y) & mask),
-            BinOp::URem => {
+            BinOp::URem | BinOp::SRem => {
                 if let Some(rest) = x.checked_rem(y) {
                     self.aim(a, (x - rest).wrapping_add(wanted) & mask);
                 }
                 self.aim(a, wanted);
+                if y <= wanted && wanted < mask {
+                    self.together((a, wanted), (b, wanted + 1));
+                }
             }
-            BinOp::SRem => self.aim(a, wanted),
             BinOp::Shl if y < w as u64 => self.aim(a, wanted >> y),
             BinOp::LShr if y < w as u64 => self.aim(a, wanted << y & mask),
             BinOp::AShr if y < w as u64 => self.aim(a, wanted << y & mask),
             _ => {}
+        }
+    }
+
+    /// A product: one factor changes where the other divides what is wanted (modulo the width), or
+    /// both become divisors of it; for orders, one factor becomes the nearest that is near enough.
+    fn product(&mut self, a: (Term, u64), b: (Term, u64), mask: u64, wanted: u64) {
+        let ((a, x), (b, y)) = (a, b);
+        for (t, other) in [(a, y), (b, x)] {
+            if other != 0 && wanted.is_multiple_of(other) {
+                self.aim(t, wanted / other);
+            }
+        }
+        if a == b {
+            let root = wanted.isqrt();
+            self.aim(a, root);
+            self.aim(a, (root + 1) & mask);
+            return;
+        }
+        for d in nearest_divisors(wanted, x).into_iter().flatten() {
+            self.together((a, d), (b, wanted / d));
+        }
+        for (t, other) in [(a, y), (b, x)] {
+            let zeros = other.trailing_zeros();
+            if other == 0 {
+                continue;
+            }
+            if wanted.trailing_zeros() >= zeros {
+                let v = (wanted >> zeros).wrapping_mul(inverse(other >> zeros));
+                self.aim(t, v & (mask >> zeros));
+            }
+            self.aim(t, wanted / other);
+            self.aim(t, (wanted / other).saturating_add(1) & mask);
         }
     }
 
@@ -393,6 +426,26 @@ impl Search<'_> {
             }
         }
     }
+}
+
+/// The greatest divisor of a number that is at most `near`, the least that is greater, and the one
+/// nearest to the root; none for numbers that take too long to divide.
+fn nearest_divisors(n: u64, near: u64) -> [Option<u64>; 3] {
+    if n == 0 || n >= 1 << 24 {
+        return [None; 3];
+    }
+    let (mut below, mut above, mut middle) = (None, None, None);
+    for small in (1..=n.isqrt()).filter(|d| n.is_multiple_of(*d)) {
+        for d in [small, n / small] {
+            if d <= near {
+                below = below.max(Some(d));
+            } else if above.is_none_or(|a| d < a) {
+                above = Some(d);
+            }
+        }
+        middle = Some(small);
+    }
+    [below, above, middle]
 }
 
 /// The number that a float's bit pattern stands for; `None` for NaN.

@@ -10,6 +10,7 @@
 mod aig;
 mod bitblast;
 mod blast;
+mod bounds;
 mod build_arith;
 mod build_array;
 mod build_bits;
@@ -22,6 +23,7 @@ mod float_ops;
 mod gates_arith;
 mod inversion;
 mod pool;
+mod rebuild;
 mod rules;
 mod sat;
 mod semantics;
@@ -39,7 +41,7 @@ mod z3;
 pub use bitblast::{BitBlastSolver, BlastStatistics, RebuildPolicy};
 pub use decorators::{
     Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, ModelRepair, ModelReuse,
-    SmtLibLog, Z3Use, standard_chain,
+    Narrowing, SmtLibLog, Z3Use, standard_chain,
 };
 pub use eval::Evaluator;
 pub use pool::TermPool;
@@ -51,4 +53,4 @@ pub use sort::{FloatSort, MAX_WIDTH, RoundingMode, Sort};
 pub use term::{BinOp, Node, Term, UnOp};
 pub use value::{ArrayValue, Model, Value};
 pub use wide::Wide;
-pub use z3::Z3Solver;
+pub use z3::{Z3Mode, Z3Solver};

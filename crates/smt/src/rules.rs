@@ -255,6 +255,10 @@ rules! {
     UDivPowerOfTwo: "x / 2^k → x >> k", ex!(|p, w| x = x(p, w), k = p.bv(w, 4); p.udiv(x, k));
     UDivNarrow: "0.x / k → 0.(x / k)",
         ex!(|p, w| x = x(p, w), z = p.zext(x, w + 2), k = p.bv(w + 2, 3); p.udiv(z, k));
+    UDivSame: "x / x → ite(x = 0, 1…1, 1)", ex!(|p, w| x = x(p, w); p.udiv(x, x));
+    URemSame: "x % x → 0", ex!(|p, w| x = x(p, w); p.urem(x, x));
+    SDivSame: "x /s x → ite(x = 0, −1, 1)", ex!(|p, w| x = x(p, w); p.sdiv(x, x));
+    SRemSame: "x %s x → 0", ex!(|p, w| x = x(p, w); p.srem(x, x));
     URemZero: "x % 0 → x", ex!(|p, w| x = x(p, w), k = p.bv(w, 0); p.urem(x, k));
     URemPowerOfTwo: "x % 2^k → 0.x[k-1:0]", ex!(|p, w| x = x(p, w), k = p.bv(w, 4); p.urem(x, k));
     URemNarrow: "0.x % k → 0.(x % k)",

@@ -30,6 +30,18 @@ const QUERIES_PER_PROCESS: u32 = 2000;
 /// How long Z3 may overrun its own time limit before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// How queries follow each other in one process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Z3Mode {
+    /// Each query between push and pop, terms defined once: Z3's incremental core. Best for many
+    /// easy queries that share terms.
+    #[default]
+    Incremental,
+    /// Each query alone after a reset: Z3 then preprocesses it by the tactics for its logic, which
+    /// is what floats, multiplication and division by variables need.
+    Alone,
+}
+
 struct Process {
     child: Child,
     input: ChildStdin,
@@ -53,12 +65,18 @@ pub struct Z3Solver {
     pool: u64,
     evaluator: Evaluator,
     marks: u64,
+    mode: Z3Mode,
 }
 
 impl Z3Solver {
     /// A solver that runs this program; nothing is started before the first query.
     pub fn new(program: PathBuf) -> Z3Solver {
-        Z3Solver { program, process: None, pool: 0, evaluator: Evaluator::new(), marks: 0 }
+        Z3Solver::with_mode(program, Z3Mode::default())
+    }
+
+    /// A solver that runs this program in the given mode.
+    pub fn with_mode(program: PathBuf, mode: Z3Mode) -> Z3Solver {
+        Z3Solver { program, process: None, pool: 0, evaluator: Evaluator::new(), marks: 0, mode }
     }
 
     fn start(&mut self) -> Result<&mut Process, Reason> {
@@ -155,11 +173,14 @@ impl Z3Solver {
         }
         let deadline = limits.deadline();
         let cone = smtlib::cone(pool, assumptions);
+        let mode = self.mode;
         let process = self.start()?;
         process.queries += 1;
         let mut text = String::new();
         process.writer.define(pool, &cone, &mut text);
-        text.push_str("(push)\n");
+        if mode == Z3Mode::Incremental {
+            text.push_str("(push)\n");
+        }
         smtlib::constrain(pool, &cone, &mut text);
         for &a in assumptions {
             let _ = writeln!(text, "(assert {})", smtlib::reference(pool, a));
@@ -183,7 +204,16 @@ impl Z3Solver {
                 _ => Reason::GaveUp(reply.trim().to_string()),
             }),
         };
-        self.exchange("(pop)\n", limits, None)?;
+        match mode {
+            Z3Mode::Incremental => self.exchange("(pop)\n", limits, None)?,
+            Z3Mode::Alone => {
+                let reply = self.exchange("(reset)\n", limits, None)?;
+                if let Some(process) = &mut self.process {
+                    process.writer = Writer::default();
+                }
+                reply
+            }
+        };
         Ok(answer)
     }
 
@@ -242,7 +272,10 @@ impl Solver for Z3Solver {
     }
 
     fn name(&self) -> String {
-        "z3".into()
+        match self.mode {
+            Z3Mode::Incremental => "z3".into(),
+            Z3Mode::Alone => "z3, each query alone".into(),
+        }
     }
 }
 

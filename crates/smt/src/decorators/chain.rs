@@ -1,6 +1,8 @@
 //! The chain of solvers that the engines use.
 
-use super::{Caching, CrossCheck, Fallback, IndependentSlices, ModelRepair, ModelReuse, SmtLibLog};
+use super::{
+    Caching, CrossCheck, Fallback, IndependentSlices, ModelRepair, ModelReuse, Narrowing, SmtLibLog,
+};
 use crate::bitblast::{BitBlastSolver, RebuildPolicy};
 use crate::sat::SatBackend;
 use crate::solver::Solver;
@@ -65,7 +67,7 @@ impl Default for ChainConfig {
 
 /// Back ends first, then logging, repair, the cache, slices, and model reuse outermost.
 pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
-    let embedded = || BitBlastSolver::with_policy(config.sat, config.rebuild);
+    let embedded = || Narrowing::new(BitBlastSolver::with_policy(config.sat, config.rebuild));
     let z3 = || Z3Solver::new(config.z3_program.clone());
     let mut solver: Box<dyn Solver> = match config.z3 {
         Z3Use::Off => Box::new(embedded()),

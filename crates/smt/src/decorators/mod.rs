@@ -7,6 +7,7 @@ mod fallback;
 mod independent_slices;
 mod model_repair;
 mod model_reuse;
+mod narrowing;
 mod smtlib_log;
 
 pub use caching::Caching;
@@ -16,4 +17,5 @@ pub use fallback::Fallback;
 pub use independent_slices::IndependentSlices;
 pub use model_repair::ModelRepair;
 pub use model_reuse::ModelReuse;
+pub use narrowing::Narrowing;
 pub use smtlib_log::SmtLibLog;
