@@ -1,7 +1,7 @@
-//! Times of solvers on four families of queries, as ratios from one run.
+//! Times of solvers on five families of queries, as ratios from one run.
 //!
 //! `cargo bench -p lydian-smt` runs everything; arguments choose families (`paths`, `muldiv`,
-//! `array`, `doubles`), `no-z3` leaves Z3 out, `first=N` takes N queries of each family and
+//! `wide`, `array`, `doubles`), `no-z3` leaves Z3 out, `first=N` takes N queries of each family and
 //! `limit=MS` sets the time limit of each query in milliseconds (2000), `only=TEXT` keeps the
 //! contenders whose name contains the text, `slow=MS` prints the queries that take longer, and
 //! `factor=N` and `least=N` set the policy of rebuilding. Queries are generated from fixed seeds, so that two runs time the same ones.
@@ -154,6 +154,15 @@ fn paths(p: &mut TermPool) -> Queries {
 }
 
 fn muldiv(p: &mut TermPool) -> Queries {
+    products_and_quotients(p, true)
+}
+
+/// The same without bounds on the variables, so that operations are 32 bits wide.
+fn wide(p: &mut TermPool) -> Queries {
+    products_and_quotients(p, false)
+}
+
+fn products_and_quotients(p: &mut TermPool, bounded: bool) -> Queries {
     let mut r = Random(7);
     let v: Vec<Term> = (0..4).map(|i| p.var(&format!("m{i}"), Sort::BitVec(32))).collect();
     (0..300)
@@ -181,7 +190,7 @@ fn muldiv(p: &mut TermPool) -> Queries {
                 })
                 .collect();
             let (zero, most) = (p.bv(32, 0), p.bv(32, 60_000));
-            for &x in &v {
+            for &x in v.iter().filter(|_| bounded) {
                 q.push(p.slt(zero, x));
                 q.push(p.slt(x, most));
             }
@@ -371,8 +380,13 @@ fn main() {
         let mut families = arguments.iter().filter(is_family).peekable();
         families.peek().is_none() || families.any(|a| a == name)
     };
-    let families: [Family; 4] =
-        [("paths", paths), ("muldiv", muldiv), ("array", array), ("doubles", doubles)];
+    let families: [Family; 5] = [
+        ("paths", paths),
+        ("muldiv", muldiv),
+        ("wide", wide),
+        ("array", array),
+        ("doubles", doubles),
+    ];
     for (family, make) in families {
         if !chosen(family) {
             continue;
