@@ -1,15 +1,17 @@
-//! Times of solvers on five families of queries, as ratios from one run.
+//! Times of solvers on six families of queries, as ratios from one run.
 //!
 //! `cargo bench -p lydian-smt` runs everything; arguments choose families (`paths`, `muldiv`,
-//! `wide`, `array`, `doubles`), `no-z3` leaves Z3 out, `first=N` takes N queries of each family and
+//! `wide`, `array`, `doubles`, `doubles2`), `no-z3` leaves Z3 out, `first=N` takes N queries of each family and
 //! `limit=MS` sets the time limit of each query in milliseconds (2000), `only=TEXT` keeps the
 //! contenders whose name contains the text, `slow=MS` prints the queries that take longer, and
-//! `factor=N` and `least=N` set the policy of rebuilding. Queries are generated from fixed seeds, so that two runs time the same ones.
+//! `factor=N` and `least=N` set the policy of rebuilding, `escalate=N` the conflicts after which a
+//! query goes from batsat to CaDiCaL. Queries are generated from fixed seeds, so that two runs time the same ones.
 #![allow(clippy::print_stdout, missing_docs, reason = "a benchmark reports by printing")]
 
 use lydian_smt::{
     Answer, BitBlastSolver, ChainConfig, Evaluator, FloatSort, Limits, Model, RebuildPolicy,
-    SatBackend, Solver, Sort, Term, TermPool, Z3Mode, Z3Solver, Z3Use, standard_chain,
+    RoundingMode, SatBackend, Solver, Sort, Term, TermPool, Z3Mode, Z3Solver, Z3Use,
+    standard_chain,
 };
 use std::time::{Duration, Instant};
 
@@ -277,6 +279,46 @@ fn doubles(p: &mut TermPool) -> Queries {
         .collect()
 }
 
+/// The operations that `doubles` does not have: quotients, roots, fused products, conversions and
+/// roundings, two to four conditions a query.
+fn doubles2(p: &mut TermPool) -> Queries {
+    let mut r = Random(13);
+    let v: Vec<Term> = (0..4).map(|i| p.var(&format!("e{i}"), Sort::F64)).collect();
+    let f = p.var("f", Sort::F32);
+    (0..100)
+        .map(|_| {
+            (0..2 + r.below(3))
+                .map(|_| {
+                    let (x, y) = (v[r.below(4) as usize], v[r.below(4) as usize]);
+                    let k = p.f64(r.below(2000) as f64 / 8.0 - 100.0);
+                    let t = match r.below(8) {
+                        0 => p.fp_div(x, y),
+                        1 => p.fp_div(x, k),
+                        2 => p.fp_sqrt(x),
+                        3 => p.fp_fma(x, y, k),
+                        4 => {
+                            let wide = p.fp_to_fp(FloatSort::F64, f);
+                            p.fp_mul(wide, k)
+                        }
+                        5 => {
+                            let i = p.fp_to_signed(32, x);
+                            p.fp_from_signed(FloatSort::F64, i)
+                        }
+                        6 => p.fp_round(RoundingMode::TowardNegative, x),
+                        _ => x,
+                    };
+                    match r.below(4) {
+                        0 => p.fp_lt(t, k),
+                        1 => p.fp_le(k, t),
+                        2 => p.fp_lt(t, y),
+                        _ => p.fp_eq(t, k),
+                    }
+                })
+                .collect()
+        })
+        .collect()
+}
+
 /// Time on the processor of this process and its children in nanoseconds, which other work on the
 /// machine distorts less than wall time; `None` where Linux's `/proc` is not there.
 fn processor_time() -> Option<Duration> {
@@ -345,7 +387,7 @@ fn run(
 type Family = (&'static str, fn(&mut TermPool) -> Queries);
 type Contender = (String, Box<dyn Solver>);
 
-fn contenders(policy: RebuildPolicy) -> Vec<Contender> {
+fn contenders(policy: RebuildPolicy, escalation: Option<u64>) -> Vec<Contender> {
     let mut all: Vec<Contender> = Vec::new();
     for (name, sat) in [("cadical", SatBackend::Cadical), ("batsat", SatBackend::Batsat)] {
         for (policy_name, policy) in [("kept", RebuildPolicy::NEVER), ("rebuilt", policy)] {
@@ -354,7 +396,13 @@ fn contenders(policy: RebuildPolicy) -> Vec<Contender> {
                 Box::new(BitBlastSolver::with_policy(sat, policy)),
             ));
         }
-        let config = ChainConfig { sat, rebuild: policy, z3: Z3Use::Off, ..ChainConfig::default() };
+        let config = ChainConfig {
+            sat,
+            rebuild: policy,
+            escalation,
+            z3: Z3Use::Off,
+            ..ChainConfig::default()
+        };
         all.push((format!("{name}, chain"), standard_chain(&config)));
     }
     all
@@ -374,18 +422,21 @@ fn main() {
         factor: number("factor=", RebuildPolicy::default().factor as u64) as usize,
         least: number("least=", RebuildPolicy::default().least as u64) as usize,
     };
+    let default = ChainConfig::default().escalation.unwrap_or(u64::MAX);
+    let escalation = Some(number("escalate=", default)).filter(|&n| n != u64::MAX);
     let only = arguments.iter().find_map(|a| a.strip_prefix("only=")).unwrap_or("");
     let chosen = |name: &str| {
         let is_family = |a: &&String| *a != "no-z3" && !a.contains('=');
         let mut families = arguments.iter().filter(is_family).peekable();
         families.peek().is_none() || families.any(|a| a == name)
     };
-    let families: [Family; 5] = [
+    let families: [Family; 6] = [
         ("paths", paths),
         ("muldiv", muldiv),
         ("wide", wide),
         ("array", array),
         ("doubles", doubles),
+        ("doubles2", doubles2),
     ];
     for (family, make) in families {
         if !chosen(family) {
@@ -394,7 +445,7 @@ fn main() {
         let mut pool = TermPool::new();
         let mut queries = make(&mut pool);
         queries.truncate(usize::try_from(first).unwrap_or(usize::MAX));
-        let mut all = contenders(policy);
+        let mut all = contenders(policy, escalation);
         if with_z3 {
             for (name, mode) in [("z3, push", Z3Mode::Incremental), ("z3, alone", Z3Mode::Alone)] {
                 all.insert(0, (name.into(), Box::new(Z3Solver::with_mode("z3".into(), mode))));

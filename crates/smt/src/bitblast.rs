@@ -64,6 +64,10 @@ pub struct BlastStatistics {
 pub struct BitBlastSolver {
     backend: SatBackend,
     policy: RebuildPolicy,
+    /// Conflicts after which a query goes from batsat to CaDiCaL.
+    escalation: Option<u64>,
+    /// Whether the SAT solver at hand is one that a query escalated to.
+    escalated: bool,
     pool: u64,
     blaster: Blaster,
     sat: Box<dyn SatCore>,
@@ -90,6 +94,8 @@ impl BitBlastSolver {
         BitBlastSolver {
             backend,
             policy,
+            escalation: None,
+            escalated: false,
             pool: 0,
             blaster: Blaster::new(),
             sat: backend.new_core(),
@@ -102,6 +108,14 @@ impl BitBlastSolver {
             seen: Vec::new(),
             walk: 0,
         }
+    }
+
+    /// The same, but queries that cost batsat this many conflicts go on in a new CaDiCaL, which is
+    /// slower to start and better at what is hard. Without effect where CaDiCaL is used anyway.
+    #[must_use]
+    pub fn escalating_after(mut self, conflicts: Option<u64>) -> BitBlastSolver {
+        self.escalation = conflicts.filter(|_| self.backend == SatBackend::Batsat);
+        self
     }
 
     /// What the solver did so far.
@@ -120,7 +134,12 @@ impl BitBlastSolver {
     }
 
     fn replace_sat(&mut self) {
-        self.sat = self.backend.new_core();
+        self.replace_sat_by(self.backend);
+        self.escalated = false;
+    }
+
+    fn replace_sat_by(&mut self, backend: SatBackend) {
+        self.sat = backend.new_core();
         self.vars.clear();
         self.emitted = 0;
         self.lemmas.clear();
@@ -193,6 +212,9 @@ impl BitBlastSolver {
     }
 
     fn maybe_rebuild(&mut self, roots: &[Lit]) {
+        if self.escalated {
+            return self.replace_sat();
+        }
         // Walking the cone costs little beside a query of a solver that has so many gates.
         if self.emitted >= self.policy.least
             && self.emitted > self.cone(roots).saturating_mul(self.policy.factor)
@@ -238,6 +260,28 @@ impl BitBlastSolver {
             }
         }
         Ok(literals)
+    }
+
+    /// Clauses for a query, and its literals.
+    fn emit_query(&mut self, pool: &TermPool, roots: &[Lit], reads: &[Read]) -> Vec<SatLit> {
+        let literals = roots.iter().map(|&l| self.emit(l)).collect();
+        for r in reads {
+            for l in self.blaster.bits_of(pool, r.index).expect("indexes are blasted").to_vec() {
+                self.emit(l);
+            }
+        }
+        literals
+    }
+
+    /// The limits for the SAT solver that a query begins with.
+    fn first_limits(&self, limits: &Limits) -> Limits {
+        let mut first = limits.clone();
+        if let Some(budget) = self.escalation
+            && limits.conflicts.is_none_or(|c| c > budget)
+        {
+            first.conflicts = Some(budget);
+        }
+        first
     }
 
     fn bit(&self, l: Lit) -> bool {
@@ -359,15 +403,23 @@ impl Solver for BitBlastSolver {
         let roots: Vec<Lit> = literals.iter().map(|(l, _)| *l).collect();
         self.maybe_rebuild(&roots);
         let reads = self.reads_in_cone(&roots);
-        let sat_literals: Vec<SatLit> = roots.iter().map(|&l| self.emit(l)).collect();
-        for r in &reads {
-            for &l in &self.blaster.bits_of(pool, r.index).expect("indexes are blasted").to_vec() {
-                self.emit(l);
-            }
-        }
+        let mut sat_literals = self.emit_query(pool, &roots, &reads);
+        let mut allowed = self.first_limits(limits);
         loop {
             self.statistics.sat_calls += 1;
-            match self.sat.solve(&sat_literals, limits, deadline) {
+            match self.sat.solve(&sat_literals, &allowed, deadline) {
+                SatAnswer::Unknown(Reason::Conflicts(spent))
+                    if !self.escalated && Some(spent) == self.escalation =>
+                {
+                    self.replace_sat_by(SatBackend::Cadical);
+                    self.escalated = true;
+                    sat_literals = self.emit_query(pool, &roots, &reads);
+                    allowed = limits.clone();
+                    allowed.conflicts = limits.conflicts.map(|c| c - spent);
+                }
+                SatAnswer::Unknown(Reason::Conflicts(_)) => {
+                    return Answer::Unknown(Reason::Conflicts(limits.conflicts.unwrap_or(0)));
+                }
                 SatAnswer::Unknown(r) => return Answer::Unknown(r),
                 SatAnswer::Unsat(core) => {
                     let core: FxHashSet<SatLit> = core.into_iter().collect();
@@ -380,10 +432,8 @@ impl Solver for BitBlastSolver {
                     terms.dedup();
                     return Answer::Unsat { core: Some(terms) };
                 }
+                SatAnswer::Sat if !self.add_array_lemmas(pool, &reads) => break,
                 SatAnswer::Sat => {}
-            }
-            if !self.add_array_lemmas(pool, &reads) {
-                break;
             }
         }
         let model = self.model(pool, assumptions, &reads);

@@ -257,7 +257,8 @@ impl Blaster {
         }
         self.room_for(key.0.len() * key.0.len() * 2)?;
         let made = arith::udivrem(&mut self.gates, &key.0, &key.1);
-        for l in made.quotient.iter().chain(&made.remainder) {
+        let free = |l: &&Lit| **l != Lit::FALSE;
+        for l in made.quotient.iter().chain(&made.remainder).filter(free) {
             self.constraint_of_gate.insert(l.gate(), self.constraints.len());
         }
         self.constraints.push(made.constraints);

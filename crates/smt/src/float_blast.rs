@@ -460,6 +460,9 @@ fn div(pool: &mut TermPool, a: Term, b: Term) -> Term {
     let ((mx, ex), (my, ey)) = (x.unpack_normal(pool), y.unpack_normal(pool));
     let w = 2 * sb + 2;
     let pad = pool.bv(sb + 2, 0);
+    // The top bits are set but for zeros, which are told apart below; saying so makes the circuit
+    // of the division half as large.
+    let (mx, my) = (with_top_bit(pool, mx), with_top_bit(pool, my));
     let (n, d) = (pool.concat(mx, pad), pool.zext(my, w));
     let (q, r) = (pool.udiv(n, d), pool.urem(n, d));
     // The quotient of significands lies between 1/2 and 2: bit sb + 2 or the one below is set.
@@ -479,6 +482,13 @@ fn div(pool: &mut TermPool, a: Term, b: Term) -> Term {
     let infinite = signed_inf(pool, to, negative);
     let nothing = signed_zero(pool, to, negative);
     cases(pool, &[(nan, canonical), (inf, infinite), (zero, nothing)], rounded)
+}
+
+/// The bits with a one at the top.
+fn with_top_bit(pool: &mut TermPool, m: Term) -> Term {
+    let low = pool.extract(pool.width(m) - 2, 0, m);
+    let one = pool.bv(1, 1);
+    pool.concat(one, low)
 }
 
 fn sqrt(pool: &mut TermPool, a: Term) -> Term {

@@ -179,15 +179,32 @@ pub(crate) struct Division {
     pub(crate) constraints: Vec<Lit>,
 }
 
+/// How many low bits of quotient and remainder can be set.
+fn division_widths(a: &[Lit], d: &[Lit]) -> (usize, usize) {
+    let length = |v: &[Lit]| v.iter().rposition(|&l| l != Lit::FALSE).map_or(0, |i| i + 1);
+    let (a_bits, d_bits) = (length(a), length(d));
+    // A remainder is never greater than the dividend, also by zero.
+    match d.iter().rposition(|&l| l == Lit::TRUE) {
+        // The divisor is at least 2^h, so that the quotient is less than 2^(a_bits - h).
+        Some(h) => (a_bits.saturating_sub(h), a_bits.min(d_bits)),
+        None => (a.len(), a_bits),
+    }
+}
+
 /// Division by its definition: `q * d + r` is the dividend without overflow, and `r < d` or both
 /// `d` is zero and `q` all ones (from which `r` being the dividend follows).
 ///
 /// One multiplier of half a square is less than half of the gates of restoring division, and
-/// lets what is known of quotient, divisor and dividend propagate in every direction.
+/// lets what is known of quotient, divisor and dividend propagate in every direction. Bits of
+/// quotient and remainder that are zero whatever the operands' free bits are (`x / 10` has three
+/// at the top, `x % 10` all but four) are constants.
 pub(crate) fn udivrem(g: &mut Gates, a: &[Lit], d: &[Lit]) -> Division {
     let w = a.len();
-    let q: Vec<Lit> = (0..w).map(|_| g.input()).collect();
-    let r: Vec<Lit> = (0..w).map(|_| g.input()).collect();
+    let (q_bits, r_bits) = division_widths(a, d);
+    let mut free = |n: usize| -> Vec<Lit> {
+        (0..w).map(|i| if i < n { g.input() } else { Lit::FALSE }).collect()
+    };
+    let (q, r) = (free(q_bits), free(r_bits));
     let mut constraints = Vec::new();
     // Partial sums only grow: none may overflow, and no row may lose bits that are set. `lost` is
     // whether the factor has a bit that row i shifts out. A constant divisor gives the fewest rows.

@@ -322,3 +322,32 @@ fn an_interrupt_and_a_time_limit_stop_a_hard_query() {
         assert!(matches!(answer, Answer::Unknown(Reason::Conflicts(50))), "{sat:?}: {answer}");
     }
 }
+
+#[test]
+fn a_query_that_escalates_has_the_same_answer_and_the_next_one_starts_anew() {
+    let mut p = TermPool::new();
+    let mut plain = BitBlastSolver::new(SatBackend::Cadical);
+    let mut escalating = BitBlastSolver::new(SatBackend::Batsat).escalating_after(Some(3));
+    let before = escalating.statistics().rebuilds;
+    for seed in 0..120 {
+        let q = generate(&mut p, seed, false, true);
+        let limits = Limits { conflicts: Some(3000), ..Limits::time(Duration::from_secs(20)) };
+        let (a, b) = (plain.check(&mut p, &q, &limits), escalating.check(&mut p, &q, &limits));
+        if let (Some(a), Some(b)) = (decided("plain", seed, &a), decided("escalating", seed, &b)) {
+            assert_eq!(a, b, "query {seed}");
+        }
+    }
+    assert!(escalating.statistics().rebuilds > before + 4, "no query was hard enough");
+    // A limit below the budget is kept as it is.
+    let (x, y) = (p.var("x64", Sort::BitVec(64)), p.var("y64", Sort::BitVec(64)));
+    let product = p.mul(x, y);
+    let (n, one) = (p.bv(64, 1_073_741_789 * 1_073_741_783), p.bv(64, 1));
+    let limit = p.bv(64, 1 << 31);
+    let q = [p.eq(product, n), p.ult(one, x), p.ult(x, limit), p.ult(one, y), p.ult(y, limit)];
+    for conflicts in [2, 60] {
+        let few = Limits { conflicts: Some(conflicts), ..Limits::none() };
+        let answer = escalating.check(&mut p, &q, &few);
+        let expected = Reason::Conflicts(conflicts);
+        assert!(matches!(&answer, Answer::Unknown(r) if *r == expected), "{answer}");
+    }
+}

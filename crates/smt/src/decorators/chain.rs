@@ -6,7 +6,7 @@ use super::{
 use crate::bitblast::{BitBlastSolver, RebuildPolicy};
 use crate::sat::SatBackend;
 use crate::solver::Solver;
-use crate::z3::Z3Solver;
+use crate::z3::{Z3Mode, Z3Solver};
 use std::path::PathBuf;
 
 /// What Z3 is used for. Where it is not installed, queries for it alone are unknown.
@@ -23,6 +23,9 @@ pub enum Z3Use {
     Only,
 }
 
+/// What batsat may spend on a query before CaDiCaL gets it.
+const ESCALATION: u64 = 20_000;
+
 /// How [`standard_chain`] builds its chain.
 #[derive(Clone, Debug)]
 pub struct ChainConfig {
@@ -30,6 +33,8 @@ pub struct ChainConfig {
     pub sat: SatBackend,
     /// When it is replaced.
     pub rebuild: RebuildPolicy,
+    /// Conflicts after which a query goes from batsat to CaDiCaL, if ever.
+    pub escalation: Option<u64>,
     /// What Z3 is for.
     pub z3: Z3Use,
     /// The program to run as Z3.
@@ -53,6 +58,7 @@ impl Default for ChainConfig {
         ChainConfig {
             sat: SatBackend::default(),
             rebuild: RebuildPolicy::default(),
+            escalation: Some(ESCALATION),
             z3: Z3Use::default(),
             z3_program: PathBuf::from("z3"),
             log: None,
@@ -67,11 +73,18 @@ impl Default for ChainConfig {
 
 /// Back ends first, then logging, repair, the cache, slices, and model reuse outermost.
 pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
-    let embedded = || Narrowing::new(BitBlastSolver::with_policy(config.sat, config.rebuild));
+    let embedded = || {
+        let solver = BitBlastSolver::with_policy(config.sat, config.rebuild);
+        Narrowing::new(solver.escalating_after(config.escalation))
+    };
     let z3 = || Z3Solver::new(config.z3_program.clone());
     let mut solver: Box<dyn Solver> = match config.z3 {
         Z3Use::Off => Box::new(embedded()),
-        Z3Use::Fallback => Box::new(Fallback::new(embedded(), z3())),
+        // What gets there is hard or has floats: Z3's tactics do better than its incremental core.
+        Z3Use::Fallback => {
+            let z3 = Z3Solver::with_mode(config.z3_program.clone(), Z3Mode::Alone);
+            Box::new(Fallback::new(embedded(), z3))
+        }
         Z3Use::CrossCheck => {
             Box::new(CrossCheck::new(embedded(), z3(), config.disagreements.clone()))
         }
