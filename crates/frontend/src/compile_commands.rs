@@ -114,6 +114,17 @@ impl CompileCommands {
         Ok(flags.in_directory(base.join(&entry.directory)))
     }
 
+    /// The files that have entries, in order, each with its flags. Of several entries for one file
+    /// the first counts.
+    ///
+    /// # Errors
+    /// Where one of them has no command, or flags that are not accepted.
+    pub fn units(&self) -> Result<Vec<(PathBuf, CompileFlags)>, CompileCommandsError> {
+        let mut seen = std::collections::BTreeSet::new();
+        let files = self.files().filter(|file| seen.insert(canonical(file)));
+        files.map(|file| Ok((file.clone(), self.flags_for(&file)?))).collect()
+    }
+
     /// The files that have entries, in order.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> {
         let base = self.path.parent().unwrap_or(Path::new("")).to_owned();
@@ -182,6 +193,17 @@ mod tests {
         let (directory, commands) = database(json);
         let flags = commands.flags_for(&directory.path().join("a.c")).unwrap();
         assert_eq!(flags.for_parsing().collect::<Vec<_>>(), ["-std=c99"]);
+    }
+
+    #[test]
+    fn every_file_comes_once_with_the_flags_of_its_first_entry() {
+        let json = r#"[{"directory": ".", "file": "a.c", "arguments": ["cc", "-DA"]},
+                       {"directory": ".", "file": "b.c", "arguments": ["cc", "-DB"]},
+                       {"directory": ".", "file": "./a.c", "arguments": ["cc", "-DC"]}]"#;
+        let (_directory, commands) = database(json);
+        let units = commands.units().unwrap();
+        let flags = units.iter().flat_map(|(_, flags)| flags.for_preprocessing());
+        assert_eq!(flags.collect::<Vec<_>>(), ["-DA", "-DB"]);
     }
 
     #[test]

@@ -12,5 +12,5 @@ pub mod lower;
 mod parse;
 pub mod preprocess;
 
-pub use load::{LoadRequest, Unit, load};
+pub use load::{LoadRequest, Unit, load, load_all};
 pub use parse::{FrontendError, ParseRequest, ParsedUnit, parse_unit};

@@ -1,5 +1,8 @@
 //! From a source file to a program: the front end as a whole.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use lydian_base::{Diagnostic, SourceMap};
 use lydian_ir::Program;
 
@@ -49,4 +52,31 @@ pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
     diagnostics.extend(lowered.diagnostics);
     let program = lowered.program;
     Ok(Unit { program, source: parsed.source, flags: parsed.flags, diagnostics })
+}
+
+/// Loads several source files at once, as many at a time as there are processors. The results are in
+/// the order of the requests.
+pub fn load_all(requests: &[LoadRequest]) -> Vec<Result<Unit, FrontendError>> {
+    let slots: Vec<Mutex<Option<_>>> = requests.iter().map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed))
+            && let (Some(request), Some(slot)) = (requests.get(index), slots.get(index))
+        {
+            let loaded = load(request);
+            *slot.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(loaded);
+        }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, |count| count.get());
+    std::thread::scope(|scope| {
+        for _ in 1..workers.min(requests.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let filled = slots.into_iter().map(|slot| {
+        let loaded = slot.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        loaded.expect("every request is taken by a worker")
+    });
+    filled.collect()
 }

@@ -1,0 +1,138 @@
+//! Lydian's own C library: what is clearer in C than as a model in Rust.
+//!
+//! `src/c/` has it, in files of one subject each. It is compiled against the system's headers, so
+//! that `FILE`, `struct tm` and all constants are those of the user's code, lowered by the front end
+//! like any program, and linked into a program where that leaves something undefined
+//! ([`lydian_ir::link`]). Its functions are marked [`lydian_ir::Function::library`].
+//!
+//! Beneath it lie two things: the functions that engines model ([`lydian_ir::libc::MODELLED`]:
+//! `memcpy`, `malloc`, `sin`, …), and a few host calls (`__lydian_write` and so on, `internal.h`),
+//! which the interpreter serves when it runs a whole program.
+//!
+//! Its results are glibc's in the C locale, byte for byte where C or POSIX leave no choice and, for
+//! `rand`, `qsort`'s comparisons, `%p` and the texts of errors, where they do.
+
+use std::fmt::Write as _;
+
+use lydian_base::Diagnostic;
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit, load};
+use lydian_ir::libc::model_of;
+use lydian_ir::link::{LinkError, LinkUnit, Linked, link};
+
+/// The files, by name, in the order in which they are compiled as one.
+const FILES: [(&str, &str); 16] = [
+    ("internal.h", include_str!("c/internal.h")),
+    ("stream.c", include_str!("c/stream.c")),
+    ("decimal.c", include_str!("c/decimal.c")),
+    ("number.c", include_str!("c/number.c")),
+    ("format.c", include_str!("c/format.c")),
+    ("printf.c", include_str!("c/printf.c")),
+    ("scanf.c", include_str!("c/scanf.c")),
+    ("long_double.c", include_str!("c/long_double.c")),
+    ("process.c", include_str!("c/process.c")),
+    ("random.c", include_str!("c/random.c")),
+    ("sort.c", include_str!("c/sort.c")),
+    ("text.c", include_str!("c/text.c")),
+    ("wide.c", include_str!("c/wide.c")),
+    ("clock.c", include_str!("c/clock.c")),
+    ("posix.c", include_str!("c/posix.c")),
+    ("maths.c", include_str!("c/maths.c")),
+];
+
+/// What stands in front of the places of the library's files.
+pub const FILE_PREFIX: &str = "lydian:libc/";
+
+/// What the library is linked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Running a whole program: `exit` calls what `atexit` was given and writes what is buffered.
+    Run,
+    /// Exploring functions: what is modelled stays modelled.
+    Explore,
+}
+
+/// Why there is no library.
+#[derive(Debug, thiserror::Error)]
+pub enum ClibError {
+    /// Its text cannot be put where clang reads it.
+    #[error("no temporary folder: {0}")]
+    Folder(#[from] std::io::Error),
+    /// Clang does not accept it with this target's headers.
+    #[error("the C library cannot be compiled for this target: {0}")]
+    Frontend(#[from] FrontendError),
+}
+
+/// The library, lowered for one target.
+#[derive(Clone, Debug)]
+pub struct Library {
+    unit: LinkUnit,
+    /// What of it is left out on this target, as the front end says it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Library {
+    /// Lowers the library for the target that a program's flags choose. Runs clang; takes a part of
+    /// a second.
+    ///
+    /// # Errors
+    /// Where clang is missing or does not accept the library with the target's headers.
+    pub fn lower(flags: &CompileFlags) -> Result<Self, ClibError> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("libc.c");
+        std::fs::write(&path, text())?;
+        let request = LoadRequest::new(ParseRequest::new(&path, target_flags(flags)));
+        let Unit { program, source, diagnostics, .. } = load(&request)?;
+        let unit = LinkUnit { name: "libc".to_owned(), program, source, library: true };
+        Ok(Self { unit, diagnostics })
+    }
+
+    /// Links units, and what they leave undefined from the library.
+    ///
+    /// # Errors
+    /// As [`link`] has them.
+    pub fn link(&self, mut units: Vec<LinkUnit>, purpose: Purpose) -> Result<Linked, LinkError> {
+        let mut library = self.unit.clone();
+        if purpose == Purpose::Explore {
+            for (_, function) in library.program.functions.iter_mut() {
+                let types = &library.program.types;
+                if model_of(types, &function.name, function.ty).is_some() {
+                    function.body = None;
+                }
+            }
+        }
+        units.push(library);
+        link(units)
+    }
+
+    /// The library itself, for the tests of it.
+    pub const fn unit(&self) -> &LinkUnit {
+        &self.unit
+    }
+}
+
+/// All files as one, each under its own name.
+fn text() -> String {
+    let mut text = "#define _GNU_SOURCE 1\n".to_owned();
+    for (name, contents) in FILES {
+        // Writing to a String does not fail.
+        let _ = writeln!(text, "#line 1 \"{FILE_PREFIX}{name}\"");
+        text += &contents.replace("#include \"internal.h\"", "");
+    }
+    text
+}
+
+/// The flags that choose the target, and no others: the library is not the user's code.
+fn target_flags(flags: &CompileFlags) -> CompileFlags {
+    let mut words = vec!["-std=gnu17".to_owned(), "-fwrapv".to_owned()];
+    let mut given = flags.for_parsing();
+    while let Some(flag) = given.next() {
+        if matches!(flag, "-target" | "--target") {
+            words.push(flag.to_owned());
+            words.extend(given.next().map(str::to_owned));
+        } else if matches!(flag, "-m32" | "-m64" | "-mx32") || flag.starts_with("--target=") {
+            words.push(flag.to_owned());
+        }
+    }
+    CompileFlags::new(&words, std::path::Path::new("libc.c")).unwrap_or_default()
+}
