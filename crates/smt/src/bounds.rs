@@ -436,8 +436,8 @@ fn backward_binary(
         BinOp::UDiv | BinOp::SDiv if y.low > 0 => {
             let most = (r.high as u128 + 1) * y.high as u128 - 1;
             let for_x = Interval::new(clamp(r.low as u128 * y.low as u128), clamp(most));
-            // y * (r + 1) exceeds x, and y * r does not.
-            let least = (x.low as u128 / (r.high as u128 + 1)) as u64 + 1;
+            // y * (r + 1) exceeds x, and y * r does not. No divisor of 64 bits may be great enough.
+            let least = clamp(x.low as u128 / (r.high as u128 + 1) + 1);
             Some((for_x, Interval::new(least, x.high.checked_div(r.low).unwrap_or(u64::MAX))))
         }
         BinOp::URem | BinOp::SRem if y.low > 0 && r.low < u64::MAX => {
@@ -611,6 +611,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_greatest_dividend_of_sixty_four_bits_does_not_overflow() {
+        let (x, y) = (Interval::only(u64::MAX), Interval::new(1, u64::MAX));
+        let down = backward_binary(BinOp::UDiv, Interval::only(0), x, y, 64, 64);
+        assert!(down.is_some_and(|(_, for_y)| for_y.low == u64::MAX));
     }
 
     #[test]
