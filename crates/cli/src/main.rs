@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod config;
+mod counting;
 mod exit;
 mod interrupt;
 mod ledger;

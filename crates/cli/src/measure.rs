@@ -6,9 +6,10 @@ use lydian_base::CancelToken;
 use lydian_ir::Program;
 use lydian_ir::libc::{model_named, model_of};
 use lydian_native::{Limits, MeasureError, MeasureRequest, Measurer, Optimization, RewriteRequest};
-use lydian_objective::FunctionObjectives;
+use lydian_objective::{Foresight, FunctionObjectives};
 
 use crate::args::{CriteriaArgs, SemanticsArg};
+use crate::counting::Counting;
 use crate::exit::Failure;
 use crate::load::Loaded;
 
@@ -57,7 +58,7 @@ impl<'a> Measuring<'a> {
     }
 
     /// Instruments and compiles the program.
-    pub(crate) fn start(&self) -> Result<Measurer<'_>, Failure> {
+    pub(crate) fn start(&self) -> Result<Counting<'_>, Failure> {
         let request = MeasureRequest {
             rewrite: RewriteRequest {
                 map: &self.loaded.map,
@@ -72,7 +73,10 @@ impl<'a> Measuring<'a> {
             level: Optimization::Some,
             compiler: "clang-19",
         };
-        Measurer::new(request, self.limits.clone()).map_err(failure)
+        let measurer = Measurer::new(request, self.limits.clone()).map_err(failure)?;
+        let program = &self.loaded.program;
+        let foresight = Foresight::new(program, self.objectives, self.short_circuit);
+        Ok(Counting::new(self.loaded, measurer, foresight))
     }
 }
 

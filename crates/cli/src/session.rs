@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use lydian_base::{Arena, Budget};
 use lydian_ir::test::Test;
-use lydian_native::{MeasureError, Measured, Measurer, Outcome, RunError, TestError};
+use lydian_native::{Measured, Outcome};
 use lydian_objective::ledger::{
     CriterionRow, Evidence, FunctionName, Ledger, Scope, TestHash, UnknownReason, Verdict,
 };
@@ -18,11 +18,12 @@ use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::{Config, Cut, Ending, FoundTest, Summary, explore};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::counting::Counting;
 use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::progress::Progress;
 use crate::suite::Kept;
-use crate::{ledger, measure, output};
+use crate::{ledger, output};
 
 /// How long one local proof may take: most take no time at all, the others are left to exploration.
 const PROOF_TIME: Duration = Duration::from_millis(200);
@@ -39,7 +40,7 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) index: usize,
     pub(crate) scope: &'a Scope,
     pub(crate) unit: &'a str,
-    pub(crate) measurer: &'a mut Measurer<'m>,
+    pub(crate) counting: &'a mut Counting<'m>,
     pub(crate) ledger: &'a mut Ledger,
     /// Where tests that contradict a claim are kept.
     pub(crate) replay_folder: PathBuf,
@@ -106,8 +107,9 @@ impl<'a> Session<'a, '_> {
         self.record(|recording| recording.objectives(objectives))
     }
 
+    /// The tests of earlier runs and of this one, without those that contradicted a claim.
     fn known_tests(&self) -> Result<Vec<Test>, Failure> {
-        let stored = self.ledger.tests(self.function(), &self.loaded.program.types);
+        let stored = self.ledger.tests(self.function(), self.scope, &self.loaded.program.types);
         Ok(stored.map_err(ledger::failure)?.into_iter().map(|stored| stored.test).collect())
     }
 
@@ -127,20 +129,11 @@ impl<'a> Session<'a, '_> {
     fn measure_all(&mut self, tests: Vec<Test>) -> Result<Vec<(Test, Measured)>, Failure> {
         let mut kept = Vec::new();
         for test in tests {
-            if let Ok(measured) = self.measure(&test)? {
+            if let Ok(measured) = self.counting.measure(&test)? {
                 kept.push((test, measured));
             }
         }
         Ok(kept)
-    }
-
-    /// Runs a test. The inner error says why the test does not fit the program.
-    fn measure(&mut self, test: &Test) -> Result<Result<Measured, TestError>, Failure> {
-        match self.measurer.measure(std::slice::from_ref(test)) {
-            Ok(mut measured) => Ok(Ok(measured.pop().expect("one test gives one run"))),
-            Err(MeasureError::Run(RunError::Test { error, .. })) => Ok(Err(error)),
-            Err(error) => Err(measure::failure(error)),
-        }
     }
 
     fn record_tests(&mut self, pending: Vec<Pending>) -> Result<(), Failure> {
@@ -279,7 +272,7 @@ impl<'a> Session<'a, '_> {
         let claimed: Vec<LabelId> =
             found.covers.iter().map(|claim| left[claim.label.index()]).collect();
         let test = found.test;
-        let measured = match self.measure(&test)? {
+        let measured = match self.counting.measure(&test)? {
             Ok(measured) => measured,
             Err(error) => {
                 let kept = self.keep_for_replay(&test, contradictions.len())?;
@@ -294,11 +287,7 @@ impl<'a> Session<'a, '_> {
             claimed.iter().copied().filter(|label| !covered.contains(label)).collect();
         let ended_as_claimed = agrees(&found.ending, &measured.run.outcome);
         if missing.is_empty() && ended_as_claimed {
-            let covered = match found.ending {
-                // After undefined behaviour only what was foreseen counts.
-                Ending::Trapped(_) => claimed,
-                _ => covered.clone(),
-            };
+            let covered = covered.clone();
             return Ok(Some(Pending { test, covered, unconfirmed: None }));
         }
         let what =
@@ -312,6 +301,10 @@ impl<'a> Session<'a, '_> {
             kept.display()
         ));
         let missing = if ended_as_claimed { missing } else { claimed };
+        if missing.is_empty() {
+            // Nothing in the ledger would tell it from tests that did as foreseen.
+            return Ok(None);
+        }
         Ok(Some(Pending { test, covered: Vec::new(), unconfirmed: Some((missing, what)) }))
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::Test;
-use lydian_native::{Measured, Outcome};
+use lydian_native::{Build, Measured, Outcome};
 use lydian_report::{Observed, Outcome as Ending, SuiteTest, suite_c, suite_json};
 
 use crate::exit::Failure;
@@ -42,21 +42,27 @@ impl Collected {
         self.tests.extend(tests);
     }
 
-    /// Writes all forms into the folder. `externals` are the functions that the file leaves undefined.
+    /// Writes all forms into the folder. `build` says what the program leaves undefined.
     pub(crate) fn write(
         &self,
         folder: &Path,
         source: &Path,
         loaded: &Loaded,
-        externals: &[String],
+        build: &Build,
     ) -> Result<(), Failure> {
         let source = std::path::absolute(source).unwrap_or_else(|_| source.to_owned());
         let source = source.display().to_string();
         let json = suite_json::to_json(&loaded.program, &source, &self.tests);
         output::file(&folder.join(JSON), &json)?;
         let stubs: Vec<&str> = loaded.stubs.iter().map(String::as_str).collect();
-        let options =
-            suite_c::Options { source: &source, include: &source, stubs: &stubs, externals };
+        let externals: Vec<String> = build.externals().map(str::to_owned).collect();
+        let options = suite_c::Options {
+            source: &source,
+            include: &source,
+            stubs: &stubs,
+            externals: &externals,
+            library: build.library(),
+        };
         let emitted = suite_c::emit(&loaded.program, &self.tests, &options);
         let left_out: Vec<Diagnostic> = emitted
             .left_out

@@ -6,7 +6,8 @@
 //! says, or zero.
 //!
 //! # What it decides where C leaves it open
-//! - Reading bytes or registers that were never written gives zero and sets a flag in the outcome.
+//! - Using bytes or registers that were never written gives zero and sets a flag in the outcome.
+//!   Assigning, storing or copying them is no use: the place then counts as never written too.
 //! - Misaligned accesses are allowed, as on the processors at hand.
 //! - A local's memory is at the address that its frame gave it; what `Leave` or a return ended is
 //!   no longer there, and its addresses are not given out again. So it is for freed memory.

@@ -94,6 +94,7 @@ pub struct Build {
     pub(crate) cells_offset: u64,
     pub(crate) symbols_offset: u64,
     pub(crate) wide: bool,
+    library: BTreeSet<String>,
 }
 
 /// Bytes of a page of memory.
@@ -147,6 +148,7 @@ impl Build {
             cells_offset: offset("lydian_hit"),
             symbols_offset: offset("lydian_symbols"),
             wide: !request.plan.wide.is_empty(),
+            library,
         })
     }
 
@@ -167,6 +169,11 @@ impl Build {
     /// The undefined functions whose results tests give, without the allocators.
     pub fn externals(&self) -> impl Iterator<Item = &str> {
         self.externals.keys().skip(harness::ALLOCATORS.len()).map(String::as_str)
+    }
+
+    /// The names that the C library, and what else every program is linked with, defines.
+    pub const fn library(&self) -> &BTreeSet<String> {
+        &self.library
     }
 
     /// The file of the compiled object.

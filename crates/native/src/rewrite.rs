@@ -8,8 +8,10 @@
 //! # What holds
 //! - Nothing that has an effect or may trap is evaluated more often than the user's text does. Pure
 //!   conditions that cannot trap are evaluated again, or before their turn.
-//! - A function that is not watched stays as it is, but for its static locals: those are marked as
-//!   used, so that tests can set them.
+//! - A function that is not watched stays as it is, but for its static locals, which are marked as
+//!   used, so that tests can set them, and for the user's labels.
+//! - The calls of the user's labels are taken out, watched or not: nothing evaluates their
+//!   predicates but the records, whose guards let no trap through.
 //! - A label whose place cannot be rewritten is listed in the plan as unwatched, with the reason.
 
 use std::fmt::Write as _;
@@ -17,7 +19,7 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 use lydian_base::{SourceMap, Span};
 use lydian_ir::source::{Capture, DecisionSite, MarkStyle, Point, RootId, RootKind};
-use lydian_ir::{Body, DecisionKind, Expr, LocalId, Program, Stmt};
+use lydian_ir::{Body, DecisionKind, Expr, LocalId, MarkId, Program, Stmt};
 use lydian_objective::{FunctionObjectives, LabelId, Pred, Site};
 
 use crate::harness::static_local;
@@ -29,6 +31,7 @@ use vectors::{Recording, recording};
 
 mod decision;
 mod hooks;
+mod labels;
 mod rails;
 mod tree;
 mod vectors;
@@ -54,6 +57,7 @@ pub struct RewriteRequest<'a> {
 pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     let mut plan = Plan::default();
     let mut edits = static_locals(request);
+    labels::of_unwatched(request, &mut edits);
     let mut functions = Vec::new();
     for (index, objectives) in request.watched.iter().enumerate() {
         let Some(body) = request.program.functions[objectives.function].body.as_ref() else {
@@ -96,6 +100,8 @@ enum Action {
     Insert(String),
     /// A record at a mark.
     Mark { style: MarkStyle, record: String },
+    /// The call of a label of the user's, with the record that takes its place.
+    Label { style: MarkStyle, record: String },
     /// The operand of a switch: cells of ways, and what tells the ways apart.
     Switch { dispatch: String },
     /// A decision of a watched function.
@@ -165,6 +171,8 @@ struct Watch<'a, 'p> {
     plan: &'p mut Plan,
     hooks: Hooks<'a>,
     sites: IndexMap<Site, Vec<LabelId>>,
+    /// The records of the user's labels.
+    user_labels: IndexMap<MarkId, String>,
     function: WatchedFunction,
 }
 
@@ -182,7 +190,8 @@ impl<'a, 'p> Watch<'a, 'p> {
         }
         let hooks = Hooks::new(request, objectives, body);
         let function = WatchedFunction::default();
-        Self { request, objectives, body, number, plan, hooks, sites, function }
+        let user_labels = IndexMap::new();
+        Self { request, objectives, body, number, plan, hooks, sites, user_labels, function }
     }
 
     fn finish(self) -> WatchedFunction {
@@ -208,6 +217,7 @@ impl<'a, 'p> Watch<'a, 'p> {
                 Site::Root(_) => {}
             }
         }
+        labels::of_function(self.body, &mut self.user_labels, edits);
         // After the decisions, whose conditions may be roots.
         for (site, labels) in &sites {
             if let Site::Root(root) = *site {
@@ -261,13 +271,15 @@ impl<'a, 'p> Watch<'a, 'p> {
         text
     }
 
-    fn mark(&mut self, mark: lydian_ir::MarkId, labels: &[LabelId], edits: &mut Vec<Edit<Action>>) {
+    fn mark(&mut self, mark: MarkId, labels: &[LabelId], edits: &mut Vec<Edit<Action>>) {
         let site = self.body.source.marks.iter().find(|site| site.mark == mark).copied();
         let Some(site) = site else {
             return self.unwatch(labels, "its place in the text is not known");
         };
         let record = self.records(labels, site.span.start, 0);
-        if !record.is_empty() {
+        if labels::is_user_label(self.body, mark) {
+            self.user_labels.insert(mark, record);
+        } else if !record.is_empty() {
             let action = Action::Mark { style: site.style, record };
             edits.push(Edit { span: site.span, rank: rank::MARK, action });
         }
@@ -530,6 +542,7 @@ fn refuse(
         }
         Action::Insert(_)
         | Action::Mark { .. }
+        | Action::Label { .. }
         | Action::Switch { .. }
         | Action::Capture { .. } => {
             return;
@@ -555,6 +568,9 @@ impl Renderer<'_> {
         match &node.action {
             Action::Insert(text) => text.clone(),
             Action::Mark { style, record } => mark(*style, record, &self.inside(node)),
+            Action::Label { style, record } => {
+                labels::in_place_of(*style, record, self.request.map.slice(node.span))
+            }
             Action::Switch { dispatch } => {
                 let operand = self.inside(node);
                 format!("({{ __auto_type lydian_x = ({operand}) + 0; {dispatch} lydian_x; }})")

@@ -163,6 +163,19 @@ impl Pred {
         }
     }
 
+    /// Calls `visit` with each mutant in it and the condition that it is of.
+    pub fn for_each_mutant(&self, visit: &mut impl FnMut(ConditionId, ExprId)) {
+        match self {
+            Self::Mutant(condition, expr) => visit(*condition, *expr),
+            Self::Const(_) | Self::Cond(_) | Self::Reached(_) | Self::Expr(_) => {}
+            Self::Not(a) => a.for_each_mutant(visit),
+            Self::And(a, b) | Self::Or(a, b) | Self::Xor(a, b) => {
+                a.for_each_mutant(visit);
+                b.for_each_mutant(visit);
+            }
+        }
+    }
+
     /// Calls `visit` with each expression in it.
     pub fn for_each_expr(&self, visit: &mut impl FnMut(ExprId)) {
         match self {

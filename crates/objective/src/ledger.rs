@@ -239,25 +239,31 @@ impl Ledger {
         Ok(rows)
     }
 
-    /// The tests recorded for a function, oldest first, with their types found in `types`. A test
-    /// with a type that the program no longer has is left out.
+    /// The tests recorded for a function, oldest first, with their types found in `types`. Left out
+    /// are tests with a type that the program no longer has, and those for which some engine's claim
+    /// was not confirmed on the code of `scope`.
     ///
     /// # Errors
     /// Trouble with the file or its contents.
     pub fn tests(
         &self,
         function: FunctionName<'_>,
+        scope: &Scope,
         types: &CTypes,
     ) -> Result<Vec<StoredTest>, LedgerError> {
         let rows: Vec<(String, String)> = self.wrap(
             self.connection
                 .prepare_cached(
                     "SELECT hash, json FROM test JOIN function ON function.id = test.function
-                     WHERE unit = ?1 AND name = ?2 ORDER BY test.id",
+                     WHERE unit = ?1 AND name = ?2 AND NOT EXISTS (
+                         SELECT 1 FROM evidence WHERE evidence.function = test.function
+                         AND evidence.test = test.hash AND code = ?3 AND kind = 'unconfirmed')
+                     ORDER BY test.id",
                 )
                 .and_then(|mut query| {
                     let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-                    query.query_map([function.unit, function.name], read)?.collect()
+                    let given = [function.unit, function.name, &scope.code];
+                    query.query_map(given, read)?.collect()
                 }),
         )?;
         let spelled = stored_test::by_spelling(types);
@@ -396,7 +402,8 @@ impl Recording<'_> {
 
     /// Records evidence on a label whose objectives are recorded. What names a test must name one
     /// that is recorded too. Evidence that is known is not doubled; of the reasons for knowing
-    /// nothing only the last is kept.
+    /// nothing only the last is kept. That a test covers a label, as measured, withdraws what was
+    /// recorded of the same test as unconfirmed on the same code.
     ///
     /// # Errors
     /// A label or test that is not recorded; trouble with the file.
@@ -420,6 +427,14 @@ impl Recording<'_> {
                      AND configuration = ?4 AND kind = ?5",
                 )?
                 .execute(params![self.function, label.0, code, configuration, evidence.kind()])?;
+        }
+        if let Evidence::Measured { test } = evidence {
+            self.transaction
+                .prepare_cached(
+                    "DELETE FROM evidence WHERE function = ?1 AND test = ?2 AND code = ?3
+                     AND kind = 'unconfirmed'",
+                )?
+                .execute(params![self.function, test.0, code])?;
         }
         let detail = serde_json::to_string(evidence).expect("evidence is valid JSON");
         let test = evidence.test().map(|hash| hash.0.as_str());

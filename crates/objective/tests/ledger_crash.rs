@@ -33,7 +33,7 @@ fn number_of(test: &Test) -> u32 {
 fn write_until_killed() {
     let path = std::env::var(LEDGER).expect("the crash test says where");
     let mut ledger = Ledger::open(Path::new(&path)).expect("a ledger");
-    let scope = Scope { code: "code".into(), configuration: String::new() };
+    let scope = scope();
     for pair in 0.. {
         let mut recording = ledger.record(F, &scope).expect("a recording");
         for number in [2 * pair, 2 * pair + 1] {
@@ -71,10 +71,14 @@ fn a_process_killed_while_writing_loses_nothing_that_it_had_committed() {
         committed = committed.max(pairs.len() as u32);
 
         let ledger = Ledger::open(&path).expect("the ledger is whole");
-        let tests = ledger.tests(F, &CTypes::new()).expect("tests");
+        let tests = ledger.tests(F, &scope(), &CTypes::new()).expect("tests");
         let numbers: Vec<u32> = tests.iter().map(|stored| number_of(&stored.test)).collect();
         assert!(numbers.len() as u32 >= 2 * committed, "{numbers:?}");
         assert_eq!(numbers.len() % 2, 0, "a transaction is kept whole");
         assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>());
     }
+}
+
+fn scope() -> Scope {
+    Scope { code: "code".into(), configuration: String::new() }
 }

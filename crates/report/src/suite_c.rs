@@ -40,6 +40,8 @@ pub struct Options<'a> {
     /// Undefined functions that need stubs, beside those that tests give results for and those that
     /// the program uses and no engine models.
     pub externals: &'a [String],
+    /// The names that the C library defines.
+    pub library: &'a BTreeSet<String>,
 }
 
 /// A suite in C.
@@ -58,7 +60,7 @@ pub fn to_c(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> St
 
 /// Writes the suite as C, and says what was left out.
 pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> EmittedC {
-    let stubs = Stubs::of(program, tests, options.externals);
+    let stubs = Stubs::of(program, tests, options.externals, options.library);
     let mut taken: BTreeSet<String> = program.typedefs.keys().cloned().collect();
     taken.extend(program.functions.values().map(|function| function.name.clone()));
     taken.extend(program.globals.values().map(|global| global.name.clone()));

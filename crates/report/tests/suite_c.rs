@@ -1,5 +1,6 @@
 //! Suites as C, compiled and run by two compilers.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -170,8 +171,13 @@ fn the_c_file_compiles_without_warnings_and_its_tests_hold() {
     let place = tempfile::tempdir().unwrap();
     let unit = unit(place.path());
     let externals = ["ask".to_owned()];
-    let options =
-        Options { source: "unit.c", include: "unit.c", stubs: &[], externals: &externals };
+    let options = Options {
+        source: "unit.c",
+        include: "unit.c",
+        stubs: &[],
+        externals: &externals,
+        library: &BTreeSet::new(),
+    };
     let mut suite = suite(&unit);
     for compiler in ["clang-19", "gcc"] {
         let text = to_c(&unit.program, &suite, &options);

@@ -1,6 +1,7 @@
 //! Suites as C: what is emitted compiles without a warning, passes on the program that it is about,
 //! and fails where the program does something else.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,6 +17,8 @@ const COMPILERS: [&str; 2] = ["clang-19", "gcc"];
 struct World {
     folder: tempfile::TempDir,
     program: Program,
+    /// The names that the C library is said to define.
+    library: BTreeSet<String>,
 }
 
 /// What running a suite gave.
@@ -32,7 +35,8 @@ impl World {
         let flags = CompileFlags::new(&[], &path).unwrap();
         let unit = load(&LoadRequest::new(ParseRequest::new(&path, flags))).unwrap();
         assert!(unit.diagnostics.is_empty(), "{:?}", unit.diagnostics);
-        Self { folder, program: unit.program }
+        let library = ["getenv", "write", "exit"].map(str::to_owned).into();
+        Self { folder, program: unit.program, library }
     }
 
     /// Emits a suite that is given as the tests of its JSON form.
@@ -41,7 +45,13 @@ impl World {
         let tests = from_json(&self.program, "suite.json", &json).unwrap();
         let written = to_json(&self.program, "code.c", &tests);
         assert_eq!(from_json(&self.program, "suite.json", &written).unwrap(), tests);
-        let options = Options { source: "code.c", include: "code.c", stubs: &[], externals: &[] };
+        let options = Options {
+            source: "code.c",
+            include: "code.c",
+            stubs: &[],
+            externals: &[],
+            library: &self.library,
+        };
         let emitted = emit(&self.program, &tests, &options);
         (emitted.text, emitted.left_out)
     }
@@ -456,4 +466,25 @@ fn what_c_has_no_name_for_is_left_out_with_the_reason() {
     assert!(text.contains("f_1 is only in the JSON form"), "{text}");
     let binary = world.compile("gcc", &text, &[]);
     assert_eq!(run(&binary).status, Some(0));
+}
+
+#[test]
+fn a_stub_of_a_library_function_is_for_the_users_text_alone() {
+    let world = World::new(
+        "#include <stdlib.h>\n#include <unistd.h>\n\
+         int f(void) { if (getenv(\"HOME\")) return 1; return (int)write(1, \"x\", 1); }\n",
+    );
+    let test = r#"{ "name": "f_1", "function": "f", "args": {},
+        "externals": [ { "function": "getenv", "result": null },
+                       { "function": "write", "result": -5 } ],
+        "expected": { "outcome": "returned", "result": -5 } }"#;
+    world.passes(test);
+    // A coverage tool's run-time library calls both at exit.
+    let (text, _) = world.emit(test);
+    let flags = ["-fprofile-instr-generate", "-fcoverage-mapping"];
+    let binary = world.compile("clang-19", &text, &flags);
+    let profile = world.path("unit.profraw");
+    let status = Command::new(binary).env("LLVM_PROFILE_FILE", &profile).status().unwrap();
+    assert!(status.success());
+    assert!(std::fs::metadata(&profile).is_ok_and(|file| file.len() > 0), "no profile is written");
 }

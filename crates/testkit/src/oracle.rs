@@ -1,34 +1,27 @@
 //! Oracles: the independent ways in which a test of a program can be run and judged.
 //!
 //! The parties are the interpreter, which evaluates every label's predicate on the states that it
-//! passes ([`Subject::interpret`]), the natively compiled and instrumented program
+//! passes ([`Subject::foresight`]), the natively compiled and instrumented program
 //! ([`Subject::measurer`]), the symbolic engine ([`Subject::explore`]) and the local prover
 //! ([`Subject::proved_infeasible`]). They share the front end, so a fault there is seen only by a
 //! native run that is compiled from the text itself.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use lydian_base::{Budget, CancelToken, EntityId, Rng, SourceMap};
+use lydian_base::{Budget, CancelToken, Rng, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest};
 use lydian_ir::arith::Overflow;
-use lydian_ir::interp::{self, DecisionEvent, Observer, Plan, View};
-use lydian_ir::source::RootId;
-use lydian_ir::stmt::{BranchOrigin, Edge};
 use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
-use lydian_ir::trap::may_trap;
-use lydian_ir::{CType, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Purity, Truth};
+use lydian_ir::{CType, FuncId, Program};
 use lydian_native::{Limits, MeasureRequest, Measurer, Optimization, RewriteRequest};
-use lydian_objective::event::Event as LabelEvent;
-use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Request, Site, annotate};
+use lydian_objective::{Criterion, Foresight, FunctionObjectives, LabelId, Request, annotate};
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::inputs::{InputSpec, Settings, prepare};
 use lydian_symex::{Config, FoundTest, Summary};
-use rustc_hash::FxHashMap;
 
 /// A C text, read and annotated.
 pub struct Subject {
@@ -42,7 +35,6 @@ pub struct Subject {
     pub functions: Vec<FuncId>,
     /// Whether conditions that evaluation does not reach are unknown, pure or not.
     pub short_circuit: bool,
-    tables: Tables,
 }
 
 /// What an exploration gave.
@@ -76,8 +68,7 @@ impl Subject {
             annotation.expect("the function has a body").objectives
         });
         let objectives: Vec<FunctionObjectives> = annotated.collect();
-        let tables = Tables::new(&program, &objectives);
-        Self { program, map: unit.source, objectives, functions, short_circuit, tables }
+        Self { program, map: unit.source, objectives, functions, short_circuit }
     }
 
     /// Compiles the instrumented text; `level` as for the command line.
@@ -100,15 +91,9 @@ impl Subject {
         Measurer::new(request, limits).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Runs a test in the interpreter; its outcome, and for each function of `objectives` the
-    /// labels covered, in order.
-    pub fn interpret(&self, test: &Test) -> (interp::Outcome, Vec<Vec<LabelId>>) {
-        let mut watch = Watch::new(self);
-        let options = interp::Options::default();
-        let outcome = interp::run(&self.program, test, &options, &mut watch);
-        let outcome = outcome.unwrap_or_else(|error| panic!("{error}: {test:?}"));
-        let covered = watch.covered.into_iter().map(|set| set.into_iter().collect());
-        (outcome, covered.collect())
+    /// The objectives, ready to be watched in runs of the interpreter.
+    pub fn foresight(&self) -> Foresight<'_> {
+        Foresight::new(&self.program, &self.objectives, self.short_circuit)
     }
 
     /// Explores one function, with its own labels and those of all others, under these settings.
@@ -277,173 +262,4 @@ pub fn disturb(program: &Program, test: &mut Test, rng: &mut Rng) {
     };
     let size = bytes.len();
     bytes.copy_from_slice(&value.to_le_bytes()[..size]);
-}
-
-/// What identifies a mutant's value in one evaluation of a decision.
-type MutantKey = (usize, ConditionId, ExprId);
-
-/// The labels by site, and their expressions ready for evaluation.
-#[derive(Default)]
-struct Tables {
-    index: FxHashMap<FuncId, usize>,
-    sites: Vec<FxHashMap<Site, Vec<LabelId>>>,
-    /// The mutants of each condition.
-    mutants: Vec<FxHashMap<(DecisionId, ConditionId), Vec<ExprId>>>,
-    /// Each with whether it may trap.
-    plans: FxHashMap<(usize, ExprId), (Plan, bool)>,
-}
-
-impl Tables {
-    fn new(program: &Program, all: &[FunctionObjectives]) -> Self {
-        let mut tables = Self::default();
-        for (index, objectives) in all.iter().enumerate() {
-            let body = program.functions[objectives.function].body.as_ref();
-            let body = body.expect("functions with objectives have bodies");
-            let exprs = &objectives.exprs;
-            let types = body.types_in(exprs);
-            let mut sites: FxHashMap<Site, Vec<LabelId>> = FxHashMap::default();
-            let mut mutants: FxHashMap<_, Vec<ExprId>> = FxHashMap::default();
-            for (id, label) in objectives.labels.iter() {
-                sites.entry(label.site).or_default().push(id);
-                label.pred.for_each_expr(&mut |expr| {
-                    tables.plans.entry((index, expr)).or_insert_with(|| {
-                        let traps = may_trap(program, body, exprs, expr, Overflow::Wrap);
-                        (Plan::new(program, exprs, &types, expr), traps)
-                    });
-                });
-                if let Site::Decision(decision) = label.site {
-                    for_each_mutant(&label.pred, &mut |condition, expr| {
-                        mutants.entry((decision, condition)).or_default().push(expr);
-                    });
-                }
-            }
-            tables.index.insert(objectives.function, index);
-            tables.sites.push(sites);
-            tables.mutants.push(mutants);
-        }
-        tables
-    }
-}
-
-/// Evaluates predicates where their sites are passed, as `semantics.md` says. Recursive functions
-/// whose conditions call themselves are beyond it: a mutant's value is kept by function alone.
-struct Watch<'a> {
-    subject: &'a Subject,
-    values: FxHashMap<MutantKey, Truth>,
-    covered: Vec<BTreeSet<LabelId>>,
-}
-
-impl<'a> Watch<'a> {
-    fn new(subject: &'a Subject) -> Self {
-        let covered = vec![BTreeSet::new(); subject.objectives.len()];
-        Self { subject, values: FxHashMap::default(), covered }
-    }
-
-    fn pass(&mut self, view: &View<'_>, site: Site, event: Option<&DecisionEvent>) {
-        let tables = &self.subject.tables;
-        let Some(&index) = tables.index.get(&view.function()) else { return };
-        let Some(labels) = tables.sites[index].get(&site) else { return };
-        let at = At { watch: self, view, index, event };
-        let objectives = &self.subject.objectives[index];
-        let known = &self.covered[index];
-        let covered: Vec<LabelId> = labels
-            .iter()
-            .filter(|label| !known.contains(label))
-            .filter(|label| objectives.labels[**label].pred.eval(&at).is_true())
-            .copied()
-            .collect();
-        self.covered[index].extend(covered);
-    }
-}
-
-fn for_each_mutant(pred: &Pred, visit: &mut impl FnMut(ConditionId, ExprId)) {
-    match pred {
-        Pred::Mutant(condition, expr) => visit(*condition, *expr),
-        Pred::Not(a) => for_each_mutant(a, visit),
-        Pred::And(a, b) | Pred::Or(a, b) | Pred::Xor(a, b) => {
-            for_each_mutant(a, visit);
-            for_each_mutant(b, visit);
-        }
-        Pred::Const(_) | Pred::Cond(_) | Pred::Reached(_) | Pred::Expr(_) => {}
-    }
-}
-
-/// One passage of a site.
-struct At<'w, 'v> {
-    watch: &'w Watch<'w>,
-    view: &'v View<'v>,
-    index: usize,
-    event: Option<&'v DecisionEvent>,
-}
-
-impl LabelEvent for At<'_, '_> {
-    fn condition(&self, condition: ConditionId) -> Truth {
-        let event = self.event.expect("only decisions' labels ask for conditions");
-        match event.reached[condition.index()] {
-            Some(value) => Truth::from(value),
-            None if self.watch.subject.short_circuit => Truth::Unknown,
-            None => event.values[condition.index()],
-        }
-    }
-
-    fn reached(&self, condition: ConditionId) -> bool {
-        let event = self.event.expect("only decisions' labels ask for conditions");
-        event.reached[condition.index()].is_some()
-    }
-
-    fn mutant(&self, condition: ConditionId, expr: ExprId) -> Truth {
-        let event = self.event.expect("only decisions' labels ask for mutants");
-        if event.reached[condition.index()].is_some() {
-            let value = self.watch.values.get(&(self.index, condition, expr));
-            return *value.expect("a mutant is evaluated where its condition is");
-        }
-        let conditions = &self.view.body().decisions[event.decision].conditions;
-        let pure = conditions[condition].purity == Purity::Pure;
-        let (plan, traps) = &self.watch.subject.tables.plans[&(self.index, expr)];
-        match pure && !traps && !self.watch.subject.short_circuit {
-            true => truth(self.view, plan),
-            false => Truth::Unknown,
-        }
-    }
-
-    fn expr(&self, expr: ExprId) -> Truth {
-        truth(self.view, &self.watch.subject.tables.plans[&(self.index, expr)].0)
-    }
-}
-
-fn truth(view: &View<'_>, plan: &Plan) -> Truth {
-    Truth::from(view.eval_plan(plan).ok().map(|value| value.bits != 0))
-}
-
-impl Observer for Watch<'_> {
-    fn entry(&mut self, view: &View<'_>) {
-        self.pass(view, Site::Entry, None);
-    }
-
-    fn mark(&mut self, view: &View<'_>, mark: MarkId) {
-        self.pass(view, Site::Mark(mark), None);
-    }
-
-    fn edge(&mut self, view: &View<'_>, edge: Edge) {
-        self.pass(view, Site::Edge(edge), None);
-    }
-
-    fn root(&mut self, view: &View<'_>, root: RootId) {
-        self.pass(view, Site::Root(root), None);
-    }
-
-    fn condition(&mut self, view: &View<'_>, origin: &BranchOrigin) {
-        let tables = &self.subject.tables;
-        let Some(&index) = tables.index.get(&view.function()) else { return };
-        let key = (origin.decision, origin.condition);
-        let Some(mutants) = tables.mutants[index].get(&key) else { return };
-        for expr in mutants {
-            let value = truth(view, &tables.plans[&(index, *expr)].0);
-            self.values.insert((index, origin.condition, *expr), value);
-        }
-    }
-
-    fn decision(&mut self, view: &View<'_>, event: &DecisionEvent) {
-        self.pass(view, Site::Decision(event.decision), Some(event));
-    }
 }

@@ -6,11 +6,11 @@
 use std::time::Duration;
 
 use lydian_base::Rng;
-use lydian_ir::interp::End;
+use lydian_ir::interp::{self, End};
 use lydian_ir::test::Test;
 use lydian_ir::{FuncId, Program};
 use lydian_native::{Measured, Optimization, Outcome};
-use lydian_objective::{Criterion, LabelId};
+use lydian_objective::{Criterion, Foreseen, Foresight, LabelId};
 use lydian_symex::exec::LabelRef;
 use lydian_symex::{Config, Ending, Limits, Mode};
 use lydian_testkit::cgen;
@@ -49,6 +49,7 @@ fn settings(name: &str) -> String {
 /// Faults of one seed, each a line or more.
 struct Check<'a> {
     subject: &'a Subject,
+    foresight: Foresight<'a>,
     faults: Vec<String>,
 }
 
@@ -68,7 +69,8 @@ impl Check<'_> {
 
     /// Holds the native run of a test against the interpreter's.
     fn same_run(&mut self, test: &Test, native: &Measured) -> Vec<Vec<LabelId>> {
-        let (outcome, covered) = self.subject.interpret(test);
+        let run = self.foresight.run(test, &interp::Options::default());
+        let Foreseen { outcome, covered } = run.unwrap_or_else(|error| panic!("{error}: {test:?}"));
         let inputs = inputs(test);
         if outcome.uninitialised.is_some() {
             self.fault(format!("reads what was never written: {inputs}"));
@@ -148,7 +150,7 @@ fn check(seed: u64, text: &str) -> Vec<String> {
     let func = function(&subject.program, "f");
     let level = if seed.is_multiple_of(4) { Optimization::None } else { Optimization::Some };
     let mut measurer = subject.measurer(level);
-    let mut check = Check { subject: &subject, faults: Vec::new() };
+    let mut check = Check { subject: &subject, foresight: subject.foresight(), faults: Vec::new() };
     let unwatched: Vec<String> =
         measurer.plan().unwatched.iter().map(|label| label.reason.clone()).collect();
     if let Some(first) = unwatched.first() {

@@ -10,6 +10,7 @@ use lydian_report::{CriterionSummary, FunctionSummary, Summary};
 use rustc_hash::FxHashSet;
 
 use crate::args::CoverArgs;
+use crate::counting::Unfit;
 use crate::exit::{ExitCode, Failure};
 use crate::load::Loaded;
 use crate::measure::Measuring;
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
     let objectives = objectives::of(&loaded, &args.criteria)?;
     let begun = Instant::now();
     let measuring = Measuring::new(&loaded, &objectives, &args.criteria, args.test_time);
-    let mut measurer = measuring.start()?;
+    let mut counting = measuring.start()?;
     let mut covered = vec![FxHashSet::default(); objectives.len()];
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut refused = Vec::new();
@@ -31,10 +32,10 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
         if cancel.is_cancelled() {
             break;
         }
-        match measurer.measure(std::slice::from_ref(&case.test)) {
+        match counting.measure(&case.test)? {
             Ok(measured) => {
                 *counts.entry(case.test.function.as_str()).or_default() += 1;
-                for (index, labels) in measured.iter().flat_map(|m| m.covered.iter().enumerate()) {
+                for (index, labels) in measured.covered.iter().enumerate() {
                     covered[index].extend(labels.iter().copied());
                 }
             }
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-fn refusal(name: &str, error: &lydian_native::MeasureError) -> Diagnostic {
+fn refusal(name: &str, error: &Unfit) -> Diagnostic {
     Diagnostic::error("tests", format!("the test `{name}` cannot be run: {error}"))
 }
 

@@ -75,7 +75,7 @@ impl Run<'_> {
         let mut code = ExitCode::Done;
         let mut suite = suite::Collected::default();
         let mut faults = String::new();
-        let mut measurer = self.measuring.start()?;
+        let mut counting = self.measuring.start()?;
         for (index, function) in objectives.iter().enumerate() {
             if self.cancel.is_cancelled() {
                 break;
@@ -90,7 +90,7 @@ impl Run<'_> {
                 index,
                 scope: &scope,
                 unit: &unit_name(&self.args.source.file),
-                measurer: &mut measurer,
+                counting: &mut counting,
                 ledger: &mut self.ledger,
                 replay_folder: self.args.output.join("unconfirmed"),
                 progress: &progress,
@@ -112,8 +112,7 @@ impl Run<'_> {
                 seconds: begun.elapsed().as_secs_f64(),
             });
         }
-        let externals: Vec<String> = measurer.build().externals().map(str::to_owned).collect();
-        suite.write(&self.args.output, &self.args.source.file, self.loaded, &externals)?;
+        suite.write(&self.args.output, &self.args.source.file, self.loaded, counting.build())?;
         output::text(&(table::render(&summary) + "\n" + &faults))?;
         if let Some(path) = &self.args.json {
             output::file(path, &summary.to_json())?;

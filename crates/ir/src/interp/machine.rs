@@ -285,6 +285,8 @@ impl<'p> Machine<'p> {
             program: self.program,
             function: frame.function,
             body: frame.code.body,
+            depth: self.frames.len(),
+            undefined: self.uninitialised.is_some(),
             ground: Ground {
                 memory: &self.memory,
                 registers: &frame.registers,
@@ -319,7 +321,17 @@ impl<'p> Machine<'p> {
         }
     }
 
+    /// The bits of a value that the run is about to use.
     pub(super) fn eval(&mut self, expr: ExprId) -> Step<u128> {
+        let value = self.value_of(expr)?;
+        if value.uninitialised {
+            self.note_uninitialised();
+        }
+        Ok(value.bits)
+    }
+
+    /// A value that is only moved, which is no use of it.
+    fn value_of(&mut self, expr: ExprId) -> Step<Value> {
         let frame = self.frames.last().expect("a run has a frame until it ends");
         let code = &frame.code;
         let plan = code.plans.borrow()[expr.index()].clone();
@@ -334,11 +346,7 @@ impl<'p> Machine<'p> {
             addresses: &frame.addresses,
             overflow: self.options.overflow,
         };
-        let value = plan.eval(&ground, &mut self.scratch)?;
-        if value.uninitialised {
-            self.note_uninitialised();
-        }
-        Ok(value.bits)
+        Ok(plan.eval(&ground, &mut self.scratch)?)
     }
 
     pub(super) fn address(&mut self, expr: ExprId) -> Step<u64> {
@@ -377,13 +385,16 @@ impl<'p> Machine<'p> {
         match stmt {
             Stmt::Mark(mark) => observer.mark(&self.view(), *mark),
             Stmt::Assign { dst, value } => {
-                let bits = self.eval(*value)?;
-                self.frame().registers[dst.index()] = Value { bits, uninitialised: false };
+                let value = self.value_of(*value)?;
+                self.frame().registers[dst.index()] = value;
             }
             Stmt::Store { addr, value, ty, .. } => {
-                let bits = self.eval(*value)?;
+                let value = self.value_of(*value)?;
                 let address = self.address(*addr)?;
-                self.memory.store(address, ty.bytes(), bits)?;
+                self.memory.store(address, ty.bytes(), value.bits)?;
+                if value.uninitialised {
+                    self.memory.forget_written(address, ty.bytes())?;
+                }
             }
             Stmt::StoreBits { addr, field, value } => {
                 let bits = self.eval(*value)?;

@@ -300,7 +300,16 @@ impl Memory {
     pub(super) fn write_as_read(&mut self, address: u64, from: &Bytes) -> Result<(), TrapKind> {
         self.write(address, &from.bytes)?;
         let Some(written) = &from.written else { return Ok(()) };
-        if let Some((object, at)) = self.writable(address, from.bytes.len() as u64)? {
+        self.set_which_written(address, written)
+    }
+
+    /// Makes bytes count as never written.
+    pub(super) fn forget_written(&mut self, address: u64, len: u64) -> Result<(), TrapKind> {
+        self.set_which_written(address, &vec![false; len as usize])
+    }
+
+    fn set_which_written(&mut self, address: u64, written: &[bool]) -> Result<(), TrapKind> {
+        if let Some((object, at)) = self.writable(address, written.len() as u64)? {
             let size = object.size as usize;
             let all = object.written.get_or_insert_with(|| vec![true; size]);
             all[at..at + written.len()].copy_from_slice(written);

@@ -18,6 +18,8 @@ pub struct View<'a> {
     pub(super) program: &'a Program,
     pub(super) function: FuncId,
     pub(super) body: &'a Body,
+    pub(super) depth: usize,
+    pub(super) undefined: bool,
     pub(super) ground: Ground<'a>,
     pub(super) scratch: RefCell<Vec<u128>>,
 }
@@ -76,6 +78,11 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
+fn truth_of(value: Result<Value, TrapKind>) -> Truth {
+    let value = value.ok().filter(|value| !value.uninitialised);
+    Truth::from(value.map(|value| value.bits != 0))
+}
+
 impl View<'_> {
     /// The function that runs.
     pub fn function(&self) -> FuncId {
@@ -85,6 +92,17 @@ impl View<'_> {
     /// Its body.
     pub fn body(&self) -> &Body {
         self.body
+    }
+
+    /// How many calls are open, this one among them.
+    pub const fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Whether the run has used a value that was never written, so that what it does from there on
+    /// is not defined.
+    pub const fn is_undefined(&self) -> bool {
+        self.undefined
     }
 
     /// All memory.
@@ -109,9 +127,15 @@ impl View<'_> {
         plan.eval(&self.ground, &mut self.scratch.borrow_mut())
     }
 
-    /// The truth of an `i1` expression, unknown where evaluating it traps.
+    /// The truth of an `i1` expression, unknown where evaluating it traps or uses what was never
+    /// written.
     pub fn truth(&self, arena: &ExprArena, expr: ExprId) -> Truth {
-        Truth::from(self.eval(arena, expr).ok().map(|value| value.bits != 0))
+        truth_of(self.eval(arena, expr))
+    }
+
+    /// The truth of a prepared `i1` expression of this function, as for [`View::truth`].
+    pub fn truth_of_plan(&self, plan: &Plan) -> Truth {
+        truth_of(self.eval_plan(plan))
     }
 
     /// Whether a user label's predicate holds here. Pure conditions have their value; the others

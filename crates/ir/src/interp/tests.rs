@@ -161,6 +161,11 @@ fn a_value_that_was_never_written_is_zero_and_noted() {
     let padding = "s0: enter v5 s1: store i8 &v5, 1:i8 s2: enter v3 s3: copy &v3, &v5, 4
                    return load i32(&v3)";
     assert!(run_ints(padding, 7, 1).uninitialised.is_some());
+    // Neither does an assignment or a store look at the value; what is computed from it is as good.
+    let moved =
+        "s0: enter v3 s1: v2 = add.s(load i32(&v3), 1:i32) s2: enter v5 s3: store i32 &v5, v2";
+    assert_eq!(run_ints(&format!("{moved} return v0"), 7, 1).uninitialised, None);
+    assert!(run_ints(&format!("{moved} return load i32(&v5)"), 7, 1).uninitialised.is_some());
 }
 
 #[test]

@@ -13,7 +13,15 @@ use super::LedgerError;
 const APPLICATION_ID: i64 = 0x4c59_4449;
 
 /// From each format to the next, from an empty database on.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = [
+    FIRST,
+    // Evidence of the first format may be of labels that a run passed only after undefined
+    // behaviour. The tests stay, and are measured again when they are next asked for.
+    "DELETE FROM evidence WHERE kind = 'measured';
+     CREATE INDEX unconfirmed ON evidence(function, test, code) WHERE kind = 'unconfirmed';",
+];
+
+const FIRST: &str = "
     CREATE TABLE function(
         id INTEGER PRIMARY KEY,
         unit TEXT NOT NULL,
@@ -66,7 +74,7 @@ const MIGRATIONS: [&str; 1] = ["
         FOREIGN KEY(function, label) REFERENCES label(function, key),
         FOREIGN KEY(function, test) REFERENCES test(function, hash)
     ) STRICT;
-"];
+";
 
 /// Checks that the database is a sound ledger, or an empty database that becomes one.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), LedgerError> {

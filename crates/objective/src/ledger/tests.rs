@@ -194,10 +194,14 @@ fn a_test_is_read_back_with_the_types_of_the_program_as_it_is_then() {
     edited.int(IntKind::Long);
     let int = edited.int(IntKind::Int);
     assert_ne!(int, types().1);
-    let tests = ledger.tests(F, &edited).expect("tests");
+    let tests = ledger.tests(F, &scope("code", "any"), &edited).expect("tests");
     let stored = |hash, byte| StoredTest { hash, test: test_of(byte, int) };
     assert_eq!(tests, [stored(first, 1), stored(second, 2)]);
-    assert_eq!(ledger.tests(F, &CTypes::new()).expect("no tests"), [], "the type is gone");
+    assert_eq!(
+        ledger.tests(F, &scope("code", "any"), &CTypes::new()).expect("no tests"),
+        [],
+        "the type is gone"
+    );
 }
 
 #[test]
@@ -279,7 +283,10 @@ fn a_full_disk_is_reported_and_what_was_committed_is_kept() {
         assert!(kept < 200, "two pages are not that large");
     };
     assert!(matches!(error, LedgerError::Full { .. }), "{error:?}");
-    assert_eq!(ledger.tests(F, &types).expect("tests").len(), usize::from(kept));
+    assert_eq!(
+        ledger.tests(F, &scope("code", "any"), &types).expect("tests").len(),
+        usize::from(kept)
+    );
 }
 
 #[test]
@@ -311,4 +318,41 @@ fn a_ledger_set_aside_can_be_opened_under_its_new_name() {
     assert_eq!(verdicts.len(), keys.len());
     let new = Ledger::open(&path).expect("a new ledger");
     assert_eq!(new.verdicts(F, &scope("code", "any")).expect("verdicts"), []);
+}
+
+#[test]
+fn a_test_that_contradicted_a_claim_is_not_given_back_until_it_is_confirmed() {
+    let (_folder, mut ledger, keys) = filled();
+    let here = scope("code", "any");
+    let (good, bad) = (add_test(&mut ledger, 1), add_test(&mut ledger, 2));
+    add(&mut ledger, &here, &keys[0], &Evidence::Measured { test: good.clone() });
+    let claim = Evidence::Unconfirmed {
+        claimed_by: "exploration".into(),
+        test: bad.clone(),
+        measured: "nothing".into(),
+    };
+    add(&mut ledger, &here, &keys[1], &claim);
+    let given = |ledger: &Ledger, code: &str| -> Vec<TestHash> {
+        let tests = ledger.tests(F, &scope(code, "other"), &types().0).expect("tests");
+        tests.into_iter().map(|stored| stored.hash).collect()
+    };
+    assert_eq!(given(&ledger, "code"), [good.clone()]);
+    assert_eq!(given(&ledger, "edited code"), [good.clone(), bad.clone()]);
+    add(&mut ledger, &here, &keys[1], &Evidence::Measured { test: bad.clone() });
+    assert_eq!(given(&ledger, "code"), [good, bad]);
+}
+
+#[test]
+fn what_the_first_format_took_for_measured_is_dropped_and_its_tests_are_kept() {
+    let (folder, mut ledger, keys) = filled();
+    let here = scope("code", "any");
+    let test = add_test(&mut ledger, 1);
+    add(&mut ledger, &here, &keys[0], &Evidence::Measured { test });
+    add(&mut ledger, &here, &keys[1], &complete());
+    ledger.connection.execute_batch("DROP INDEX unconfirmed; PRAGMA user_version = 1").unwrap();
+    drop(ledger);
+    let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");
+    let row = row(&ledger, &here);
+    assert_eq!((row.covered, row.infeasible), (0, 1));
+    assert_eq!(ledger.tests(F, &here, &types().0).expect("tests").len(), 1);
 }

@@ -3,8 +3,10 @@
 //! A stub has a C name of its own and the function's name for the linker only, so that no
 //! declaration of the user's can contradict it; it needs no parameters, since in C's calling
 //! conventions they are the caller's to remove. Stubs are weak: a definition that is linked in goes
-//! before. Allocators are the real ones, but for those whose failure some test wants: the text of
-//! the user calls these under another name.
+//! before. Functions of the C library that are stubbed get another name for the linker wherever the
+//! user's text names them: the process around the tests needs the real ones (that of a coverage
+//! tool, which writes its profile at exit, among them). Allocators are the real ones, but for those
+//! whose failure some test wants: the text of the user calls these under another name.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -25,9 +27,6 @@ const ALLOCATORS: [(&str, &str, &str, &str, &str); 8] = [
     ("strndup", "char *", "const char *s, __SIZE_TYPE__ a", "s, a", "0"),
 ];
 
-/// Functions of the C library that the emitted file itself calls.
-const OWN: [&str; 5] = ["dprintf", "fork", "waitpid", "exit", "alarm"];
-
 /// Bytes for a variable whose size is not known.
 const UNKNOWN_SIZE: u64 = 4096;
 
@@ -36,6 +35,8 @@ pub(super) struct Stubs<'a> {
     program: &'a Program,
     /// Undefined functions with a stub, by name, with the type of the result.
     functions: Vec<(String, Option<CTypeId>)>,
+    /// Those names that the C library defines.
+    library: &'a BTreeSet<String>,
     /// Allocators that fail in some test.
     failing: Vec<usize>,
     /// Variables that are defined here unless they are elsewhere, with their sizes and alignments.
@@ -44,7 +45,12 @@ pub(super) struct Stubs<'a> {
 
 impl<'a> Stubs<'a> {
     /// What the program uses, or a test sets, and nobody defines.
-    pub(super) fn of(program: &'a Program, tests: &[SuiteTest], more: &[String]) -> Self {
+    pub(super) fn of(
+        program: &'a Program,
+        tests: &[SuiteTest],
+        more: &[String],
+        library: &'a BTreeSet<String>,
+    ) -> Self {
         let calls = || tests.iter().flat_map(|test| &test.test.externals);
         let allocator = |name: &str| ALLOCATORS.iter().position(|entry| entry.0 == name);
         let failing: BTreeSet<usize> = calls()
@@ -87,18 +93,17 @@ impl<'a> Stubs<'a> {
         Self {
             program,
             functions: functions.collect(),
+            library,
             failing: failing.into_iter().collect(),
             globals,
         }
     }
 
-    /// The names that user text must call otherwise, as macros before it.
+    /// What makes the user's text call otherwise, to stand before it.
     pub(super) fn before(&self) -> String {
         let mut text = String::new();
-        for (name, _) in &self.functions {
-            if OWN.contains(&name.as_str()) {
-                let _ = writeln!(text, "#define {name} lydian_own_{name}");
-            }
+        for (name, _) in self.functions.iter().filter(|(name, _)| self.library.contains(name)) {
+            let _ = writeln!(text, "#pragma redefine_extname {name} lydian_own_{name}");
         }
         for index in &self.failing {
             let name = ALLOCATORS[*index].0;
@@ -118,11 +123,10 @@ impl<'a> Stubs<'a> {
             );
         }
         for (name, ty) in &self.functions {
-            let own = OWN.contains(&name.as_str());
-            if own {
-                let _ = writeln!(text, "#undef {name}");
-            }
-            let linked = if own { format!("lydian_own_{name}") } else { name.clone() };
+            let linked = match self.library.contains(name) {
+                true => format!("lydian_own_{name}"),
+                false => name.clone(),
+            };
             text.push_str(&self.stub(name, &linked, *ty));
         }
         for index in &self.failing {

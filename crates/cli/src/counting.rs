@@ -1,0 +1,121 @@
+//! What a test counts for: the one answer for tests that are found, known from before, or given.
+//!
+//! A label counts if the native run covers it and, in two cases, the interpreter covers it too
+//! ([`lydian_objective::foresee`]):
+//! - where the run does what C leaves undefined: only what is covered before that counts;
+//! - where the label's predicate may trap, as that of a mutant which reads through a pointer: a
+//!   native run does not know where every object ends.
+//!
+//! The interpreter follows a test only so far: through a limited number of steps, and not into
+//! functions that the front end does not support. What is not followed counts as measured unless
+//! the native run crashes.
+
+use lydian_ir::interp::{BadTest, End, Options};
+use lydian_ir::test::Test;
+use lydian_native::{Build, MeasureError, Measured, Measurer, Outcome, RunError, TestError};
+use lydian_objective::{Foreseen, Foresight};
+use rustc_hash::FxHashSet;
+
+use crate::exit::Failure;
+use crate::load::Loaded;
+use crate::measure;
+
+/// Calls that may be open at once: natively the stack is what limits them.
+const MOST_CALLS: u32 = 1 << 16;
+
+/// How far a test is followed that does not come to an end natively.
+const STEPS_OF_ENDLESS: u64 = 200_000;
+
+/// Runs tests natively and in the interpreter.
+pub(crate) struct Counting<'a> {
+    loaded: &'a Loaded,
+    measurer: Measurer<'a>,
+    foresight: Foresight<'a>,
+    options: Options,
+    /// The undefined functions whose results tests give.
+    given: FxHashSet<String>,
+}
+
+/// Why a test does not fit the program.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unfit {
+    /// The native program cannot take it.
+    #[error(transparent)]
+    Native(#[from] TestError),
+    /// The interpreter cannot.
+    #[error(transparent)]
+    Interpreter(#[from] BadTest),
+}
+
+impl<'a> Counting<'a> {
+    pub(crate) fn new(
+        loaded: &'a Loaded,
+        measurer: Measurer<'a>,
+        foresight: Foresight<'a>,
+    ) -> Self {
+        let given = measurer.build().externals().map(str::to_owned).collect();
+        let options = Options { max_depth: MOST_CALLS, ..Options::default() };
+        Self { loaded, measurer, foresight, options, given }
+    }
+
+    pub(crate) fn build(&self) -> &Build {
+        self.measurer.build()
+    }
+
+    /// Runs a test; the labels in the result are those that count. The inner error says why the
+    /// test does not fit the program.
+    pub(crate) fn measure(&mut self, test: &Test) -> Result<Result<Measured, Unfit>, Failure> {
+        let mut measured = match self.measurer.measure(std::slice::from_ref(test)) {
+            Ok(mut measured) => measured.pop().expect("one test gives one run"),
+            Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
+            Err(error) => return Err(measure::failure(error)),
+        };
+        let mut options = self.options;
+        if matches!(measured.run.outcome, Outcome::TimedOut(_)) {
+            options.max_steps = STEPS_OF_ENDLESS;
+        }
+        let foreseen = match self.foresight.run(test, &options) {
+            Ok(foreseen) => foreseen,
+            Err(error) => return Ok(Err(error.into())),
+        };
+        let standing = self.standing(&foreseen, &measured.run.outcome);
+        let foresight = &self.foresight;
+        let found = measured.covered.iter_mut().zip(&foreseen.covered).enumerate();
+        for (index, (covered, foreseen)) in found {
+            covered.retain(|label| match standing {
+                Standing::NotFollowed => true,
+                Standing::Defined if !foresight.may_trap(index, *label) => true,
+                Standing::Defined | Standing::Undefined => foreseen.binary_search(label).is_ok(),
+            });
+        }
+        Ok(Ok(measured))
+    }
+
+    fn standing(&self, foreseen: &Foreseen, native: &Outcome) -> Standing {
+        let run = &foreseen.outcome;
+        let as_given = run.externals.iter().all(|function| {
+            let function = &self.loaded.program.functions[*function];
+            function.noreturn || self.given.contains(&function.name)
+        });
+        let ended_well = native.is_orderly() || matches!(native, Outcome::TimedOut(_));
+        match run.end {
+            _ if !ended_well => Standing::Undefined,
+            _ if !as_given => Standing::NotFollowed,
+            _ if run.uninitialised.is_some() => Standing::Undefined,
+            End::Trapped(_) => Standing::Undefined,
+            End::Stopped(_) | End::TooDeep(_) => Standing::NotFollowed,
+            End::Returned | End::Exited(_) | End::NoReturn(_) => Standing::Defined,
+        }
+    }
+}
+
+/// What is known of a run.
+#[derive(Clone, Copy)]
+enum Standing {
+    /// C defines all of it.
+    Defined,
+    /// At some place C stops defining it.
+    Undefined,
+    /// The interpreter did not follow it to its end.
+    NotFollowed,
+}

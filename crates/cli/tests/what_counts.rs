@@ -1,0 +1,171 @@
+//! Which of the labels that a run passes count: `gen`, `gen` again and `cover` agree.
+
+mod common;
+
+use common::{Workplace, figures};
+use serde_json::Value;
+
+/// An index of 4 or more reads outside of the array, which stops no native run. Only such a run
+/// passes the decision with a true outcome.
+const READS_OUTSIDE: &str = "\
+int f(unsigned i)
+{
+    int a[4] = { 1, 2, 3, 4 };
+    int x = a[i & 7];
+    if ((i & 4) != 0)
+        return -1;
+    return x;
+}
+";
+
+/// The names of what a suite's tests are kept for.
+fn kept_for(suite: &Value) -> Vec<String> {
+    let tests = suite["tests"].as_array().expect("a suite has a list of tests");
+    let names =
+        tests.iter().flat_map(|test| test["covers"].as_array().cloned().unwrap_or_default());
+    names.map(|name| name.as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn what_a_run_passes_after_undefined_behaviour_counts_nowhere() {
+    let place = Workplace::with(READS_OUTSIDE);
+    let gen_again = "gen unit.c -c rte,dc --max-paths 0 --json again.json";
+    place.done("gen unit.c -c rte,dc --json first.json");
+    place.done(gen_again);
+    for table in ["first.json", "again.json"] {
+        let table = place.json(table);
+        assert_eq!(figures(&table, "f", "dc"), [2, 1, 1, 0, 0], "{table:#}");
+        assert_eq!(figures(&table, "f", "rte")[1], 1, "{table:#}");
+    }
+    let kept = kept_for(&place.json("tests/tests.json"));
+    assert!(kept.iter().all(|name| name != "dc: d0 true"), "{kept:?}");
+    assert!(kept.iter().any(|name| name.starts_with("rte: ")), "{kept:?}");
+    place.done("cover unit.c -c rte,dc --tests tests --json cover.json");
+    let table = place.json("cover.json");
+    assert_eq!(figures(&table, "f", "dc"), [2, 1, 0, 0, 1], "{table:#}");
+    assert_eq!(figures(&table, "f", "rte")[1], 1, "{table:#}");
+}
+
+#[test]
+fn a_test_that_was_given_counts_up_to_where_it_uses_what_was_never_written() {
+    let place = Workplace::with(
+        "int g(int c)\n{\n    int x;\n    if (c)\n        x = 5;\n    int y = x;\n    \
+         if (y != 12345)\n        return 1;\n    return 0;\n}\n",
+    );
+    let one = |c: u32| {
+        format!(
+            r#"{{"version": 1, "source": "unit.c", "tests": [
+            {{"name": "one", "function": "g", "args": {{"c": {c}}}}}]}}"#
+        )
+    };
+    place.write("unset.json", &one(0));
+    place.write("set.json", &one(1));
+    place.done("cover unit.c -c dc --tests unset.json --json unset_table.json");
+    assert_eq!(figures(&place.json("unset_table.json"), "g", "dc"), [4, 1, 0, 0, 3]);
+    place.done("cover unit.c -c dc --tests set.json --json set_table.json");
+    assert_eq!(figures(&place.json("set_table.json"), "g", "dc"), [4, 2, 0, 0, 2]);
+}
+
+#[test]
+fn a_test_that_calls_what_is_not_supported_counts_as_measured() {
+    let place = Workplace::with(
+        "int one(void) { int x; __asm__(\"movl $1, %0\" : \"=r\"(x)); return x; }\n\
+         int h(int c) { int k = one(); if (8 / k + c > 9) return 1; return 0; }\n",
+    );
+    let test = r#"{"version": 1, "source": "unit.c", "tests": [
+        {"name": "one", "function": "h", "args": {"c": 2}}]}"#;
+    place.write("mine.json", test);
+    let ran = place.run("cover unit.c -c dc --function h --tests mine.json --json t.json");
+    assert_eq!(ran.code, Some(0), "{ran}");
+    assert_eq!(figures(&place.json("t.json"), "h", "dc"), [2, 1, 0, 0, 1]);
+}
+
+#[test]
+fn a_test_that_contradicted_a_claim_is_neither_counted_nor_kept() {
+    let place = Workplace::with("int f(int a) { if (a > 10) return 1; return 0; }\n");
+    place.done("gen unit.c -c dc --json first.json");
+    assert_eq!(figures(&place.json("first.json"), "f", "dc"), [2, 2, 0, 0, 0]);
+    let ledger = rusqlite::Connection::open(place.path("tests/ledger.sqlite")).expect("a ledger");
+    let changed = ledger.execute(
+        "UPDATE evidence SET kind = 'unconfirmed', detail = json_object('kind', 'unconfirmed',
+             'claimed_by', 'exploration', 'test', test, 'measured', 'otherwise')
+         WHERE test = (SELECT hash FROM test ORDER BY id LIMIT 1)",
+        [],
+    );
+    assert!(changed.expect("the ledger can be changed") > 0);
+    drop(ledger);
+    place.done("gen unit.c -c dc --max-paths 0 --json again.json");
+    assert_eq!(figures(&place.json("again.json"), "f", "dc"), [2, 1, 0, 0, 1]);
+    assert_eq!(kept_for(&place.json("tests/tests.json")).len(), 1);
+    // What is confirmed anew counts again.
+    place.done("gen unit.c -c dc --json third.json");
+    assert_eq!(figures(&place.json("third.json"), "f", "dc"), [2, 2, 0, 0, 0]);
+    assert_eq!(kept_for(&place.json("tests/tests.json")).len(), 2);
+}
+
+#[test]
+fn a_label_whose_predicate_traps_is_unknown_there_and_crashes_no_test() {
+    let place = Workplace::with(
+        "struct pair { int x, y; };
+static int weigh(struct pair *p)
+{
+    lydian_label(\"heavy\",
+        p->x > 3);
+    return p ? p->x : -1;
+}
+int f(struct pair *p, int n)
+{
+    int k = 0;
+    if (n > 0) lydian_label(\"far\", p->y / n > 100); else k = 1;
+    for (lydian_label(\"first\", 100 / n == 7); k < 2; k++)
+        k += weigh(p) > 0;
+    return k;
+}
+",
+    );
+    place.done("gen unit.c -c user,dc -o tests --json t.json");
+    let table = place.json("t.json");
+    assert_eq!(figures(&table, "f", "user"), [2, 2, 0, 0, 0], "{table:#}");
+    assert_eq!(figures(&table, "weigh", "user"), [1, 1, 0, 0, 0], "{table:#}");
+    // The null pointer is one of the inputs, and no test of either function ends in a crash.
+    assert_eq!(figures(&table, "weigh", "dc"), [2, 2, 0, 0, 0], "{table:#}");
+    for test in place.json("tests/tests.json")["tests"].as_array().expect("tests") {
+        assert_eq!(test["expected"]["outcome"], "returned", "{test:#}");
+    }
+    let one = |args: &str| {
+        format!(
+            r#"{{"version": 1, "source": "unit.c", "tests": [
+            {{"name": "one", "function": "f", "args": {args}}}]}}"#
+        )
+    };
+    place.write("null.json", &one(r#"{"p": null, "n": 14}"#));
+    for criteria in ["user", "dc"] {
+        let ran =
+            place.done(&format!("cover unit.c -c {criteria} --tests null.json --json c.json"));
+        let table = place.json("c.json");
+        // `first` with 100 / 14, and no label that looks at what the null pointer points to.
+        let (f, weigh) = if criteria == "user" { (1, 0) } else { (3, 1) };
+        assert_eq!(figures(&table, "f", criteria)[1], f, "{ran}");
+        assert_eq!(figures(&table, "weigh", criteria)[1], weigh, "{ran}");
+    }
+}
+
+#[test]
+fn a_mutant_that_reads_beside_an_object_of_the_stack_has_no_value() {
+    let place = Workplace::with(
+        "int f(unsigned i)\n{\n    int before[2] = { 7, 7 }, a[2] = { 1, 2 }, after[2] = { 7, 7 };\n    \
+         int *p = a;\n    int x = p[i & 1];\n    return x + before[i & 1] + after[i & 1];\n}\n",
+    );
+    let one = |i: u32| {
+        format!(
+            r#"{{"version": 1, "source": "unit.c", "tests": [
+            {{"name": "one", "function": "f", "args": {{"i": {i}}}}}]}}"#
+        )
+    };
+    for (i, mutant) in [(0, "(i & 1) - 1"), (1, "(i & 1) + 1")] {
+        place.write("one.json", &one(i));
+        let ran = place.done("cover unit.c -c wm --tests one.json --missing");
+        let missing = |line: &&str| line.starts_with("unit.c:5:") && line.contains(mutant);
+        assert!(ran.out.lines().any(|line| missing(&line)), "{mutant}: {ran}");
+    }
+}

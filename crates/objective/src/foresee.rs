@@ -1,0 +1,313 @@
+//! Foreseeing: what a test covers as the interpreter runs it, up to where C stops defining the run.
+//!
+//! A native run goes on after undefined behaviour, and what it covers there says nothing about the
+//! program. The interpreter sees every fault and every use of memory that was never written, so it
+//! can tell which labels a run covers before. It is no measurement: what is foreseen and not
+//! measured does not count either.
+//!
+//! Predicates are evaluated by [`crate::Pred::eval`] at the places that the interpreter's observer hears
+//! of, in Kleene's logic, as everywhere.
+
+use std::collections::BTreeSet;
+
+use lydian_base::EntityId;
+use lydian_ir::arith::Overflow;
+use lydian_ir::interp::{self, BadTest, DecisionEvent, Observer, Plan, View};
+use lydian_ir::source::RootId;
+use lydian_ir::stmt::{BranchOrigin, Edge};
+use lydian_ir::test::Test;
+use lydian_ir::trap::may_trap;
+use lydian_ir::{ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Purity, Truth};
+use rustc_hash::FxHashMap;
+
+use crate::event::Event;
+use crate::label::{FunctionObjectives, LabelId, Site};
+
+/// A run of the interpreter with what it covers.
+#[derive(Debug)]
+pub struct Foreseen {
+    /// The run.
+    pub outcome: interp::Outcome,
+    /// Of each function's labels those covered while the run was defined, in order. The functions
+    /// are in the order in which their objectives were given.
+    pub covered: Vec<Vec<LabelId>>,
+}
+
+/// Objectives, ready to be watched in any number of runs.
+#[derive(Debug)]
+pub struct Foresight<'a> {
+    program: &'a Program,
+    objectives: &'a [FunctionObjectives],
+    short_circuit: bool,
+    index: FxHashMap<FuncId, usize>,
+    sites: Vec<FxHashMap<Site, Vec<LabelId>>>,
+    /// The mutants of each condition.
+    mutants: Vec<FxHashMap<(DecisionId, ConditionId), Vec<ExprId>>>,
+    /// Each expression of a predicate, with whether it may trap.
+    plans: FxHashMap<(usize, ExprId), (Plan, bool)>,
+}
+
+impl<'a> Foresight<'a> {
+    /// Prepares the objectives of functions with bodies. `short_circuit` makes every condition that
+    /// evaluation does not reach unknown, pure or not.
+    pub fn new(
+        program: &'a Program,
+        objectives: &'a [FunctionObjectives],
+        short_circuit: bool,
+    ) -> Self {
+        let mut this = Self {
+            program,
+            objectives,
+            short_circuit,
+            index: FxHashMap::default(),
+            sites: vec![FxHashMap::default(); objectives.len()],
+            mutants: vec![FxHashMap::default(); objectives.len()],
+            plans: FxHashMap::default(),
+        };
+        for index in 0..objectives.len() {
+            this.prepare(index);
+        }
+        this
+    }
+
+    fn prepare(&mut self, index: usize) {
+        let (program, all) = (self.program, self.objectives);
+        let objectives = &all[index];
+        let Some(body) = &program.functions[objectives.function].body else { return };
+        let exprs = &objectives.exprs;
+        let types = body.types_in(exprs);
+        for (id, label) in objectives.labels.iter() {
+            self.sites[index].entry(label.site).or_default().push(id);
+            label.pred.for_each_expr(&mut |expr| {
+                self.plans.entry((index, expr)).or_insert_with(|| {
+                    let traps = may_trap(program, body, exprs, expr, Overflow::Wrap);
+                    (Plan::new(program, exprs, &types, expr), traps)
+                });
+            });
+            if let Site::Decision(decision) = label.site {
+                label.pred.for_each_mutant(&mut |condition, expr| {
+                    let of_condition = self.mutants[index].entry((decision, condition));
+                    of_condition.or_default().push(expr);
+                });
+            }
+        }
+        self.index.insert(objectives.function, index);
+    }
+
+    /// Whether a label's predicate may trap, as one that reads through a pointer does. Whether it
+    /// does on some state is a question of where objects end, which a native run cannot answer for
+    /// all of them.
+    pub fn may_trap(&self, index: usize, label: LabelId) -> bool {
+        let mut any = false;
+        self.objectives[index].labels[label].pred.for_each_expr(&mut |expr| {
+            any |= self.plans.get(&(index, expr)).is_none_or(|(_, traps)| *traps);
+        });
+        any
+    }
+
+    /// Runs a test.
+    ///
+    /// # Errors
+    /// Where the test does not suit the program.
+    pub fn run(&self, test: &Test, options: &interp::Options) -> Result<Foreseen, BadTest> {
+        let covered = vec![BTreeSet::new(); self.objectives.len()];
+        let mut watch = Watch { foresight: self, values: FxHashMap::default(), covered };
+        let outcome = interp::run(self.program, test, options, &mut watch)?;
+        let covered = watch.covered.into_iter().map(|set| set.into_iter().collect()).collect();
+        Ok(Foreseen { outcome, covered })
+    }
+}
+
+/// What identifies a mutant's value: the depth of the call, the decision, the condition, the mutant.
+type MutantKey = (usize, DecisionId, ConditionId, ExprId);
+
+/// Evaluates predicates where their sites are passed.
+struct Watch<'a> {
+    foresight: &'a Foresight<'a>,
+    /// The values of mutants when their conditions were last reached.
+    values: FxHashMap<MutantKey, Truth>,
+    covered: Vec<BTreeSet<LabelId>>,
+}
+
+impl Watch<'_> {
+    fn pass(&mut self, view: &View<'_>, site: Site, event: Option<&DecisionEvent>) {
+        if view.is_undefined() {
+            return;
+        }
+        let Some(&index) = self.foresight.index.get(&view.function()) else { return };
+        let Some(labels) = self.foresight.sites[index].get(&site) else { return };
+        let at = Passage { watch: self, view, index, event };
+        let objectives = &self.foresight.objectives[index];
+        let known = &self.covered[index];
+        let covered: Vec<LabelId> = labels
+            .iter()
+            .filter(|label| !known.contains(label))
+            .filter(|label| objectives.labels[**label].pred.eval(&at).is_true())
+            .copied()
+            .collect();
+        self.covered[index].extend(covered);
+    }
+}
+
+/// One passage of a site.
+struct Passage<'w, 'v> {
+    watch: &'w Watch<'w>,
+    view: &'v View<'v>,
+    index: usize,
+    /// `None` where the site is no decision: such labels ask for no condition.
+    event: Option<&'v DecisionEvent>,
+}
+
+impl Passage<'_, '_> {
+    fn reached_value(&self, condition: ConditionId) -> Option<bool> {
+        self.event.and_then(|event| event.reached[condition.index()])
+    }
+}
+
+impl Event for Passage<'_, '_> {
+    fn condition(&self, condition: ConditionId) -> Truth {
+        match (self.reached_value(condition), self.event) {
+            (Some(value), _) => Truth::from(value),
+            (None, Some(event)) if !self.watch.foresight.short_circuit => {
+                event.values[condition.index()]
+            }
+            (None, _) => Truth::Unknown,
+        }
+    }
+
+    fn reached(&self, condition: ConditionId) -> bool {
+        self.reached_value(condition).is_some()
+    }
+
+    fn mutant(&self, condition: ConditionId, expr: ExprId) -> Truth {
+        let Some(event) = self.event else { return Truth::Unknown };
+        if self.reached(condition) {
+            let key = (self.view.depth(), event.decision, condition, expr);
+            return self.watch.values.get(&key).copied().unwrap_or(Truth::Unknown);
+        }
+        let conditions = &self.view.body().decisions[event.decision].conditions;
+        let pure = conditions[condition].purity == Purity::Pure;
+        let (plan, traps) = &self.watch.foresight.plans[&(self.index, expr)];
+        match pure && !traps && !self.watch.foresight.short_circuit {
+            true => self.view.truth_of_plan(plan),
+            false => Truth::Unknown,
+        }
+    }
+
+    fn expr(&self, expr: ExprId) -> Truth {
+        self.view.truth_of_plan(&self.watch.foresight.plans[&(self.index, expr)].0)
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn entry(&mut self, view: &View<'_>) {
+        self.pass(view, Site::Entry, None);
+    }
+
+    fn mark(&mut self, view: &View<'_>, mark: MarkId) {
+        self.pass(view, Site::Mark(mark), None);
+    }
+
+    fn edge(&mut self, view: &View<'_>, edge: Edge) {
+        self.pass(view, Site::Edge(edge), None);
+    }
+
+    fn root(&mut self, view: &View<'_>, root: RootId) {
+        self.pass(view, Site::Root(root), None);
+    }
+
+    fn condition(&mut self, view: &View<'_>, origin: &BranchOrigin) {
+        let Some(&index) = self.foresight.index.get(&view.function()) else { return };
+        let key = (origin.decision, origin.condition);
+        let Some(mutants) = self.foresight.mutants[index].get(&key) else { return };
+        for expr in mutants {
+            let value = view.truth_of_plan(&self.foresight.plans[&(index, *expr)].0);
+            self.values.insert((view.depth(), key.0, key.1, *expr), value);
+        }
+    }
+
+    fn decision(&mut self, view: &View<'_>, event: &DecisionEvent) {
+        self.pass(view, Site::Decision(event.decision), Some(event));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lydian_ir::interp::{End, Options};
+    use lydian_ir::stmt::{Block, Mark, MarkKind, Terminator};
+    use lydian_ir::test::Image;
+    use lydian_ir::{BinOp, CmpOp, Expr, Stmt, TrapKind};
+
+    use super::*;
+    use crate::annotate::{Request, annotate};
+    use crate::criterion::Criterion;
+    use crate::testing::Sample;
+
+    fn foresee(sample: Sample, args: &[i32]) -> (Vec<String>, End) {
+        let (program, map, func) = sample.finish();
+        let request = Request::new([Criterion::Stmt]);
+        let annotation = annotate(&program, &map, func, &request).expect("a body");
+        let objectives = [annotation.objectives];
+        let image = |value: &i32| Image { bytes: value.to_le_bytes().into(), pointers: Vec::new() };
+        let test = Test {
+            function: "f".into(),
+            objects: Vec::new(),
+            args: args.iter().map(image).collect(),
+            globals: Vec::new(),
+            externals: Vec::new(),
+        };
+        let foresight = Foresight::new(&program, &objectives, false);
+        let run = foresight.run(&test, &Options::default()).expect("it suits the program");
+        let shown =
+            run.covered[0].iter().map(|label| format!("{:?}", objectives[0].labels[*label].site));
+        (shown.collect(), run.outcome.end)
+    }
+
+    /// `f(x) { <mark> q = 1 / x; <mark> return; }`
+    fn divides() -> Sample {
+        let mut sample = Sample::new("f");
+        let int = sample.int();
+        let (x, q) = (sample.param("x", int), sample.var("q", int));
+        sample.mark();
+        let (one, by) = (sample.constant(1), sample.read(x));
+        let value = sample.expr(Expr::Binary(BinOp::DivS, one, by));
+        sample.stmt(Stmt::Assign { dst: q, value });
+        sample.mark();
+        sample
+    }
+
+    #[test]
+    fn labels_after_a_fault_are_not_foreseen() {
+        let (all, end) = foresee(divides(), &[2]);
+        assert_eq!((all.len(), end), (2, End::Returned));
+        let (before, end) = foresee(divides(), &[0]);
+        assert_eq!((before, end), (all[..1].to_vec(), End::Trapped(TrapKind::DivisionByZero)));
+    }
+
+    /// `f() { <mark> r = q; <mark> if (r == 0) { <mark> } return; }`, `q` never being written.
+    fn uses_what_was_never_written() -> Sample {
+        let mut sample = Sample::new("f");
+        let int = sample.int();
+        let (q, r) = (sample.var("q", int), sample.var("r", int));
+        sample.mark();
+        let value = sample.read(q);
+        sample.stmt(Stmt::Assign { dst: r, value });
+        sample.mark();
+        let (moved, zero) = (sample.read(r), sample.constant(0));
+        let cond = sample.expr(Expr::Cmp(CmpOp::Eq, moved, zero));
+        let body = &mut sample.body;
+        let mark = body.marks.push(Mark { kind: MarkKind::Statement, span: body.source.body });
+        let stmts = vec![body.stmts.push(Stmt::Mark(mark))];
+        let arm = body.blocks.push(Block { stmts, term: Terminator::Return(None) });
+        let join = body.blocks.push(Block { stmts: Vec::new(), term: Terminator::Return(None) });
+        body.blocks[body.entry].term =
+            Terminator::Branch { cond, then_to: arm, else_to: join, origin: None };
+        sample
+    }
+
+    #[test]
+    fn labels_after_a_use_of_what_was_never_written_are_not_foreseen() {
+        let (covered, end) = foresee(uses_what_was_never_written(), &[]);
+        assert_eq!((covered.len(), end), (2, End::Returned), "{covered:?}");
+    }
+}
