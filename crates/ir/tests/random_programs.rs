@@ -309,7 +309,11 @@ impl Observer for Events {
         for (id, condition) in decision.conditions.iter() {
             let known = event.values[id.index()] != Truth::Unknown;
             let was_reached = event.reached[id.index()].is_some();
-            assert_eq!(known, was_reached || condition.purity == Purity::Pure);
+            let has_value = || {
+                let value = view.eval(&view.body().exprs, condition.expr);
+                condition.purity == Purity::Pure && value.is_ok_and(|value| !value.uninitialised)
+            };
+            assert_eq!(known, was_reached || has_value());
             self.unreached += usize::from(!was_reached);
         }
         self.count += 1;
