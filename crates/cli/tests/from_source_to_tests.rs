@@ -231,3 +231,61 @@ fn a_decision_whose_value_is_an_operand_is_measured_with_the_expression_around_i
     assert_eq!(figures(&place.json("t.json"), "f", "dc"), [2, 2, 0, 0, 0]);
     assert_eq!(figures(&place.json("t.json"), "f", "wm")[4], 0);
 }
+
+#[test]
+fn the_test_of_a_conditional_without_a_middle_is_a_decision_and_keeps_its_value() {
+    let place = Workplace::with(
+        "struct bits { unsigned low : 3; };
+static int calls;
+static int next(int x) { calls++; return x - 4; }
+long number(int x) { return next(x) ?: 100; }
+int pointed(int *p) { static int zero = 9; return *(p ?: &zero); }
+int boolean(int a, int b) { return (a > 3 && b < 2) ?: 5; }
+int nested(int a, int b) { return (a ?: b) ?: 7; }
+long field(struct bits s, int n) { return (s.low ?: n - 9) + 1L; }
+double real(double d) { return d ?: -1.0; }
+",
+    );
+    place.done("gen unit.c -c dc,cc,mcc,wm,stmt -o tests --json gen.json");
+    place.done("cover unit.c -c dc,cc,mcc,wm,stmt --tests tests --json cover.json");
+    let (found, measured) = (place.json("gen.json"), place.json("cover.json"));
+    for (function, decisions, conditions) in [
+        ("number", 1, 1),
+        ("pointed", 1, 1),
+        ("boolean", 1, 2),
+        ("nested", 2, 2),
+        ("field", 1, 1),
+        ("real", 1, 1),
+    ] {
+        let all = |count: u64| [2 * count, 2 * count, 0, 0, 0];
+        assert_eq!(figures(&found, function, "dc"), all(decisions), "{function}");
+        assert_eq!(figures(&found, function, "cc"), all(conditions), "{function}");
+        for criterion in ["dc", "cc", "mcc", "wm", "stmt"] {
+            let (found, measured) =
+                (figures(&found, function, criterion), figures(&measured, function, criterion));
+            assert_eq!(found[..2], measured[..2], "{function} {criterion}");
+        }
+    }
+    for test in place.json("tests/tests.json")["tests"].as_array().unwrap() {
+        let arg = |name: &str| test["args"][name].as_i64().unwrap();
+        let result = test["expected"]["result"].as_i64();
+        let or = |value: i64, other: i64| if value != 0 { value } else { other };
+        match test["function"].as_str().unwrap() {
+            "number" => {
+                let value = i64::from((arg("x") as i32).wrapping_sub(4));
+                assert_eq!(result, Some(or(value, 100)));
+            }
+            "boolean" => {
+                let value = i64::from(arg("a") > 3 && arg("b") < 2);
+                assert_eq!(result, Some(or(value, 5)));
+            }
+            "nested" => assert_eq!(result, Some(or(or(arg("a"), arg("b")), 7))),
+            "field" => {
+                let low = test["args"]["s"]["low"].as_i64().unwrap();
+                let other = i64::from((arg("n") as i32).wrapping_sub(9));
+                assert_eq!(result, Some(or(low, other) + 1), "{test}");
+            }
+            _ => {}
+        }
+    }
+}

@@ -84,6 +84,9 @@ pub struct DecisionSite {
     pub span: Span,
     /// The text of each condition, in the order of their ids.
     pub conditions: Vec<Span>,
+    /// Whether the value of the text is used beside its truth, as in `a ?: b`: what records the
+    /// outcome must keep it. Such a decision has one condition, which is its whole text.
+    pub keeps_value: bool,
 }
 
 /// Where a switch stands.

@@ -373,6 +373,9 @@ impl<'a, 'p> Watch<'a, 'p> {
         let function = self.number;
         let first = self.add_cells(id, &recording);
         let mut edit = DecisionEdit::new(id, decision, self.request, site, recording, first);
+        if site.keeps_value && tests_bits(self.body, decision) {
+            edit.promote();
+        }
         for label in hooked {
             let pred = &objectives.labels[label].pred;
             let cell = self.plan.cells.len();
@@ -649,6 +652,24 @@ fn root_text(body: &Body, id: RootId, before: &str, text: &str) -> String {
         }
         _ => format!("({{ {before}{text}; }})"),
     }
+}
+
+/// Whether a decision tests a value that was kept and is a bit-field's.
+fn tests_bits(body: &Body, decision: &lydian_ir::Decision) -> bool {
+    let mut kept = Vec::new();
+    for condition in decision.conditions.values() {
+        let mut work = vec![condition.expr];
+        while let Some(expr) = work.pop() {
+            match &body.exprs[expr] {
+                Expr::Local(local) => kept.push(*local),
+                other => other.for_each_operand(|operand| work.push(operand)),
+            }
+        }
+    }
+    body.stmts.values().any(|stmt| match stmt {
+        Stmt::Assign { dst, value } => kept.contains(dst) && reads_bits(body, *value),
+        _ => false,
+    })
 }
 
 fn reads_bits(body: &Body, expr: lydian_ir::ExprId) -> bool {

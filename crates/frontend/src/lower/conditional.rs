@@ -2,7 +2,7 @@
 
 use lydian_base::Span;
 use lydian_ir::source::{Point, RootKind};
-use lydian_ir::{ExprId, LocalId, Terminator};
+use lydian_ir::{BlockId, ExprId, LocalId, Terminator};
 
 use super::builder::FunctionLowering;
 use super::{Lowering, Unsupported};
@@ -68,8 +68,7 @@ impl FunctionLowering<'_, '_> {
         Ok(())
     }
 
-    /// GNU's `a ?: b`. Its test is no decision: rewriting the text of `a` to record a truth value
-    /// would lose the value.
+    /// GNU's `a ?: b`. Its test is a decision as that of `a ? a : b` would be.
     pub(super) fn binary_conditional(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
         let unit = self.unit;
         let expr = &unit.exprs[e];
@@ -77,21 +76,15 @@ impl FunctionLowering<'_, '_> {
             return Err(Unsupported::new("this conditional", expr.span));
         };
         let temp = self.temp(expr.ty.ty, expr.span)?;
-        let (value, frame) = self.framed(|l| l.rvalue(common))?;
-        let common_text = self.text(common);
-        let (stmt, first) = self.keep(value, unit.exprs[common].ty.ty, common_text)?;
-        self.root(Point::Stmt(stmt), value, RootKind::Value, common_text, frame);
-        let first = self.read(first);
-        self.opaque.insert(common, first);
-        let cond = self.apart(|l| l.rvalue(condition))?;
-        let cond = self.test(cond);
         let (then_block, else_block, join) = (self.new_block(), self.new_block(), self.new_block());
-        self.terminate_user(Terminator::Branch {
-            cond,
-            then_to: then_block,
-            else_to: else_block,
-            origin: None,
-        });
+        let is_constant = self.module.constant_truth(common).is_some();
+        if !is_constant && self.kept_boolean(common, then_block, else_block)? {
+            let scalar = self.scalar(unit.exprs[common].ty.ty, unit.exprs[common].span)?;
+            let one = self.constant(scalar.ty, 1);
+            self.opaque.insert(common, one);
+        } else {
+            self.kept_value(common, condition, then_block, else_block)?;
+        }
         self.start(then_block);
         let value = self.apart(|l| l.rvalue(then))?;
         self.emit(lydian_ir::Stmt::Assign { dst: temp, value });
@@ -102,6 +95,32 @@ impl FunctionLowering<'_, '_> {
         self.start(join);
         self.capture(self.text(e), temp);
         Ok(self.read(temp))
+    }
+
+    /// Evaluates `a` of `a ?: b`, which is not Boolean, once, and branches on whether it is zero.
+    fn kept_value(
+        &mut self,
+        common: ast::ExprId,
+        condition: ast::ExprId,
+        then_to: BlockId,
+        else_to: BlockId,
+    ) -> Lowering<()> {
+        let text = self.text(common);
+        let (value, frame) = self.framed(|l| l.rvalue(common))?;
+        let (stmt, first) = self.keep(value, self.unit.exprs[common].ty.ty, text)?;
+        self.root(Point::Stmt(stmt), value, RootKind::Value, text, frame);
+        let first = self.read(first);
+        self.opaque.insert(common, first);
+        let cond = self.apart(|l| l.rvalue(condition))?;
+        let cond = self.test(cond);
+        match self.module.constant_truth(common) {
+            Some(_) => {
+                let term = Terminator::Branch { cond, then_to, else_to, origin: None };
+                self.terminate_user(term);
+            }
+            None => self.kept_decision(common, cond, then_to, else_to),
+        }
+        Ok(())
     }
 
     /// The value of `a` in `a ?: b`.

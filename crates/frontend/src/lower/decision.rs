@@ -179,6 +179,58 @@ impl FunctionLowering<'_, '_> {
         }
     }
 
+    /// Branches on a Boolean expression whose value, 0 or 1, is used beside its truth. False if it
+    /// is not Boolean.
+    pub(super) fn kept_boolean(
+        &mut self,
+        e: ast::ExprId,
+        then_to: BlockId,
+        else_to: BlockId,
+    ) -> Lowering<bool> {
+        let Some(node) = self.boolean_value(e) else { return Ok(false) };
+        self.decide(e, node.simplified(), DecisionKind::Control, then_to, else_to)?;
+        Ok(true)
+    }
+
+    /// Branches on the truth `cond` of an expression whose value is kept: a decision of one
+    /// condition.
+    pub(super) fn kept_decision(
+        &mut self,
+        e: ast::ExprId,
+        cond: ExprId,
+        then_to: BlockId,
+        else_to: BlockId,
+    ) {
+        use lydian_base::EntityId;
+        let span = self.text(e);
+        self.note_span(cond, span);
+        let condition = ConditionId::from_index(0);
+        let new = self.body.decisions.next_id();
+        let id = self.journals.decision(new);
+        if id == new {
+            let conditions = [Condition { expr: cond, purity: Purity::Pure, span }];
+            self.body.decisions.push(Decision {
+                kind: DecisionKind::Control,
+                tree: BoolTree::Cond(condition),
+                conditions: conditions.into_iter().collect(),
+                span,
+            });
+            let conditions = vec![span];
+            let site = DecisionSite { decision: id, span, conditions, keeps_value: true };
+            self.body.source.decisions.push(site);
+        }
+        let origin = BranchOrigin {
+            decision: id,
+            condition,
+            begins: true,
+            then_outcome: Some(true),
+            else_outcome: Some(false),
+        };
+        let origin = Some(origin);
+        let term = Terminator::Branch { cond, then_to, else_to, origin };
+        self.within(span, |l| l.terminate_user(term));
+    }
+
     /// Lowers a decision; a tree without conditions is none, but a jump.
     fn decide(
         &mut self,
@@ -201,7 +253,8 @@ impl FunctionLowering<'_, '_> {
             let conditions = lydian_base::Arena::new();
             self.body.decisions.push(Decision { kind, tree: tree.clone(), conditions, span });
             let conditions = leaves.iter().map(|leaf| self.text(*leaf)).collect();
-            self.body.source.decisions.push(DecisionSite { decision: id, span, conditions });
+            let site = DecisionSite { decision: id, span, conditions, keeps_value: false };
+            self.body.source.decisions.push(site);
         }
         let lowered = Lowered { id, leaves: &leaves };
         let then_exit = Exit { block: then_to, outcome: Some(true) };

@@ -358,7 +358,8 @@ impl<'a> BodyPrinter<'a> {
         }
         for site in &source.decisions {
             let spans = list(site.conditions.iter().map(|span| listed(*span)));
-            let text = format!("decision {}{} ({spans})", site.decision, span(site.span));
+            let keeps = if site.keeps_value { " keeps" } else { "" };
+            let text = format!("decision {}{} ({spans}){keeps}", site.decision, span(site.span));
             line(&mut self.out, format_args!("    {text}"));
         }
         for site in &source.switches {

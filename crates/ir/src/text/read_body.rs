@@ -506,7 +506,9 @@ impl Draft {
                 "decision" => {
                     let (decision, span) = (reader.id("d")?, reader.span()?);
                     let conditions = reader.list(Reader::span)?;
-                    self.source.decisions.push(DecisionSite { decision, span, conditions });
+                    let keeps_value = reader.take_word("keeps");
+                    let site = DecisionSite { decision, span, conditions, keeps_value };
+                    self.source.decisions.push(site);
                 }
                 "switch" => {
                     let (block, operand) = (reader.id("bb")?, reader.span()?);

@@ -254,6 +254,7 @@ impl Soup {
             decision: soup.id(),
             span: soup.span(),
             conditions: soup.many(Self::span),
+            keeps_value: soup.coin(),
         });
         source.switches = self.many(|soup| SwitchSite {
             block: soup.id(),

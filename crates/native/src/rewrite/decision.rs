@@ -45,6 +45,10 @@ pub(super) struct DecisionEdit {
     /// Whether a condition's text holds records of its own, which must be passed only where the
     /// condition is reached.
     in_place: bool,
+    /// Whether the value of the text must be kept beside the outcome.
+    keeps_value: bool,
+    /// Whether that value is to be promoted, as that of a bit-field is.
+    promoted: bool,
 }
 
 /// A mutant of a condition.
@@ -92,7 +96,14 @@ impl DecisionEdit {
             captures: vec![Vec::new(); site.conditions.len()],
             hooks: vec![String::new(); site.conditions.len()],
             in_place: false,
+            keeps_value: site.keeps_value,
+            promoted: false,
         }
+    }
+
+    /// Says that the value which is kept is a bit-field's.
+    pub(super) fn promote(&mut self) {
+        self.promoted = true;
     }
 
     /// Adds a label that speaks of mutants or of the state: `cell` is set at an outcome where the
@@ -103,6 +114,9 @@ impl DecisionEdit {
         cell: usize,
         hooks: &mut Hooks<'_>,
     ) -> Result<(), String> {
+        if self.keeps_value {
+            return Err("its decision's text is used for its value too".to_owned());
+        }
         let before = self.mutants.len();
         let mut writer = RailWriter::default();
         let mut leaves = EventLeaves { edit: self, hooks, cell };
@@ -187,7 +201,11 @@ impl DecisionEdit {
             && !self.late().is_empty()
     }
 
+    /// Whether the conditions' values are noted.
     fn keeps_values(&self) -> bool {
+        if self.keeps_value {
+            return false;
+        }
         !self.judged.is_empty()
             || matches!(self.recording, Recording::Vector { .. } | Recording::Wide(_))
     }
@@ -242,6 +260,9 @@ impl DecisionEdit {
 
     /// The decision, `inner` being its text with its conditions rendered.
     pub(super) fn render(&self, inner: &str) -> String {
+        if self.keeps_value {
+            return self.render_kept(inner);
+        }
         if !self.keeps_values() {
             return match &self.recording {
                 Recording::Outcome(labels) => self.render_outcome(inner, labels),
@@ -264,6 +285,19 @@ impl DecisionEdit {
             self.record(),
             self.judge()
         )
+    }
+
+    /// The one condition is the whole text: its cell is the first one or the next.
+    fn render_kept(&self, inner: &str) -> String {
+        let promotion = if self.promoted { "+" } else { "" };
+        match self.recording {
+            Recording::Nothing | Recording::Wide(_) => inner.to_owned(),
+            Recording::Outcome(_) | Recording::Vector { .. } => format!(
+                "({{ __auto_type lydian_k = {promotion}({inner}); lydian_hit[{} + (lydian_k ? 1 : 0)] = 1; \
+                 lydian_k; }})",
+                self.first
+            ),
+        }
     }
 
     fn render_outcome(&self, inner: &str, labels: &[Vec<lydian_objective::LabelId>; 2]) -> String {

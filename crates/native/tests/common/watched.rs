@@ -78,7 +78,8 @@ impl Watched {
         let conditions = conditions.collect();
         let kind = DecisionKind::Control;
         let decision = body.decisions.push(Decision { kind, tree, conditions, span });
-        body.source.decisions.push(DecisionSite { decision, span, conditions: spans });
+        let site = DecisionSite { decision, span, conditions: spans, keeps_value: false };
+        body.source.decisions.push(site);
     }
 
     pub fn mark(&mut self, words: &str, style: MarkStyle) -> MarkId {
