@@ -112,7 +112,8 @@ fn sites(body: &Body) -> Vec<Around> {
     }
     for site in &source.decisions {
         around(site.span, "(", ")");
-        site.conditions.iter().for_each(|condition| around(*condition, "(!!(", "))"));
+        let truth = if site.keeps_value { ("(", ")") } else { ("(!!(", "))") };
+        site.conditions.iter().for_each(|condition| around(*condition, truth.0, truth.1));
     }
     source.switches.iter().for_each(|site| around(site.operand, "(", ")"));
     for root in source.roots.values().filter(|root| root.rewritable) {
