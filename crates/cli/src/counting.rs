@@ -103,7 +103,7 @@ impl<'a> Counting<'a> {
             _ if !as_given => Standing::NotFollowed,
             _ if run.uninitialised.is_some() => Standing::Undefined,
             End::Trapped(_) => Standing::Undefined,
-            End::Stopped(_) | End::TooDeep(_) => Standing::NotFollowed,
+            End::Stopped(_) | End::TooDeep(_) | End::Unknown(_) => Standing::NotFollowed,
             End::Returned | End::Exited(_) | End::NoReturn(_) => Standing::Defined,
         }
     }

@@ -336,7 +336,7 @@ fn a_test_that_contradicted_a_claim_is_not_given_back_until_it_is_confirmed() {
         let tests = ledger.tests(F, &scope(code, "other"), &types().0).expect("tests");
         tests.into_iter().map(|stored| stored.hash).collect()
     };
-    assert_eq!(given(&ledger, "code"), [good.clone()]);
+    assert_eq!(given(&ledger, "code"), std::slice::from_ref(&good));
     assert_eq!(given(&ledger, "edited code"), [good.clone(), bad.clone()]);
     add(&mut ledger, &here, &keys[1], &Evidence::Measured { test: bad.clone() });
     assert_eq!(given(&ledger, "code"), [good, bad]);
