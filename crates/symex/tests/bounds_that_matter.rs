@@ -155,6 +155,20 @@ fn an_address_that_is_used_as_a_number_meets_the_bound() {
 }
 
 #[test]
+fn that_two_pointers_differ_is_a_bound_where_they_are_compared() {
+    let text = "int f(const int *p, const int *q) { if (p == q) return 1; return *p + *q; }";
+    let object = "[function.f.places]\n\"q\" = { kind = \"object\" }\n\"p\" = { kind = \"object\"";
+    let with = |more: &str| {
+        let settings = Settings::from_toml_str(&format!("{object}{more} }}\n"));
+        explore_c_with(text, "f", &BRANCHES, &config(), settings.expect("settings")).summary
+    };
+    let (apart, alias) = (with(""), with(", alias = [\"q\"]"));
+    assert_eq!(apart.bounds, ["p and q are different objects"]);
+    assert!(!apart.left.is_empty());
+    assert_eq!((alias.bounds, alias.left), (Vec::new(), Vec::new()));
+}
+
+#[test]
 fn what_other_files_give_has_bounds_too() {
     let table = "extern int table[]; int f(int i) { if (i < 0) return 0;
         if (table[i] == 3 && i > 300) return 1; return 2; }";

@@ -126,6 +126,7 @@ impl Engine<'_, '_> {
             }
             let from = self.resolve(state, arg)?;
             if slot.size > 0 {
+                self.note_access(state, &from, slot.size, false);
                 state.memory.access_traps(&mut self.pool, &from, slot.size, false, &mut traps);
             }
             values.push(Passed::From(from));

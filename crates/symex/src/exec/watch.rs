@@ -15,7 +15,7 @@ use super::explore::Engine;
 use super::query::Feasible;
 use super::state::State;
 use crate::inputs::{Bound, Reach};
-use crate::memory::{Candidate, Memory, ObjectId, Offset, Region, Resolution};
+use crate::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
 
 /// After so many questions to the solver a suspicion counts as confirmed.
 const MOST_QUESTIONS: u32 = 4096;
@@ -43,6 +43,8 @@ pub(super) struct Watch {
     open: usize,
     /// Conditions under which a bound is met, to be asked about.
     suspicions: Vec<(Term, usize)>,
+    /// Pairs of objects of the inputs whose pointers were compared, as sentences.
+    told_apart: Vec<String>,
     /// What must hold for the accesses that are noted now to happen.
     pub(super) guard: Option<Term>,
     questions: u32,
@@ -72,6 +74,7 @@ impl Watch {
                 sentences.push(watched.bound.sentence.clone());
             }
         }
+        sentences.extend(self.told_apart.iter().cloned());
         sentences
     }
 
@@ -214,14 +217,15 @@ impl Watch {
         [a, b]: [Term; 2],
         equality: bool,
     ) {
-        if self.open == 0 {
-            return;
-        }
         let (Some(a), Some(b)) = (constants(pool, a), constants(pool, b)) else {
             return self.meet_all();
         };
         let (of_a, of_b) = (pointed_to(memory, &a), pointed_to(memory, &b));
         if of_a.is_empty() || of_b.is_empty() {
+            return;
+        }
+        self.tell_apart(memory, &of_a, &of_b);
+        if self.open == 0 {
             return;
         }
         let one = of_a.len() == 1 && of_a == of_b;
@@ -232,6 +236,32 @@ impl Watch {
         }
         self.meet_objects(memory, &of_a);
         self.meet_objects(memory, &of_b);
+    }
+
+    /// Two pointers of the inputs that can never lead to the same object are compared. Nobody said
+    /// that they cannot, unless an alias was stated.
+    fn tell_apart(
+        &mut self,
+        memory: &Memory,
+        of_a: &[Option<ObjectId>],
+        of_b: &[Option<ObjectId>],
+    ) {
+        if of_a.iter().any(|object| of_b.contains(object)) {
+            return;
+        }
+        for a in of_a.iter().flatten().map(|object| memory.object(*object)) {
+            for b in of_b.iter().flatten().map(|object| memory.object(*object)) {
+                let outside = |kind| matches!(kind, ObjectKind::Input | ObjectKind::Global);
+                let inputs = [a.kind, b.kind].contains(&ObjectKind::Input);
+                if !inputs || !outside(a.kind) || !outside(b.kind) {
+                    continue;
+                }
+                let sentence = format!("{} and {} are different objects", a.name, b.name);
+                if !self.told_apart.contains(&sentence) {
+                    self.told_apart.push(sentence);
+                }
+            }
+        }
     }
 
     /// Notes that the program uses an address, if it is one, as a number.

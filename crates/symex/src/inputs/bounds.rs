@@ -44,6 +44,8 @@
 //! - *Addresses as numbers*: a pointer that is converted to an integer, the order or distance of
 //!   pointers into different objects, an address that only its value leads to an object. These
 //!   meet the bounds of the objects concerned, or all of them.
+//! - *That two objects of the inputs are two*: a plan makes no aliases that the user did not state.
+//!   Where a path compares pointers to two of them, that is kept as a bound of its own.
 //!
 //! What cannot: comparing or subtracting pointers into the same object, since both runs have them
 //! at the same distance from its start; a pointer to an undefined function, which returns any value
