@@ -289,3 +289,27 @@ double real(double d) { return d ?: -1.0; }
         }
     }
 }
+
+#[test]
+fn thread_local_variables_are_inputs_and_begin_each_test_anew() {
+    let place = Workplace::with(
+        "extern __thread int shared;
+__thread int shared = 4;
+static _Thread_local int own __attribute__((tls_model(\"initial-exec\")));
+int f(int x)
+{
+    static __thread int calls;
+    if (++calls > 1) return -1;
+    if (shared == 77) return own + calls;
+    own = x;
+    return shared++;
+}
+",
+    );
+    place.done("gen unit.c -c dc -o tests --json gen.json");
+    place.done("cover unit.c -c dc --tests tests --json cover.json");
+    for table in ["gen.json", "cover.json"] {
+        // No test comes second: only the decision on `shared` goes both ways.
+        assert_eq!(figures(&place.json(table), "f", "dc")[..2], [4, 3], "{table}");
+    }
+}

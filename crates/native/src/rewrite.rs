@@ -33,6 +33,7 @@ mod decision;
 mod hooks;
 mod labels;
 mod rails;
+mod thread_locals;
 mod tree;
 mod vectors;
 
@@ -57,6 +58,7 @@ pub struct RewriteRequest<'a> {
 pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     let mut plan = Plan::default();
     let mut edits = static_locals(request);
+    edits.extend(thread_locals::made_plain(request));
     labels::of_unwatched(request, &mut edits);
     let mut functions = Vec::new();
     for (index, objectives) in request.watched.iter().enumerate() {
@@ -98,6 +100,8 @@ fn prelude(request: &RewriteRequest<'_>) -> String {
 enum Action {
     /// Text that is put in, at an empty span.
     Insert(String),
+    /// Text that is taken out, but for its lines.
+    Remove,
     /// A record at a mark.
     Mark { style: MarkStyle, record: String },
     /// The call of a label of the user's, with the record that takes its place.
@@ -144,7 +148,8 @@ fn static_locals(request: &RewriteRequest<'_>) -> Vec<Edit<Action>> {
     starts.dedup();
     let is_declaration = |at: &u32| {
         let text = request.map.text().get(*at as usize..).unwrap_or("");
-        text.starts_with("static") || text.starts_with("const")
+        let thread_local = ["_Thread_local", "thread_local", "__thread"];
+        ["static", "const"].iter().chain(&thread_local).any(|word| text.starts_with(word))
     };
     let insert = |at: u32| Edit {
         span: Span::new(at, at),
@@ -544,6 +549,7 @@ fn refuse(
             (*function, Site::Decision(found.decisions[*index].id))
         }
         Action::Insert(_)
+        | Action::Remove
         | Action::Mark { .. }
         | Action::Label { .. }
         | Action::Switch { .. }
@@ -570,6 +576,7 @@ impl Renderer<'_> {
     fn render(&self, node: &Node<Action>) -> String {
         match &node.action {
             Action::Insert(text) => text.clone(),
+            Action::Remove => labels::lines_of(self.request.map.slice(node.span)),
             Action::Mark { style, record } => mark(*style, record, &self.inside(node)),
             Action::Label { style, record } => {
                 labels::in_place_of(*style, record, self.request.map.slice(node.span))

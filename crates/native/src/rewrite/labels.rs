@@ -52,7 +52,7 @@ pub(super) fn in_place_of(style: MarkStyle, record: &str, text: &str) -> String 
 }
 
 /// The ends of the lines of a text, and its line markers.
-fn lines_of(text: &str) -> String {
+pub(super) fn lines_of(text: &str) -> String {
     let mut kept = String::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let is_marker = index > 0 && line.trim_start().starts_with('#');
