@@ -42,30 +42,31 @@ fn an_unknown_function_gets_a_suggestion() {
     place.refused("gen unit.c --function zzz", 3, &["`zzz`", "lydian objectives unit.c"]);
 }
 
-const ASSEMBLY: &str = "\
+/// `odd` computes with a type that is not supported.
+const UNSUPPORTED: &str = "\
 int plain(int x) { return x > 3; }
 int odd(int x)
 {
-    __asm__(\"incl %0\" : \"+r\"(x));
-    return x > 3 && x < 9;
+    __float128 wide = x;
+    return wide > 3 && x < 9;
 }
 int tested(int x) { if (x > 3) return 1; return 0; }
 ";
 
 #[test]
-fn inline_assembly_leaves_out_one_function_and_the_others_go_on() {
-    let place = Workplace::with(ASSEMBLY);
+fn an_unsupported_construct_leaves_out_one_function_and_the_others_go_on() {
+    let place = Workplace::with(UNSUPPORTED);
     let ran = place.done("gen unit.c -c dc --json t.json");
-    ran.says(0, &["warning[unsupported-construct]", "unit.c:4:5", "assembly", "odd"]);
+    ran.says(0, &["warning[unsupported-construct]", "unit.c:4:", "__float128", "odd"]);
     assert_eq!(figures(&place.json("t.json"), "tested", "dc"), [2, 2, 0, 0, 0]);
 }
 
 #[test]
-fn inline_assembly_alone_ends_with_its_own_code() {
-    let place = Workplace::with(ASSEMBLY);
-    place.refused("gen unit.c --function odd", 4, &["unit.c:4:5", "odd", "nothing-supported"]);
+fn an_unsupported_function_alone_ends_with_its_own_code() {
+    let place = Workplace::with(UNSUPPORTED);
+    place.refused("gen unit.c --function odd", 4, &["unit.c:4:", "odd", "nothing-supported"]);
     let ran = place.done("gen unit.c --function tested -c dc");
-    assert!(!ran.err.contains("unit.c:4:5"), "odd was not asked for: {ran}");
+    assert!(!ran.err.contains("unit.c:4:"), "odd was not asked for: {ran}");
     assert!(ran.err.contains("1 more unsupported construct is outside"), "{ran}");
 }
 
@@ -75,12 +76,24 @@ fn what_headers_have_that_is_not_supported_is_only_counted() {
         Workplace::with("#include \"odd.h\"\nint f(int x) { if (x) return 1; return 0; }\n");
     place.write(
         "odd.h",
-        "static inline int a(int x) { __asm__(\"incl %0\" : \"+r\"(x)); return x; }\n\
-         static inline int b(int x) { __asm__(\"decl %0\" : \"+r\"(x)); return x; }\n",
+        "static inline int a(int x) { return (__float128)x > 3; }\n\
+         static inline int b(int x) { return (__float128)x < 3; }\n",
     );
     let ran = place.done("gen unit.c -c dc");
     assert!(!ran.err.contains("odd.h"), "{ran}");
     assert!(ran.err.contains("2 more unsupported constructs are outside"), "{ran}");
+}
+
+#[test]
+fn a_function_with_inline_assembly_gets_a_warning_and_tests_that_are_measured() {
+    let place = Workplace::with(
+        "int odd(int x)\n{\n    __asm__(\"incl %0\" : \"+r\"(x));\n    \
+         return x > 3 && x < 9;\n}\n",
+    );
+    let ran = place.done("gen unit.c -c dc --json t.json");
+    ran.says(0, &["warning[inline-assembly]", "unit.c:3:5", "odd"]);
+    let [objectives, _, infeasible, _, _] = figures(&place.json("t.json"), "odd", "dc");
+    assert_eq!((objectives, infeasible), (2, 0));
 }
 
 #[test]
