@@ -302,9 +302,6 @@ pub enum Uncallable {
     /// It is not a function of the program, or has no body.
     #[error("it is not defined")]
     Undefined,
-    /// It takes a variable number of arguments.
-    #[error("it takes a variable number of arguments")]
-    Variadic,
     /// A type in its signature has no size or no name.
     #[error("a type in its signature cannot be written: `{0}`")]
     Type(String),
@@ -320,12 +317,10 @@ pub(crate) const RESULT_LIMIT: u64 = 1 << 16;
 pub(crate) fn entry(program: &Program, id: FuncId) -> Result<(Entry, String), Uncallable> {
     let function = program.functions.get(id).ok_or(Uncallable::Undefined)?;
     let types = &program.types;
-    let CType::Function { result, params, variadic } = types.get(function.ty) else {
+    // A variadic function is called with its fixed arguments alone.
+    let CType::Function { result, params, .. } = types.get(function.ty) else {
         return Err(Uncallable::Type(types.spell(function.ty, "")));
     };
-    if *variadic {
-        return Err(Uncallable::Variadic);
-    }
     let sized = |ty: CTypeId| {
         let nameless =
             matches!(types.get(ty), CType::Record(r) if types.records[*r].name.is_empty());

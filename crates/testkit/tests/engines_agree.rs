@@ -239,3 +239,15 @@ fn interpreter_native_runs_exploration_and_proofs_agree_on_random_functions() {
 fn engines_agree_on_small_functions_that_are_explored_completely() {
     check_all(seeds(0..6), |seed| cgen::small_function("f", seed));
 }
+
+/// Each construct of the language has a program of its own in `constructs`.
+#[test]
+fn engines_agree_on_every_construct_that_has_a_program() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constructs");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let texts: Vec<String> =
+        files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    check_all(0..texts.len() as u64, |seed| texts[seed as usize].clone());
+}
