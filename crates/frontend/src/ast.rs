@@ -16,9 +16,9 @@ mod fold;
 mod stmt;
 
 pub use decl::{
-    EnumConstant, EnumConstantId, EnumDecl, EnumId, FieldDecl, FieldRef, FunctionDecl, FunctionId,
-    LabelDecl, LabelId, RecordDecl, RecordId, RecordKind, TopLevel, TypedefDecl, TypedefId,
-    VarDecl, VarId, VarStorage,
+    Bound, BoundOwner, EnumConstant, EnumConstantId, EnumDecl, EnumId, FieldDecl, FieldRef,
+    FunctionDecl, FunctionId, LabelDecl, LabelId, RecordDecl, RecordId, RecordKind, TopLevel,
+    TypedefDecl, TypedefId, VarDecl, VarId, VarStorage,
 };
 pub use expr::{
     BinaryOp, CastKind, DeclRef, Expr, ExprId, ExprKind, FloatLiteral, InitList, StringLiteral,
@@ -27,6 +27,7 @@ pub use expr::{
 pub use stmt::{Assembly, AssemblyOperand, LocalDecl, Stmt, StmtId, StmtKind};
 
 use crate::ctypes::{CType, CTypes, QualType, Target};
+use indexmap::IndexMap;
 use lydian_base::Arena;
 
 /// A translation unit.
@@ -54,6 +55,9 @@ pub struct TranslationUnit {
     pub stmts: Arena<StmtId, Stmt>,
     /// All expressions.
     pub exprs: Arena<ExprId, Expr>,
+    /// The bounds of the variable length arrays in the types of variables and typedefs, from the
+    /// outermost in. A type that has such arrays and no entry is not supported.
+    pub bounds: IndexMap<BoundOwner, Vec<Bound>>,
     /// The declarations at file scope, in the order of the text.
     pub top_level: Vec<TopLevel>,
 }

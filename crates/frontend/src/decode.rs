@@ -9,6 +9,7 @@
 //! ([`crate::layout::records`]), the path of `offsetof` from the text, constants by folding.
 
 mod assembly;
+mod bounds;
 mod decl;
 mod expr;
 mod literal;
@@ -20,10 +21,14 @@ mod stream;
 mod tags;
 mod text_expr;
 
-use crate::ast::{EnumConstantId, ExprId, FieldRef, FunctionId, LabelId, TranslationUnit, VarId};
+use crate::ast::{
+    BoundOwner, EnumConstantId, ExprId, FieldRef, FunctionId, LabelId, TranslationUnit, VarId,
+};
 use crate::clang::ClangError;
 use crate::ctypes::{CType, QualType, Target};
 use crate::layout::records::RecordLayouts;
+use bounds::Bounds;
+pub(crate) use bounds::Insertions;
 use lydian_base::{SourceMap, Span};
 use node::{Id, Loc, Node, TypeRef};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -53,16 +58,23 @@ impl DecodeError {
     }
 }
 
-/// Decodes all that clang prints for the text of `source`.
+/// Decodes all that clang prints for the text of `source` with `given` put into it. Gives what must
+/// be put in for the bounds of variable length arrays to be known, too.
 pub(crate) fn decode(
     output: impl Read + Send,
     source: &SourceMap,
     target: Target,
-) -> Result<TranslationUnit, DecodeError> {
+    given: &Insertions,
+) -> Result<(TranslationUnit, Insertions), DecodeError> {
     let decode = || {
         let mut decoder = Decoder::new(source, target);
+        if !given.is_empty() {
+            decoder.scopes = Scopes::new(&given.apply(source.text()));
+            decoder.scopes.insertions = given.clone();
+            decoder.bounds.given = given.clone();
+        }
         stream::read_pieces(output, |piece| decoder.piece(piece))?;
-        Ok(decoder.unit)
+        Ok((decoder.unit, decoder.bounds.wanted))
     };
     stream::on_deep_stack(decode)?
 }
@@ -87,6 +99,10 @@ struct Decoder<'s> {
     aligned_typedefs: FxHashMap<Box<str>, u64>,
     /// The function whose body is being decoded.
     function: Option<FunctionId>,
+    /// Bounds of variable length arrays.
+    bounds: Bounds,
+    /// The declarations whose types have such bounds, by name; a later one hides an earlier one.
+    bound_names: FxHashMap<Box<str>, BoundOwner>,
     /// The common operands of `?:`, by the id of clang's node.
     opaque: FxHashMap<Id, ExprId>,
 }
@@ -109,6 +125,8 @@ impl<'s> Decoder<'s> {
             listed_vars: FxHashSet::default(),
             aligned_typedefs: FxHashMap::default(),
             function: None,
+            bounds: Bounds::default(),
+            bound_names: FxHashMap::default(),
             opaque: FxHashMap::default(),
         }
     }
@@ -130,7 +148,8 @@ impl Decoder<'_> {
         match piece {
             Piece::Line(line) => self.layouts.line(line),
             Piece::Declaration(json) => {
-                let node: Node<'_> = parse(json)?;
+                let mut node: Node<'_> = parse(json)?;
+                self.bounds.given.lead_back(&mut node);
                 self.declaration(&node);
                 self.opaque.clear();
             }

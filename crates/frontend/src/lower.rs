@@ -40,6 +40,7 @@ mod stmt;
 mod types;
 mod user_label;
 mod variadic;
+mod vla;
 
 use lydian_base::{Diagnostic, SourceMap, Span};
 use lydian_ir::Program;

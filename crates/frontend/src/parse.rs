@@ -3,7 +3,7 @@
 use crate::ast::TranslationUnit;
 use crate::clang::{Clang, ClangError, Message, reject};
 use crate::compile_commands::CompileCommandsError;
-use crate::decode::decode;
+use crate::decode::{Insertions, decode};
 use crate::flags::{CompileFlags, FlagError};
 use crate::layout::target;
 use crate::preprocess::{Preprocessed, preprocess};
@@ -64,7 +64,8 @@ pub enum FrontendError {
 }
 
 /// Parses one source file: asks clang for the target, preprocesses, parses, decodes. Runs clang
-/// three times (five times with label comments). Constructs that are not modelled are
+/// three times (five times with label comments), and once more where there are variable length
+/// arrays. Constructs that are not modelled are
 /// `Unsupported` nodes in the tree; an error means that there is no tree.
 pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
     readable(&request.source)?;
@@ -89,11 +90,23 @@ pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
     ];
     arguments.extend(flags.for_parsing());
     arguments.extend(["-x", "cpp-output", "-"]);
-    let mut running = clang.start(&arguments, None, without_line_markers(source.text()))?;
-    let decoded = decode(&mut running.stdout, &source, target);
+    let text = without_line_markers(source.text());
+    let none = Insertions::default();
+    let mut running = clang.start(&arguments, None, text)?;
+    let decoded = decode(&mut running.stdout, &source, target.clone(), &none);
     let messages = running.finish(&clang)?;
     reject(&messages, |message| place_of(message, &source))?;
-    let ast = decoded.map_err(crate::decode::DecodeError::into_clang_error)?;
+    let (mut ast, wanted) = decoded.map_err(crate::decode::DecodeError::into_clang_error)?;
+    if !wanted.is_empty() {
+        // Where clang refuses the longer text, variable length arrays stay unsupported.
+        let text = without_line_markers(&wanted.apply(source.text()));
+        let mut running = clang.start(&arguments, None, text)?;
+        let decoded = decode(&mut running.stdout, &source, target, &wanted);
+        let messages = running.finish(&clang)?;
+        if let (Ok(()), Ok((with_bounds, _))) = (reject(&messages, |_| None), decoded) {
+            ast = with_bounds;
+        }
+    }
     Ok(ParsedUnit { ast, source, flags, diagnostics })
 }
 

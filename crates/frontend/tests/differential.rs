@@ -53,6 +53,7 @@ fn native(path: &Path, checks: &[String]) -> BTreeMap<String, u64> {
         .args(["-std=gnu17", "-fwrapv", "-O1", "-w", "-o"])
         .arg(&binary)
         .arg(&main)
+        .arg("-lm")
         .output()
         .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
@@ -158,6 +159,7 @@ fn rewritten(unit: &Unit) -> String {
 
 #[test]
 fn text_can_be_put_at_every_site_without_changing_what_is_computed() {
+    let mut any_condition = false;
     for path in programs() {
         let checks = checks(&path);
         let unit = unit(&path, ValueDecisions::WithOperators);
@@ -166,10 +168,11 @@ fn text_can_be_put_at_every_site_without_changing_what_is_computed() {
         // Line markers would lead messages away from the text that is compiled.
         let text: String =
             rewritten(&unit).split_inclusive('\n').filter(|line| !line.starts_with("# ")).collect();
-        assert!(text.contains("(!!("), "{}", path.display());
+        any_condition |= text.contains("(!!(");
         std::fs::write(&copy, text).unwrap();
         assert_eq!(native(&copy, &checks), native(&path, &checks), "{}", path.display());
     }
+    assert!(any_condition);
 }
 
 fn compare(value_decisions: ValueDecisions) {
@@ -180,7 +183,8 @@ fn compare(value_decisions: ValueDecisions) {
         assert!(!checks.is_empty(), "{}", path.display());
         let expected = native(&path, &checks);
         let unit = unit(&path, value_decisions);
-        let messages = unit.diagnostics.iter().map(|d| format!("{}: {}", path.display(), d.message));
+        let messages =
+            unit.diagnostics.iter().map(|d| format!("{}: {}", path.display(), d.message));
         differences.extend(messages);
         for check in &checks {
             compared += 1;
@@ -192,7 +196,7 @@ fn compare(value_decisions: ValueDecisions) {
         }
     }
     assert_eq!(differences, Vec::<String>::new());
-    assert!(compared > 30);
+    assert!(compared > 30 || std::env::var_os("LYDIAN_PROGRAMS").is_some());
 }
 
 #[test]

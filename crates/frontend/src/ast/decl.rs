@@ -248,6 +248,24 @@ pub struct TypedefDecl {
     pub in_system_header: bool,
 }
 
+/// A declaration whose type has variable length arrays.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BoundOwner {
+    /// A local variable or a parameter.
+    Var(VarId),
+    /// A typedef in a function.
+    Typedef(TypedefId),
+}
+
+/// How many elements a variable length array has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// The value of an expression when control passes the declaration.
+    Expr(ExprId),
+    /// The bound of this number of an earlier declaration.
+    Of(BoundOwner, usize),
+}
+
 /// A label of a function.
 #[derive(Clone, Debug)]
 pub struct LabelDecl {

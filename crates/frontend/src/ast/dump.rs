@@ -205,7 +205,7 @@ impl Dump<'_> {
             ExprKind::DesignatedInitUpdate { .. } => "update".into(),
             ExprKind::CompoundLiteral { file_scope: true, .. } => "static compound literal".into(),
             ExprKind::CompoundLiteral { .. } => "compound literal".into(),
-            ExprKind::TypeTrait { kind, value, argument } => match argument {
+            ExprKind::TypeTrait { kind, value, argument, .. } => match argument {
                 TraitArgument::Type(ty) => {
                     format!("{kind:?} {} = {}", unit.types.display(*ty), known(value))
                 }

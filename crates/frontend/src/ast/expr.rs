@@ -3,7 +3,7 @@
 //! The conversions of C are explicit: wherever a value changes its type, decays or is read from
 //! an lvalue, clang has put a [`ExprKind::Cast`].
 
-use super::decl::{EnumConstantId, FieldRef, FunctionId, LabelId, VarId};
+use super::decl::{Bound, EnumConstantId, FieldRef, FunctionId, LabelId, VarId};
 use super::stmt::StmtId;
 use crate::ctypes::QualType;
 use lydian_base::{Span, entity_id};
@@ -382,6 +382,8 @@ pub enum ExprKind {
         kind: TraitKind,
         /// Of what.
         argument: TraitArgument,
+        /// The bounds of variable length arrays in an argument that is a type.
+        bounds: Vec<Bound>,
         /// The value in bytes; `None` when it is not constant (a variable-length array) or the
         /// type is not supported.
         value: Option<u64>,

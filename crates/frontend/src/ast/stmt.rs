@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::decl::{LabelId, VarId};
+use super::decl::{LabelId, TypedefId, VarId};
 use super::expr::ExprId;
 use lydian_base::{Span, entity_id};
 
@@ -25,7 +25,9 @@ pub struct Stmt {
 pub enum LocalDecl {
     /// A variable: its storage says whether it is automatic, static or `extern`.
     Var(VarId),
-    /// A type, a function prototype or a static assertion: nothing is executed.
+    /// A typedef of a type with variable length arrays: their bounds are evaluated.
+    Typedef(TypedefId),
+    /// Another type, a function prototype or a static assertion: nothing is executed.
     NoEffect,
 }
 

@@ -2,7 +2,9 @@
 
 use super::Decoder;
 use super::node::{DeclRef as NodeRef, Node, TypeRef};
-use crate::ast::{DeclRef, FunctionDecl, FunctionId, TopLevel, VarDecl, VarId, VarStorage};
+use crate::ast::{
+    BoundOwner, DeclRef, FunctionDecl, FunctionId, TopLevel, VarDecl, VarId, VarStorage,
+};
 use crate::ctypes::{ArrayLength, CType, QualType};
 use lydian_base::Span;
 
@@ -103,6 +105,10 @@ impl Decoder<'_> {
         let outer = self.function.replace(id);
         let params: Vec<VarId> = params.map(|param| self.param(param, id)).collect();
         self.unit.functions[id].params = params;
+        match body {
+            Some(body) => self.ask_for_bounds(self.span(body).start + 1),
+            None => self.drop_bounds(),
+        }
         if let Some(body) = body {
             let body = self.stmt(body);
             self.unit.functions[id].body = Some(body);
@@ -154,6 +160,8 @@ impl Decoder<'_> {
     fn param(&mut self, node: &Node<'_>, function: FunctionId) -> VarId {
         let var = self.new_var(node, VarStorage::Param(function), true);
         self.vars.insert(node.id, var);
+        let name = node.name.as_deref().unwrap_or("");
+        self.note_bounds(BoundOwner::Var(var), name, node.ty.as_ref());
         var
     }
 
@@ -170,6 +178,7 @@ impl Decoder<'_> {
                 };
                 let var = self.new_var(node, storage, true);
                 self.unit.functions[function].locals.push(var);
+                self.note_bounds(BoundOwner::Var(var), name, node.ty.as_ref());
                 var
             }
             _ => self.global(node, name, !is_extern || init.is_some()),

@@ -345,11 +345,15 @@ impl Decoder<'_> {
             (None, None) => return None,
         };
         let of_typedef = node.argument.as_deref().and_then(|ty| self.typedef_alignment(ty));
+        let bounds = match &node.argument {
+            Some(ty) => self.bounds_of_argument(node, ty),
+            None => Vec::new(),
+        };
         let value = match (kind, of_typedef) {
             (TraitKind::AlignOf | TraitKind::PreferredAlignOf, Some(align)) => Some(align),
             _ => self.trait_value(kind, argument),
         };
-        Some(ExprKind::TypeTrait { kind, argument, value })
+        Some(ExprKind::TypeTrait { kind, argument, bounds, value })
     }
 
     fn trait_value(&self, kind: TraitKind, argument: TraitArgument) -> Option<u64> {

@@ -83,6 +83,9 @@ pub(crate) struct Node<'a> {
     #[serde(rename = "inline")]
     pub(crate) is_inline: bool,
     pub(crate) selected: bool,
+    /// Whether it stands in text that Lydian put in; set after reading.
+    #[serde(skip)]
+    pub(crate) inserted: bool,
 }
 
 /// A reference to a declaration, with enough to stand in for it.

@@ -4,6 +4,7 @@
 //! names a record without a tag by its typedef or by its place; both are kept here. Resolved
 //! strings are remembered, for as long as no local declaration can give them another meaning.
 
+use super::bounds::Insertions;
 use super::node::Id;
 use super::text_expr::type_of_text;
 use crate::ast::{EnumDecl, EnumId, RecordDecl, RecordId, RecordKind, TranslationUnit};
@@ -34,6 +35,8 @@ pub(super) struct Scopes {
     by_id: FxHashMap<Id, CType>,
     typedef_by_id: FxHashMap<Id, QualType>,
     line_starts: Vec<u32>,
+    /// What was put into the text whose lines these are.
+    pub(super) insertions: Insertions,
     remembered: FxHashMap<Box<str>, QualType>,
     /// The same while some local type hides or adds a name.
     remembered_locally: FxHashMap<Box<str>, QualType>,
@@ -50,6 +53,7 @@ impl Scopes {
             by_id: FxHashMap::default(),
             typedef_by_id: FxHashMap::default(),
             line_starts,
+            insertions: Insertions::default(),
             remembered: FxHashMap::default(),
             remembered_locally: FxHashMap::default(),
             local_types: 0,
@@ -83,6 +87,7 @@ impl Scopes {
 
     /// Line and column, both from 1, that clang prints for an offset.
     pub(super) fn line_and_column(&self, offset: u32) -> (u32, u32) {
+        let offset = self.insertions.longer_offset(offset);
         let line = self.line_starts.partition_point(|start| *start <= offset);
         let start = self.line_starts[line.saturating_sub(1)];
         (line as u32, offset - start + 1)
@@ -91,7 +96,8 @@ impl Scopes {
     /// The offset of a line and column that clang prints.
     pub(super) fn offset(&self, line: u32, column: u32) -> Option<u32> {
         let start = self.line_starts.get(line.checked_sub(1)? as usize)?;
-        start.checked_add(column.checked_sub(1)?)
+        let offset = start.checked_add(column.checked_sub(1)?)?;
+        Some(self.insertions.original_offset(offset))
     }
 
     pub(super) fn tag_by_id(&self, id: Id) -> Option<&CType> {

@@ -2,7 +2,9 @@
 
 use super::Decoder;
 use super::node::{Id, Node};
-use crate::ast::{ExprId, LabelDecl, LabelId, LocalDecl, Stmt, StmtId, StmtKind, VarStorage};
+use crate::ast::{
+    BoundOwner, ExprId, LabelDecl, LabelId, LocalDecl, Stmt, StmtId, StmtKind, VarStorage,
+};
 
 impl Decoder<'_> {
     /// Decodes a statement and everything below it.
@@ -74,7 +76,19 @@ impl Decoder<'_> {
 
     fn compound(&mut self, inner: &[Node<'_>]) -> StmtKind {
         self.scopes.enter();
-        let stmts = inner.iter().map(|stmt| self.stmt(stmt)).collect();
+        let mut stmts = Vec::with_capacity(inner.len());
+        for node in inner {
+            if node.inserted {
+                self.take_bounds(node);
+                continue;
+            }
+            let stmt = self.stmt(node);
+            stmts.push(stmt);
+            match node.kind {
+                "DeclStmt" => self.ask_for_bounds(self.unit.stmts[stmt].span.end),
+                _ => self.drop_bounds(),
+            }
+        }
         self.scopes.leave();
         StmtKind::Compound(stmts)
     }
@@ -120,6 +134,13 @@ impl Decoder<'_> {
                 match self.unit.vars[var].storage {
                     VarStorage::Global { .. } => LocalDecl::NoEffect,
                     _ => LocalDecl::Var(var),
+                }
+            }
+            "TypedefDecl" => {
+                let typedef = self.typedef(node);
+                match self.unit.bounds.contains_key(&BoundOwner::Typedef(typedef)) {
+                    true => LocalDecl::Typedef(typedef),
+                    false => LocalDecl::NoEffect,
                 }
             }
             _ => {

@@ -3,8 +3,8 @@
 use super::Decoder;
 use super::node::{Id, Node};
 use crate::ast::{
-    EnumConstant, EnumDecl, EnumId, FieldDecl, FieldRef, RecordDecl, RecordId, RecordKind,
-    TypedefDecl, TypedefId,
+    BoundOwner, EnumConstant, EnumDecl, EnumId, FieldDecl, FieldRef, RecordDecl, RecordId,
+    RecordKind, TypedefDecl, TypedefId,
 };
 use crate::ctypes::{CType, IntKind, QualType, TypeId};
 use crate::layout::records::RecordKey;
@@ -234,14 +234,18 @@ impl Decoder<'_> {
             self.aligned_typedefs.insert(name.into(), alignment);
         }
         let span = self.span(node);
-        self.unit.typedefs.push(TypedefDecl {
+        let id = self.unit.typedefs.push(TypedefDecl {
             name: name.into(),
             ty,
             written: node.ty.as_ref().map_or("", |ty| &ty.written).into(),
             alignment,
             span,
             in_system_header: self.is_system(node),
-        })
+        });
+        if !self.scopes.at_file_scope() {
+            self.note_bounds(BoundOwner::Typedef(id), name, node.ty.as_ref());
+        }
+        id
     }
 
     fn name_tagless(&mut self, tag: Id, name: &str) {

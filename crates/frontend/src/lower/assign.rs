@@ -273,15 +273,9 @@ impl FunctionLowering<'_, '_> {
         let (operand, operand_type) = update.operand;
         let target_type = self.unit.exprs[target].ty;
         if matches!(self.unit.ty(target_type), CType::Pointer(_)) {
-            let size = match self.unit.ty(target_type) {
-                CType::Pointer(pointee) => super::types::layout_of(self.unit, pointee.ty),
-                _ => None,
-            };
-            let Some(size) = size else {
-                return Err(Unsupported::new("arithmetic on this pointer", span));
-            };
+            let step = self.step_of(target)?;
             let down = update.op == BinaryOp::Sub;
-            return Ok(self.pointer_step(old, operand, operand_type, size.size, down));
+            return Ok(self.pointer_step(old, operand, operand_type, step, down));
         }
         let left = self.convert(old, scalar, update.compute);
         let new =

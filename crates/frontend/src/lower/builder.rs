@@ -28,6 +28,8 @@ pub(super) struct Scope {
     pub stmt: ast::StmtId,
     /// The memory locals that live in it.
     pub memory: Vec<LocalId>,
+    /// The registers with the addresses of the variable length arrays that live in it.
+    pub arrays: Vec<LocalId>,
 }
 
 /// Where `break` and `continue` lead.
@@ -61,6 +63,10 @@ pub(super) struct FunctionLowering<'m, 'a> {
     pub effects: EffectsTable,
     /// Locals of the function's variables.
     pub vars: FxHashMap<ast::VarId, LocalId>,
+    /// The addresses of variable length arrays.
+    pub arrays: FxHashMap<ast::VarId, LocalId>,
+    /// The bounds in the types of declarations that control has passed.
+    pub bounds: FxHashMap<ast::BoundOwner, Vec<LocalId>>,
     /// Blocks of labels.
     pub labels: FxHashMap<ast::LabelId, BlockId>,
     /// Labels whose statement was lowered.
@@ -108,6 +114,8 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
             facts,
             effects: EffectsTable::default(),
             vars: FxHashMap::default(),
+            arrays: FxHashMap::default(),
+            bounds: FxHashMap::default(),
             labels: FxHashMap::default(),
             placed_labels: Vec::new(),
             scopes: Vec::new(),
@@ -317,7 +325,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
         stmt: ast::StmtId,
         lower: impl FnOnce(&mut Self) -> Lowering<T>,
     ) -> Lowering<T> {
-        self.scopes.push(Scope { stmt, memory: Vec::new() });
+        self.scopes.push(Scope { stmt, memory: Vec::new(), arrays: Vec::new() });
         let result = lower(self)?;
         self.leave_down_to(self.scopes.len() - 1);
         self.scopes.pop();
@@ -337,6 +345,10 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
             .collect();
         for local in leaving {
             self.emit(Stmt::Leave(local));
+        }
+        let arrays = self.scopes[depth..].iter().rev().flat_map(|s| s.arrays.iter().rev().copied());
+        for pointer in arrays.collect::<Vec<_>>() {
+            self.emit(Stmt::Release { pointer });
         }
     }
 

@@ -109,6 +109,8 @@ impl FunctionLowering<'_, '_> {
                 Effects::MEMORY
             }
             ExprKind::StmtExpr(_) => Effects::ALL,
+            // Bounds are evaluated, and so is an operand whose type has some.
+            ExprKind::TypeTrait { value: None, .. } => Effects::ALL,
             ExprKind::CompoundLiteral { .. } | ExprKind::Atomic { .. } | ExprKind::VaArg { .. } => {
                 Effects::MEMORY
             }

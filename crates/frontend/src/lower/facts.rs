@@ -5,8 +5,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::for_each_child;
 use crate::ast::{
-    DeclRef, ExprId, ExprKind, LabelId, LocalDecl, StmtId, StmtKind, TranslationUnit, UnaryOp,
-    VarId,
+    Bound, BoundOwner, DeclRef, ExprId, ExprKind, LabelId, LocalDecl, StmtId, StmtKind,
+    TraitArgument, TranslationUnit, UnaryOp, VarId,
 };
 
 /// Facts about one function.
@@ -104,8 +104,21 @@ impl Walk<'_> {
         }
     }
 
+    fn bounds(&mut self, owner: BoundOwner) {
+        let unit = self.unit;
+        for bound in unit.bounds.get(&owner).into_iter().flatten() {
+            if let Bound::Expr(e) = bound {
+                self.expr(*e);
+            }
+        }
+    }
+
     fn decl(&mut self, decl: &LocalDecl) {
+        if let LocalDecl::Typedef(id) = decl {
+            self.bounds(BoundOwner::Typedef(*id));
+        }
         if let LocalDecl::Var(var) = decl {
+            self.bounds(BoundOwner::Var(*var));
             if let Some((_, vars)) = self.scopes.last_mut() {
                 vars.push(*var);
             }
@@ -124,6 +137,16 @@ impl Walk<'_> {
                 }
             }
             ExprKind::StmtExpr(body) => self.stmt(*body),
+            ExprKind::TypeTrait { bounds, argument, value: None, .. } => {
+                if let TraitArgument::Expr(operand) = argument {
+                    self.expr(*operand);
+                }
+                for bound in bounds {
+                    if let Bound::Expr(e) = bound {
+                        self.expr(*e);
+                    }
+                }
+            }
             ExprKind::AddrLabel(label) if !self.facts.addressed_labels.contains(label) => {
                 self.facts.addressed_labels.push(*label);
             }

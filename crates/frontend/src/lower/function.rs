@@ -10,7 +10,7 @@ use super::place::Place;
 use super::simplify::simplify;
 use super::types::{layout_of, scalar_of};
 use super::{Lowering, Unsupported};
-use crate::ast::{FunctionId, VarId, VarStorage};
+use crate::ast::{BoundOwner, FunctionId, VarId, VarStorage};
 use crate::ctypes::CType;
 
 /// Lowers the body of a defined function.
@@ -27,6 +27,10 @@ pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Bo
     lowering.span = text;
     lowering.parameters(&decl.params)?;
     lowering.enter_bypassed()?;
+    for param in &decl.params {
+        let param_decl = &unit.vars[*param];
+        lowering.evaluate_bounds(BoundOwner::Var(*param), param_decl.ty.ty, param_decl.span)?;
+    }
     lowering.stmt(body)?;
     lowering.span = text;
     lowering.fall_off();

@@ -5,7 +5,7 @@ use lydian_ir as ir;
 use lydian_ir::{BitField, Expr, ExprId, LocalId, Stmt, StmtId, Type};
 
 use super::builder::FunctionLowering;
-use super::types::{Scalar, layout_of};
+use super::types::Scalar;
 use super::{Lowering, Unsupported};
 use crate::ast::{
     self, CastKind, DeclRef, ExprKind, FieldRef, UnaryOp, ValueCategory, VarId, VarStorage,
@@ -110,6 +110,9 @@ impl FunctionLowering<'_, '_> {
                 self.expr(Expr::AddrGlobal(global))
             }
             VarStorage::Local(_) | VarStorage::Param(_) => {
+                if let Some(addr) = self.array_address(var) {
+                    return Ok(Place::Memory { addr, volatile });
+                }
                 let local = self.local_of(var, span)?;
                 if self.is_register(var) {
                     return Ok(Place::Register(local));
@@ -174,19 +177,9 @@ impl FunctionLowering<'_, '_> {
             (self.rvalue(pointer)?, offset)
         };
         let index = self.convert(offset, index_scalar, Scalar::INDEX);
-        let size = self.pointee_size(pointer)?;
+        let step = self.step_of(pointer)?;
         let bound = self.subscript_bound(pointer);
-        Ok(self.expr(Expr::Index { base, index, size, bound }))
-    }
-
-    /// Bytes that one step of a pointer is.
-    pub(super) fn pointee_size(&self, pointer: ast::ExprId) -> Lowering<u64> {
-        let expr = &self.unit.exprs[pointer];
-        let size = match self.unit.ty(expr.ty) {
-            CType::Pointer(pointee) => layout_of(self.unit, pointee.ty).map(|layout| layout.size),
-            _ => None,
-        };
-        size.ok_or_else(|| Unsupported::new("arithmetic on this pointer", expr.span))
+        Ok(self.stepped(base, index, step, bound))
     }
 
     /// The length of the array that is subscripted. An array of at most one element at the end of

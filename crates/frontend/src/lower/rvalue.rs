@@ -8,6 +8,7 @@ use super::constant::{Constant, unary_op};
 use super::convert;
 use super::place::unsupported_name;
 use super::types::Scalar;
+use super::vla::Step;
 use super::{Lowering, Unsupported};
 use crate::ast::{self, BinaryOp, CastKind, DeclRef, ExprKind, InitList, UnaryOp, ValueCategory};
 use crate::ctypes::{CType, Quals};
@@ -33,7 +34,10 @@ impl FunctionLowering<'_, '_> {
             | ExprKind::DeclRef(DeclRef::EnumConstant(_))
             | ExprKind::ImplicitValueInit
             | ExprKind::InitList(InitList::Scalar(None)) => self.literal(e),
-            ExprKind::TypeTrait { .. } => self.literal_or(e, "the size of a variable-length array"),
+            ExprKind::TypeTrait { .. } if self.module.constant(e).is_none() => {
+                self.variable_size(e)
+            }
+            ExprKind::TypeTrait { .. } => self.literal(e),
             ExprKind::OffsetOf { .. } => self.literal_or(e, "this `offsetof`"),
             ExprKind::InitList(InitList::Scalar(Some(inner))) => self.rvalue(*inner),
             ExprKind::Cast { kind, operand, .. } => self.conversion(e, kind, *operand),
@@ -245,35 +249,33 @@ impl FunctionLowering<'_, '_> {
         let on = self.scalar(exprs[left].ty.ty, span)?;
         let other = self.scalar(exprs[right].ty.ty, span)?;
         if matches!(self.unit.ty(exprs[left].ty), CType::Pointer(_)) {
-            let size = self.pointee_size(left)?;
+            let step = self.step_of(left)?;
             return match (op, self.unit.ty(exprs[right].ty)) {
-                (BinaryOp::Sub, CType::Pointer(_)) => {
-                    Ok(self.expr(Expr::PtrDiff { a, b, size: size.max(1) }))
-                }
-                _ => Ok(self.pointer_step(a, b, other, size, op == BinaryOp::Sub)),
+                (BinaryOp::Sub, CType::Pointer(_)) => Ok(self.steps_between(a, b, step)),
+                _ => Ok(self.pointer_step(a, b, other, step, op == BinaryOp::Sub)),
             };
         }
         if matches!(self.unit.ty(exprs[right].ty), CType::Pointer(_)) {
-            let size = self.pointee_size(right)?;
-            return Ok(self.pointer_step(b, a, on, size, false));
+            let step = self.step_of(right)?;
+            return Ok(self.pointer_step(b, a, on, step, false));
         }
         self.arithmetic(op, (a, on), (b, other), span)
     }
 
-    /// `base ± count` elements of `size` bytes.
+    /// `base ± count` steps.
     pub(super) fn pointer_step(
         &mut self,
         base: ExprId,
         count: ExprId,
         count_type: Scalar,
-        size: u64,
+        step: Step,
         down: bool,
     ) -> ExprId {
         let mut index = self.convert(count, count_type, Scalar::INDEX);
         if down {
             index = self.unary(UnOp::NegS, index);
         }
-        self.expr(Expr::Index { base, index, size, bound: None })
+        self.stepped(base, index, step, None)
     }
 
     /// An arithmetic or bitwise operator on values that clang has brought to one type (but for

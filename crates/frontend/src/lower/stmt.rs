@@ -130,14 +130,20 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let var = &unit.vars[*var];
                 var.init.is_some() && matches!(var.storage, VarStorage::Local(_))
             }
-            LocalDecl::NoEffect => false,
+            LocalDecl::Typedef(_) | LocalDecl::NoEffect => false,
         };
         if decls.iter().any(is_initialised) {
             self.mark_statement(whole, slot);
         }
         for decl in decls {
-            if let LocalDecl::Var(var) = decl {
-                self.declare(*var)?;
+            match decl {
+                LocalDecl::Var(var) => self.declare(*var)?,
+                LocalDecl::Typedef(id) => {
+                    let typedef = &unit.typedefs[*id];
+                    let owner = ast::BoundOwner::Typedef(*id);
+                    self.evaluate_bounds(owner, typedef.ty.ty, typedef.span)?;
+                }
+                LocalDecl::NoEffect => {}
             }
         }
         Ok(())
@@ -153,6 +159,11 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             VarStorage::Global { .. } => return Ok(()),
             VarStorage::Local(_) | VarStorage::Param(_) => {}
+        }
+        self.evaluate_bounds(ast::BoundOwner::Var(var), decl.ty.ty, decl.span)?;
+        self.span = decl.span;
+        if self.is_variable_array(decl.ty.ty) {
+            return self.declare_array(var);
         }
         if layout_of(self.unit, decl.ty.ty).is_none() {
             return Err(Unsupported::new(self.module.type_description(decl.ty.ty), decl.span));

@@ -1,0 +1,188 @@
+/* Variable length arrays, pointers to them, and alloca. */
+#include "check.h"
+#include <string.h>
+#include <stdlib.h>
+#include <alloca.h>
+
+static sum_t fill(int n)
+{
+    int a[n];
+    sum_t h = sizeof a;
+    for (int i = 0; i < n; i++)
+        a[i] = i * i + n;
+    for (int i = n; i-- > 0;)
+        h = mix(h, (unsigned long)a[i]);
+    return h;
+}
+
+sum_t check_lengths(void)
+{
+    sum_t h = 1;
+    for (int n = 1; n < 20; n += 4)
+        h = mix(h, fill(n));
+    return h;
+}
+
+static long matrix(int rows, int cols, int m[rows][cols])
+{
+    long total = 0;
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < cols; c++)
+            total = total * 3 + m[r][c];
+    return total + (long)sizeof m[0] + (long)sizeof *m;
+}
+
+sum_t check_matrices(void)
+{
+    int rows = 3, cols = 4;
+    int m[rows][cols + 1], k = 0;
+    sum_t h = mix(sizeof m, sizeof m[0]);
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c <= cols; c++)
+            m[r][c] = ++k * 7 % 11;
+    h = mix(h, (unsigned long)matrix(rows, cols + 1, m));
+    int (*p)[cols + 1] = m;
+    cols = 100;
+    p++;
+    h = mix(h, (unsigned long)(p[1][2] + (*p)[3] + *p[0]));
+    h = mix(h, (unsigned long)(p - m) + sizeof *p + sizeof(*p)[0]);
+    p += 1;
+    h = mix(h, (unsigned long)(&m[2] == p) + (unsigned long)(&m[rows][0] - &m[0][0]));
+    return h;
+}
+
+static int evaluations;
+static int counted(int n) { evaluations++; return n; }
+
+sum_t check_bounds_are_evaluated_once(void)
+{
+    evaluations = 0;
+    int a[counted(3)][counted(2)];
+    int n = 4, b[n++];
+    sum_t h = mix(sizeof a + sizeof b, (unsigned long)n);
+    h = mix(h, sizeof a + sizeof a[1] + sizeof(int[counted(5)]));
+    a[2][1] = 8;
+    b[3] = 9;
+    h = mix(h, (unsigned long)(a[2][1] + b[3]));
+    return mix(h, (unsigned long)evaluations);
+}
+
+sum_t check_typedefs(void)
+{
+    int n = 3;
+    typedef short row[n];
+    n = 50;
+    row r, table[2];
+    typedef row *rows;
+    rows p = table;
+    for (unsigned i = 0; i < sizeof r / sizeof *r; i++)
+        r[i] = table[0][i] = (short)(i + 5), table[1][i] = (short)(i * 100);
+    __typeof__(r) copy;
+    memcpy(copy, r, sizeof copy);
+    sum_t h = mix(sizeof r + sizeof table, sizeof copy);
+    h = mix(h, sizeof(row) + sizeof *p);
+    return mix(h, (unsigned long)(copy[2] + p[1][2] + (p + 1)[0][1]));
+}
+
+static sum_t scopes(int limit)
+{
+    sum_t h = 1;
+    for (int i = 1; i < 12; i++) {
+        char a[i];
+        memset(a, i, sizeof a);
+        if (i == 3)
+            continue;
+        if (i > limit)
+            break;
+        {
+            long inner[i + 1];
+            inner[i] = a[i - 1];
+            if (i == 5)
+                goto next;
+            h = mix(h, (unsigned long)inner[i] + sizeof inner);
+        }
+    next:
+        h = mix(h, sizeof a);
+    }
+    return h;
+}
+
+sum_t check_scopes(void) { return scopes(4) ^ scopes(7) ^ scopes(20); }
+
+sum_t check_jumps_back(void)
+{
+    int n = 1;
+    sum_t h = 1;
+again:;
+    int a[n];
+    a[n - 1] = n;
+    h = mix(h, sizeof a + (unsigned long)a[n - 1]);
+    if (n++ < 4)
+        goto again;
+    return h;
+}
+
+static sum_t reversed(const char *s)
+{
+    size_t n = strlen(s);
+    char out[n + 1];
+    for (size_t i = 0; i < n; i++)
+        out[i] = s[n - 1 - i];
+    out[n] = 0;
+    sum_t h = 1;
+    for (char *p = out; *p; p++)
+        h = mix(h, (unsigned long)*p);
+    return h;
+}
+
+sum_t check_strings(void) { return reversed("") ^ reversed("abc") ^ reversed("a longer one"); }
+
+sum_t check_alloca(void)
+{
+    int *list[4];
+    sum_t h = 1;
+    for (int i = 0; i < 4; i++) {
+        list[i] = alloca((size_t)(i + 1) * sizeof(int));
+        list[i][i] = i * 3;
+    }
+    for (int i = 0; i < 4; i++)
+        h = mix(h, (unsigned long)list[i][i]);
+    h = mix(h, (unsigned long)__builtin_alloca_with_align(8, 512) % 64);
+    return mix(h, alloca(0) != 0);
+}
+
+sum_t check_statement_expressions(void)
+{
+    sum_t h = 1;
+    for (int n = 2; n < 5; n++)
+        h = mix(h, (unsigned long)({ int t[n]; t[n - 1] = n * 2; t[n - 1] + (int)sizeof t; }));
+    return h;
+}
+
+sum_t check_of_pointers(void)
+{
+    int n = 3, x = 1, y = 2;
+    int *a[n], *(*pa)[n] = &a;
+    a[0] = &x;
+    a[2] = &y;
+    *(*pa)[2] += 5;
+    struct { int v; char c[4]; } s[n];
+    s[1].c[2] = 4;
+    s[2] = s[1];
+    int (*heap)[n] = malloc(2 * sizeof *heap);
+    heap[1][2] = 6;
+    sum_t h = (sum_t)(*a[0] + y + s[2].c[2] + heap[1][2]) + sizeof s + sizeof *pa;
+    free(heap);
+    if (n > 2 && sizeof a > 16)
+        h = mix(h, 1);
+    return h;
+}
+
+static int sum_star(int n, const int a[static n]) { int t = 0; while (n--) t += a[n]; return t; }
+static int use_old(n, a) int n; int a[n][2]; { return a[n - 1][1]; }
+
+sum_t check_parameters(void)
+{
+    int a[] = {1, 2, 3, 4}, b[2][2] = {{1, 2}, {3, 4}};
+    return (sum_t)(sum_star(4, a) * 10 + use_old(2, b));
+}
