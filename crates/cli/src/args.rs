@@ -34,6 +34,10 @@ pub(crate) enum Command {
 pub(crate) struct SourceArgs {
     /// The C file
     pub(crate) file: PathBuf,
+    /// Another C file of the program, or a compile_commands.json for all its files: functions that
+    /// they define are followed and linked; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) with: Vec<PathBuf>,
     /// A function of the file; may be given again [default: every function it defines]
     #[arg(long = "function", short = 'f', value_name = "NAME")]
     pub(crate) functions: Vec<String>,

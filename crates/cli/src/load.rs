@@ -5,17 +5,20 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use lydian_base::{Diagnostic, Place, Severity, SourceMap};
+use lydian_clib::{Library, Purpose};
 use lydian_frontend::compile_commands::CompileCommands;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit};
+use lydian_ir::link::{Role, link};
 use lydian_ir::{CType, FuncId, Function, Program};
+use lydian_native::Companion;
 use lydian_symex::inputs::InputSpec;
 
 use crate::args::{SourceArgs, ValueDecisionsArg};
 use crate::config::Config;
 use crate::exit::{ExitCode, Failure};
-use crate::render;
+use crate::{render, units};
 
 /// The code of the front end's diagnostics about what it leaves out.
 const UNSUPPORTED: &str = "unsupported-construct";
@@ -23,7 +26,12 @@ const UNSUPPORTED: &str = "unsupported-construct";
 /// A program, and the functions of it that the user asked for.
 pub(crate) struct Loaded {
     pub(crate) program: Program,
+    /// The texts of all units, the file's own first: what every span refers to.
     pub(crate) map: SourceMap,
+    /// The file's own text.
+    pub(crate) own: SourceMap,
+    /// The other units, as they are compiled.
+    pub(crate) companions: Vec<Companion>,
     pub(crate) flags: CompileFlags,
     /// Each has a body.
     pub(crate) functions: Vec<FuncId>,
@@ -48,43 +56,99 @@ pub(crate) fn load(args: &SourceArgs, config: Config) -> Result<Loaded, Failure>
     if unit.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         return Err(Failure { code: ExitCode::Usage, diagnostics: Vec::new() });
     }
-    let Unit { mut program, source: map, .. } = unit;
+    let functions = chosen(&unit.program, &unit.source, args)?;
+    let (own, others) = (unit.source.clone(), others(args)?);
+    let companions = others.iter().map(|(_, unit)| companion(unit)).collect();
+    let (mut program, map) = whole(unit, others, args)?;
     lydian_symex::inputs::prepare(&mut program);
-    let functions = chosen(&program, &map, args)?;
     let stubs = config.stubs().map(|stub| absolute(&stub).display().to_string()).collect();
     let spec = InputSpec::new(&program, config.settings);
-    Ok(Loaded { program, map, flags, functions, stubs, spec })
+    Ok(Loaded { program, map, own, companions, flags, functions, stubs, spec })
+}
+
+/// The other files of the program, which the user names, loaded.
+fn others(args: &SourceArgs) -> Result<Vec<(PathBuf, Unit)>, Failure> {
+    let sources = units::sources(&args.with, &args.flags, args.compile_commands.as_deref())?;
+    let own = canonical(&args.file);
+    let sources: Vec<_> =
+        sources.into_iter().filter(|source| canonical(&source.file) != own).collect();
+    let mut requests = units::requests(&sources);
+    requests.iter_mut().for_each(|request| request.lowering = lowering(args));
+    let files = sources.iter().map(|source| source.file.clone());
+    Ok(files.zip(units::load(&requests)?).collect())
+}
+
+fn companion(unit: &Unit) -> Companion {
+    let flags = unit.flags.for_parsing().map(str::to_owned).collect();
+    Companion { text: unit.source.text().to_string(), flags }
+}
+
+/// The program of a file, other files, and what of the C library is worth exploring.
+fn whole(
+    unit: Unit,
+    others: Vec<(PathBuf, Unit)>,
+    args: &SourceArgs,
+) -> Result<(Program, SourceMap), Failure> {
+    let wants_library = |unit: &Unit| lydian_clib::is_explored_by(&unit.program);
+    let wanted = wants_library(&unit) || others.iter().any(|(_, unit)| wants_library(unit));
+    if others.is_empty() && !wanted {
+        return Ok((unit.program, unit.source));
+    }
+    let flags = unit.flags.clone();
+    let mut parts = vec![units::link_unit(&args.file, unit, Role::Part)];
+    let others = others.into_iter();
+    parts.extend(others.map(|(file, unit)| units::link_unit(&file, unit, Role::Companion)));
+    let linked = match wanted.then(|| Library::lower(&flags)) {
+        Some(Ok(library)) => library.link(parts, Purpose::Explore),
+        // A target without the library's headers does without it.
+        Some(Err(_)) | None => link(parts),
+    };
+    let linked = linked.map_err(units::unlinked)?;
+    render::diagnostics(&linked.diagnostics);
+    Ok((linked.program, linked.source))
 }
 
 fn flags(args: &SourceArgs) -> Result<CompileFlags, Failure> {
+    flags_of(&args.file, &args.flags, args.compile_commands.as_deref())
+}
+
+/// The flags of a file: those that were given, else those of the database that was named or is
+/// nearest.
+pub(crate) fn flags_of(
+    file: &Path,
+    flags: &[String],
+    database: Option<&Path>,
+) -> Result<CompileFlags, Failure> {
     let bad = |error: &dyn std::fmt::Display| Failure::usage("flags", error.to_string());
-    if !args.flags.is_empty() {
-        return CompileFlags::new(&args.flags, &args.file).map_err(|error| bad(&error));
+    if !flags.is_empty() {
+        return CompileFlags::new(flags, file).map_err(|error| bad(&error));
     }
-    let database = args.compile_commands.clone().or_else(|| CompileCommands::locate(&args.file));
-    let Some(path) = database else { return Ok(CompileFlags::default()) };
-    let found = CompileCommands::read(&path).and_then(|all| all.flags_for(&args.file));
+    let nearest = database.map(Path::to_owned).or_else(|| CompileCommands::locate(file));
+    let Some(path) = nearest else { return Ok(CompileFlags::default()) };
+    let found = CompileCommands::read(&path).and_then(|all| all.flags_for(file));
     match found {
         // A database that was only found nearby may well not know the file.
-        Err(_) if args.compile_commands.is_none() => Ok(CompileFlags::default()),
+        Err(_) if database.is_none() => Ok(CompileFlags::default()),
         found => found.map_err(|error| bad(&error)),
     }
 }
 
-fn parse(file: &Path, flags: &CompileFlags, args: &SourceArgs) -> Result<Unit, Failure> {
+fn lowering(args: &SourceArgs) -> LoweringOptions {
     let value_decisions = match args.value_decisions {
         ValueDecisionsArg::WithOperators => ValueDecisions::WithOperators,
         ValueDecisionsArg::All => ValueDecisions::All,
     };
-    let request = LoadRequest {
-        parse: ParseRequest::new(file, flags.clone()),
-        lowering: LoweringOptions { value_decisions },
-    };
+    LoweringOptions { value_decisions }
+}
+
+fn parse(file: &Path, flags: &CompileFlags, args: &SourceArgs) -> Result<Unit, Failure> {
+    let parse = ParseRequest::new(file, flags.clone());
+    let request = LoadRequest { parse, lowering: lowering(args) };
     lydian_frontend::load(&request).map_err(rejected)
 }
 
 /// The failure for what the front end says.
-fn rejected(error: FrontendError) -> Failure {
+pub(crate) fn rejected(error: FrontendError) -> Failure {
     use lydian_frontend::clang::ClangError;
     match error {
         FrontendError::Clang(ClangError::Rejected(diagnostics)) => {

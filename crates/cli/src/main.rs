@@ -17,6 +17,7 @@ mod render;
 mod session;
 mod suite;
 mod table;
+mod units;
 
 use clap::Parser as _;
 

@@ -28,8 +28,8 @@ pub(crate) struct Measuring<'a> {
 fn is_modelled(program: &Program, name: &str) -> bool {
     match program.function_named(name) {
         Some(function) => {
-            let ty = program.functions[function].ty;
-            model_of(&program.types, name, ty).is_some()
+            let function = &program.functions[function];
+            function.library || model_of(&program.types, name, function.ty).is_some()
         }
         None => model_named(name).is_some(),
     }
@@ -61,12 +61,13 @@ impl<'a> Measuring<'a> {
     pub(crate) fn start(&self) -> Result<Counting<'_>, Failure> {
         let request = MeasureRequest {
             rewrite: RewriteRequest {
-                map: &self.loaded.map,
+                map: &self.loaded.own,
                 program: &self.loaded.program,
                 watched: self.objectives,
                 short_circuit: self.short_circuit,
                 overflow_traps: false,
             },
+            companions: &self.loaded.companions,
             flags: &self.flags,
             entries: &self.loaded.functions,
             modelled: &*self.modelled,

@@ -10,7 +10,7 @@
 //! - **Tentative definitions** (without an initialiser) merge with each other and with a
 //!   definition. **Weak** definitions give way to others, and the first of several weak ones is
 //!   taken. Two other definitions of one name are an error.
-//! - A **library** ([`LinkUnit::library`]) gives only what is undefined, and what that needs. Its
+//! - A **library** ([`Role::Library`]) gives only what is undefined, and what that needs. Its
 //!   functions are marked [`Function::library`].
 //! - **Texts** are joined: every span is an offset into the one text that all units' texts make
 //!   ([`SourceMap::join`]), so a place still leads to its own file.
@@ -41,8 +41,21 @@ pub struct LinkUnit {
     pub program: Program,
     /// The text that its spans refer to.
     pub source: SourceMap,
-    /// Whether only what is undefined elsewhere is taken from it. Not the first unit.
-    pub library: bool,
+    /// What is taken from it.
+    pub role: Role,
+}
+
+/// What a unit is for the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A part of it like any other.
+    Part,
+    /// A part that is linked natively from an object of its own, where nothing reaches its statics:
+    /// they all are called `name@file.c`.
+    Companion,
+    /// Only what is undefined elsewhere is taken from it; its statics are called as a companion's.
+    /// Not the first unit.
+    Library,
 }
 
 /// What linking gives.
@@ -152,7 +165,8 @@ impl<'s> Linker<'s> {
     }
 
     fn add(&mut self, unit: LinkUnit, index: usize, start: u32) {
-        let LinkUnit { program, library, .. } = unit;
+        let LinkUnit { program, role, .. } = unit;
+        let library = role == Role::Library;
         let chosen = match library {
             true => library::wanted(&self.program, &program),
             false => Chosen::all(&program),

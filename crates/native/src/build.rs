@@ -60,6 +60,15 @@ pub enum BuildError {
     },
 }
 
+/// Another unit of the program, which is compiled as it is and linked with the one under test.
+#[derive(Clone, Debug)]
+pub struct Companion {
+    /// Its preprocessed text.
+    pub text: String,
+    /// The compile flags for it.
+    pub flags: Vec<String>,
+}
+
 /// What is built.
 #[derive(Clone, Copy)]
 pub struct BuildRequest<'a> {
@@ -67,6 +76,11 @@ pub struct BuildRequest<'a> {
     pub program: &'a Program,
     /// The preprocessed text, instrumented or not.
     pub text: &'a str,
+    /// How long the text was before it was instrumented: what has its place in the program's text
+    /// from there on lies in other units, and the text cannot name it.
+    pub own_end: u32,
+    /// The other units.
+    pub companions: &'a [Companion],
     /// What the text's cells stand for; an empty plan for text that is not instrumented.
     pub plan: &'a Plan,
     /// The user's compile flags.
@@ -113,7 +127,7 @@ impl Build {
             .map_err(|error| BuildError::File { path: std::env::temp_dir(), error })?;
         let place = directory.path().to_owned();
         let entries = callers(request)?;
-        let table = harness::table_symbols(request.program);
+        let table = harness::table_symbols(request.program, request.own_end);
         let cells = cell_bytes(request.plan);
         let mut text = with_cells(request.text, request.plan);
         text.push_str(&harness::appendix(&entries, &table));
@@ -126,7 +140,11 @@ impl Build {
         let unit = unit.finish();
         runner.finish()?;
         unit?;
-        let compiled = Symbols::read(&place.join("unit.o"))?;
+        let mut compiled = Symbols::read(&place.join("unit.o"))?;
+        for number in 0..request.companions.len() {
+            compile_companion(request, &place, number)?;
+            compiled.join(Symbols::read(&place.join(companion_object(number)))?);
+        }
         let library = libraries(request.compiler);
         let stubs = Stubs::find(request.program, &compiled, request.modelled, &library);
         let symbols = link(request, &place, &stubs)?;
@@ -135,7 +153,9 @@ impl Build {
         let own_symbols = table.len();
         let mut all: IndexMap<_, _> =
             table.into_iter().map(|(name, kind)| (name, (kind, 0))).collect();
-        for (name, symbol) in harness::linked_symbols(request.program, &stubs, &symbols) {
+        for (name, symbol) in
+            harness::linked_symbols(request.program, request.own_end, &stubs, &symbols)
+        {
             all.entry(name).or_insert(symbol);
         }
         Ok(Self {
@@ -292,6 +312,23 @@ fn start_unit(request: &BuildRequest<'_>, place: &Path) -> Result<Compilation, B
     start(request, place, "instrumented source", &arguments)
 }
 
+fn companion_object(number: usize) -> String {
+    format!("companion{number}.o")
+}
+
+fn compile_companion(
+    request: &BuildRequest<'_>,
+    place: &Path,
+    number: usize,
+) -> Result<(), BuildError> {
+    let companion = &request.companions[number];
+    let name = format!("companion{number}.i");
+    write(&place.join(&name), &companion.text)?;
+    let mut arguments = compile_flags(&companion.flags, request.level);
+    arguments.extend(["-c".to_owned(), name, "-o".to_owned(), companion_object(number)]);
+    start(request, place, "other unit", &arguments)?.finish()
+}
+
 /// What the libraries that every program is linked with define.
 fn libraries(compiler: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
@@ -326,6 +363,7 @@ fn link(request: &BuildRequest<'_>, place: &Path, stubs: &Stubs) -> Result<Symbo
         "-lm",
     ];
     let mut arguments: Vec<String> = fixed.map(str::to_owned).to_vec();
+    arguments.extend((0..request.companions.len()).map(companion_object));
     arguments.extend(stubs.replaced.iter().map(|name| format!("-Wl,--wrap={name}")));
     start(request, place, "harness", &arguments)?.finish()?;
     Symbols::read(&place.join("unit.so"))

@@ -15,6 +15,8 @@ pub(crate) struct Symbols {
     pub(crate) undefined: BTreeSet<String>,
     /// Those of the undefined names that it calls.
     pub(crate) called: BTreeSet<String>,
+    /// Names that it defines for other files too.
+    pub(crate) exported: BTreeSet<String>,
     /// Names that it defines, with their offsets from where it is loaded.
     pub(crate) defined: FxHashMap<String, u64>,
 }
@@ -36,6 +38,9 @@ impl Symbols {
                 symbols.undefined.insert(name.to_owned());
             } else {
                 symbols.defined.insert(name.to_owned(), symbol.address());
+                if symbol.is_global() {
+                    symbols.exported.insert(name.to_owned());
+                }
             }
         }
         for section in file.sections() {
@@ -49,6 +54,16 @@ impl Symbols {
             }
         }
         Ok(symbols)
+    }
+
+    /// Adds the symbols of a file that this one is linked with. Offsets mean nothing then.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.undefined.extend(other.undefined);
+        self.called.extend(other.called);
+        self.exported.extend(other.exported);
+        let shared = other.defined.into_iter().filter(|(name, _)| self.exported.contains(name));
+        self.defined.extend(shared.collect::<Vec<_>>());
+        self.undefined.retain(|name| !self.exported.contains(name));
     }
 
     /// The names that a shared library defines for others; none if it cannot be read.

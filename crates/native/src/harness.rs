@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::EntityId;
-use lydian_ir::{CType, CTypeId, CTypes, FuncId, GlobalId, GlobalInit, Program, RecordId};
+use lydian_ir::{CType, CTypeId, CTypes, FuncId, GlobalId, GlobalInit, Linkage, Program, RecordId};
 use rustc_hash::FxHashSet;
 
 use crate::elf::Symbols;
@@ -64,17 +64,18 @@ pub(crate) enum SymbolKind {
     Global { size: u64, writable: bool },
 }
 
-/// The names that the object's own table gives addresses of, in its order.
-pub(crate) fn table_symbols(program: &Program) -> IndexMap<String, SymbolKind> {
+/// The names that the object's own table gives addresses of, in its order: what its text, which ends
+/// at `own_end`, defines.
+pub(crate) fn table_symbols(program: &Program, own_end: u32) -> IndexMap<String, SymbolKind> {
     let mut table = IndexMap::new();
     for (_, function) in program.functions.iter() {
-        if function.body.is_some() {
+        if function.body.is_some() && function.span.end <= own_end {
             table.insert(function.name.clone(), SymbolKind::Function);
         }
     }
     for (_, global) in program.globals.iter() {
         let own = !matches!(global.init, GlobalInit::Extern);
-        if own && !global.name.contains('.') {
+        if own && !global.name.contains('.') && global.span.end <= own_end {
             table.insert(global.name.clone(), global_kind(global));
         }
     }
@@ -86,14 +87,29 @@ fn global_kind(global: &lydian_ir::Global) -> SymbolKind {
 }
 
 /// The names whose addresses are found in the linked file: static locals, and what the harness
-/// defines. With their offsets.
+/// and other units define. With their offsets.
 pub(crate) fn linked_symbols(
     program: &Program,
+    own_end: u32,
     stubs: &Stubs,
     symbols: &Symbols,
 ) -> IndexMap<String, (SymbolKind, u64)> {
     let mut table = IndexMap::new();
     let defined = |name: &str| symbols.defined.get(name).copied();
+    for (_, function) in program.functions.iter() {
+        let elsewhere = function.body.is_some() && function.span.end > own_end;
+        let found = defined(&function.name).filter(|_| elsewhere && is_shared(function.linkage));
+        if let Some(offset) = found {
+            table.insert(function.name.clone(), (SymbolKind::Function, offset));
+        }
+    }
+    for (_, global) in program.globals.iter() {
+        let elsewhere = global.init != GlobalInit::Extern && global.span.end > own_end;
+        let found = defined(&global.name).filter(|_| elsewhere && is_shared(global.linkage));
+        if let Some(offset) = found {
+            table.insert(global.name.clone(), (global_kind(global), offset));
+        }
+    }
     for id in &stubs.functions {
         let name = &program.functions[*id].name;
         if let Some(offset) = defined(name) {
@@ -120,6 +136,10 @@ pub(crate) fn linked_symbols(
         }
     }
     table
+}
+
+fn is_shared(linkage: Linkage) -> bool {
+    linkage == Linkage::External
 }
 
 /// Splits the name of a static local; literals have none.

@@ -18,7 +18,7 @@ mod rewrite;
 mod runner;
 mod shared;
 
-pub use build::{Build, BuildError, BuildRequest, compile_flags, with_cells};
+pub use build::{Build, BuildError, BuildRequest, Companion, compile_flags, with_cells};
 pub use flags::Optimization;
 pub use harness::Uncallable;
 pub use measure::{MeasureError, MeasureRequest, Measurer};

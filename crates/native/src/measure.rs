@@ -11,7 +11,7 @@ use lydian_ir::test::Test;
 use lydian_ir::{FuncId, Program};
 use lydian_objective::LabelId;
 
-use crate::build::{Build, BuildError, BuildRequest};
+use crate::build::{Build, BuildError, BuildRequest, Companion};
 use crate::flags::Optimization;
 use crate::outcome::{Measured, Outcome, Run};
 use crate::plan::Plan;
@@ -24,6 +24,8 @@ use crate::runner::{Limits, RunError, Runner};
 pub struct MeasureRequest<'a> {
     /// The text, the program and what is to be watched.
     pub rewrite: RewriteRequest<'a>,
+    /// The other units of the program, which are linked as they are.
+    pub companions: &'a [Companion],
     /// The user's compile flags.
     pub flags: &'a [String],
     /// The functions that tests call.
@@ -169,6 +171,8 @@ fn start(
     let build = Build::new(&BuildRequest {
         program: request.rewrite.program,
         text,
+        own_end: request.rewrite.map.text().len() as u32,
+        companions: request.companions,
         plan,
         flags: request.flags,
         entries: request.entries,

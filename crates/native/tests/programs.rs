@@ -70,6 +70,7 @@ fn measure_request<'a>(
     };
     MeasureRequest {
         rewrite,
+        companions: &[],
         flags: &[],
         entries,
         modelled: &modelled,
@@ -150,6 +151,8 @@ fn compare(unit: &Unit, tests: usize) {
     let plain = Build::new(&BuildRequest {
         program: &unit.program,
         text: unit.source.text(),
+        own_end: unit.source.text().len() as u32,
+        companions: &[],
         plan: &plan,
         flags: &[],
         entries: &entries,

@@ -81,6 +81,7 @@ impl Subject {
                 short_circuit: self.short_circuit,
                 overflow_traps: false,
             },
+            companions: &[],
             flags: &[],
             entries: &self.functions,
             modelled: &|name: &str| lydian_ir::libc::model_named(name).is_some(),

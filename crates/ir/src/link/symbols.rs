@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::LinkUnit;
+use super::{LinkUnit, Role};
 use crate::function::Function;
 use crate::program::Linkage;
 
@@ -65,6 +65,11 @@ pub(super) fn names(units: &[LinkUnit]) -> Names {
     let mut taken_globals: FxHashSet<String> =
         globals.filter(|g| g.linkage == Linkage::External).map(|g| g.name.clone()).collect();
     for (index, unit) in units.iter().enumerate() {
+        if unit.role != Role::Part {
+            let functions = unit.program.functions.values().filter(|f| !is_shared(f));
+            taken_functions.extend(functions.map(|function| function.name.clone()));
+            taken_globals.extend(unit.program.globals.values().map(|global| global.name.clone()));
+        }
         for function in unit.program.functions.values().filter(|function| !is_shared(function)) {
             let key = (index, function.name.clone());
             distinct(&mut taken_functions, &mut names.functions, key, &unit.name);

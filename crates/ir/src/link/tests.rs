@@ -2,7 +2,7 @@
 
 use lydian_base::SourceMap;
 
-use super::{LinkError, LinkUnit, Linked, link};
+use super::{LinkError, LinkUnit, Linked, Role, link};
 use crate::program::{GlobalInit, Program};
 use crate::text;
 use crate::verify::verify;
@@ -13,7 +13,7 @@ fn unit(name: &str, text: &str) -> LinkUnit {
     let program = text::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(verify(&program), [], "{name}");
     let source = SourceMap::from_preprocessed("0123456789\n", name);
-    LinkUnit { name: name.to_owned(), program, source, library: false }
+    LinkUnit { name: name.to_owned(), program, source, role: Role::Part }
 }
 
 /// A function that returns a constant, and its static helper's address.
@@ -66,6 +66,15 @@ fn statics_of_one_name_are_kept_apart_and_the_external_one_keeps_it() {
     let units = units.map(|(name, linkage)| unit(name, &text(linkage)));
     let linked = linked(units.to_vec());
     assert_eq!(names(&linked.program), ["f@a.c", "f@b.c", "f"]);
+}
+
+#[test]
+fn statics_of_a_companion_always_carry_its_file() {
+    let text = |name: &str| INT.to_owned() + &constant(name, "internal", 1);
+    let mut b = unit("b.c", &text("g"));
+    b.role = Role::Companion;
+    let linked = linked(vec![unit("a.c", &text("f")), b]);
+    assert_eq!(names(&linked.program), ["f", "g@b.c"]);
 }
 
 #[test]
@@ -156,9 +165,9 @@ fn a_library_gives_only_what_is_undefined_and_what_that_needs() {
         Ok(_) => unit("lib.c", &library),
         Err(error) => panic!("{error}\n{library}"),
     };
-    library.library = true;
+    library.role = Role::Library;
     let linked = linked(vec![unit("a.c", &user), library]);
-    assert_eq!(names(&linked.program), ["used", "own", "inner"]);
+    assert_eq!(names(&linked.program), ["used", "own", "inner@lib.c"]);
     let marked: Vec<bool> = linked.program.functions.values().map(|f| f.library).collect();
     assert_eq!(marked, [true, false, true]);
 }

@@ -95,6 +95,8 @@ impl Unit {
         let request = BuildRequest {
             program: &self.program,
             text: &self.text,
+            own_end: self.text.len() as u32,
+            companions: &[],
             plan: &plan,
             flags: &[],
             entries: &entries,

@@ -116,6 +116,7 @@ impl Watched {
                 short_circuit: self.short_circuit,
                 overflow_traps: false,
             },
+            companions: &[],
             flags: &[],
             entries: &entries,
             modelled: &|_| false,
