@@ -43,6 +43,9 @@ const FILES: [(&str, &str); 16] = [
 /// What stands in front of the places of the library's files.
 pub const FILE_PREFIX: &str = "lydian:libc/";
 
+/// How the names of functions begin that the library's files share.
+const INTERNAL_PREFIX: &str = "lydian_";
+
 /// What the library is linked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -52,13 +55,11 @@ pub enum Purpose {
     Explore,
 }
 
-/// The functions that are explored: pure computations that are worth following. The others stay
-/// undefined there, so that a test says what they return: what `rand` or `getenv` give is an input,
-/// and nobody wants the paths through `printf`.
-const EXPLORED: [&str; 60] = [
-    "atoi",
-    "atol",
-    "atoll",
+/// The functions that are explored: computations that write through pointers or call back, so that
+/// a result alone does not say what they do. The others stay undefined there, and a test says what
+/// they return: what `rand` or `getenv` give is an input, `atoi` may give any number, and nobody
+/// wants the paths through `printf`.
+const EXPLORED: [&str; 57] = [
     "strtol",
     "strtoll",
     "strtoul",
@@ -167,7 +168,8 @@ impl Library {
         let mut library = self.unit.clone();
         if purpose == Purpose::Explore {
             for (_, function) in library.program.functions.iter_mut() {
-                let explored = EXPLORED.contains(&&*function.name);
+                let name = function.name.as_str();
+                let explored = EXPLORED.contains(&name) || name.starts_with(INTERNAL_PREFIX);
                 if function.linkage == Linkage::External && !explored {
                     function.body = None;
                 }

@@ -21,7 +21,7 @@ void lydian_unget(struct lydian_source *in, int c) {
     if (in->stream) ungetc(c, in->stream);
 }
 
-int lydian_is_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+int lydian_is_space(int c) { return c == ' ' || (unsigned)c - '\t' < 5; }
 
 static int skip_space(struct lydian_source *in) {
     int c;
@@ -31,11 +31,12 @@ static int skip_space(struct lydian_source *in) {
     return c;
 }
 
+/* 99 for what is no digit of any base. Few branches, as each one splits the paths of an
+   exploration. */
 static int digit_value(int c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'Z') return c - 'A' + 10;
-    return 99;
+    unsigned digit = (unsigned)c - '0', letter = ((unsigned)c | 32) - 'a';
+    if (digit < 10) return (int)digit;
+    return letter < 26 ? (int)letter + 10 : 99;
 }
 
 struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, size_t *accepted) {
@@ -59,10 +60,12 @@ struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, si
     } else if (base == 0) {
         base = 10;
     }
-    while (digit_value(c) < base) {
-        uint64_t digit = (uint64_t)digit_value(c), before = result.magnitude;
-        result.magnitude = before * (unsigned)base + digit;
-        if (before > (UINT64_MAX - digit) / (unsigned)base) result.too_large = 1;
+    const uint64_t most = UINT64_MAX / (unsigned)base;
+    int value;
+    while ((value = digit_value(c)) < base) {
+        uint64_t larger = result.magnitude * (unsigned)base + (unsigned)value;
+        if (result.magnitude > most || larger < (unsigned)value) result.too_large = 1;
+        result.magnitude = larger;
         *accepted = in->used;
         c = lydian_get(in);
     }
