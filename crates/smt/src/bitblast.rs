@@ -234,6 +234,7 @@ impl BitBlastSolver {
     ) -> Result<Vec<(Lit, Term)>, Answer> {
         let mut literals = Vec::new();
         self.blaster.max_gates = limits.gates;
+        self.blaster.deadline = deadline;
         for &a in assumptions {
             let mut stack = vec![a];
             while let Some(t) = stack.pop() {
@@ -242,7 +243,10 @@ impl BitBlastSolver {
                     stack.push(x);
                     continue;
                 }
-                self.blaster.blast(pool, t).map_err(Answer::Unknown)?;
+                self.blaster.blast(pool, t).map_err(|reason| match (reason, limits.time) {
+                    (Reason::Time(_), Some(time)) => Answer::Unknown(Reason::Time(time)),
+                    (reason, _) => Answer::Unknown(reason),
+                })?;
                 let l = self.blaster.bits_of(pool, t).expect("just blasted")[0];
                 match l {
                     Lit::TRUE => {}
@@ -253,10 +257,8 @@ impl BitBlastSolver {
             if limits.interrupted() {
                 return Err(Answer::Unknown(Reason::Interrupted));
             }
-            if let Some(time) = limits.time
-                && deadline.is_some_and(|d| Instant::now() >= d)
-            {
-                return Err(Answer::Unknown(Reason::Time(time)));
+            if deadline.is_some_and(|d| Instant::now() >= d) {
+                return Err(Answer::Unknown(Reason::Time(limits.time.unwrap_or_default())));
             }
         }
         Ok(literals)

@@ -16,6 +16,9 @@ use crate::sort::Sort;
 use crate::term::{BinOp, Node, Term, UnOp};
 use rustc_hash::FxHashMap;
 
+/// How many turns of the loop over a term's parts pass between looks at the clock.
+const CLOCK_TURNS: u32 = 32;
+
 /// A read of an array variable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
@@ -51,6 +54,8 @@ pub(crate) struct Blaster {
     constraint_of_gate: FxHashMap<usize, usize>,
     /// No more gates are made, if limited.
     pub(crate) max_gates: Option<usize>,
+    /// When to stop blasting.
+    pub(crate) deadline: Option<std::time::Instant>,
 }
 
 impl Blaster {
@@ -67,6 +72,7 @@ impl Blaster {
             constraints: Vec::new(),
             constraint_of_gate: FxHashMap::default(),
             max_gates: None,
+            deadline: None,
         }
     }
 
@@ -115,7 +121,14 @@ impl Blaster {
             return Ok(());
         }
         let mut stack = vec![root];
+        let mut turns = 0u32;
         while let Some(&t) = stack.last() {
+            turns += 1;
+            if turns.is_multiple_of(CLOCK_TURNS)
+                && self.deadline.is_some_and(|end| std::time::Instant::now() >= end)
+            {
+                return Err(Reason::Time(std::time::Duration::ZERO));
+            }
             if self.done(t) {
                 stack.pop();
                 continue;

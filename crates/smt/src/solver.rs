@@ -13,8 +13,10 @@ use std::time::{Duration, Instant};
 /// What a query may cost.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// Wall time for the query.
+    /// Wall time for the query. A chain of two solvers may use it twice.
     pub time: Option<Duration>,
+    /// The moment at which the whole run is out of time. No query goes on after it.
+    pub end: Option<Instant>,
     /// Conflicts of a SAT solver.
     pub conflicts: Option<u64>,
     /// Gates that bit-blasting may have made, a measure of memory.
@@ -41,7 +43,8 @@ impl Limits {
 
     /// The moment at which a query that starts now is out of time.
     pub fn deadline(&self) -> Option<Instant> {
-        self.time.map(|t| Instant::now() + t)
+        let own = self.time.map(|t| Instant::now() + t);
+        own.into_iter().chain(self.end).min()
     }
 }
 

@@ -186,7 +186,8 @@ impl Z3Solver {
             let _ = writeln!(text, "(assert {})", smtlib::reference(pool, a));
         }
         // 2^32 - 1 is Z3's way to say no limit.
-        let millis = limits.time.map_or(u32::MAX as u128, |t| t.as_millis().max(1));
+        let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+        let millis = left.map_or(u32::MAX as u128, |t| t.as_millis().max(1));
         let _ = writeln!(text, "(set-option :timeout {millis})\n(check-sat)");
         let reply = self.exchange(&text, limits, deadline)?;
         let answer = match reply.lines().next_back() {

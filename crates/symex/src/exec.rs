@@ -16,6 +16,7 @@
 //! decided first can be left and executed again after the path was split.
 
 mod calls;
+mod clock;
 mod deferred;
 mod env;
 mod explore;
@@ -95,6 +96,8 @@ pub struct Config {
     pub stop_when_covered: bool,
     /// Whether to look for inputs that make the program trap and keep a test for each place.
     pub crash_tests: bool,
+    /// Whether to measure the time spent on terms, which takes time itself.
+    pub measure_terms: bool,
     /// Whether to give a test for every path, also for those that cover nothing new.
     pub every_path: bool,
 }
@@ -112,6 +115,7 @@ impl Default for Config {
             unreached: Unreached::Evaluated,
             stop_when_covered: true,
             crash_tests: true,
+            measure_terms: false,
             every_path: false,
         }
     }

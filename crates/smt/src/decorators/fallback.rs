@@ -26,10 +26,14 @@ impl<S: Solver, T: Solver> Solver for Fallback<S, T> {
             {
                 let mut rest = limits.clone();
                 // A first solver that used up the time leaves the second as much again: the
-                // caller gets an answer within twice its limit.
-                if let Some(d) = deadline {
-                    let left = d.saturating_duration_since(std::time::Instant::now());
-                    rest.time = limits.time.map(|t| if left.is_zero() { t } else { left });
+                // caller gets an answer within twice its limit, but never after the run's end.
+                if let (Some(d), Some(t)) = (deadline, limits.time) {
+                    let now = std::time::Instant::now();
+                    if limits.end.is_some_and(|end| now >= end) {
+                        return Answer::Unknown(reason);
+                    }
+                    let left = d.saturating_duration_since(now);
+                    rest.time = Some(if left.is_zero() { t } else { left });
                 }
                 match self.second.check(pool, assumptions, &rest) {
                     // The first solver's reason says more than that another is missing.
@@ -43,5 +47,48 @@ impl<S: Solver, T: Solver> Solver for Fallback<S, T> {
 
     fn name(&self) -> String {
         format!("{}, else {}", self.first.name(), self.second.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sort::Sort;
+    use std::time::{Duration, Instant};
+
+    /// Gives up at once, and counts how often it was asked.
+    struct GivesUp<'a>(&'a std::cell::Cell<u32>);
+
+    impl Solver for GivesUp<'_> {
+        fn check(&mut self, _: &mut TermPool, _: &[Term], _: &Limits) -> Answer {
+            self.0.set(self.0.get() + 1);
+            Answer::Unknown(Reason::Time(Duration::ZERO))
+        }
+        fn name(&self) -> String {
+            "nobody".into()
+        }
+    }
+
+    #[test]
+    fn the_second_solver_is_not_asked_after_the_end_of_the_run() {
+        let mut pool = TermPool::new();
+        let x = pool.var("x", Sort::Bool);
+        let (first, second) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+        let mut both = Fallback::new(GivesUp(&first), GivesUp(&second));
+        let now = Instant::now();
+        let over = Limits { end: Some(now), ..Limits::time(Duration::from_secs(9)) };
+        assert!(matches!(both.check(&mut pool, &[x], &over), Answer::Unknown(_)));
+        assert_eq!((first.get(), second.get()), (1, 0));
+        let more = Limits { end: Some(now + Duration::from_secs(3600)), ..over };
+        both.check(&mut pool, &[x], &more);
+        assert_eq!((first.get(), second.get()), (2, 1));
+    }
+
+    #[test]
+    fn no_deadline_lies_after_the_end_of_the_run() {
+        let now = Instant::now();
+        let limits = Limits { end: Some(now), ..Limits::time(Duration::from_secs(9)) };
+        assert_eq!(limits.deadline(), Some(now));
+        assert_eq!(Limits { end: Some(now), ..Limits::none() }.deadline(), Some(now));
     }
 }

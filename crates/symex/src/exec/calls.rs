@@ -179,7 +179,7 @@ impl<'p> Engine<'p, '_> {
             next: 0,
             sites_done: false,
             registers: vec![None; body.locals.len()],
-            objects: vec![None; body.locals.len()],
+            objects: Vec::new(),
             made: SmallVec::new(),
             variable: 0,
             serial: state.activations,
@@ -195,7 +195,7 @@ impl<'p> Engine<'p, '_> {
                 }
                 Storage::Memory { size, .. } => {
                     self.enter_local(state, body, *param)?;
-                    let Some(object) = state.frame().objects[param.index()] else { continue };
+                    let Some(object) = state.frame().object(*param) else { continue };
                     match source {
                         Some(source) => {
                             let to = self.resolution_of(object);

@@ -26,7 +26,7 @@ const MOST_WAITING: usize = 4096;
 
 /// A state at a site, with labels there that wait, and what makes each hold.
 pub(super) struct Deferred {
-    state: State,
+    state: Box<State>,
     labels: Vec<(GoalId, Term)>,
     /// How many states had been run when it began to wait.
     since: u64,

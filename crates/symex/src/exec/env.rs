@@ -165,7 +165,7 @@ impl Environment for Scope<'_, '_> {
     }
 
     fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
-        let object = self.state.frame().objects[local.index()];
+        let object = self.state.frame().object(local);
         // A local outside of its lifetime has no address that can be used.
         let base = object.map_or(u64::MAX - 4096, |object| self.state.memory.object(object).base);
         Ok(pool.bv(64, base))

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::Config;
+use super::clock::TermClock;
 use super::deferred::DeferredLabels;
 use super::labels::LabelTable;
 use super::libc::CharacterTables;
@@ -32,8 +33,12 @@ use crate::memory::Memory;
 
 /// More preferences than this are met together or not at all.
 const MOST_PREFERENCES: usize = 64;
-/// How many steps pass between looks at the clock.
-const CLOCK_STEPS: u64 = 64;
+/// How many steps and splits pass between looks at the clock.
+const CLOCK_STEPS: u32 = 64;
+/// A split counts as so many steps, as it evaluates more.
+const SPLIT_TICKS: u32 = 4;
+/// How many new terms make a look at the clock due earlier: steps that build large terms are slow.
+const CLOCK_TERMS: usize = 2048;
 
 /// Where a program traps: function, block, position in it, and how.
 pub(super) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
@@ -64,7 +69,7 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) label_paths: u64,
     pub(super) crashes: FxHashMap<CrashPlace, Crash>,
     /// States that only follow their models, to be run before anything else.
-    pub(super) replays: Vec<State>,
+    pub(super) replays: Vec<Box<State>>,
     /// Labels whose question waits.
     pub(super) deferred: DeferredLabels,
     /// Preconditions, and the function under test after them.
@@ -88,6 +93,13 @@ pub(super) struct Engine<'p, 'e> {
     searcher: Box<dyn Searcher>,
     ranks: Ranks,
     stopped: bool,
+    /// A question was not asked as no time was left for it.
+    pub(super) late: bool,
+    /// Steps since the last look at the clock.
+    ticks: u32,
+    /// Terms at the last look at the clock.
+    clock_terms: usize,
+    pub(super) term_clock: TermClock,
     /// How often inline assembly was passed, for the names of what it leaves.
     pub(super) havocs: u64,
     sink: &'e mut dyn FnMut(Event),
@@ -135,7 +147,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         solver: &'e mut dyn Solver,
         budget: &Budget,
         sink: &'e mut dyn FnMut(Event),
-    ) -> Result<(Self, Option<State>), ExploreError> {
+    ) -> Result<(Self, Option<Box<State>>), ExploreError> {
         let function = &program.functions[func];
         if function.body.is_none() {
             return Err(ExploreError::NoBody(function.name.clone()));
@@ -171,6 +183,10 @@ impl<'p, 'e> Engine<'p, 'e> {
             searcher: config.search.searcher(config.seed),
             ranks: Ranks::default(),
             stopped: false,
+            late: false,
+            ticks: 0,
+            clock_terms: 0,
+            term_clock: TermClock::new(config.measure_terms),
             havocs: 0,
             sink,
             world,
@@ -199,8 +215,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
     }
 
-    fn first_state(&mut self, memory: Memory) -> Option<State> {
-        let mut state = State {
+    fn first_state(&mut self, memory: Memory) -> Option<Box<State>> {
+        let mut state = Box::new(State {
             frames: SmallVec::new(),
             memory,
             facts: Vec::new(),
@@ -212,6 +228,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             covered: Vec::new(),
             promises: Vec::new(),
             undecided: Vec::new(),
+            haste: false,
             keep: false,
             undefined: false,
             replay: false,
@@ -220,7 +237,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             externals: Arc::default(),
             cursor: self.plan.cursor,
             root: 0,
-        };
+        });
         let constraints = self.plan.constraints.clone();
         if self.assume(&mut state, &constraints).is_err() {
             return None;
@@ -300,8 +317,11 @@ impl<'p, 'e> Engine<'p, 'e> {
         if !std::mem::take(&mut state.pending) {
             return true;
         }
+        let span = self.term_clock.begin();
         let model = &state.model;
-        if state.facts.iter().all(|fact| self.evaluator.holds(&self.pool, model, *fact)) {
+        let holds = state.facts.iter().all(|fact| self.evaluator.holds(&self.pool, model, *fact));
+        self.term_clock.end(span);
+        if holds {
             return true;
         }
         match self.ask(state, None) {
@@ -321,7 +341,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     /// Runs a state until it ends or another is to go on.
-    fn run_state(&mut self, mut state: State) {
+    fn run_state(&mut self, mut state: Box<State>) {
         loop {
             let flow = self.step(&mut state);
             self.run_replays();
@@ -329,6 +349,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                 Ok(()) => {}
                 Err(Flow::Yield) if self.goes_on(&state) => {}
                 Err(Flow::Yield) => {
+                    self.ticks += SPLIT_TICKS;
                     if !self.look_at_budget() {
                         self.push(state);
                         return;
@@ -344,9 +365,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             if state.pending && !self.activate(&mut state) {
                 return;
             }
-            if self.stopped
-                || self.statistics.steps.is_multiple_of(CLOCK_STEPS) && self.look_at_budget()
-            {
+            if self.stopped || self.is_out_of_time() {
                 drop_waiting(self, state);
                 return;
             }
@@ -366,7 +385,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
     }
 
-    pub(super) fn run_replay(&mut self, mut state: State) {
+    pub(super) fn run_replay(&mut self, mut state: Box<State>) {
         let most = state.steps + self.world.config.limits.path_steps;
         loop {
             let ending = match self.step(&mut state) {
@@ -377,8 +396,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                     if state.pending && !self.activate(&mut state) {
                         return;
                     }
-                    if !self.statistics.steps.is_multiple_of(CLOCK_STEPS) || !self.look_at_budget()
-                    {
+                    if !self.is_out_of_time() {
                         continue;
                     }
                     let reason = self.budget.exceeded().unwrap_or(StopReason::Cancelled);
@@ -395,13 +413,13 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     /// Adds a state that waits.
-    pub(super) fn push(&mut self, state: State) {
+    pub(super) fn push(&mut self, state: Box<State>) {
         let rank = self.ranks.rank(&state);
         self.searcher.push(state, rank);
     }
 
     /// A path is at its end.
-    pub(super) fn finish(&mut self, mut state: State, ending: Ending) {
+    pub(super) fn finish(&mut self, mut state: Box<State>, ending: Ending) {
         if let Ending::Cut(cut) = &ending {
             self.cut(cut.clone());
         }
@@ -449,17 +467,37 @@ impl<'p, 'e> Engine<'p, 'e> {
         (self.sink)(Event::Test(Box::new(FoundTest { test, covers, ending })));
     }
 
+    /// After a step: whether to stop, looking only where a look is due.
+    fn is_out_of_time(&mut self) -> bool {
+        self.ticks += 1;
+        self.clock_is_due() && self.look_at_budget()
+    }
+
+    fn clock_is_due(&self) -> bool {
+        self.late
+            || self.ticks >= CLOCK_STEPS
+            || self.pool.len() >= self.clock_terms.saturating_add(CLOCK_TERMS)
+    }
+
+    /// The clock's reason to stop, if it is looked at.
+    fn look_at_clock(&mut self) -> Option<StopReason> {
+        if !self.clock_is_due() {
+            return None;
+        }
+        (self.ticks, self.clock_terms) = (0, self.pool.len());
+        self.budget.exceeded()
+    }
+
     /// Stops where a budget is used up or nothing is left to do.
     pub(super) fn look_at_budget(&mut self) -> bool {
         if self.stopped {
             return true;
         }
+        let time = self.look_at_clock();
         let limits = &self.world.config.limits;
         let over = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
         let paths: u64 = self.paths.values().sum();
-        let reason = self
-            .budget
-            .exceeded()
+        let reason = time
             .or_else(|| over(paths, limits.paths).map(StopReason::Paths))
             .or_else(|| over(self.statistics.steps, limits.steps).map(StopReason::Steps))
             .or_else(|| over(self.searcher.len() as u64, limits.states).map(StopReason::States));
@@ -476,6 +514,7 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     fn into_summary(mut self) -> Summary {
         self.statistics.terms = self.pool.len();
+        (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
         let complete = self.cuts.is_empty();
         let (covered, left) = self.labels.into_result();
         Summary {
@@ -493,7 +532,7 @@ impl<'p, 'e> Engine<'p, 'e> {
 }
 
 /// A state that waits when the exploration stops: what its model covers is not lost.
-fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: State) {
+fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
     if !state.covered.is_empty() {
         let reason = engine.budget.exceeded().unwrap_or(StopReason::Cancelled);
         engine.give_test(&mut state, Ending::Cut(Cut::Stopped(reason)));

@@ -96,6 +96,11 @@ pub struct Statistics {
     pub label_queries: u64,
     /// Time in the solver.
     pub solver_time: Duration,
+    /// Where it was asked for, time spent on terms outside of the solver: making and evaluating
+    /// them, memory, and looking up what a path knows.
+    pub term_time: Duration,
+    /// Time spent on measuring that, which is no part of it.
+    pub clock_time: Duration,
     /// Time overall.
     pub total_time: Duration,
     /// Branches whose side was decided by the model or by what the path knew.

@@ -2,12 +2,16 @@
 
 use std::time::Instant;
 
+use lydian_base::StopReason;
 use lydian_smt::{Answer, Limits, Model, Term};
 
 use super::explore::Engine;
 use super::state::State;
 use crate::limits::Cut;
 use crate::memory::{definedness, depends_on_undefined};
+
+/// A question about a label on its way has this part of the time of others.
+const HASTE: u32 = 4;
 
 /// The answer to a question about a path.
 pub(super) enum Feasible {
@@ -43,13 +47,15 @@ impl Engine<'_, '_> {
 
     /// Whether some input takes the path and makes `extra` true.
     pub(super) fn ask(&mut self, state: &State, extra: Option<Term>) -> Feasible {
-        self.ask_all(state, &[], extra).0
+        self.ask_within(state, &[], extra, 1).0
     }
 
     /// Whether some input takes the path, makes `extra` true, and keeps what the state's model
     /// promises. `None` where there is none, but there may be one that breaks promises.
     pub(super) fn ask_keeping(&mut self, state: &State, extra: Term) -> Option<Feasible> {
-        let (answer, core) = self.ask_all(state, &state.promises, Some(extra));
+        // Where the question is hard, the program's own paths come first: little time, and the
+        // label waits.
+        let (answer, core) = self.ask_within(state, &state.promises, Some(extra), HASTE);
         if !matches!(answer, Feasible::No) || state.promises.is_empty() {
             return Some(answer);
         }
@@ -59,16 +65,21 @@ impl Engine<'_, '_> {
     }
 
     /// Whether some input takes the path and makes some more terms true; if none does, terms that
-    /// exclude it, where the solver knows.
-    fn ask_all(
+    /// exclude it, where the solver knows. `haste` divides the time for a question.
+    fn ask_within(
         &mut self,
         state: &State,
         more: &[Term],
         extra: Option<Term>,
+        haste: u32,
     ) -> (Feasible, Option<Vec<Term>>) {
         // A solver that has no time left would still translate the question first, and a place with
         // many labels asks many.
-        if let Some(reason) = self.budget.exceeded() {
+        let remaining = self.budget.remaining();
+        if remaining.is_some_and(|left| left.is_zero()) || self.budget.cancel_token().is_cancelled()
+        {
+            self.late = true;
+            let reason = self.budget.exceeded().unwrap_or(StopReason::Cancelled);
             return (Feasible::Unknown(Cut::Stopped(reason)), None);
         }
         let count = state.facts.len() + more.len() + 1;
@@ -76,14 +87,15 @@ impl Engine<'_, '_> {
         assumptions.extend_from_slice(&state.facts);
         assumptions.extend_from_slice(more);
         assumptions.extend(extra);
-        let remaining = self.budget.remaining();
-        let time = match (self.world.config.limits.query_time, remaining) {
+        let query_time = self.world.config.limits.query_time.map(|time| time / haste);
+        let time = match (query_time, remaining) {
             (Some(query), Some(remaining)) => Some(query.min(remaining)),
             (query, remaining) => query.or(remaining),
         };
         let interrupt = Some(self.budget.cancel_token().flag().clone());
-        let limits = Limits { time, interrupt, ..Limits::none() };
         let begun = Instant::now();
+        let end = remaining.map(|left| begun + left);
+        let limits = Limits { time, end, interrupt, ..Limits::none() };
         self.solver.offer(&self.pool, &state.model);
         let answer = self.solver.check(&mut self.pool, &assumptions, &limits);
         self.statistics.solver_time += begun.elapsed();
@@ -97,7 +109,10 @@ impl Engine<'_, '_> {
             Answer::Unknown(reason) => {
                 self.statistics.unanswered += 1;
                 let cut = match self.budget.exceeded() {
-                    Some(stop) => Cut::Stopped(stop),
+                    Some(stop) => {
+                        self.late = true;
+                        Cut::Stopped(stop)
+                    }
                     None => Cut::Solver(reason.to_string()),
                 };
                 (Feasible::Unknown(cut), None)

@@ -3,7 +3,6 @@
 use lydian_base::EntityId;
 use lydian_ir::source::Point;
 use lydian_ir::{BlockId, Body, Callee, FuncId, Stmt, Terminator};
-use rustc_hash::FxHashMap;
 
 use super::labels::{LabelTable, SiteKey};
 use super::state::State;
@@ -17,8 +16,10 @@ const PATIENCE: u32 = 32;
 /// Distances to labels that are left, kept until enough of them are covered.
 #[derive(Default)]
 pub(super) struct Ranks {
-    distances: FxHashMap<FuncId, Vec<u32>>,
-    visits: FxHashMap<(FuncId, BlockId), u32>,
+    /// By function and block; empty for functions that are not looked at.
+    distances: Vec<Vec<u32>>,
+    /// How often a block was picked, by function and block.
+    visits: Vec<Vec<u32>>,
     labels_left: usize,
     age: u32,
 }
@@ -28,12 +29,11 @@ impl Ranks {
     pub(super) fn rank(&self, state: &State) -> u64 {
         let mut best = FAR;
         for (depth, frame) in state.frames.iter().rev().enumerate() {
-            let distances = self.distances.get(&frame.func);
-            let here = distances.and_then(|all| all.get(frame.block.index())).copied();
-            best = best.min(here.unwrap_or(FAR).saturating_add(depth as u32));
+            let here = at(&self.distances, frame.func, frame.block).unwrap_or(FAR);
+            best = best.min(here.saturating_add(depth as u32));
         }
         let place = state.frames.last().map(|frame| (frame.func, frame.block));
-        let visits = place.and_then(|place| self.visits.get(&place)).copied().unwrap_or(0);
+        let visits = place.and_then(|(func, block)| at(&self.visits, func, block)).unwrap_or(0);
         u64::from(best) + u64::from((visits + 1).ilog2())
     }
 
@@ -41,7 +41,15 @@ impl Ranks {
     pub(super) fn picked(&mut self, state: &State) {
         self.age += 1;
         if let Some(frame) = state.frames.last() {
-            *self.visits.entry((frame.func, frame.block)).or_default() += 1;
+            let (func, block) = (frame.func.index(), frame.block.index());
+            if self.visits.len() <= func {
+                self.visits.resize_with(func + 1, Vec::new);
+            }
+            let visits = &mut self.visits[func];
+            if visits.len() <= block {
+                visits.resize(block + 1, 0);
+            }
+            visits[block] += 1;
         }
     }
 
@@ -60,13 +68,14 @@ impl Ranks {
         self.labels_left = labels.left();
         self.age = 0;
         self.distances.clear();
+        self.distances.resize_with(world.program.functions.len(), Vec::new);
         for func in functions {
             let Some(body) = &world.program.functions[*func].body else { continue };
             let mut distances = vec![FAR; body.blocks.len()];
             for site in labels.open_sites(*func) {
                 mark_blocks(body, site, &mut distances);
             }
-            self.distances.insert(*func, distances);
+            self.distances[func.index()] = distances;
         }
         while self.relax(world, functions) {}
     }
@@ -77,29 +86,32 @@ impl Ranks {
         for func in functions {
             let Some(body) = &world.program.functions[*func].body else { continue };
             for (id, block) in body.blocks.iter().rev() {
-                let distances = &self.distances[func];
+                let distances = &self.distances[func.index()];
                 let mut best = distances[id.index()];
                 block.term.for_each_successor(|next| {
                     best = best.min(distances[next.index()].saturating_add(1));
                 });
                 for stmt in &block.stmts {
                     if let Stmt::Call { callee: Callee::Direct(callee), .. } = &body.stmts[*stmt]
-                        && let Some(inner) = self.distances.get(callee)
-                        && let Some(callee) = &world.program.functions[*callee].body
+                        && let Some(body) = &world.program.functions[*callee].body
+                        && let Some(inner) = at(&self.distances, *callee, body.entry)
                     {
-                        best = best.min(inner[callee.entry.index()].saturating_add(1));
+                        best = best.min(inner.saturating_add(1));
                     }
                 }
-                if best < self.distances[func][id.index()] {
+                if best < self.distances[func.index()][id.index()] {
                     changed = true;
-                    if let Some(distances) = self.distances.get_mut(func) {
-                        distances[id.index()] = best;
-                    }
+                    self.distances[func.index()][id.index()] = best;
                 }
             }
         }
         changed
     }
+}
+
+/// The figure of a block, if its function has any.
+fn at(figures: &[Vec<u32>], func: FuncId, block: BlockId) -> Option<u32> {
+    figures.get(func.index())?.get(block.index()).copied()
 }
 
 /// Sets the distance of the blocks in which a site lies to zero.

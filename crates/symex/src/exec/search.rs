@@ -23,18 +23,18 @@ pub enum Search {
     Coverage,
 }
 
-/// States that wait.
+/// States that wait. They are boxed, as they are moved often and are large.
 pub(super) trait Searcher {
     /// Adds a state; `rank` is how far it is from something new, the less the better.
-    fn push(&mut self, state: State, rank: u64);
+    fn push(&mut self, state: Box<State>, rank: u64);
     /// Takes the state that is to go on. `rank` gives the rank that a state has now.
-    fn pop(&mut self, rank: &mut dyn FnMut(&State) -> u64) -> Option<State>;
+    fn pop(&mut self, rank: &mut dyn FnMut(&State) -> u64) -> Option<Box<State>>;
     /// How many states wait.
     fn len(&self) -> usize;
     /// Whether the state that was just split should go on without looking at the others.
     fn stays(&self) -> bool;
     /// Takes all states.
-    fn drain(&mut self) -> Vec<State>;
+    fn drain(&mut self) -> Vec<Box<State>>;
 }
 
 impl Search {
@@ -49,14 +49,14 @@ impl Search {
     }
 }
 
-struct DepthFirst(Vec<State>);
+struct DepthFirst(Vec<Box<State>>);
 
 impl Searcher for DepthFirst {
-    fn push(&mut self, state: State, _: u64) {
+    fn push(&mut self, state: Box<State>, _: u64) {
         self.0.push(state);
     }
 
-    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<State> {
+    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<Box<State>> {
         self.0.pop()
     }
 
@@ -68,19 +68,19 @@ impl Searcher for DepthFirst {
         true
     }
 
-    fn drain(&mut self) -> Vec<State> {
+    fn drain(&mut self) -> Vec<Box<State>> {
         std::mem::take(&mut self.0)
     }
 }
 
-struct BreadthFirst(VecDeque<State>);
+struct BreadthFirst(VecDeque<Box<State>>);
 
 impl Searcher for BreadthFirst {
-    fn push(&mut self, state: State, _: u64) {
+    fn push(&mut self, state: Box<State>, _: u64) {
         self.0.push_back(state);
     }
 
-    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<State> {
+    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<Box<State>> {
         self.0.pop_front()
     }
 
@@ -92,22 +92,22 @@ impl Searcher for BreadthFirst {
         false
     }
 
-    fn drain(&mut self) -> Vec<State> {
+    fn drain(&mut self) -> Vec<Box<State>> {
         std::mem::take(&mut self.0).into()
     }
 }
 
 struct Random {
-    states: Vec<State>,
+    states: Vec<Box<State>>,
     rng: Rng,
 }
 
 impl Searcher for Random {
-    fn push(&mut self, state: State, _: u64) {
+    fn push(&mut self, state: Box<State>, _: u64) {
         self.states.push(state);
     }
 
-    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<State> {
+    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<Box<State>> {
         let count = self.states.len() as u64;
         (count > 0).then(|| self.states.swap_remove(self.rng.below(count) as usize))
     }
@@ -120,7 +120,7 @@ impl Searcher for Random {
         false
     }
 
-    fn drain(&mut self) -> Vec<State> {
+    fn drain(&mut self) -> Vec<Box<State>> {
         std::mem::take(&mut self.states)
     }
 }
@@ -134,7 +134,6 @@ struct Nearest {
 
 struct Waiting {
     key: (Reverse<u64>, u64),
-    /// Boxed, as the heap moves what it orders.
     state: Box<State>,
 }
 
@@ -159,12 +158,12 @@ impl Ord for Waiting {
 }
 
 impl Searcher for Nearest {
-    fn push(&mut self, state: State, rank: u64) {
+    fn push(&mut self, state: Box<State>, rank: u64) {
         self.next += 1;
-        self.heap.push(Waiting { key: (Reverse(rank), self.next), state: Box::new(state) });
+        self.heap.push(Waiting { key: (Reverse(rank), self.next), state });
     }
 
-    fn pop(&mut self, rank: &mut dyn FnMut(&State) -> u64) -> Option<State> {
+    fn pop(&mut self, rank: &mut dyn FnMut(&State) -> u64) -> Option<Box<State>> {
         // Ranks only grow, as labels are covered: a state whose rank is still the least is next.
         loop {
             let mut top = self.heap.pop()?;
@@ -172,7 +171,7 @@ impl Searcher for Nearest {
             let stale = now > top.key.0.0;
             top.key.0 = Reverse(now);
             if !stale || self.heap.peek().is_none_or(|next| next.key <= top.key) {
-                return Some(*top.state);
+                return Some(top.state);
             }
             self.heap.push(top);
         }
@@ -186,9 +185,9 @@ impl Searcher for Nearest {
         false
     }
 
-    fn drain(&mut self) -> Vec<State> {
+    fn drain(&mut self) -> Vec<Box<State>> {
         let mut all = std::mem::take(&mut self.heap).into_sorted_vec();
         all.reverse();
-        all.into_iter().map(|waiting| *waiting.state).collect()
+        all.into_iter().map(|waiting| waiting.state).collect()
     }
 }

@@ -89,6 +89,13 @@ impl Engine<'_, '_> {
             self.ask_for_label(state, goal, holds);
             return;
         }
+        if state.haste {
+            // Questions about this path are hard: its own end comes first.
+            if !state.replay {
+                state.undecided.push((goal, holds));
+            }
+            return;
+        }
         self.statistics.label_queries += 1;
         match self.ask_keeping(state, holds) {
             Some(Feasible::Yes(model)) => {
@@ -96,12 +103,11 @@ impl Engine<'_, '_> {
                 self.take_label(state, goal, holds);
             }
             Some(Feasible::No) => {}
-            Some(Feasible::Unknown(cut)) if state.promises.is_empty() => {
-                self.labels.hinder(goal, cut);
-            }
-            Some(Feasible::Unknown(_)) | None if !state.replay => {
+            Some(Feasible::Unknown(_)) if !state.replay => {
+                state.haste = true;
                 state.undecided.push((goal, holds));
             }
+            None if !state.replay => state.undecided.push((goal, holds)),
             Some(Feasible::Unknown(_)) | None => {}
         }
     }

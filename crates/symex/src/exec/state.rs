@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lydian_base::EntityId;
 use lydian_ir::{BlockId, ConditionId, DecisionId, ExprId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use smallvec::SmallVec;
@@ -42,7 +43,7 @@ pub(super) struct Frame {
     pub(super) sites_done: bool,
     /// Values of register locals.
     pub(super) registers: Vec<Option<Term>>,
-    /// Objects of memory locals that are alive.
+    /// Objects of memory locals that are alive, up to the last that had one.
     pub(super) objects: Vec<Option<ObjectId>>,
     /// Objects that were made while it ran and live at most until it returns.
     pub(super) made: SmallVec<[ObjectId; 2]>,
@@ -80,6 +81,8 @@ pub(super) struct State {
     /// Labels of the site that control passes which no input covers together with those, and what
     /// makes each hold.
     pub(super) undecided: Vec<(GoalId, Term)>,
+    /// Whether labels wait without being asked for, as one was too hard a question.
+    pub(super) haste: bool,
     /// Whether to give a test at the path's end even if it covers nothing new.
     pub(super) keep: bool,
     /// Whether the path depends on uninitialised memory.
@@ -114,14 +117,33 @@ impl State {
         Knowledge { facts: &self.facts, resolved: &self.resolved, derived: None }
     }
 
-    /// A copy for the other side of a branch.
-    pub(super) fn fork(&self) -> Self {
-        let mut fork = self.clone();
-        fork.covered.clear();
-        fork.promises.clear();
-        fork.undecided.clear();
-        fork.keep = false;
-        fork
+    /// A copy for the other side of a branch, that covers nothing yet.
+    pub(super) fn fork(&self) -> Box<Self> {
+        // Room for the facts that the copy gets at once.
+        let mut facts = Vec::with_capacity(self.facts.len() + 4);
+        facts.extend_from_slice(&self.facts);
+        Box::new(Self {
+            frames: self.frames.clone(),
+            memory: self.memory.clone(),
+            facts,
+            resolved: self.resolved.clone(),
+            model: self.model.clone(),
+            pending: self.pending,
+            arrival: self.arrival,
+            queue: self.queue.clone(),
+            covered: Vec::new(),
+            promises: Vec::new(),
+            undecided: Vec::new(),
+            haste: self.haste,
+            keep: false,
+            undefined: self.undefined,
+            replay: self.replay,
+            steps: self.steps,
+            activations: self.activations,
+            externals: self.externals.clone(),
+            cursor: self.cursor,
+            root: self.root,
+        })
     }
 
     /// Adds a fact; conjunctions by their parts. False where it contradicts a fact in so many
@@ -145,6 +167,19 @@ impl State {
 }
 
 impl Frame {
+    /// The object of a memory local, if it is alive.
+    pub(super) fn object(&self, local: LocalId) -> Option<ObjectId> {
+        self.objects.get(local.index()).copied().flatten()
+    }
+
+    /// Notes the object of a memory local whose lifetime begins.
+    pub(super) fn set_object(&mut self, local: LocalId, object: ObjectId) {
+        if self.objects.len() <= local.index() {
+            self.objects.resize(local.index() + 1, None);
+        }
+        self.objects[local.index()] = Some(object);
+    }
+
     /// The last evaluation of a decision, if there was one.
     pub(super) fn event(&self, decision: DecisionId) -> Option<&DecisionEvent> {
         self.events.iter().find(|event| event.decision == decision)

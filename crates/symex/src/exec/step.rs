@@ -10,6 +10,7 @@ use lydian_ir::{
 };
 use lydian_smt::{Term, TermPool};
 
+use super::Mode;
 use super::env::{Scope, Stop};
 use super::explore::Engine;
 use super::labels::SiteKey;
@@ -110,6 +111,7 @@ impl<'p> Engine<'p, '_> {
         traps: &mut Traps,
     ) -> Result<Term, Flow> {
         let body = self.body(state);
+        let span = self.term_clock.begin();
         let mut scope = Scope {
             world: &self.world,
             evaluator: &mut self.evaluator,
@@ -118,12 +120,14 @@ impl<'p> Engine<'p, '_> {
             state,
         };
         let value = scope.eval(&mut self.pool, &body.exprs, expr, traps);
+        self.term_clock.end(span);
         self.settle_suspicions(state);
         value.map_err(|stop| self.stopped(state, stop))
     }
 
     /// The objects that an address may lie in.
     pub(super) fn resolve(&mut self, state: &mut State, addr: Term) -> Result<Resolution, Flow> {
+        let span = self.term_clock.begin();
         let mut scope = Scope {
             world: &self.world,
             evaluator: &mut self.evaluator,
@@ -132,6 +136,7 @@ impl<'p> Engine<'p, '_> {
             state,
         };
         let resolution = scope.resolve(&mut self.pool, addr);
+        self.term_clock.end(span);
         resolution.map_err(|stop| self.stopped(state, stop))
     }
 
@@ -143,6 +148,7 @@ impl<'p> Engine<'p, '_> {
         addr: Term,
         traps: &mut Traps,
     ) -> Result<Term, Flow> {
+        let span = self.term_clock.begin();
         let mut scope = Scope {
             world: &self.world,
             evaluator: &mut self.evaluator,
@@ -151,6 +157,7 @@ impl<'p> Engine<'p, '_> {
             state,
         };
         let value = scope.load_at(&mut self.pool, ty, addr, traps);
+        self.term_clock.end(span);
         self.settle_suspicions(state);
         value.map_err(|stop| self.stopped(state, stop))
     }
@@ -165,7 +172,9 @@ impl<'p> Engine<'p, '_> {
     ) -> Result<Resolution, Flow> {
         let resolution = self.resolve(state, addr)?;
         self.note_access(state, &resolution, size, true);
+        let span = self.term_clock.begin();
         state.memory.access_traps(&mut self.pool, &resolution, size, true, traps);
+        self.term_clock.end(span);
         Ok(resolution)
     }
 
@@ -188,22 +197,35 @@ impl<'p> Engine<'p, '_> {
 
     /// Decides a Boolean by the state's model. The state goes on with that side; a pending state
     /// for the other side is given back unless the path excludes it.
-    pub(super) fn split(&mut self, state: &mut State, condition: Term) -> (bool, Option<State>) {
-        if let Some(known) = state.knowledge().known(&mut self.pool, condition) {
+    pub(super) fn split(
+        &mut self,
+        state: &mut State,
+        condition: Term,
+    ) -> (bool, Option<Box<State>>) {
+        let span = self.term_clock.begin();
+        let known = state.knowledge().known(&mut self.pool, condition);
+        self.term_clock.end(span);
+        if let Some(known) = known {
             self.statistics.free_branches += 1;
             return (known, None);
         }
         self.meet_undefined(state, condition);
+        let span = self.term_clock.begin();
         let side = self.evaluator.holds(&self.pool, &state.model, condition);
         let negation = self.pool.not(condition);
+        self.term_clock.end(span);
         let (here, there) = if side { (condition, negation) } else { (negation, condition) };
         let mut other = None;
         if !state.replay {
             let mut fork = state.fork();
             fork.pending = true;
+            let span = self.term_clock.begin();
             other = fork.add_fact(&mut self.pool, there).then_some(fork);
+            self.term_clock.end(span);
         }
+        let span = self.term_clock.begin();
         state.add_fact(&mut self.pool, here);
+        self.term_clock.end(span);
         (side, other)
     }
 
@@ -225,7 +247,9 @@ impl<'p> Engine<'p, '_> {
                 let addr = self.eval(state, *addr, &mut traps)?;
                 let to = self.resolve_for_write(state, addr, ty.bytes(), &mut traps)?;
                 self.leave_traps(state, &traps)?;
+                let span = self.term_clock.begin();
                 state.memory.store(&mut self.pool, &to, ty.bytes(), value);
+                self.term_clock.end(span);
             }
             Stmt::StoreBits { addr, field, value } => {
                 self.store_bits(state, *addr, *field, *value)?;
@@ -316,7 +340,7 @@ impl<'p> Engine<'p, '_> {
         let Some(object) = object else { return Err(Flow::unsupported("more memory")) };
         let base = state.memory.object(object).base;
         state.memory.object_mut(object).contents = Contents::new(Background::Undefined(base));
-        state.frame_mut().objects[local.index()] = Some(object);
+        state.frame_mut().set_object(local, object);
         Ok(())
     }
 
@@ -353,7 +377,7 @@ impl<'p> Engine<'p, '_> {
         let mut traps = Traps::none();
         let condition = self.eval(state, cond, &mut traps)?;
         self.leave_traps(state, &traps)?;
-        if let Some(origin) = origin {
+        if let Some(origin) = origin.filter(|_| self.keeps_decisions(state)) {
             let mutants = self.record_mutants(state, origin.decision, origin.condition);
             let conditions = body.decisions[origin.decision].conditions.len();
             let frame = state.frame_mut();
@@ -374,9 +398,9 @@ impl<'p> Engine<'p, '_> {
             return Err(Flow::Yield);
         };
         let stays = stays == Some(side);
-        let stayer = if stays { &mut *state } else { &mut other };
+        let stayer = if stays { &mut *state } else { &mut *other };
         let over = count_stay(stayer, at) > bound;
-        let leaver = if stays { &mut other } else { &mut *state };
+        let leaver = if stays { &mut *other } else { &mut *state };
         leaver.frame_mut().loops.retain(|(block, _)| *block != at);
         match (over, stays) {
             (false, _) => self.push(other),
@@ -387,6 +411,11 @@ impl<'p> Engine<'p, '_> {
             (true, false) => self.cut_if_feasible(&other, Cut::LoopBound(bound)),
         }
         Err(Flow::Yield)
+    }
+
+    /// Whether labels may ask for the values that conditions had in this activation.
+    fn keeps_decisions(&self, state: &State) -> bool {
+        self.world.config.mode != Mode::Plain && self.labels.has(state.frame().func)
     }
 
     /// The side of a branch that stays in a loop that the other side leaves, if it is so.
@@ -459,9 +488,8 @@ impl<'p> Engine<'p, '_> {
 
 /// Ends the lifetime of a memory local, if it is alive.
 pub(super) fn leave_local(state: &mut State, local: LocalId) {
-    if state.frame().objects[local.index()].is_some()
-        && let Some(object) = state.frame_mut().objects[local.index()].take()
-    {
+    if let Some(object) = state.frame().object(local) {
+        state.frame_mut().objects[local.index()] = None;
         state.memory.release(object);
     }
 }

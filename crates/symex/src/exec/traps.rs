@@ -23,7 +23,10 @@ impl Engine<'_, '_> {
     /// Goes on with the inputs that do not trap; the others end here.
     pub(super) fn leave_traps(&mut self, state: &mut State, traps: &Traps) -> Result<(), Flow> {
         for (kind, condition) in traps.iter() {
-            match state.knowledge().known(&mut self.pool, condition) {
+            let span = self.term_clock.begin();
+            let known = state.knowledge().known(&mut self.pool, condition);
+            self.term_clock.end(span);
+            match known {
                 Some(true) => return Err(self.trapped(state, kind)),
                 Some(false) => continue,
                 None => {}
