@@ -15,6 +15,8 @@
 //! Expressions are evaluated before anything changes, so that a statement whose address must be
 //! decided first can be left and executed again after the path was split.
 
+#![allow(clippy::vec_box, reason = "states are large and move between searchers, never in place")]
+
 mod calls;
 mod clock;
 mod deferred;

@@ -2,9 +2,14 @@
 
 mod common;
 
-use common::{explore_text, plain};
+use std::time::Duration;
+
+use common::{explore_text, explore_with, plain};
+use lydian_base::SourceMap;
 use lydian_ir::TrapKind;
 use lydian_objective::Criterion;
+use lydian_smt::{Answer, BitBlastSolver, Reason, SatBackend, Solver, Term, TermPool};
+use lydian_symex::inputs::Settings;
 use lydian_symex::{Config, Ending};
 
 /// `int both(int a, int b) { if (a > 3 && b == a + 1) return 1; return 0; }`
@@ -70,4 +75,55 @@ fn a_loop_is_cut_at_its_bound_and_a_trap_has_its_test() {
     assert_eq!(test.test.args[0].bytes, [3, 0, 0, 0]);
     // n = 0, 1, 2, 4, 5 return; 3 traps; 6 and more are cut.
     assert_eq!(found.summary.paths.get(&Ending::Returned), Some(&5));
+}
+
+/// Answers only questions that have all the time that the configuration gives to one.
+struct Slow {
+    inner: BitBlastSolver,
+    needs: Duration,
+    refused: u32,
+}
+
+impl Solver for Slow {
+    fn check(
+        &mut self,
+        pool: &mut TermPool,
+        query: &[Term],
+        limits: &lydian_smt::Limits,
+    ) -> Answer {
+        match limits.time {
+            Some(time) if time < self.needs => {
+                self.refused += 1;
+                Answer::Unknown(Reason::Time(time))
+            }
+            _ => self.inner.check(pool, query, limits),
+        }
+    }
+
+    fn name(&self) -> String {
+        "slow".into()
+    }
+}
+
+#[test]
+fn questions_without_an_answer_in_little_time_are_asked_again_and_nothing_is_lost() {
+    let mut config = Config::default();
+    config.limits.time = None;
+    config.stop_when_covered = false;
+    let needs = config.limits.query_time.expect("a limit");
+    let criteria = [Criterion::Mcc, Criterion::Wm];
+    let quick = explore_text(BOTH, "both", &criteria, &config);
+    let mut solver = Slow { inner: BitBlastSolver::new(SatBackend::default()), needs, refused: 0 };
+    let program = lydian_ir::text::parse(BOTH).expect("the text is well-formed");
+    let map = SourceMap::from_preprocessed(" ".repeat(4096), "test.c");
+    let settings = Settings::default();
+    let slow = explore_with(&mut solver, program, &map, "both", &criteria, &config, settings);
+    assert!(solver.refused > 0);
+    assert!(quick.summary.complete && slow.summary.complete, "{:?}", slow.summary);
+    assert_eq!(slow.summary.paths, quick.summary.paths);
+    assert_eq!(slow.summary.covered.len(), quick.summary.covered.len());
+    let left = |explored: &common::Explored| {
+        explored.summary.left.iter().map(|left| left.label).collect::<Vec<_>>()
+    };
+    assert_eq!(left(&slow), left(&quick));
 }

@@ -1,7 +1,7 @@
 //! The exploration itself: sets up the first state and runs states until none is left or a limit
 //! is hit.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -70,6 +70,9 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) crashes: FxHashMap<CrashPlace, Crash>,
     /// States that only follow their models, to be run before anything else.
     pub(super) replays: Vec<Box<State>>,
+    /// Pending states whose question was too hard for little time: asked again with more when no
+    /// other state is left.
+    hard: VecDeque<Box<State>>,
     /// Labels whose question waits.
     pub(super) deferred: DeferredLabels,
     /// Preconditions, and the function under test after them.
@@ -174,6 +177,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             crashes: FxHashMap::default(),
             followed_values: FxHashMap::default(),
             replays: Vec::new(),
+            hard: VecDeque::new(),
             deferred: DeferredLabels::default(),
             roots,
             watch: Watch::default(),
@@ -231,6 +235,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             haste: false,
             keep: false,
             undefined: false,
+            asked: false,
             replay: false,
             steps: 0,
             activations: 0,
@@ -297,22 +302,27 @@ impl<'p, 'e> Engine<'p, 'e> {
             self.look_at_due_labels();
             self.ranks.refresh(&self.world, &self.functions, &self.labels);
             let ranks = &self.ranks;
-            let Some(mut state) = self.searcher.pop(&mut |state| ranks.rank(state)) else { break };
+            let next = self.searcher.pop(&mut |state| ranks.rank(state));
+            let Some(mut state) = next.or_else(|| self.hard.pop_front()) else { break };
             self.ranks.picked(&state);
             self.deferred.count_run();
             if self.activate(&mut state) {
                 self.run_state(state);
+            } else if state.pending {
+                self.hard.push_back(state);
             }
         }
         self.look_at_all_labels();
         if self.stopped {
-            for state in self.searcher.drain() {
+            let hard = std::mem::take(&mut self.hard);
+            for state in self.searcher.drain().into_iter().chain(hard) {
                 drop_waiting(self, state);
             }
         }
     }
 
-    /// Gives a pending state a model; false where no input takes its path.
+    /// Gives a pending state a model; false where no input takes its path, and where none was found
+    /// in little time: then it is still pending.
     fn activate(&mut self, state: &mut State) -> bool {
         if !std::mem::take(&mut state.pending) {
             return true;
@@ -324,8 +334,11 @@ impl<'p, 'e> Engine<'p, 'e> {
         if holds {
             return true;
         }
-        match self.ask(state, None) {
+        let again = std::mem::replace(&mut state.asked, true);
+        let answer = if again { self.ask(state, None) } else { self.ask_in_haste(state, None) };
+        match answer {
             Feasible::Yes(model) => {
+                state.asked = false;
                 if !state.covered.is_empty() {
                     self.give_test(state, Ending::Returned);
                 }
@@ -333,6 +346,10 @@ impl<'p, 'e> Engine<'p, 'e> {
                 true
             }
             Feasible::No => false,
+            Feasible::Unknown(_) if !again && !self.late => {
+                state.pending = true;
+                false
+            }
             Feasible::Unknown(cut) => {
                 self.cut(cut);
                 false
@@ -363,6 +380,9 @@ impl<'p, 'e> Engine<'p, 'e> {
                 Err(Flow::Infeasible) => return,
             }
             if state.pending && !self.activate(&mut state) {
+                if state.pending {
+                    self.hard.push_back(state);
+                }
                 return;
             }
             if self.stopped || self.is_out_of_time() {
@@ -393,8 +413,11 @@ impl<'p, 'e> Engine<'p, 'e> {
                     Ending::Cut(Cut::PathSteps(self.world.config.limits.path_steps))
                 }
                 Ok(()) | Err(Flow::Yield) => {
-                    if state.pending && !self.activate(&mut state) {
-                        return;
+                    // A replay is not put off: the second question has all the time.
+                    while state.pending {
+                        if !self.activate(&mut state) && !state.pending {
+                            return;
+                        }
                     }
                     if !self.is_out_of_time() {
                         continue;

@@ -10,7 +10,7 @@ use super::state::State;
 use crate::limits::Cut;
 use crate::memory::{definedness, depends_on_undefined};
 
-/// A question about a label on its way has this part of the time of others.
+/// A question in haste has this part of the time of others.
 const HASTE: u32 = 4;
 
 /// The answer to a question about a path.
@@ -48,6 +48,11 @@ impl Engine<'_, '_> {
     /// Whether some input takes the path and makes `extra` true.
     pub(super) fn ask(&mut self, state: &State, extra: Option<Term>) -> Feasible {
         self.ask_within(state, &[], extra, 1).0
+    }
+
+    /// The same with little time: for what is wanted but not needed, or can be asked again.
+    pub(super) fn ask_in_haste(&mut self, state: &State, extra: Option<Term>) -> Feasible {
+        self.ask_within(state, &[], extra, HASTE).0
     }
 
     /// Whether some input takes the path, makes `extra` true, and keeps what the state's model

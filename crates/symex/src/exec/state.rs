@@ -70,6 +70,8 @@ pub(super) struct State {
     pub(super) model: Model,
     /// Whether the model may not satisfy the facts yet.
     pub(super) pending: bool,
+    /// Whether the solver was asked for a model, in haste, and had no answer.
+    pub(super) asked: bool,
     /// The site that control reached when the state was made.
     pub(super) arrival: Option<SiteKey>,
     /// Labels of the site that control just passed, to be looked at before anything else.
@@ -129,6 +131,7 @@ impl State {
             resolved: self.resolved.clone(),
             model: self.model.clone(),
             pending: self.pending,
+            asked: false,
             arrival: self.arrival,
             queue: self.queue.clone(),
             covered: Vec::new(),

@@ -94,7 +94,7 @@ impl Engine<'_, '_> {
             return false;
         }
         crash.queries += 1;
-        match self.ask(state, Some(condition)) {
+        match self.ask_in_haste(state, Some(condition)) {
             Feasible::Yes(model) => {
                 if self.is_new_crash(state, kind) {
                     let mut crashing = state.fork();

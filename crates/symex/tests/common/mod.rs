@@ -7,7 +7,7 @@ use lydian_frontend::{LoadRequest, ParseRequest};
 use lydian_ir::Program;
 use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives};
-use lydian_smt::{BitBlastSolver, SatBackend};
+use lydian_smt::{BitBlastSolver, SatBackend, Solver};
 use lydian_symex::inputs::{InputSpec, Settings, prepare};
 use lydian_symex::{Config, Event, FoundTest, Mode, Summary, explore};
 
@@ -95,6 +95,20 @@ fn load(
 
 /// Annotates all defined functions of a program and explores one.
 pub fn explore_program(
+    program: Program,
+    map: &SourceMap,
+    function: &str,
+    criteria: &[Criterion],
+    config: &Config,
+    settings: Settings,
+) -> Explored {
+    let mut solver = BitBlastSolver::new(SatBackend::default());
+    explore_with(&mut solver, program, map, function, criteria, config, settings)
+}
+
+/// The same with a given solver.
+pub fn explore_with(
+    solver: &mut dyn Solver,
     mut program: Program,
     map: &SourceMap,
     function: &str,
@@ -110,7 +124,6 @@ pub fn explore_program(
         .collect();
     let spec = InputSpec::new(&program, settings);
     let func = program.function_named(function).expect("the function exists");
-    let mut solver = BitBlastSolver::new(SatBackend::default());
     let budget = Budget::start(config.limits.time, CancelToken::new());
     let mut tests = Vec::new();
     let mut sink = |event: Event| {
@@ -118,9 +131,8 @@ pub fn explore_program(
             tests.push(*test);
         }
     };
-    let summary =
-        explore(&program, func, &spec, &objectives, config, &mut solver, &budget, &mut sink)
-            .expect("the function can be explored");
+    let summary = explore(&program, func, &spec, &objectives, config, solver, &budget, &mut sink)
+        .expect("the function can be explored");
     Explored { program, objectives, tests, summary }
 }
 
