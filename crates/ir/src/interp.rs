@@ -1,16 +1,33 @@
-//! The concrete interpreter: runs a [`Test`] on a [`Program`], byte by byte.
+//! The concrete interpreter: runs a [`Test`] on a [`Program`], or a whole program from its `main`,
+//! byte by byte.
 //!
-//! It is the oracle for the symbolic engine, so it is written for clarity: memory is objects of
-//! bytes at fixed addresses ([`memory`]), expressions follow [`crate::arith`], the functions of
+//! It is the oracle for the symbolic engine and for native runs, and it runs real programs, so it
+//! is exact first and fast second. Values follow [`crate::arith`], the functions of
 //! [`crate::libc::MODELLED`] are modelled, every other undefined function returns what the test
 //! says, or zero.
 //!
+//! # How it runs
+//! - A function is made into *linear code* when it is first called ([`compile`]): operations on
+//!   64-bit slots, one for each register of the function and for each value on its way. A tree of
+//!   expressions becomes a row of operations; addresses, constants and tests are part of the
+//!   operation that uses them ([`code`]). What has no operation of its own (128 bits, odd widths) is
+//!   computed by [`crate::arith`] itself.
+//! - One loop runs the code ([`exec`]). A call's slots lie behind its caller's, its arguments where
+//!   the caller computed them.
+//! - Memory ([`memory`]) keeps a state beside every byte, and objects lie apart. So an access is
+//!   checked, to the byte, by the states alone: no object is looked for.
+//! - Steps are counted once for each run of statements, and counted back where one of them traps.
+//! - Registers that are surely set before they are read need no flag; the others have one.
+//! - Nothing is done for an observer that does not listen: events are operations that are made only
+//!   for one that does.
+//!
 //! # What it decides where C leaves it open
-//! - Using bytes or registers that were never written gives zero and sets a flag in the outcome.
-//!   Assigning, storing or copying them is no use: the place then counts as never written too.
+//! - Using bytes or registers that were never written gives zero and sets a flag in the outcome, or
+//!   ends the run ([`Options::uninitialised`]). Assigning, storing or copying them is no use: the
+//!   place then counts as never written too ([`flow`]).
 //! - Misaligned accesses are allowed, as on the processors at hand.
-//! - A local's memory is at the address that its frame gave it; what `Leave` or a return ended is
-//!   no longer there, and its addresses are not given out again. So it is for freed memory.
+//! - What was freed, left or returned from is no longer there; its addresses are given out again
+//!   only much later, and until then a use of it is told from other faults.
 //! - Addresses below [`memory::NULL_PAGE`] are null dereferences.
 //! - Functions of one machine signature may be called through each other's pointers.
 //! - A copy of overlapping places copies as if through a buffer.
@@ -33,8 +50,13 @@ use crate::test::Test;
 mod builtins;
 mod calls;
 mod character;
+mod code;
+mod compile;
+mod exec;
 mod float_parts;
-mod jump;
+mod flow;
+mod host;
+mod jumps;
 mod machine;
 mod math;
 pub mod memory;
@@ -44,17 +66,33 @@ mod plan;
 mod stack;
 mod start;
 mod strings;
+mod whole;
 
+pub use host::{Files, Output};
 pub use math::math_function;
-pub use memory::{Memory, Place};
+pub use memory::Memory;
 pub use observe::{DecisionEvent, Observer, Silent, View};
 pub use plan::{Plan, Value};
+pub use whole::{ProgramOutcome, ProgramRun, run_program};
+
+/// What a use of a value that was never written does: a test, an address, a divisor, an argument,
+/// a result or output that depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Uninitialised {
+    /// It is noted in the outcome, the first one with its place; the value is zero.
+    #[default]
+    Note,
+    /// It ends the run with [`TrapKind::Uninitialised`].
+    Trap,
+}
 
 /// What a run may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// What signed operators do on overflow.
     pub overflow: Overflow,
+    /// What a use of a value that was never written does.
+    pub uninitialised: Uninitialised,
     /// How many statements and terminators may run.
     pub max_steps: u64,
     /// How many calls may be open at once.
@@ -67,6 +105,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             overflow: Overflow::Wrap,
+            uninitialised: Uninitialised::Note,
             max_steps: 10_000_000,
             max_depth: 1000,
             max_memory: 256 << 20,
@@ -184,7 +223,14 @@ pub fn run(
     let body = |function: &Function| function.body.is_some();
     let function = function.filter(|id| body(&program.functions[*id]));
     let function = function.ok_or_else(|| BadTest::NoFunction(test.function.clone()))?;
-    machine::Machine::start(program, test, options, function)?.run(observer)
+    let memory = start::memory(program, test, options.max_memory)?;
+    let listens = observer.listens();
+    let codes = machine::Codes::new(program, &memory, options.overflow, (listens, false));
+    let mut machine = machine::Machine::new(program, *options, memory, &codes);
+    machine.begin(test, function)?;
+    let end = machine.execute(observer);
+    let objects: Vec<u64> = test.objects.iter().map(|object| object.address).collect();
+    Ok(machine.outcome(end, &objects))
 }
 
 #[cfg(test)]

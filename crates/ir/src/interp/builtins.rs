@@ -118,7 +118,7 @@ const fn operation(function: LibFn) -> Operation {
     }
 }
 
-impl Machine<'_> {
+impl Machine<'_, '_> {
     /// `__builtin_add_overflow` and its like: computes exactly, stores what fits, tells of the rest.
     pub(super) fn overflow_function(
         &mut self,

@@ -1,59 +1,48 @@
-//! Calls: of functions with a body, of modelled ones, of external ones.
+//! Calls: of functions with a body, of modelled ones, of external ones; and returns.
+
+use lydian_base::EntityId;
+use smallvec::SmallVec;
 
 use super::End;
-use super::machine::{Machine, Step, Stop};
-use super::plan::Value;
+use super::code::{CallSite, Code};
+use super::host::HostCall;
+use super::machine::{Machine, Step, Stop, Window, read, write};
 use crate::arith;
 use crate::ctype::{CType, CTypeId};
 use crate::expr::Type;
-use crate::function::{Body, LocalId, Storage};
 use crate::libc::{Family, Model, model_of};
 use crate::program::FuncId;
-use crate::stmt::{Callee, Stmt, TrapKind};
-use lydian_base::EntityId;
+use crate::stmt::{Stmt, TrapKind};
 
-/// Where a call's result goes.
-#[derive(Clone, Copy)]
-struct Target {
-    dst: Option<LocalId>,
-    dst_addr: Option<u64>,
+/// The values that a call passes.
+pub(super) type Arguments = SmallVec<[u128; 6]>;
+
+/// The values of a call's arguments.
+pub(super) fn arguments(site: &CallSite<'_>, regs: &Window) -> Arguments {
+    site.args.iter().map(|arg| read(regs, site.at + arg.slot, arg.ty)).collect()
 }
 
-impl<'p> Machine<'p> {
-    /// Evaluates callee, arguments and the result's address, then calls.
-    pub(super) fn call(&mut self, stmt: &'p Stmt) -> Step<()> {
-        let Stmt::Call { callee, args, arg_types, dst, dst_addr, ty } = stmt else {
-            return Ok(());
-        };
-        let function = match callee {
-            Callee::Direct(function) => *function,
-            Callee::Indirect(pointer) => {
-                let address = self.address(*pointer)?;
-                let function = self.memory.function_at(address).ok_or(TrapKind::BadCall)?;
-                if !self.same_signature(self.program.functions[function].ty, *ty) {
-                    return Err(TrapKind::BadCall.into());
-                }
-                function
+/// Gives a call its result.
+pub(super) fn give(site: &CallSite<'_>, regs: &mut Window, bits: u128) {
+    if let Some((dst, ty)) = site.dst {
+        write(regs, dst, ty, arith::truncate(ty, bits));
+    }
+}
+
+impl<'p, 'c> Machine<'p, 'c> {
+    /// The number of the function at an address, which must have the type that the call says.
+    #[inline]
+    pub(super) fn resolve(&self, address: u64, site: &CallSite<'_>) -> Result<u64, TrapKind> {
+        let function = self.memory.function_at(address).ok_or(TrapKind::BadCall)?;
+        let number = function.index() as u32 + 1;
+        if site.signature.get() != number {
+            let Stmt::Call { ty, .. } = site.stmt else { return Err(TrapKind::BadCall) };
+            if !self.same_signature(self.program.functions[function].ty, *ty) {
+                return Err(TrapKind::BadCall);
             }
-        };
-        let args = args.iter().map(|arg| self.eval(*arg)).collect::<Step<Vec<u128>>>()?;
-        let dst_addr = dst_addr.map(|addr| self.address(addr)).transpose()?;
-        let target = Target { dst: *dst, dst_addr };
-        let program = self.program;
-        let declared = &program.functions[function];
-        if let Some(body) = &declared.body {
-            return self.enter(function, body, (&args, arg_types), target);
+            site.signature.set(number);
         }
-        match model_of(&program.types, &declared.name, declared.ty) {
-            Some(model) => {
-                let result = self.model(model, &args, arg_types)?;
-                if let (Some(dst), Some(bits)) = (target.dst, result) {
-                    self.set_register(dst, bits);
-                }
-                Ok(())
-            }
-            None => self.external(function, target),
-        }
+        Ok(function.index() as u64)
     }
 
     /// Whether two function types pass and return machine values in the same way.
@@ -76,67 +65,68 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn enter(
+    /// Calls a function that was looked up; whether that jumped to a `setjmp`.
+    pub(super) fn call_to(
         &mut self,
-        function: FuncId,
-        body: &'p Body,
-        (args, arg_types): (&[u128], &[CTypeId]),
-        target: Target,
-    ) -> Step<()> {
-        if self.frames.len() as u64 >= u64::from(self.max_depth()) {
-            return Err(Stop::End(End::TooDeep(self.max_depth())));
+        number: u64,
+        code: &'c Code<'p>,
+        site_number: u32,
+        regs: &mut Window,
+    ) -> Step<bool> {
+        let function = FuncId::from_index(number as usize);
+        let declared = &self.program.functions[function];
+        if declared.body.is_some() {
+            self.enter(function, code, site_number, regs)?;
+            return Ok(false);
         }
-        if body.params.len() > args.len() {
-            return Err(TrapKind::BadCall.into());
+        let site = &code.sites[site_number as usize];
+        if self.host.is_some()
+            && let Some(host) = HostCall::named(&declared.name)
+        {
+            self.call_host(host, site, regs)?;
+            return Ok(false);
         }
-        let mut images = Vec::new();
-        for (param, arg) in body.params.iter().zip(args) {
-            let ty = body.locals[*param].ty;
-            let is_record = matches!(self.program.types.get(ty), CType::Record(_));
-            let size = self.program.types.size(ty).unwrap_or(0);
-            images.push(match is_record {
-                true => self.memory.read(*arg as u64, size)?.bytes,
-                false => arg.to_le_bytes()[..size.min(16) as usize].to_vec(),
-            });
+        match model_of(&self.program.types, &declared.name, declared.ty) {
+            Some(model) => self.modelled(model, site, regs),
+            None => self.external(function, site, regs).map(|()| false),
         }
-        let fixed = body.params.len();
-        let variable = self.variable_arguments(function, args, arg_types, fixed)?;
-        self.push_frame(function, body, target.dst, target.dst_addr);
-        for (param, image) in body.params.iter().zip(&images) {
-            self.set_param(*param, image).ok_or(TrapKind::BadCall)?;
-        }
-        self.pass_variable(function, arg_types, fixed, &variable)
     }
 
-    fn set_register(&mut self, dst: LocalId, bits: u128) {
-        let frame = self.frame();
-        if let Storage::Register(ty) = frame.code.body.locals[dst].storage {
-            let bits = arith::truncate(ty, bits);
-            frame.registers[dst.index()] = Value { bits, uninitialised: false };
+    /// Calls the modelled function of a site; whether that jumped to a `setjmp`.
+    pub(super) fn call_model(&mut self, site: &CallSite<'_>, regs: &mut Window) -> Step<bool> {
+        site.model.map_or(Ok(false), |model| self.modelled(model, site, regs))
+    }
+
+    fn modelled(&mut self, model: &Model, site: &CallSite<'_>, regs: &mut Window) -> Step<bool> {
+        let args = arguments(site, regs);
+        let Stmt::Call { arg_types, .. } = site.stmt else { return Ok(false) };
+        if let Some(bits) = self.model(model, &args, arg_types)? {
+            give(site, regs, bits);
         }
+        Ok(self.jump_value.is_some())
     }
 
     /// A call of a function of which nothing is known: the test says what it returns.
-    fn external(&mut self, function: FuncId, target: Target) -> Step<()> {
+    pub(super) fn external(
+        &mut self,
+        function: FuncId,
+        site: &CallSite<'_>,
+        regs: &mut Window,
+    ) -> Step<()> {
         self.externals.push(function);
         let declared = &self.program.functions[function];
         if declared.noreturn {
             return Err(Stop::End(End::NoReturn(function)));
         }
-        let size = match self.program.types.get(declared.ty) {
-            CType::Function { result, .. } => self.program.types.size(*result).unwrap_or(0),
-            _ => 0,
-        };
+        let (size, _) = self.result_shape(function);
         let mut image = self.next_result(&declared.name).unwrap_or_default();
         image.resize(size as usize, 0);
-        if let Some(dst) = target.dst {
-            let mut raw = [0; 16];
-            let len = image.len().min(16);
-            raw[..len].copy_from_slice(&image[..len]);
-            self.set_register(dst, u128::from_le_bytes(raw));
-        }
-        if let Some(address) = target.dst_addr {
-            self.memory.write(address, &image)?;
+        let mut raw = [0; 16];
+        let len = image.len().min(16);
+        raw[..len].copy_from_slice(&image[..len]);
+        give(site, regs, u128::from_le_bytes(raw));
+        if let Some(slot) = site.dst_addr {
+            self.memory.write(regs[usize::from(slot)], &image)?;
         }
         Ok(())
     }
@@ -151,9 +141,10 @@ impl<'p> Machine<'p> {
             Family::End => self.end_function(model.function, arg(0)),
             Family::Hint => self.hint_function(model.function, arg(0), arg(1)),
             Family::Integer => {
-                super::builtins::integer_function(model.function, arg(0), self.overflow())
+                let overflow = self.options.overflow;
+                super::builtins::integer_function(model.function, arg(0), overflow)
             }
-            Family::Jump => self.jump_function(model.function, arg(0) as u64, arg(1)),
+            Family::Jump => self.jump_function(model.function, arg(0) as u64, arg(1) as u32),
             Family::Overflow => self.overflow_function(model.function, args, arg_types),
             Family::ExactMath | Family::InexactMath => {
                 if let Some(result) = self.parts_function(model.function, arg(0), arg(1))? {
@@ -164,5 +155,44 @@ impl<'p> Machine<'p> {
                 Ok(super::math::math_function(model.function, ty, arg(0), arg(1)))
             }
         }
+    }
+
+    // Returns.
+
+    /// The result of the function that was called first, which ends the run.
+    pub(super) fn first_result(&mut self, bits: u128) {
+        let (size, _) = self.result_shape(self.frame().code.function);
+        self.result = Some(bits.to_le_bytes()[..size.min(16) as usize].to_vec());
+        self.pop();
+    }
+
+    /// A return without a value: a fault where one is used.
+    pub(super) fn gives_nothing(&self) -> Step<()> {
+        let frame = self.frame();
+        let Some(caller) = self.frames.len().checked_sub(2).map(|index| &self.frames[index]) else {
+            return Ok(());
+        };
+        let site = &caller.code.sites[frame.site as usize];
+        match site.dst.is_some() || site.dst_addr.is_some() {
+            true => Err(TrapKind::MissingReturn.into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the struct or union at an address, and ends the call.
+    pub(super) fn give_record(&mut self, from: u64) -> Step<()> {
+        let (size, _) = self.result_shape(self.frame().code.function);
+        if self.frames.len() == 1 {
+            self.result = Some(self.memory.read(from, size)?.values());
+        } else {
+            let to = self.frame().dst_addr;
+            let caller = &self.frames[self.frames.len() - 2];
+            match caller.code.sites[self.frame().site as usize].dst_addr {
+                Some(_) => self.memory.copy(to, from, size)?,
+                None => _ = self.memory.read(from, size)?,
+            }
+        }
+        self.pop();
+        Ok(())
     }
 }

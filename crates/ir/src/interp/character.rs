@@ -5,7 +5,7 @@ use super::start::CharacterTables;
 use crate::libc::{LibFn, TABLE_START, case_of, character_classes, class_bit};
 use crate::stmt::TrapKind;
 
-impl Machine<'_> {
+impl Machine<'_, '_> {
     pub(super) fn character_function(&mut self, function: LibFn, c: i32) -> Step<Option<u128>> {
         if let Some(bit) = class_bit(function) {
             // glibc reads its table at this index.

@@ -4,7 +4,7 @@ use super::machine::{Machine, Step};
 use crate::arith::{f32_bits, f32_of, f64_bits, f64_of};
 use crate::libc::LibFn;
 
-impl Machine<'_> {
+impl Machine<'_, '_> {
     /// Calls one of the functions; `None` for others. `b` is the second argument: where the other
     /// part goes, or the power of two.
     pub(super) fn parts_function(

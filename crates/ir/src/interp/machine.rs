@@ -1,73 +1,117 @@
-//! The machine: frames, statements, terminators.
+//! The machine: calls in progress, and what a run needs besides its code and memory.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::VecDeque;
-use std::rc::Rc;
 
-use lydian_base::{EntityId, SideTable, StopReason};
+use lydian_base::{EntityId, StopReason};
 use rustc_hash::FxHashMap;
 
-use super::memory::{Memory, Region};
+use super::code::{Code, Home, Op, Receive, Slot, WINDOW, is_wide};
+use super::compile::{Settings, compile};
+use super::flow::Forgotten;
+use super::host::Host;
+use super::memory::{Bytes, FrameSpan, Memory};
 use super::observe::{Observer, View};
-use super::plan::{Ground, Plan, Value};
+use super::plan::Ground;
 use super::start::{self, CharacterTables};
-use super::{BadTest, End, Location, Options, Outcome, Unknown};
+use super::{BadTest, End, Location, Options, Outcome};
 use crate::arith;
-use crate::ctype::CType;
-use crate::expr::{ExprId, Type};
-use crate::function::{Body, LocalId, Storage};
-use crate::program::{FuncId, GlobalId, Program};
-use crate::source::{Point, RootId};
-use crate::stmt::{BlockId, BranchOrigin, Edge, Stmt, SwitchCase, Terminator, TrapKind};
+use crate::ctype::{CType, CTypeId};
+use crate::program::{FuncId, Program};
+use crate::stmt::TrapKind;
 use crate::test::Test;
 
-/// What is prepared of a function once.
-pub(super) struct Code<'p> {
-    pub(super) body: &'p Body,
-    types: SideTable<ExprId, Type>,
-    plans: RefCell<Vec<Option<Rc<Plan>>>>,
-    roots: FxHashMap<Point, Vec<RootId>>,
+/// The slots that a call can name.
+pub(super) type Window = [u64; WINDOW];
+
+/// The code of every function that ran, made when it is first called.
+pub(super) struct Codes<'p> {
+    program: &'p Program,
+    overflow: arith::Overflow,
+    watched: bool,
+    hosted: bool,
+    globals: Vec<u64>,
+    codes: Vec<OnceCell<Option<Code<'p>>>>,
+    /// The code in which the run stops within a run of statements.
+    pub(super) patched: OnceCell<Vec<Op>>,
+}
+
+impl<'p> Codes<'p> {
+    pub(super) fn new(
+        program: &'p Program,
+        memory: &Memory,
+        overflow: arith::Overflow,
+        (watched, hosted): (bool, bool),
+    ) -> Self {
+        let globals = program.globals.ids().map(|id| memory.global_address(id)).collect();
+        let codes = program.functions.ids().map(|_| OnceCell::new()).collect();
+        Self { program, overflow, watched, hosted, globals, codes, patched: OnceCell::new() }
+    }
+
+    /// The code of a function; `None` where it has no body or needs more room than there is.
+    #[inline]
+    fn get(&self, function: FuncId) -> Option<&Code<'p>> {
+        let made = self.codes[function.index()].get_or_init(|| {
+            let body = self.program.functions[function].body.as_ref()?;
+            let settings = Settings {
+                overflow: self.overflow,
+                watched: self.watched,
+                hosted: self.hosted,
+                globals: &self.globals,
+            };
+            compile(self.program, function, body, settings)
+        });
+        made.as_ref()
+    }
+}
+
+/// A register beside the window: its bits, and whether it was set.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FarRegister {
+    pub(super) bits: u128,
+    pub(super) set: bool,
 }
 
 /// One call that has not returned.
-pub(super) struct Frame<'p> {
-    pub(super) function: FuncId,
-    pub(super) code: Rc<Code<'p>>,
-    pub(super) registers: Vec<Value>,
-    /// The addresses of memory locals.
-    pub(super) addresses: Vec<u64>,
-    /// The positions of memory locals in the stack's region.
-    objects: Vec<usize>,
-    block: BlockId,
-    next: usize,
-    /// The conditions of each decision that were reached since it was last begun.
-    decisions: Vec<Vec<Option<bool>>>,
-    /// How many objects the stack had before.
-    stack: usize,
-    pub(super) dst: Option<LocalId>,
-    pub(super) dst_addr: Option<u64>,
-    /// The address of its variable arguments; 0 where it takes none, or none were passed.
-    pub(super) variable: u64,
-    /// A number that no other frame of the run has.
+pub(super) struct Frame<'p, 'c> {
+    pub(super) code: &'c Code<'p>,
+    /// Where its window begins.
+    pub(super) base: usize,
+    /// The operation after the one that runs, or that called.
+    pub(super) pc: usize,
+    pub(super) span: FrameSpan,
+    /// The bytes of its objects.
+    pub(super) bytes: u64,
+    /// The call in its caller.
+    pub(super) site: u32,
+    /// Where a record that it returns goes; 0 for nowhere.
+    pub(super) dst_addr: u64,
+    /// Tells it from all calls before.
     pub(super) serial: u64,
+    /// The address of its variable arguments; 0 where it takes none.
+    pub(super) variable: u64,
+    pub(super) far: Vec<FarRegister>,
+    /// The conditions of each decision that were reached since it was last begun, for an observer.
+    pub(super) decisions: Vec<Vec<Option<bool>>>,
 }
 
-impl Frame<'_> {
-    /// The block that runs and the position of its next statement.
-    pub(super) const fn place(&self) -> (BlockId, usize) {
-        (self.block, self.next)
-    }
-
-    /// Goes to a statement of a block.
-    pub(super) fn go_to(&mut self, block: BlockId, next: usize) {
-        self.block = block;
-        self.next = next;
-    }
-}
-
-/// Why a step did not go on to the next one.
+/// Why a run does not go on.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Stop {
+    /// It has ended.
     End(End),
+    /// Something that was never written is read: from here on it is to be followed.
+    Follow,
+}
+
+impl Stop {
+    /// The end of the run; what is to be followed is a use where nothing runs yet.
+    pub(super) const fn end(self) -> End {
+        match self {
+            Self::End(end) => end,
+            Self::Follow => End::Trapped(TrapKind::Uninitialised),
+        }
+    }
 }
 
 impl From<TrapKind> for Stop {
@@ -79,179 +123,317 @@ impl From<TrapKind> for Stop {
 pub(super) type Step<T> = Result<T, Stop>;
 
 /// A run in progress.
-pub(super) struct Machine<'p> {
+pub(super) struct Machine<'p, 'c> {
     pub(super) program: &'p Program,
-    test: &'p Test,
-    options: &'p Options,
+    pub(super) options: Options,
     pub(super) memory: Memory,
-    pub(super) frames: Vec<Frame<'p>>,
-    codes: FxHashMap<FuncId, Rc<Code<'p>>>,
+    pub(super) frames: Vec<Frame<'p, 'c>>,
+    pub(super) codes: &'c Codes<'p>,
+    pub(super) slots: Vec<u64>,
     /// What undefined functions return, by name.
-    results: FxHashMap<&'p str, VecDeque<Vec<u8>>>,
+    results: FxHashMap<String, VecDeque<Vec<u8>>>,
     pub(super) tables: Option<CharacterTables>,
-    result: Option<Vec<u8>>,
-    uninitialised: Option<Location>,
-    steps: u64,
+    pub(super) result: Option<Vec<u8>>,
+    pub(super) uninitialised: Option<Location>,
+    /// By slot of all windows: whether its value is undefined. Empty until something is.
+    pub(super) undefined: Vec<bool>,
+    pub(super) forgotten: Option<Forgotten>,
+    /// What the `setjmp` that returns again gives.
+    pub(super) jump_value: Option<u32>,
+    pub(super) steps: u64,
+    /// Where the limit of steps will stop the run.
+    pub(super) stop_at: Option<Location>,
+    /// Where it did.
+    pub(super) stopped_at: Option<Location>,
     /// Bytes of the heap and stack.
     pub(super) used: u64,
     pub(super) externals: Vec<FuncId>,
-    scratch: Vec<u128>,
-    /// How many calls were begun.
-    activations: u64,
+    pub(super) scratch: Vec<u128>,
+    serial: u64,
+    pub(super) host: Option<Box<Host<'c>>>,
 }
 
-impl<'p> Machine<'p> {
-    /// Memory and the first frame of a test.
-    pub(super) fn start(
+impl<'p, 'c> Machine<'p, 'c> {
+    /// A machine that runs nothing yet.
+    pub(super) fn new(
         program: &'p Program,
-        test: &'p Test,
-        options: &'p Options,
-        function: FuncId,
-    ) -> Result<Self, BadTest> {
-        let memory = start::memory(program, test, options.max_memory)?;
-        let mut results: FxHashMap<&str, VecDeque<Vec<u8>>> = FxHashMap::default();
-        for external in &test.externals {
-            let name = external.function.as_str();
-            let bytes = start::image_bytes(program, &memory, test, &external.result, name)?;
-            results.entry(name).or_default().push_back(bytes);
-        }
-        let mut machine = Self {
+        options: Options,
+        memory: Memory,
+        codes: &'c Codes<'p>,
+    ) -> Self {
+        Self {
             program,
-            test,
             options,
             memory,
             frames: Vec::new(),
-            codes: FxHashMap::default(),
-            results,
+            codes,
+            slots: vec![0; 2 * WINDOW],
+            results: FxHashMap::default(),
             tables: None,
             result: None,
             uninitialised: None,
+            undefined: Vec::new(),
+            forgotten: None,
+            jump_value: None,
             steps: 0,
+            stop_at: None,
+            stopped_at: None,
             used: 0,
             externals: Vec::new(),
             scratch: Vec::new(),
-            activations: 0,
-        };
-        machine.first_frame(function)?;
-        Ok(machine)
+            serial: 0,
+            host: None,
+        }
     }
 
-    fn first_frame(&mut self, function: FuncId) -> Result<(), BadTest> {
+    /// Takes what a test says of undefined functions, and calls its function.
+    pub(super) fn begin(&mut self, test: &Test, function: FuncId) -> Result<(), BadTest> {
+        for external in &test.externals {
+            let name = external.function.as_str();
+            let image = &external.result;
+            let bytes = start::image_bytes(self.program, &self.memory, test, image, name)?;
+            self.results.entry(name.to_owned()).or_default().push_back(bytes);
+        }
         let Some(body) = &self.program.functions[function].body else {
-            return Err(BadTest::NoFunction(self.test.function.clone()));
+            return Err(BadTest::NoFunction(test.function.clone()));
         };
-        let (wanted, given) = (body.params.len(), self.test.args.len());
+        let (wanted, given) = (body.params.len(), test.args.len());
         if wanted != given {
             return Err(BadTest::Arguments { wanted, given });
         }
-        self.push_frame(function, body, None, None);
-        for (param, image) in body.params.iter().zip(&self.test.args) {
-            let name = &body.locals[*param].name;
-            let bytes = start::image_bytes(self.program, &self.memory, self.test, image, name)?;
-            self.set_param(*param, &bytes).ok_or_else(|| BadTest::TooLarge(name.clone()))?;
+        let mut images = Vec::new();
+        for (param, image) in body.params.iter().zip(&test.args) {
+            let local = &body.locals[*param];
+            let name = &local.name;
+            let bytes = start::image_bytes(self.program, &self.memory, test, image, name)?;
+            let most = match local.storage {
+                crate::function::Storage::Register(_) => 16,
+                crate::function::Storage::Memory { size, .. } => size,
+            };
+            if bytes.len() as u64 > most {
+                return Err(BadTest::TooLarge(name.clone()));
+            }
+            images.push(bytes);
+        }
+        self.first_call(function, &images).map_err(|_| BadTest::TooLarge(test.function.clone()))
+    }
+
+    /// Calls a function from outside with these arguments.
+    pub(super) fn first_call(&mut self, function: FuncId, images: &[Vec<u8>]) -> Step<()> {
+        let codes = self.codes;
+        let code = codes.get(function).ok_or(self.no_room())?;
+        let span = self.push(code, 0, 0, 0)?;
+        for ((receive, param), image) in code.receives.iter().zip(&code.params).zip(images) {
+            match receive {
+                Receive::Register => {
+                    let mut raw = [0; 16];
+                    let len = image.len().min(16);
+                    raw[..len].copy_from_slice(&image[..len]);
+                    let bits = arith::truncate(param.ty, u128::from_le_bytes(raw));
+                    self.slots[usize::from(param.slot)] = bits as u64;
+                    self.slots[usize::from(param.slot) + 1] = (bits >> 64) as u64;
+                }
+                Receive::Scalar { offset, size } | Receive::Record { offset, size } => {
+                    let address = span.base + u64::from(*offset);
+                    self.memory.enter(address, u64::from(*size));
+                    self.memory.write(address, image)?;
+                }
+            }
         }
         Ok(())
     }
 
-    /// Gives a parameter of the newest frame its bytes; `None` where they are too many.
-    pub(super) fn set_param(&mut self, param: LocalId, bytes: &[u8]) -> Option<()> {
-        let frame = self.frames.last_mut()?;
-        match frame.code.body.locals[param].storage {
-            Storage::Register(ty) => {
-                let mut raw = [0; 16];
-                raw.get_mut(..bytes.len())?.copy_from_slice(bytes);
-                let bits = arith::truncate(ty, u128::from_le_bytes(raw));
-                frame.registers[param.index()] = Value { bits, uninitialised: false };
-                Some(())
-            }
-            Storage::Memory { .. } => self.memory.write(frame.addresses[param.index()], bytes).ok(),
-        }
+    pub(super) const fn no_room(&self) -> Stop {
+        Stop::End(End::Stopped(StopReason::Memory(self.options.max_memory)))
     }
 
-    fn code(&mut self, function: FuncId, body: &'p Body) -> Rc<Code<'p>> {
-        let made = self.codes.entry(function).or_insert_with(|| {
-            let mut roots: FxHashMap<Point, Vec<RootId>> = FxHashMap::default();
-            for (id, root) in body.source.roots.iter() {
-                root.points().for_each(|point| roots.entry(point).or_default().push(id));
+    /// Counts bytes of objects.
+    pub(super) fn use_bytes(&mut self, bytes: u64) -> Step<()> {
+        self.used = self.used.saturating_add(bytes);
+        if self.used > self.options.max_memory { Err(self.no_room()) } else { Ok(()) }
+    }
+
+    /// Begins a call: a frame whose parameters are not received yet.
+    #[inline]
+    fn push(
+        &mut self,
+        code: &'c Code<'p>,
+        base: usize,
+        site: u32,
+        dst_addr: u64,
+    ) -> Step<FrameSpan> {
+        let caller = self.frames.last().map_or(FrameSpan::BOTTOM, |frame| frame.span);
+        let (bytes, align) = code.frame;
+        let span = match bytes {
+            0 => FrameSpan { base: caller.end, end: caller.end },
+            _ => {
+                self.use_bytes(bytes)?;
+                self.memory.push_frame(bytes, align).ok_or(self.no_room())?
             }
-            let plans = RefCell::new(vec![None; body.exprs.len()]);
-            Rc::new(Code { body, types: body.types_in(&body.exprs), plans, roots })
+        };
+        self.serial += 1;
+        let watched = self.codes.watched;
+        self.frames.push(Frame {
+            code,
+            base,
+            pc: 0,
+            span,
+            bytes,
+            site,
+            dst_addr,
+            serial: self.serial,
+            variable: 0,
+            far: vec![FarRegister::default(); code.far as usize],
+            decisions: if watched { code.no_conditions() } else { Vec::new() },
         });
-        Rc::clone(made)
+        Ok(span)
     }
 
-    /// Begins a call. Parameters in memory are live, other memory locals are not.
-    pub(super) fn push_frame(
+    /// Ends the newest call.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Frame<'p, 'c> {
+        let frame = self.frames.pop().expect("a run has a frame until it ends");
+        let caller = self.frames.last().map_or(FrameSpan::BOTTOM, |frame| frame.span);
+        if frame.bytes > 0 || frame.span.end != caller.end {
+            self.used = self.used.saturating_sub(frame.bytes);
+            self.memory.pop_frame(frame.span, caller);
+        }
+        frame
+    }
+
+    /// Calls a function with a body. The window is the caller's.
+    #[inline]
+    pub(super) fn enter(
         &mut self,
         function: FuncId,
-        body: &'p Body,
-        dst: Option<LocalId>,
-        dst_addr: Option<u64>,
-    ) {
-        let code = self.code(function, body);
-        let stack = self.memory.objects(Region::Stack).len();
-        self.activations += 1;
-        let nothing = Value { bits: 0, uninitialised: true };
-        let mut frame = Frame {
-            function,
-            code,
-            registers: vec![nothing; body.locals.len()],
-            addresses: vec![0; body.locals.len()],
-            objects: vec![0; body.locals.len()],
-            block: body.entry,
-            next: 0,
-            decisions: body.decisions.values().map(|d| vec![None; d.conditions.len()]).collect(),
-            stack,
-            dst,
-            dst_addr,
-            variable: 0,
-            serial: self.activations,
-        };
-        for (id, local) in body.locals.iter() {
-            if let Storage::Memory { size, align } = local.storage {
-                let (object, address) = self.memory.reserve(size, align);
-                frame.addresses[id.index()] = address;
-                frame.objects[id.index()] = object;
-                if body.params.contains(&id) {
-                    self.used = self.used.saturating_add(size);
-                    self.memory.object_mut(Region::Stack, object).begin();
+        caller: &'c Code<'p>,
+        number: u32,
+        regs: &mut Window,
+    ) -> Step<()> {
+        let codes = self.codes;
+        let Some(callee) = codes.get(function) else { return Err(self.no_room()) };
+        if self.frames.len() as u64 >= u64::from(self.options.max_depth) {
+            return Err(Stop::End(End::TooDeep(self.options.max_depth)));
+        }
+        let site = &caller.sites[number as usize];
+        if site.suits.get() != function.index() as u32 + 1 {
+            self.pass(callee, caller, number, regs)?;
+        }
+        let dst_addr = site.dst_addr.map_or(0, |slot| regs[usize::from(slot)]);
+        let base = self.frame().base + usize::from(site.at);
+        if callee.is_plain {
+            self.push(callee, base, number, dst_addr)?;
+            return Ok(());
+        }
+        let records = self.records(callee, site.at, regs)?;
+        let variable = self.variable_arguments(callee, caller, number, regs)?;
+        let span = self.push(callee, base, number, dst_addr)?;
+        self.receive(callee, site.at, regs, span, &records)?;
+        self.pass_variable(caller, number, callee, &variable)
+    }
+
+    /// Sees that arguments lie where the callee's parameters are, and puts them there if they
+    /// do not.
+    #[cold]
+    fn pass(
+        &self,
+        callee: &Code<'p>,
+        caller: &Code<'p>,
+        number: u32,
+        regs: &mut Window,
+    ) -> Step<()> {
+        let site = &caller.sites[number as usize];
+        if callee.params.len() > site.args.len() {
+            return Err(TrapKind::BadCall.into());
+        }
+        if site.args.starts_with(&callee.params) {
+            site.suits.set(callee.function.index() as u32 + 1);
+            return Ok(());
+        }
+        let values: Vec<u128> =
+            site.args.iter().map(|arg| read(regs, site.at + arg.slot, arg.ty)).collect();
+        for (param, value) in callee.params.iter().zip(values) {
+            write(regs, site.at + param.slot, param.ty, arith::truncate(param.ty, value));
+        }
+        Ok(())
+    }
+
+    /// The structs and unions that are passed, read before the callee begins.
+    fn records(&self, callee: &Code<'p>, at: Slot, regs: &Window) -> Step<Vec<Bytes>> {
+        let mut records = Vec::new();
+        for (receive, param) in callee.receives.iter().zip(&callee.params) {
+            if let Receive::Record { size, .. } = receive {
+                let from = regs[usize::from(at + param.slot)];
+                records.push(self.memory.read(from, u64::from(*size))?);
+            }
+        }
+        Ok(records)
+    }
+
+    /// Puts parameters that are not registers where they belong.
+    fn receive(
+        &mut self,
+        callee: &Code<'p>,
+        at: Slot,
+        regs: &Window,
+        span: FrameSpan,
+        records: &[Bytes],
+    ) -> Step<()> {
+        let mut records = records.iter();
+        for (receive, param) in callee.receives.iter().zip(&callee.params) {
+            match receive {
+                Receive::Register => {}
+                Receive::Scalar { offset, size } => {
+                    let (address, size) = (span.base + u64::from(*offset), u64::from(*size));
+                    self.memory.enter(address, size);
+                    let bits = read(regs, at + param.slot, param.ty);
+                    self.memory.store(address, size, bits)?;
+                }
+                Receive::Record { offset, size } => {
+                    let address = span.base + u64::from(*offset);
+                    self.memory.enter(address, u64::from(*size));
+                    if let Some(record) = records.next() {
+                        self.memory.write_as_read(address, record)?;
+                    }
                 }
             }
         }
-        self.frames.push(frame);
+        Ok(())
     }
 
-    /// Runs to the end.
-    pub(super) fn run(mut self, observer: &mut dyn Observer) -> Result<Outcome, BadTest> {
-        observer.entry(&self.view());
-        let end = loop {
-            if self.steps >= self.options.max_steps {
-                break End::Stopped(StopReason::Steps(self.options.max_steps));
-            }
-            if self.used > self.options.max_memory {
-                break End::Stopped(StopReason::Memory(self.options.max_memory));
-            }
-            self.steps += 1;
-            if let Err(Stop::End(end)) = self.step(observer) {
-                break end;
-            }
-        };
-        Ok(self.outcome(end))
+    pub(super) fn frame(&self) -> &Frame<'p, 'c> {
+        self.frames.last().expect("a run has a frame until it ends")
     }
 
-    fn outcome(self, end: End) -> Outcome {
-        let location = if end == End::Returned { None } else { self.location() };
-        let bytes = |address| match self.memory.place(address) {
-            super::Place::Object(region, index, 0) => {
-                self.memory.objects(region)[index].bytes().to_vec()
-            }
-            _ => Vec::new(),
+    pub(super) fn frame_mut(&mut self) -> &mut Frame<'p, 'c> {
+        self.frames.last_mut().expect("a run has a frame until it ends")
+    }
+
+    /// The statement or terminator that runs.
+    pub(super) fn location(&self) -> Option<Location> {
+        location(self.frames.last()?)
+    }
+
+    /// Where each open call stands, the newest first.
+    pub(super) fn trace(&self) -> Vec<Location> {
+        self.frames.iter().rev().filter_map(location).collect()
+    }
+
+    /// Ends the run: what it did.
+    pub(super) fn outcome(mut self, end: End, objects: &[u64]) -> Outcome {
+        let location = match end {
+            End::Returned => None,
+            _ => self.stopped_at.or_else(|| self.location()),
         };
-        let objects = self.test.objects.iter().map(|object| bytes(object.address)).collect();
-        let globals =
-            self.program.globals.ids().map(|id: GlobalId| {
-                self.memory.objects(Region::Global)[id.index()].bytes().to_vec()
-            });
+        if self.stopped_at.is_none()
+            && let Some(frame) = self.frames.last()
+            && let Some(point) = frame.code.point_index(frame.pc.saturating_sub(1))
+        {
+            // The whole run of statements was counted when it began.
+            self.steps -= frame.code.rest_of_segment(point) as u64;
+        }
+        let objects = objects.iter().map(|base| self.memory.input_bytes(*base)).collect();
+        let globals = self.program.globals.ids().map(|id| self.memory.global_bytes(id));
         Outcome {
             end,
             location,
@@ -265,48 +447,32 @@ impl<'p> Machine<'p> {
         }
     }
 
-    pub(super) fn frame(&mut self) -> &mut Frame<'p> {
-        self.frames.last_mut().expect("a run has a frame until it ends")
-    }
-
-    fn location(&self) -> Option<Location> {
-        let frame = self.frames.last()?;
-        let block = &frame.code.body.blocks[frame.block];
-        let point = match block.stmts.get(frame.next) {
-            Some(stmt) => Point::Stmt(*stmt),
-            None => Point::Term(frame.block),
-        };
-        Some(Location { function: frame.function, point })
-    }
-
-    pub(super) fn view(&self) -> View<'_> {
-        let frame = self.frames.last().expect("a run has a frame until it ends");
+    /// The state for an observer.
+    pub(super) fn view<'a>(&'a self, slots: &'a [u64]) -> View<'a> {
+        let frame = self.frame();
         View {
             program: self.program,
-            function: frame.function,
+            function: frame.code.function,
             body: frame.code.body,
             depth: self.frames.len(),
             undefined: self.uninitialised.is_some(),
-            ground: Ground {
-                memory: &self.memory,
-                registers: &frame.registers,
-                addresses: &frame.addresses,
-                overflow: self.options.overflow,
-            },
+            ground: self.ground(slots),
             scratch: RefCell::new(Vec::new()),
         }
     }
 
-    pub(super) const fn overflow(&self) -> arith::Overflow {
-        self.options.overflow
-    }
-
-    pub(super) const fn max_memory(&self) -> u64 {
-        self.options.max_memory
-    }
-
-    pub(super) const fn max_depth(&self) -> u32 {
-        self.options.max_depth
+    /// What expressions are evaluated on.
+    pub(super) fn ground<'a>(&'a self, slots: &'a [u64]) -> Ground<'a> {
+        let frame = self.frame();
+        Ground {
+            memory: &self.memory,
+            slots,
+            undefined: self.undefined.get(frame.base..).unwrap_or_default(),
+            far: &frame.far,
+            code: frame.code,
+            frame: frame.span.base,
+            overflow: self.options.overflow,
+        }
     }
 
     /// The next result that the test gives a function.
@@ -314,239 +480,91 @@ impl<'p> Machine<'p> {
         self.results.get_mut(name)?.pop_front()
     }
 
-    /// Notes that a value which was never written was used here.
-    pub(super) fn note_uninitialised(&mut self) {
-        if self.uninitialised.is_none() {
-            self.uninitialised = self.location();
-        }
-    }
-
-    /// The bits of a value that the run is about to use.
-    pub(super) fn eval(&mut self, expr: ExprId) -> Step<u128> {
-        let value = self.value_of(expr)?;
-        if value.uninitialised {
-            self.note_uninitialised();
-        }
-        Ok(value.bits)
-    }
-
-    /// A value that is only moved, which is no use of it.
-    fn value_of(&mut self, expr: ExprId) -> Step<Value> {
-        let frame = self.frames.last().expect("a run has a frame until it ends");
-        let code = &frame.code;
-        let plan = code.plans.borrow()[expr.index()].clone();
-        let plan = plan.unwrap_or_else(|| {
-            let plan = Rc::new(Plan::new(self.program, &code.body.exprs, &code.types, expr));
-            code.plans.borrow_mut()[expr.index()] = Some(Rc::clone(&plan));
-            plan
-        });
-        let ground = Ground {
-            memory: &self.memory,
-            registers: &frame.registers,
-            addresses: &frame.addresses,
-            overflow: self.options.overflow,
+    /// The size of what a function returns, and whether it is a struct or union.
+    pub(super) fn result_shape(&self, function: FuncId) -> (u64, bool) {
+        let types = &self.program.types;
+        let result = |ty: CTypeId| match types.get(ty) {
+            CType::Function { result, .. } => Some(*result),
+            _ => None,
         };
-        Ok(plan.eval(&ground, &mut self.scratch)?)
+        result(self.program.functions[function].ty).map_or((0, false), |result| {
+            let is_record = matches!(types.get(result), CType::Record(_));
+            (types.size(result).unwrap_or(0), is_record)
+        })
     }
 
-    pub(super) fn address(&mut self, expr: ExprId) -> Step<u64> {
-        Ok(self.eval(expr)? as u64)
+    /// Sets a register of the running call.
+    pub(super) fn set_far(&mut self, index: u32, bits: u128, set: bool) {
+        self.frame_mut().far[index as usize] = FarRegister { bits, set };
     }
 
-    /// One statement or terminator.
-    fn step(&mut self, observer: &mut dyn Observer) -> Step<()> {
-        let frame = self.frame();
-        let code = Rc::clone(&frame.code);
-        let (block, next) = (frame.block, frame.next);
-        let block_of = &code.body.blocks[block];
-        let point = block_of.stmts.get(next).map_or(Point::Term(block), |stmt| Point::Stmt(*stmt));
-        if let Some(roots) = code.roots.get(&point) {
-            let view = self.view();
-            roots.iter().for_each(|root| observer.root(&view, *root));
-        }
-        match point {
-            Point::Stmt(stmt) => {
-                let depth = self.frames.len();
-                self.statement(&code.body.stmts[stmt], observer)?;
-                // A call has made a frame of its own: this one goes on after the statement.
-                // Or `longjmp` has ended it, and another goes on after its own.
-                let goes_on = depth.min(self.frames.len());
-                self.frames[goes_on - 1].next += 1;
-                if self.frames.len() > depth {
-                    observer.entry(&self.view());
-                }
-                Ok(())
-            }
-            Point::Term(_) => self.terminator(&block_of.term, observer),
-        }
-    }
-
-    fn statement(&mut self, stmt: &'p Stmt, observer: &mut dyn Observer) -> Step<()> {
-        match stmt {
-            Stmt::Mark(mark) => observer.mark(&self.view(), *mark),
-            Stmt::Assign { dst, value } => {
-                let value = self.value_of(*value)?;
-                self.frame().registers[dst.index()] = value;
-            }
-            Stmt::Store { addr, value, ty, .. } => {
-                let value = self.value_of(*value)?;
-                let address = self.address(*addr)?;
-                self.memory.store(address, ty.bytes(), value.bits)?;
-                if value.uninitialised {
-                    self.memory.forget_written(address, ty.bytes())?;
-                }
-            }
-            Stmt::StoreBits { addr, field, value } => {
-                let bits = self.eval(*value)?;
-                let address = self.address(*addr)?;
-                let (raw, _) = self.memory.load(address, field.bytes())?;
-                let raw = arith::insert_bits(field, raw, bits);
-                self.memory.store(address, field.bytes(), raw)?;
-            }
-            Stmt::Copy { dst, src, size } => {
-                let from = self.address(*src)?;
-                let to = self.address(*dst)?;
-                let bytes = self.memory.read(from, *size)?;
-                self.memory.write_as_read(to, &bytes)?;
-            }
-            Stmt::Zero { dst, size } => {
-                let to = self.address(*dst)?;
-                self.memory.fill(to, *size, 0)?;
-            }
-            Stmt::Call { .. } => self.call(stmt)?,
-            Stmt::Enter(local) => {
-                let object = self.frame().objects[local.index()];
-                let object = self.memory.object_mut(Region::Stack, object);
-                self.used = self.used.saturating_add(object.size);
-                if self.used <= self.options.max_memory {
-                    object.begin();
-                }
-            }
-            Stmt::Leave(local) => {
-                let object = self.frame().objects[local.index()];
-                let object = self.memory.object_mut(Region::Stack, object);
-                if object.live {
-                    self.used = self.used.saturating_sub(object.size);
-                }
-                object.end();
-            }
-            Stmt::Alloca { dst, size, align, array } => self.alloca(*dst, *size, *align, *array)?,
-            Stmt::Release { pointer } => self.release(*pointer),
-            Stmt::VaStart { list } => self.va_start(*list)?,
-            Stmt::Havoc(_) => return Err(Stop::End(End::Unknown(Unknown::Assembly))),
-        }
-        Ok(())
-    }
-
-    fn terminator(&mut self, term: &'p Terminator, observer: &mut dyn Observer) -> Step<()> {
-        match term {
-            Terminator::Goto(to) => self.take_edge(0, *to, observer),
-            Terminator::Branch { cond, then_to, else_to, origin } => {
-                if let Some(origin) = origin {
-                    self.begin_condition(origin);
-                    observer.condition(&self.view(), origin);
-                }
-                let value = self.eval(*cond)? != 0;
-                if let Some(origin) = origin {
-                    self.end_condition(origin, value, observer);
-                }
-                if value {
-                    self.take_edge(0, *then_to, observer);
-                } else {
-                    self.take_edge(1, *else_to, observer);
-                }
-            }
-            Terminator::Switch { value, cases, default } => {
-                let operand = *value;
-                let bits = self.eval(operand)?;
-                let ty = self.frame().code.types[operand];
-                let holds = |case: &SwitchCase| arith::in_case(ty, bits, case.low, case.high);
-                let found = cases.iter().position(holds);
-                let (way, to) = match found {
-                    Some(way) => (way, cases[way].target),
-                    None => (cases.len(), *default),
-                };
-                self.take_edge(way as u32, to, observer);
-            }
-            Terminator::Return(value) => self.give_back(*value)?,
-            Terminator::Trap(kind) => return Err((*kind).into()),
-        }
-        Ok(())
-    }
-
-    fn take_edge(&mut self, way: u32, to: BlockId, observer: &mut dyn Observer) {
-        let from = self.frame().block;
-        observer.edge(&self.view(), Edge { from, way });
-        let frame = self.frame();
-        frame.block = to;
-        frame.next = 0;
-    }
-
-    fn begin_condition(&mut self, origin: &BranchOrigin) {
-        if origin.begins {
-            self.frame().decisions[origin.decision.index()].fill(None);
-        }
-    }
-
-    fn end_condition(&mut self, origin: &BranchOrigin, value: bool, observer: &mut dyn Observer) {
-        let reached = &mut self.frame().decisions[origin.decision.index()];
+    /// Tells an observer that a condition was evaluated, and the decision if that ends it.
+    pub(super) fn sees_outcome(
+        &mut self,
+        observer: &mut dyn Observer,
+        regs: &Window,
+        number: u32,
+        value: bool,
+    ) {
+        let frame = self.frame_mut();
+        let origin = frame.code.origins[number as usize];
+        let reached = &mut frame.decisions[origin.decision.index()];
         reached[origin.condition.index()] = Some(value);
         let outcome = if value { origin.then_outcome } else { origin.else_outcome };
         if let Some(outcome) = outcome {
             let reached = reached.clone();
-            let view = self.view();
+            let view = self.view(regs);
             observer.decision(&view, &view.event(origin.decision, outcome, reached));
         }
     }
 
-    /// Ends the newest call.
-    fn give_back(&mut self, value: Option<ExprId>) -> Step<()> {
-        let bits = value.map(|value| self.eval(value)).transpose()?;
-        let function = self.frame().function;
-        let ty = self.program.functions[function].ty;
-        let types = &self.program.types;
-        let (size, is_record) = match types.get(ty) {
-            CType::Function { result, .. } => {
-                let is_record = matches!(types.get(*result), CType::Record(_));
-                (types.size(*result).unwrap_or(0), is_record)
-            }
-            _ => (0, false),
-        };
-        let (dst, dst_addr) = (self.frame().dst, self.frame().dst_addr);
-        let is_first = self.frames.len() == 1;
-        match bits {
-            Some(address) if is_record => {
-                let bytes = self.memory.read(address as u64, size)?;
-                if is_first {
-                    self.result = Some(bytes.bytes);
-                } else if let Some(to) = dst_addr {
-                    self.memory.write_as_read(to, &bytes)?;
-                }
-            }
-            Some(bits) if is_first => {
-                self.result = Some(bits.to_le_bytes()[..size.min(16) as usize].to_vec());
-            }
-            None if dst.is_some() || dst_addr.is_some() => {
-                return Err(TrapKind::MissingReturn.into());
-            }
-            _ => {}
+    /// Tells it that one is about to be.
+    pub(super) fn sees_condition(
+        &mut self,
+        observer: &mut dyn Observer,
+        regs: &Window,
+        number: u32,
+    ) {
+        let frame = self.frame_mut();
+        let origin = frame.code.origins[number as usize];
+        if origin.begins {
+            frame.decisions[origin.decision.index()].fill(None);
         }
-        self.pop_frame();
-        if is_first {
-            return Err(Stop::End(End::Returned));
-        }
-        if let (Some(dst), Some(bits)) = (dst, bits) {
-            self.frame().registers[dst.index()] = Value { bits, uninitialised: false };
-        }
-        Ok(())
+        observer.condition(&self.view(regs), &origin);
     }
+}
 
-    pub(super) fn pop_frame(&mut self) {
-        if let Some(frame) = self.frames.pop() {
-            let live = self.memory.objects(Region::Stack)[frame.stack..].iter();
-            let size: u64 = live.filter(|object| object.live).map(|object| object.size).sum();
-            self.used = self.used.saturating_sub(size);
-            self.memory.cut_stack(frame.stack);
+/// The statement or terminator of a call that runs, or that called.
+fn location(frame: &Frame<'_, '_>) -> Option<Location> {
+    let index = frame.code.point_index(frame.pc.saturating_sub(1)).unwrap_or(0);
+    let point = frame.code.points.get(index)?.1;
+    Some(Location { function: frame.code.function, point })
+}
+
+/// A value in a slot or two.
+pub(super) fn read(slots: &[u64], slot: Slot, ty: crate::expr::Type) -> u128 {
+    let at = usize::from(slot);
+    match is_wide(ty) {
+        true => u128::from(slots[at + 1]) << 64 | u128::from(slots[at]),
+        false => u128::from(slots[at]),
+    }
+}
+
+/// Puts a value into a slot or two.
+pub(super) fn write(slots: &mut [u64], slot: Slot, ty: crate::expr::Type, bits: u128) {
+    let at = usize::from(slot);
+    slots[at] = bits as u64;
+    if is_wide(ty) {
+        slots[at + 1] = (bits >> 64) as u64;
+    }
+}
+
+impl Code<'_> {
+    /// The address of a memory local whose frame begins at `frame`.
+    pub(super) fn address_of(&self, local: crate::function::LocalId, frame: u64) -> u64 {
+        match self.home(local) {
+            Home::Memory { offset, .. } => frame + u64::from(offset),
+            _ => 0,
         }
     }
 }

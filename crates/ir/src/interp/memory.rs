@@ -1,13 +1,38 @@
-//! Memory as objects of bytes at fixed addresses.
+//! Memory as objects of bytes at fixed addresses, with a state for every byte.
 //!
-//! Each kind of object has a region of addresses of its own, so that an address tells its kind.
-//! Within a region objects are kept by address and are at least [`GAP`] bytes apart: no address one
-//! past an object's end is another one's first. Addresses are given out in order and never again.
+//! Each kind of object has an *area* of addresses of its own, so that an address tells its kind by
+//! its upper bits. An area is one run of bytes, and beside it one state for each byte: whether it
+//! belongs to a live object, was written, and may be written. Objects of an area are at least
+//! [`GAP`] bytes apart and the bytes between them belong to none, so:
+//!
+//! - an access of up to 16 bytes lies inside of one object exactly where each of its bytes is live,
+//!   and a longer one where all of its bytes are: no table of objects is needed;
+//! - no address one past an object's end is another one's first.
+//!
+//! What dies keeps a mark, so that a use after its life is told from one that was never inside of
+//! an object. Addresses on the heap ([`heap`]) and on the stack ([`stack`]) are given out again
+//! only after a quarantine.
+//!
+//! # Invariants
+//! - The two runs of an area have the same length, of which the last [`MARGIN`] bytes are never
+//!   live. So whoever has seen that an offset is below [`Area::reach`] may touch 16 bytes there.
+//! - The bytes of what was not written are arbitrary; every reader takes them for zero.
 
 use crate::program::{FuncId, GlobalId};
 use crate::stmt::TrapKind;
 use crate::test::{INPUT_REGION, INPUT_REGION_SIZE};
 use lydian_base::EntityId;
+
+mod area;
+mod heap;
+mod stack;
+#[cfg(test)]
+mod tests;
+
+use area::{Area, LIVE, WRITABLE, WRITTEN};
+use heap::Heap;
+pub(super) use stack::FrameSpan;
+use stack::Stack;
 
 /// Below this every address is taken for a null pointer with an offset.
 pub const NULL_PAGE: u64 = 4096;
@@ -22,193 +47,96 @@ pub const FUNCTION_STEP: u64 = 16;
 pub const GLOBAL_REGION: u64 = 0x10_0000_0000;
 
 /// First address of locals.
-pub const STACK_REGION: u64 = 0x1000_0000_0000;
+pub const STACK_REGION: u64 = 0x30_0000_0000;
 
 /// First address of what is allocated.
-pub const HEAP_REGION: u64 = 0x3000_0000_0000;
+pub const HEAP_REGION: u64 = 0x40_0000_0000;
 
 /// Least distance between an object's end and the next object.
 pub const GAP: u64 = 16;
 
-/// The kinds of objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Region {
-    /// Objects of the test.
-    Input,
-    /// Globals, in the order of the program, and after them tables of the C library.
-    Global,
-    /// Locals in memory, oldest frame first.
-    Stack,
-    /// What was allocated, freed or not.
-    Heap,
+/// How far an address is shifted to give the number of its area.
+const AREA_SHIFT: u32 = 36;
+
+/// The numbers of the areas: those of their first addresses.
+const GLOBALS: usize = (GLOBAL_REGION >> AREA_SHIFT) as usize;
+const INPUTS: usize = (INPUT_REGION >> AREA_SHIFT) as usize;
+pub(super) const STACK: usize = (STACK_REGION >> AREA_SHIFT) as usize;
+const HEAP: usize = (HEAP_REGION >> AREA_SHIFT) as usize;
+
+/// How many areas there are places for; those without a use have no bytes.
+const AREAS: usize = 8;
+
+/// Most bytes that globals can have together, and inputs, and so on.
+const AREA_BYTES: u64 = 1 << AREA_SHIFT;
+
+/// An object that is there from the start to the end.
+#[derive(Clone, Copy, Debug)]
+struct Fixed {
+    base: u64,
+    size: u64,
 }
 
-/// What an address points into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The null pointer.
-    Null,
-    /// An object by its position in its region, and an offset that is at most its size.
-    Object(Region, usize, u64),
-    /// A function.
-    Function(FuncId),
-    /// Nothing that is there.
-    Nowhere,
-}
-
-/// An object. One whose lifetime has ended has no bytes and is not live.
+/// All memory of a run.
 #[derive(Clone, Debug)]
-pub struct Object {
-    /// Address of its first byte.
-    pub base: u64,
-    /// Size in bytes.
-    pub size: u64,
-    /// Whether it can be reached.
-    pub live: bool,
-    /// Whether a write to it is a fault.
-    pub read_only: bool,
-    bytes: Vec<u8>,
-    /// For each byte whether it was written; `None`: all were.
-    written: Option<Vec<bool>>,
-}
-
-impl Object {
-    /// Its bytes; zero where none was written.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    fn is_written(&self, start: usize, len: usize) -> bool {
-        self.written.as_ref().is_none_or(|written| written[start..start + len].iter().all(|b| *b))
-    }
-
-    fn set_written(&mut self, start: usize, len: usize) {
-        if let Some(written) = &mut self.written {
-            written[start..start + len].fill(true);
-        }
-    }
-
-    /// Begins a lifetime with bytes that were never written.
-    pub(super) fn begin(&mut self) {
-        self.live = true;
-        self.bytes = vec![0; self.size as usize];
-        self.written = Some(vec![false; self.size as usize]);
-    }
-
-    /// Ends the lifetime.
-    pub(super) fn end(&mut self) {
-        self.live = false;
-        self.bytes = Vec::new();
-        self.written = None;
-    }
-}
-
-/// All objects.
-#[derive(Clone, Debug, Default)]
 pub struct Memory {
-    regions: [Vec<Object>; 4],
-    /// The end of the last object that each region ever had.
-    ends: [u64; 4],
+    areas: [Area; AREAS],
+    /// In the order of the program.
+    globals: Vec<Fixed>,
+    /// By address.
+    inputs: Vec<Fixed>,
+    /// The end of the last global.
+    globals_end: u64,
+    heap: Heap,
+    pub(super) stack: Stack,
     function_count: u64,
 }
 
-/// Bytes, and whether all of them were written before.
+/// Bytes together with their states.
 pub(super) struct Bytes {
     pub(super) bytes: Vec<u8>,
-    pub(super) written: Option<Vec<bool>>,
+    states: Vec<u8>,
+}
+
+impl Bytes {
+    /// Bytes that were written.
+    pub(super) fn written(bytes: Vec<u8>) -> Self {
+        let states = vec![WRITTEN; bytes.len()];
+        Self { bytes, states }
+    }
+
+    /// Whether all of them were written.
+    pub(super) fn is_written(&self) -> bool {
+        self.states.iter().all(|state| state & WRITTEN != 0)
+    }
+
+    /// The bytes, zero where none was written.
+    pub(super) fn values(&self) -> Vec<u8> {
+        self.bytes
+            .iter()
+            .zip(&self.states)
+            .map(|(byte, state)| area::value(*byte, *state))
+            .collect()
+    }
 }
 
 impl Memory {
     pub(super) fn new(function_count: usize) -> Self {
-        Self { function_count: function_count as u64, ..Self::default() }
-    }
-
-    /// The objects of a region, by address.
-    pub fn objects(&self, region: Region) -> &[Object] {
-        &self.regions[region as usize]
+        let areas = std::array::from_fn(|number| Area::new((number as u64) << AREA_SHIFT));
+        Self {
+            areas,
+            globals: Vec::new(),
+            inputs: Vec::new(),
+            globals_end: GLOBAL_REGION,
+            heap: Heap::default(),
+            stack: Stack::new(),
+            function_count: function_count as u64,
+        }
     }
 
     /// The address of a function.
     pub fn function_address(function: FuncId) -> u64 {
         FUNCTION_REGION + FUNCTION_STEP * function.index() as u64
-    }
-
-    /// The address of a global.
-    pub fn global_address(&self, global: GlobalId) -> u64 {
-        self.objects(Region::Global).get(global.index()).map_or(0, |object| object.base)
-    }
-
-    /// Adds an object after all that the region ever had. Its bytes are zero and count as written.
-    pub(super) fn allocate(&mut self, region: Region, size: u64, align: u64) -> (usize, u64) {
-        let start = match region {
-            Region::Input => INPUT_REGION,
-            Region::Global => GLOBAL_REGION,
-            Region::Stack => STACK_REGION,
-            Region::Heap => HEAP_REGION,
-        };
-        let after = self.ends[region as usize].max(start);
-        let base = (after + GAP).next_multiple_of(align.clamp(1, 1 << 20));
-        self.ends[region as usize] = base.saturating_add(size);
-        let bytes = vec![0; size as usize];
-        let object = Object { base, size, live: true, read_only: false, bytes, written: None };
-        self.regions[region as usize].push(object);
-        (self.regions[region as usize].len() - 1, base)
-    }
-
-    /// Adds an object without a lifetime yet: it has an address and no bytes.
-    pub(super) fn reserve(&mut self, size: u64, align: u64) -> (usize, u64) {
-        let (index, base) = self.allocate(Region::Stack, 0, align);
-        self.ends[Region::Stack as usize] = base.saturating_add(size);
-        let object = self.object_mut(Region::Stack, index);
-        object.size = size;
-        object.end();
-        (index, base)
-    }
-
-    /// Adds an input object at its own address; `false` where that is taken or out of the region.
-    /// Objects come in the order of the test, which need not be that of addresses.
-    pub(super) fn place_input(&mut self, base: u64, size: u64, read_only: bool) -> bool {
-        let end = base.checked_add(size);
-        let inside =
-            base >= INPUT_REGION && end.is_some_and(|end| end <= INPUT_REGION + INPUT_REGION_SIZE);
-        let region = &mut self.regions[Region::Input as usize];
-        let at = region.partition_point(|object| object.base <= base);
-        let before = at.checked_sub(1).map(|index| &region[index]);
-        let free = before
-            .is_none_or(|object| object.base + object.size <= base && object.base < base)
-            && region.get(at).is_none_or(|next| end.is_some_and(|end| end <= next.base));
-        if inside && free {
-            let bytes = vec![0; size as usize];
-            let object = Object { base, size, live: true, read_only, bytes, written: None };
-            region.insert(at, object);
-        }
-        inside && free
-    }
-
-    pub(super) fn object_mut(&mut self, region: Region, index: usize) -> &mut Object {
-        &mut self.regions[region as usize][index]
-    }
-
-    /// Forgets the locals after the first `count`.
-    pub(super) fn cut_stack(&mut self, count: usize) {
-        self.regions[Region::Stack as usize].truncate(count);
-    }
-
-    /// What an address points into, one past an object's end included.
-    pub fn place(&self, address: u64) -> Place {
-        if address == 0 {
-            return Place::Null;
-        }
-        if let Some((region, index)) = self.find(address) {
-            let object = &self.regions[region as usize][index];
-            if object.live && address - object.base <= object.size {
-                return Place::Object(region, index, address - object.base);
-            }
-        }
-        match self.function_at(address) {
-            Some(function) => Place::Function(function),
-            None => Place::Nowhere,
-        }
     }
 
     /// The function at an address.
@@ -219,115 +147,252 @@ impl Memory {
         is_one.then(|| FuncId::from_index(index as usize))
     }
 
-    /// The last object that begins at or before an address.
-    fn find(&self, address: u64) -> Option<(Region, usize)> {
-        let region = match address {
-            HEAP_REGION.. => Region::Heap,
-            STACK_REGION.. => Region::Stack,
-            INPUT_REGION.. => Region::Input,
-            GLOBAL_REGION.. => Region::Global,
-            _ => return None,
-        };
-        let objects = &self.regions[region as usize];
-        let after = objects.partition_point(|object| object.base <= address);
-        Some((region, after.checked_sub(1)?))
+    /// The address of a global; 0 for one of another program.
+    pub fn global_address(&self, global: GlobalId) -> u64 {
+        self.globals.get(global.index()).map_or(0, |object| object.base)
     }
 
-    /// The object and offset of `len` bytes that can be reached.
-    fn reach(&self, address: u64, len: u64) -> Result<(Region, usize, usize), TrapKind> {
-        let kind = match address < NULL_PAGE {
-            true => TrapKind::NullDereference,
+    /// The contents of a global, zero where it was not written.
+    pub(super) fn global_bytes(&self, global: GlobalId) -> Vec<u8> {
+        let object = self.globals.get(global.index());
+        object.map_or_else(Vec::new, |object| self.contents(object.base, object.size))
+    }
+
+    /// The contents of the input object at an address, zero where it was not written.
+    pub(super) fn input_bytes(&self, base: u64) -> Vec<u8> {
+        let found = self.inputs.binary_search_by_key(&base, |object| object.base);
+        found.map_or_else(|_| Vec::new(), |index| self.contents(base, self.inputs[index].size))
+    }
+
+    fn contents(&self, base: u64, size: u64) -> Vec<u8> {
+        self.read(base, size).map_or_else(|_| Vec::new(), |bytes| bytes.values())
+    }
+
+    /// Adds a global, or a table of the library, after all that there are. Its bytes are zero and
+    /// count as written. `None` where there is no room.
+    pub(super) fn add_global(&mut self, size: u64, align: u64) -> Option<u64> {
+        let base = (self.globals_end + GAP).next_multiple_of(align.clamp(1, 1 << 20));
+        let end = base.checked_add(size)?;
+        if end - GLOBAL_REGION > AREA_BYTES {
+            return None;
+        }
+        self.globals_end = end;
+        let area = &mut self.areas[GLOBALS];
+        area.grow(end);
+        area.mark(base, size, LIVE | WRITTEN | WRITABLE);
+        self.globals.push(Fixed { base, size });
+        Some(base)
+    }
+
+    /// Makes room for that many bytes of globals at once.
+    pub(super) fn reserve_globals(&mut self, bytes: u64) {
+        self.areas[GLOBALS].grow(GLOBAL_REGION.saturating_add(bytes.min(AREA_BYTES)));
+    }
+
+    /// Adds an input object at its own address; `false` where that is taken or out of the region.
+    /// Objects come in the order of the test, which need not be that of addresses.
+    pub(super) fn place_input(&mut self, base: u64, size: u64) -> bool {
+        let end = base.checked_add(size);
+        let inside =
+            base >= INPUT_REGION && end.is_some_and(|end| end <= INPUT_REGION + INPUT_REGION_SIZE);
+        let inputs = &mut self.inputs;
+        let at = inputs.partition_point(|object| object.base <= base);
+        let before = at.checked_sub(1).map(|index| &inputs[index]);
+        let free = before
+            .is_none_or(|object| object.base + object.size <= base && object.base < base)
+            && inputs.get(at).is_none_or(|next| end.is_some_and(|end| end <= next.base));
+        if inside && free {
+            inputs.insert(at, Fixed { base, size });
+            let area = &mut self.areas[INPUTS];
+            area.grow(base + size);
+            area.mark(base, size, LIVE | WRITTEN | WRITABLE);
+        }
+        inside && free
+    }
+
+    /// Makes an object that was added read-only.
+    pub(super) fn protect(&mut self, base: u64) {
+        let (list, number) = match base < INPUT_REGION {
+            true => (&self.globals, GLOBALS),
+            false => (&self.inputs, INPUTS),
+        };
+        if let Ok(index) = list.binary_search_by_key(&base, |object| object.base) {
+            let Fixed { base, size } = list[index];
+            self.areas[number].mark(base, size, LIVE | WRITTEN);
+        }
+    }
+
+    /// The area of an address and the offset in it, which may lie outside.
+    #[inline(always)]
+    fn locate(&self, address: u64) -> (usize, usize) {
+        // Addresses beyond the last area give an offset beyond every area's end.
+        let number = (address >> AREA_SHIFT) as usize & (AREAS - 1);
+        (number, address.wrapping_sub((number as u64) << AREA_SHIFT) as usize)
+    }
+
+    /// A number of `N` bytes all of which are live and were written, zero-extended; `None` for
+    /// others, on which [`Self::load`] tells more.
+    #[inline(always)]
+    pub(super) fn quick_load<const N: usize>(&self, address: u64) -> Option<u64> {
+        let (number, offset) = self.locate(address);
+        self.areas[number].quick_load::<N>(offset)
+    }
+
+    /// Writes a number to `N` bytes all of which are live, written before and writable; `false`
+    /// for others, for which there is [`Self::store`].
+    #[inline(always)]
+    pub(super) fn quick_store<const N: usize>(&mut self, address: u64, value: u64) -> bool {
+        let (number, offset) = self.locate(address);
+        self.areas[number].quick_store::<N>(offset, value)
+    }
+
+    /// What is wrong with an access of `len` bytes that are not all live.
+    #[cold]
+    fn fault(&self, address: u64, len: u64) -> TrapKind {
+        if address < NULL_PAGE {
+            return TrapKind::NullDereference;
+        }
+        let (number, offset) = self.locate(address);
+        match self.areas[number].any_dead(offset, len) {
+            true => TrapKind::UseAfterFree,
             false => TrapKind::OutOfBounds,
-        };
-        let (region, index) = self.find(address).ok_or(kind)?;
-        let object = &self.regions[region as usize][index];
-        let offset = address - object.base;
-        let inside = offset.checked_add(len).is_some_and(|end| end <= object.size);
-        if object.live && inside { Ok((region, index, offset as usize)) } else { Err(kind) }
+        }
     }
 
-    /// A little-endian number of up to 16 bytes, and whether all its bytes were written.
+    /// The area and offset of `len` bytes that are live.
+    fn reach(&self, address: u64, len: u64) -> Result<(usize, usize), TrapKind> {
+        let (number, offset) = self.locate(address);
+        match self.areas[number].all(offset, len, LIVE) {
+            true => Ok((number, offset)),
+            false => Err(self.fault(address, len)),
+        }
+    }
+
+    /// The same for bytes that may be written.
+    fn writable(&self, address: u64, len: u64) -> Result<(usize, usize), TrapKind> {
+        let (number, offset) = self.reach(address, len)?;
+        match self.areas[number].all(offset, len, WRITABLE) {
+            true => Ok((number, offset)),
+            false => Err(TrapKind::ReadOnly),
+        }
+    }
+
+    /// A little-endian number of up to 16 bytes, zero where they were not written, and whether all
+    /// of them were.
     ///
     /// # Errors
     /// Where the bytes cannot be reached.
     pub fn load(&self, address: u64, len: u64) -> Result<(u128, bool), TrapKind> {
-        let (region, index, at) = self.reach(address, len)?;
-        let object = &self.regions[region as usize][index];
-        let len = len as usize;
+        let (number, offset) = self.reach(address, len)?;
+        let (bytes, states) = self.areas[number].slices(offset, len);
         let mut raw = [0; 16];
-        raw[..len].copy_from_slice(&object.bytes[at..at + len]);
-        Ok((u128::from_le_bytes(raw), object.is_written(at, len)))
+        for (to, (byte, state)) in raw.iter_mut().zip(bytes.iter().zip(states)) {
+            *to = area::value(*byte, *state);
+        }
+        Ok((u128::from_le_bytes(raw), states.iter().all(|state| state & WRITTEN != 0)))
     }
 
     /// Writes a little-endian number of up to 16 bytes.
     pub(super) fn store(&mut self, address: u64, len: u64, value: u128) -> Result<(), TrapKind> {
-        self.write(address, &value.to_le_bytes()[..len as usize])
+        self.write(address, &value.to_le_bytes()[..len.min(16) as usize])
     }
 
     /// Bytes with what is known of their having been written.
     pub(super) fn read(&self, address: u64, len: u64) -> Result<Bytes, TrapKind> {
         if len == 0 {
-            return Ok(Bytes { bytes: Vec::new(), written: None });
+            return Ok(Bytes { bytes: Vec::new(), states: Vec::new() });
         }
-        let (region, index, at) = self.reach(address, len)?;
-        let object = &self.regions[region as usize][index];
-        let range = at..at + len as usize;
-        let written = object.written.as_ref().map(|written| written[range.clone()].to_vec());
-        Ok(Bytes { bytes: object.bytes[range].to_vec(), written })
+        let (number, offset) = self.reach(address, len)?;
+        let (bytes, states) = self.areas[number].slices(offset, len);
+        Ok(Bytes { bytes: bytes.to_vec(), states: states.to_vec() })
     }
 
     /// Bytes of which all count as written afterwards.
     pub(super) fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), TrapKind> {
-        let (object, at) = match self.writable(address, bytes.len() as u64)? {
-            Some(found) => found,
-            None => return Ok(()),
-        };
-        object.bytes[at..at + bytes.len()].copy_from_slice(bytes);
-        object.set_written(at, bytes.len());
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let len = bytes.len() as u64;
+        let (number, offset) = self.writable(address, len)?;
+        let (to, states) = self.areas[number].slices_mut(offset, len);
+        to.copy_from_slice(bytes);
+        states.iter_mut().for_each(|state| *state |= WRITTEN);
         Ok(())
     }
 
     /// Sets bytes to one value.
     pub(super) fn fill(&mut self, address: u64, len: u64, byte: u8) -> Result<(), TrapKind> {
-        if let Some((object, at)) = self.writable(address, len)? {
-            object.bytes[at..at + len as usize].fill(byte);
-            object.set_written(at, len as usize);
+        if len == 0 {
+            return Ok(());
         }
+        let (number, offset) = self.writable(address, len)?;
+        let (to, states) = self.areas[number].slices_mut(offset, len);
+        to.fill(byte);
+        states.iter_mut().for_each(|state| *state |= WRITTEN);
         Ok(())
     }
 
     /// Bytes that keep being written or not.
     pub(super) fn write_as_read(&mut self, address: u64, from: &Bytes) -> Result<(), TrapKind> {
-        self.write(address, &from.bytes)?;
-        let Some(written) = &from.written else { return Ok(()) };
-        self.set_which_written(address, written)
-    }
-
-    /// Makes bytes count as never written.
-    pub(super) fn forget_written(&mut self, address: u64, len: u64) -> Result<(), TrapKind> {
-        self.set_which_written(address, &vec![false; len as usize])
-    }
-
-    fn set_which_written(&mut self, address: u64, written: &[bool]) -> Result<(), TrapKind> {
-        if let Some((object, at)) = self.writable(address, written.len() as u64)? {
-            let size = object.size as usize;
-            let all = object.written.get_or_insert_with(|| vec![true; size]);
-            all[at..at + written.len()].copy_from_slice(written);
+        if from.bytes.is_empty() {
+            return Ok(());
+        }
+        let len = from.bytes.len() as u64;
+        let (number, offset) = self.writable(address, len)?;
+        let (to, states) = self.areas[number].slices_mut(offset, len);
+        to.copy_from_slice(&from.bytes);
+        for (state, from) in states.iter_mut().zip(&from.states) {
+            *state = (*state & !WRITTEN) | (from & WRITTEN);
         }
         Ok(())
     }
 
-    /// The object and offset of bytes that may be written; `None` for no bytes.
-    fn writable(
-        &mut self,
-        address: u64,
-        len: u64,
-    ) -> Result<Option<(&mut Object, usize)>, TrapKind> {
+    /// Copies bytes, which keep being written or not, as if through a buffer.
+    pub(super) fn copy(&mut self, to: u64, from: u64, len: u64) -> Result<(), TrapKind> {
         if len == 0 {
-            return Ok(None);
+            return Ok(());
         }
-        let (region, index, at) = self.reach(address, len)?;
-        let object = &mut self.regions[region as usize][index];
-        if object.read_only { Err(TrapKind::ReadOnly) } else { Ok(Some((object, at))) }
+        let (from_area, from_offset) = self.reach(from, len)?;
+        let (to_area, to_offset) = self.writable(to, len)?;
+        if from_area == to_area {
+            self.areas[to_area].copy_within(to_offset, from_offset, len);
+            return Ok(());
+        }
+        let [from_area, to_area] = self
+            .areas
+            .get_disjoint_mut([from_area, to_area])
+            .expect("the areas are two and both exist");
+        to_area.copy_from(to_offset, from_area, from_offset, len);
+        Ok(())
+    }
+
+    /// Makes bytes count as never written, where they can be reached.
+    pub(super) fn forget(&mut self, address: u64, len: u64) {
+        if let Ok((number, offset)) = self.reach(address, len) {
+            let (_, states) = self.areas[number].slices_mut(offset, len);
+            states.iter_mut().for_each(|state| *state &= !WRITTEN);
+        }
+    }
+
+    /// How many bytes there are from an address to the first one that is zero, that one included,
+    /// or to `limit` bytes; whether all were written; and whether the zero was found.
+    ///
+    /// # Errors
+    /// Where the run leaves the object before either end.
+    pub(super) fn text(&self, address: u64, limit: u64) -> Result<(u64, bool, bool), TrapKind> {
+        if limit == 0 {
+            return Ok((0, true, false));
+        }
+        let (number, offset) = self.locate(address);
+        let area = &self.areas[number];
+        let (len, found) = area.run_to_zero(offset, limit);
+        if len == 0 || !area.all(offset, len, LIVE) {
+            let live = area.count(offset, len, LIVE);
+            return Err(self.fault(address.wrapping_add(live), 1));
+        }
+        if !found && len < limit {
+            return Err(self.fault(address.wrapping_add(len), 1));
+        }
+        Ok((len, area.all(offset, len, WRITTEN), found))
     }
 }

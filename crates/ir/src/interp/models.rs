@@ -1,17 +1,11 @@
 //! Allocation, the ends of a program, and promises to the compiler.
 
-use lydian_base::StopReason;
-
 use super::End;
 use super::machine::{Machine, Step, Stop};
-use super::memory::{Place, Region};
 use crate::libc::{LibFn, Model};
 use crate::stmt::TrapKind;
 
-/// What `malloc` aligns to.
-const HEAP_ALIGN: u64 = 16;
-
-impl Machine<'_> {
+impl Machine<'_, '_> {
     pub(super) fn allocation_function(
         &mut self,
         model: &Model,
@@ -38,8 +32,7 @@ impl Machine<'_> {
                 let length = self.length(a, limit)?;
                 let address = self.allocate(model.name, length.checked_add(1))?;
                 if address != 0 {
-                    let bytes = self.memory.read(a, length)?;
-                    self.memory.write_as_read(address, &bytes)?;
+                    self.memory.copy(address, a, length)?;
                     self.memory.fill(address + length, 1, 0)?;
                 }
                 address
@@ -55,48 +48,31 @@ impl Machine<'_> {
         let Some(size) = size.filter(|size| !fails && *size <= i64::MAX as u64) else {
             return Ok(0);
         };
-        self.used = self.used.saturating_add(size);
-        if self.used > self.max_memory() {
-            return Err(Stop::End(End::Stopped(StopReason::Memory(self.max_memory()))));
-        }
-        let (index, address) = self.memory.allocate(Region::Heap, size, HEAP_ALIGN);
-        self.memory.object_mut(Region::Heap, index).begin();
-        Ok(address)
+        self.use_bytes(size)?;
+        self.memory.allocate(size).ok_or(self.no_room())
     }
 
     fn reallocate(&mut self, name: &str, old: u64, size: u64) -> Step<u64> {
         if old == 0 {
             return self.allocate(name, Some(size));
         }
-        let index = self.allocated(old)?;
+        let kept = self.memory.allocated(old)?.min(size);
         if size == 0 {
             self.free(old)?;
             return Ok(0);
         }
-        let kept = self.memory.objects(Region::Heap)[index].size.min(size);
         let new = self.allocate(name, Some(size))?;
         if new != 0 {
-            let bytes = self.memory.read(old, kept)?;
-            self.memory.write_as_read(new, &bytes)?;
+            self.memory.copy(new, old, kept)?;
             self.free(old)?;
         }
         Ok(new)
     }
 
-    /// The position of the live allocation that begins at an address.
-    fn allocated(&self, address: u64) -> Step<usize> {
-        match self.memory.place(address) {
-            Place::Object(Region::Heap, index, 0) => Ok(index),
-            _ => Err(TrapKind::BadFree.into()),
-        }
-    }
-
     fn free(&mut self, address: u64) -> Step<()> {
         if address != 0 {
-            let index = self.allocated(address)?;
-            let object = self.memory.object_mut(Region::Heap, index);
-            self.used = self.used.saturating_sub(object.size);
-            object.end();
+            let size = self.memory.release(address)?;
+            self.used = self.used.saturating_sub(size);
         }
         Ok(())
     }

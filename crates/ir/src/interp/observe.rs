@@ -46,6 +46,11 @@ pub struct DecisionEvent {
 
 /// Hears of every place that labels can stand at. All functions do nothing by default.
 pub trait Observer {
+    /// Whether it listens at all. Where it does not, none of its other functions is called, and the
+    /// run costs nothing for it.
+    fn listens(&self) -> bool {
+        true
+    }
     /// A function is entered, its parameters being set.
     fn entry(&mut self, view: &View<'_>) {
         let _ = view;
@@ -76,7 +81,11 @@ pub trait Observer {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
-impl Observer for Silent {}
+impl Observer for Silent {
+    fn listens(&self) -> bool {
+        false
+    }
+}
 
 fn truth_of(value: Result<Value, TrapKind>) -> Truth {
     let value = value.ok().filter(|value| !value.uninitialised);

@@ -7,9 +7,12 @@
 use lydian_base::{EntityId, SideTable};
 use rustc_hash::FxHashMap;
 
+use super::code::{Code, Home};
+use super::machine::{FarRegister, read};
 use super::memory::Memory;
 use crate::arith::{self, Overflow};
 use crate::expr::{BitField, Expr, ExprArena, ExprId, Type};
+use crate::function::LocalId;
 use crate::program::{Program, RelocationTarget};
 use crate::stmt::TrapKind;
 
@@ -43,10 +46,35 @@ pub struct Value {
 /// What an expression is evaluated on.
 pub(super) struct Ground<'a> {
     pub(super) memory: &'a Memory,
-    pub(super) registers: &'a [Value],
-    /// The addresses of memory locals.
-    pub(super) addresses: &'a [u64],
+    /// The running call's window.
+    pub(super) slots: &'a [u64],
+    /// By slot whether its value is undefined; those beyond are not.
+    pub(super) undefined: &'a [bool],
+    pub(super) far: &'a [FarRegister],
+    pub(super) code: &'a Code<'a>,
+    /// Address of the frame's first byte.
+    pub(super) frame: u64,
     pub(super) overflow: Overflow,
+}
+
+impl Ground<'_> {
+    fn register(&self, local: LocalId) -> Value {
+        let ty = self.code.types[local.index()];
+        match self.code.home(local) {
+            Home::Near(slot) => {
+                let flag = self.code.flags[local.index()];
+                let marked = self.undefined.get(usize::from(slot)).copied().unwrap_or(false);
+                let unset = flag.is_some_and(|flag| self.slots[usize::from(flag)] == 0);
+                let uninitialised = marked || unset;
+                Value { bits: read(self.slots, slot, ty), uninitialised }
+            }
+            Home::Far(index) => {
+                let far = self.far[index as usize];
+                Value { bits: far.bits, uninitialised: !far.set }
+            }
+            Home::Memory { .. } => Value { bits: 0, uninitialised: false },
+        }
+    }
 }
 
 impl Plan {
@@ -128,11 +156,11 @@ impl Node {
         Ok(match &self.expr {
             Expr::Const(_, bits) => *bits,
             Expr::Local(local) => {
-                let value = ground.registers[local.index()];
+                let value = ground.register(*local);
                 *uninitialised |= value.uninitialised;
                 value.bits
             }
-            Expr::AddrLocal(local) => u128::from(ground.addresses[local.index()]),
+            Expr::AddrLocal(local) => u128::from(ground.code.address_of(*local, ground.frame)),
             Expr::AddrGlobal(global) => u128::from(ground.memory.global_address(*global)),
             Expr::AddrFunc(function) => u128::from(Memory::function_address(*function)),
             Expr::Load { ty, .. } => {

@@ -1,80 +1,68 @@
 //! What is made on the stack while a function runs: arrays of variable length, and the variable
 //! arguments of a call.
 
-use lydian_base::{EntityId, StopReason};
-
-use super::End;
-use super::machine::{Machine, Step, Stop};
-use super::memory::{Bytes, Place, Region};
-use super::plan::Value;
-use crate::ctype::CTypeId;
-use crate::expr::ExprId;
-use crate::function::LocalId;
-use crate::program::FuncId;
-use crate::stmt::{MAX_OBJECT, TrapKind};
+use super::code::{Code, is_wide};
+use super::machine::{Machine, Step, Window, read};
+use super::memory::Bytes;
+use crate::stmt::{MAX_OBJECT, Stmt, TrapKind};
 use crate::variadic;
 
-impl Machine<'_> {
-    /// `Stmt::Alloca`.
-    pub(super) fn alloca(
-        &mut self,
-        dst: LocalId,
-        size: ExprId,
-        align: u64,
-        array: bool,
-    ) -> Step<()> {
-        let size = self.eval(size)? as u64 as i64;
+impl<'p> Machine<'p, '_> {
+    /// `Stmt::Alloca`: the address of the object.
+    pub(super) fn alloca(&mut self, size: i64, align: u64, array: bool) -> Step<u64> {
         if size < i64::from(array) || size as u64 > MAX_OBJECT {
             return Err(TrapKind::BadSize.into());
         }
-        let bits = u128::from(self.stack_object(size as u64, align)?);
-        self.frame().registers[dst.index()] = Value { bits, uninitialised: false };
-        Ok(())
+        self.stack_object(size as u64, align)
     }
 
     /// An object of the newest frame, with bytes that were never written; its address.
     fn stack_object(&mut self, size: u64, align: u64) -> Step<u64> {
-        self.used = self.used.saturating_add(size);
-        if self.used > self.max_memory() {
-            return Err(Stop::End(End::Stopped(StopReason::Memory(self.max_memory()))));
-        }
-        let (object, address) = self.memory.reserve(size, align);
-        self.memory.object_mut(Region::Stack, object).begin();
-        Ok(address)
+        self.use_bytes(size)?;
+        let span = self.memory.push_dynamic(size, align).ok_or(self.no_room())?;
+        self.memory.enter(span.base, size);
+        let frame = self.frame_mut();
+        frame.span.end = span.end;
+        frame.bytes += size;
+        Ok(span.base)
     }
 
-    /// `Stmt::Release`.
-    pub(super) fn release(&mut self, pointer: LocalId) {
-        let address = self.frame().registers[pointer.index()].bits as u64;
-        self.frame().registers[pointer.index()] = Value { bits: 0, uninitialised: false };
-        if let Place::Object(Region::Stack, index, 0) = self.memory.place(address) {
-            let object = self.memory.object_mut(Region::Stack, index);
-            let size = object.size;
-            object.end();
+    /// `Stmt::Release` of what a register points to.
+    pub(super) fn release(&mut self, address: u64) {
+        if address == 0 {
+            return;
+        }
+        if let Some(size) = self.memory.end_dynamic(address) {
             self.used = self.used.saturating_sub(size);
+            let frame = self.frame_mut();
+            frame.bytes = frame.bytes.saturating_sub(size);
         }
     }
 
     /// The bytes of a call's arguments after the fixed ones, read before the callee begins.
     pub(super) fn variable_arguments(
         &self,
-        function: FuncId,
-        args: &[u128],
-        arg_types: &[CTypeId],
-        fixed: usize,
+        callee: &Code<'p>,
+        caller: &Code<'p>,
+        number: u32,
+        regs: &Window,
     ) -> Step<Vec<Bytes>> {
-        let types = &self.program.types;
-        if !variadic::is_variadic(types, self.program.functions[function].ty) {
+        if !callee.is_variadic {
             return Ok(Vec::new());
         }
-        let area = variadic::area(types, arg_types, fixed);
+        let site = &caller.sites[number as usize];
+        let Stmt::Call { arg_types, .. } = site.stmt else { return Ok(Vec::new()) };
+        let types = &self.program.types;
+        let fixed = callee.params.len();
+        let area = site.variable.get_or_init(|| variadic::area(types, arg_types, fixed));
         let bytes = |slot: &variadic::Slot| {
-            let arg = args.get(slot.argument).copied().unwrap_or(0);
+            let passed = site.args[slot.argument];
+            let bits = read(regs, site.at + passed.slot, passed.ty);
             match slot.by_address {
-                true => Ok(self.memory.read(arg as u64, slot.size)?),
+                true => Ok(self.memory.read(bits as u64, slot.size)?),
                 false => {
-                    let bytes = arg.to_le_bytes()[..slot.size.min(16) as usize].to_vec();
-                    Ok(Bytes { bytes, written: None })
+                    let size = slot.size.min(if is_wide(passed.ty) { 16 } else { 8 });
+                    Ok(Bytes::written(bits.to_le_bytes()[..size as usize].to_vec()))
                 }
             }
         };
@@ -84,27 +72,23 @@ impl Machine<'_> {
     /// Makes the variable arguments of the newest frame.
     pub(super) fn pass_variable(
         &mut self,
-        function: FuncId,
-        arg_types: &[CTypeId],
-        fixed: usize,
+        caller: &Code<'p>,
+        number: u32,
+        callee: &Code<'p>,
         images: &[Bytes],
     ) -> Step<()> {
-        let types = &self.program.types;
-        if !variadic::is_variadic(types, self.program.functions[function].ty) {
-            return Ok(());
-        }
-        let area = variadic::area(types, arg_types, fixed);
+        let site = &caller.sites[number as usize];
+        let Some(area) = site.variable.get().filter(|_| callee.is_variadic) else { return Ok(()) };
         let address = self.stack_object(area.size, area.align)?;
         for (slot, image) in area.slots.iter().zip(images) {
             self.memory.write_as_read(address + slot.offset, image)?;
         }
-        self.frame().variable = address;
+        self.frame_mut().variable = address;
         Ok(())
     }
 
     /// `Stmt::VaStart`.
-    pub(super) fn va_start(&mut self, list: ExprId) -> Step<()> {
-        let list = self.address(list)?;
+    pub(super) fn va_start(&mut self, list: u64) -> Result<(), TrapKind> {
         let first = self.frame().variable;
         let words = [
             (variadic::GP_OFFSET, 4, u64::from(variadic::GP_USED_UP)),

@@ -1,10 +1,7 @@
 //! The state in which a test begins.
 
-use lydian_base::EntityId;
-use rustc_hash::FxHashMap;
-
 use super::BadTest;
-use super::memory::{Memory, Region};
+use super::memory::{GAP, Memory};
 use super::plan::target_address;
 use crate::libc::{TABLE_START, case_table, class_table};
 use crate::program::{GlobalInit, Program};
@@ -43,23 +40,32 @@ pub(super) fn image_bytes(
     Ok(bytes)
 }
 
-/// Memory with globals and the test's objects, none of them larger than `max_size`.
-pub(super) fn memory(program: &Program, test: &Test, max_size: u64) -> Result<Memory, BadTest> {
+/// Memory with the program's globals, none of them larger than `max_size`, not yet protected.
+pub(super) fn globals(program: &Program, max_size: u64) -> Result<Memory, BadTest> {
     let mut memory = Memory::new(program.functions.len());
+    let total = program.globals.values().map(|global| global.size + global.align + GAP);
+    memory.reserve_globals(total.fold(0, u64::saturating_add).min(max_size));
     for global in program.globals.values() {
+        let too_large = || BadTest::TooLarge(global.name.clone());
         if global.size > max_size {
-            return Err(BadTest::TooLarge(global.name.clone()));
+            return Err(too_large());
         }
-        memory.allocate(Region::Global, global.size, global.align);
+        memory.add_global(global.size, global.align).ok_or_else(too_large)?;
     }
     initialise_globals(program, &mut memory);
+    Ok(memory)
+}
+
+/// Memory with globals and the test's objects, none of them larger than `max_size`.
+pub(super) fn memory(program: &Program, test: &Test, max_size: u64) -> Result<Memory, BadTest> {
+    let mut memory = globals(program, max_size)?;
     for object in &test.objects {
         let size = program.types.size(object.ty).and_then(|size| size.checked_mul(object.count));
         let size = size.unwrap_or(object.image.bytes.len() as u64);
         if object.image.bytes.len() as u64 > size || size > max_size {
             return Err(BadTest::TooLarge(object.name.clone()));
         }
-        if !memory.place_input(object.address, size, false) {
+        if !memory.place_input(object.address, size) {
             return Err(BadTest::Misplaced(object.name.clone()));
         }
     }
@@ -76,7 +82,10 @@ pub(super) fn memory(program: &Program, test: &Test, max_size: u64) -> Result<Me
         let written = memory.write(address, &bytes);
         written.map_err(|_| BadTest::TooLarge(name.clone()))?;
     }
-    protect(program, test, &mut memory);
+    protect(program, &mut memory);
+    for object in test.objects.iter().filter(|object| object.read_only) {
+        memory.protect(object.address);
+    }
     Ok(memory)
 }
 
@@ -96,16 +105,11 @@ fn initialise_globals(program: &Program, memory: &mut Memory) {
     }
 }
 
-/// Makes what may not be written read-only, once it has its contents.
-fn protect(program: &Program, test: &Test, memory: &mut Memory) {
-    for (id, global) in program.globals.iter() {
-        memory.object_mut(Region::Global, id.index()).read_only = global.read_only;
-    }
-    let read_only: FxHashMap<u64, bool> =
-        test.objects.iter().map(|object| (object.address, object.read_only)).collect();
-    for index in 0..memory.objects(Region::Input).len() {
-        let object = memory.object_mut(Region::Input, index);
-        object.read_only = read_only.get(&object.base).copied().unwrap_or(false);
+/// Makes globals that may not be written read-only, once they have their contents.
+pub(super) fn protect(program: &Program, memory: &mut Memory) {
+    for (id, _) in program.globals.iter().filter(|(_, global)| global.read_only) {
+        let address = memory.global_address(id);
+        memory.protect(address);
     }
 }
 
@@ -135,12 +139,15 @@ impl CharacterTables {
 
 /// A table, and the address of a pointer to its entry for 0.
 fn place_table(memory: &mut Memory, bytes: Vec<u8>, entry: u64) -> u64 {
-    let (table, base) = memory.allocate(Region::Global, bytes.len() as u64, 8);
-    let (pointer, address) = memory.allocate(Region::Global, 8, 8);
-    let zero = base + entry * u64::from(TABLE_START.unsigned_abs());
-    _ = memory.write(base, &bytes);
-    _ = memory.write(address, &zero.to_le_bytes());
-    memory.object_mut(Region::Global, table).read_only = true;
-    memory.object_mut(Region::Global, pointer).read_only = true;
+    let zero = |base: u64| base + entry * u64::from(TABLE_START.unsigned_abs());
+    let base = place_constant(memory, &bytes);
+    place_constant(memory, &zero(base).to_le_bytes())
+}
+
+/// Puts read-only bytes behind the globals: their address; 0 where there is no room.
+pub(super) fn place_constant(memory: &mut Memory, bytes: &[u8]) -> u64 {
+    let address = memory.add_global(bytes.len() as u64, 8).unwrap_or(0);
+    _ = memory.write(address, bytes);
+    memory.protect(address);
     address
 }

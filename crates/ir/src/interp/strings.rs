@@ -5,7 +5,7 @@
 use super::machine::{Machine, Step};
 use crate::libc::LibFn;
 
-impl Machine<'_> {
+impl Machine<'_, '_> {
     /// Calls one of the functions. `b` and `c` are the second and third argument.
     pub(super) fn string_function(
         &mut self,
@@ -64,27 +64,30 @@ impl Machine<'_> {
     }
 
     /// The byte at an address.
+    #[inline]
     fn byte(&mut self, address: u64) -> Step<u8> {
+        if let Some(byte) = self.memory.quick_load::<1>(address) {
+            return Ok(byte as u8);
+        }
         let (byte, written) = self.memory.load(address, 1)?;
         if !written {
-            self.note_uninitialised();
+            self.note_uninitialised()?;
         }
         Ok(byte as u8)
     }
 
     fn copy(&mut self, to: u64, from: u64, count: u64) -> Step<u64> {
-        let bytes = self.memory.read(from, count)?;
-        self.memory.write_as_read(to, &bytes)?;
+        self.memory.copy(to, from, count)?;
         Ok(to)
     }
 
     /// The length of a string, looking at no more than `limit` bytes.
     pub(super) fn length(&mut self, address: u64, limit: u64) -> Step<u64> {
-        let mut length = 0;
-        while length < limit && self.byte(address.wrapping_add(length))? != 0 {
-            length += 1;
+        let (len, written, found) = self.memory.text(address, limit)?;
+        if !written {
+            self.note_uninitialised()?;
         }
-        Ok(length)
+        Ok(len - u64::from(found))
     }
 
     fn find_byte(&mut self, start: u64, byte: u8, count: u64) -> Step<u64> {

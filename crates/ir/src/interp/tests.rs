@@ -120,7 +120,7 @@ fn every_trap_is_given_where_it_belongs() {
         ("return load i32(index 1(&g0, -1:i64))", TrapKind::OutOfBounds),
         ("return load i32(0xffffffffffffffff:ptr)", TrapKind::OutOfBounds),
         ("return load i32(&v3)", TrapKind::OutOfBounds),
-        ("s0: enter v3 s1: leave v3 return load i32(&v3)", TrapKind::OutOfBounds),
+        ("s0: enter v3 s1: leave v3 return load i32(&v3)", TrapKind::UseAfterFree),
         ("s0: store i8 &g1, 0:i8 return v0", TrapKind::ReadOnly),
         ("trap unreachable", TrapKind::Unreachable),
         ("trap trap", TrapKind::Trap),
@@ -252,7 +252,7 @@ function f1 "g" ty12 internal ("a", "b", "c") {
 }
 "#;
     let outcome = run_with(&program(functions), &test(vec![int(1)]));
-    assert_eq!(outcome.end, End::Trapped(TrapKind::OutOfBounds));
+    assert_eq!(outcome.end, End::Trapped(TrapKind::UseAfterFree));
 }
 
 #[test]
@@ -446,7 +446,7 @@ fn what_is_allocated_lives_until_it_is_freed() {
     let free = "call f2 ty18 (v1) (ty16)";
     assert_eq!(result(&run_it("s1: store i32 v1, v0 return load i32(v1)")), 7);
     let traps = [
-        (format!("s1: {free} return load i32(v1)"), TrapKind::OutOfBounds),
+        (format!("s1: {free} return load i32(v1)"), TrapKind::UseAfterFree),
         (format!("s1: {free} s2: {free} return v0"), TrapKind::BadFree),
         ("s1: call f2 ty18 (index 1(v1, 1:i64)) (ty16) return v0".into(), TrapKind::BadFree),
         ("s1: call f2 ty18 (&g0) (ty16) return v0".into(), TrapKind::BadFree),

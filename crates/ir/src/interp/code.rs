@@ -1,0 +1,424 @@
+//! The linear code of a function, and what it refers to.
+//!
+//! Values live in *slots* of 64 bits, zero above the width of their type; 128-bit values take two,
+//! the lower half first. A call's slots are a window of [`WINDOW`] slots in one stack of slots:
+//!
+//! `[parameters][registers that may be read unset][their flags][other registers][temporaries]`
+//!
+//! The arguments of a call are computed into temporaries that lie together at the end, and the
+//! callee's window begins at the first of them: its parameters are where they are wanted.
+//! Registers that find no slot are *far*: beside the window, reached by operations of their own.
+
+use std::cell::{Cell, OnceCell};
+
+use lydian_base::EntityId;
+
+use crate::arith;
+use crate::decision::DecisionId;
+use crate::expr::{BinOp, BitField, CastOp, CmpOp, Type, UnOp};
+use crate::function::{Body, LocalId};
+use crate::libc::Model;
+use crate::program::FuncId;
+use crate::source::{Point, RootId};
+use crate::stmt::{BlockId, BranchOrigin, MarkId, Stmt, TrapKind};
+use crate::variadic::Area;
+
+use super::host::HostCall;
+use super::plan::Plan;
+
+/// A position in the running call's window.
+pub(super) type Slot = u16;
+
+/// How many slots a call can name.
+pub(super) const WINDOW: usize = 1 << 16;
+
+/// One operation. Operands come after the destination; `u32`s that are no numbers of C's are
+/// positions in the tables of [`Code`] or, for jumps, in [`Code::ops`].
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "each is the operator of that name at that width")]
+pub(super) enum Op {
+    /// That many statements and terminators begin here.
+    Steps(u32),
+    /// The limit of steps is reached.
+    Stop,
+    Jump(u32),
+    JumpIf(Slot, u32),
+    JumpIfNot(Slot, u32),
+    JEq(Slot, Slot, u32),
+    JNe(Slot, Slot, u32),
+    JLtU(Slot, Slot, u32),
+    JLeU(Slot, Slot, u32),
+    JLtS32(Slot, Slot, u32),
+    JLeS32(Slot, Slot, u32),
+    JLtS64(Slot, Slot, u32),
+    JLeS64(Slot, Slot, u32),
+    JEqI(Slot, u32, u64),
+    JNeI(Slot, u32, u64),
+    JLtUI(Slot, u32, u64),
+    JGeUI(Slot, u32, u64),
+    JLtS32I(Slot, u32, u64),
+    JGeS32I(Slot, u32, u64),
+    JLtS64I(Slot, u32, u64),
+    JGeS64I(Slot, u32, u64),
+    Switch(Slot, u32),
+    Trap(TrapKind),
+    /// A call of a function with a body.
+    Call(FuncId, u32),
+    /// Looks up the function at an address.
+    Resolve(Slot, Slot, u32),
+    /// A call of the function that was looked up.
+    CallTo(Slot, u32),
+    CallModel(u32),
+    CallExternal(FuncId, u32),
+    CallHost(HostCall, u32),
+    Return,
+    ReturnValue(Slot),
+    ReturnWide(Slot),
+    ReturnRecord(Slot),
+
+    Const(Slot, u64),
+    Move(Slot, Slot),
+    /// Sets slots to zero, from the first to before the second.
+    Clear(Slot, Slot),
+    /// Sees by a flag whether a register, the second, was set.
+    Check(Slot, Slot),
+    GetFar(Slot, u32, bool),
+    SetFar(Slot, u32, bool),
+    FrameAddr(Slot, u32),
+    LeaX(Slot, Slot, Slot, u32, i32),
+    LeaS(Slot, Slot, Slot, u32, i32),
+    PtrDiff(Slot, Slot, Slot, u64),
+
+    Add32(Slot, Slot, Slot),
+    Add64(Slot, Slot, Slot),
+    Sub32(Slot, Slot, Slot),
+    Sub64(Slot, Slot, Slot),
+    Mul32(Slot, Slot, Slot),
+    Mul64(Slot, Slot, Slot),
+    CheckedAdd32(Slot, Slot, Slot),
+    CheckedAdd64(Slot, Slot, Slot),
+    CheckedSub32(Slot, Slot, Slot),
+    CheckedSub64(Slot, Slot, Slot),
+    CheckedMul32(Slot, Slot, Slot),
+    CheckedMul64(Slot, Slot, Slot),
+    DivU(Slot, Slot, Slot),
+    RemU(Slot, Slot, Slot),
+    DivS32(Slot, Slot, Slot),
+    RemS32(Slot, Slot, Slot),
+    DivS64(Slot, Slot, Slot),
+    RemS64(Slot, Slot, Slot),
+    Shl32(Slot, Slot, Slot),
+    Shl64(Slot, Slot, Slot),
+    ShrU32(Slot, Slot, Slot),
+    ShrU64(Slot, Slot, Slot),
+    ShrS32(Slot, Slot, Slot),
+    ShrS64(Slot, Slot, Slot),
+    And(Slot, Slot, Slot),
+    Or(Slot, Slot, Slot),
+    Xor(Slot, Slot, Slot),
+    FAdd32(Slot, Slot, Slot),
+    FAdd64(Slot, Slot, Slot),
+    FSub32(Slot, Slot, Slot),
+    FSub64(Slot, Slot, Slot),
+    FMul32(Slot, Slot, Slot),
+    FMul64(Slot, Slot, Slot),
+    FDiv32(Slot, Slot, Slot),
+    FDiv64(Slot, Slot, Slot),
+    Eq(Slot, Slot, Slot),
+    Ne(Slot, Slot, Slot),
+    LtU(Slot, Slot, Slot),
+    LeU(Slot, Slot, Slot),
+    LtS32(Slot, Slot, Slot),
+    LeS32(Slot, Slot, Slot),
+    LtS64(Slot, Slot, Slot),
+    LeS64(Slot, Slot, Slot),
+    FEq32(Slot, Slot, Slot),
+    FEq64(Slot, Slot, Slot),
+    FNe32(Slot, Slot, Slot),
+    FNe64(Slot, Slot, Slot),
+    FLt32(Slot, Slot, Slot),
+    FLt64(Slot, Slot, Slot),
+    FLe32(Slot, Slot, Slot),
+    FLe64(Slot, Slot, Slot),
+
+    AddI32(Slot, Slot, u64),
+    AddI64(Slot, Slot, u64),
+    MulI32(Slot, Slot, u64),
+    MulI64(Slot, Slot, u64),
+    AndI(Slot, Slot, u64),
+    OrI(Slot, Slot, u64),
+    XorI(Slot, Slot, u64),
+    ShlI32(Slot, Slot, u64),
+    ShlI64(Slot, Slot, u64),
+    ShrUI(Slot, Slot, u64),
+    ShrSI32(Slot, Slot, u64),
+    ShrSI64(Slot, Slot, u64),
+    DivUI(Slot, Slot, u64),
+    RemUI(Slot, Slot, u64),
+    DivSI32(Slot, Slot, u64),
+    RemSI32(Slot, Slot, u64),
+    DivSI64(Slot, Slot, u64),
+    RemSI64(Slot, Slot, u64),
+    EqI(Slot, Slot, u64),
+    NeI(Slot, Slot, u64),
+
+    Neg32(Slot, Slot),
+    Neg64(Slot, Slot),
+    SExt8To32(Slot, Slot),
+    SExt16To32(Slot, Slot),
+    SExt8To64(Slot, Slot),
+    SExt16To64(Slot, Slot),
+    SExt32To64(Slot, Slot),
+    S32ToF64(Slot, Slot),
+    S64ToF64(Slot, Slot),
+    U64ToF64(Slot, Slot),
+    F32ToF64(Slot, Slot),
+    F64ToF32(Slot, Slot),
+    F64ToS32(Slot, Slot),
+    F64ToS64(Slot, Slot),
+    /// Any operator at any width.
+    Slow(Slot, Slot, Slot, u32),
+    /// A whole expression, too large for slots.
+    Plan(Slot, u32, bool),
+
+    /// The address is a slot and an offset.
+    Load8(Slot, Slot, i32),
+    Load16(Slot, Slot, i32),
+    Load32(Slot, Slot, i32),
+    Load64(Slot, Slot, i32),
+    /// The address is a slot, and another one times a size, and an offset.
+    LoadX8(Slot, Slot, Slot, u32, i32),
+    LoadX16(Slot, Slot, Slot, u32, i32),
+    LoadX32(Slot, Slot, Slot, u32, i32),
+    LoadX64(Slot, Slot, Slot, u32, i32),
+    /// The same with an index of 32 bits that is extended by its sign.
+    LoadS8(Slot, Slot, Slot, u32, i32),
+    LoadS16(Slot, Slot, Slot, u32, i32),
+    LoadS32(Slot, Slot, Slot, u32, i32),
+    LoadS64(Slot, Slot, Slot, u32, i32),
+    /// The address is an offset in the frame.
+    LoadF8(Slot, u32),
+    LoadF16(Slot, u32),
+    LoadF32(Slot, u32),
+    LoadF64(Slot, u32),
+    /// The address is known.
+    LoadA8(Slot, u64),
+    LoadA16(Slot, u64),
+    LoadA32(Slot, u64),
+    LoadA64(Slot, u64),
+    /// A number of any size into two slots.
+    LoadWide(Slot, Slot, u32),
+    LoadBits(Slot, Slot, u32),
+    Store8(Slot, Slot, i32),
+    Store16(Slot, Slot, i32),
+    Store32(Slot, Slot, i32),
+    Store64(Slot, Slot, i32),
+    StoreX8(Slot, Slot, Slot, u32, i32),
+    StoreX16(Slot, Slot, Slot, u32, i32),
+    StoreX32(Slot, Slot, Slot, u32, i32),
+    StoreX64(Slot, Slot, Slot, u32, i32),
+    StoreS8(Slot, Slot, Slot, u32, i32),
+    StoreS16(Slot, Slot, Slot, u32, i32),
+    StoreS32(Slot, Slot, Slot, u32, i32),
+    StoreS64(Slot, Slot, Slot, u32, i32),
+    StoreF8(Slot, u32),
+    StoreF16(Slot, u32),
+    StoreF32(Slot, u32),
+    StoreF64(Slot, u32),
+    StoreA8(Slot, u64),
+    StoreA16(Slot, u64),
+    StoreA32(Slot, u64),
+    StoreA64(Slot, u64),
+    StoreWide(Slot, Slot, u32),
+    StoreBits(Slot, Slot, u32),
+    /// Copies bytes: to where, from where, how many.
+    Copy(Slot, Slot, u64),
+    Zero(Slot, u64),
+    Enter(u32, u32),
+    Leave(u32, u32),
+    /// Destination, size, alignment, whether it is an array.
+    Alloca(Slot, Slot, u32, bool),
+    Release(Slot),
+    VaStart(Slot),
+    Havoc,
+
+    /// Events for an observer.
+    SeesEntry,
+    SeesRoots(u32),
+    SeesMark(MarkId),
+    SeesEdge(BlockId, u32),
+    SeesCondition(u32),
+    SeesOutcome(Slot, u32),
+}
+
+/// Where a local is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    /// In a slot, or two.
+    Near(Slot),
+    /// Beside the window, by position.
+    Far(u32),
+    /// In memory, so many bytes from the frame's first.
+    Memory { offset: u32, size: u32 },
+}
+
+/// An operator that has no operation of its own at its width.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Slow {
+    Unary(UnOp, Type),
+    Binary(BinOp, Type),
+    Cmp(CmpOp, Type),
+    Cast(CastOp, Type, Type),
+}
+
+/// Where a switch goes.
+#[derive(Clone, Debug)]
+pub(super) enum Table {
+    /// By the value less the first.
+    Dense { first: u64, targets: Vec<u32>, default: u32 },
+    /// Ranges of bits that do not overlap, sorted.
+    Ranges { ranges: Vec<(u64, u64, u32)>, default: u32 },
+    /// Cases in order.
+    Cases { ty: Type, cases: Vec<(i128, i128, u32)>, default: u32 },
+}
+
+impl Table {
+    /// Where a value leads; `upper` are the bits of a wide one above 64.
+    #[inline]
+    pub(super) fn target(&self, bits: u64, upper: u64) -> u32 {
+        match self {
+            Self::Dense { first, targets, default } => {
+                let place = bits.wrapping_sub(*first);
+                targets.get(place as usize).copied().unwrap_or(*default)
+            }
+            Self::Ranges { ranges, default } => {
+                let after = ranges.partition_point(|range| range.0 <= bits);
+                match after.checked_sub(1).map(|index| ranges[index]) {
+                    Some((_, high, target)) if bits <= high => target,
+                    _ => *default,
+                }
+            }
+            Self::Cases { ty, cases, default } => {
+                let bits = u128::from(upper) << 64 | u128::from(bits);
+                let holds = |case: &&(i128, i128, u32)| arith::in_case(*ty, bits, case.0, case.1);
+                cases.iter().find(holds).map_or(*default, |case| case.2)
+            }
+        }
+    }
+}
+
+/// An argument as it is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Passed {
+    /// Its machine type.
+    pub(super) ty: Type,
+    /// Its first slot, from the first of all.
+    pub(super) slot: Slot,
+}
+
+/// How a parameter is received.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Receive {
+    /// The argument's slot is its own.
+    Register,
+    /// It is stored.
+    Scalar { offset: u32, size: u32 },
+    /// What it points to is copied.
+    Record { offset: u32, size: u32 },
+}
+
+/// A call as a function makes it.
+pub(super) struct CallSite<'p> {
+    pub(super) stmt: &'p Stmt,
+    /// The first slot of the arguments.
+    pub(super) at: Slot,
+    pub(super) args: Vec<Passed>,
+    /// Where a scalar result goes.
+    pub(super) dst: Option<(Slot, Type)>,
+    /// The slot of the address where a record goes.
+    pub(super) dst_addr: Option<Slot>,
+    /// The model of the function that is called directly.
+    pub(super) model: Option<&'static Model>,
+    /// One more than the position of the function whose parameters were last found to suit; 0 for
+    /// none.
+    pub(super) suits: Cell<u32>,
+    /// The same of the function whose type was last found to suit.
+    pub(super) signature: Cell<u32>,
+    pub(super) variable: OnceCell<Area>,
+}
+
+/// A function, ready to run.
+pub(super) struct Code<'p> {
+    pub(super) function: FuncId,
+    pub(super) body: &'p Body,
+    pub(super) ops: Vec<Op>,
+    /// By local.
+    pub(super) homes: Vec<Home>,
+    /// By local: the slot that says whether the register was set, where that is not known.
+    pub(super) flags: Vec<Option<Slot>>,
+    pub(super) types: Vec<Type>,
+    pub(super) params: Vec<Passed>,
+    pub(super) receives: Vec<Receive>,
+    /// Whether every parameter is a register with a slot, and no arguments are variable.
+    pub(super) is_plain: bool,
+    pub(super) is_variadic: bool,
+    /// Bytes of the frame and their alignment.
+    pub(super) frame: (u64, u64),
+    /// How many registers are far.
+    pub(super) far: u32,
+    /// Statements and terminators by the position where they begin.
+    pub(super) points: Vec<(u32, Point)>,
+    /// For each [`Op::Steps`] in order the position of its first point.
+    pub(super) segments: Vec<u32>,
+    pub(super) sites: Vec<CallSite<'p>>,
+    pub(super) slow: Vec<Slow>,
+    pub(super) fields: Vec<BitField>,
+    pub(super) tables: Vec<Table>,
+    pub(super) plans: Vec<Plan>,
+    pub(super) origins: Vec<BranchOrigin>,
+    pub(super) roots: Vec<Vec<RootId>>,
+}
+
+impl Code<'_> {
+    /// The position among the points of what the operation at `pc` belongs to.
+    pub(super) fn point_index(&self, pc: usize) -> Option<usize> {
+        self.points.partition_point(|(start, _)| *start as usize <= pc).checked_sub(1)
+    }
+
+    /// How many points of a segment follow one.
+    pub(super) fn rest_of_segment(&self, point: usize) -> usize {
+        let next = self.segments.partition_point(|first| *first as usize <= point);
+        let end = self.segments.get(next).map_or(self.points.len(), |first| *first as usize);
+        end - point - 1
+    }
+
+    /// The conditions of each decision, none reached.
+    pub(super) fn no_conditions(&self) -> Vec<Vec<Option<bool>>> {
+        let count = |decision: DecisionId| self.body.decisions[decision].conditions.len();
+        self.body.decisions.ids().map(|decision| vec![None; count(decision)]).collect()
+    }
+
+    pub(super) fn home(&self, local: LocalId) -> Home {
+        self.homes[local.index()]
+    }
+}
+
+/// Whether a value takes two slots.
+pub(super) const fn is_wide(ty: Type) -> bool {
+    ty.bits() > 64
+}
+
+/// How many slots a value takes.
+pub(super) const fn slots_of(ty: Type) -> u16 {
+    if is_wide(ty) { 2 } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_stays_small_as_they_are_read_all_the_time() {
+        assert!(size_of::<Op>() <= 16, "{}", size_of::<Op>());
+    }
+}

@@ -1,0 +1,82 @@
+//! `setjmp` and `longjmp`, by the tickets of [`crate::nonlocal`].
+
+use super::calls::give;
+use super::code::{Code, Op};
+use super::machine::{Machine, Step, Window};
+use crate::libc::LibFn;
+use crate::nonlocal::{Ticket, sets};
+use crate::source::Point;
+use crate::stmt::TrapKind;
+
+impl Machine<'_, '_> {
+    /// The result of `setjmp`. `longjmp` has none: the newest frame is then the one whose `setjmp`
+    /// returns again, and the value waits for [`Self::jumped`].
+    pub(super) fn jump_function(
+        &mut self,
+        function: LibFn,
+        buffer: u64,
+        value: u32,
+    ) -> Step<Option<u128>> {
+        if sets(function) {
+            let ticket = self.ticket().ok_or(TrapKind::BadJump)?;
+            for (index, word) in (0..).zip(ticket.words()) {
+                self.memory.store(buffer.wrapping_add(8 * index), 8, u128::from(word))?;
+            }
+            return Ok(Some(0));
+        }
+        let mut words = [0; 3];
+        for (index, word) in (0..).zip(&mut words) {
+            *word = self.memory.load(buffer.wrapping_add(8 * index), 8)?.0 as u64;
+        }
+        self.jump_back(words)?;
+        self.jump_value = Some(value.max(1));
+        Ok(None)
+    }
+
+    /// Where the running call stands.
+    fn ticket(&self) -> Option<Ticket> {
+        let frame = self.frame();
+        let index = frame.code.point_index(frame.pc.checked_sub(1)?)?;
+        let Point::Stmt(stmt) = frame.code.points[index].1 else { return None };
+        let found = frame.code.body.blocks.iter().find_map(|(id, block)| {
+            let position = block.stmts.iter().position(|other| *other == stmt)?;
+            Some((id, position))
+        });
+        let (block, position) = found?;
+        Some(Ticket { activation: frame.serial, block, position: position as u32 })
+    }
+
+    fn jump_back(&mut self, words: [u64; 3]) -> Step<()> {
+        let ticket = Ticket::of_words(words).ok_or(TrapKind::BadJump)?;
+        let waits = |frame: &super::machine::Frame<'_, '_>| frame.serial == ticket.activation;
+        let frame = self.frames.iter().find(|frame| waits(frame)).ok_or(TrapKind::BadJump)?;
+        let code = frame.code;
+        if !ticket.suits(self.program, code.body) {
+            return Err(TrapKind::BadJump.into());
+        }
+        let stmt = code.body.blocks[ticket.block].stmts[ticket.position as usize];
+        let pc = after_call(code, Point::Stmt(stmt)).ok_or(TrapKind::BadJump)?;
+        while self.frames.last().is_some_and(|frame| !waits(frame)) {
+            self.pop();
+        }
+        self.frame_mut().pc = pc;
+        Ok(())
+    }
+
+    /// Gives the `setjmp` that returns again its value.
+    pub(super) fn jumped(&mut self, regs: &mut Window) {
+        let frame = self.frame();
+        let (code, pc) = (frame.code, frame.pc);
+        let value = self.jump_value.take().unwrap_or(1);
+        if let Some(Op::CallModel(site) | Op::CallTo(_, site)) = code.ops.get(pc - 1) {
+            give(&code.sites[*site as usize], regs, u128::from(value));
+        }
+    }
+}
+
+/// The position after the call that a statement is.
+fn after_call(code: &Code<'_>, point: Point) -> Option<usize> {
+    let start = code.points.iter().find(|(_, other)| *other == point)?.0 as usize;
+    let calls = |op: &Op| matches!(op, Op::CallModel(_) | Op::CallTo(..));
+    Some(start + code.ops[start..].iter().position(calls)? + 1)
+}

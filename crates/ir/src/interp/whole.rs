@@ -1,0 +1,164 @@
+//! Runs of whole programs: `main`, with its arguments, input, output and files.
+
+use lydian_base::EntityId;
+
+use super::host::{Files, Host, Output};
+use super::machine::{Codes, Machine};
+use super::start::{self, place_constant};
+use super::{BadTest, End, Location, Observer, Options};
+use crate::program::{FuncId, Program};
+
+/// How a program is to be run.
+#[derive(Clone, Debug)]
+pub struct ProgramRun<'a> {
+    /// `argv`, the program's name first.
+    pub args: Vec<Vec<u8>>,
+    /// The environment: names and values.
+    pub environment: Vec<(Vec<u8>, Vec<u8>)>,
+    /// What descriptor 0 gives.
+    pub input: &'a [u8],
+    /// Which files the program may open.
+    pub files: Files,
+    /// Seconds since 1970 that the program sees, all the time. Its processor time is then counted
+    /// in steps, so that two runs see the same. `None` for the machine's clocks.
+    pub time: Option<u64>,
+    /// What the run may use. The default of 10 million steps is over in less than a second.
+    pub options: Options,
+}
+
+impl Default for ProgramRun<'_> {
+    fn default() -> Self {
+        Self {
+            args: vec![b"program".to_vec()],
+            environment: Vec::new(),
+            input: &[],
+            files: Files::default(),
+            time: None,
+            options: Options::default(),
+        }
+    }
+}
+
+/// What a run of a program did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramOutcome {
+    /// How it ended: [`End::Exited`] where `main` returned or the program called `exit`.
+    pub end: End,
+    /// Where it ended, if that is in the program: of undefined behaviour the place.
+    pub location: Option<Location>,
+    /// The calls that were open there, the newest first: where each stands.
+    pub trace: Vec<Location>,
+    /// Where a value that was never written was first used.
+    pub uninitialised: Option<Location>,
+    /// How many statements and terminators ran.
+    pub steps: u64,
+    /// The undefined functions that were called, in order, each once.
+    pub externals: Vec<FuncId>,
+}
+
+/// Runs a program from `main` to its end. What it writes to descriptors 1 and 2 goes to `output` at
+/// once. Where the program defines `exit`, that is called with what `main` returns, as a C library
+/// would do.
+///
+/// # Errors
+/// Where there is no `main` with a body, of no, two or three parameters.
+pub fn run_program(
+    program: &Program,
+    run: &ProgramRun<'_>,
+    output: &mut Output<'_>,
+    observer: &mut dyn Observer,
+) -> Result<ProgramOutcome, BadTest> {
+    let main = defined(program, "main").ok_or_else(|| BadTest::NoFunction("main".to_owned()))?;
+    let wanted = program.functions[main].body.as_ref().map_or(0, |body| body.params.len());
+    if !matches!(wanted, 0 | 2 | 3) {
+        return Err(BadTest::Arguments { wanted, given: 2 });
+    }
+    let mut memory = start::globals(program, run.options.max_memory)?;
+    start::protect(program, &mut memory);
+    let mut environment = Vec::new();
+    let mut pairs = Vec::new();
+    for (name, value) in &run.environment {
+        let text = [name.as_slice(), b"=", value, b"\0"].concat();
+        let address = place_constant(&mut memory, &text);
+        pairs.push(address);
+        environment.push((name.clone(), address + name.len() as u64 + 1));
+    }
+    let args: Vec<u64> = run.args.iter().map(|arg| memory_text(&mut memory, arg)).collect();
+    let (argv, envp) = (list(&mut memory, &args), list(&mut memory, &pairs));
+    let images = [
+        (args.len() as u32).to_le_bytes().to_vec(),
+        argv.to_le_bytes().to_vec(),
+        envp.to_le_bytes().to_vec(),
+    ];
+    let listens = observer.listens();
+    let codes = Codes::new(program, &memory, run.options.overflow, (listens, true));
+    let mut host = Host::new(run.input, output, &run.files, run.time);
+    host.environment = environment;
+    let mut machine = Machine::new(program, run.options, memory, &codes);
+    machine.host = Some(Box::new(host));
+    let end = match machine.first_call(main, &images[..wanted]) {
+        Ok(()) => machine.execute(observer),
+        Err(stop) => stop.end(),
+    };
+    let end = leave(program, &mut machine, end, observer);
+    let trace = machine.trace();
+    let outcome = machine.outcome(end, &[]);
+    let mut externals = outcome.externals;
+    externals.sort_unstable_by_key(|function| function.index());
+    externals.dedup();
+    Ok(ProgramOutcome {
+        end,
+        location: outcome.location,
+        trace,
+        uninitialised: outcome.uninitialised,
+        steps: outcome.steps,
+        externals,
+    })
+}
+
+/// Ends a program whose `main` has returned.
+fn leave(
+    program: &Program,
+    machine: &mut Machine<'_, '_>,
+    end: End,
+    observer: &mut dyn Observer,
+) -> End {
+    if end != End::Returned {
+        return end;
+    }
+    let image = machine.result.take().unwrap_or_default();
+    let mut raw = [0; 4];
+    let len = image.len().min(4);
+    raw[..len].copy_from_slice(&image[..len]);
+    let status = End::Exited(i32::from_le_bytes(raw));
+    let Some(exit) = defined(program, "exit") else { return status };
+    match machine.first_call(exit, &[raw.to_vec()]) {
+        Ok(()) => match machine.execute(observer) {
+            End::Returned => status,
+            end => end,
+        },
+        Err(stop) => stop.end(),
+    }
+}
+
+fn defined(program: &Program, name: &str) -> Option<FuncId> {
+    let function = program.function_named(name);
+    function.filter(|function| program.functions[*function].body.is_some())
+}
+
+/// A string that the program may write to.
+fn memory_text(memory: &mut super::Memory, text: &[u8]) -> u64 {
+    let bytes = [text, b"\0"].concat();
+    let address = memory.add_global(bytes.len() as u64, 16).unwrap_or(0);
+    _ = memory.write(address, &bytes);
+    address
+}
+
+/// Addresses one after the other, and a null pointer.
+fn list(memory: &mut super::Memory, addresses: &[u64]) -> u64 {
+    let bytes: Vec<u8> =
+        addresses.iter().chain([&0]).flat_map(|address| address.to_le_bytes()).collect();
+    let at = memory.add_global(bytes.len() as u64, 16).unwrap_or(0);
+    _ = memory.write(at, &bytes);
+    at
+}
