@@ -6,9 +6,12 @@
 //! |---|---|
 //! | `long __lydian_write(int fd, const void *, unsigned long)` | how many bytes were written |
 //! | `long __lydian_read(int fd, void *, unsigned long)` | how many bytes were read, 0 at the end |
-//! | `int __lydian_open(const char *, int flags)` | a descriptor; flags are Linux's |
+//! | `int __lydian_open(const char *, int flags, int mode)` | a descriptor; flags are Linux's |
 //! | `int __lydian_close(int fd)` | 0 |
 //! | `long __lydian_seek(int fd, long offset, int whence)` | the position |
+//! | `int __lydian_remove(const char *)` | 0 |
+//! | `int __lydian_rename(const char *, const char *)` | 0 |
+//! | `int __lydian_isatty(int fd)` | 0: no descriptor is a terminal |
 //! | `long __lydian_time(void)` | seconds since 1970 |
 //! | `long __lydian_clock(void)` | microseconds of processor time |
 //! | `char *__lydian_getenv(const char *)` | the value, or null |
@@ -56,6 +59,9 @@ pub(super) enum HostCall {
     Open,
     Close,
     Seek,
+    Remove,
+    Rename,
+    IsTerminal,
     Time,
     Clock,
     Getenv,
@@ -71,6 +77,9 @@ impl HostCall {
             "open" => Self::Open,
             "close" => Self::Close,
             "seek" => Self::Seek,
+            "remove" => Self::Remove,
+            "rename" => Self::Rename,
+            "isatty" => Self::IsTerminal,
             "time" => Self::Time,
             "clock" => Self::Clock,
             "getenv" => Self::Getenv,
@@ -201,6 +210,31 @@ impl<'a> Host<'a> {
         }
     }
 
+    /// Removes a file, or an empty folder.
+    fn remove(&self, name: &[u8]) -> i64 {
+        let Some(path) = self.changeable(name) else { return NOT_ALLOWED };
+        let removed = match path.is_dir() {
+            true => std::fs::remove_dir(path),
+            false => std::fs::remove_file(path),
+        };
+        removed.map_or_else(|error| number_of(error.kind()), |()| 0)
+    }
+
+    fn rename(&self, from: &[u8], to: &[u8]) -> i64 {
+        match (self.changeable(from), self.changeable(to)) {
+            (Some(from), Some(to)) => {
+                std::fs::rename(from, to).map_or_else(|error| number_of(error.kind()), |()| 0)
+            }
+            _ => NOT_ALLOWED,
+        }
+    }
+
+    /// The path of this name, if the program may change what is there.
+    fn changeable<'n>(&self, name: &'n [u8]) -> Option<&'n Path> {
+        let path = Path::new(std::str::from_utf8(name).ok()?);
+        self.files.allow(path, true).then_some(path)
+    }
+
     fn seek(&mut self, descriptor: i64, offset: i64, whence: i64) -> i64 {
         let to = match whence {
             0 if offset >= 0 => SeekFrom::Start(offset as u64),
@@ -293,6 +327,15 @@ impl<'p, 'c> Machine<'p, 'c> {
                 let whence = i64::from(arg(2) as u32 as i32);
                 self.host().seek(descriptor, arg(1) as i64, whence)
             }
+            HostCall::Remove => {
+                let name = self.text(arg(0))?;
+                self.host().remove(&name)
+            }
+            HostCall::Rename => {
+                let (from, to) = (self.text(arg(0))?, self.text(arg(1))?);
+                self.host().rename(&from, &to)
+            }
+            HostCall::IsTerminal => 0,
             HostCall::Time => self.host().seconds(),
             HostCall::Clock => {
                 let steps = self.steps;
