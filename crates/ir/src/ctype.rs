@@ -238,6 +238,37 @@ impl CTypes {
         }
     }
 
+    /// Whether a call through a pointer to a function of type `called`, passing arguments of these
+    /// types, suits a function of type `function`: the two pass and return machine values in the
+    /// same way. A type without parameters that takes any arguments is one without a prototype
+    /// (`int (*)()`): there the arguments themselves decide.
+    pub fn call_suits(&self, function: CTypeId, called: CTypeId, args: &[CTypeId]) -> bool {
+        let same = |a: &CTypeId, b: &CTypeId| {
+            a == b || (self.scalar(*a).is_some() && self.scalar(*a) == self.scalar(*b))
+        };
+        // Integers are passed in whole registers, of which the callee takes what it needs.
+        let passed = |param: &CTypeId, arg: &CTypeId| match (self.scalar(*param), self.scalar(*arg))
+        {
+            (Some(Type::Int(a)), Some(Type::Int(b))) => (a <= 64) == (b <= 64) && a <= b.max(32),
+            _ => same(param, arg),
+        };
+        let (
+            CType::Function { result: a, params, variadic },
+            CType::Function { result: b, params: called_params, variadic: called_variadic },
+        ) = (self.get(function), self.get(called))
+        else {
+            return false;
+        };
+        if called_params.is_empty() && *called_variadic {
+            let enough = args.len() == params.len() || (*variadic && args.len() > params.len());
+            return same(a, b) && enough && params.iter().zip(args).all(|(p, a)| passed(p, a));
+        }
+        same(a, b)
+            && variadic == called_variadic
+            && params.len() == called_params.len()
+            && params.iter().zip(called_params).all(|(a, b)| same(a, b))
+    }
+
     /// The machine type of a scalar; `None` for everything else. `_Bool` is an 8-bit integer.
     pub fn scalar(&self, id: CTypeId) -> Option<Type> {
         match self.get(id) {

@@ -62,6 +62,8 @@ pub struct FunctionDecl {
     pub no_return: bool,
     /// Whether it is a library or `__builtin_` function known to clang and never declared.
     pub is_builtin: bool,
+    /// The function that it is another name of (`alias`, `weakref`).
+    pub alias: Option<Box<str>>,
     /// The names of its further attributes as clang calls them, such as `ConstAttr`; sorted.
     pub attributes: Vec<Box<str>>,
     /// The whole declaration; of the definition when there is one.
@@ -109,6 +111,10 @@ pub struct VarDecl {
     pub thread_local: bool,
     /// Whether a definition in another translation unit takes the place of its own.
     pub weak: bool,
+    /// The variable that it is another name of (`alias`).
+    pub alias: Option<Box<str>>,
+    /// The function that is called with its address where its scope is left (`cleanup`).
+    pub cleanup: Option<FunctionId>,
     /// Its initialiser: with semantic [`super::ExprKind::InitList`]s when it is an aggregate's.
     pub init: Option<ExprId>,
     /// The alignment in bytes that an attribute asks for (`aligned`, `_Alignas`), its own or that

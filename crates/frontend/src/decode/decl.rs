@@ -134,6 +134,7 @@ impl Decoder<'_> {
             is_inline: false,
             no_return: false,
             is_builtin: true,
+            alias: None,
             attributes: Vec::new(),
             span: Span::NONE,
             name_span: Span::NONE,
@@ -150,6 +151,9 @@ impl Decoder<'_> {
         let decl = &mut self.unit.functions[id];
         for attribute in attributes {
             decl.no_return |= matches!(attribute.kind, "NoReturnAttr" | "C11NoReturnAttr");
+            if let Some(target) = &attribute.aliasee {
+                decl.alias = Some((**target).into());
+            }
             let name: Box<str> = attribute.kind.into();
             if let Err(at) = decl.attributes.binary_search(&name) {
                 decl.attributes.insert(at, name);
@@ -218,6 +222,7 @@ impl Decoder<'_> {
         }
         decl.alignment = decl.alignment.max(alignment);
         decl.weak |= is_weak(node);
+        decl.alias = alias_of(node).or(decl.alias.take());
         if defines && (!decl.is_definition || node.initialised.is_some()) {
             decl.is_definition = true;
             (decl.span, decl.name_span) = (span, name_span);
@@ -235,6 +240,11 @@ impl Decoder<'_> {
         if matches!(storage, VarStorage::Param(_)) {
             self.scopes.declare_var(name, ty);
         }
+        let cleanup = node.inner.iter().find_map(|child| child.cleanup_function.as_deref());
+        let cleanup = match cleanup.and_then(|function| self.decl_ref(function)) {
+            Some(DeclRef::Function(function)) => Some(function),
+            _ => None,
+        };
         self.unit.vars.push(VarDecl {
             name: name.into(),
             ty,
@@ -243,6 +253,8 @@ impl Decoder<'_> {
             is_definition: defines,
             thread_local: node.tls.is_some(),
             weak: is_weak(node),
+            alias: alias_of(node),
+            cleanup,
             init: None,
             alignment,
             span: self.span(node),
@@ -311,6 +323,11 @@ impl Decoder<'_> {
 /// Whether a declaration is called weak.
 fn is_weak(node: &Node<'_>) -> bool {
     node.inner.iter().any(|child| child.kind == "WeakAttr")
+}
+
+/// What a declaration is another name of.
+fn alias_of(node: &Node<'_>) -> Option<Box<str>> {
+    node.inner.iter().find_map(|child| child.aliasee.as_deref()).map(Into::into)
 }
 
 /// Whether a child of a variable is its initialiser and no attribute or comment.

@@ -83,6 +83,11 @@ pub(crate) struct Node<'a> {
     #[serde(rename = "inline")]
     pub(crate) is_inline: bool,
     pub(crate) selected: bool,
+    /// The target of an alias.
+    #[serde(borrow)]
+    pub(crate) aliasee: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(crate) cleanup_function: Option<Box<DeclRef<'a>>>,
     /// Whether it stands in text that Lydian put in; set after reading.
     #[serde(skip)]
     pub(crate) inserted: bool,

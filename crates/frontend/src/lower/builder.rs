@@ -28,6 +28,8 @@ pub(super) struct Scope {
     pub stmt: ast::StmtId,
     /// The memory locals that live in it.
     pub memory: Vec<LocalId>,
+    /// The variables for which a function is called when it is left, in order.
+    pub cleanups: Vec<(LocalId, ast::FunctionId)>,
     /// The registers with the addresses of the variable length arrays that live in it.
     pub arrays: Vec<LocalId>,
 }
@@ -325,7 +327,12 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
         stmt: ast::StmtId,
         lower: impl FnOnce(&mut Self) -> Lowering<T>,
     ) -> Lowering<T> {
-        self.scopes.push(Scope { stmt, memory: Vec::new(), arrays: Vec::new() });
+        self.scopes.push(Scope {
+            stmt,
+            memory: Vec::new(),
+            cleanups: Vec::new(),
+            arrays: Vec::new(),
+        });
         let result = lower(self)?;
         self.leave_down_to(self.scopes.len() - 1);
         self.scopes.pop();
@@ -338,6 +345,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
         if self.closed {
             return;
         }
+        self.clean_up_to(depth);
         let leaving: Vec<_> = self.scopes[depth..]
             .iter()
             .rev()
@@ -350,6 +358,27 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
         for pointer in arrays.collect::<Vec<_>>() {
             self.emit(Stmt::Release { pointer });
         }
+    }
+
+    /// Calls the cleanup functions of the variables of all scopes but the outer `depth` ones.
+    pub(super) fn clean_up_to(&mut self, depth: usize) {
+        let cleanups = self.scopes[depth..].iter().rev().flat_map(|s| s.cleanups.iter().rev());
+        for (local, function) in cleanups.copied().collect::<Vec<_>>() {
+            let callee = self.callee_function(function);
+            let ty = self.module.program.functions[callee].ty;
+            let ir::CType::Function { params, .. } = self.module.program.types.get(ty) else {
+                continue;
+            };
+            let arg_types = params.clone();
+            let args = vec![self.expr(Expr::AddrLocal(local))];
+            let callee = ir::Callee::Direct(callee);
+            self.emit(Stmt::Call { callee, args, arg_types, dst: None, dst_addr: None, ty });
+        }
+    }
+
+    /// Whether leaving the function here calls cleanup functions.
+    pub(super) fn has_cleanups(&self) -> bool {
+        self.scopes.iter().any(|scope| !scope.cleanups.is_empty())
     }
 
     // Traps.

@@ -119,6 +119,9 @@ impl Walk<'_> {
         }
         if let LocalDecl::Var(var) = decl {
             self.bounds(BoundOwner::Var(*var));
+            if self.unit.vars[*var].cleanup.is_some() {
+                self.facts.address_taken.insert(*var);
+            }
             if let Some((_, vars)) = self.scopes.last_mut() {
                 vars.push(*var);
             }

@@ -1,7 +1,7 @@
 //! One function: its parameters, its variables, its body.
 
 use lydian_base::{Diagnostic, Span};
-use lydian_ir::{Body, Local, LocalId, LocalKind, Stmt, Storage};
+use lydian_ir::{Body, Local, LocalId, LocalKind, Stmt, Storage, Type};
 
 use super::builder::FunctionLowering;
 use super::facts;
@@ -11,7 +11,7 @@ use super::simplify::simplify;
 use super::types::{layout_of, scalar_of};
 use super::{Lowering, Unsupported};
 use crate::ast::{BoundOwner, FunctionId, VarId, VarStorage};
-use crate::ctypes::CType;
+use crate::ctypes::{CType, TypeId};
 
 /// Lowers the body of a defined function.
 pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Body> {
@@ -43,15 +43,65 @@ pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Bo
 
 impl FunctionLowering<'_, '_> {
     fn parameters(&mut self, params: &[VarId]) -> Lowering<()> {
-        for param in params {
+        let mut narrowed = Vec::new();
+        for (index, param) in params.iter().enumerate() {
             let decl = &self.unit.vars[*param];
             if layout_of(self.unit, decl.ty.ty).is_none() {
                 let what = self.module.type_description(decl.ty.ty);
                 return Err(Unsupported::new(what, decl.span));
             }
             let local = self.local_of(*param, decl.span)?;
+            if let Some(passed) = self.promoted(index, *param) {
+                let hidden = self.promoted_parameter(local, passed);
+                narrowed.push((*param, hidden, passed));
+                continue;
+            }
             self.body.params.push(local);
         }
+        for (param, hidden, passed) in narrowed {
+            self.narrow(param, hidden, passed)?;
+        }
+        Ok(())
+    }
+
+    /// The type that a parameter is passed as, where it is not its own: a definition without a
+    /// prototype takes a promoted `char`, `short` or `float`.
+    fn promoted(&self, index: usize, param: VarId) -> Option<TypeId> {
+        let function = self.unit.functions[self.function].ty;
+        let CType::Function { params, .. } = self.unit.ty(function) else { return None };
+        let passed = params.get(index)?.ty;
+        let own = scalar_of(self.unit, self.unit.vars[param].ty.ty)?;
+        (scalar_of(self.unit, passed)?.ty != own.ty).then_some(passed)
+    }
+
+    /// A parameter without a name, before the variable `local` that is made of it.
+    fn promoted_parameter(&mut self, local: LocalId, passed: TypeId) -> LocalId {
+        self.body.locals[local].kind = LocalKind::Var;
+        let ty = self.ctype(passed);
+        let machine = scalar_of(self.unit, passed).map_or(Type::Int(32), |scalar| scalar.ty);
+        let hidden = self.body.locals.push(Local {
+            name: String::new(),
+            ty,
+            kind: LocalKind::Param,
+            storage: Storage::Register(machine),
+            scope: Span::NONE,
+        });
+        self.body.params.push(hidden);
+        hidden
+    }
+
+    fn narrow(&mut self, param: VarId, hidden: LocalId, passed: TypeId) -> Lowering<()> {
+        let decl = &self.unit.vars[param];
+        let from = self.scalar(passed, decl.span)?;
+        let to = self.scalar(decl.ty.ty, decl.span)?;
+        let local = self.local_of(param, decl.span)?;
+        if !self.in_register(local) {
+            self.emit(Stmt::Enter(local));
+        }
+        let value = self.read(hidden);
+        let value = self.convert(value, from, to);
+        let place = self.place_of_variable(param)?;
+        self.write_place(place, value, to.ty);
         Ok(())
     }
 

@@ -198,6 +198,11 @@ impl<'a> Module<'a> {
             return *known;
         }
         let decl = &self.unit.functions[id];
+        if let Some(target) = self.alias_target(decl) {
+            let func = self.function(target);
+            self.functions.insert(id, func);
+            return func;
+        }
         let func = match self.by_name.get(&*decl.name) {
             Some(known) => *known,
             None => {
@@ -220,6 +225,13 @@ impl<'a> Module<'a> {
         self.functions.insert(id, func);
         self.by_name.insert(decl.name.to_string(), func);
         func
+    }
+
+    /// The function that another name stands for. An alias of what is not here is a function of its
+    /// own.
+    fn alias_target(&self, decl: &FunctionDecl) -> Option<FunctionId> {
+        let target = self.unit.function_named(decl.alias.as_deref()?)?;
+        self.unit.functions[target].alias.is_none().then_some(target)
     }
 
     /// A function's type. One that is defined without a prototype takes the parameters that it
@@ -284,6 +296,12 @@ impl<'a> Module<'a> {
             return *known;
         }
         let decl = &self.unit.vars[id];
+        let target = decl.alias.as_deref().and_then(|target| self.unit.global_named(target));
+        if let Some(target) = target.filter(|target| self.unit.vars[*target].alias.is_none()) {
+            let global = self.global(target);
+            self.globals.insert(id, global);
+            return global;
+        }
         let name = match decl.storage {
             VarStorage::StaticLocal(function) => self.static_local_name(function, &decl.name),
             _ => decl.name.to_string(),

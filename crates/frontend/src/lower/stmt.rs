@@ -176,7 +176,16 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.enter(local);
             }
         }
-        self.initialise_local(var)
+        self.initialise_local(var)?;
+        if let Some(function) = decl.cleanup {
+            if self.in_register(local) {
+                return Err(Unsupported::new("a cleanup of this variable", decl.span));
+            }
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.cleanups.push((local, function));
+            }
+        }
+        Ok(())
     }
 
     fn if_stmt(
@@ -281,6 +290,7 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     fn return_stmt(&mut self, value: Option<ExprId>) -> Lowering<()> {
         let Some(e) = value else {
+            self.clean_up_to(0);
             self.terminate_user(Terminator::Return(None));
             return Ok(());
         };
@@ -294,18 +304,34 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         if is_void {
             self.apart(|l| l.discard(e))?;
+            self.clean_up_to(0);
             self.terminate_user(Terminator::Return(None));
             return Ok(());
         }
         let span = self.span;
         if self.is_aggregate(ty) {
-            let addr = self.apart(|l| l.aggregate(e))?;
+            let mut addr = self.apart(|l| l.aggregate(e))?;
+            if self.has_cleanups() {
+                let copy = self.memory_temp(ty, span)?;
+                self.copy(copy, addr, ty, span)?;
+                addr = copy;
+                self.clean_up_to(0);
+            }
             self.span = span;
             self.terminate_user(Terminator::Return(Some(addr)));
             return Ok(());
         }
         let (value, frame) = self.framed(|l| l.rvalue(e))?;
         self.span = span;
+        if self.has_cleanups() {
+            // The value is there before the cleanup functions are called.
+            let (stmt, kept) = self.keep(value, ty, span)?;
+            self.root(Point::Stmt(stmt), value, RootKind::Value, self.text(e), frame);
+            self.clean_up_to(0);
+            let kept = self.read(kept);
+            self.terminate_user(Terminator::Return(Some(kept)));
+            return Ok(());
+        }
         let block = self.terminate_user(Terminator::Return(Some(value)));
         self.root(Point::Term(block), value, RootKind::Value, self.text(e), frame);
         Ok(())

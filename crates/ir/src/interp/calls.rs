@@ -36,33 +36,16 @@ impl<'p, 'c> Machine<'p, 'c> {
         let function = self.memory.function_at(address).ok_or(TrapKind::BadCall)?;
         let number = function.index() as u32 + 1;
         if site.signature.get() != number {
-            let Stmt::Call { ty, .. } = site.stmt else { return Err(TrapKind::BadCall) };
-            if !self.same_signature(self.program.functions[function].ty, *ty) {
+            let Stmt::Call { ty, arg_types, .. } = site.stmt else {
+                return Err(TrapKind::BadCall);
+            };
+            let declared = self.program.functions[function].ty;
+            if !self.program.types.call_suits(declared, *ty, arg_types) {
                 return Err(TrapKind::BadCall);
             }
             site.signature.set(number);
         }
         Ok(function.index() as u64)
-    }
-
-    /// Whether two function types pass and return machine values in the same way.
-    fn same_signature(&self, a: CTypeId, b: CTypeId) -> bool {
-        let types = &self.program.types;
-        let same = |a: CTypeId, b: CTypeId| {
-            a == b || (types.scalar(a).is_some() && types.scalar(a) == types.scalar(b))
-        };
-        match (types.get(a), types.get(b)) {
-            (
-                CType::Function { result: a, params: a_params, variadic: a_more },
-                CType::Function { result: b, params: b_params, variadic: b_more },
-            ) => {
-                same(*a, *b)
-                    && a_more == b_more
-                    && a_params.len() == b_params.len()
-                    && a_params.iter().zip(b_params).all(|(a, b)| same(*a, *b))
-            }
-            _ => false,
-        }
     }
 
     /// Calls a function that was looked up; whether that jumped to a `setjmp`.

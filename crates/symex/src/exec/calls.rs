@@ -49,7 +49,7 @@ impl<'p> Engine<'p, '_> {
                 let pointer = self.eval(state, *pointer, &mut traps)?;
                 self.leave_traps(state, &traps)?;
                 traps = Traps::none();
-                self.called_function(state, pointer, *ty)?
+                self.called_function(state, pointer, *ty, arg_types)?
             }
         };
         let mut values = Vec::with_capacity(args.len());
@@ -101,6 +101,7 @@ impl<'p> Engine<'p, '_> {
         state: &mut State,
         pointer: Term,
         ty: CTypeId,
+        arg_types: &[CTypeId],
     ) -> Result<usize, Flow> {
         let limit = self.world.config.limits.pointer_choices;
         let alternatives = flatten_address(&mut self.pool, pointer, state.knowledge(), limit);
@@ -130,7 +131,8 @@ impl<'p> Engine<'p, '_> {
         let functions = &self.world.program.functions;
         let suits = |position: &usize| {
             let function = functions.get(FuncId::from_index(*position));
-            function.is_some_and(|function| self.world.same_signature(function.ty, ty))
+            let types = &self.world.program.types;
+            function.is_some_and(|function| types.call_suits(function.ty, ty, arg_types))
         };
         function.filter(suits).ok_or_else(|| self.trapped(state, TrapKind::BadCall))
     }
@@ -203,6 +205,8 @@ impl<'p> Engine<'p, '_> {
                         }
                         None => {
                             let value = to_bytes(&mut self.pool, *arg);
+                            let bits = (size * 8) as u32;
+                            let value = self.pool.resize_unsigned(value, bits);
                             let to = self.resolution_of(object);
                             state.memory.store(&mut self.pool, &to, size, value);
                         }

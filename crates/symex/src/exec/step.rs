@@ -538,5 +538,7 @@ pub(super) fn as_type(pool: &mut TermPool, ty: Type, value: Term) -> Term {
         return value;
     }
     let bytes = to_bytes(pool, value);
+    // A call without a prototype may pass a wider integer.
+    let bytes = pool.resize_unsigned(bytes, ty.bits().max(8));
     from_bytes(pool, ty, bytes)
 }

@@ -7,9 +7,7 @@ use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
-use lydian_ir::{
-    BlockId, Body, CType, CTypeId, Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, Program, Stmt,
-};
+use lydian_ir::{BlockId, Body, Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, Program, Stmt};
 use rustc_hash::FxHashMap;
 
 use super::Config;
@@ -46,26 +44,6 @@ impl<'p> World<'p> {
         let globals = global_addresses(program.globals.values().map(|global| global.size));
         let (reach, traps) = (RefCell::default(), RefCell::default());
         Self { program, config, spec, globals, reach, traps }
-    }
-
-    /// Whether two function types pass and return machine values in the same way.
-    pub(super) fn same_signature(&self, a: CTypeId, b: CTypeId) -> bool {
-        let types = &self.program.types;
-        let same = |a: &CTypeId, b: &CTypeId| {
-            a == b || types.scalar(*a).is_some() && types.scalar(*a) == types.scalar(*b)
-        };
-        match (types.get(a), types.get(b)) {
-            (
-                CType::Function { result: a, params: a_params, variadic: a_more },
-                CType::Function { result: b, params: b_params, variadic: b_more },
-            ) => {
-                same(a, b)
-                    && a_more == b_more
-                    && a_params.len() == b_params.len()
-                    && a_params.iter().zip(b_params).all(|(a, b)| same(a, b))
-            }
-            _ => false,
-        }
     }
 
     /// Whether evaluating an expression of an arena that extends a function's may trap.
