@@ -19,6 +19,7 @@ mod atomic;
 mod boolean;
 mod builder;
 mod builtin;
+mod builtin_values;
 mod call;
 mod conditional;
 mod constant;

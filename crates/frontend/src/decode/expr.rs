@@ -4,10 +4,10 @@ use super::Decoder;
 use super::literal::{read_character, read_float, read_string};
 use super::node::Node;
 use crate::ast::{
-    BinaryOp, CastKind, DeclRef, Expr, ExprId, ExprKind, FieldRef, InitList, TraitArgument,
-    TraitKind, UnaryOp, ValueCategory,
+    BinaryOp, CastKind, DeclRef, Expr, ExprId, ExprKind, FieldRef, InitList, StringLiteral,
+    TraitArgument, TraitKind, UnaryOp, ValueCategory,
 };
-use crate::ctypes::{CType, FloatKind, QualType};
+use crate::ctypes::{ArrayLength, CType, FloatKind, QualType, Quals};
 use lydian_base::Span;
 
 impl Decoder<'_> {
@@ -114,7 +114,7 @@ impl Decoder<'_> {
                 args: node.inner.iter().map(|arg| self.expr(arg)).collect(),
             },
             "TypeTraitExpr" => self.types_compatible(node, span)?,
-            "SourceLocExpr" => self.source_line(span)?,
+            "SourceLocExpr" => self.source_location(span)?,
             _ => return None,
         })
     }
@@ -389,12 +389,55 @@ impl Decoder<'_> {
         let (left, right) = (self.resolve(left.ty.as_ref()?), self.resolve(right.ty.as_ref()?));
         let supported = |ty: QualType| !matches!(self.unit.ty(ty), CType::Unsupported(_));
         (supported(left) && supported(right)).then_some(())?;
-        Some(ExprKind::Integer((left.ty == right.ty).into()))
+        Some(ExprKind::Integer(self.are_compatible(left, right).into()))
     }
 
-    /// `__builtin_LINE()`: the line is the user's, not the preprocessed text's.
-    fn source_line(&mut self, span: Span) -> Option<ExprKind> {
-        let is_line = self.source.slice(span).starts_with("__builtin_LINE");
-        is_line.then(|| ExprKind::Integer(self.source.place(span.start).line.into()))
+    /// Whether two types are compatible, outermost qualifiers aside: the same, or arrays of which
+    /// one has no length.
+    fn are_compatible(&self, left: QualType, right: QualType) -> bool {
+        match (self.unit.ty(left), self.unit.ty(right)) {
+            (CType::Array { element: a, length: m }, CType::Array { element: b, length: n }) => {
+                let open = [m, n].contains(&&ArrayLength::Incomplete);
+                (m == n || open) && a.quals == b.quals && self.are_compatible(*a, *b)
+            }
+            _ => left.ty == right.ty,
+        }
+    }
+
+    /// `__builtin_LINE()` and its like: of the user's text, not of the preprocessed one.
+    fn source_location(&mut self, span: Span) -> Option<ExprKind> {
+        let text = self.source.slice(span);
+        let place = self.source.place(span.start);
+        if text.starts_with("__builtin_LINE") {
+            return Some(ExprKind::Integer(place.line.into()));
+        }
+        if text.starts_with("__builtin_COLUMN") {
+            return Some(ExprKind::Integer(place.column.into()));
+        }
+        let name = match self.function {
+            Some(function) => self.unit.functions[function].name.to_string(),
+            None => String::new(),
+        };
+        if text.starts_with("__builtin_FUNCTION") {
+            return Some(self.decayed_string(&name, span));
+        }
+        text.starts_with("__builtin_FILE").then(|| self.decayed_string(&place.file, span))
+    }
+
+    /// The address of a string literal that the text does not have.
+    fn decayed_string(&mut self, text: &str, span: Span) -> ExprKind {
+        let units: Box<[u32]> = text.bytes().map(u32::from).collect();
+        let char_type = self.unit.types.intern(CType::Int(crate::ctypes::IntKind::Char));
+        let length = ArrayLength::Constant(units.len() as u64 + 1);
+        let element = QualType::plain(char_type).with(Quals::CONST);
+        let array = self.unit.types.intern(CType::Array { element, length });
+        let literal = ExprKind::String(StringLiteral { units, unit_size: 1 });
+        let operand = self.unit.exprs.push(Expr {
+            kind: literal,
+            ty: QualType::plain(array),
+            category: ValueCategory::LValue,
+            span,
+        });
+        ExprKind::Cast { kind: CastKind::ArrayToPointerDecay, operand, explicit: false }
     }
 }

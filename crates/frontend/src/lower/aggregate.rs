@@ -61,6 +61,11 @@ impl FunctionLowering<'_, '_> {
                 self.apart(|l| l.initialise(temp, expr.ty, e))?;
                 Ok(temp)
             }
+            ExprKind::Atomic { op, args } => {
+                self.frame.opaque = true;
+                let value = self.apart(|l| l.atomic(e, op, args))?;
+                value.ok_or_else(|| Unsupported::new("this struct expression", expr.span))
+            }
             ExprKind::VaArg { list } => {
                 self.frame.opaque = true;
                 self.va_arg(e, *list)

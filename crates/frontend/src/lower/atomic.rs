@@ -28,6 +28,23 @@ pub(super) enum AtomicOp {
         /// Whether it gives the new value.
         gives_new: bool,
     },
+    /// Sets it to the lesser or greater of the two; gives the old or the new one.
+    Choose {
+        /// Whether the greater is kept.
+        greater: bool,
+        /// Whether it gives the new value.
+        gives_new: bool,
+    },
+    /// Sets it to zero.
+    Clear,
+    /// Sets a flag; gives whether it was set.
+    TestAndSet,
+    /// Copies it to where the second operand points.
+    LoadInto,
+    /// Copies to it from where the second operand points.
+    StoreFrom,
+    /// Copies to it from the second operand, and the old value to the third.
+    ExchangeThrough,
     /// Sets it if it is the expected one.
     CompareExchange(Expected),
 }
@@ -37,6 +54,8 @@ pub(super) enum AtomicOp {
 pub(super) enum Expected {
     /// Through a pointer, where the value that was found is written; gives whether it was equal.
     Pointer,
+    /// Through a pointer, as the desired value is; gives whether it was equal.
+    Pointers,
     /// As a value; gives whether it was equal.
     Equal,
     /// As a value; gives the value that was found.
@@ -53,6 +72,13 @@ impl AtomicOp {
                 "bool_compare_and_swap" => Some(Self::CompareExchange(Expected::Equal)),
                 "val_compare_and_swap" => Some(Self::CompareExchange(Expected::Found)),
                 "lock_test_and_set" | "swap" => Some(Self::Exchange),
+                "lock_release" => Some(Self::Clear),
+                "fetch_and_umax" | "fetch_and_max" => {
+                    Some(Self::Choose { greater: true, gives_new: false })
+                }
+                "fetch_and_umin" | "fetch_and_min" => {
+                    Some(Self::Choose { greater: false, gives_new: false })
+                }
                 _ => match (rest.strip_prefix("fetch_and_"), rest.strip_suffix("_and_fetch")) {
                     (Some(op), _) => Self::update(op, false),
                     (_, Some(op)) => Self::update(op, true),
@@ -69,6 +95,12 @@ impl AtomicOp {
             "load" if is_c11 => Some(Self::Load),
             "store" | "init" if is_c11 => Some(Self::Store),
             "exchange" if is_c11 => Some(Self::Exchange),
+            "load" => Some(Self::LoadInto),
+            "store" => Some(Self::StoreFrom),
+            "exchange" => Some(Self::ExchangeThrough),
+            "compare_exchange" => Some(Self::CompareExchange(Expected::Pointers)),
+            "clear" => Some(Self::Clear),
+            "test_and_set" => Some(Self::TestAndSet),
             "compare_exchange_n" => Some(Self::CompareExchange(Expected::Pointer)),
             "compare_exchange_strong" | "compare_exchange_weak" if is_c11 => {
                 Some(Self::CompareExchange(Expected::Pointer))
@@ -89,6 +121,8 @@ impl AtomicOp {
             "and" => op_of(BinaryOp::BitAnd),
             "or" => op_of(BinaryOp::BitOr),
             "xor" => op_of(BinaryOp::BitXor),
+            "max" => Some(Self::Choose { greater: true, gives_new }),
+            "min" => Some(Self::Choose { greater: false, gives_new }),
             "nand" => Some(Self::Update { op: BinaryOp::BitAnd, negated: true, gives_new }),
             _ => None,
         }
@@ -98,8 +132,9 @@ impl AtomicOp {
     /// builtins that take memory orders.
     const fn values(self) -> &'static [usize] {
         match self {
-            Self::Load => &[],
+            Self::Load | Self::Clear | Self::TestAndSet => &[],
             Self::CompareExchange(_) => &[2, 4],
+            Self::ExchangeThrough => &[2, 3],
             _ => &[2],
         }
     }
@@ -167,7 +202,19 @@ impl FunctionLowering<'_, '_> {
         let CType::Pointer(object) = *unit.ty(unit.exprs[pointer].ty) else {
             return Err(Unsupported::new("this atomic operation", span));
         };
-        let scalar = self.scalar(object.ty, span)?;
+        if self.is_aggregate(object.ty) {
+            return self.atomic_copy(op, pointer, values, object, span);
+        }
+        if matches!(op, AtomicOp::LoadInto | AtomicOp::StoreFrom | AtomicOp::ExchangeThrough) {
+            return self.atomic_copy(op, pointer, values, object, span);
+        }
+        let scalar = match op {
+            // A flag is a byte, whatever the pointer is to.
+            AtomicOp::TestAndSet | AtomicOp::Clear if matches!(unit.ty(object), CType::Void) => {
+                Scalar::BOOL
+            }
+            _ => self.scalar(object.ty, span)?,
+        };
         let later = self.effects_of_all(values);
         let addr = self.operand(pointer, &later)?;
         let mut operands = Vec::new();
@@ -181,10 +228,36 @@ impl FunctionLowering<'_, '_> {
             self.store_object(addr, new, scalar);
             return Ok(None);
         }
+        if op == AtomicOp::Clear {
+            let zero = self.zero(scalar.ty);
+            self.store_object(addr, zero, scalar);
+            return Ok(None);
+        }
+        if op == AtomicOp::TestAndSet {
+            let result = self.scalar(unit.exprs[e].ty.ty, span)?;
+            let was_set = self.test(old);
+            let was_set = self.test_value(was_set, result);
+            let (_, kept) = self.keep(was_set, unit.exprs[e].ty.ty, span)?;
+            let one = self.constant(scalar.ty, 1);
+            self.store_object(addr, one, scalar);
+            return Ok(Some(self.read(kept)));
+        }
         let (_, old) = self.keep(old, object.ty, span)?;
         let old = self.read(old);
         match op {
-            AtomicOp::Load | AtomicOp::Store => Ok(Some(old)),
+            AtomicOp::Choose { greater, gives_new } => {
+                let by = self.atomic_operand(&operands, 0, scalar, span)?;
+                let new = self.lesser_or_greater(greater, old, by, (object.ty, scalar), span)?;
+                self.store_object(addr, new, scalar);
+                Ok(Some(if gives_new { new } else { old }))
+            }
+            AtomicOp::Load
+            | AtomicOp::Store
+            | AtomicOp::Clear
+            | AtomicOp::TestAndSet
+            | AtomicOp::LoadInto
+            | AtomicOp::StoreFrom
+            | AtomicOp::ExchangeThrough => Ok(Some(old)),
             AtomicOp::Exchange => {
                 let new = self.atomic_operand(&operands, 0, scalar, span)?;
                 self.store_object(addr, new, scalar);
@@ -203,6 +276,94 @@ impl FunctionLowering<'_, '_> {
                 self.compare_exchange(e, expected, parts, &operands).map(Some)
             }
         }
+    }
+
+    /// Operations that copy bytes, and those on structs.
+    fn atomic_copy(
+        &mut self,
+        op: AtomicOp,
+        pointer: ast::ExprId,
+        values: &[ast::ExprId],
+        object: QualType,
+        span: lydian_base::Span,
+    ) -> Lowering<Option<ExprId>> {
+        let unsupported = || Unsupported::new("an atomic operation on this type", span);
+        let through = |value: &ast::ExprId| {
+            matches!(self.unit.ty(self.unit.exprs[*value].ty), CType::Pointer(_))
+        };
+        let pointers =
+            matches!(op, AtomicOp::LoadInto | AtomicOp::StoreFrom | AtomicOp::ExchangeThrough);
+        if pointers && !values.iter().all(through) {
+            return Err(unsupported());
+        }
+        let later = self.effects_of_all(values);
+        let addr = self.operand(pointer, &later)?;
+        let addr = self.pointer_temp(addr);
+        let addr = self.read(addr);
+        let mut operands = Vec::new();
+        for value in values {
+            let place = if pointers { self.rvalue(*value)? } else { self.aggregate(*value)? };
+            let place = self.pointer_temp(place);
+            operands.push(self.read(place));
+        }
+        match (op, &operands[..]) {
+            (AtomicOp::Load, []) => {
+                let temp = self.memory_temp(object.ty, span)?;
+                self.copy(temp, addr, object.ty, span)?;
+                Ok(Some(temp))
+            }
+            (AtomicOp::LoadInto, [to]) => {
+                self.copy(*to, addr, object.ty, span)?;
+                Ok(None)
+            }
+            (AtomicOp::Store | AtomicOp::StoreFrom, [from]) => {
+                self.copy(addr, *from, object.ty, span)?;
+                Ok(None)
+            }
+            (AtomicOp::Exchange, [from]) => {
+                let temp = self.memory_temp(object.ty, span)?;
+                self.copy(temp, addr, object.ty, span)?;
+                self.copy(addr, *from, object.ty, span)?;
+                Ok(Some(temp))
+            }
+            (AtomicOp::ExchangeThrough, [from, to]) => {
+                // The two may be one object.
+                let temp = self.memory_temp(object.ty, span)?;
+                self.copy(temp, *from, object.ty, span)?;
+                self.copy(*to, addr, object.ty, span)?;
+                self.copy(addr, temp, object.ty, span)?;
+                Ok(None)
+            }
+            _ => Err(unsupported()),
+        }
+    }
+
+    /// The lesser or greater of two integers, chosen by a branch.
+    fn lesser_or_greater(
+        &mut self,
+        greater: bool,
+        old: ExprId,
+        by: ExprId,
+        (ty, scalar): (crate::ctypes::TypeId, Scalar),
+        span: lydian_base::Span,
+    ) -> Lowering<ExprId> {
+        let op = match (greater, scalar.signed) {
+            (true, true) => CmpOp::GtS,
+            (true, false) => CmpOp::GtU,
+            (false, true) => CmpOp::LtS,
+            (false, false) => CmpOp::LtU,
+        };
+        let (_, by) = self.keep(by, ty, span)?;
+        let by = self.read(by);
+        let dst = self.temp(ty, span)?;
+        self.emit(Stmt::Assign { dst, value: old });
+        let cond = self.expr(Expr::Cmp(op, by, old));
+        let (then_to, else_to) = (self.new_block(), self.new_block());
+        self.terminate_user(Terminator::Branch { cond, then_to, else_to, origin: None });
+        self.start(then_to);
+        self.emit(Stmt::Assign { dst, value: by });
+        self.goto_and_start(else_to);
+        Ok(self.read(dst))
     }
 
     fn load_object(&mut self, addr: ExprId, scalar: Scalar) -> ExprId {
@@ -253,11 +414,14 @@ impl FunctionLowering<'_, '_> {
         operands: &[(ExprId, ast::ExprId)],
     ) -> Lowering<ExprId> {
         let span = self.unit.exprs[e].span;
-        let desired = self.atomic_operand(operands, 1, scalar, span)?;
+        let desired = match (expected, operands.get(1)) {
+            (Expected::Pointers, Some((pointer, _))) => self.load_object(*pointer, scalar),
+            _ => self.atomic_operand(operands, 1, scalar, span)?,
+        };
         let (_, desired) = self.keep(desired, object.ty, span)?;
         let desired = self.read(desired);
         let at = match expected {
-            Expected::Pointer => operands.first().map(|(pointer, _)| *pointer),
+            Expected::Pointer | Expected::Pointers => operands.first().map(|(pointer, _)| *pointer),
             Expected::Equal | Expected::Found => None,
         };
         let wanted = match at {
@@ -268,7 +432,7 @@ impl FunctionLowering<'_, '_> {
         let result_type = self.unit.exprs[e].ty.ty;
         let result = match expected {
             Expected::Found => old,
-            Expected::Pointer | Expected::Equal => {
+            Expected::Pointer | Expected::Pointers | Expected::Equal => {
                 let to = self.scalar(result_type, span)?;
                 let truth = self.test_value(equal, to);
                 let (_, temp) = self.keep(truth, result_type, span)?;
@@ -278,7 +442,7 @@ impl FunctionLowering<'_, '_> {
         let (same, differs, join) = (self.new_block(), self.new_block(), self.new_block());
         let cond = match expected {
             Expected::Found => equal,
-            Expected::Pointer | Expected::Equal => self.test(result),
+            Expected::Pointer | Expected::Pointers | Expected::Equal => self.test(result),
         };
         let branch = Terminator::Branch { cond, then_to: same, else_to: differs, origin: None };
         self.terminate_user(branch);
@@ -305,7 +469,9 @@ mod tests {
         for (name, op) in [
             ("__atomic_load_n", Some(AtomicOp::Load)),
             ("__c11_atomic_load", Some(AtomicOp::Load)),
-            ("__atomic_load", None),
+            ("__atomic_load", Some(AtomicOp::LoadInto)),
+            ("__atomic_frobnicate", None),
+            ("__sync_lock_release_4", Some(AtomicOp::Clear)),
             ("__atomic_fetch_add", Some(add(false))),
             ("__atomic_add_fetch", Some(add(true))),
             ("__sync_fetch_and_add_4", Some(add(false))),

@@ -7,6 +7,7 @@ use lydian_ir::{
 
 use super::atomic::AtomicOp;
 use super::builder::FunctionLowering;
+use super::builtin_values::ValueOp;
 use super::types::Scalar;
 use super::variadic::VaOp;
 use super::{Lowering, Unsupported};
@@ -42,6 +43,8 @@ pub(super) enum Builtin {
     Va(VaOp),
     /// `alloca`.
     Alloca,
+    /// Classifies, aligns, carries, or says where the program is.
+    Value(ValueOp),
     /// Has no meaning in the IR.
     Unsupported(String),
 }
@@ -56,6 +59,7 @@ pub(super) enum BitsOp {
     FirstSet,
     RedundantSigns,
     SwapBytes,
+    ReverseBits,
     RotateLeft,
     RotateRight,
 }
@@ -69,6 +73,8 @@ pub(super) enum FloatTest {
     InfinitySign,
     IsFinite,
     IsNormal,
+    IsSubnormal,
+    IsZero,
     SignBit,
     Compare(CmpOp),
     LessGreater,
@@ -244,6 +250,11 @@ impl Builtin {
         if matches!(name, "__builtin_setjmp" | "__builtin_longjmp") {
             return None;
         }
+        if matches!(name, "__atomic_is_lock_free" | "__atomic_always_lock_free")
+            || name == "__c11_atomic_is_lock_free"
+        {
+            return Some(Self::Constant(1));
+        }
         if FENCES.contains(&name) {
             return Some(Self::ArgumentsOnly);
         }
@@ -254,6 +265,7 @@ impl Builtin {
         let rest = name.strip_prefix("__builtin_")?;
         Some(
             Self::plain(rest)
+                .or_else(|| ValueOp::of_name(rest).map(Self::Value))
                 .or_else(|| Self::bits(rest))
                 .or_else(|| Self::overflow(rest))
                 .or_else(|| Self::library(rest))
@@ -268,7 +280,9 @@ impl Builtin {
             }
             "constant_p" | "huge_val" | "huge_valf" | "huge_vall" | "inf" | "inff" | "infl"
             | "nan" | "nanf" | "nanl" => Self::Known,
-            "object_size" | "dynamic_object_size" => Self::Constant(-1),
+            "extract_return_addr" | "frob_return_addr" => Self::FirstArgument,
+            "flt_rounds" => Self::Constant(1),
+            "classify_type" | "nans" | "nansf" => Self::Known,
             "assume" => Self::Nothing,
             "prefetch" => Self::ArgumentsOnly,
             "unreachable" => Self::Trap(TrapKind::Unreachable),
@@ -285,6 +299,8 @@ impl Builtin {
             "islessequal" => Self::Float(FloatTest::Compare(CmpOp::FLe)),
             "islessgreater" => Self::Float(FloatTest::LessGreater),
             "isunordered" => Self::Float(FloatTest::Unordered),
+            "issubnormal" => Self::Float(FloatTest::IsSubnormal),
+            "iszero" => Self::Float(FloatTest::IsZero),
             "alloca"
             | "alloca_with_align"
             | "alloca_uninitialized"
@@ -298,13 +314,14 @@ impl Builtin {
 
     fn bits(rest: &str) -> Option<Self> {
         let op = match rest {
-            "clz" | "clzl" | "clzll" | "clzs" => BitsOp::LeadingZeros,
-            "ctz" | "ctzl" | "ctzll" | "ctzs" => BitsOp::TrailingZeros,
-            "popcount" | "popcountl" | "popcountll" => BitsOp::Ones,
+            "clz" | "clzl" | "clzll" | "clzs" | "clzg" => BitsOp::LeadingZeros,
+            "ctz" | "ctzl" | "ctzll" | "ctzs" | "ctzg" => BitsOp::TrailingZeros,
+            "popcount" | "popcountl" | "popcountll" | "popcountg" => BitsOp::Ones,
             "parity" | "parityl" | "parityll" => BitsOp::Parity,
             "ffs" | "ffsl" | "ffsll" => BitsOp::FirstSet,
             "clrsb" | "clrsbl" | "clrsbll" => BitsOp::RedundantSigns,
             "bswap16" | "bswap32" | "bswap64" => BitsOp::SwapBytes,
+            "bitreverse8" | "bitreverse16" | "bitreverse32" | "bitreverse64" => BitsOp::ReverseBits,
             "rotateleft8" | "rotateleft16" | "rotateleft32" | "rotateleft64" => BitsOp::RotateLeft,
             "rotateright8" | "rotateright16" | "rotateright32" | "rotateright64" => {
                 BitsOp::RotateRight
@@ -415,6 +432,12 @@ impl<'a> FunctionLowering<'_, 'a> {
                 None => Err(Unsupported::new("the value of this builtin", span)),
             },
             Builtin::Alloca => self.alloca(e, args),
+            Builtin::Value(op) => {
+                let value = self.apart(|l| l.value_builtin(e, op, args))?;
+                let (_, temp) = self.keep(value, expr.ty.ty, span)?;
+                self.capture(self.text(e), temp);
+                Ok(self.read(temp))
+            }
             Builtin::Unsupported(what) => Err(Unsupported::new(what, span)),
             Builtin::Nothing | Builtin::ArgumentsOnly | Builtin::Trap(_) | Builtin::Va(_) => {
                 Err(Unsupported::new("the value of this builtin", span))
@@ -445,7 +468,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             Builtin::Sync(op) => self.apart(|l| l.sync(e, op, args)).map(drop),
             Builtin::Va(op) => self.va_builtin(e, op, args),
-            Builtin::Bits(_) | Builtin::Overflow(_) | Builtin::Alloca => {
+            Builtin::Bits(_) | Builtin::Overflow(_) | Builtin::Alloca | Builtin::Value(_) => {
                 self.apart(|l| l.builtin_value(e, callee, args, builtin)).map(drop)
             }
             Builtin::Unsupported(what) => Err(Unsupported::new(what, self.unit.exprs[e].span)),
@@ -474,6 +497,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let x = self.share(word, value);
         let counted = match op {
             BitsOp::SwapBytes => self.swap_bytes(word, x),
+            BitsOp::ReverseBits => self.reverse_bits(word, x),
             BitsOp::RotateLeft | BitsOp::RotateRight => {
                 let Some(amount) = rest.first() else {
                     return Err(Unsupported::new("this builtin", span));
@@ -511,7 +535,37 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.word_op(BinOp::SubU, zeros, word, 1)
             }
         };
-        Ok(self.convert(counted, unsigned, result))
+        let counted = self.convert(counted, unsigned, result);
+        // The second argument of the generic forms is the value for zero.
+        match (op, rest.first()) {
+            (BitsOp::LeadingZeros | BitsOp::TrailingZeros, Some(for_zero)) => {
+                let there = self.test(x);
+                let there = self.cast(CastOp::ZExt, result.ty, there);
+                let one = self.constant(result.ty, 1);
+                let none = self.expr(Expr::Binary(BinOp::SubU, one, there));
+                let for_zero = self.rvalue(*for_zero)?;
+                let for_zero = self.expr(Expr::Binary(BinOp::MulU, for_zero, none));
+                let counted = self.expr(Expr::Binary(BinOp::MulU, counted, there));
+                Ok(self.expr(Expr::Binary(BinOp::AddU, counted, for_zero)))
+            }
+            _ => Ok(counted),
+        }
+    }
+
+    /// Bits of a byte by exchanging neighbours, pairs and halves; then the bytes.
+    fn reverse_bits(&mut self, word: Word, x: ExprId) -> ExprId {
+        let all = lydian_ir::arith::mask(word.ty.bits());
+        let mut x = x;
+        for (step, divisor) in [(1, 3), (2, 5), (4, 17)] {
+            let pattern = (all / divisor) as i128;
+            let down = self.word_op(BinOp::ShrU, x, word, step);
+            let down = self.word_op(BinOp::And, down, word, pattern);
+            let up = self.word_op(BinOp::And, x, word, pattern);
+            let up = self.word_op(BinOp::ShlU, up, word, step);
+            let both = self.expr(Expr::Binary(BinOp::Or, down, up));
+            x = self.share(word, both);
+        }
+        self.swap_bytes(word, x)
     }
 
     /// Keeps a value that is used several times.
@@ -614,7 +668,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let (exact, kind) = match widest {
             0..=32 => (Type::Int(64), IntKind::Long),
             33..=64 => (Type::Int(128), IntKind::Int128),
-            _ => return Err(Unsupported::new("checked arithmetic on 128 bits", span)),
+            _ => return self.wide_overflow(e, op, args, (a_type, b_type, to)),
         };
         let later = self.effects_of_all(&[*right, *pointer]);
         let a = self.operand(*left, &later)?;
@@ -637,6 +691,69 @@ impl<'a> FunctionLowering<'_, 'a> {
         let result = self.test_value(fits, test_type);
         let pointee_volatile = pointee.quals.has(crate::ctypes::Quals::VOLATILE);
         self.emit(Stmt::Store { addr, value: cut, ty: to.ty, volatile: pointee_volatile });
+        Ok(result)
+    }
+
+    /// The same on 128 bits, where no wider type is exact.
+    fn wide_overflow(
+        &mut self,
+        e: ast::ExprId,
+        op: BinaryOp,
+        args: &[ast::ExprId],
+        (a_type, b_type, to): (Scalar, Scalar, Scalar),
+    ) -> Lowering<ExprId> {
+        let span = self.unit.exprs[e].span;
+        let keeps = |from: Scalar| {
+            from.signed == to.signed || (!from.signed && from.ty.bits() < to.ty.bits())
+        };
+        let exact = to.ty == Type::Int(128) && keeps(a_type) && keeps(b_type);
+        let [left, right, pointer] = args else {
+            return Err(Unsupported::new("this builtin", span));
+        };
+        if !exact || (op == BinaryOp::Mul && to.signed) {
+            return Err(Unsupported::new("checked arithmetic on 128 bits", span));
+        }
+        let kind = if to.signed { IntKind::Int128 } else { IntKind::UInt128 };
+        let word = Word { ty: to.ty, ctype: self.module.program.types.int(kind) };
+        let later = self.effects_of_all(&[*right, *pointer]);
+        let a = self.operand(*left, &later)?;
+        let later = self.effects_of(*pointer);
+        let b = self.operand(*right, &later)?;
+        let addr = self.rvalue(*pointer)?;
+        let (a, b) = (self.convert(a, a_type, to), self.convert(b, b_type, to));
+        let (a, b) = (self.share(word, a), self.share(word, b));
+        let ir_op = match op {
+            BinaryOp::Add => BinOp::AddU,
+            BinaryOp::Sub => BinOp::SubU,
+            _ => BinOp::MulU,
+        };
+        let value = self.expr(Expr::Binary(ir_op, a, b));
+        let value = self.share(word, value);
+        let overflows = match (op, to.signed) {
+            (BinaryOp::Add, false) => self.expr(Expr::Cmp(CmpOp::LtU, value, a)),
+            (BinaryOp::Sub, false) => self.expr(Expr::Cmp(CmpOp::LtU, a, b)),
+            (BinaryOp::Add | BinaryOp::Sub, true) => {
+                // The result's sign is wrong for both operands, or for the left and not the right.
+                let by_a = self.expr(Expr::Binary(BinOp::Xor, a, value));
+                let other = if op == BinaryOp::Add { value } else { a };
+                let by_b = self.expr(Expr::Binary(BinOp::Xor, b, other));
+                let both = self.expr(Expr::Binary(BinOp::And, by_a, by_b));
+                let zero = self.zero(word.ty);
+                self.expr(Expr::Cmp(CmpOp::LtS, both, zero))
+            }
+            _ => {
+                let there = self.test(b);
+                let none = self.unary(lydian_ir::UnOp::Not, there);
+                let none = self.cast(CastOp::ZExt, word.ty, none);
+                let divisor = self.expr(Expr::Binary(BinOp::Or, b, none));
+                let back = self.expr(Expr::Binary(BinOp::DivU, value, divisor));
+                let differs = self.expr(Expr::Cmp(CmpOp::Ne, back, a));
+                self.expr(Expr::Binary(BinOp::And, there, differs))
+            }
+        };
+        let result = self.scalar(self.unit.exprs[e].ty.ty, span)?;
+        let result = self.test_value(overflows, result);
+        self.emit(Stmt::Store { addr, value, ty: to.ty, volatile: false });
         Ok(result)
     }
 
@@ -663,22 +780,45 @@ impl<'a> FunctionLowering<'_, 'a> {
             Some(second) => self.rvalue(*second)?,
             None => x,
         };
+        if test == FloatTest::InfinitySign {
+            let inf = f64::INFINITY;
+            if !self.body.type_of(x).is_float() {
+                return Err(Unsupported::new("this builtin on this type", expr.span));
+            }
+            let (plus, minus) = self.compare_both_signs(CmpOp::FEq, CmpOp::FEq, x, [inf; 2]);
+            let (plus, minus) = (self.test_value(plus, result), self.test_value(minus, result));
+            return Ok(self.expr(Expr::Binary(BinOp::SubU, plus, minus)));
+        }
+        let truth = self.float_test(test, x, y)?;
+        Ok(self.test_value(truth, result))
+    }
+
+    /// A question about one float, or two, as a test.
+    pub(super) fn float_test(&mut self, test: FloatTest, x: ExprId, y: ExprId) -> Lowering<ExprId> {
         let ty = self.body.type_of(x);
         if !ty.is_float() {
-            return Err(Unsupported::new("this builtin on this type", expr.span));
+            return Err(Unsupported::new("this builtin on this type", self.span));
         }
         let inf = f64::INFINITY;
-        let truth = match test {
+        Ok(match test {
             FloatTest::IsNan => self.expr(Expr::Cmp(CmpOp::FNe, x, x)),
             FloatTest::Compare(op) => self.expr(Expr::Cmp(op, x, y)),
             FloatTest::IsInf => {
                 let (plus, minus) = self.compare_both_signs(CmpOp::FEq, CmpOp::FEq, x, [inf; 2]);
                 self.expr(Expr::Binary(BinOp::Or, plus, minus))
             }
-            FloatTest::InfinitySign => {
-                let (plus, minus) = self.compare_both_signs(CmpOp::FEq, CmpOp::FEq, x, [inf; 2]);
-                let (plus, minus) = (self.test_value(plus, result), self.test_value(minus, result));
-                return Ok(self.expr(Expr::Binary(BinOp::SubU, plus, minus)));
+            FloatTest::InfinitySign => return Err(Unsupported::new("this builtin", self.span)),
+            FloatTest::IsZero => {
+                let zero = self.zero(ty);
+                self.expr(Expr::Cmp(CmpOp::FEq, x, zero))
+            }
+            FloatTest::IsSubnormal => {
+                let normal = self.float_test(FloatTest::IsNormal, x, x)?;
+                let zero = self.float_test(FloatTest::IsZero, x, x)?;
+                let either = self.expr(Expr::Binary(BinOp::Or, normal, zero));
+                let neither = self.unary(lydian_ir::UnOp::Not, either);
+                let finite = self.is_finite(x);
+                self.expr(Expr::Binary(BinOp::And, neither, finite))
             }
             FloatTest::IsFinite => self.is_finite(x),
             FloatTest::IsNormal => {
@@ -704,8 +844,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let zero = self.zero(word);
                 self.expr(Expr::Cmp(CmpOp::LtS, bits, zero))
             }
-        };
-        Ok(self.test_value(truth, result))
+        })
     }
 
     fn is_finite(&mut self, x: ExprId) -> ExprId {

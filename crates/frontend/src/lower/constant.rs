@@ -303,9 +303,30 @@ impl Module<'_> {
                 [],
             )
             | ("__builtin_huge_vall" | "__builtin_infl", []) => self.float(e, f64::INFINITY),
+            ("__builtin_classify_type", [arg]) => {
+                let class = self.type_class(self.unit.exprs[*arg].ty.ty)?;
+                Some(Constant::Bits(class))
+            }
+            ("__builtin_nans", [_]) => Some(Constant::Bits(0x7ff4_0000_0000_0000)),
+            ("__builtin_nansf", [_]) => Some(Constant::Bits(0x7fa0_0000)),
             ("__builtin_nan" | "__builtin_nanf" | "__builtin_nanl", [_]) => self.float(e, f64::NAN),
             _ => None,
         }
+    }
+
+    /// GCC's number for a kind of types (`__builtin_classify_type`).
+    fn type_class(&self, ty: crate::ctypes::TypeId) -> Option<u128> {
+        Some(match self.unit.types.get(ty) {
+            CType::Void => 0,
+            CType::Int(_) | CType::Enum(_) => 1,
+            CType::Pointer(_) | CType::Array { .. } | CType::Function { .. } => 5,
+            CType::Float(_) => 8,
+            CType::Record(record) => match self.unit.records[*record].kind {
+                crate::ast::RecordKind::Struct => 12,
+                crate::ast::RecordKind::Union => 13,
+            },
+            CType::Unsupported(_) => return None,
+        })
     }
 
     /// The address of an lvalue that has a fixed one: a base, or none for a plain number.

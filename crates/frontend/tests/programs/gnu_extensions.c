@@ -1,3 +1,4 @@
+/* GNU's extensions: statement expressions, case ranges, flexible and empty objects, initialisers. */
 #include "check.h"
 #include <string.h>
 #include <stddef.h>
@@ -10,20 +11,35 @@ struct has_empty { int a; struct empty e; int b; };
 sum_t check_stmt_expr(void)
 { sum_t h=1; int a=3,b=4;
  h=mix(h,({ int m=a>b?a:b; m; })); h=mix(h,({ typeof(a) _a=a; __typeof__(b) _b=b; _a<_b?_a:_b; }));
- int r=({ struct {int x,y;} p={1,2}; p.x+p.y; }); h=mix(h,r); for(int i=0;i<3;i++) h=mix(h,({ if(i==1) continue; i*2; }));
+int r=({ struct {int x,y;} p={1,2}; p.x+p.y; }); h=mix(h,r);
+    for(int i=0;i<3;i++) h=mix(h,({ if(i==1) continue; i*2; }));
  h=mix(h,({ goto out; 5; })); out: h=mix(h,9); ({ ; }); ({ h=mix(h,2); (void)0; });
  struct zl z = ({ struct zl q={7}; q; }); h=mix(h,z.n); h=mix(h,({int k=1; k+=2; k;}) && ({0;})); return h; }
 sum_t check_case_ranges(void)
-{ sum_t h=1; for(int i=-5;i<30;i++) switch(i){ case -3 ... -1: h=mix(h,1); break; case 0 ... 9: h=mix(h,2); case 12: h=mix(h,3); break; case 20 ... 25: h=mix(h,4); break; default: h=mix(h,5);} 
- for (unsigned char c=250;c!=3;c++) switch(c){ case 252 ... 255: h=mix(h,6); break; case 'a' ... 'z': break; } return h; }
+{ sum_t h=1; for(int i=-5;i<30;i++) switch(i){ case -3 ... -1: h=mix(h,1); break;
+    case 0 ... 9: h=mix(h,2); case 12: h=mix(h,3); break; case 20 ... 25: h=mix(h,4); break;
+    default: h=mix(h,5); }
+for (unsigned char c=250;c!=3;c++) switch(c){ case 252 ... 255: h=mix(h,6); break;
+    case 'a' ... 'z': break; } return h; }
 sum_t check_arrays(void)
-{ sum_t h=1; char buf[64] __attribute__((aligned(8))); struct zl *z=(struct zl*)buf; z->n=5; z->tail[3]=9; h=mix(h,sizeof(*z)); h=mix(h,buf[7]);
- struct fl *f=(struct fl*)buf; f->n=2; f->v[1]=77; h=mix(h,sizeof *f); h=mix(h,offsetof(struct fl,v)); h=mix(h,f->v[1]); h=mix(h,gfl.v[2]+gfl.n); static struct fl s={1,{9,8}}; h=mix(h,s.v[1]);
- struct has_empty he={1,{},2}; h=mix(h,sizeof he+sizeof(struct empty)); h=mix(h,he.b); struct empty e1={},e2; e2=e1; h=mix(h,sizeof(e2)); return h; }
-struct pt {int x,y;}; struct line { struct pt a,b; int w[3]; union { int i; float f; }; struct { char c1; char c2; } n; };
+{ sum_t h=1; char buf[64] __attribute__((aligned(8))); struct zl *z=(struct zl*)buf; z->n=5;
+    z->tail[3]=9; h=mix(h,sizeof(*z)); h=mix(h,buf[7]);
+struct fl *f=(struct fl*)buf; f->n=2; f->v[1]=77; h=mix(h,sizeof *f);
+    h=mix(h,offsetof(struct fl,v)); h=mix(h,f->v[1]); h=mix(h,gfl.v[2]+gfl.n);
+    static struct fl s={1,{9,8}}; h=mix(h,s.v[1]);
+struct has_empty he={1,{},2}; h=mix(h,sizeof he+sizeof(struct empty)); h=mix(h,he.b);
+    struct empty e1={},e2; e2=e1; h=mix(h,sizeof(e2)); return h; }
+struct pt {int x,y; }; struct line { struct pt a,b; int w[3]; union { int i; float f; };
+    struct { char c1; char c2; } n; };
 sum_t check_init(void)
-{ sum_t h=1; struct line l={ .b={.y=4}, .a.x=1, .w={[1]=5,6}, .f=1.5f, .n={'a','b'} }; h=mix(h,l.a.x+l.b.y*10+l.w[2]*100+l.i+l.n.c2);
- int arr[]={[3]=1,[0]=2,5,[7 ... 9]=4}; h=mix(h,sizeof arr); for(unsigned i=0;i<sizeof arr/sizeof*arr;i++) h=mix(h,arr[i]);
- struct pt pts[]={ [1]={1,2}, {3,4}, [0].y=6 }; h=mix(h,pts[0].y+pts[2].x); int m[2][3]={1,2,3,4}; h=mix(h,m[1][0]); char s[]="abc", t[2]="xy", u[5]={"hi"}; h=mix(h,sizeof s+t[1]+u[4]);
- struct line l2=(struct line){ .w[0]=3 }, l3={ .a=(struct pt){8,9} }; h=mix(h,l2.w[0]+l3.a.y); h=mix(h,((int[]){1,2,3})[1]); struct pt *pp=&(struct pt){4,5}; pp->x++; h=mix(h,pp->x); struct line l4={ 1,2,3,4,{5,6},{7} }; h=mix(h,l4.i); union {char c[4]; int i;} un={.i=0x01020304}; h=mix(h,un.c[0]); 
+{ sum_t h=1; struct line l={ .b={.y=4}, .a.x=1, .w={[1]=5,6}, .f=1.5f, .n={'a','b'} };
+    h=mix(h,l.a.x+l.b.y*10+l.w[2]*100+l.i+l.n.c2);
+int arr[]={[3]=1,[0]=2,5,[7 ... 9]=4}; h=mix(h,sizeof arr);
+    for(unsigned i=0;i<sizeof arr/sizeof*arr;i++) h=mix(h,arr[i]);
+struct pt pts[]={ [1]={1,2}, {3,4}, [0].y=6 }; h=mix(h,pts[0].y+pts[2].x); int m[2][3]={1,2,3,4};
+    h=mix(h,m[1][0]); char s[]="abc", t[2]="xy", u[5]={"hi"}; h=mix(h,sizeof s+t[1]+u[4]);
+struct line l2=(struct line){ .w[0]=3 }, l3={ .a=(struct pt){8,9} }; h=mix(h,l2.w[0]+l3.a.y);
+    h=mix(h,((int[]){1,2,3})[1]); struct pt *pp=&(struct pt){4,5}; pp->x++; h=mix(h,pp->x);
+    struct line l4={ 1,2,3,4,{5,6},{7} }; h=mix(h,l4.i); union {char c[4]; int i; } un={.i=0x01020304};
+    h=mix(h,un.c[0]);
  return h; }
