@@ -8,7 +8,7 @@ use super::code::{CallSite, Code};
 use super::host::HostCall;
 use super::machine::{Machine, Step, Stop, Window, read, write};
 use crate::arith;
-use crate::ctype::{CType, CTypeId};
+use crate::ctype::CTypeId;
 use crate::expr::Type;
 use crate::libc::{Family, Model, model_of};
 use crate::program::FuncId;
