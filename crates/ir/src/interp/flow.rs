@@ -1,7 +1,8 @@
 //! What was never written, followed through slots and memory.
 //!
 //! A value that was computed from bytes or registers that were never written is *undefined*. To
-//! assign, store or copy it is no use of it: the register or the bytes are undefined then too. A
+//! assign, store or copy it is no use of it: the register or the bytes are undefined then too, with
+//! the value that was computed (from zeros). A
 //! use is a test, a switch, an address, a divisor, an argument, a result, or what is written to a
 //! file; it is noted, or ends the run, as [`super::Options::uninitialised`] says.
 //!

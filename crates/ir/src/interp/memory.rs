@@ -16,7 +16,7 @@
 //! # Invariants
 //! - The two runs of an area have the same length, of which the last [`MARGIN`] bytes are never
 //!   live. So whoever has seen that an offset is below [`Area::reach`] may touch 16 bytes there.
-//! - The bytes of what was not written are arbitrary; every reader takes them for zero.
+//! - The bytes of what was not stored to are arbitrary; every reader takes them for zero.
 
 use crate::program::{FuncId, GlobalId};
 use crate::stmt::TrapKind;
@@ -316,7 +316,7 @@ impl Memory {
         let (number, offset) = self.writable(address, len)?;
         let (to, states) = self.areas[number].slices_mut(offset, len);
         to.copy_from_slice(bytes);
-        states.iter_mut().for_each(|state| *state |= WRITTEN);
+        area::set_written(states);
         Ok(())
     }
 
@@ -328,7 +328,7 @@ impl Memory {
         let (number, offset) = self.writable(address, len)?;
         let (to, states) = self.areas[number].slices_mut(offset, len);
         to.fill(byte);
-        states.iter_mut().for_each(|state| *state |= WRITTEN);
+        area::set_written(states);
         Ok(())
     }
 
@@ -341,9 +341,7 @@ impl Memory {
         let (number, offset) = self.writable(address, len)?;
         let (to, states) = self.areas[number].slices_mut(offset, len);
         to.copy_from_slice(&from.bytes);
-        for (state, from) in states.iter_mut().zip(&from.states) {
-            *state = (*state & !WRITTEN) | (from & WRITTEN);
-        }
+        area::merge(states, &from.states);
         Ok(())
     }
 
@@ -366,11 +364,11 @@ impl Memory {
         Ok(())
     }
 
-    /// Makes bytes count as never written, where they can be reached.
+    /// Makes bytes count as never written, where they can be reached; they keep their values.
     pub(super) fn forget(&mut self, address: u64, len: u64) {
         if let Ok((number, offset)) = self.reach(address, len) {
             let (_, states) = self.areas[number].slices_mut(offset, len);
-            states.iter_mut().for_each(|state| *state &= !WRITTEN);
+            area::set_kept(states);
         }
     }
 

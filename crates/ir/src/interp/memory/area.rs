@@ -11,6 +11,12 @@ pub(super) const DEAD: u8 = 8;
 /// The first byte of the gap before an allocation, in which its number stands.
 pub(super) const HEADER: u8 = 16;
 
+/// It counts as never written, but what was computed from such bytes was stored there.
+pub(super) const KEPT: u8 = 32;
+
+/// What a copy takes along.
+const CARRIED: u8 = WRITTEN | KEPT;
+
 /// Bytes at the end that are never live.
 const MARGIN: usize = 64;
 
@@ -24,9 +30,19 @@ pub(super) struct Area {
     states: Vec<u8>,
 }
 
-/// A byte as it is read: zero where it was not written.
+/// A byte as it is read: zero where nothing was stored.
 pub(super) const fn value(byte: u8, state: u8) -> u8 {
-    if state & WRITTEN == 0 { 0 } else { byte }
+    if state & CARRIED == 0 { 0 } else { byte }
+}
+
+/// Makes bytes count as written.
+pub(super) fn set_written(states: &mut [u8]) {
+    states.iter_mut().for_each(|state| *state = (*state | WRITTEN) & !KEPT);
+}
+
+/// Makes bytes count as never written, but keeps what stands there.
+pub(super) fn set_kept(states: &mut [u8]) {
+    states.iter_mut().for_each(|state| *state = (*state & !WRITTEN) | KEPT);
 }
 
 /// A state for each of `N` bytes.
@@ -181,7 +197,7 @@ impl Area {
         self.bytes.copy_within(from..from + len, to);
         let all_written = self.states[from..from + len].iter().fold(WRITTEN, |all, one| all & one);
         if all_written != 0 {
-            self.states[to..to + len].iter_mut().for_each(|state| *state |= WRITTEN);
+            set_written(&mut self.states[to..to + len]);
             return;
         }
         let states = self.states[from..from + len].to_vec();
@@ -197,8 +213,8 @@ impl Area {
 }
 
 /// Gives states what others say of having been written.
-fn merge(to: &mut [u8], from: &[u8]) {
+pub(super) fn merge(to: &mut [u8], from: &[u8]) {
     for (to, from) in to.iter_mut().zip(from) {
-        *to = (*to & !WRITTEN) | (from & WRITTEN);
+        *to = (*to & !CARRIED) | (from & CARRIED);
     }
 }

@@ -11,6 +11,8 @@ use super::*;
 struct Byte {
     value: u8,
     written: bool,
+    /// Whether something undefined was stored.
+    kept: bool,
     writable: bool,
     live: bool,
 }
@@ -24,7 +26,9 @@ struct Model {
 impl Model {
     fn begin(&mut self, base: u64, size: u64, written: bool, writable: bool) {
         for address in base..base + size {
-            let old = self.bytes.insert(address, Byte { value: 0, written, writable, live: true });
+            let old = self
+                .bytes
+                .insert(address, Byte { value: 0, written, kept: false, writable, live: true });
             assert!(old.is_none_or(|byte| !byte.live), "{address:x} was given out twice");
         }
         for beside in [base - 1, base + size] {
@@ -68,7 +72,7 @@ impl Model {
         let (mut value, mut written) = (0, true);
         for offset in (0..len).rev() {
             let byte = self.bytes[&(address + offset)];
-            value = value << 8 | u128::from(if byte.written { byte.value } else { 0 });
+            value = value << 8 | u128::from(if byte.written || byte.kept { byte.value } else { 0 });
             written &= byte.written;
         }
         Ok((value, written))
@@ -88,9 +92,18 @@ impl Model {
         self.may_store(address, len)?;
         for offset in 0..len {
             let byte = self.bytes.get_mut(&(address + offset)).expect("the byte is live");
-            (byte.value, byte.written) = ((value >> (8 * offset)) as u8, true);
+            (byte.value, byte.written, byte.kept) = ((value >> (8 * offset)) as u8, true, false);
         }
         Ok(())
+    }
+
+    fn forget(&mut self, address: u64, len: u64) {
+        if self.fault(address, len).is_none() {
+            for offset in 0..len {
+                let byte = self.bytes.get_mut(&(address + offset)).expect("the byte is live");
+                (byte.written, byte.kept) = (false, true);
+            }
+        }
     }
 
     fn copy(&mut self, to: u64, from: u64, len: u64) -> Result<(), TrapKind> {
@@ -101,7 +114,7 @@ impl Model {
         let bytes: Vec<Byte> = (0..len).map(|offset| self.bytes[&(from + offset)]).collect();
         for (offset, from) in bytes.iter().enumerate() {
             let byte = self.bytes.get_mut(&(to + offset as u64)).expect("the byte is live");
-            (byte.value, byte.written) = (from.value, from.written);
+            (byte.value, byte.written, byte.kept) = (from.value, from.written, from.kept);
         }
         Ok(())
     }
@@ -232,7 +245,7 @@ impl World {
         });
         // All that lay in the frame has died, gaps and all.
         for address in span.base..span.end {
-            let dead = Byte { value: 0, written: false, writable: false, live: false };
+            let dead = Byte { value: 0, written: false, kept: false, writable: false, live: false };
             self.model.bytes.insert(address, dead);
         }
     }
@@ -257,7 +270,11 @@ impl World {
     fn access(&mut self) {
         let (address, value) = (self.address(), self.rng.next_u64());
         let len = [1, 2, 4, 8, 9, 16][self.rng.below(6) as usize];
-        match self.rng.below(6) {
+        match self.rng.below(7) {
+            6 => {
+                self.memory.forget(address, len);
+                self.model.forget(address, len);
+            }
             0 | 1 => {
                 let wide = u128::from(value) << 64 | u128::from(!value);
                 let wide = wide & crate::arith::mask(8 * len as u32);
