@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Print the intermediate representation of a file
     Ir(IrArgs),
+    /// Run a program's main in the interpreter, which names undefined behaviour and its place
+    Run(RunArgs),
 }
 
 /// What every command that reads C takes.
@@ -172,6 +174,43 @@ pub(crate) struct InitArgs {
     /// Write over a file that is there
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "lydian run main.c list.c --stdin words.txt --args -v 3 -- -Iinclude")]
+pub(crate) struct RunArgs {
+    /// The C files of the program, or a compile_commands.json, which stands for all its files
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// What the program reads [default: Lydian's own standard input, if that is no terminal]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stdin: Option<PathBuf>,
+    /// Print how many steps it took, and how many a second
+    #[arg(long)]
+    pub(crate) steps: bool,
+    /// Stop after so many steps
+    #[arg(long, value_name = "N")]
+    pub(crate) max_steps: Option<u64>,
+    /// Take the compiler flags from this compile_commands.json
+    #[arg(long, value_name = "FILE")]
+    pub(crate) compile_commands: Option<PathBuf>,
+    /// What follows, up to `--`, are the program's arguments
+    #[arg(long, num_args = 0.., allow_hyphen_values = true, value_name = "ARG")]
+    pub(crate) args: Vec<String>,
+    /// Compiler flags
+    #[arg(last = true, value_name = "FLAGS")]
+    pub(crate) flags: Vec<String>,
+}
+
+impl RunArgs {
+    /// The program's arguments and the compiler's flags. After `--args` even `--` is taken for an
+    /// argument of the option's, so it is looked for here.
+    pub(crate) fn split(&self) -> (Vec<String>, Vec<String>) {
+        let end = self.args.iter().position(|word| word == "--");
+        let (arguments, rest) = self.args.split_at(end.unwrap_or(self.args.len()));
+        let flags = rest.iter().skip(1).chain(&self.flags);
+        (arguments.to_vec(), flags.cloned().collect())
+    }
 }
 
 #[derive(Debug, Args)]

@@ -24,6 +24,34 @@ pub(crate) enum ExitCode {
     Interrupted = 130,
 }
 
+/// How a program that `lydian run` ran ended. Documented in `docs/exit-codes.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunStatus {
+    /// With this status of its own.
+    Exited(u8),
+    /// By `abort`, or a failed assertion.
+    Aborted,
+    /// By undefined behaviour.
+    Undefined,
+    /// A limit was reached.
+    Stopped,
+    /// Nothing is known of what it does next.
+    Unknown,
+}
+
+impl RunStatus {
+    /// The exit code: the program's own, or what a shell would say of a signal of that meaning.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Exited(status) => status,
+            Self::Stopped => 124,
+            Self::Unknown => 125,
+            Self::Undefined => 132,
+            Self::Aborted => 134,
+        }
+    }
+}
+
 /// What ends a command before its work is done.
 #[derive(Debug)]
 pub(crate) struct Failure {

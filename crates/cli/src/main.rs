@@ -22,19 +22,22 @@ mod units;
 use clap::Parser as _;
 
 use args::{Cli, Command};
-use commands::{cover, gen_tests, init, objectives as list, show_ir};
+use commands::{cover, gen_tests, init, objectives as list, run, show_ir};
+use exit::ExitCode;
 
 fn main() -> std::process::ExitCode {
+    let done = |code: ExitCode| code as u8;
     let result = match &Cli::parse().command {
-        Command::Gen(args) => gen_tests::run(args),
-        Command::Cover(args) => cover::run(args),
-        Command::Objectives(args) => list::run(args),
-        Command::Init(args) => init::run(args),
-        Command::Ir(args) => show_ir::run(args),
+        Command::Gen(args) => gen_tests::run(args).map(done),
+        Command::Cover(args) => cover::run(args).map(done),
+        Command::Objectives(args) => list::run(args).map(done),
+        Command::Init(args) => init::run(args).map(done),
+        Command::Ir(args) => show_ir::run(args).map(done),
+        Command::Run(args) => run::run(args).map(|status| status.code()),
     };
     let code = result.unwrap_or_else(|failure| {
         render::diagnostics(&failure.diagnostics);
-        failure.code
+        failure.code as u8
     });
-    std::process::ExitCode::from(code as u8)
+    std::process::ExitCode::from(code)
 }

@@ -14,11 +14,11 @@
 
 use std::fmt::Write as _;
 
-use lydian_base::Diagnostic;
+use lydian_base::{Diagnostic, SourceMap, Span};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit, load};
 use lydian_ir::link::{LinkError, LinkUnit, Linked, Role, link};
-use lydian_ir::{Linkage, Program};
+use lydian_ir::{CType, Function, IntKind, Linkage, Program};
 
 /// The files, by name, in the order in which they are compiled as one.
 const FILES: [(&str, &str); 16] = [
@@ -175,6 +175,9 @@ impl Library {
                 }
             }
         }
+        if purpose == Purpose::Run {
+            units.push(start());
+        }
         units.push(library);
         link(units)
     }
@@ -183,6 +186,27 @@ impl Library {
     pub const fn unit(&self) -> &LinkUnit {
         &self.unit
     }
+}
+
+/// A unit that names what a program needs beside what it names itself: the end of `main` is a call
+/// of `exit`.
+fn start() -> LinkUnit {
+    let mut program = Program::default();
+    let (result, status) = (program.types.void(), program.types.int(IntKind::Int));
+    let ty = CType::Function { result, params: vec![status], variadic: false };
+    program.functions.push(Function {
+        name: "exit".to_owned(),
+        ty: program.types.intern(ty),
+        linkage: Linkage::External,
+        param_names: vec!["status".to_owned()],
+        noreturn: true,
+        weak: false,
+        library: false,
+        body: None,
+        span: Span::NONE,
+    });
+    let source = SourceMap::from_preprocessed("", "start");
+    LinkUnit { name: "start".to_owned(), program, source, role: Role::Part }
 }
 
 /// All files as one, each under its own name.

@@ -53,9 +53,10 @@ static long days_before(long year, long month) {
 
 struct tm *gmtime_r(const time_t *time, struct tm *to) {
     long days = floor_divide(*time, 86400), seconds = *time - 86400 * days;
-    long year = 1970 + floor_divide(days, 365);
+    /* The calendar repeats every 400 years; within them years are at least 365 days long. */
+    long cycles = floor_divide(days, 146097);
+    long year = 1970 + 400 * cycles + (days - 146097 * cycles) / 365;
     while (days_before(year, 0) > days) year--;
-    while (days_before(year + 1, 0) <= days) year++;
     if (year - 1900 > INT_MAX || year - 1900 < INT_MIN) {
         errno = EOVERFLOW;
         return NULL;

@@ -1,0 +1,135 @@
+//! The library against the system's: the same program natively, and with Lydian's library in the
+//! interpreter. Every byte of output and the exit status must be the same.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use lydian_clib::{Library, Purpose};
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{LoadRequest, ParseRequest, load};
+use lydian_ir::interp::{End, Files, Options, ProgramRun, Silent, run_program};
+use lydian_ir::link::{LinkUnit, Linked, Role};
+use lydian_ir::verify::verify;
+
+fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| Library::lower(&CompileFlags::default()).unwrap())
+}
+
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
+}
+
+/// What a program did.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    status: i32,
+    output: String,
+}
+
+fn natively(source: &Path, argument: &OsStr, input: &Path) -> Seen {
+    let folder = tempfile::tempdir().unwrap();
+    let binary = folder.path().join("program");
+    let compiled = Command::new("clang-19")
+        .args(["-std=gnu17", "-fno-builtin", "-w", "-o"])
+        .args([&binary, source])
+        .arg("-lm")
+        .status();
+    assert!(compiled.unwrap().success());
+    let run = Command::new(&binary)
+        .arg(argument)
+        .env("TZ", "UTC")
+        .stdin(Stdio::from(std::fs::File::open(input).unwrap()))
+        .output()
+        .unwrap();
+    let output = String::from_utf8_lossy(&run.stdout).into_owned();
+    Seen { status: run.status.code().unwrap_or(-1), output }
+}
+
+fn linked(source: &Path) -> Linked {
+    let flags = CompileFlags::default();
+    let unit = load(&LoadRequest::new(ParseRequest::new(source, flags))).unwrap();
+    assert_eq!(unit.diagnostics, []);
+    let name = source.display().to_string();
+    let unit = LinkUnit { name, program: unit.program, source: unit.source, role: Role::Part };
+    let linked = library().link(vec![unit], Purpose::Run).unwrap();
+    assert_eq!(verify(&linked.program), []);
+    linked
+}
+
+fn interpreted(source: &Path, argument: &OsStr, input: &Path, folder: &Path) -> Seen {
+    let linked = linked(source);
+    let input = std::fs::read(input).unwrap();
+    let mut output = Vec::new();
+    let run = ProgramRun {
+        args: vec![b"program".to_vec(), argument.as_encoded_bytes().to_vec()],
+        environment: Vec::new(),
+        input: &input,
+        files: Files { read: Vec::new(), write: vec![folder.to_owned()] },
+        time: None,
+        options: Options { max_steps: 2_000_000_000, ..Options::default() },
+    };
+    let mut write = |descriptor: i32, bytes: &[u8]| {
+        if descriptor == 1 {
+            output.extend_from_slice(bytes);
+        }
+    };
+    let outcome = run_program(&linked.program, &run, &mut write, &mut Silent).unwrap();
+    let undefined: Vec<&str> =
+        outcome.externals.iter().map(|id| &*linked.program.functions[*id].name).collect();
+    assert_eq!(undefined, Vec::<&str>::new(), "functions that nothing defines");
+    let output = String::from_utf8_lossy(&output).into_owned();
+    let End::Exited(status) = outcome.end else {
+        let place = outcome.location.map(|at| linked.program.functions[at.function].name.clone());
+        panic!("{:?} in {place:?}, after this output:\n{output}", outcome.end)
+    };
+    Seen { status, output }
+}
+
+/// Compares a program's runs, with some input and the name of a file that it may write.
+fn agree(name: &str, input: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, stdin) = (folder.path().join("file.txt"), folder.path().join("input.txt"));
+    std::fs::write(&stdin, input).unwrap();
+    let source = program(name);
+    let native = natively(&source, file.as_os_str(), &stdin);
+    assert!(native.output.len() > 100, "{native:?}");
+    let _ = std::fs::remove_file(&file);
+    let interpreted = interpreted(&source, file.as_os_str(), &stdin, folder.path());
+    for (line, (a, b)) in interpreted.output.lines().zip(native.output.lines()).enumerate() {
+        assert_eq!(a, b, "line {}", line + 1);
+    }
+    assert_eq!(interpreted, native);
+}
+
+#[test]
+fn printf_writes_what_the_systems_printf_writes() {
+    agree("printf.c", "");
+}
+
+#[test]
+fn numbers_are_read_from_text_as_the_system_reads_them() {
+    agree("numbers_from_text.c", "");
+}
+
+#[test]
+fn scanf_converts_what_the_systems_scanf_converts() {
+    agree("scanf.c", "1,2,3,4 rest of it\n");
+}
+
+#[test]
+fn streams_read_and_write_files_as_the_systems_do() {
+    agree("streams.c", "one line\nand another");
+}
+
+#[test]
+fn sorting_random_numbers_mathematics_and_strings_agree() {
+    agree("library.c", "");
+}
+
+#[test]
+fn dates_agree_over_the_centuries() {
+    agree("calendar.c", "");
+}

@@ -1,0 +1,43 @@
+/* Random directives on random texts: what is converted, and where. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include "random.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+int main(void) {
+    static const char *const texts[] = {
+        "12 34 abc", "  -5,7", "0x1f 0x", "99999999999999999999 1", "1.5e3 2.25", "abc def",
+        "a,b,c", "", "   ", "0x", "-", "1e", "1e+", "nan inf", "12abc", "[x] y", "100%", "077 08",
+        "+-3", "3.14.15", ".5", "infinity", "1e5x", "hello world foo"};
+    static const char *const directives[] = {
+        "%d", "%i", "%u", "%x", "%o", "%ld", "%hhd", "%hd", "%s", "%5s", "%c", "%3c", "%[a-z]",
+        "%[^,]", "%f", "%lf", "%*d", "%n", "%%", "%p", "%2d", "%3f", "%1s", "%[]a]", "%[^]a]",
+        "%5[0-9a]"};
+    static const char *const between[] = {" ", "", ",", "x", " , "};
+    for (int i = 0; i < 3000; i++) {
+        char format[200] = "";
+        for (unsigned count = 1 + below(3); count; count--) {
+            strcat(format, directives[below(COUNT(directives))]);
+            strcat(format, between[below(COUNT(between))]);
+        }
+        const char *text = texts[below(COUNT(texts))];
+        unsigned char out[4][64];
+        memset(out, 0xaa, sizeof out);
+        int result = sscanf(text, format, out[0], out[1], out[2], out[3]);
+        printf("{%s} {%s} %d:", text, format, result);
+        for (int k = 0; k < 3; k++)
+            for (int byte = 0; byte < 12; byte++) printf("%02x", out[k][byte]);
+        printf("\n");
+    }
+    char *made = NULL;
+    int result = sscanf("alloc me", "%ms", &made);
+    printf("%d %s\n", result, made);
+    long sum = 0;
+    int number;
+    while (scanf("%d,", &number) == 1) sum += number;
+    char rest[20];
+    printf("%ld %d %s\n", sum, scanf("%19s", rest), rest);
+    return 0;
+}
