@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use lydian_base::{Diagnostic, SourceMap, Span};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit, load};
-use lydian_ir::link::{LinkError, LinkUnit, Linked, Role, link};
+use lydian_ir::link::{LinkError, LinkUnit, Linked, Role, link, resolve_weak};
 use lydian_ir::{CType, Function, IntKind, Linkage, Program};
 
 /// The files, by name, in the order in which they are compiled as one.
@@ -179,7 +179,11 @@ impl Library {
             units.push(start());
         }
         units.push(library);
-        link(units)
+        let mut linked = link(units)?;
+        if purpose == Purpose::Run {
+            resolve_weak(&mut linked.program);
+        }
+        Ok(linked)
     }
 
     /// The library itself, for the tests of it.

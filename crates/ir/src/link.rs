@@ -26,8 +26,10 @@ use lydian_base::{Diagnostic, EntityId, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ctype::{CType, CTypeId};
+use crate::expr::{Expr, Type};
 use crate::function::Function;
-use crate::program::{FuncId, Global, GlobalId, GlobalInit, Linkage, Program};
+use crate::libc::model_of;
+use crate::program::{FuncId, Global, GlobalId, GlobalInit, Linkage, Program, RelocationTarget};
 use rewrite::Renumbering;
 use symbols::Names;
 use types::{RecordIndex, UnitTypes};
@@ -111,6 +113,46 @@ pub fn link(units: Vec<LinkUnit>) -> Result<Linked, LinkError> {
     }
     let Linker { program, diagnostics, .. } = linker;
     Ok(Linked { program, source, starts, diagnostics })
+}
+
+/// Gives weak symbols that nothing defines the address null, as a linker does with a whole program.
+/// Functions that are modelled are defined.
+pub fn resolve_weak(program: &mut Program) {
+    let types = &program.types;
+    let undefined = |function: &Function| {
+        function.weak
+            && function.body.is_none()
+            && model_of(types, &function.name, function.ty).is_none()
+    };
+    let functions: FxHashSet<FuncId> =
+        program.functions.iter().filter(|(_, f)| undefined(f)).map(|(id, _)| id).collect();
+    let absent = |global: &Global| global.weak && global.init == GlobalInit::Extern;
+    let globals: FxHashSet<GlobalId> =
+        program.globals.iter().filter(|(_, g)| absent(g)).map(|(id, _)| id).collect();
+    if functions.is_empty() && globals.is_empty() {
+        return;
+    }
+    for (_, function) in program.functions.iter_mut() {
+        let exprs = function.body.iter_mut().flat_map(|body| body.exprs.iter_mut());
+        for (_, expr) in exprs {
+            let is_absent = match expr {
+                Expr::AddrFunc(id) => functions.contains(id),
+                Expr::AddrGlobal(id) => globals.contains(id),
+                _ => false,
+            };
+            if is_absent {
+                *expr = Expr::Const(Type::Ptr, 0);
+            }
+        }
+    }
+    for (_, global) in program.globals.iter_mut() {
+        if let GlobalInit::Data { relocations, .. } = &mut global.init {
+            relocations.retain(|relocation| match relocation.target {
+                RelocationTarget::Global(id) => !globals.contains(&id),
+                RelocationTarget::Function(id) => !functions.contains(&id),
+            });
+        }
+    }
 }
 
 /// What a name of external linkage stands for in the program so far.

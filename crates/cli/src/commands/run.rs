@@ -9,12 +9,13 @@ use lydian_base::{Diagnostic, Place, Severity};
 use lydian_clib::{ClibError, Library, Purpose};
 use lydian_frontend::FrontendError;
 use lydian_frontend::clang::ClangError;
+use lydian_frontend::flags::CompileFlags;
 use lydian_ir::arith::Overflow;
 use lydian_ir::interp::{
     End, Files, Location, Options, ProgramOutcome, ProgramRun, Silent, Uninitialised, Unknown,
     run_program,
 };
-use lydian_ir::link::{Linked, Role};
+use lydian_ir::link::{Linked, Role, link};
 use lydian_ir::source::Point;
 use lydian_ir::{Program, TrapKind};
 
@@ -36,12 +37,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<RunStatus, Failure> {
     let sources = units::sources(&args.files, &flags, args.compile_commands.as_deref())?;
     let first = sources.first().ok_or_else(|| Failure::usage("files", "no C file is named"))?;
     let wraps = sources.iter().all(|source| source.flags.wraps_on_overflow());
-    let library = Library::lower(&first.flags).map_err(no_library)?;
+    let library = library(&first.flags)?;
     let loaded = units::load(&units::requests(&sources))?;
     let files = sources.iter().map(|source| &source.file);
     let loaded =
         files.zip(loaded).map(|(file, unit)| units::link_unit(file, unit, Role::Part)).collect();
-    let linked = library.link(loaded, Purpose::Run).map_err(units::unlinked)?;
+    let linked = match library {
+        Some(library) => library.link(loaded, Purpose::Run),
+        None => link(loaded),
+    };
+    let linked = linked.map_err(units::unlinked)?;
     render::diagnostics(&linked.diagnostics);
     let input = input(args)?;
     let mut command = vec![program_name(args)];
@@ -110,12 +115,17 @@ fn input(args: &RunArgs) -> Result<Vec<u8>, Failure> {
     }
 }
 
-fn no_library(error: ClibError) -> Failure {
-    match error {
-        ClibError::Frontend(FrontendError::Clang(error @ ClangError::Rejected(_))) => {
-            Failure::source("libc", format!("the C library does not suit these flags: {error}"))
+/// The C library for a target. A target whose headers it does not find, or does not suit, is no
+/// reason to refuse a program that may not need it.
+fn library(flags: &CompileFlags) -> Result<Option<Library>, Failure> {
+    match Library::lower(flags) {
+        Ok(library) => Ok(Some(library)),
+        Err(ClibError::Frontend(FrontendError::Clang(error @ ClangError::Rejected(_)))) => {
+            let text = format!("there is no C library for these flags: {error}");
+            render::diagnostics(&[Diagnostic::warning("libc", text)]);
+            Ok(None)
         }
-        error => Failure::environment("libc", error.to_string()),
+        Err(error) => Err(Failure::environment("libc", error.to_string())),
     }
 }
 

@@ -51,6 +51,12 @@ long sysconf(int name) {
 }
 int getpagesize(void) { return 4096; }
 
+/* The byte order of networks. */
+uint32_t htonl(uint32_t x) { return __builtin_bswap32(x); }
+uint32_t ntohl(uint32_t x) { return __builtin_bswap32(x); }
+uint16_t htons(uint16_t x) { return __builtin_bswap16(x); }
+uint16_t ntohs(uint16_t x) { return __builtin_bswap16(x); }
+
 /* Signals are never delivered, but raise() calls what was set. */
 static sighandler_t signal_handlers[65];
 sighandler_t signal(int number, sighandler_t handler) {

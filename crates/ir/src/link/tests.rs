@@ -2,7 +2,7 @@
 
 use lydian_base::SourceMap;
 
-use super::{LinkError, LinkUnit, Linked, Role, link};
+use super::{LinkError, LinkUnit, Linked, Role, link, resolve_weak};
 use crate::program::{GlobalInit, Program};
 use crate::text;
 use crate::verify::verify;
@@ -170,4 +170,19 @@ fn a_library_gives_only_what_is_undefined_and_what_that_needs() {
     assert_eq!(names(&linked.program), ["used", "own", "inner@lib.c"]);
     let marked: Vec<bool> = linked.program.functions.values().map(|f| f.library).collect();
     assert_eq!(marked, [true, false, true]);
+}
+
+#[test]
+fn a_weak_symbol_that_nothing_defines_has_the_address_null() {
+    let text = "ty0 = int \"int\" 32 signed\nty1 = function ty0 ()\nty2 = pointer ty1\n\
+                ty3 = function ty2 ()\n\
+                global g0 \"table\" ty2 size 8 align 8 external = { 0: &f0 + 0 }\n\
+                function f0 \"maybe\" ty1 external weak ()\n\
+                function f1 \"get\" ty3 external () { params () entry bb0 bb0: return &f0 }\n";
+    let mut program = linked(vec![unit("a.c", text)]).program;
+    resolve_weak(&mut program);
+    assert_eq!(verify(&program), []);
+    let text = text::print(&program);
+    assert!(text.contains("return e0: 0:ptr") || text.contains("return 0:ptr"), "{text}");
+    assert!(!text.contains("&f0"), "{text}");
 }
