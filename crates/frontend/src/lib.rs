@@ -13,4 +13,4 @@ mod parse;
 pub mod preprocess;
 
 pub use load::{LoadRequest, Unit, load, load_all};
-pub use parse::{FrontendError, ParseRequest, ParsedUnit, parse_unit};
+pub use parse::{Dump, FrontendError, ParseRequest, ParsedUnit, parse_unit};

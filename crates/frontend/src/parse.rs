@@ -1,13 +1,15 @@
 //! From a source file to its typed syntax tree: the front end's first half.
 
 use crate::ast::TranslationUnit;
-use crate::clang::{Clang, ClangError, Message, reject};
+use crate::clang::{Clang, ClangError, Message, RunningClang, reject};
 use crate::compile_commands::CompileCommandsError;
+use crate::ctypes::Target;
 use crate::decode::{Insertions, decode};
 use crate::flags::{CompileFlags, FlagError};
 use crate::layout::target;
 use crate::preprocess::{Preprocessed, preprocess};
 use lydian_base::{Diagnostic, Place, SourceMap};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// What to parse.
@@ -68,16 +70,80 @@ pub enum FrontendError {
 /// arrays. Constructs that are not modelled are
 /// `Unsupported` nodes in the tree; an error means that there is no tree.
 pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
-    readable(&request.source)?;
-    let clang = match &request.clang {
-        Some(clang) => clang.clone(),
-        None => Clang::locate()?,
-    };
-    let mut flags = request.flags.clone();
-    let (target, mut diagnostics) = target::probe(&clang, &mut flags)?;
-    let Preprocessed { source, diagnostics: of_labels } =
-        preprocess(&clang, &request.source, &flags)?;
+    let clang = located(request)?;
+    let Prepared { flags, target, text, mut diagnostics } = prepare(&clang, request)?;
+    let Preprocessed { source, diagnostics: of_labels } = text;
     diagnostics.extend(of_labels);
+    let text = without_line_markers(source.text());
+    let none = Insertions::default();
+    let mut running = start_dump(&clang, &flags, text)?;
+    let decoded = decode(&mut running.stdout, &source, target.clone(), &none);
+    let messages = running.finish(&clang)?;
+    reject(&messages, |message| place_of(message, &source))?;
+    let (mut ast, wanted) = decoded.map_err(crate::decode::DecodeError::into_clang_error)?;
+    if !wanted.is_empty() {
+        // Where clang refuses the longer text, variable length arrays stay unsupported.
+        let text = without_line_markers(&wanted.apply(source.text()));
+        let mut running = start_dump(&clang, &flags, text)?;
+        let decoded = decode(&mut running.stdout, &source, target, &wanted);
+        let messages = running.finish(&clang)?;
+        if let (Ok(()), Ok((with_bounds, _))) = (reject(&messages, |_| None), decoded) {
+            ast = with_bounds;
+        }
+    }
+    Ok(ParsedUnit { ast, source, flags, diagnostics })
+}
+
+/// What clang prints of a source file, with what is needed to decode it: for keeping, and for
+/// tests of the decoder on what no clang prints.
+#[derive(Clone, Debug)]
+pub struct Dump {
+    /// Record layouts and the tree in JSON.
+    pub output: Vec<u8>,
+    /// The preprocessed text.
+    pub source: SourceMap,
+    target: Target,
+}
+
+impl Dump {
+    /// Has clang print one source file. Fails as [`parse_unit`] does.
+    pub fn of(request: &ParseRequest) -> Result<Self, FrontendError> {
+        let clang = located(request)?;
+        let Prepared { flags, target, text, .. } = prepare(&clang, request)?;
+        let source = text.source;
+        let mut running = start_dump(&clang, &flags, without_line_markers(source.text()))?;
+        let mut output = Vec::new();
+        let read = running.stdout.read_to_end(&mut output);
+        let messages = running.finish(&clang)?;
+        reject(&messages, |message| place_of(message, &source))?;
+        read.map_err(|error| ClangError::Io { program: "clang".into(), error })?;
+        Ok(Self { output, source, target })
+    }
+
+    /// The tree, decoded from `output`. The bounds of variable length arrays, which clang does not
+    /// print, are missing in it.
+    pub fn decode(&self) -> Result<TranslationUnit, ClangError> {
+        let (output, none) = (self.output.as_slice(), Insertions::default());
+        let decoded = decode(output, &self.source, self.target.clone(), &none);
+        Ok(decoded.map_err(crate::decode::DecodeError::into_clang_error)?.0)
+    }
+}
+
+/// The clang to use for a source file that is there.
+fn located(request: &ParseRequest) -> Result<Clang, FrontendError> {
+    readable(&request.source)?;
+    match &request.clang {
+        Some(clang) => Ok(clang.clone()),
+        None => Ok(Clang::locate()?),
+    }
+}
+
+/// Starts the run of clang that prints the tree of a text.
+fn start_dump(
+    clang: &Clang,
+    flags: &CompileFlags,
+    text: Vec<u8>,
+) -> Result<RunningClang, ClangError> {
     let mut arguments = vec![
         "-fsyntax-only",
         // Warnings are the build's business, those that clang makes errors by default included.
@@ -90,24 +156,32 @@ pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
     ];
     arguments.extend(flags.for_parsing());
     arguments.extend(["-x", "cpp-output", "-"]);
-    let text = without_line_markers(source.text());
-    let none = Insertions::default();
-    let mut running = clang.start(&arguments, None, text)?;
-    let decoded = decode(&mut running.stdout, &source, target.clone(), &none);
-    let messages = running.finish(&clang)?;
-    reject(&messages, |message| place_of(message, &source))?;
-    let (mut ast, wanted) = decoded.map_err(crate::decode::DecodeError::into_clang_error)?;
-    if !wanted.is_empty() {
-        // Where clang refuses the longer text, variable length arrays stay unsupported.
-        let text = without_line_markers(&wanted.apply(source.text()));
-        let mut running = clang.start(&arguments, None, text)?;
-        let decoded = decode(&mut running.stdout, &source, target, &wanted);
-        let messages = running.finish(&clang)?;
-        if let (Ok(()), Ok((with_bounds, _))) = (reject(&messages, |_| None), decoded) {
-            ast = with_bounds;
-        }
-    }
-    Ok(ParsedUnit { ast, source, flags, diagnostics })
+    clang.start(&arguments, None, text)
+}
+
+/// What two runs of clang give that do not wait for each other.
+struct Prepared {
+    flags: CompileFlags,
+    target: Target,
+    text: Preprocessed,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Asks for the target and preprocesses at the same time. Where clang does not know a flag, the
+/// text is preprocessed again without it.
+fn prepare(clang: &Clang, request: &ParseRequest) -> Result<Prepared, FrontendError> {
+    let mut flags = request.flags.clone();
+    let (probed, text) = std::thread::scope(|scope| {
+        let text = scope.spawn(|| preprocess(clang, &request.source, &request.flags));
+        let probed = target::probe(clang, &mut flags);
+        (probed, text.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    let (target, diagnostics) = probed?;
+    let text = match flags == request.flags {
+        true => text?,
+        false => preprocess(clang, &request.source, &flags)?,
+    };
+    Ok(Prepared { flags, target, text, diagnostics })
 }
 
 fn readable(path: &Path) -> Result<(), FrontendError> {

@@ -4,5 +4,9 @@
 //! For development only; nothing that users run depends on it.
 
 pub mod cgen;
+pub mod csmith;
+pub mod execution;
+pub mod fuzz;
 pub mod golden;
 pub mod oracle;
+pub mod survey;

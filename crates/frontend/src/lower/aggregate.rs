@@ -5,6 +5,7 @@ use lydian_ir::{ExprId, Stmt, Storage, Terminator};
 
 use super::builder::FunctionLowering;
 use super::effects::Effects;
+use super::place::is_place;
 use super::types::layout_of;
 use super::{Lowering, Unsupported};
 use crate::ast::{self, BinaryOp, CastKind, ExprKind, UnaryOp, ValueCategory};
@@ -70,8 +71,9 @@ impl FunctionLowering<'_, '_> {
                 self.frame.opaque = true;
                 self.va_arg(e, *list)
             }
-            _ if expr.category == ValueCategory::LValue => self.address(e),
             ExprKind::Member { .. } => self.address(e),
+            // What is no place by itself would come back here.
+            kind if expr.category == ValueCategory::LValue && is_place(kind) => self.address(e),
             ExprKind::Unsupported(name) => {
                 Err(Unsupported::new(super::place::unsupported_name(name), expr.span))
             }

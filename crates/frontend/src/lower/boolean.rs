@@ -293,15 +293,23 @@ impl FunctionLowering<'_, '_> {
         matches!(self.unit.ty(self.unit.exprs[e].ty), CType::Int(IntKind::Bool))
     }
 
-    /// The operand of `__builtin_expect`.
+    /// The operand of `__builtin_expect`, if nothing else is evaluated with it.
     pub(super) fn expected(
         &self,
         callee: ast::ExprId,
         args: &[ast::ExprId],
     ) -> Option<ast::ExprId> {
         let function = self.unit.direct_callee(callee)?;
+        let (value, others) = args.split_first()?;
+        let constant = |arg: &ast::ExprId| {
+            let inner = self.unit.strip_implicit(*arg);
+            let is_float = matches!(self.unit.exprs[inner].kind, ExprKind::Floating(_));
+            is_float || self.unit.const_eval(*arg).is_some()
+        };
         match &*self.unit.functions[function].name {
-            "__builtin_expect" | "__builtin_expect_with_probability" => args.first().copied(),
+            "__builtin_expect" | "__builtin_expect_with_probability" => {
+                others.iter().all(constant).then_some(*value)
+            }
             _ => None,
         }
     }

@@ -136,11 +136,31 @@ impl<'a> FunctionLowering<'_, 'a> {
             (Callee::Indirect(_), CType::Pointer(function)) => self.ctype(function.ty),
             _ => return Err(Unsupported::new("this callee", span)),
         };
+        self.drop_surplus(callee, ty, &mut values, &mut types);
+        roots.retain(|root| values.contains(&root.value));
         if !self.accepts(ty, &types) {
             let what = "a call with arguments that are not the function's parameters";
             return Err(Unsupported::new(what, span));
         }
         Ok(PreparedCall { target, values, types, roots, ty, noreturn })
+    }
+
+    /// Leaves out arguments, evaluated as they are, that a function without a prototype does not
+    /// take: the machine's calling convention lets them be.
+    fn drop_surplus(
+        &self,
+        callee: ast::ExprId,
+        function: lydian_ir::CTypeId,
+        values: &mut Vec<ExprId>,
+        types: &mut Vec<lydian_ir::CTypeId>,
+    ) {
+        let CType::Pointer(pointee) = self.unit.ty(self.unit.exprs[callee].ty) else { return };
+        let CType::Function { prototype: false, .. } = self.unit.ty(*pointee) else { return };
+        let known = self.module.program.types.get(function);
+        if let lydian_ir::CType::Function { params, variadic: false, .. } = known {
+            values.truncate(params.len());
+            types.truncate(params.len());
+        }
     }
 
     /// Whether arguments of these types suit a function type: without a prototype C does not check.

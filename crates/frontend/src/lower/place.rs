@@ -262,6 +262,23 @@ impl FunctionLowering<'_, '_> {
     }
 }
 
+/// Whether [`FunctionLowering::place`] knows what an lvalue of this kind is without asking what its
+/// value is.
+pub(super) const fn is_place(kind: &ExprKind) -> bool {
+    matches!(
+        kind,
+        ExprKind::Constant { .. }
+            | ExprKind::DeclRef(_)
+            | ExprKind::Member { .. }
+            | ExprKind::Subscript { .. }
+            | ExprKind::Unary { op: UnaryOp::Deref, .. }
+            | ExprKind::String(_)
+            | ExprKind::Predefined { .. }
+            | ExprKind::CompoundLiteral { .. }
+            | ExprKind::Cast { kind: CastKind::LValueBitCast, .. }
+    )
+}
+
 /// A construct that the tree does not model, as a noun for a diagnostic.
 pub(super) fn unsupported_name(name: &str) -> String {
     format!("the construct `{name}`")

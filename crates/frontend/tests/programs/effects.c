@@ -105,3 +105,19 @@ sum_t check_compound_literals(void)
     h = mix(h, list[0] + (int[4]){ 1, 2 }[1] + ((struct pair){ .b = 4 }).b + (int){ 6 });
     return mix(h, sizeof (int[7]){ 0 } + (kept[0] != 0));
 }
+
+sum_t check_effects_beside_an_expected_value(void)
+{
+    sum_t h = 9;
+    for (int x = -1; x < 2; x++) {
+        int z = 10;
+        if (__builtin_expect(x ? x > 0 : 0, z++))
+            h = mix(h, 7);
+        if (__builtin_expect(x > 0 && z, 1))
+            h = mix(h, 8);
+        if (__builtin_expect_with_probability(x < 0 || z == 11, 1, 0.9))
+            z += 3;
+        h = mix(h, z);
+    }
+    return h;
+}

@@ -26,6 +26,12 @@ pub(super) fn locals(scope: &Scope<'_>, found: &mut Found) {
         found.require(is_new && is_param, Rule::Locals, || {
             format!("{id} stands for a parameter twice or is of another kind")
         });
+        let CType::Function { params, .. } = types.get(declared.ty) else { continue };
+        let passed = params.get(position).and_then(|ty| types.scalar(*ty));
+        let own = types.scalar(scope.body.locals[*id].ty);
+        found.require(passed == own, Rule::Locals, || {
+            format!("parameter {id} is of another type than the function's type says")
+        });
     }
     for (id, local) in scope.body.locals.iter() {
         one_local(scope, id, local, found);

@@ -1,0 +1,187 @@
+//! A public execution test suite for C compilers, run in the interpreter.
+//!
+//!     cargo bench -p lydian-testkit --bench execution -- DIR [word=WORD] [steps=MILLIONS] [list=1]
+//!
+//! `DIR` holds the suite's C files, each a program that ends with status 0 where the compiler is
+//! right: gcc's `gcc.c-torture/execute` (Debian: in the tarball of `gcc-12-source`), tcc's
+//! `tests2`, c-testsuite's `tests/single-exec`. A file counts where clang at -O0 compiles it and the
+//! result ends with status 0 on this machine (flags are taken from its `dg-options`). `list=1` names
+//! every file that does not pass, as it is met. The suite is not part of this repository.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use lydian_ir::Program;
+use lydian_ir::interp::{End, Outcome};
+use lydian_testkit::execution::{Ended, interpret_main, load, run_natively};
+
+/// What became of a file.
+enum Fate {
+    /// Clang rejects it, or its result does not end with status 0 here.
+    NotForClang(String),
+    Passes,
+    /// A part of it is not lowered.
+    Refused(String),
+    /// The interpreter ends otherwise.
+    Differs(String),
+}
+
+fn main() {
+    let (mut folder, mut word, mut steps, mut list) = (None, String::new(), 100, false);
+    for argument in std::env::args().skip(1).filter(|argument| argument != "--bench") {
+        match argument.split_once('=') {
+            Some(("word", given)) => given.clone_into(&mut word),
+            Some(("steps", given)) => steps = given.parse().expect("a number"),
+            Some(("list", given)) => list = given == "1",
+            _ => folder = Some(PathBuf::from(argument)),
+        }
+    }
+    // Without a suite there is nothing to run: `cargo bench` without arguments must not fail.
+    let Some(folder) = folder else { return say("no suite is named") };
+    let files = files(&folder, &word);
+    let next = AtomicUsize::new(0);
+    let fates = Mutex::new(BTreeMap::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let fate = run(file, steps * 1_000_000);
+                    if list {
+                        say_fate(file, &fate);
+                    }
+                    fates.lock().expect("no worker panicked").insert(file, fate);
+                }
+            });
+        }
+    });
+    report(&fates.into_inner().expect("no worker panicked"));
+}
+
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).expect("the output takes it");
+}
+
+fn say_fate(file: &Path, fate: &Fate) {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    match fate {
+        Fate::Passes => {}
+        Fate::NotForClang(why) => say(&format!("  {name}: not for clang: {why}")),
+        Fate::Refused(why) => say(&format!("  {name}: not lowered: {why}")),
+        Fate::Differs(why) => say(&format!("  {name}: differs: {why}")),
+    }
+}
+
+fn files(folder: &Path, word: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder of the suite is there");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|file| {
+        let is_c = file.extension().is_some_and(|extension| extension == "c");
+        is_c && file.to_string_lossy().contains(word)
+    });
+    files.sort();
+    files
+}
+
+/// The flags of a file's `dg-options` and `dg-additional-options`, without those for other targets.
+fn flags(text: &str) -> Vec<String> {
+    let mut flags = vec!["-std=gnu17".to_owned()];
+    for line in text.lines().filter(|line| line.contains("options") && line.contains("{ dg-")) {
+        if let (Some(given), false) = (line.split('"').nth(1), line.contains("target")) {
+            flags.extend(given.split_whitespace().map(str::to_owned));
+        }
+    }
+    flags
+}
+
+fn run(file: &Path, max_steps: u64) -> Fate {
+    let text = String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned();
+    let flags = flags(&text);
+    match run_natively(file, &flags, Duration::from_secs(20)) {
+        Err(error) => return Fate::NotForClang(format!("rejected: {error}")),
+        Ok(native) if native.ended != Ended::Exited(0) => {
+            return Fate::NotForClang(format!("its run: {:?}", native.ended));
+        }
+        Ok(_) => {}
+    }
+    let unit = match load(file, &flags) {
+        Ok(unit) => unit,
+        Err(error) => return Fate::Differs(format!("the front end: {error}")),
+    };
+    let refused =
+        unit.diagnostics.iter().find(|diagnostic| diagnostic.code == "unsupported-construct");
+    let outcome = interpret_main(&unit.program, max_steps);
+    match (outcome, refused) {
+        (Ok(outcome), _) if passes(&outcome) => Fate::Passes,
+        (_, Some(why)) => {
+            let reason = why.message.split(" in function `").next().unwrap_or_default();
+            Fate::Refused(reason.split(" in the initialiser").next().unwrap_or_default().to_owned())
+        }
+        (Ok(outcome), None) => Fate::Differs(describe(&unit.program, &outcome)),
+        (Err(error), None) => Fate::Differs(error.to_string()),
+    }
+}
+
+fn passes(outcome: &Outcome) -> bool {
+    match outcome.end {
+        End::Exited(status) => status & 0xff == 0,
+        End::Returned => outcome.result.as_ref().is_none_or(|bytes| bytes[0] == 0),
+        _ => false,
+    }
+}
+
+fn describe(program: &Program, outcome: &Outcome) -> String {
+    let end = match outcome.end {
+        End::NoReturn(function) => format!("calls {}", program.functions[function].name),
+        End::Trapped(kind) => format!("trap {kind:?}"),
+        End::Stopped(reason) => format!("stopped: {reason:?}"),
+        End::Exited(status) => format!("exits with {status}"),
+        End::Returned => "main does not return 0".to_owned(),
+        other => format!("{other:?}"),
+    };
+    let mut unknown: Vec<&str> =
+        outcome.externals.iter().map(|id| program.functions[*id].name.as_str()).collect();
+    unknown.sort_unstable();
+    unknown.dedup();
+    unknown.retain(|name| *name != "abort" && *name != "exit");
+    match unknown.is_empty() {
+        true => end,
+        false => format!("{end}, after calls of what is unknown: {}", unknown.join(", ")),
+    }
+}
+
+fn report(fates: &BTreeMap<&PathBuf, Fate>) {
+    let mut counts = [0usize; 4];
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (file, fate) in fates {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let (index, reason) = match fate {
+            Fate::Passes => (0, None),
+            Fate::Refused(why) => (1, Some(format!("not lowered: {why}"))),
+            Fate::Differs(why) => (2, Some(format!("differs: {why}"))),
+            Fate::NotForClang(why) => (3, Some(format!("not for clang: {why}"))),
+        };
+        counts[index] += 1;
+        if let Some(reason) = reason {
+            reasons.entry(reason).or_default().push(name);
+        }
+    }
+    let [passes, refused, differs, not] = counts;
+    let run = passes + refused + differs;
+    say(&format!(
+        "{} files, {not} not for clang on this machine, {run} run: {passes} pass ({:.2} %), {refused} not \
+         lowered, {differs} differ",
+        fates.len(),
+        100.0 * passes as f64 / run.max(1) as f64,
+    ));
+    let mut sorted: Vec<(&String, &Vec<String>)> = reasons.iter().collect();
+    sorted.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    for (reason, names) in sorted {
+        let shown: Vec<&str> = names.iter().take(4).map(String::as_str).collect();
+        say(&format!("{:>5} {reason}: {}", names.len(), shown.join(" ")));
+    }
+}

@@ -1,0 +1,152 @@
+//! Whole programs run twice: compiled by clang and run by the machine, and lowered and run by the
+//! concrete interpreter.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit};
+use lydian_ir::interp::{self, BadTest, Options, Outcome, Silent};
+use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
+use lydian_ir::{CType, Program};
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// With this status.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+    /// It ran too long.
+    TimedOut,
+}
+
+/// A native run.
+#[derive(Clone, Debug)]
+pub struct NativeRun {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it wrote to its standard output.
+    pub output: Vec<u8>,
+}
+
+/// Compiles one file as Lydian reads it (`-O0 -fwrapv`) and runs it in a folder of its own.
+///
+/// # Errors
+/// What the compiler says where it rejects the file, and the system's faults.
+pub fn run_natively(file: &Path, flags: &[String], limit: Duration) -> io::Result<NativeRun> {
+    let folder = tempfile::tempdir()?;
+    let program = folder.path().join("program");
+    let mut clang = Command::new("clang-19");
+    clang.args(["-O0", "-fwrapv", "-Wno-everything"]).args(flags).arg("-o").arg(&program).arg(file);
+    let compiled = clang.arg("-lm").output()?;
+    if !compiled.status.success() {
+        let said = String::from_utf8_lossy(&compiled.stderr);
+        let first = said.lines().find(|line| line.contains("error")).unwrap_or("no message");
+        return Err(io::Error::other(first.to_owned()));
+    }
+    let output = folder.path().join("output");
+    let mut command = Command::new(&program);
+    command.current_dir(folder.path()).stdin(Stdio::null()).stderr(Stdio::null());
+    command.stdout(File::create(&output)?);
+    let ended = run_limited(command, limit)?;
+    Ok(NativeRun { ended, output: std::fs::read(&output)? })
+}
+
+/// Runs a command, and ends it after `limit`.
+///
+/// # Errors
+/// Where it cannot be started.
+pub fn run_limited(mut command: Command, limit: Duration) -> io::Result<Ended> {
+    let mut child = command.spawn()?;
+    let start = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(ended(status));
+        }
+        if start.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(Ended::TimedOut);
+        }
+        sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
+
+fn ended(status: ExitStatus) -> Ended {
+    match status.code() {
+        Some(code) => Ended::Exited(code),
+        None => Ended::Killed(status.signal().unwrap_or(0)),
+    }
+}
+
+/// Lowers one file.
+///
+/// # Errors
+/// As [`lydian_frontend::load`].
+pub fn load(file: &Path, flags: &[String]) -> Result<Unit, FrontendError> {
+    let flags = CompileFlags::new(flags, file)?;
+    lydian_frontend::load(&LoadRequest::new(ParseRequest::new(file, flags)))
+}
+
+/// Runs a program's `main` in the interpreter, with its name alone as its arguments.
+///
+/// # Errors
+/// Where there is no `main` with a body.
+pub fn interpret_main(program: &Program, max_steps: u64) -> Result<Outcome, BadTest> {
+    let options = Options { max_steps, max_depth: 20_000, ..Options::default() };
+    interp::run(program, &main_call(program), &options, &mut Silent)
+}
+
+/// The call of `main` with one argument, the program's name, where it takes any.
+fn main_call(program: &Program) -> Test {
+    let mut test = Test {
+        function: "main".to_owned(),
+        objects: Vec::new(),
+        args: Vec::new(),
+        globals: Vec::new(),
+        externals: Vec::new(),
+    };
+    let Some(main) = program.function_named("main") else { return test };
+    let CType::Function { params, .. } = program.types.get(program.functions[main].ty) else {
+        return test;
+    };
+    for ty in params {
+        let CType::Pointer { pointee, .. } = program.types.get(*ty) else {
+            let size = program.types.size(*ty).unwrap_or(4) as usize;
+            let mut bytes = vec![0; size];
+            bytes[0] = 1;
+            test.args.push(Image { bytes, pointers: Vec::new() });
+            continue;
+        };
+        let vector = test.objects.len() as u32;
+        let pointer = |object| ImagePointer { offset: 0, target: PointerTarget::Object(object, 0) };
+        let image = |object| Image { bytes: vec![0; 8], pointers: vec![pointer(object)] };
+        test.args.push(image(vector));
+        let argument = match program.types.get(*pointee) {
+            CType::Pointer { pointee, .. } => *pointee,
+            _ => *pointee,
+        };
+        let mut list = image(vector + 1);
+        list.bytes.resize(16, 0);
+        let objects = [(*pointee, 2, list), (argument, 8, text("program"))];
+        for (ty, count, image) in objects {
+            let address = INPUT_REGION + 0x1000 * test.objects.len() as u64;
+            let name = format!("argument{}", test.objects.len());
+            let object = TestObject { name, address, ty, count, align: 8, image, read_only: false };
+            test.objects.push(object);
+        }
+    }
+    test
+}
+
+fn text(text: &str) -> Image {
+    Image { bytes: text.bytes().chain([0]).collect(), pointers: Vec::new() }
+}
