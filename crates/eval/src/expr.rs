@@ -3,12 +3,14 @@
 use lydian_ir::arith::Overflow;
 use lydian_ir::{
     BitField, CTypes, CastOp, CmpOp, Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId,
-    Type,
+    Type, UnOp,
 };
+use lydian_ir::expr::type_of;
 use lydian_smt::{Sort, Term, TermPool};
 
 use crate::arith;
-use crate::sort::constant;
+use crate::soft;
+use crate::sort::{constant, sort_of};
 use crate::traps::Traps;
 
 /// Where an expression's leaves get their values from.
@@ -37,6 +39,15 @@ pub trait Environment {
         addr: Term,
         volatile: bool,
         traps: &mut Traps,
+    ) -> Result<Term, Self::Stop>;
+    /// The type of a register.
+    fn local_type(&self, local: LocalId) -> Type;
+    /// The value of what terms do not model, named as a noun: any of the sort, or a stop.
+    fn unmodelled(
+        &mut self,
+        pool: &mut TermPool,
+        what: &str,
+        sort: Sort,
     ) -> Result<Term, Self::Stop>;
     /// Notes that the address `result` is `base + offset` in the program's eyes, which the term
     /// alone may no longer show.
@@ -96,23 +107,48 @@ impl<'a> Evaluation<'a> {
             }
             Expr::Unary(op, a) => {
                 let a = self.eval(pool, *a, env, traps)?;
+                if *op == UnOp::FNeg && matches!(pool.sort(a), Sort::BitVec(_)) {
+                    return Ok(soft::negated(pool, a));
+                }
                 Ok(arith::unary(pool, *op, a, self.overflow, traps))
             }
             Expr::Binary(op, a, b) => {
+                let soft = op.is_float().then(|| self.soft_float(*a, env)).flatten();
                 let a = self.eval(pool, *a, env, traps)?;
                 let b = self.eval(pool, *b, env, traps)?;
+                if let Some(ty) = soft {
+                    return match soft::binary(pool, *op, ty, a, b) {
+                        Some(result) => Ok(result),
+                        None => env.unmodelled(pool, soft::name(ty), sort_of(ty)),
+                    };
+                }
                 Ok(arith::binary(pool, *op, a, b, self.overflow, traps))
             }
             Expr::Cmp(op, a, b) => {
+                let soft = op.is_float().then(|| self.soft_float(*a, env)).flatten();
                 let a = self.eval(pool, *a, env, traps)?;
                 let b = self.eval(pool, *b, env, traps)?;
+                if let Some(ty) = soft {
+                    return match soft::compare(pool, *op, ty, a, b) {
+                        Some(result) => Ok(result),
+                        None => env.unmodelled(pool, soft::name(ty), Sort::Bool),
+                    };
+                }
                 if pool.sort(a) == Sort::BitVec(64) {
                     env.related(pool, [a, b], matches!(op, CmpOp::Eq | CmpOp::Ne));
                 }
                 Ok(arith::compare(pool, *op, a, b))
             }
             Expr::Cast(op, to, a) => {
-                let a = self.eval(pool, *a, env, traps)?;
+                let from = *a;
+                let a = self.eval(pool, from, env, traps)?;
+                if let Some(from) = self.soft_cast(*op, from, *to, env) {
+                    let named = if from.is_soft_float() { from } else { *to };
+                    return match soft::cast(pool, *op, from, *to, a, traps) {
+                        Some(result) => Ok(result),
+                        None => env.unmodelled(pool, soft::name(named), sort_of(*to)),
+                    };
+                }
                 if (*op, *to) == (CastOp::Bits, Type::Int(64)) {
                     env.as_number(pool, a);
                 }
@@ -142,6 +178,31 @@ impl<'a> Evaluation<'a> {
                 Ok(exact_quotient(pool, bytes, *size))
             }
         }
+    }
+
+    /// The type of an expression if it is a float that terms do not model.
+    fn soft_float<E: Environment>(&self, expr: ExprId, env: &E) -> Option<Type> {
+        let ty = type_of(self.exprs, expr, |local| env.local_type(local));
+        ty.is_soft_float().then_some(ty)
+    }
+
+    /// The operand's type of a conversion that terms do not model.
+    fn soft_cast<E: Environment>(
+        &self,
+        op: CastOp,
+        operand: ExprId,
+        to: Type,
+        env: &E,
+    ) -> Option<Type> {
+        let converts = matches!(
+            op,
+            CastOp::SToF | CastOp::UToF | CastOp::FToS | CastOp::FToU | CastOp::FToF
+        );
+        if !converts {
+            return None;
+        }
+        let from = type_of(self.exprs, operand, |local| env.local_type(local));
+        (from.is_soft_float() || to.is_soft_float()).then_some(from)
     }
 }
 

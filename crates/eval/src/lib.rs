@@ -12,6 +12,7 @@
 pub mod arith;
 pub mod expr;
 pub mod pred;
+mod soft;
 pub mod sort;
 pub mod traps;
 

@@ -1,10 +1,11 @@
 //! How machine values are represented as terms.
 //!
-//! `i1` is a Boolean, other integers and addresses are bit-vectors, floats are IEEE terms. In
+//! `i1` is a Boolean, other integers and addresses are bit-vectors, floats are IEEE terms. Floats
+//! that the terms do not model (`f16`, `bf16`, `f80`) are their bits. In
 //! memory every value is a bit-vector of whole bytes, least significant byte first.
 
 use lydian_ir::Type;
-use lydian_smt::{FloatSort, Sort, Term, TermPool};
+use lydian_smt::{FloatSort, Sort, Term, TermPool, Value, Wide};
 
 /// The sort of the terms that stand for values of a machine type.
 pub const fn sort_of(ty: Type) -> Sort {
@@ -12,17 +13,18 @@ pub const fn sort_of(ty: Type) -> Sort {
         Type::Int(1) => Sort::Bool,
         Type::Int(bits) => Sort::BitVec(bits as u32),
         Type::Ptr => Sort::BitVec(64),
+        Type::F16 | Type::BF16 | Type::F80 => Sort::BitVec(ty.bits()),
         Type::F32 => Sort::Float(FloatSort::F32),
         Type::F64 => Sort::Float(FloatSort::F64),
     }
 }
 
-/// The float sort of a machine type; `None` for integers and addresses.
+/// The float sort of a machine type; `None` for integers, addresses and floats that are their bits.
 pub const fn float_sort(ty: Type) -> Option<FloatSort> {
     match ty {
         Type::F32 => Some(FloatSort::F32),
         Type::F64 => Some(FloatSort::F64),
-        Type::Int(_) | Type::Ptr => None,
+        _ => None,
     }
 }
 
@@ -46,7 +48,20 @@ pub fn from_bytes(pool: &mut TermPool, ty: Type, bytes: Term) -> Term {
         }
         Type::F32 => pool.fp_from_bits(FloatSort::F32, bytes),
         Type::F64 => pool.fp_from_bits(FloatSort::F64, bytes),
-        Type::Int(_) | Type::Ptr => bytes,
+        _ => bytes,
+    }
+}
+
+/// The bits of a constant of any sort but arrays; `None` for other terms.
+pub(crate) fn bits_of(pool: &TermPool, value: Term) -> Option<u128> {
+    if let Some(bits) = pool.as_float_bits(value) {
+        return Some(u128::from(bits));
+    }
+    match pool.is_const(value)? {
+        Value::Bool(truth) => Some(u128::from(truth)),
+        Value::Bits { value, .. } => Some(u128::from(value)),
+        Value::Wide { value, .. } => Some(value.low_u128()),
+        _ => None,
     }
 }
 
@@ -56,12 +71,6 @@ pub fn constant(pool: &mut TermPool, ty: Type, bits: u128) -> Term {
         Type::Int(1) => pool.bool(bits & 1 == 1),
         Type::F32 => pool.fp_const(FloatSort::F32, bits as u64),
         Type::F64 => pool.fp_const(FloatSort::F64, bits as u64),
-        Type::Int(width) if width > 64 => {
-            let (high, low) = (pool.bv(64, (bits >> 64) as u64), pool.bv(64, bits as u64));
-            let whole = pool.concat(high, low);
-            if width == 128 { whole } else { pool.extract(u32::from(width) - 1, 0, whole) }
-        }
-        Type::Int(width) => pool.bv(u32::from(width), bits as u64),
-        Type::Ptr => pool.bv(64, bits as u64),
+        _ => pool.bv_wide(ty.bits(), Wide::from_u128(bits)),
     }
 }

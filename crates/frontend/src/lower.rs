@@ -29,6 +29,7 @@ mod effects;
 mod facts;
 mod function;
 mod globals;
+mod half;
 mod init;
 mod jump;
 mod marks;

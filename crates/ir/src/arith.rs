@@ -2,10 +2,15 @@
 //! symbolic evaluator is tested against.
 //!
 //! Values are `u128`s that hold the bits of their type, zero above its width. Every function takes
-//! such values and gives such values. Floats are computed by Rust's `f32` and `f64`, which round to
-//! nearest, ties to even. The result of a float operation that is not a number is always the
+//! such values and gives such values. Floats are computed by Rust's `f32` and `f64` and, in the x87's
+//! extended format, by `rustc_apfloat`; all round to nearest, ties to even. The 16-bit formats
+//! compute as `f32` and round once more, which for the four operators gives the same as rounding
+//! once (`f32` has more than twice their digits). The result of a float operation that is not a number is always the
 //! positive quiet NaN ([`NAN32`], [`NAN64`]): processors differ in sign and payload, and terms have
 //! only one NaN. `fneg` flips the sign bit, also of a NaN, as processors do.
+
+use rustc_apfloat::ieee::{BFloat, Double, Half, Single, X87DoubleExtended};
+use rustc_apfloat::{Float, FloatConvert, Round, Status};
 
 use crate::expr::{BinOp, BitField, CastOp, CmpOp, Type, UnOp};
 use crate::stmt::TrapKind;
@@ -25,6 +30,15 @@ pub const NAN32: u32 = 0x7fc0_0000;
 
 /// The pattern of every NaN that a binary64 operation gives.
 pub const NAN64: u64 = 0x7ff8_0000_0000_0000;
+
+/// The pattern of every NaN that a binary16 operation gives.
+pub const NAN16: u16 = 0x7e00;
+
+/// The pattern of every NaN that a bfloat16 operation gives.
+pub const NAN_BF16: u16 = 0x7fc0;
+
+/// The pattern of every NaN that an operation in the x87's extended format gives.
+pub const NAN80: u128 = 0x7fff_c000_0000_0000_0000;
 
 /// Ones in the low `bits` bits.
 pub const fn mask(bits: u32) -> u128 {
@@ -167,7 +181,98 @@ fn shift(op: BinOp, ty: Type, a: u128, b: u128, overflow: Overflow) -> Result<u1
     }
 }
 
+/// A float of any type in the x87's extended format, which has them all exactly.
+pub fn extended(ty: Type, bits: u128) -> X87DoubleExtended {
+    let mut loses = false;
+    match ty {
+        Type::F16 => Half::from_bits(bits).convert(&mut loses).value,
+        Type::BF16 => BFloat::from_bits(bits).convert(&mut loses).value,
+        Type::F32 => Single::from_bits(bits).convert(&mut loses).value,
+        Type::F64 => Double::from_bits(bits).convert(&mut loses).value,
+        _ => X87DoubleExtended::from_bits(bits),
+    }
+}
+
+/// The pattern of a float type that is nearest to a number in the x87's extended format, with the
+/// type's one NaN.
+pub fn rounded(ty: Type, value: X87DoubleExtended) -> u128 {
+    let mut loses = false;
+    if value.is_nan() {
+        return nan(ty);
+    }
+    match ty {
+        Type::F16 => FloatConvert::<Half>::convert(value, &mut loses).value.to_bits(),
+        Type::BF16 => FloatConvert::<BFloat>::convert(value, &mut loses).value.to_bits(),
+        Type::F32 => FloatConvert::<Single>::convert(value, &mut loses).value.to_bits(),
+        Type::F64 => FloatConvert::<Double>::convert(value, &mut loses).value.to_bits(),
+        _ => value.to_bits(),
+    }
+}
+
+/// The pattern of every NaN that an operation on a float type gives; 0 for other types.
+pub const fn nan(ty: Type) -> u128 {
+    match ty {
+        Type::F16 => NAN16 as u128,
+        Type::BF16 => NAN_BF16 as u128,
+        Type::F32 => NAN32 as u128,
+        Type::F64 => NAN64 as u128,
+        Type::F80 => NAN80,
+        Type::Int(_) | Type::Ptr => 0,
+    }
+}
+
+/// A number as a float of a type, rounded to nearest; 0 for other types.
+pub fn float_bits(ty: Type, value: f64) -> u128 {
+    match ty {
+        Type::F32 => f32_bits(value as f32),
+        Type::F64 => f64_bits(value),
+        Type::Int(_) | Type::Ptr => 0,
+        _ => rounded(ty, extended(Type::F64, u128::from(value.to_bits()))),
+    }
+}
+
+/// The nearest binary64 to a float of a type.
+pub fn to_f64(ty: Type, bits: u128) -> f64 {
+    match ty {
+        Type::F32 => f64::from(f32_of(bits)),
+        Type::F64 => f64_of(bits),
+        _ => f64_of(rounded(Type::F64, extended(ty, bits))),
+    }
+}
+
+/// Reads a decimal number as a float of a type, correctly rounded; `None` for what is no number.
+pub fn parse_float(ty: Type, text: &str) -> Option<u128> {
+    match ty {
+        Type::F32 => text.parse::<f32>().ok().map(f32_bits),
+        Type::F64 => text.parse::<f64>().ok().map(f64_bits),
+        Type::F16 => text.parse::<Half>().ok().map(Float::to_bits),
+        Type::BF16 => text.parse::<BFloat>().ok().map(Float::to_bits),
+        Type::F80 => text.parse::<X87DoubleExtended>().ok().map(Float::to_bits),
+        Type::Int(_) | Type::Ptr => None,
+    }
+}
+
+/// Whether a float is zero, of either sign.
+pub fn is_float_zero(ty: Type, bits: u128) -> bool {
+    bits & mask(ty.bits() - 1) == 0
+}
+
 fn float(op: BinOp, ty: Type, a: u128, b: u128) -> u128 {
+    if ty == Type::F80 {
+        let (x, y) = (extended(ty, a), extended(ty, b));
+        let result = match op {
+            BinOp::FAdd => x + y,
+            BinOp::FSub => x - y,
+            BinOp::FMul => x * y,
+            _ => x / y,
+        };
+        return rounded(ty, result.value);
+    }
+    if matches!(ty, Type::F16 | Type::BF16) {
+        let wide = |value| rounded(Type::F32, extended(ty, value));
+        let result = float(op, Type::F32, wide(a), wide(b));
+        return rounded(ty, extended(Type::F32, result));
+    }
     if ty == Type::F32 {
         let (x, y) = (f32_of(a), f32_of(b));
         f32_bits(match op {
@@ -189,9 +294,12 @@ fn float(op: BinOp, ty: Type, a: u128, b: u128) -> u128 {
 
 /// `a op b` for operands of type `ty`.
 pub fn compare(op: CmpOp, ty: Type, a: u128, b: u128) -> bool {
+    if ty == Type::F80 {
+        return compare_extended(op, extended(ty, a), extended(ty, b));
+    }
     let s = |value| signed(ty.bits(), value);
-    // A binary32 is exactly a binary64.
-    let f = |value| if ty == Type::F32 { f64::from(f32_of(value)) } else { f64_of(value) };
+    // Every narrower float is exactly a binary64.
+    let f = |value| to_f64(ty, value);
     match op {
         CmpOp::Eq => a == b,
         CmpOp::Ne => a != b,
@@ -212,12 +320,31 @@ pub fn compare(op: CmpOp, ty: Type, a: u128, b: u128) -> bool {
     }
 }
 
+fn compare_extended(op: CmpOp, a: X87DoubleExtended, b: X87DoubleExtended) -> bool {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let order = a.partial_cmp(&b);
+    match op {
+        CmpOp::FEq => order == Some(Equal),
+        CmpOp::FNe => order != Some(Equal),
+        CmpOp::FLt => order == Some(Less),
+        CmpOp::FLe => matches!(order, Some(Less | Equal)),
+        CmpOp::FGt => order == Some(Greater),
+        CmpOp::FGe => matches!(order, Some(Greater | Equal)),
+        CmpOp::Eq => a.to_bits() == b.to_bits(),
+        CmpOp::Ne => a.to_bits() != b.to_bits(),
+        _ => false,
+    }
+}
+
 /// `a`, of type `from`, converted to type `to`.
 ///
 /// # Errors
 /// [`TrapKind::FloatToInt`] where a float's integer part does not fit the integer type.
 pub fn cast(op: CastOp, from: Type, to: Type, a: u128) -> Result<u128, TrapKind> {
-    let number = |value| if from == Type::F32 { f64::from(f32_of(value)) } else { f64_of(value) };
+    if from.is_soft_float() || to.is_soft_float() {
+        return cast_soft(op, from, to, a);
+    }
+    let number = |value| to_f64(from, value);
     Ok(match op {
         CastOp::Trunc | CastOp::ZExt | CastOp::Bits => truncate(to, a),
         CastOp::SExt => truncate(to, signed(from.bits(), a) as u128),
@@ -232,6 +359,41 @@ pub fn cast(op: CastOp, from: Type, to: Type, a: u128) -> Result<u128, TrapKind>
         CastOp::FToF if to == Type::F32 => f32_bits(number(a) as f32),
         CastOp::FToF => f64_bits(number(a)),
     })
+}
+
+/// Conversions from and to the formats that Rust has not.
+fn cast_soft(op: CastOp, from: Type, to: Type, a: u128) -> Result<u128, TrapKind> {
+    Ok(match op {
+        CastOp::SToF | CastOp::UToF if to != Type::F80 => {
+            // Compilers go over `float` here.
+            let single = cast(op, from, Type::F32, a)?;
+            rounded(to, extended(Type::F32, single))
+        }
+        CastOp::SToF => X87DoubleExtended::from_i128(signed(from.bits(), a)).value.to_bits(),
+        CastOp::UToF => X87DoubleExtended::from_u128(a).value.to_bits(),
+        CastOp::FToS | CastOp::FToU => extended_to_int(extended(from, a), to, op == CastOp::FToS)?,
+        CastOp::FToF => rounded(to, extended(from, a)),
+        CastOp::Trunc | CastOp::ZExt | CastOp::SExt | CastOp::Bits => truncate(to, a),
+    })
+}
+
+fn extended_to_int(
+    value: X87DoubleExtended,
+    to: Type,
+    is_signed: bool,
+) -> Result<u128, TrapKind> {
+    let (mut exact, width) = (false, to.bits() as usize);
+    let (status, bits) = if is_signed {
+        let result = value.to_i128_r(width, Round::TowardZero, &mut exact);
+        (result.status, result.value as u128)
+    } else {
+        let result = value.to_u128_r(width, Round::TowardZero, &mut exact);
+        (result.status, result.value)
+    };
+    if status.contains(Status::INVALID_OP) {
+        return Err(TrapKind::FloatToInt);
+    }
+    Ok(truncate(to, bits))
 }
 
 fn float_to_int(value: f64, to: Type, is_signed: bool) -> Result<u128, TrapKind> {
@@ -348,6 +510,44 @@ mod tests {
         assert_eq!(to(-1.0, CastOp::FToU, I8), Err(TrapKind::FloatToInt));
         assert_eq!(to(f64::NAN, CastOp::FToS, I32), Err(TrapKind::FloatToInt));
         assert_eq!(to(2f64.powi(100), CastOp::FToU, I128), Ok(1 << 100));
+    }
+
+    #[test]
+    fn a_long_double_has_64_digits_and_rounds_to_even() {
+        let of = |text| parse_float(Type::F80, text).unwrap();
+        let add = |a, b| wrap(BinOp::FAdd, Type::F80, a, b).unwrap();
+        assert_eq!(of("1.0"), 0x3fff_8000_0000_0000_0000);
+        let (big, half) = (of("18446744073709551616"), of("0.5"));
+        assert_eq!(add(big, half), big);
+        assert_eq!(add(of("9223372036854775808"), half), of("9223372036854775808.5"));
+        assert_eq!(wrap(BinOp::FDiv, Type::F80, of("1"), of("3")), Ok(0x3ffd_aaaa_aaaa_aaaa_aaab));
+        assert_eq!(wrap(BinOp::FDiv, Type::F80, 0, 0), Ok(NAN80));
+        assert!(compare(CmpOp::FLt, Type::F80, of("-1"), half));
+        assert!(!compare(CmpOp::FEq, Type::F80, NAN80, NAN80));
+    }
+
+    #[test]
+    fn conversions_of_a_long_double_round_once_and_trap_beyond_the_integer() {
+        let of = |text| parse_float(Type::F80, text).unwrap();
+        let all = u128::from(u64::MAX);
+        assert_eq!(cast(CastOp::UToF, Type::Int(64), Type::F80, all), Ok(of("18446744073709551615")));
+        assert_eq!(cast(CastOp::FToU, Type::F80, Type::Int(64), of("18446744073709551615")), Ok(all));
+        let beyond = cast(CastOp::FToU, Type::F80, Type::Int(64), of("18446744073709551616"));
+        assert_eq!(beyond, Err(TrapKind::FloatToInt));
+        assert_eq!(cast(CastOp::FToS, Type::F80, I32, of("-2147483648.9")), Ok(1 << 31));
+        assert_eq!(cast(CastOp::FToU, Type::F80, I32, of("-0.9")), Ok(0));
+        let tenth = cast(CastOp::FToF, Type::F80, Type::F64, of("0.1"));
+        assert_eq!(tenth, Ok(u128::from(0.1f64.to_bits())));
+    }
+
+    #[test]
+    fn half_precision_rounds_and_overflows_where_its_format_does() {
+        let of = |text| parse_float(Type::F16, text).unwrap();
+        assert_eq!(of("1"), 0x3c00);
+        assert_eq!(wrap(BinOp::FAdd, Type::F16, of("2048"), of("1")), Ok(of("2048")));
+        assert_eq!(wrap(BinOp::FMul, Type::F16, of("256"), of("256")), Ok(0x7c00));
+        assert_eq!(cast(CastOp::FToF, Type::F32, Type::BF16, 0x3f80_8000), Ok(0x3f80));
+        assert_eq!(cast(CastOp::FToF, Type::F32, Type::BF16, 0x3f81_8000), Ok(0x3f82));
     }
 
     #[test]

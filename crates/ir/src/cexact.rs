@@ -20,7 +20,7 @@
 //!
 //! # What a text's C type is
 //! An integer of N bits is an unsigned one of N bits (`lydian_u8` ... `lydian_u128`), `i1` an `int`
-//! that is 0 or 1, an address a `char *`, floats are `float` and `double`. So the text of `e != e'`
+//! that is 0 or 1, an address a `char *`, floats are `float`, `double` and `long double`. So the text of `e != e'`
 //! for a mutant is just the text of the IR's comparison.
 //!
 //! # How memory is read
@@ -85,6 +85,9 @@ pub enum Unspeakable {
     /// An expression that breaks the verifier's rules.
     #[error("expression {0} is not well formed")]
     IllFormed(ExprId),
+    /// A value of a 16-bit float type, which not every compiler has.
+    #[error("expression {0} is of a 16-bit float type")]
+    HalfFloat(ExprId),
     /// An expression nested too deep for C compilers.
     #[error("the expression is nested too deep")]
     TooDeep,
@@ -109,8 +112,11 @@ pub const fn c_type(ty: Type) -> &'static str {
         Type::Int(32) => "lydian_u32",
         Type::Int(64) => "lydian_u64",
         Type::Int(_) => "lydian_u128",
+        Type::F16 => "_Float16",
+        Type::BF16 => "__bf16",
         Type::F32 => "float",
         Type::F64 => "double",
+        Type::F80 => "long double",
         Type::Ptr => "char *",
     }
 }
@@ -134,8 +140,11 @@ const fn suffix(ty: Type) -> &'static str {
         Type::Int(32) => "32",
         Type::Int(64) => "64",
         Type::Int(_) => "128",
+        Type::F16 => "f16",
+        Type::BF16 => "bf16",
         Type::F32 => "f32",
         Type::F64 => "f64",
+        Type::F80 => "f80",
         Type::Ptr => "ptr",
     }
 }
@@ -175,6 +184,9 @@ impl<'a> ExactC<'a> {
     fn value_of(&self, id: ExprId, depth: u32) -> Result<String, Unspeakable> {
         if depth > MAX_DEPTH {
             return Err(Unspeakable::TooDeep);
+        }
+        if matches!(self.types[id], Type::F16 | Type::BF16) {
+            return Err(Unspeakable::HalfFloat(id));
         }
         let next = depth + 1;
         match self.arena.get(id).ok_or(Unspeakable::IllFormed(id))? {
@@ -273,7 +285,7 @@ impl<'a> ExactC<'a> {
         match ty {
             // A temporary: a test's value.
             Type::Int(1) => format!("(({name}) != 0)"),
-            Type::F32 | Type::F64 => format!("({name})"),
+            _ if ty.is_float() => format!("({name})"),
             _ => format!("(({})({name}))", c_type(ty)),
         }
     }
@@ -434,8 +446,9 @@ impl<'a> ExactC<'a> {
             CastOp::FToS | CastOp::FToU => match self.guards(id) {
                 Some(guard) => {
                     let sign = if op == CastOp::FToS { "s" } else { "u" };
+                    let wide = if from == Type::F80 { "x" } else { "" };
                     let n = suffix(to);
-                    format!("lydian_fto{sign}{n}({a}, &{})", guard.poison)
+                    format!("lydian_fto{sign}{wide}{n}({a}, &{})", guard.poison)
                 }
                 None if op == CastOp::FToS => format!("(({u})({s}){a})"),
                 None => format!("(({u}){a})"),
@@ -458,7 +471,12 @@ impl<'a> ExactC<'a> {
 }
 
 const fn bits_type(ty: Type) -> &'static str {
-    if matches!(ty, Type::F32) { "lydian_u32" } else { "lydian_u64" }
+    match ty {
+        Type::F16 | Type::BF16 => "lydian_u16",
+        Type::F32 => "lydian_u32",
+        Type::F80 => "lydian_u128",
+        _ => "lydian_u64",
+    }
 }
 
 /// An operand that C will not promote to `int`, whose signed arithmetic could overflow.
@@ -487,7 +505,7 @@ fn compare(op: CmpOp, ty: Type, a: &str, b: &str) -> String {
     let symbol = op.c_symbol();
     let signed = matches!(op, CmpOp::LtS | CmpOp::LeS | CmpOp::GtS | CmpOp::GeS);
     match ty {
-        Type::F32 | Type::F64 if !op.is_float() => {
+        _ if ty.is_float() && !op.is_float() => {
             let n = suffix(ty);
             let bits = |text| format!("lydian_bits_of_{n}({text})");
             format!("({} {symbol} {})", bits(a), bits(b))
@@ -512,6 +530,11 @@ fn constant(ty: Type, bits: u128) -> String {
         Type::Ptr => format!("((char *){bits}ul)"),
         Type::F32 => format!("lydian_f32_of_bits({bits}u)"),
         Type::F64 => format!("lydian_f64_of_bits({bits}ul)"),
+        Type::F16 | Type::BF16 => format!("lydian_{}_of_bits({bits}u)", suffix(ty)),
+        Type::F80 => {
+            let (high, low) = ((bits >> 64) as u64, bits as u64);
+            format!("lydian_f80_of_bits(((lydian_u128){high}ul << 64) | {low}ul)")
+        }
     }
 }
 

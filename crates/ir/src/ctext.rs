@@ -299,8 +299,8 @@ impl<'a> UserC<'a> {
                 let suits = a.shape.promoted() == shape || a.shape.is_narrower(shape);
                 if suits { a } else { cast_to(shape, a) }
             }
-            CastOp::FToF if to == Type::F64 => a,
-            CastOp::FToF => cast_to(Shape::Float { bits: 32 }, a),
+            CastOp::FToF if to == Type::F64 && from != Type::F80 => a,
+            CastOp::FToF => cast_to(Shape::Float { bits: to.bits() }, a),
             CastOp::FToS => cast_to(Shape::int(to, true), a),
             CastOp::Trunc if to == Type::BOOL => {
                 let one = constant(from, 1, Reading::Signed).text;
@@ -314,7 +314,7 @@ impl<'a> UserC<'a> {
             CastOp::Bits => {
                 let text = Text::primary(format!("bits({})", a.text.text));
                 let shape = match to {
-                    Type::F32 | Type::F64 => Shape::Float { bits: to.bits() },
+                    _ if to.is_float() => Shape::Float { bits: to.bits() },
                     _ => Shape::int(to, false),
                 };
                 Val { text, shape }
@@ -383,6 +383,12 @@ fn constant(ty: Type, bits: u128, reading: Reading) -> Val {
         Type::F64 => {
             let text = float(arith::f64_of(bits), format!("{:?}", arith::f64_of(bits)));
             Val { text: Text::number(text), shape: Shape::Float { bits: 64 } }
+        }
+        Type::F16 | Type::BF16 | Type::F80 => {
+            let value = arith::to_f64(ty, bits);
+            let suffix = if ty == Type::F80 { "L" } else { "f" };
+            let text = float(value, format!("{value:?}{suffix}"));
+            Val { text: Text::number(text), shape: Shape::Float { bits: ty.bits() } }
         }
         Type::Int(width) => integer(u32::from(width), bits, reading),
     }

@@ -67,7 +67,25 @@ pub enum CType {
     Float,
     /// `double`.
     Double,
-    /// `long double`, `_Float16`, `_Complex`, vectors: known by name and size, not computed with.
+    /// `_Float16`.
+    Float16,
+    /// `__bf16`.
+    BFloat16,
+    /// `long double` in the x87's format: 10 bytes of value and padding.
+    LongDouble,
+    /// `_Complex`: the real part, then the imaginary one.
+    Complex {
+        /// Type of both, a float or (in GNU C) an integer.
+        element: CTypeId,
+    },
+    /// A vector of numbers (`vector_size`, `ext_vector_type`).
+    Vector {
+        /// Type of an element.
+        element: CTypeId,
+        /// How many.
+        length: u64,
+    },
+    /// `__float128` and `_BitInt`: known by name and size, not computed with.
     Opaque {
         /// As C spells it.
         name: String,
@@ -141,6 +159,28 @@ pub struct CTypes {
     ids: IndexMap<CType, CTypeId>,
     /// Structs and unions.
     pub records: Arena<RecordId, Record>,
+    /// What the sizes depend on.
+    pub target: Target,
+}
+
+/// The targets that programs are lowered for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Target {
+    /// x86-64.
+    #[default]
+    X86_64,
+    /// 32-bit x86 (`-m32`): a pointer takes 4 bytes, and no scalar is aligned to more.
+    I386,
+}
+
+impl Target {
+    /// Bytes of a pointer in memory.
+    pub const fn pointer_bytes(self) -> u64 {
+        match self {
+            Self::X86_64 => 8,
+            Self::I386 => 4,
+        }
+    }
 }
 
 /// What is stored of a [`CTypes`]; the index follows from it.
@@ -148,12 +188,13 @@ pub struct CTypes {
 struct StoredTypes {
     types: Arena<CTypeId, CType>,
     records: Arena<RecordId, Record>,
+    target: Target,
 }
 
 impl From<StoredTypes> for CTypes {
     fn from(stored: StoredTypes) -> Self {
         let ids = stored.types.iter().map(|(id, ty)| (ty.clone(), id)).collect();
-        Self { types: stored.types, ids, records: stored.records }
+        Self { types: stored.types, ids, records: stored.records, target: stored.target }
     }
 }
 
@@ -188,7 +229,9 @@ impl CTypes {
         match ty {
             CType::Enum { underlying: part, .. }
             | CType::Pointer { pointee: part, .. }
-            | CType::Array { element: part, .. } => vec![*part],
+            | CType::Array { element: part, .. }
+            | CType::Complex { element: part }
+            | CType::Vector { element: part, .. } => vec![*part],
             CType::Function { result, params, .. } => {
                 std::iter::once(*result).chain(params.iter().copied()).collect()
             }
@@ -218,8 +261,18 @@ impl CTypes {
             CType::Void | CType::Function { .. } => None,
             CType::Int { bits, .. } => Some(u64::from(*bits).div_ceil(8)),
             CType::Enum { underlying, .. } => self.size(*underlying),
+            CType::Float16 | CType::BFloat16 => Some(2),
             CType::Float => Some(4),
-            CType::Double | CType::Pointer { .. } => Some(8),
+            CType::Double => Some(8),
+            CType::LongDouble => Some(match self.target {
+                Target::X86_64 => 16,
+                Target::I386 => 12,
+            }),
+            CType::Pointer { .. } => Some(self.target.pointer_bytes()),
+            CType::Complex { element } => self.size(*element)?.checked_mul(2),
+            CType::Vector { element, length } => {
+                self.size(*element)?.checked_mul(*length)?.checked_next_power_of_two()
+            }
             CType::Opaque { size, .. } => Some(*size),
             CType::Array { element, length } => self.size(*element)?.checked_mul((*length)?),
             CType::Record(record) => self.records[*record].size,
@@ -229,12 +282,19 @@ impl CTypes {
     /// Alignment in bytes; 1 where C gives none.
     pub fn align(&self, id: CTypeId) -> u64 {
         match self.get(id) {
-            CType::Array { element, .. } => self.align(*element),
+            CType::Array { element, .. } | CType::Complex { element } => self.align(*element),
+            CType::Vector { .. } => self.size(id).unwrap_or(1).max(1),
             CType::Enum { underlying, .. } => self.align(*underlying),
             CType::Opaque { align, .. } => *align,
             CType::Record(record) => self.records[*record].align.max(1),
             CType::Void | CType::Function { .. } => 1,
-            _ => self.size(id).unwrap_or(1).max(1),
+            _ => {
+                let natural = self.size(id).unwrap_or(1).max(1);
+                match self.target {
+                    Target::X86_64 => natural,
+                    Target::I386 => natural.min(4),
+                }
+            }
         }
     }
 
@@ -269,13 +329,25 @@ impl CTypes {
             && params.iter().zip(called_params).all(|(a, b)| same(a, b))
     }
 
+    /// Whether values of the type are kept in memory and passed by its address: structs, unions,
+    /// arrays, complex numbers and vectors.
+    pub fn is_aggregate(&self, id: CTypeId) -> bool {
+        matches!(
+            self.get(id),
+            CType::Record(_) | CType::Array { .. } | CType::Complex { .. } | CType::Vector { .. }
+        )
+    }
+
     /// The machine type of a scalar; `None` for everything else. `_Bool` is an 8-bit integer.
     pub fn scalar(&self, id: CTypeId) -> Option<Type> {
         match self.get(id) {
             CType::Int { bits, .. } => Some(Type::Int(*bits)),
             CType::Enum { underlying, .. } => self.scalar(*underlying),
+            CType::Float16 => Some(Type::F16),
+            CType::BFloat16 => Some(Type::BF16),
             CType::Float => Some(Type::F32),
             CType::Double => Some(Type::F64),
+            CType::LongDouble => Some(Type::F80),
             CType::Pointer { .. } => Some(Type::Ptr),
             _ => None,
         }
@@ -313,8 +385,21 @@ impl CTypes {
                 self.spell(*underlying, declarator)
             }
             CType::Enum { name, .. } | CType::Opaque { name, .. } => join(name),
+            CType::Float16 => join("_Float16"),
+            CType::BFloat16 => join("__bf16"),
             CType::Float => join("float"),
             CType::Double => join("double"),
+            CType::LongDouble => join("long double"),
+            CType::Complex { element } => self.spell(*element, &join("_Complex")),
+            CType::Vector { element, length } => {
+                let bytes = self.size(*element).unwrap_or(1) * length;
+                // GNU's attribute only knows powers of two.
+                let attribute = match length.is_power_of_two() {
+                    true => format!("__attribute__((vector_size({bytes})))"),
+                    false => format!("__attribute__((ext_vector_type({length})))"),
+                };
+                self.spell(*element, &join(&attribute))
+            }
             CType::Pointer { pointee, to_const } => {
                 let wraps =
                     matches!(self.get(*pointee), CType::Array { .. } | CType::Function { .. });

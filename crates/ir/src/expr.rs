@@ -26,11 +26,18 @@ pub type ExprArena = Arena<ExprId, Expr>;
 pub enum Type {
     /// An integer of 1, 8, 16, 32, 64 or 128 bits. One bit is what a comparison gives.
     Int(u8),
+    /// IEEE binary16, C's `_Float16`.
+    F16,
+    /// The upper half of a binary32, C's `__bf16`.
+    BF16,
     /// IEEE binary32.
     F32,
     /// IEEE binary64.
     F64,
-    /// An address.
+    /// The x87's extended format of 80 bits, C's `long double` on x86.
+    F80,
+    /// An address. On a 32-bit target the upper half is zero, and in memory it takes 4 bytes:
+    /// there it is read and written as an integer.
     Ptr,
 }
 
@@ -42,19 +49,26 @@ impl Type {
     pub const fn bits(self) -> u32 {
         match self {
             Self::Int(bits) => bits as u32,
+            Self::F16 | Self::BF16 => 16,
             Self::F32 => 32,
             Self::F64 | Self::Ptr => 64,
+            Self::F80 => 80,
         }
     }
 
-    /// Size in memory in bytes.
+    /// How many bytes of memory hold the value: 10 for an [`Type::F80`], whose C type takes more.
     pub const fn bytes(self) -> u64 {
         self.bits().div_ceil(8) as u64
     }
 
     /// Whether it is a float.
     pub const fn is_float(self) -> bool {
-        matches!(self, Self::F32 | Self::F64)
+        matches!(self, Self::F16 | Self::BF16 | Self::F32 | Self::F64 | Self::F80)
+    }
+
+    /// Whether it is a float that solvers' terms do not model: they have it as its bits.
+    pub const fn is_soft_float(self) -> bool {
+        matches!(self, Self::F16 | Self::BF16 | Self::F80)
     }
 }
 
@@ -62,8 +76,11 @@ impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int(bits) => write!(f, "i{bits}"),
+            Self::F16 => f.write_str("f16"),
+            Self::BF16 => f.write_str("bf16"),
             Self::F32 => f.write_str("f32"),
             Self::F64 => f.write_str("f64"),
+            Self::F80 => f.write_str("f80"),
             Self::Ptr => f.write_str("ptr"),
         }
     }
@@ -318,6 +335,11 @@ impl BinOp {
         (Self::FMul, "fmul"),
         (Self::FDiv, "fdiv"),
     ];
+
+    /// Whether it computes on floats.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::FAdd | Self::FSub | Self::FMul | Self::FDiv)
+    }
 
     /// Whether some operands make it trap even while signed overflow wraps.
     pub const fn may_trap(self) -> bool {

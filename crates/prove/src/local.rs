@@ -230,6 +230,22 @@ impl Environment for Reads<'_, '_> {
         }
         Ok(self.symbols.get(pool, SymbolName::Load(self.state, ty, addr), sort_of(ty)))
     }
+
+    fn local_type(&self, local: LocalId) -> Type {
+        match self.symbols.body.locals[local].storage {
+            Storage::Register(ty) => ty,
+            Storage::Memory { .. } => Type::Ptr,
+        }
+    }
+
+    fn unmodelled(
+        &mut self,
+        pool: &mut TermPool,
+        what: &str,
+        sort: Sort,
+    ) -> Result<Term, Infallible> {
+        Ok(pool.fresh_var(what, sort))
+    }
 }
 
 /// The event of a site that has a state and nothing else.

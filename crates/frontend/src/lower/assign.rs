@@ -180,16 +180,21 @@ impl FunctionLowering<'_, '_> {
     ) -> Lowering<Option<ExprId>> {
         let span = self.unit.exprs[e].span;
         let later = self.effects_of(target);
+        let mut compute = self.scalar(compute.ty, span)?;
+        let mut result = self.scalar(result.ty, span)?;
+        let mut operand_type = self.scalar(self.unit.exprs[value].ty.ty, span)?;
+        let excess = matches!(result.ty, Type::F16 | Type::BF16);
+        if excess {
+            (compute, result, operand_type) = (Scalar::SINGLE, Scalar::SINGLE, Scalar::SINGLE);
+        }
         let (operand, frame) = self.framed(|l| {
+            if excess {
+                return l.excess_operand(value, &later);
+            }
             let (operand, frame) = l.framed(|l| l.rvalue(value))?;
             l.settle(operand, value, frame, &later)
         })?;
-        let update = Update {
-            op,
-            operand: (operand, self.scalar(self.unit.exprs[value].ty.ty, span)?),
-            compute: self.scalar(compute.ty, span)?,
-            result: self.scalar(result.ty, span)?,
-        };
+        let update = Update { op, operand: (operand, operand_type), compute, result };
         self.update(e, target, update, frame, want, false)
     }
 
@@ -204,13 +209,13 @@ impl FunctionLowering<'_, '_> {
         let old = self.scalar(expr.ty.ty, expr.span)?;
         let compute = match old.ty {
             Type::Int(bits) if bits < 32 => Scalar::INT,
+            Type::F16 | Type::BF16 => Scalar::SINGLE,
             _ => old,
         };
         let one = match old.ty {
-            Type::F32 => self.constant(Type::F32, i128::from(1f32.to_bits())),
-            Type::F64 => self.constant(Type::F64, i128::from(1f64.to_bits())),
             Type::Ptr => self.constant(Type::Int(64), 1),
             Type::Int(_) => self.constant(compute.ty, 1),
+            _ => self.expr(Expr::Const(compute.ty, lydian_ir::arith::float_bits(compute.ty, 1.0))),
         };
         let one_type = if old.ty == Type::Ptr { Scalar::INDEX } else { compute };
         let op_of = |op| match op {

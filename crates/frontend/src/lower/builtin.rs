@@ -1,8 +1,9 @@
 //! Builtin functions of the compiler: those with a meaning in the IR, those that are a library
 //! function under another name, and the rest, which are not supported.
 
+use lydian_ir::arith::{self, Overflow};
 use lydian_ir::{
-    BinOp, CTypeId, CastOp, CmpOp, Expr, ExprId, FuncId, IntKind, Stmt, TrapKind, Type,
+    BinOp, CTypeId, CastOp, CmpOp, Expr, ExprId, FuncId, IntKind, Stmt, TrapKind, Type, UnOp,
 };
 
 use super::atomic::AtomicOp;
@@ -292,7 +293,7 @@ impl Builtin {
             "isinf_sign" => Self::Float(FloatTest::InfinitySign),
             "isnormal" => Self::Float(FloatTest::IsNormal),
             "isfinite" | "finite" => Self::Float(FloatTest::IsFinite),
-            "signbit" | "signbitf" => Self::Float(FloatTest::SignBit),
+            "signbit" | "signbitf" | "signbitl" => Self::Float(FloatTest::SignBit),
             "isgreater" => Self::Float(FloatTest::Compare(CmpOp::FGt)),
             "isgreaterequal" => Self::Float(FloatTest::Compare(CmpOp::FGe)),
             "isless" => Self::Float(FloatTest::Compare(CmpOp::FLt)),
@@ -839,6 +840,11 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.expr(Expr::Binary(BinOp::Or, a, b))
             }
             FloatTest::SignBit => {
+                // No integer is as wide as the x87's format; conversions keep the sign.
+                let (ty, x) = match ty {
+                    Type::F80 => (Type::F64, self.cast(CastOp::FToF, Type::F64, x)),
+                    _ => (ty, x),
+                };
                 let word = Type::Int(ty.bits() as u8);
                 let bits = self.cast(CastOp::Bits, word, x);
                 let zero = self.zero(word);
@@ -862,10 +868,17 @@ impl<'a> FunctionLowering<'_, 'a> {
         [single, double]: [f64; 2],
     ) -> (ExprId, ExprId) {
         let ty = self.body.type_of(x);
-        let pattern = |sign: f64| match ty {
-            Type::F32 => u128::from((single as f32 * sign as f32).to_bits()),
-            _ => u128::from((double * sign).to_bits()),
+        // Infinity is that of every type; the least normal number is the type's own.
+        let limit = match ty {
+            _ if single.is_infinite() => arith::float_bits(ty, single),
+            Type::F16 => 0x0400,
+            Type::BF16 => 0x0080,
+            Type::F80 => 0x0001_8000_0000_0000_0000,
+            Type::F32 => arith::float_bits(ty, single),
+            _ => arith::float_bits(ty, double),
         };
+        let negative = |value| arith::unary(UnOp::FNeg, ty, value, Overflow::Wrap).unwrap_or(value);
+        let pattern = |sign: f64| if sign < 0.0 { negative(limit) } else { limit };
         let plus = self.expr(Expr::Const(ty, pattern(1.0)));
         let minus = self.expr(Expr::Const(ty, pattern(-1.0)));
         let a = self.expr(Expr::Cmp(with_plus, x, plus));

@@ -35,20 +35,13 @@ pub(super) enum Constant {
     Bits(u128),
     /// An address and what is added to it.
     Address(ConstBase, i64),
-    /// A `long double`, rounded to `double`.
-    Wide(f64),
 }
 
 impl Module<'_> {
     /// Whether a constant expression is not zero; `None` if it is no constant expression.
     pub(super) fn constant_truth(&self, e: ExprId) -> Option<bool> {
         match self.constant(e)? {
-            Constant::Bits(bits) => match self.scalar(e)?.ty {
-                Type::F32 => Some(arith::f32_of(bits) != 0.0),
-                Type::F64 => Some(arith::f64_of(bits) != 0.0),
-                _ => Some(bits != 0),
-            },
-            Constant::Wide(value) => Some(value != 0.0),
+            Constant::Bits(bits) => Some(is_not_zero(self.scalar(e)?.ty, bits)),
             Constant::Address(base, _) => self.is_surely_there(base).then_some(true),
         }
     }
@@ -61,7 +54,10 @@ impl Module<'_> {
         match &expr.kind {
             ExprKind::Integer(value) => bits(*value),
             ExprKind::Character(value) => bits(i128::from(*value)),
-            ExprKind::Floating(literal) => self.float(e, literal.value),
+            ExprKind::Floating(literal) => match self.scalar(e)?.ty {
+                Type::F32 | Type::F64 => self.float(e, literal.value),
+                ty => arith::parse_float(ty, printed_float(&literal.text)).map(Constant::Bits),
+            },
             ExprKind::Paren(inner) | ExprKind::Chosen(inner) => self.constant(*inner),
             ExprKind::Constant { inner, value } => match value {
                 Some(value) => bits(*value),
@@ -107,15 +103,8 @@ impl Module<'_> {
     }
 
     fn float(&self, e: ExprId, value: f64) -> Option<Constant> {
-        match self.scalar(e) {
-            Some(Scalar { ty: Type::F32, .. }) => {
-                Some(Constant::Bits(arith::f32_bits(value as f32)))
-            }
-            Some(Scalar { ty: Type::F64, .. }) => Some(Constant::Bits(arith::f64_bits(value))),
-            Some(_) => None,
-            None => matches!(self.unit.ty(self.unit.exprs[e].ty), CType::Float(_))
-                .then_some(Constant::Wide(value)),
-        }
+        let ty = self.scalar(e)?.ty;
+        ty.is_float().then(|| Constant::Bits(arith::float_bits(ty, value)))
     }
 
     fn constant_cast(&self, e: ExprId, kind: &CastKind, operand: ExprId) -> Option<Constant> {
@@ -147,16 +136,6 @@ impl Module<'_> {
                 Type::Ptr | Type::Int(64) => Some(Constant::Address(base, offset)),
                 _ => None,
             },
-            (Constant::Bits(bits), Some(from), None) => {
-                let wide = Scalar::new(Type::F64, false);
-                let bits = fold_conversion(bits, from, wide)?;
-                Some(Constant::Wide(arith::f64_of(bits)))
-            }
-            (Constant::Wide(value), _, Some(to)) => {
-                let wide = Scalar::new(Type::F64, false);
-                fold_conversion(arith::f64_bits(value), wide, to).map(Constant::Bits)
-            }
-            (Constant::Wide(value), _, None) => Some(Constant::Wide(value)),
             _ => None,
         }
     }
@@ -180,7 +159,6 @@ impl Module<'_> {
                 let op = unary_op(op, scalar)?;
                 arith::unary(op, scalar.ty, bits, Overflow::Wrap).ok().map(Constant::Bits)
             }
-            Constant::Wide(value) if op == UnaryOp::Minus => Some(Constant::Wide(-value)),
             _ => None,
         }
     }
@@ -373,7 +351,6 @@ impl Module<'_> {
         match self.constant(e)? {
             Constant::Bits(bits) => Some((None, bits as i64)),
             Constant::Address(base, offset) => Some((Some(base), offset)),
-            Constant::Wide(_) => None,
         }
     }
 
@@ -423,10 +400,19 @@ pub(super) fn fold_conversion(bits: u128, from: Scalar, to: Scalar) -> Option<u1
             }
             Some(at.1)
         }
-        None => Some(u128::from(match from.ty {
-            Type::F32 => arith::f32_of(bits) != 0.0,
-            Type::F64 => arith::f64_of(bits) != 0.0,
-            _ => bits != 0,
-        })),
+        None => Some(u128::from(is_not_zero(from.ty, bits))),
+    }
+}
+
+/// What C tests for.
+fn is_not_zero(ty: Type, bits: u128) -> bool {
+    if ty.is_float() { !arith::is_float_zero(ty, bits) } else { bits != 0 }
+}
+
+/// A literal as clang prints it, in the form that is read.
+fn printed_float(text: &str) -> &str {
+    match text.trim_start_matches('+') {
+        "Inf" => "inf",
+        number => number,
     }
 }

@@ -27,9 +27,16 @@ pub(super) fn steps(from: Scalar, to: Scalar) -> Option<Vec<(CastOp, Type)>> {
         (Type::Int(_), _) => {
             vec![(if from.signed { CastOp::SToF } else { CastOp::UToF }, to.ty)]
         }
-        (_, Type::Int(_)) => vec![(if to.signed { CastOp::FToS } else { CastOp::FToU }, to.ty)],
+        (Type::F16 | Type::BF16, Type::Int(_)) => {
+            vec![(CastOp::FToF, Type::F32), (float_to(to), to.ty)]
+        }
+        (_, Type::Int(_)) => vec![(float_to(to), to.ty)],
         _ => vec![(CastOp::FToF, to.ty)],
     })
+}
+
+const fn float_to(to: Scalar) -> CastOp {
+    if to.signed { CastOp::FToS } else { CastOp::FToU }
 }
 
 const fn resize(from: u8, to: u8, signed: bool) -> CastOp {

@@ -22,6 +22,9 @@ impl FunctionLowering<'_, '_> {
     }
 
     fn rvalue_unnamed(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
+        if self.is_half_arithmetic(e) {
+            return self.half_arithmetic(e);
+        }
         let unit = self.unit;
         let expr = &unit.exprs[e];
         match &expr.kind {
@@ -140,12 +143,6 @@ impl FunctionLowering<'_, '_> {
             | CastKind::FloatingToBoolean
             | CastKind::FloatingCast
             | CastKind::BooleanToSignedIntegral => {
-                // `(float)1.0L` and the like are computed here.
-                if let (Some(Constant::Wide(_)), Some(_)) =
-                    (self.module.constant(operand), self.module.scalar(e))
-                {
-                    return self.literal(e);
-                }
                 let from_ty = self.unit.exprs[operand].ty.ty;
                 let from = self.scalar(from_ty, expr.span)?;
                 let to = self.scalar(expr.ty.ty, expr.span)?;

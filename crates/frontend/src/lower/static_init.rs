@@ -270,13 +270,6 @@ impl Module<'_> {
                 };
                 out.write(offset, &bits.to_le_bytes()[..size]);
             }
-            Constant::Wide(value) => {
-                let size = layout_of(self.unit, expr.ty.ty).map_or(0, |layout| layout.size);
-                if size != 16 || !matches!(self.unit.ty(expr.ty), CType::Float(_)) {
-                    return Err(self.not_constant(init));
-                }
-                out.write(offset, &x87_bytes(value));
-            }
             Constant::Address(base, addend) => {
                 let size = scalar_of(self.unit, expr.ty.ty).map(|scalar| scalar.ty.bytes());
                 if size != Some(Type::Ptr.bytes()) {
@@ -318,38 +311,9 @@ impl Module<'_> {
     }
 }
 
-/// A number in the x87's 80-bit format, padded to 16 bytes.
-fn x87_bytes(value: f64) -> [u8; 16] {
-    let bits = value.to_bits();
-    let sign = (bits >> 63) as u16;
-    let exponent = (bits >> 52 & 0x7ff) as i32;
-    let fraction = bits & ((1 << 52) - 1);
-    let (exponent, mantissa) = match (exponent, fraction) {
-        (0, 0) => (0, 0),
-        (0, _) => {
-            let shift = fraction.leading_zeros();
-            (16383 - 1022 - (shift as i32 - 11), fraction << shift)
-        }
-        (0x7ff, _) => (0x7fff, 1 << 63 | fraction << 11),
-        _ => (exponent - 1023 + 16383, 1 << 63 | fraction << 11),
-    };
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&mantissa.to_le_bytes());
-    bytes[8..10].copy_from_slice(&(exponent as u16 | sign << 15).to_le_bytes());
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_number_in_the_x87_format_has_its_leading_one_written_out() {
-        let one = x87_bytes(1.0);
-        assert_eq!(&one[..10], &[0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f]);
-        let least = x87_bytes(f64::from_bits(1));
-        assert_eq!(&least[..10], &[0, 0, 0, 0, 0, 0, 0, 0x80, 0xcd, 0x3b]);
-    }
 
     #[test]
     fn long_runs_of_zeros_are_left_out_of_the_contents() {

@@ -25,6 +25,8 @@ impl Scalar {
 
     /// `int`.
     pub(super) const INT: Self = Self::new(Type::Int(32), true);
+    /// `float`.
+    pub(super) const SINGLE: Self = Self::new(Type::F32, false);
     /// A 64-bit index.
     pub(super) const INDEX: Self = Self::new(Type::Int(64), true);
     /// `_Bool`.
@@ -41,9 +43,12 @@ pub(super) fn scalar_of(unit: &TranslationUnit, ty: TypeId) -> Option<Scalar> {
         }
         CType::Float(FloatKind::Float) => Some(Scalar::new(Type::F32, false)),
         CType::Float(FloatKind::Double) => Some(Scalar::new(Type::F64, false)),
-        // A target may give `long double` the format of `double`.
-        CType::Float(kind @ FloatKind::LongDouble) if unit.target.float(*kind).size == 8 => {
-            Some(Scalar::new(Type::F64, false))
+        CType::Float(FloatKind::Half) => Some(Scalar::new(Type::F16, false)),
+        CType::Float(FloatKind::BFloat) => Some(Scalar::new(Type::BF16, false)),
+        // A target or `-mlong-double-64` may give it the format of `double`.
+        CType::Float(kind @ FloatKind::LongDouble) => {
+            let is_double = unit.target.float(*kind).size == 8;
+            Some(Scalar::new(if is_double { Type::F64 } else { Type::F80 }, false))
         }
         CType::Pointer(_) => Some(Scalar::new(Type::Ptr, false)),
         CType::Enum(id) => scalar_of(unit, unit.enums[*id].underlying?),
@@ -110,9 +115,15 @@ impl TypeMap {
             }
             CType::Float(FloatKind::Float) => ir::CType::Float,
             CType::Float(FloatKind::Double) => ir::CType::Double,
-            CType::Float(kind) => {
+            CType::Float(FloatKind::Half) => ir::CType::Float16,
+            CType::Float(FloatKind::BFloat) => ir::CType::BFloat16,
+            CType::Float(kind @ FloatKind::LongDouble) => match unit.target.float(*kind).size {
+                8 => ir::CType::Double,
+                _ => ir::CType::LongDouble,
+            },
+            CType::Float(kind @ FloatKind::Float128) => {
                 let layout = unit.target.float(*kind);
-                let name = float_name(*kind).to_owned();
+                let name = "__float128".to_owned();
                 ir::CType::Opaque { name, size: layout.size, align: layout.align }
             }
             CType::Pointer(pointee) => {
@@ -204,17 +215,6 @@ fn record_name(decl: &RecordDecl) -> String {
     match (&decl.tag, &decl.typedef_name) {
         (None, None) => String::new(),
         _ => decl.display_name(),
-    }
-}
-
-const fn float_name(kind: FloatKind) -> &'static str {
-    match kind {
-        FloatKind::Half => "_Float16",
-        FloatKind::BFloat => "__bf16",
-        FloatKind::Float => "float",
-        FloatKind::Double => "double",
-        FloatKind::LongDouble => "long double",
-        FloatKind::Float128 => "_Float128",
     }
 }
 

@@ -28,6 +28,7 @@ pub fn prelude(readable: Option<&str>) -> String {
     text.push_str(
         "typedef float __attribute__((may_alias, aligned(1))) lydian_af32;\n\
          typedef double __attribute__((may_alias, aligned(1))) lydian_af64;\n\
+         typedef long double __attribute__((may_alias, aligned(1))) lydian_af80;\n\
          typedef char *__attribute__((may_alias, aligned(1))) lydian_aptr;\n",
     );
     text.push_str(&conversions());
@@ -39,6 +40,7 @@ pub fn prelude(readable: Option<&str>) -> String {
     }
     text.push_str(&load("f32", "float"));
     text.push_str(&load("f64", "double"));
+    text.push_str(&load("f80", "long double"));
     text.push_str(&load("ptr", "char *"));
     text
 }
@@ -75,6 +77,15 @@ fn conversions() -> String {
         );
         text.push_str(&pair);
     }
+    // The padding of a long double holds anything.
+    let pair = format!(
+        "{INLINE} lydian_u128 lydian_bits_of_f80(long double a) \
+         {{ union {{ long double f; lydian_u128 b; }} u; u.f = a; \
+         return u.b & ((((lydian_u128)1) << 80) - 1); }}\n\
+         {INLINE} long double lydian_f80_of_bits(lydian_u128 a) \
+         {{ union {{ long double f; lydian_u128 b; }} u; u.b = a; return u.f; }}\n"
+    );
+    text.push_str(&pair);
     writeln!(
         text,
         "{INLINE} lydian_u64 lydian_bits(const char *p, int bytes, int bit, int bits, \
@@ -139,15 +150,23 @@ fn load(suffix: &str, ty: &str) -> String {
 
 /// Float to integer, the comparisons being exact as powers of two are: the integer part of `a` fits
 /// exactly if `-2^(n-1) - 1 < a < 2^(n-1)`, where a double has no number between the left bound and
-/// `-2^(n-1)` once `n` is above 53.
+/// `-2^(n-1)` once `n` is above 53, and a long double none once it is above 64.
 fn float_conversions(n: u32) -> String {
     let (half, full) = (format!("0x1p{}", n - 1), format!("0x1p{n}"));
-    let low = if n <= 32 { format!("a > -{half} - 1.0") } else { format!("a >= -{half}") };
-    format!(
-        "{INLINE} lydian_u{n} lydian_ftos{n}(double a, int *bad) {{ \
-         if (!({low} && a < {half})) {{ *bad = 1; return 0; }} \
-         return (lydian_u{n})(lydian_s{n})a; }}\n\
-         {INLINE} lydian_u{n} lydian_ftou{n}(double a, int *bad) {{ \
-         if (!(a > -1.0 && a < {full})) {{ *bad = 1; return 0; }} return (lydian_u{n})a; }}\n"
-    )
+    let mut text = String::new();
+    for (mark, float, digits) in [("", "double", 53), ("x", "long double", 64)] {
+        let low = match n <= digits {
+            true => format!("a > -({float}){half} - 1"),
+            false => format!("a >= -{half}"),
+        };
+        let pair = format!(
+            "{INLINE} lydian_u{n} lydian_ftos{mark}{n}({float} a, int *bad) {{ \
+             if (!({low} && a < {half})) {{ *bad = 1; return 0; }} \
+             return (lydian_u{n})(lydian_s{n})a; }}\n\
+             {INLINE} lydian_u{n} lydian_ftou{mark}{n}({float} a, int *bad) {{ \
+             if (!(a > -1 && a < {full})) {{ *bad = 1; return 0; }} return (lydian_u{n})a; }}\n"
+        );
+        text.push_str(&pair);
+    }
+    text
 }

@@ -152,9 +152,9 @@ impl UserC<'_> {
         let known = object.ty.filter(|found| types.scalar(*found) == Some(ty));
         let shape = match (known, ty) {
             (Some(known), _) => Shape::of(types, known),
-            (None, Type::F32 | Type::F64) => Shape::Float { bits: ty.bits() },
+            (None, _) if ty.is_float() => Shape::Float { bits: ty.bits() },
             (None, Type::Ptr) => Shape::Other,
-            (None, Type::Int(_)) => Shape::int(ty, false),
+            (None, _) => Shape::int(ty, false),
         };
         if !unread {
             return Val { text: object.text, shape };

@@ -39,8 +39,10 @@ impl Shape {
                 Self::Int { bits: u32::from(*bits), signed: *signed }
             }
             CType::Enum { underlying, .. } => Self::of(types, *underlying),
+            CType::Float16 | CType::BFloat16 => Self::Float { bits: 16 },
             CType::Float => Self::Float { bits: 32 },
             CType::Double => Self::Float { bits: 64 },
+            CType::LongDouble => Self::Float { bits: 80 },
             _ => Self::Other,
         }
     }
@@ -113,6 +115,8 @@ impl Shape {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Float { bits: 32 } => "float",
+            Self::Float { bits: 16 } => "_Float16",
+            Self::Float { bits: 80 } => "long double",
             Self::Float { .. } => "double",
             Self::Other => "void *",
             Self::Char { signed: true } => "signed char",

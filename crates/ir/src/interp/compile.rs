@@ -578,7 +578,7 @@ impl<'a, 'p> Builder<'a, 'p> {
             _ => None,
         };
         let result = result(self.program.functions[self.code.function].ty);
-        result.is_some_and(|result| matches!(types.get(result), CType::Record(_)))
+        result.is_some_and(|result| types.is_aggregate(result))
     }
 
     /// An edge that is always taken.

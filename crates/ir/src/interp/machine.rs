@@ -488,7 +488,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             _ => None,
         };
         result(self.program.functions[function].ty).map_or((0, false), |result| {
-            let is_record = matches!(types.get(result), CType::Record(_));
+            let is_record = types.is_aggregate(result);
             (types.size(result).unwrap_or(0), is_record)
         })
     }

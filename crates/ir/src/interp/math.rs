@@ -2,7 +2,10 @@
 
 use std::num::FpCategory;
 
-use crate::arith::{f32_bits, f32_of, f64_bits, f64_of};
+use rustc_apfloat::Float;
+use rustc_apfloat::ieee::X87DoubleExtended;
+
+use crate::arith::{extended, f32_bits, f32_of, f64_bits, f64_of};
 use crate::expr::Type;
 use crate::libc::LibFn;
 
@@ -15,6 +18,16 @@ pub fn math_function(function: LibFn, ty: Type, a: u128, b: u128) -> Option<u128
     let double = || double(function, f64_of(a), f64_of(b)).map(f64_bits);
     let single = || single(function, f32_of(a), f32_of(b)).map(f32_bits);
     let test = || {
+        if ty.is_soft_float() {
+            let (x, y) = (extended(ty, a), extended(ty, b));
+            let (like_a, like_b) = stand_ins(x, y);
+            let exponent = if ty == Type::F16 { 0x7c00 } else { 0x7f80 };
+            let is_normal = match ty {
+                Type::F80 => x.is_normal(),
+                _ => ![0, exponent].contains(&(a & exponent)),
+            };
+            return test(function, like_a, like_b, is_normal).map(|value| u128::from(value as u32));
+        }
         let number = |bits| if ty == Type::F32 { f64::from(f32_of(bits)) } else { f64_of(bits) };
         let is_normal = match ty {
             Type::F32 => f32_of(a).classify() == FpCategory::Normal,
@@ -23,6 +36,21 @@ pub fn math_function(function: LibFn, ty: Type, a: u128, b: u128) -> Option<u128
         test(function, number(a), number(b), is_normal).map(|value| u128::from(value as u32))
     };
     by_bits.or_else(constant).or_else(double).or_else(single).or_else(test)
+}
+
+/// Numbers of `f64` of the same class and sign as the first, and in the same order as both.
+fn stand_ins(x: X87DoubleExtended, y: X87DoubleExtended) -> (f64, f64) {
+    let sign = if x.is_negative() { -1.0 } else { 1.0 };
+    let b = if y.is_nan() { f64::NAN } else { 0.0 };
+    match x.partial_cmp(&y) {
+        _ if x.is_nan() => (f64::NAN, b),
+        Some(std::cmp::Ordering::Equal) if x.is_infinite() => (sign * f64::INFINITY, sign * f64::INFINITY),
+        _ if x.is_infinite() => (sign * f64::INFINITY, b),
+        Some(std::cmp::Ordering::Less) => (-1.0, b),
+        Some(std::cmp::Ordering::Greater) => (1.0, b),
+        Some(std::cmp::Ordering::Equal) => (sign * 0.0, b),
+        None => (sign, b),
+    }
 }
 
 /// Functions that only move bits, also those of a NaN.

@@ -162,11 +162,16 @@ impl<'t> UnitTypes<'t> {
         match &mut new {
             CType::Void
             | CType::Int { .. }
+            | CType::Float16
+            | CType::BFloat16
             | CType::Float
             | CType::Double
+            | CType::LongDouble
             | CType::Opaque { .. } => {}
             CType::Enum { underlying: part, .. }
             | CType::Pointer { pointee: part, .. }
+            | CType::Complex { element: part }
+            | CType::Vector { element: part, .. }
             | CType::Array { element: part, .. } => *part = self.ty(*part, table, index),
             CType::Function { result, params, .. } => {
                 *result = self.ty(*result, table, index);

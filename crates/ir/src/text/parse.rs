@@ -7,7 +7,7 @@ use lydian_base::{Arena, EntityId, Span};
 use super::lex::{Placed, Token, tokens};
 use super::names::INT_KINDS;
 use super::read_body;
-use crate::ctype::{CType, Field, Record};
+use crate::ctype::{CType, Field, Record, Target};
 use crate::expr::Type;
 use crate::function::Function;
 use crate::program::{
@@ -53,6 +53,11 @@ pub fn parse(text: &str) -> Result<Program> {
                 if program.typedefs.insert(name, ty).is_some() {
                     return Err(reader.error_before("this typedef is given twice"));
                 }
+            }
+            "target" => {
+                reader.at += 1;
+                let known = [(Target::X86_64, "x86_64"), (Target::I386, "i386")];
+                program.types.target = reader.one_of("a target", &known)?;
             }
             "global" => {
                 reader.at += 1;
@@ -252,6 +257,9 @@ impl Reader<'_> {
 
     pub(super) fn machine_type(&mut self) -> Result<Type> {
         let ty = match self.peek_word() {
+            Some("f16") => Some(Type::F16),
+            Some("bf16") => Some(Type::BF16),
+            Some("f80") => Some(Type::F80),
             Some("f32") => Some(Type::F32),
             Some("f64") => Some(Type::F64),
             Some("ptr") => Some(Type::Ptr),
@@ -286,8 +294,13 @@ impl Reader<'_> {
     fn c_type_after_equals(&mut self) -> Result<CType> {
         Ok(match self.word("a kind of type")?.as_str() {
             "void" => CType::Void,
+            "float16" => CType::Float16,
+            "bfloat16" => CType::BFloat16,
             "float" => CType::Float,
             "double" => CType::Double,
+            "longdouble" => CType::LongDouble,
+            "complex" => CType::Complex { element: self.id("ty")? },
+            "vector" => CType::Vector { element: self.id("ty")?, length: self.number()? },
             "int" => {
                 let spelling = self.quoted_text()?;
                 let kind = INT_KINDS.into_iter().find(|kind| kind.spelling() == spelling);

@@ -6,7 +6,7 @@ use lydian_base::{Span, arena::EntityId};
 
 use super::body::BodyPrinter;
 use crate::arith;
-use crate::ctype::{CType, CTypes, Field};
+use crate::ctype::{CType, CTypes, Field, Target};
 use crate::expr::{ExprArena, ExprId, Type};
 use crate::function::{Body, Function};
 use crate::program::{Global, GlobalInit, Linkage, Program, RelocationTarget};
@@ -92,6 +92,7 @@ pub(super) fn constant(ty: Type, bits: u128) -> String {
         Type::F32 if fits && f32::from_bits(bits as u32).is_finite() => {
             format!("{:?}", f32::from_bits(bits as u32))
         }
+        Type::F16 | Type::BF16 | Type::F80 if fits => soft_float(ty, bits),
         Type::F64 if fits && f64::from_bits(bits as u64).is_finite() => {
             format!("{:?}", f64::from_bits(bits as u64))
         }
@@ -100,10 +101,18 @@ pub(super) fn constant(ty: Type, bits: u128) -> String {
             let is_small = (-65536..0).contains(&value);
             if is_small { value.to_string() } else { unsigned(bits) }
         }
-        Type::F32 | Type::F64 => format!("{bits:#x}"),
+        _ if ty.is_float() => format!("{bits:#x}"),
         _ => unsigned(bits),
     };
     format!("{decimal}:{ty}")
+}
+
+/// Decimal where the digits of the nearest binary64 read back to the same bits.
+fn soft_float(ty: Type, bits: u128) -> String {
+    let value = arith::to_f64(ty, bits);
+    let decimal = format!("{value:?}");
+    let same = value.is_finite() && arith::parse_float(ty, &decimal) == Some(bits);
+    if same { decimal } else { format!("{bits:#x}") }
 }
 
 fn unsigned(value: u128) -> String {
@@ -122,6 +131,9 @@ fn linkage(linkage: Linkage) -> &'static str {
 }
 
 fn types(out: &mut String, types: &CTypes) {
+    if types.target == Target::I386 {
+        line(out, format_args!("target i386"));
+    }
     for (id, ty) in types.iter() {
         line(out, format_args!("{id} = {}", c_type(ty)));
     }
@@ -137,8 +149,13 @@ fn types(out: &mut String, types: &CTypes) {
 fn c_type(ty: &CType) -> String {
     match ty {
         CType::Void => "void".to_owned(),
+        CType::Float16 => "float16".to_owned(),
+        CType::BFloat16 => "bfloat16".to_owned(),
         CType::Float => "float".to_owned(),
         CType::Double => "double".to_owned(),
+        CType::LongDouble => "longdouble".to_owned(),
+        CType::Complex { element } => format!("complex {element}"),
+        CType::Vector { element, length } => format!("vector {element} {length}"),
         CType::Int { kind, bits, signed } => {
             let sign = if *signed { "signed" } else { "unsigned" };
             format!("int {} {bits} {sign}", quoted(kind.spelling()))

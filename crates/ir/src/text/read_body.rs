@@ -148,8 +148,7 @@ fn constant_bits(text: &str, ty: Type) -> Option<u128> {
         return u128::from_str_radix(hex, 16).ok();
     }
     match ty {
-        Type::F32 => text.parse::<f32>().ok().map(|value| u128::from(value.to_bits())),
-        Type::F64 => text.parse::<f64>().ok().map(|value| u128::from(value.to_bits())),
+        _ if ty.is_float() => arith::parse_float(ty, text),
         _ if text.starts_with('-') => {
             text.parse::<i128>().ok().map(|value| arith::truncate(ty, value as u128))
         }

@@ -6,13 +6,11 @@ use crate::expr::Type;
 use crate::function::Storage;
 use crate::stmt::{Callee, Stmt, StmtId};
 
-/// The machine type of a value as it is passed or returned: an address for a struct or union.
+/// The machine type of a value as it is passed or returned: an address for what is kept in memory.
 /// `None` for what cannot be.
 fn passed(scope: &Scope<'_>, ty: CTypeId) -> Option<Type> {
-    match scope.program.types.get(ty) {
-        CType::Record(_) => Some(Type::Ptr),
-        _ => scope.program.types.scalar(ty),
-    }
+    let types = &scope.program.types;
+    if types.is_aggregate(ty) { Some(Type::Ptr) } else { types.scalar(ty) }
 }
 
 /// The machine type of what a function of this type returns; `None` for `void`.
@@ -47,7 +45,7 @@ pub(super) fn check(scope: &Scope<'_>, id: StmtId, stmt: &Stmt, found: &mut Foun
             format!("argument {} of {id} is a {}", position + 1, scope.types[*arg])
         });
     }
-    let is_record = matches!(types.get(*result), CType::Record(_));
+    let is_record = types.is_aggregate(*result);
     if let Some(dst) = dst {
         let wanted = types.scalar(*result).map(Storage::Register);
         let storage = Some(scope.body.locals[*dst].storage);

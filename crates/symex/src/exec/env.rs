@@ -190,6 +190,18 @@ impl Environment for Scope<'_, '_> {
         self.load_at(pool, ty, addr, traps)
     }
 
+    fn local_type(&self, local: LocalId) -> Type {
+        let function = &self.world.program.functions[self.state.frame().func];
+        match function.body.as_ref().map(|body| body.locals[local].storage) {
+            Some(lydian_ir::Storage::Register(ty)) => ty,
+            _ => Type::Ptr,
+        }
+    }
+
+    fn unmodelled(&mut self, _: &mut TermPool, what: &str, _: Sort) -> Result<Term, Stop> {
+        Err(Stop::Unsupported(what.to_owned()))
+    }
+
     fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {
         self.watch.moved(pool, &self.state.memory, base, result);
         // Only from older to newer, so that following the entries ends.

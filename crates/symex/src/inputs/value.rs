@@ -10,6 +10,7 @@ pub(crate) fn sort_of(ty: Type) -> Sort {
     match ty {
         Type::Int(bits) => Sort::BitVec(u32::from(bits)),
         Type::Ptr => Sort::BitVec(64),
+        Type::F16 | Type::BF16 | Type::F80 => Sort::BitVec(ty.bits()),
         Type::F32 => Sort::Float(FloatSort::F32),
         Type::F64 => Sort::Float(FloatSort::F64),
     }
@@ -20,8 +21,7 @@ pub(crate) fn constant(pool: &mut TermPool, ty: Type, bits: u128) -> Term {
     match ty {
         Type::F32 => pool.fp_const(FloatSort::F32, bits as u64),
         Type::F64 => pool.fp_const(FloatSort::F64, bits as u64),
-        Type::Int(width) => pool.bv_wide(u32::from(width), Wide::from_u128(bits)),
-        Type::Ptr => pool.bv(64, bits as u64),
+        _ => pool.bv_wide(ty.bits(), Wide::from_u128(bits)),
     }
 }
 
