@@ -1,11 +1,11 @@
 //! The meaning of a pure expression: a term, and where it traps.
 
 use lydian_ir::arith::Overflow;
+use lydian_ir::expr::type_of;
 use lydian_ir::{
     BitField, CTypes, CastOp, CmpOp, Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId,
     Type, UnOp,
 };
-use lydian_ir::expr::type_of;
 use lydian_smt::{Sort, Term, TermPool};
 
 use crate::arith;
@@ -194,10 +194,8 @@ impl<'a> Evaluation<'a> {
         to: Type,
         env: &E,
     ) -> Option<Type> {
-        let converts = matches!(
-            op,
-            CastOp::SToF | CastOp::UToF | CastOp::FToS | CastOp::FToU | CastOp::FToF
-        );
+        let converts =
+            matches!(op, CastOp::SToF | CastOp::UToF | CastOp::FToS | CastOp::FToU | CastOp::FToF);
         if !converts {
             return None;
         }

@@ -252,6 +252,21 @@ pub fn parse_float(ty: Type, text: &str) -> Option<u128> {
     }
 }
 
+/// A float of any type as a decimal number that [`parse_float`] reads back to the same bits; `None`
+/// for infinities and NaNs.
+pub fn print_float(ty: Type, bits: u128) -> Option<String> {
+    let short = to_f64(ty, bits);
+    let text = format!("{short:?}");
+    if short.is_finite() && parse_float(ty, &text) == Some(bits) {
+        return Some(text);
+    }
+    let value = extended(ty, bits);
+    let text = value.to_string();
+    let has_mark = text.contains(['.', 'E', 'e']);
+    let text = if has_mark { text } else { format!("{text}.0") };
+    (value.is_finite() && parse_float(ty, &text) == Some(bits)).then_some(text)
+}
+
 /// Whether a float is zero, of either sign.
 pub fn is_float_zero(ty: Type, bits: u128) -> bool {
     bits & mask(ty.bits() - 1) == 0
@@ -377,11 +392,7 @@ fn cast_soft(op: CastOp, from: Type, to: Type, a: u128) -> Result<u128, TrapKind
     })
 }
 
-fn extended_to_int(
-    value: X87DoubleExtended,
-    to: Type,
-    is_signed: bool,
-) -> Result<u128, TrapKind> {
+fn extended_to_int(value: X87DoubleExtended, to: Type, is_signed: bool) -> Result<u128, TrapKind> {
     let (mut exact, width) = (false, to.bits() as usize);
     let (status, bits) = if is_signed {
         let result = value.to_i128_r(width, Round::TowardZero, &mut exact);
@@ -530,8 +541,14 @@ mod tests {
     fn conversions_of_a_long_double_round_once_and_trap_beyond_the_integer() {
         let of = |text| parse_float(Type::F80, text).unwrap();
         let all = u128::from(u64::MAX);
-        assert_eq!(cast(CastOp::UToF, Type::Int(64), Type::F80, all), Ok(of("18446744073709551615")));
-        assert_eq!(cast(CastOp::FToU, Type::F80, Type::Int(64), of("18446744073709551615")), Ok(all));
+        assert_eq!(
+            cast(CastOp::UToF, Type::Int(64), Type::F80, all),
+            Ok(of("18446744073709551615"))
+        );
+        assert_eq!(
+            cast(CastOp::FToU, Type::F80, Type::Int(64), of("18446744073709551615")),
+            Ok(all)
+        );
         let beyond = cast(CastOp::FToU, Type::F80, Type::Int(64), of("18446744073709551616"));
         assert_eq!(beyond, Err(TrapKind::FloatToInt));
         assert_eq!(cast(CastOp::FToS, Type::F80, I32, of("-2147483648.9")), Ok(1 << 31));

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use lydian_ir::test::{Image, ImagePointer, PointerTarget};
-use lydian_ir::{CType, CTypeId, CTypes, Field, IntKind, RecordId};
+use lydian_ir::{CType, CTypeId, CTypes, Field, IntKind, RecordId, Type};
 
 use crate::suite::{ObservedImage, plain};
 
@@ -21,6 +21,8 @@ pub(crate) enum Value {
     Float(u32),
     /// The bits of a double.
     Double(u64),
+    /// The bits of a float of another type: `long double`, `_Float16`, `__bf16`.
+    OtherFloat(Type, u128),
     /// A pointer.
     Pointer(Pointer),
     /// Elements; those after the last are zero.
@@ -71,6 +73,7 @@ impl Value {
             Self::Int { bits, .. } => *bits == 0,
             Self::Float(bits) => *bits == 0,
             Self::Double(bits) => *bits == 0,
+            Self::OtherFloat(_, bits) => *bits == 0,
             Self::Pointer(pointer) => *pointer == Pointer::Null,
             Self::Array(elements) => elements.iter().all(Self::is_zero),
             Self::Text(bytes) => bytes.iter().all(|byte| *byte == 0),
@@ -152,6 +155,13 @@ fn read_at(types: &CTypes, ty: CTypeId, memory: &ObservedImage, offset: u64, end
         }
         CType::Float => Value::Float(number(bytes, offset, 4) as u32),
         CType::Double => Value::Double(number(bytes, offset, 8) as u64),
+        CType::Float16 => Value::OtherFloat(Type::F16, number(bytes, offset, 2)),
+        CType::BFloat16 => Value::OtherFloat(Type::BF16, number(bytes, offset, 2)),
+        CType::LongDouble => Value::OtherFloat(Type::F80, number(bytes, offset, 10)),
+        CType::Complex { element } => read_array(types, *element, 2, memory, offset, end),
+        CType::Vector { element, length } => {
+            read_array(types, *element, *length, memory, offset, end)
+        }
         CType::Pointer { .. } => Value::Pointer(read_pointer(memory, offset)),
         CType::Array { element, length } => {
             let size = types.size(*element).unwrap_or(1).max(1);
@@ -328,6 +338,15 @@ fn write_at(
         }
         (CType::Float, Value::Float(bits)) => put(image, offset, u128::from(*bits), 4),
         (CType::Double, Value::Double(bits)) => put(image, offset, u128::from(*bits), 8),
+        (CType::Float16 | CType::BFloat16 | CType::LongDouble, Value::OtherFloat(ty, bits)) => {
+            put(image, offset, *bits, ty.bytes())
+        }
+        (CType::Complex { element }, _) => {
+            write_array(types, *element, 2, value, image, offset, end)
+        }
+        (CType::Vector { element, length }, _) => {
+            write_array(types, *element, *length, value, image, offset, end)
+        }
         (CType::Pointer { .. }, Value::Pointer(pointer)) => {
             let bits = if let Pointer::Bits(bits) = pointer { *bits } else { 0 };
             put(image, offset, bits.into(), 8)?;

@@ -65,8 +65,7 @@ fn world() -> World {
         underlying: int,
         constants: vec![("RED".into(), 0), ("BLUE".into(), -3), ("AZURE".into(), -3)],
     });
-    let long_double =
-        types.intern(CType::Opaque { name: "long double".into(), size: 16, align: 16 });
+    let long_double = types.intern(CType::LongDouble);
     let text = types.pointer(character);
     let word = types.intern(CType::Array { element: character, length: Some(12) });
     let numbers = types.intern(CType::Array { element: short, length: Some(3) });

@@ -66,11 +66,7 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// The same, kept in a `float` where what is evaluated later could change it.
-    pub(super) fn excess_operand(
-        &mut self,
-        e: ast::ExprId,
-        later: &Effects,
-    ) -> Lowering<ExprId> {
+    pub(super) fn excess_operand(&mut self, e: ast::ExprId, later: &Effects) -> Lowering<ExprId> {
         let value = self.excess_precision(e)?;
         if self.is_stable(value, later) {
             return Ok(value);
@@ -81,7 +77,6 @@ impl FunctionLowering<'_, '_> {
         self.frame.opaque = true;
         Ok(self.read(temp))
     }
-
 }
 
 #[cfg(test)]

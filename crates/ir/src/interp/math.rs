@@ -44,7 +44,9 @@ fn stand_ins(x: X87DoubleExtended, y: X87DoubleExtended) -> (f64, f64) {
     let b = if y.is_nan() { f64::NAN } else { 0.0 };
     match x.partial_cmp(&y) {
         _ if x.is_nan() => (f64::NAN, b),
-        Some(std::cmp::Ordering::Equal) if x.is_infinite() => (sign * f64::INFINITY, sign * f64::INFINITY),
+        Some(std::cmp::Ordering::Equal) if x.is_infinite() => {
+            (sign * f64::INFINITY, sign * f64::INFINITY)
+        }
         _ if x.is_infinite() => (sign * f64::INFINITY, b),
         Some(std::cmp::Ordering::Less) => (-1.0, b),
         Some(std::cmp::Ordering::Greater) => (1.0, b),

@@ -92,7 +92,9 @@ pub(super) fn constant(ty: Type, bits: u128) -> String {
         Type::F32 if fits && f32::from_bits(bits as u32).is_finite() => {
             format!("{:?}", f32::from_bits(bits as u32))
         }
-        Type::F16 | Type::BF16 | Type::F80 if fits => soft_float(ty, bits),
+        Type::F16 | Type::BF16 | Type::F80 if fits => {
+            arith::print_float(ty, bits).unwrap_or_else(|| format!("{bits:#x}"))
+        }
         Type::F64 if fits && f64::from_bits(bits as u64).is_finite() => {
             format!("{:?}", f64::from_bits(bits as u64))
         }
@@ -105,14 +107,6 @@ pub(super) fn constant(ty: Type, bits: u128) -> String {
         _ => unsigned(bits),
     };
     format!("{decimal}:{ty}")
-}
-
-/// Decimal where the digits of the nearest binary64 read back to the same bits.
-fn soft_float(ty: Type, bits: u128) -> String {
-    let value = arith::to_f64(ty, bits);
-    let decimal = format!("{value:?}");
-    let same = value.is_finite() && arith::parse_float(ty, &decimal) == Some(bits);
-    if same { decimal } else { format!("{bits:#x}") }
 }
 
 fn unsigned(value: u128) -> String {

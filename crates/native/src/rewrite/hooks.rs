@@ -18,7 +18,7 @@ pub(super) fn temporary(temp: LocalId) -> String {
 /// are arithmetic, so that a bit-field is promoted as it is in the user's text.
 pub(super) fn captures(program: &Program, body: &Body, captured: &[(LocalId, String)]) -> String {
     let declare = |temp: LocalId| match program.types.get(body.locals[temp].ty) {
-        CType::Int { .. } | CType::Float | CType::Double => {
+        CType::Int { .. } | CType::Float | CType::Double | CType::LongDouble => {
             program.types.spell(body.locals[temp].ty, &temporary(temp))
         }
         _ => format!("__auto_type {}", temporary(temp)),

@@ -56,7 +56,7 @@ fn classes(cx: &mut Context<'_>, ty: CTypeId, scalar: Type, x: ExprId) -> Vec<(S
         CType::Enum { constants, .. } if (1..=ENUM_CLASSES).contains(&constants.len()) => {
             constant_classes(cx, constants, scalar, x)
         }
-        CType::Float | CType::Double => float_classes(cx, scalar, x),
+        _ if scalar.is_float() => float_classes(cx, scalar, x),
         _ if types.is_signed(ty) => signed_classes(cx, scalar, x),
         _ => unsigned_classes(cx, scalar, x),
     }

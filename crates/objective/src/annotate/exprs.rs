@@ -61,13 +61,14 @@ impl<'a> ExprBuilder<'a> {
         self.make(&Expr::Const(ty, value as u128 & mask(ty)))
     }
 
-    /// A float constant; rounded for `f32`.
+    /// A float constant, rounded to its type.
     pub(crate) fn float(&mut self, ty: Type, value: f64) -> ExprId {
-        let bits = match ty {
-            Type::F32 => u128::from((value as f32).to_bits()),
-            _ => u128::from(value.to_bits()),
-        };
-        self.make(&Expr::Const(ty, bits))
+        self.make(&Expr::Const(ty, lydian_ir::arith::float_bits(ty, value)))
+    }
+
+    /// -2^63 - 1 as a `long double`.
+    pub(crate) fn below_least_long(&mut self) -> ExprId {
+        self.make(&Expr::Const(Type::F80, 0xc03e_8000_0000_0000_0001))
     }
 
     /// The number 0, or the null pointer.

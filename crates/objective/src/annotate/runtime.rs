@@ -196,7 +196,11 @@ impl Errors<'_, '_> {
     fn float_misfit(&mut self, op: CastOp, target: Type, x: ExprId) -> Pred {
         let ty = self.cx.exprs.type_of(x);
         let bits = target.bits();
-        let digits = if ty == Type::F32 { f32::MANTISSA_DIGITS } else { f64::MANTISSA_DIGITS };
+        let digits = match ty {
+            Type::F32 => f32::MANTISSA_DIGITS,
+            Type::F80 => 64,
+            _ => f64::MANTISSA_DIGITS,
+        };
         let power = |exponent: u32| 2f64.powi(exponent as i32);
         let (low_op, low, high) = match op {
             CastOp::FToU => (CmpOp::FGt, -1.0, power(bits)),
@@ -204,7 +208,11 @@ impl Errors<'_, '_> {
             _ if bits > digits => (CmpOp::FGe, -power(bits - 1), power(bits - 1)),
             _ => (CmpOp::FGt, -power(bits - 1) - 1.0, power(bits - 1)),
         };
-        let low = self.cx.exprs.float(ty, low);
+        // What a binary64 does not hold is one less than a power of two.
+        let low = match (ty, op) {
+            (Type::F80, CastOp::FToS) if bits == 64 => self.cx.exprs.below_least_long(),
+            _ => self.cx.exprs.float(ty, low),
+        };
         let high = self.cx.exprs.float(ty, high);
         let above = self.cx.exprs.test(low_op, x, low);
         let below = self.cx.exprs.test(CmpOp::FLt, x, high);

@@ -224,6 +224,9 @@ fn conversion(cx: &Context<'_>, op: CastOp, ty: Type, a: ExprId) -> String {
         // A truth value is a number in C.
         (CastOp::ZExt, _) if cx.exprs.type_of(a) == Type::BOOL => return expression(cx, a),
         (CastOp::Bits, _) => return format!("bits({})", expression(cx, a)),
+        (_, Type::F16) => "_Float16".to_owned(),
+        (_, Type::BF16) => "__bf16".to_owned(),
+        (_, Type::F80) => "long double".to_owned(),
         (_, Type::F32) => "float".to_owned(),
         (_, Type::F64) => "double".to_owned(),
         (_, Type::Ptr) => "void *".to_owned(),
@@ -242,6 +245,7 @@ fn constant(ty: Type, bits: u128) -> String {
             let unused = 128 - ty.bits();
             (((bits << unused) as i128) >> unused).to_string()
         }
-        Type::Int(_) | Type::Ptr => bits.to_string(),
+        _ if ty.is_float() => format!("{:?}", lydian_ir::arith::to_f64(ty, bits)),
+        _ => bits.to_string(),
     }
 }

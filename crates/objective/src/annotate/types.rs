@@ -24,9 +24,9 @@ pub(super) enum Reading {
 pub(super) fn reading(cx: &Context<'_>, expr: ExprId) -> Reading {
     match cx.exprs.type_of(expr) {
         Type::Ptr | Type::Int(1) => Reading::None,
-        Type::F32 | Type::F64 => Reading::Float,
+        ty if ty.is_float() => Reading::Float,
         Type::Int(_) if is_signed(cx, expr) => Reading::Signed,
-        Type::Int(_) => Reading::Unsigned,
+        _ => Reading::Unsigned,
     }
 }
 

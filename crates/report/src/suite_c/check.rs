@@ -52,10 +52,12 @@ impl<'a> Checks<'a> {
             }
             CType::Record(record) => self.members(*record, lvalue, offset),
             // Ten bytes of a long double have a meaning.
-            CType::Opaque { name, .. } if name == "long double" => {
+            CType::LongDouble => {
                 self.bytes(&format!("&{lvalue}"), offset, size.min(10), true);
             }
-            CType::Opaque { .. } => self.bytes(&format!("&{lvalue}"), offset, size, true),
+            CType::Opaque { .. } | CType::Complex { .. } | CType::Vector { .. } => {
+                self.bytes(&format!("&{lvalue}"), offset, size, true)
+            }
             _ => self.scalar(ty, lvalue, offset, size),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lydian_ir::test::{PointerTarget, Test};
-use lydian_ir::{CType, CTypeId, GlobalInit, IntKind, Program};
+use lydian_ir::{CType, CTypeId, GlobalInit, IntKind, Program, Type, arith};
 
 use crate::value::{Pointer, Value, cut, member};
 
@@ -117,6 +117,20 @@ pub(super) fn initialiser(names: &Names, ty: CTypeId, value: &Value) -> Result<S
             Ok(characters(names.program, *element, bytes, length.unwrap_or(0)))
         }
         (CType::Array { element, .. }, Value::Array(elements)) => array(names, *element, elements),
+        (CType::Vector { element, .. }, Value::Array(elements)) => array(names, *element, elements),
+        (CType::Vector { element, .. }, Value::Text(bytes)) => {
+            Ok(characters(names.program, *element, bytes, 0))
+        }
+        (CType::Complex { element }, Value::Array(parts)) => {
+            let part = |index: usize| match parts.get(index) {
+                Some(part) => initialiser(names, *element, part),
+                None => Ok("0.0".into()),
+            };
+            // The builtin takes two operands of one type.
+            let element = types.spell(*element, "");
+            let (real, imaginary) = (part(0)?, part(1)?);
+            Ok(format!("__builtin_complex(({element}){real}, ({element}){imaginary})"))
+        }
         (CType::Record(record), Value::Struct(_) | Value::Union(..)) => {
             let lone;
             let members: &[(String, Value)] = match value {
@@ -194,6 +208,7 @@ pub(super) fn scalar(names: &Names, ty: CTypeId, value: &Value) -> Result<String
         Value::Enumerator(name) => Ok(name.clone()),
         Value::Float(bits) => single(*bits),
         Value::Double(bits) => double(*bits),
+        Value::OtherFloat(float, bits) => other_float(*float, *bits, &types.spell(ty, "")),
         Value::Pointer(pointer) => names.pointer(pointer, types.pointee(ty)),
         _ => Err("it is no scalar".into()),
     }
@@ -238,6 +253,18 @@ fn double(bits: u64) -> Result<String, String> {
         (_, true, _) => Err("it is a NaN with bits of its own".into()),
         (_, _, positive) => Ok(format!("{}__builtin_inf()", if positive { "" } else { "-" })),
     }
+}
+
+fn other_float(ty: Type, bits: u128, spelling: &str) -> Result<String, String> {
+    if let Some(digits) = arith::print_float(ty, bits) {
+        let suffix = if ty == Type::F80 { "L" } else { "" };
+        return Ok(format!("({spelling}){digits}{suffix}"));
+    }
+    let text = double(arith::to_f64(ty, bits).to_bits())?;
+    if arith::nan(ty) != bits && arith::to_f64(ty, bits).is_nan() {
+        return Err("it is a NaN with bits of its own".into());
+    }
+    Ok(format!("({spelling}){text}"))
 }
 
 fn single(bits: u32) -> Result<String, String> {

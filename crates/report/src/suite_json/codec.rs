@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lydian_ir::test::{Image, ImagePointer, PointerTarget, TestObject};
-use lydian_ir::{CType, CTypeId, CTypes, Field};
+use lydian_ir::{CType, CTypeId, CTypes, Field, Type, arith};
 use serde_json::{Map, Value as Json, json};
 
 use super::Fault;
@@ -54,6 +54,7 @@ impl<'a> Codec<'a> {
             Value::Enumerator(name) => json!(name),
             Value::Float(bits) => single(*bits),
             Value::Double(bits) => double(*bits),
+            Value::OtherFloat(ty, bits) => other_float(*ty, *bits),
             Value::Pointer(pointer) => self.pointer(pointer),
             Value::Array(elements) => elements.iter().map(|value| self.value(value)).collect(),
             Value::Text(bytes) => text(bytes),
@@ -170,8 +171,13 @@ impl<'a> Codec<'a> {
             }),
             CType::Double => parse_float(json)
                 .map(|(value, bits)| Value::Double(bits.unwrap_or(value.to_bits()))),
+            CType::Float16 => parse_other_float(Type::F16, json),
+            CType::BFloat16 => parse_other_float(Type::BF16, json),
+            CType::LongDouble => parse_other_float(Type::F80, json),
             CType::Pointer { .. } => self.parse_pointer(json).map(Value::Pointer),
-            CType::Array { element, .. } => self.parse_array(*element, json),
+            CType::Array { element, .. }
+            | CType::Complex { element }
+            | CType::Vector { element, .. } => self.parse_array(*element, json),
             CType::Record(record) => {
                 let Json::Object(given) = json else {
                     return Err(fault("a struct or union is a JSON object"));
@@ -374,6 +380,32 @@ fn single(bits: u32) -> Json {
         return json!(short);
     }
     special(value.into(), bits.into(), f32::NAN.to_bits().into())
+}
+
+/// A number where a binary64 says it exactly, else its digits, or its bits where it is no number.
+fn other_float(ty: Type, bits: u128) -> Json {
+    let value = arith::to_f64(ty, bits);
+    if value.is_finite() && arith::float_bits(ty, value) == bits {
+        return json!(value);
+    }
+    match arith::print_float(ty, bits) {
+        Some(digits) => json!(digits),
+        None if value.is_nan() && bits != arith::nan(ty) => json!(format!("nan:{bits:#x}")),
+        None => special(value, f64::NAN.to_bits(), f64::NAN.to_bits()),
+    }
+}
+
+fn parse_other_float(ty: Type, json: &Json) -> Result<Value, Fault> {
+    let bits = match json {
+        Json::String(text) => match text.strip_prefix("nan:0x") {
+            Some(digits) => u128::from_str_radix(digits, 16).ok(),
+            None => arith::parse_float(ty, text),
+        },
+        Json::Number(number) => number.as_f64().map(|value| arith::float_bits(ty, value)),
+        _ => None,
+    };
+    let bits = bits.filter(|bits| arith::truncate(ty, *bits) == *bits);
+    bits.map(|bits| Value::OtherFloat(ty, bits)).ok_or_else(|| fault("it is no number"))
 }
 
 fn special(value: f64, bits: u64, nan: u64) -> Json {

@@ -3,7 +3,7 @@
 use lydian_base::EntityId;
 use lydian_eval::{Environment, Evaluation, Traps, from_bytes, sort_of, to_bytes};
 use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, Type};
-use lydian_smt::{Evaluator, Term, TermPool};
+use lydian_smt::{Evaluator, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
 use super::state::State;

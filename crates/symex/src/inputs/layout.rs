@@ -100,9 +100,14 @@ impl Layout {
                 let choices = vec![(ty, place.clone(), trail.clone())];
                 self.leaves.push(leaf(LeafKind::Pointer { choices, raw: false }));
             }
-            CType::Opaque { name, .. } => {
+            CType::Opaque { .. } | CType::Float16 | CType::BFloat16 | CType::LongDouble => {
                 let bytes = offset..offset + types.size(ty).unwrap_or(0);
-                self.left_out.push((place.clone(), format!("of type {name} is zero"), bytes));
+                let why = format!("of type {} is zero", types.spell(ty, ""));
+                self.left_out.push((place.clone(), why, bytes));
+            }
+            CType::Complex { element } => self.add_array(types, *element, 2, offset, place, trail),
+            CType::Vector { element, length } => {
+                self.add_array(types, *element, *length, offset, place, trail);
             }
             CType::Array { element, length } => {
                 self.add_array(types, *element, length.unwrap_or(0), offset, place, trail);

@@ -96,7 +96,7 @@ impl Walk<'_, '_> {
 
     /// CRO.
     fn constant(&mut self, expr: ExprId, ty: Type, bits: u128) {
-        let arithmetic = matches!(ty, Type::Int(8..) | Type::F32 | Type::F64);
+        let arithmetic = matches!(ty, Type::Int(8..)) || ty.is_float();
         if !arithmetic || self.cx.body.source.exprs[expr].is_none() {
             return;
         }
@@ -122,7 +122,7 @@ impl Walk<'_, '_> {
         let others: Vec<CmpOp> = match self.cx.exprs.type_of(a) {
             Type::Ptr if is_equality => vec![CmpOp::Eq, CmpOp::Ne],
             Type::Int(1) => vec![CmpOp::Eq, CmpOp::Ne],
-            Type::F32 | Type::F64 => FLOAT.to_vec(),
+            ty if ty.is_float() => FLOAT.to_vec(),
             _ if is_equality && self.is_signed(a, b) => SIGNED.to_vec(),
             _ if SIGNED.contains(&op) && !is_equality => SIGNED.to_vec(),
             _ => UNSIGNED.to_vec(),
@@ -346,6 +346,7 @@ fn constant_text(ty: Type, bits: u128) -> String {
     match ty {
         Type::F32 => format!("{:?}", f32::from_bits(bits as u32)),
         Type::F64 => format!("{:?}", f64::from_bits(bits as u64)),
+        _ if ty.is_float() => format!("{:?}", lydian_ir::arith::to_f64(ty, bits)),
         // Numbers near the top of the range are read as negative: -1 rather than 4294967295.
         _ => {
             let unused = 128 - ty.bits();
