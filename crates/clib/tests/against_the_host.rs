@@ -69,6 +69,7 @@ fn interpreted(source: &Path, argument: &OsStr, input: &Path, folder: &Path) -> 
         input: &input,
         files: Files { read: Vec::new(), write: vec![folder.to_owned()] },
         time: None,
+        terminal: false,
         options: Options { max_steps: 2_000_000_000, ..Options::default() },
     };
     let mut write = |descriptor: i32, bytes: &[u8]| {

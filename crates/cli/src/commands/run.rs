@@ -60,6 +60,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<RunStatus, Failure> {
         input: &input,
         files: Files { read: vec![PathBuf::from("/")], write: writable() },
         time: None,
+        terminal: std::io::stdout().is_terminal(),
         options: Options {
             uninitialised: Uninitialised::Note,
             overflow: if wraps { Overflow::Wrap } else { Overflow::Trap },

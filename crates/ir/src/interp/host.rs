@@ -11,7 +11,7 @@
 //! | `long __lydian_seek(int fd, long offset, int whence)` | the position |
 //! | `int __lydian_remove(const char *)` | 0 |
 //! | `int __lydian_rename(const char *, const char *)` | 0 |
-//! | `int __lydian_isatty(int fd)` | 0: no descriptor is a terminal |
+//! | `int __lydian_isatty(int fd)` | 1 for descriptors 1 and 2, if [`super::ProgramRun::terminal`] says so |
 //! | `long __lydian_time(void)` | seconds since 1970 |
 //! | `long __lydian_clock(void)` | microseconds of processor time |
 //! | `char *__lydian_getenv(const char *)` | the value, or null |
@@ -119,6 +119,8 @@ pub(super) struct Host<'a> {
     /// Seconds since 1970, if the program is to see always the same.
     time: Option<u64>,
     started: Instant,
+    /// Whether the program's output goes to a terminal.
+    pub(super) terminal: bool,
 }
 
 impl<'a> Host<'a> {
@@ -130,11 +132,25 @@ impl<'a> Host<'a> {
     ) -> Self {
         let open = vec![Some(Open::Input), Some(Open::Output(1)), Some(Open::Output(2))];
         let environment = Vec::new();
-        Self { input, output, files, open, environment, time, started: Instant::now() }
+        Self {
+            input,
+            output,
+            files,
+            open,
+            environment,
+            time,
+            started: Instant::now(),
+            terminal: false,
+        }
     }
 
     fn file(&mut self, descriptor: i64) -> Option<&mut Open> {
         self.open.get_mut(usize::try_from(descriptor).ok()?)?.as_mut()
+    }
+
+    /// Whether a descriptor is a terminal.
+    fn is_terminal(&mut self, descriptor: i64) -> bool {
+        self.terminal && matches!(self.file(descriptor), Some(Open::Output(_)))
     }
 
     fn write(&mut self, descriptor: i64, bytes: &[u8]) -> i64 {
@@ -335,7 +351,7 @@ impl<'p, 'c> Machine<'p, 'c> {
                 let (from, to) = (self.text(arg(0))?, self.text(arg(1))?);
                 self.host().rename(&from, &to)
             }
-            HostCall::IsTerminal => 0,
+            HostCall::IsTerminal => i64::from(self.host().is_terminal(descriptor)),
             HostCall::Time => self.host().seconds(),
             HostCall::Clock => {
                 let steps = self.steps;

@@ -22,6 +22,8 @@ pub struct ProgramRun<'a> {
     /// Seconds since 1970 that the program sees, all the time. Its processor time is then counted
     /// in steps, so that two runs see the same. `None` for the machine's clocks.
     pub time: Option<u64>,
+    /// Whether the program's output goes to a terminal: a C library then writes every line at once.
+    pub terminal: bool,
     /// What the run may use. The default of 10 million steps is over in less than a second.
     pub options: Options,
 }
@@ -34,6 +36,7 @@ impl Default for ProgramRun<'_> {
             input: &[],
             files: Files::default(),
             time: None,
+            terminal: false,
             options: Options::default(),
         }
     }
@@ -94,6 +97,7 @@ pub fn run_program(
     let codes = Codes::new(program, &memory, run.options.overflow, (listens, true));
     let mut host = Host::new(run.input, output, &run.files, run.time);
     host.environment = environment;
+    host.terminal = run.terminal;
     let mut machine = Machine::new(program, run.options, memory, &codes);
     machine.host = Some(Box::new(host));
     let end = match machine.first_call(main, &images[..wanted]) {
