@@ -101,6 +101,8 @@ pub(super) enum Op {
     CheckedSub64(Slot, Slot, Slot),
     CheckedMul32(Slot, Slot, Slot),
     CheckedMul64(Slot, Slot, Slot),
+    CheckedShl32(Slot, Slot, Slot),
+    CheckedShl64(Slot, Slot, Slot),
     DivU(Slot, Slot, Slot),
     RemU(Slot, Slot, Slot),
     DivS32(Slot, Slot, Slot),
@@ -143,6 +145,8 @@ pub(super) enum Op {
 
     AddI32(Slot, Slot, u64),
     AddI64(Slot, Slot, u64),
+    CheckedAddI32(Slot, Slot, u64),
+    CheckedAddI64(Slot, Slot, u64),
     MulI32(Slot, Slot, u64),
     MulI64(Slot, Slot, u64),
     AndI(Slot, Slot, u64),
@@ -164,6 +168,8 @@ pub(super) enum Op {
 
     Neg32(Slot, Slot),
     Neg64(Slot, Slot),
+    CheckedNeg32(Slot, Slot),
+    CheckedNeg64(Slot, Slot),
     SExt8To32(Slot, Slot),
     SExt16To32(Slot, Slot),
     SExt8To64(Slot, Slot),

@@ -375,6 +375,18 @@ impl<'p, 'c> Machine<'p, 'c> {
                 Op::CheckedMul64(to, a, b) => {
                     try_two!(to, a, b, |x, y| wide((x as i64).checked_mul(y as i64)));
                 }
+                Op::CheckedShl32(to, a, b) => {
+                    try_two!(to, a, b, |x, y| amount(y, 32).and_then(|y| {
+                        let shifted = signed32(x) << y;
+                        narrow((signed32(x) >= 0 && shifted >> y == signed32(x)).then_some(shifted))
+                    }));
+                }
+                Op::CheckedShl64(to, a, b) => {
+                    try_two!(to, a, b, |x, y| amount(y, 64).and_then(|y| {
+                        let (x, shifted) = (x as i64, (x as i64) << y);
+                        wide((x >= 0 && shifted >> y == x).then_some(shifted))
+                    }));
+                }
                 Op::DivU(to, a, b) => {
                     try_two!(to, a, b, |x, y| x.checked_div(y).ok_or(TrapKind::DivisionByZero));
                 }
@@ -475,6 +487,12 @@ impl<'p, 'c> Machine<'p, 'c> {
                     one!(to, a, |x| word(signed32(x).wrapping_add(signed32(k))))
                 }
                 Op::AddI64(to, a, k) => one!(to, a, |x| x.wrapping_add(k)),
+                Op::CheckedAddI32(to, a, k) => {
+                    get!(to) = attempt!(narrow(signed32(get!(a)).checked_add(signed32(k))));
+                }
+                Op::CheckedAddI64(to, a, k) => {
+                    get!(to) = attempt!(wide((get!(a) as i64).checked_add(k as i64)));
+                }
                 Op::MulI32(to, a, k) => {
                     one!(to, a, |x| word(signed32(x).wrapping_mul(signed32(k))))
                 }
@@ -506,6 +524,12 @@ impl<'p, 'c> Machine<'p, 'c> {
 
                 Op::Neg32(to, a) => one!(to, a, |x| word(signed32(x).wrapping_neg())),
                 Op::Neg64(to, a) => one!(to, a, |x| x.wrapping_neg()),
+                Op::CheckedNeg32(to, a) => {
+                    get!(to) = attempt!(narrow(signed32(get!(a)).checked_neg()));
+                }
+                Op::CheckedNeg64(to, a) => {
+                    get!(to) = attempt!(wide((get!(a) as i64).checked_neg()));
+                }
                 Op::SExt8To32(to, a) => one!(to, a, |x| word(i32::from(x as u8 as i8))),
                 Op::SExt16To32(to, a) => one!(to, a, |x| word(i32::from(x as u16 as i16))),
                 Op::SExt8To64(to, a) => one!(to, a, |x| i64::from(x as u8 as i8) as u64),

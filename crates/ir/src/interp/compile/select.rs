@@ -34,7 +34,7 @@ pub(super) fn binary(op: BinOp, ty: Type, checked: bool) -> Option<Two> {
         AddS if checked => pick(Op::CheckedAdd32, Op::CheckedAdd64),
         SubS if checked => pick(Op::CheckedSub32, Op::CheckedSub64),
         MulS if checked => pick(Op::CheckedMul32, Op::CheckedMul64),
-        ShlS if checked => None,
+        ShlS if checked => pick(Op::CheckedShl32, Op::CheckedShl64),
         AddU | AddS => pick(Op::Add32, Op::Add64),
         SubU | SubS => pick(Op::Sub32, Op::Sub64),
         MulU | MulS => pick(Op::Mul32, Op::Mul64),
@@ -72,7 +72,7 @@ pub(super) fn constant(
 ) -> Option<(WithConstant, u64)> {
     use BinOp::*;
     let bits = ty.bits();
-    if bits > 64 || (checked && matches!(op, AddS | SubS | MulS | ShlS)) {
+    if bits > 64 || (checked && matches!(op, MulS | ShlS)) {
         return None;
     }
     let pick = |narrow: WithConstant, wide: WithConstant| match bits {
@@ -81,6 +81,15 @@ pub(super) fn constant(
         _ => None,
     };
     let k = constant as u64;
+    if checked && matches!(op, AddS | SubS) {
+        let make = pick(Op::CheckedAddI32, Op::CheckedAddI64)?;
+        let negative = (constant.wrapping_neg() & mask(bits)) as u64;
+        return match op {
+            AddS => Some((make, k)),
+            // The least number has no negative.
+            _ => (negative != k || k == 0).then_some((make, negative)),
+        };
+    }
     let make: Option<WithConstant> = match op {
         AddU | AddS => pick(Op::AddI32, Op::AddI64),
         SubU | SubS => {

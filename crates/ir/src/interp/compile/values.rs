@@ -525,6 +525,8 @@ impl Builder<'_, '_> {
             }
             (UnOp::NegU | UnOp::NegS, 32) if !checked => self.simple(Op::Neg32, a, ty, dst),
             (UnOp::NegU | UnOp::NegS, 64) if !checked => self.simple(Op::Neg64, a, ty, dst),
+            (UnOp::NegS, 32) => self.simple(Op::CheckedNeg32, a, ty, dst),
+            (UnOp::NegS, 64) => self.simple(Op::CheckedNeg64, a, ty, dst),
             _ => {
                 let a = self.take(a, ty);
                 self.slow(Slow::Unary(op, ty), (a, a), dst, ty)
