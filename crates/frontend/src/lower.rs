@@ -27,6 +27,7 @@ mod convert;
 mod decision;
 mod effects;
 mod facts;
+mod float_tests;
 mod function;
 mod globals;
 mod half;

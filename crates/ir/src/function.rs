@@ -68,7 +68,8 @@ pub struct Body {
 /// A parameter, variable or temporary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Local {
-    /// Its name in C; empty for a temporary.
+    /// Its name in C; empty for a temporary, but for one that holds the address of a variable
+    /// length array: it has the array's name, which means that address in C too.
     pub name: String,
     /// Its C type.
     pub ty: CTypeId,

@@ -5,7 +5,7 @@ mod common;
 use common::{explore_c, explore_file, plain};
 use lydian_ir::TrapKind;
 use lydian_objective::Criterion;
-use lydian_symex::{Config, Ending, Limits, Mode};
+use lydian_symex::{Config, Cut, Ending, Limits, Mode};
 
 #[test]
 fn a_header_parser_is_covered_through_a_buffer_with_its_length() {
@@ -77,4 +77,50 @@ fn a_state_that_covers_labels_is_followed_to_its_end_before_others() {
     let ended = found.tests.iter().filter(|test| test.ending == Ending::Returned);
     let given: usize = ended.map(|test| test.covers.len()).sum();
     assert_eq!(given, found.summary.covered.len(), "no label waits for the end");
+}
+
+#[test]
+fn what_depends_on_assembly_is_not_claimed_but_its_paths_give_tests() {
+    let text = "int f(int x) { int y; __asm__(\"mov %1, %0\" : \"=r\"(y) : \"r\"(x)); \
+                if (x > 3) return 1; if (y == 9) return 2; return 3; }";
+    let found = explore_c(text, "f", &[Criterion::Dc], &Config::default());
+    let covered = found.covered(Criterion::Dc);
+    assert_eq!(covered.len(), 2, "only the test of `x` is foreseen: {:?}", found.summary);
+    assert!(!found.summary.complete, "{:?}", found.summary);
+    assert!(found.summary.cuts.contains_key(&Cut::Undefined), "{:?}", found.summary);
+    assert!(found.tests.len() >= 2, "both sides of what assembly decides are to be measured");
+}
+
+#[test]
+fn an_array_of_a_length_from_the_input_is_explored_with_its_bad_lengths() {
+    let text = "int f(int n) { char a[n]; a[0] = 1; if (n > 2) a[2] = 7; \
+                return n > 2 ? a[2] : a[0]; }";
+    let found = explore_c(text, "f", &[Criterion::Dc], &plain());
+    let bad = Ending::Trapped(TrapKind::BadSize);
+    assert!(found.summary.paths.contains_key(&bad), "{:?}", found.summary);
+    assert!(found.summary.paths.contains_key(&Ending::Returned), "{:?}", found.summary);
+    let outside = Ending::Trapped(TrapKind::OutOfBounds);
+    assert!(!found.summary.paths.contains_key(&outside), "{:?}", found.summary);
+}
+
+#[test]
+fn reading_past_the_last_variable_argument_is_out_of_bounds() {
+    let text = "static int sum(int n, ...) { __builtin_va_list ap; int s = 0; \
+                __builtin_va_start(ap, n); while (n-- > 0) s += __builtin_va_arg(ap, int); \
+                __builtin_va_end(ap); return s; } \
+                int f(int n) { return n < 4 ? sum(n, 1, 2) : 0; }";
+    let found = explore_c(text, "f", &[], &plain());
+    let outside = Ending::Trapped(TrapKind::OutOfBounds);
+    assert!(found.summary.paths.contains_key(&outside), "{:?}", found.summary);
+    assert!(found.summary.paths.contains_key(&Ending::Returned), "{:?}", found.summary);
+}
+
+#[test]
+fn a_jump_into_an_activation_that_returned_is_no_jump() {
+    let text = "#include <setjmp.h>\n static jmp_buf env; \
+                static int set(void) { return setjmp(env); } \
+                int f(int x) { int r = set(); if (x == 7 && r == 0) longjmp(env, 1); return r; }";
+    let found = explore_c(text, "f", &[], &plain());
+    let bad = Ending::Trapped(TrapKind::BadJump);
+    assert!(found.summary.paths.contains_key(&bad), "{:?}", found.summary);
 }

@@ -3,7 +3,7 @@
 use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, IntKind, Stmt, Type, UnOp};
 
 use super::builder::FunctionLowering;
-use super::builtin::FloatTest;
+use super::float_tests::FloatTest;
 use super::types::{Scalar, layout_of};
 use super::{Lowering, Unsupported};
 use crate::ast::{self, BinaryOp, CastKind, DeclRef, ExprKind, UnaryOp};

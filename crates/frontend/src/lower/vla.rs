@@ -113,7 +113,14 @@ impl FunctionLowering<'_, '_> {
             Some(known) => *known,
             None => {
                 let pointer = self.module.program.types.pointer(element);
-                self.temp_of(pointer, Type::Ptr)
+                let dst = self.temp_of(pointer, Type::Ptr);
+                // The array's name means its address, in C too.
+                let start = decl.name_span.start.max(decl.span.start);
+                let end = self.facts.scope_ends.get(&var).copied().unwrap_or(decl.span.end);
+                let local = &mut self.body.locals[dst];
+                local.name = decl.name.to_string();
+                local.scope = Span::new(start, end.max(start));
+                dst
             }
         };
         self.arrays.insert(var, dst);

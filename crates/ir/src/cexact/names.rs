@@ -37,7 +37,7 @@ impl<'a> ScopedNames<'a> {
     fn visible(&self, name: &str) -> Option<LocalId> {
         let here = |scope: lydian_base::Span| scope.start <= self.offset && self.offset < scope.end;
         let locals = self.body.locals.iter();
-        let named = locals.filter(|(_, local)| local.kind != LocalKind::Temp && local.name == name);
+        let named = locals.filter(|(_, local)| !local.name.is_empty() && local.name == name);
         // The inner of two scopes that hold one place begins later.
         named
             .filter(|(_, local)| here(local.scope))
@@ -58,7 +58,7 @@ impl<'a> ScopedNames<'a> {
 impl Names for ScopedNames<'_> {
     fn local(&self, local: LocalId) -> Option<String> {
         let found = self.body.locals.get(local)?;
-        if found.kind == LocalKind::Temp {
+        if found.kind == LocalKind::Temp && found.name.is_empty() {
             return (self.temporary)(local);
         }
         (!found.name.is_empty() && self.visible(&found.name) == Some(local))

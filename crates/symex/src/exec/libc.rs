@@ -27,7 +27,7 @@ use super::state::State;
 use super::step::Flow;
 use crate::limits::Cut;
 
-pub(super) use alloc::Size;
+pub(super) use alloc::{ROOM, Size};
 pub(super) use character::CharacterTables;
 
 impl Engine<'_, '_> {

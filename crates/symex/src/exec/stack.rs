@@ -9,9 +9,10 @@ use lydian_ir::{CTypeId, ExprId, FuncId, LocalId, TrapKind};
 use lydian_smt::{Sort, Term};
 
 use super::explore::Engine;
-use super::libc::Size;
+use super::libc::{ROOM, Size};
 use super::state::State;
 use super::step::Flow;
+use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, NewObject, ObjectId, ObjectKind, Region, Resolution, undefined_symbol,
 };
@@ -47,6 +48,7 @@ impl Engine<'_, '_> {
         let bad = self.pool.or(small, large);
         traps.add(&self.pool, TrapKind::BadSize, bad);
         self.leave_traps(state, &traps)?;
+        let size = self.within_room(state, size)?;
         let Some(size) = self.size_of_allocation(state, size)? else {
             return Err(self.trapped(state, TrapKind::BadSize));
         };
@@ -59,6 +61,28 @@ impl Engine<'_, '_> {
         let address = self.pool.bv(64, state.memory.object(object).base);
         self.set_register(state, dst, address);
         Ok(())
+    }
+
+    /// A size that is a constant or at most [`ROOM`]. Of the larger ones that an input can ask for
+    /// one is followed, and the others are cut.
+    fn within_room(&mut self, state: &mut State, size: Term) -> Result<Term, Flow> {
+        if self.pool.as_u64(size).is_some() {
+            return Ok(size);
+        }
+        let room = self.pool.bv(64, ROOM);
+        let fits = self.pool.ule(size, room);
+        if self.split_on(state, fits)? {
+            return Ok(size);
+        }
+        let value = self.evaluator.eval_u64(&self.pool, &state.model, size);
+        let constant = self.pool.bv(64, value);
+        let pinned = self.pool.eq(size, constant);
+        if state.knowledge().known(&mut self.pool, pinned) != Some(true) {
+            let what = format!("most lengths of an array on the stack of more than {ROOM} bytes");
+            self.cut(Cut::Unsupported(what));
+            state.add_fact(&mut self.pool, pinned);
+        }
+        Ok(constant)
     }
 
     /// An object of the innermost activation, with indeterminate bytes.

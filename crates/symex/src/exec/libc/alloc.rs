@@ -18,7 +18,7 @@ use crate::memory::{Background, Contents, NewObject, ObjectId, ObjectKind, Offse
 /// An allocation whose size depends on the input has room for this many bytes: the first of these
 /// that is surely enough. The path is split where it may be greater than the last.
 const ROOMS: [u64; 3] = [64, 512, ROOM];
-const ROOM: u64 = 4096;
+pub(in crate::exec) const ROOM: u64 = 4096;
 /// No more bytes than this are allocated at once.
 const MOST: u64 = 1 << 28;
 
@@ -217,7 +217,11 @@ impl Engine<'_, '_> {
     }
 
     /// Whether a condition holds on this path, which is split where it may and may not.
-    pub(super) fn split_on(&mut self, state: &mut State, condition: Term) -> Result<bool, Flow> {
+    pub(in crate::exec) fn split_on(
+        &mut self,
+        state: &mut State,
+        condition: Term,
+    ) -> Result<bool, Flow> {
         let (side, other) = self.split(state, condition);
         if let Some(other) = other {
             self.push(other);
