@@ -149,3 +149,17 @@ fn what_no_body_in_another_file_allows_is_infeasible() {
     let row = figures(&place.json("table.json"), "f", "dc");
     assert_eq!(row, [2, 1, 1, 0, 0]);
 }
+
+#[test]
+fn a_comparison_that_the_librarys_sorting_calls_is_followed() {
+    let place = Workplace::with(
+        "#include <stdlib.h>\n\
+         static int ascending(const void *a, const void *b)\n\
+         {\n  int x = *(const int *)a, y = *(const int *)b;\n  return x < y ? -1 : x > y;\n}\n\
+         int middle(int a, int b, int c)\n{\n  int v[3] = {a, b, c};\n\
+           qsort(v, 3, sizeof *v, ascending);\n  if (v[1] == 10) return 1;\n\
+           if (v[0] > v[2]) return 2;\n  return 0;\n}\n",
+    );
+    place.done("gen unit.c -f middle -c dc -o tests --json table.json --time 60");
+    assert_eq!(figures(&place.json("table.json"), "middle", "dc"), [4, 3, 1, 0, 0]);
+}

@@ -134,3 +134,17 @@ fn sorting_random_numbers_mathematics_and_strings_agree() {
 fn dates_agree_over_the_centuries() {
     agree("calendar.c", "");
 }
+
+#[test]
+fn long_double_is_written_and_read_as_the_system_does_where_it_is_supported() {
+    let left_out = &library().diagnostics;
+    if left_out.is_empty() {
+        agree("long_double.c", "");
+        return;
+    }
+    // A front end without long double leaves out what deals with it, and nothing else.
+    for found in left_out {
+        let file = found.place.as_ref().map_or("", |place| &*place.file);
+        assert_eq!(file, format!("{}long_double.c", lydian_clib::FILE_PREFIX), "{}", found.message);
+    }
+}
