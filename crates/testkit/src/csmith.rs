@@ -18,7 +18,7 @@ use lydian_objective::{Criterion, Pred, Request, annotate};
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::exec::Event;
 use lydian_symex::inputs::{InputSpec, Settings, prepare};
-use lydian_symex::{Config, Cut};
+use lydian_symex::{Config, Cut, Limits};
 
 use crate::execution::{Ended, NativeRun, interpret_main, load, run_natively};
 
@@ -220,7 +220,9 @@ pub fn check_pinned(file: &Path, limit: Duration) -> Verdict {
             covered.extend(labels.map(|pred| !matches!(pred, Pred::Not(_))));
         }
     };
-    let config = Config { stop_when_covered: false, ..Config::default() };
+    // One path, which is as long as the program runs.
+    let limits = Limits { path_steps: 100_000_000, ..Limits::default() };
+    let config = Config { stop_when_covered: false, limits, ..Config::default() };
     let given = std::slice::from_ref(&objectives);
     let explored = lydian_symex::explore(
         &program,
