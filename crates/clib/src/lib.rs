@@ -21,7 +21,7 @@ use lydian_ir::link::{LinkError, LinkUnit, Linked, Role, link, resolve_weak};
 use lydian_ir::{CType, Function, IntKind, Linkage, Program};
 
 /// The files, by name, in the order in which they are compiled as one.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 17] = [
     ("internal.h", include_str!("c/internal.h")),
     ("stream.c", include_str!("c/stream.c")),
     ("decimal.c", include_str!("c/decimal.c")),
@@ -38,6 +38,7 @@ const FILES: [(&str, &str); 16] = [
     ("clock.c", include_str!("c/clock.c")),
     ("posix.c", include_str!("c/posix.c")),
     ("maths.c", include_str!("c/maths.c")),
+    ("complex.c", include_str!("c/complex.c")),
 ];
 
 /// What stands in front of the places of the library's files.
@@ -59,7 +60,13 @@ pub enum Purpose {
 /// a result alone does not say what they do. The others stay undefined there, and a test says what
 /// they return: what `rand` or `getenv` give is an input, `atoi` may give any number, and nobody
 /// wants the paths through `printf`.
-const EXPLORED: [&str; 57] = [
+const EXPLORED: [&str; 63] = [
+    "__mulsc3",
+    "__muldc3",
+    "__mulxc3",
+    "__divsc3",
+    "__divdc3",
+    "__divxc3",
     "strtol",
     "strtoll",
     "strtoul",

@@ -161,6 +161,15 @@ pub enum CType {
         /// How many.
         length: ArrayLength,
     },
+    /// A complex number, of two parts of this type.
+    Complex(TypeId),
+    /// A vector (`vector_size`, `ext_vector_type`).
+    Vector {
+        /// The type of an element.
+        element: TypeId,
+        /// How many.
+        length: u64,
+    },
     /// A function.
     Function {
         /// What it returns.
@@ -176,7 +185,7 @@ pub enum CType {
     Record(RecordId),
     /// An enumeration.
     Enum(EnumId),
-    /// A type that Lydian does not model (vectors, `_Complex`, `_BitInt`), as clang prints it.
+    /// A type that Lydian does not model (`_BitInt`, matrices), as clang prints it.
     Unsupported(Box<str>),
 }
 

@@ -25,6 +25,15 @@ impl TranslationUnit {
                 let size = element.size.checked_mul(*length)?;
                 Some(Layout { size, align: element.align })
             }
+            CType::Complex(part) => {
+                let part = self.layout_of(*part)?;
+                Some(Layout { size: part.size.checked_mul(2)?, align: part.align })
+            }
+            CType::Vector { element, length } => {
+                let element = self.layout_of(*element)?;
+                let size = element.size.checked_mul(*length)?.checked_next_power_of_two()?;
+                Some(Layout { size, align: size })
+            }
             CType::Array { .. } | CType::Unsupported(_) => None,
             CType::Record(id) => self.records[*id].layout,
             CType::Enum(id) => self.layout_of(self.enums[*id].underlying?),

@@ -21,6 +21,7 @@ mod builder;
 mod builtin;
 mod builtin_values;
 mod call;
+mod complex;
 mod conditional;
 mod constant;
 mod convert;
@@ -43,6 +44,7 @@ mod stmt;
 mod types;
 mod user_label;
 mod variadic;
+mod vector;
 mod vla;
 
 use lydian_base::{Diagnostic, SourceMap, Span};

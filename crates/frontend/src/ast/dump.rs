@@ -223,6 +223,13 @@ impl Dump<'_> {
             },
             ExprKind::AddrLabel(id) => format!("address of label {}", unit.labels[*id].name),
             ExprKind::Atomic { op, .. } => format!("atomic {op}"),
+            ExprKind::Imaginary(_) => "imaginary".into(),
+            ExprKind::VectorElement { .. } => "vector element".into(),
+            ExprKind::Swizzle { arrow, lanes, .. } => {
+                format!("components {}{lanes:?}", if *arrow { "->" } else { "." })
+            }
+            ExprKind::Shuffle(_) => "shuffle".into(),
+            ExprKind::ConvertVector(_) => "convert vector".into(),
             ExprKind::Unsupported(kind) => format!("unsupported {kind}"),
         }
     }
@@ -259,8 +266,12 @@ impl TranslationUnit {
             | ExprKind::Chosen(one)
             | ExprKind::Predefined { literal: one, .. }
             | ExprKind::Paren(one)
+            | ExprKind::Imaginary(one)
+            | ExprKind::ConvertVector(one)
+            | ExprKind::Swizzle { base: one, .. }
             | ExprKind::Constant { inner: one, .. } => vec![*one],
             ExprKind::Subscript { pointer: one, index: two }
+            | ExprKind::VectorElement { vector: one, index: two }
             | ExprKind::Binary { left: one, right: two, .. }
             | ExprKind::Assign { target: one, value: two }
             | ExprKind::CompoundAssign { target: one, value: two, .. }
@@ -274,7 +285,7 @@ impl TranslationUnit {
             ExprKind::Call { callee, args } => {
                 std::iter::once(*callee).chain(args.iter().copied()).collect()
             }
-            ExprKind::Atomic { args, .. } => args.clone(),
+            ExprKind::Atomic { args, .. } | ExprKind::Shuffle(args) => args.clone(),
             ExprKind::InitList(list) => match list {
                 InitList::Array { elements, filler } => {
                     elements.iter().copied().chain(*filler).collect()

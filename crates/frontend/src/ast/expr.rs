@@ -72,6 +72,10 @@ pub enum UnaryOp {
     LogicalNot,
     /// `__extension__ x`.
     Extension,
+    /// `__real__ x`.
+    Real,
+    /// `__imag__ x`.
+    Imag,
 }
 
 /// Operators with two operands; assignment is apart.
@@ -185,7 +189,17 @@ pub enum CastKind {
     ToUnion,
     AtomicToNonAtomic,
     NonAtomicToAtomic,
-    /// Any other (vectors, complex numbers, address spaces), by clang's name.
+    /// From a number to a complex one of that part.
+    RealToComplex,
+    /// The real part.
+    ComplexToReal,
+    /// Whether one of the parts is not zero.
+    ComplexToBoolean,
+    /// Between complex types.
+    ComplexCast,
+    /// A scalar as every element of a vector.
+    VectorSplat,
+    /// Any other (matrices, address spaces), by clang's name.
     Unsupported(Box<str>),
 }
 
@@ -429,6 +443,30 @@ pub enum ExprKind {
         /// Its operands in clang's order: pointer, memory order, then the values.
         args: Vec<ExprId>,
     },
+    /// An imaginary literal, `2.0i`: the number.
+    Imaginary(ExprId),
+    /// An element of a vector.
+    VectorElement {
+        /// The vector, an lvalue or a value.
+        vector: ExprId,
+        /// Which element.
+        index: ExprId,
+    },
+    /// `v.xyz` or `p->xyz`: elements of a vector by name. One of them is an lvalue of the
+    /// element's type.
+    Swizzle {
+        /// The vector, or a pointer to it when `arrow`.
+        base: ExprId,
+        /// Whether it is `->`.
+        arrow: bool,
+        /// Which elements, in order.
+        lanes: Box<[u8]>,
+    },
+    /// `__builtin_shufflevector`: two vectors and the positions taken, -1 for any; or a vector and
+    /// a vector of positions.
+    Shuffle(Vec<ExprId>),
+    /// `__builtin_convertvector`.
+    ConvertVector(ExprId),
     /// Anything else, with clang's name for it.
     Unsupported(Box<str>),
 }

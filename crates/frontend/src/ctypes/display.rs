@@ -51,6 +51,10 @@ impl fmt::Display for DisplayType<'_> {
                 }
                 write!(f, "{})({})", parts.join(", "), nested(*result))
             }
+            CType::Complex(part) => write!(f, "complex({})", self.types.display_id(*part)),
+            CType::Vector { element, length } => {
+                write!(f, "vector[{length}]({})", self.types.display_id(*element))
+            }
             CType::Record(id) => write!(f, "{id}"),
             CType::Enum(id) => write!(f, "{id}"),
             CType::Unsupported(text) => write!(f, "unsupported `{text}`"),

@@ -86,6 +86,7 @@ struct Builtin {
     signed: bool,
     unsigned: bool,
     short: bool,
+    complex: bool,
     long: u32,
     base: Option<&'static str>,
 }
@@ -117,6 +118,7 @@ impl Builtin {
             "signed" | "__signed" | "__signed__" => self.signed = true,
             "unsigned" => self.unsigned = true,
             "short" => self.short = true,
+            "_Complex" | "__complex__" | "__complex" => self.complex = true,
             "long" => self.long += 1,
             _ => match BASES.iter().find(|base| **base == word) {
                 Some(base) => self.base = Some(base),
@@ -127,7 +129,12 @@ impl Builtin {
     }
 
     fn is_empty(&self) -> bool {
-        !self.signed && !self.unsigned && !self.short && self.long == 0 && self.base.is_none()
+        !self.signed
+            && !self.unsigned
+            && !self.short
+            && !self.complex
+            && self.long == 0
+            && self.base.is_none()
     }
 
     fn ctype(&self) -> CType {
@@ -149,6 +156,15 @@ impl Builtin {
             Some("_Float16" | "__fp16") => CType::Float(FloatKind::Half),
             Some("__bf16") => CType::Float(FloatKind::BFloat),
             Some("_Float128" | "__float128") => CType::Float(FloatKind::Float128),
+            // GNU C's `_Complex` alone.
+            None if self.complex
+                && self.long == 0
+                && !self.short
+                && !self.signed
+                && !self.unsigned =>
+            {
+                CType::Float(FloatKind::Double)
+            }
             _ if self.short => pick(Short, UShort),
             _ => match self.long {
                 0 => pick(Int, UInt),
@@ -224,9 +240,12 @@ impl<'a> Reader<'a, '_> {
         let mut quals = Quals::NONE;
         let mut builtin = Builtin::default();
         let mut named: Option<QualType> = None;
+        let mut lanes = None;
         while let Some(word) = self.peek_word() {
             if named.is_none() && builtin.word(word) {
                 self.at += word.len();
+            } else if let Some(length) = self.vector_length(word) {
+                lanes = Some(length);
             } else if self.qualifier(word, &mut quals, &mut named)? {
                 // Taken.
             } else if named.is_none() && builtin.is_empty() {
@@ -240,7 +259,39 @@ impl<'a> Reader<'a, '_> {
             None if builtin.is_empty() => return None,
             None => QualType::plain(self.types.intern(builtin.ctype())),
         };
+        let base = match builtin.complex {
+            true => QualType::plain(self.types.intern(CType::Complex(base.ty))),
+            false => base,
+        };
+        let base = match lanes {
+            None => base,
+            // Elements of one bit have a layout of their own.
+            Some(_) if *self.types.get(base.ty) == CType::Int(IntKind::Bool) => return None,
+            Some(length) => {
+                let vector = CType::Vector { element: base.ty, length };
+                QualType::plain(self.types.intern(vector))
+            }
+        };
         Some(qualify(base, quals, self.types))
+    }
+
+    /// Takes the attribute of a vector type: how many elements it has.
+    fn vector_length(&mut self, word: &str) -> Option<u64> {
+        if word != "__attribute__" {
+            return None;
+        }
+        let start = self.at;
+        self.at += word.len();
+        let length = self.balanced().and_then(|attribute| {
+            let names = ["(__vector_size__(", "(ext_vector_type("];
+            let rest = names.iter().find_map(|name| attribute.strip_prefix(name))?;
+            let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+            rest[..digits].parse().ok()
+        });
+        if length.is_none() {
+            self.at = start;
+        }
+        length
     }
 
     /// Takes a qualifier, an attribute or `_Atomic(type)`. `Some(false)` if the word is none.

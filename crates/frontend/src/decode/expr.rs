@@ -50,6 +50,18 @@ impl Decoder<'_> {
             "CXXBoolLiteralExpr" => ExprKind::Integer(node.value.as_ref()?.integer()?),
             "CharacterLiteral" => self.character(node, ty)?,
             "FloatingLiteral" => self.floating(node, ty)?,
+            "ImaginaryLiteral" => {
+                let [number] = self.children(node)?;
+                ExprKind::Imaginary(number)
+            }
+            "ShuffleVectorExpr" => {
+                ExprKind::Shuffle(node.inner.iter().map(|arg| self.expr(arg)).collect())
+            }
+            "ConvertVectorExpr" => {
+                let [operand] = self.children(node)?;
+                ExprKind::ConvertVector(operand)
+            }
+            "ExtVectorElementExpr" => self.swizzle(node, span)?,
             "StringLiteral" => self.string(node, ty)?,
             "MemberExpr" => self.member(node)?,
             "ArraySubscriptExpr" => self.subscript(node)?,
@@ -183,11 +195,28 @@ impl Decoder<'_> {
         let [left, right] = self.children(node)?;
         let is_pointer =
             |id: ExprId| matches!(self.unit.ty(self.unit.exprs[id].ty), CType::Pointer(_));
+        let is_vector =
+            |id: ExprId| matches!(self.unit.ty(self.unit.exprs[id].ty), CType::Vector { .. });
         match (is_pointer(left), is_pointer(right)) {
+            _ if is_vector(left) => Some(ExprKind::VectorElement { vector: left, index: right }),
+            _ if is_vector(right) => Some(ExprKind::VectorElement { vector: right, index: left }),
             (true, _) => Some(ExprKind::Subscript { pointer: left, index: right }),
             (false, true) => Some(ExprKind::Subscript { pointer: right, index: left }),
             (false, false) => None,
         }
+    }
+
+    /// `v.xyz`, whose names clang prints nowhere.
+    fn swizzle(&mut self, node: &Node<'_>, span: Span) -> Option<ExprKind> {
+        let [base] = self.children(node)?;
+        let ty = self.unit.exprs[base].ty.ty;
+        let pointee = self.unit.types.pointee(ty);
+        let vector = pointee.map_or(ty, |to| to.ty);
+        let CType::Vector { length, .. } = *self.unit.types.get(vector) else { return None };
+        let text = self.source.slice(span);
+        let name = text.rsplit(['.', '>', ' ', '\n', '\t']).next()?;
+        let lanes = component_lanes(name, u8::try_from(length).ok()?)?;
+        Some(ExprKind::Swizzle { base, arrow: pointee.is_some(), lanes: lanes.into() })
     }
 
     fn call(&mut self, node: &Node<'_>) -> Option<ExprKind> {
@@ -210,6 +239,8 @@ impl Decoder<'_> {
             ("~", _) => UnaryOp::BitNot,
             ("!", _) => UnaryOp::LogicalNot,
             ("__extension__", _) => UnaryOp::Extension,
+            ("__real" | "__real__", _) => UnaryOp::Real,
+            ("__imag" | "__imag__", _) => UnaryOp::Imag,
             _ => return None,
         };
         let [operand] = self.children(node)?;
@@ -268,6 +299,14 @@ impl Decoder<'_> {
             "ToUnion" => CastKind::ToUnion,
             "AtomicToNonAtomic" => CastKind::AtomicToNonAtomic,
             "NonAtomicToAtomic" => CastKind::NonAtomicToAtomic,
+            "FloatingRealToComplex" | "IntegralRealToComplex" => CastKind::RealToComplex,
+            "FloatingComplexToReal" | "IntegralComplexToReal" => CastKind::ComplexToReal,
+            "FloatingComplexToBoolean" | "IntegralComplexToBoolean" => CastKind::ComplexToBoolean,
+            "FloatingComplexCast"
+            | "FloatingComplexToIntegralComplex"
+            | "IntegralComplexCast"
+            | "IntegralComplexToFloatingComplex" => CastKind::ComplexCast,
+            "VectorSplat" => CastKind::VectorSplat,
             other => CastKind::Unsupported(other.into()),
         };
         let [operand] = self.children(node)?;
@@ -322,6 +361,14 @@ impl Decoder<'_> {
                     inits.push((FieldRef { record, index }, self.expr(init)));
                 }
                 Some(InitList::Struct(inits))
+            }
+            CType::Vector { .. } => {
+                let elements = node.inner.iter().map(|element| self.expr(element)).collect();
+                Some(InitList::Array { elements, filler: None })
+            }
+            CType::Complex(_) if node.inner.len() == 2 => {
+                let elements = node.inner.iter().map(|part| self.expr(part)).collect();
+                Some(InitList::Array { elements, filler: None })
             }
             CType::Unsupported(_) | CType::Function { .. } | CType::Void => None,
             _ => match &node.inner[..] {
@@ -439,5 +486,40 @@ impl Decoder<'_> {
             span,
         });
         ExprKind::Cast { kind: CastKind::ArrayToPointerDecay, operand, explicit: false }
+    }
+}
+
+/// The elements that a name of vector components designates: `xyzw` or `rgba`, `s` and hexadecimal
+/// digits, or `lo`, `hi`, `even` and `odd`.
+fn component_lanes(name: &str, length: u8) -> Option<Vec<u8>> {
+    let half = length.div_ceil(2);
+    let lanes = match name {
+        "lo" => (0..half).collect(),
+        "hi" => (half..2 * half).collect(),
+        "even" => (0..half).map(|lane| 2 * lane).collect(),
+        "odd" => (0..half).map(|lane| 2 * lane + 1).collect(),
+        _ => {
+            let digits = name.strip_prefix(['s', 'S']);
+            let lane = |c: char| match digits {
+                Some(_) => c.to_digit(16).map(|digit| digit as u8),
+                None => "xyzw".find(c).or_else(|| "rgba".find(c)).map(|at| at as u8),
+            };
+            digits.unwrap_or(name).chars().map(lane).collect::<Option<Vec<u8>>>()?
+        }
+    };
+    (!lanes.is_empty() && lanes.iter().all(|lane| *lane < length)).then_some(lanes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::component_lanes;
+
+    #[test]
+    fn components_are_named_by_letter_number_or_half() {
+        assert_eq!(component_lanes("zyx", 3), Some(vec![2, 1, 0]));
+        assert_eq!(component_lanes("sa2", 16), Some(vec![10, 2]));
+        assert_eq!(component_lanes("hi", 4), Some(vec![2, 3]));
+        assert_eq!(component_lanes("odd", 4), Some(vec![1, 3]));
+        assert_eq!(component_lanes("w", 3), None);
     }
 }

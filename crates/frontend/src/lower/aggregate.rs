@@ -1,4 +1,5 @@
-//! Values of struct and union type: they are somewhere in memory, and are copied.
+//! Values of struct and union type, complex numbers and vectors: they are somewhere in memory, and
+//! are copied.
 
 use lydian_ir::source::{Point, RootKind};
 use lydian_ir::{ExprId, Stmt, Storage, Terminator};
@@ -14,7 +15,10 @@ use crate::ctypes::{CType, TypeId};
 impl FunctionLowering<'_, '_> {
     /// Whether values of a type are kept in memory.
     pub(super) fn is_aggregate(&self, ty: TypeId) -> bool {
-        matches!(self.unit.types.get(ty), CType::Record(_) | CType::Array { .. })
+        matches!(
+            self.unit.types.get(ty),
+            CType::Record(_) | CType::Array { .. } | CType::Complex(_) | CType::Vector { .. }
+        )
     }
 
     pub(super) fn size_of(&self, ty: TypeId, span: lydian_base::Span) -> Lowering<u64> {
@@ -28,10 +32,40 @@ impl FunctionLowering<'_, '_> {
     pub(super) fn aggregate(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
         let unit = self.unit;
         let expr = &unit.exprs[e];
+        if self.is_computed(e) {
+            let temp = self.memory_temp(expr.ty.ty, expr.span)?;
+            self.frame.opaque = true;
+            self.apart(|l| l.initialise(temp, expr.ty, e))?;
+            return Ok(temp);
+        }
         match &expr.kind {
             ExprKind::Paren(inner)
             | ExprKind::Chosen(inner)
+            | ExprKind::Constant { inner, .. }
             | ExprKind::Unary { op: UnaryOp::Extension, operand: inner } => self.aggregate(*inner),
+            ExprKind::CompoundAssign { op, target, value, compute_result, .. } => {
+                self.frame.opaque = true;
+                let result = compute_result.ty;
+                self.apart(|l| match l.is_vector(*target) {
+                    true => l.vector_compound_assign(*op, *target, *value, expr.span),
+                    false => l.complex_compound_assign(*op, *target, *value, result, expr.span),
+                })
+            }
+            ExprKind::Unary {
+                op: op @ (UnaryOp::PreInc | UnaryOp::PreDec | UnaryOp::PostInc | UnaryOp::PostDec),
+                operand,
+            } => {
+                self.frame.opaque = true;
+                let (old, new) = self.apart(|l| l.complex_increment(*op, *operand, expr.span))?;
+                let post = matches!(op, UnaryOp::PostInc | UnaryOp::PostDec);
+                let part = self.complex_part(expr.ty.ty).unwrap_or(expr.ty.ty);
+                let temp = self.memory_temp(expr.ty.ty, expr.span)?;
+                self.store_complex(temp, if post { old } else { new }, part, expr.span)?;
+                Ok(temp)
+            }
+            ExprKind::Cast {
+                kind: CastKind::BitCast | CastKind::LValueBitCast, operand, ..
+            } => self.aggregate(*operand),
             ExprKind::Cast {
                 kind:
                     CastKind::LValueToRValue
@@ -81,6 +115,12 @@ impl FunctionLowering<'_, '_> {
         }
     }
 
+    /// Whether a complex or vector expression is computed, rather than found in memory.
+    pub(super) fn is_computed(&self, e: ast::ExprId) -> bool {
+        (self.is_complex(e) && self.computes_complex(e))
+            || (self.is_vector(e) && self.computes_vector(e))
+    }
+
     /// The address of an argument, copied if a later argument could change it.
     pub(super) fn aggregate_argument(
         &mut self,
@@ -121,6 +161,12 @@ impl FunctionLowering<'_, '_> {
     ) -> Lowering<ExprId> {
         let ty = self.unit.exprs[target].ty.ty;
         let span = self.unit.exprs[target].span;
+        if let ExprKind::Swizzle { base, arrow, lanes } =
+            &self.unit.exprs[self.unit.strip_parens(target)].kind
+        {
+            self.assign_swizzle((*base, *arrow, lanes), value, span)?;
+            return self.aggregate(target);
+        }
         let later = self.effects_of(value);
         let (addr, mut frame) = self.framed(|l| l.address(target))?;
         let addr = if self.is_stable(addr, &later) {

@@ -156,8 +156,11 @@ impl FunctionLowering<'_, '_> {
         // The last statement that was emitted for a wanted value may be its temporary.
         let store = self.last_store().or(write.point);
         let Some(store) = store else { return };
-        // No expression is the address of a bit-field.
-        let frame = Frame { opaque: frame.opaque || is_bits, ..frame };
+        // No expression is the address of a bit-field or of an element of a vector.
+        let target_kind = &self.unit.exprs[self.unit.strip_parens(target)].kind;
+        let is_element =
+            matches!(target_kind, ExprKind::VectorElement { .. } | ExprKind::Swizzle { .. });
+        let frame = Frame { opaque: frame.opaque || is_bits || is_element, ..frame };
         let span = self.text(target);
         self.root(Point::Stmt(store), addr, RootKind::Address, span, frame);
     }
@@ -179,6 +182,10 @@ impl FunctionLowering<'_, '_> {
         want: bool,
     ) -> Lowering<Option<ExprId>> {
         let span = self.unit.exprs[e].span;
+        if self.complex_part(result.ty).is_some() {
+            let new = self.real_compound_assign(op, target, value, result.ty, span)?;
+            return Ok(want.then_some(new));
+        }
         let later = self.effects_of(target);
         let mut compute = self.scalar(compute.ty, span)?;
         let mut result = self.scalar(result.ty, span)?;

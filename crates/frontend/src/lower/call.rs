@@ -4,6 +4,7 @@ use lydian_ir::source::{Point, RootKind};
 use lydian_ir::{Callee, ExprId, LocalId, Stmt, Terminator, TrapKind};
 
 use super::builder::FunctionLowering;
+use super::complex::ComplexBuiltin;
 use super::roots::Frame;
 use super::{Lowering, Unsupported};
 use crate::ast::{self, ExprKind};
@@ -23,6 +24,15 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// A call whose scalar result is used.
     pub(super) fn call_value(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
         let (callee, args) = self.call_parts(e)?;
+        match (self.complex_builtin(callee), args) {
+            (Some(ComplexBuiltin::Real), [operand]) => {
+                return self.complex_part_value(ast::UnaryOp::Real, *operand);
+            }
+            (Some(ComplexBuiltin::Imaginary), [operand]) => {
+                return self.complex_part_value(ast::UnaryOp::Imag, *operand);
+            }
+            _ => {}
+        }
         if let Some(builtin) = self.builtin_of(callee) {
             return self.builtin_value(e, callee, args, builtin);
         }
@@ -50,6 +60,9 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// A call whose result, if any, is not used.
     pub(super) fn call_for_effect(&mut self, e: ast::ExprId) -> Lowering<()> {
         let (callee, args) = self.call_parts(e)?;
+        if self.complex_builtin(callee).is_some() {
+            return args.iter().try_for_each(|arg| self.discard(*arg));
+        }
         if let Some(builtin) = self.builtin_of(callee) {
             return self.builtin_for_effect(e, callee, args, builtin);
         }

@@ -90,6 +90,103 @@ impl Module<'_> {
         }
     }
 
+    /// The parts of a complex constant expression, as bits of their type.
+    pub(super) fn constant_complex(&self, e: ExprId) -> Option<(u128, u128)> {
+        let expr = &self.unit.exprs[e];
+        let CType::Complex(part) = *self.unit.ty(expr.ty) else {
+            let Constant::Bits(bits) = self.constant(e)? else { return None };
+            return Some((bits, 0));
+        };
+        let scalar = super::types::scalar_of(self.unit, part)?;
+        let number = |e: ExprId| match self.constant(e)? {
+            Constant::Bits(bits) => Some(bits),
+            Constant::Address(..) => None,
+        };
+        let compute = |op: BinaryOp, a, b| {
+            let op = convert::arithmetic(op, scalar)?;
+            arith::binary(op, scalar.ty, a, b, Overflow::Wrap).ok()
+        };
+        let negated = |a| {
+            let op = unary_op(UnaryOp::Minus, scalar)?;
+            arith::unary(op, scalar.ty, a, Overflow::Wrap).ok()
+        };
+        match &expr.kind {
+            ExprKind::Paren(inner)
+            | ExprKind::Chosen(inner)
+            | ExprKind::Constant { inner, .. }
+            | ExprKind::Unary { op: UnaryOp::Extension | UnaryOp::Plus, operand: inner }
+            | ExprKind::InitList(InitList::Scalar(Some(inner))) => self.constant_complex(*inner),
+            ExprKind::ImplicitValueInit | ExprKind::InitList(InitList::Scalar(None)) => {
+                Some((0, 0))
+            }
+            ExprKind::InitList(InitList::Array { elements, .. }) => match elements[..] {
+                [re, im] => Some((number(re)?, number(im)?)),
+                _ => None,
+            },
+            ExprKind::Imaginary(inner) => Some((0, number(*inner)?)),
+            ExprKind::Cast { kind: CastKind::RealToComplex, operand, .. } => {
+                Some((number(*operand)?, 0))
+            }
+            ExprKind::Cast { kind: CastKind::ComplexCast, operand, .. } => {
+                let CType::Complex(from) = *self.unit.ty(self.unit.exprs[*operand].ty) else {
+                    return None;
+                };
+                let from = super::types::scalar_of(self.unit, from)?;
+                let (re, im) = self.constant_complex(*operand)?;
+                Some((fold_conversion(re, from, scalar)?, fold_conversion(im, from, scalar)?))
+            }
+            ExprKind::Cast { kind: CastKind::LValueToRValue | CastKind::NoOp, operand, .. } => {
+                match self.unit.exprs[self.unit.strip_parens(*operand)].kind {
+                    ExprKind::CompoundLiteral { init, .. } => self.constant_complex(init),
+                    _ => None,
+                }
+            }
+            ExprKind::Unary { op: op @ (UnaryOp::Minus | UnaryOp::BitNot), operand } => {
+                let (re, im) = self.constant_complex(*operand)?;
+                let re = if *op == UnaryOp::Minus { negated(re)? } else { re };
+                Some((re, negated(im)?))
+            }
+            ExprKind::Binary { op, left, right } => {
+                let is_real =
+                    |e: ExprId| !matches!(self.unit.ty(self.unit.exprs[e].ty), CType::Complex(_));
+                let (a, b) = (self.constant_complex(*left)?, self.constant_complex(*right)?);
+                match (op, is_real(*left), is_real(*right)) {
+                    (BinaryOp::Add, true, _) => Some((compute(*op, a.0, b.0)?, b.1)),
+                    (BinaryOp::Add | BinaryOp::Sub, _, true) => {
+                        Some((compute(*op, a.0, b.0)?, a.1))
+                    }
+                    (BinaryOp::Sub, true, _) => Some((compute(*op, a.0, b.0)?, negated(b.1)?)),
+                    (BinaryOp::Add | BinaryOp::Sub, ..) => {
+                        Some((compute(*op, a.0, b.0)?, compute(*op, a.1, b.1)?))
+                    }
+                    (BinaryOp::Mul | BinaryOp::Div, _, true) => {
+                        Some((compute(*op, a.0, b.0)?, compute(*op, a.1, b.0)?))
+                    }
+                    (BinaryOp::Mul, true, _) => {
+                        Some((compute(*op, a.0, b.0)?, compute(*op, a.0, b.1)?))
+                    }
+                    (BinaryOp::Mul, ..) => {
+                        let (ac, bd) = (compute(*op, a.0, b.0)?, compute(*op, a.1, b.1)?);
+                        let (ad, bc) = (compute(*op, a.0, b.1)?, compute(*op, a.1, b.0)?);
+                        let re = compute(BinaryOp::Sub, ac, bd)?;
+                        let im = compute(BinaryOp::Add, ad, bc)?;
+                        let nan = |bits| scalar.ty.is_float() && bits == arith::nan(scalar.ty);
+                        (!(nan(re) && nan(im))).then_some((re, im))
+                    }
+                    _ => None,
+                }
+            }
+            ExprKind::Call { callee, args } => {
+                let name = &*self.unit.functions[self.unit.direct_callee(*callee)?].name;
+                match (name, &args[..]) {
+                    ("__builtin_complex", [re, im]) => Some((number(*re)?, number(*im)?)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
     /// The value of an integer constant expression as a number.
     pub(super) fn constant_integer(&self, e: ExprId) -> Option<i128> {
         let scalar = self.scalar(e)?;
@@ -119,7 +216,14 @@ impl Module<'_> {
                     _ => None,
                 };
             }
-            CastKind::ToVoid | CastKind::ToUnion | CastKind::Unsupported(_) => return None,
+            CastKind::ToVoid
+            | CastKind::ToUnion
+            | CastKind::RealToComplex
+            | CastKind::ComplexToReal
+            | CastKind::ComplexToBoolean
+            | CastKind::ComplexCast
+            | CastKind::VectorSplat
+            | CastKind::Unsupported(_) => return None,
             _ => {}
         }
         let value = self.constant(operand)?;
@@ -299,11 +403,12 @@ impl Module<'_> {
             CType::Int(_) | CType::Enum(_) => 1,
             CType::Pointer(_) | CType::Array { .. } | CType::Function { .. } => 5,
             CType::Float(_) => 8,
+            CType::Complex(_) => 9,
             CType::Record(record) => match self.unit.records[*record].kind {
                 crate::ast::RecordKind::Struct => 12,
                 crate::ast::RecordKind::Union => 13,
             },
-            CType::Unsupported(_) => return None,
+            CType::Vector { .. } | CType::Unsupported(_) => return None,
         })
     }
 

@@ -54,6 +54,7 @@ impl FunctionLowering<'_, '_> {
             return known.clone();
         }
         let mut effects = self.own_effects(e);
+        effects.hoists |= self.is_kept_in_parts(e);
         if !effects.all_vars {
             let mut children = Vec::new();
             for_each_child(&self.unit.exprs[e].kind, &mut |child| children.push(child));
@@ -75,6 +76,18 @@ impl FunctionLowering<'_, '_> {
             effects.join(&one);
         }
         effects
+    }
+
+    /// Whether it computes a complex number or a vector, or with one: that takes temporaries.
+    fn is_kept_in_parts(&self, e: ExprId) -> bool {
+        let kind = &self.unit.exprs[e].kind;
+        let of_parts = |id: ExprId| self.is_complex(id) || self.is_vector(id);
+        match kind {
+            ExprKind::Unary { operand, .. } | ExprKind::Cast { operand, .. } => of_parts(*operand),
+            ExprKind::Binary { left, right, .. } => of_parts(*left) || of_parts(*right),
+            ExprKind::VectorElement { .. } | ExprKind::Swizzle { .. } => true,
+            _ => self.is_computed(e),
+        }
     }
 
     /// What the outermost operator does.
@@ -152,6 +165,7 @@ pub(super) fn for_each_child(kind: &ExprKind, visit: &mut impl FnMut(ExprId)) {
         | ExprKind::StmtExpr(_)
         | ExprKind::Predefined { .. }
         | ExprKind::AddrLabel(_)
+        | ExprKind::Imaginary(_)
         | ExprKind::Unsupported(_) => {}
         ExprKind::Member { base, .. } => visit(*base),
         ExprKind::Subscript { pointer, index } => {
@@ -188,7 +202,15 @@ pub(super) fn for_each_child(kind: &ExprKind, visit: &mut impl FnMut(ExprId)) {
         ExprKind::VaArg { list } => visit(*list),
         ExprKind::Chosen(inner) | ExprKind::Paren(inner) => visit(*inner),
         ExprKind::Constant { inner, .. } => visit(*inner),
-        ExprKind::Atomic { args, .. } => args.iter().for_each(|arg| visit(*arg)),
+        ExprKind::Atomic { args, .. } | ExprKind::Shuffle(args) => {
+            args.iter().for_each(|arg| visit(*arg));
+        }
+        ExprKind::VectorElement { vector, index } => {
+            visit(*vector);
+            visit(*index);
+        }
+        ExprKind::Swizzle { base, .. } => visit(*base),
+        ExprKind::ConvertVector(operand) => visit(*operand),
     }
 }
 

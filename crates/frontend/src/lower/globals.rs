@@ -234,6 +234,33 @@ impl<'a> Module<'a> {
         self.unit.functions[target].alias.is_none().then_some(target)
     }
 
+    /// A function of the compiler's run-time library, declared if it is not yet.
+    pub(super) fn runtime_function(
+        &mut self,
+        name: &str,
+        result: CTypeId,
+        params: Vec<CTypeId>,
+        span: Span,
+    ) -> FuncId {
+        if let Some(known) = self.by_name.get(name) {
+            return *known;
+        }
+        let function = Function {
+            name: name.to_owned(),
+            param_names: vec![String::new(); params.len()],
+            ty: self.program.types.intern(ir::CType::Function { result, params, variadic: false }),
+            linkage: Linkage::External,
+            noreturn: false,
+            weak: false,
+            library: false,
+            body: None,
+            span,
+        };
+        let id = self.program.functions.push(function);
+        self.by_name.insert(name.to_owned(), id);
+        id
+    }
+
     /// A function's type. One that is defined without a prototype takes the parameters that it
     /// has.
     fn function_type(&mut self, id: FunctionId) -> CTypeId {

@@ -33,6 +33,12 @@ impl FunctionLowering<'_, '_> {
                 self.initialise(addr, ty, *inner)
             }
             _ if !self.is_aggregate(ty.ty) => self.store_part(addr, ty, init),
+            _ if self.is_complex(init) && self.computes_complex(init) => {
+                let part = self.complex_part(expr.ty.ty).unwrap_or(expr.ty.ty);
+                let value = self.complex(init)?;
+                self.store_complex(addr, value, part, expr.span)
+            }
+            _ if self.is_vector(init) && self.computes_vector(init) => self.vector_into(addr, init),
             ExprKind::InitList(_)
             | ExprKind::DesignatedInitUpdate { .. }
             | ExprKind::ImplicitValueInit
@@ -109,9 +115,11 @@ impl FunctionLowering<'_, '_> {
         match list {
             InitList::Array { elements, filler } => {
                 let span = self.unit.exprs[init].span;
-                let CType::Array { element, length } = *self.unit.ty(self.unit.exprs[init].ty)
-                else {
-                    return Err(Unsupported::new("this initialiser", span));
+                let (element, length) = match *self.unit.ty(self.unit.exprs[init].ty) {
+                    CType::Array { element, length } => (element, length),
+                    CType::Complex(part) => (QualType::plain(part), ArrayLength::Constant(2)),
+                    CType::Vector { .. } => return self.vector_into(addr, init),
+                    _ => return Err(Unsupported::new("this initialiser", span)),
                 };
                 let size = self.size_of(element.ty, span)?;
                 for (index, value) in elements.iter().enumerate() {

@@ -66,6 +66,20 @@ impl FunctionLowering<'_, '_> {
                 return self.member(*base, *arrow, *field, volatile);
             }
             ExprKind::Subscript { pointer, index } => self.subscript(e, *pointer, *index)?,
+            ExprKind::VectorElement { vector, index } => self.vector_element(*vector, *index)?,
+            ExprKind::Swizzle { base, arrow, lanes } if lanes.len() == 1 => {
+                self.swizzle_address(*base, *arrow, lanes[0], expr.span)?
+            }
+            ExprKind::Unary { op: op @ (UnaryOp::Real | UnaryOp::Imag), operand }
+                if self.is_complex(*operand) && expr.category == ValueCategory::LValue =>
+            {
+                self.complex_part_address(*op, *operand)?
+            }
+            ExprKind::Unary { op: UnaryOp::Real, operand }
+                if expr.category == ValueCategory::LValue =>
+            {
+                return self.place(*operand);
+            }
             ExprKind::Unary { op: UnaryOp::Deref, operand } => self.rvalue(*operand)?,
             ExprKind::String(_) => match self.module.string(e) {
                 Some(global) => self.expr(Expr::AddrGlobal(global)),

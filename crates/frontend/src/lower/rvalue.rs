@@ -66,6 +66,14 @@ impl FunctionLowering<'_, '_> {
                 let frame = super::roots::Frame { opaque: true, ..frame };
                 self.keep_part(value, e, frame)
             }
+            ExprKind::VectorElement { .. } | ExprKind::Swizzle { .. } => {
+                let scalar = self.scalar(expr.ty.ty, expr.span)?;
+                let place = self.apart(|l| l.place(e))?;
+                self.frame.opaque = true;
+                let value = self.read_place(place, scalar, e)?;
+                let (_, temp) = self.keep(value, expr.ty.ty, expr.span)?;
+                Ok(self.read(temp))
+            }
             ExprKind::AddrLabel(label) => Ok(self.label_address(*label)),
             ExprKind::VaArg { list } => self.va_arg_value(e, *list),
             ExprKind::Atomic { op, args } => {
@@ -125,6 +133,22 @@ impl FunctionLowering<'_, '_> {
             CastKind::ArrayToPointerDecay | CastKind::FunctionToPointerDecay => {
                 self.address(operand)
             }
+            // The bytes of a vector as a number.
+            CastKind::BitCast if self.is_vector(operand) => {
+                let ty = self.scalar(expr.ty.ty, expr.span)?.ty;
+                let addr = self.apart(|l| l.aggregate(operand))?;
+                self.frame.opaque = true;
+                let value = self.expr(Expr::Load { ty, addr, volatile: false });
+                let (_, temp) = self.keep(value, expr.ty.ty, expr.span)?;
+                Ok(self.read(temp))
+            }
+            CastKind::ComplexToReal => self.complex_part_value(UnaryOp::Real, operand),
+            CastKind::ComplexToBoolean => {
+                let test = self.apart(|l| l.complex_truth(operand))?;
+                self.frame.opaque = true;
+                let to = self.scalar(expr.ty.ty, expr.span)?;
+                Ok(self.test_value(test, to))
+            }
             CastKind::NoOp
             | CastKind::BitCast
             | CastKind::AtomicToNonAtomic
@@ -152,7 +176,11 @@ impl FunctionLowering<'_, '_> {
             CastKind::BuiltinFnToFnPtr => {
                 Err(Unsupported::new("a builtin function that is not called", expr.span))
             }
-            CastKind::ToVoid | CastKind::ToUnion => Err(no_value(expr.span)),
+            CastKind::ToVoid
+            | CastKind::ToUnion
+            | CastKind::RealToComplex
+            | CastKind::ComplexCast
+            | CastKind::VectorSplat => Err(no_value(expr.span)),
             CastKind::Unsupported(name) => {
                 Err(Unsupported::new(format!("the conversion `{name}`"), expr.span))
             }
@@ -171,6 +199,7 @@ impl FunctionLowering<'_, '_> {
                 self.assignment(e, true)?.ok_or_else(|| no_value(expr.span))
             }
             UnaryOp::AddressOf => self.address(operand),
+            UnaryOp::Real | UnaryOp::Imag => self.complex_part_value(op, operand),
             UnaryOp::Plus | UnaryOp::Extension => self.rvalue(operand),
             UnaryOp::LogicalNot => match self.value_decision(e)? {
                 Some(value) => Ok(value),
@@ -195,6 +224,11 @@ impl FunctionLowering<'_, '_> {
         {
             return self.compare(inner, op, left, right);
         }
+        if self.is_complex(inner) {
+            let test = self.apart(|l| l.complex_truth(inner))?;
+            self.frame.opaque = true;
+            return Ok(test);
+        }
         let value = self.rvalue(e)?;
         Ok(self.test(value))
     }
@@ -208,6 +242,12 @@ impl FunctionLowering<'_, '_> {
         right: ast::ExprId,
     ) -> Lowering<ExprId> {
         let span = self.unit.exprs[e].span;
+        if self.is_complex(left) || self.is_complex(right) {
+            let test = self.apart(|l| l.complex_compare(op, left, right, span))?;
+            self.frame.opaque = true;
+            self.note_span(test, span);
+            return Ok(test);
+        }
         let on = self.scalar(self.unit.exprs[left].ty.ty, span)?;
         let later = self.effects_of(right);
         let a = self.operand(left, &later)?;
@@ -318,10 +358,18 @@ impl FunctionLowering<'_, '_> {
             ExprKind::Paren(inner) | ExprKind::Chosen(inner) | ExprKind::Constant { inner, .. } => {
                 self.discard(*inner)
             }
+            ExprKind::CompoundAssign { .. } if self.is_aggregate(expr.ty.ty) => {
+                self.within(expr.span, |l| l.apart(|l| l.aggregate(e))).map(drop)
+            }
             ExprKind::Assign { .. } | ExprKind::CompoundAssign { .. } => {
                 self.assignment(e, false).map(drop)
             }
             ExprKind::Unary { op, operand } => match op {
+                UnaryOp::PreInc | UnaryOp::PreDec | UnaryOp::PostInc | UnaryOp::PostDec
+                    if self.is_aggregate(expr.ty.ty) =>
+                {
+                    self.within(expr.span, |l| l.apart(|l| l.aggregate(e))).map(drop)
+                }
                 UnaryOp::PreInc | UnaryOp::PreDec | UnaryOp::PostInc | UnaryOp::PostDec => {
                     self.assignment(e, false).map(drop)
                 }

@@ -119,6 +119,18 @@ impl Module<'_> {
     ) -> Lowering<()> {
         let unit = self.unit;
         let expr = &unit.exprs[init];
+        if let CType::Complex(part) = *unit.ty(expr.ty) {
+            let size = layout_of(unit, part).map(|layout| layout.size);
+            let bytes = scalar_of(unit, part).map(|scalar| scalar.ty.bytes() as usize);
+            let (Some(size), Some(bytes), Some((re, im))) =
+                (size, bytes, self.constant_complex(init))
+            else {
+                return Err(self.not_constant(init));
+            };
+            out.write(offset, &re.to_le_bytes()[..bytes]);
+            out.write(offset + size, &im.to_le_bytes()[..bytes]);
+            return Ok(());
+        }
         match &expr.kind {
             ExprKind::Paren(inner)
             | ExprKind::Chosen(inner)
@@ -154,6 +166,21 @@ impl Module<'_> {
             ExprKind::Cast { kind: CastKind::ToUnion, operand, .. } => {
                 self.write_value(out, offset, unit.exprs[*operand].ty, *operand)
             }
+            ExprKind::Cast { kind: CastKind::VectorSplat, operand, .. } => {
+                let CType::Vector { length, .. } = *unit.ty(expr.ty) else {
+                    return Err(self.not_constant(init));
+                };
+                let from = unit.exprs[*operand].ty;
+                let size = layout_of(unit, from.ty).map_or(0, |layout| layout.size);
+                (0..length).try_for_each(|index| {
+                    self.write_value(out, offset + index * size, from, *operand)
+                })
+            }
+            ExprKind::Cast { kind: CastKind::BitCast, operand, .. }
+                if matches!(unit.ty(expr.ty), CType::Vector { .. }) =>
+            {
+                self.write_value(out, offset, unit.exprs[*operand].ty, *operand)
+            }
             ExprKind::Cast { kind: CastKind::LValueToRValue | CastKind::NoOp, operand, .. }
                 if scalar_of(unit, expr.ty.ty).is_none() =>
             {
@@ -184,9 +211,13 @@ impl Module<'_> {
         match list {
             InitList::Array { elements, filler } => {
                 // The list's own type has the length where the object's is `[]`.
-                let CType::Array { element, length } = *self.unit.ty(self.unit.exprs[init].ty)
-                else {
-                    return Err(Unsupported::new("this initialiser", self.unit.exprs[init].span));
+                let (element, length) = match *self.unit.ty(self.unit.exprs[init].ty) {
+                    CType::Array { element, length } => (element, length),
+                    CType::Vector { .. } => return self.write_vector(out, offset, elements),
+                    _ => {
+                        let span = self.unit.exprs[init].span;
+                        return Err(Unsupported::new("this initialiser", span));
+                    }
                 };
                 let Some(layout) = layout_of(self.unit, element.ty) else {
                     return Err(self.not_constant(init));
@@ -214,6 +245,26 @@ impl Module<'_> {
             InitList::Scalar(Some(value)) => self.write_value(out, offset, ty, *value),
             InitList::Scalar(None) => Ok(()),
         }
+    }
+
+    /// Elements one after the other, vectors among them.
+    fn write_vector(
+        &mut self,
+        out: &mut Contents,
+        mut offset: u64,
+        elements: &[ExprId],
+    ) -> Lowering<()> {
+        for element in elements {
+            let ty = self.unit.exprs[*element].ty;
+            self.write_value(out, offset, ty, *element)?;
+            offset += match *self.unit.ty(ty) {
+                CType::Vector { element, length } => {
+                    layout_of(self.unit, element).map_or(0, |layout| layout.size * length)
+                }
+                _ => layout_of(self.unit, ty.ty).map_or(0, |layout| layout.size),
+            };
+        }
+        Ok(())
     }
 
     /// Whether an initialiser gives nothing but zeros, as clang's fillers do.

@@ -76,6 +76,7 @@ pub(super) fn layout_of(unit: &TranslationUnit, ty: TypeId) -> Option<ctypes::La
                 ArrayLength::Variable => None,
             }
         }
+        CType::Complex(_) | CType::Vector { .. } => unit.layout_of(ty),
         CType::Unsupported(_) => None,
     }
 }
@@ -144,6 +145,11 @@ impl TypeMap {
                 let any = !prototype && params.is_empty();
                 let params = params.iter().map(|param| self.ctype(unit, out, param.ty)).collect();
                 ir::CType::Function { result, params, variadic: *variadic || any }
+            }
+            CType::Complex(part) => ir::CType::Complex { element: self.ctype(unit, out, *part) },
+            CType::Vector { element, length } => {
+                let element = self.ctype(unit, out, *element);
+                ir::CType::Vector { element, length: *length }
             }
             CType::Record(id) => ir::CType::Record(self.record(unit, out, *id)),
             CType::Enum(id) => self.enumeration(unit, out, *id),
