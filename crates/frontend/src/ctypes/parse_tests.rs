@@ -98,10 +98,18 @@ fn atomic_types_are_marked() {
 }
 
 #[test]
+fn complex_numbers_and_vectors_know_their_parts() {
+    assert_eq!(show("_Complex long double *"), "pointer(complex(long double))");
+    assert_eq!(show("const _Complex int"), "const complex(int)");
+    let vector = "__attribute__((__vector_size__(4 * sizeof(unsigned int)))) unsigned int";
+    assert_eq!(show(vector), "vector[4](unsigned int)");
+    assert_eq!(show("float __attribute__((ext_vector_type(3))) *"), "pointer(vector[3](float))");
+}
+
+#[test]
 fn what_is_not_modelled_is_kept_as_text() {
     for text in [
-        "__attribute__((__vector_size__(4 * sizeof(int)))) int",
-        "_Complex double",
+        "__attribute__((ext_vector_type(4))) _Bool",
         "unsigned _BitInt(7)",
         "unknown_name",
         "int (^)(void)",
