@@ -31,7 +31,7 @@ pub trait Environment {
     /// The address of a function.
     fn function_address(&mut self, pool: &mut TermPool, func: FuncId) -> Result<Term, Self::Stop>;
     /// The value of type `ty` at an address, of the sort of the type; adds the conditions under
-    /// which the access traps. `ty` may be an integer of any number of whole bytes up to nine.
+    /// which the access traps. `ty` may be an integer of any number of whole bytes up to 16.
     fn load(
         &mut self,
         pool: &mut TermPool,

@@ -95,3 +95,16 @@ fn c_files_lower_to_the_text_beside_them() {
         similar_asserts::assert_eq!(expected, actual, "{}", path.display());
     }
 }
+
+#[test]
+fn no_function_is_lowered_where_pointers_have_four_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("narrow.c");
+    std::fs::write(&path, "int read(int *p) { return *p; }\n").unwrap();
+    let flags = CompileFlags::new(&["-m32".to_owned()], &path).unwrap();
+    let unit = load(&LoadRequest::new(ParseRequest::new(&path, flags))).unwrap();
+    assert_eq!(unit.program.defined().count(), 0);
+    let messages: Vec<_> = unit.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    let told = ["a target with pointers of 4 bytes in function `read` is not supported"];
+    assert_eq!(messages, told);
+}

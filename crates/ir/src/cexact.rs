@@ -85,6 +85,9 @@ pub enum Unspeakable {
     /// An expression that breaks the verifier's rules.
     #[error("expression {0} is not well formed")]
     IllFormed(ExprId),
+    /// A bit-field of more than 64 bits.
+    #[error("expression {0} is a bit-field of more than 64 bits")]
+    WideBits(ExprId),
     /// A value of a 16-bit float type, which not every compiler has.
     #[error("expression {0} is of a 16-bit float type")]
     HalfFloat(ExprId),
@@ -371,6 +374,9 @@ impl<'a> ExactC<'a> {
         addr: ExprId,
         depth: u32,
     ) -> Result<String, Unspeakable> {
+        if field.bits > 64 {
+            return Err(Unspeakable::WideBits(id));
+        }
         let (ty, bytes, sign) = (c_type(field.ty), field.bytes(), u8::from(field.signed));
         let place = format!("{bytes}, {}, {}, {sign}", field.bit, field.bits);
         let guard = self.guards(id).filter(|guard| guard.loads);

@@ -167,7 +167,7 @@ pub struct BitField {
     pub byte_offset: u64,
     /// Position of its lowest bit within that byte, 0 to 7.
     pub bit: u8,
-    /// How many bits, 1 to 64; at most 9 bytes hold them.
+    /// How many bits, 1 to 128; at most 16 bytes hold them.
     pub bits: u8,
     /// Whether the value is sign-extended.
     pub signed: bool,

@@ -270,6 +270,39 @@ fn every_bit_pattern_of_a_float_reads_back() {
     }
 }
 
+#[test]
+fn every_long_double_reads_back() {
+    let world = world();
+    let is_wide = |ty: &&CTypeId| *world.program.types.get(**ty) == CType::LongDouble;
+    let wide = *world.elements.iter().find(is_wide).unwrap();
+    let numbers = [
+        0u128,
+        0x3fff_8000_0000_0000_0000,
+        0xbffb_cccc_cccc_cccc_cccd,
+        0x7ffe_ffff_ffff_ffff_ffff,
+        0x0000_0000_0000_0000_0001,
+        0x7fff_8000_0000_0000_0000,
+        0x7fff_c000_0000_0000_0000,
+        0xffff_c000_0000_0000_0001,
+    ];
+    for bits in numbers {
+        let mut test = random_test(&world, 1);
+        let bytes = bits.to_le_bytes().to_vec();
+        test.test.objects.push(TestObject {
+            name: "wide".into(),
+            address: INPUT_REGION + 0x10_0000,
+            ty: wide,
+            count: 1,
+            align: 16,
+            image: Image { bytes, pointers: vec![] },
+            read_only: false,
+        });
+        let tests = [test];
+        let text = to_json(&world.program, "f.c", &tests);
+        assert_eq!(from_json(&world.program, "s", &text).unwrap(), tests, "{bits:#x}\n{text}");
+    }
+}
+
 /// A small suite, for people.
 fn readable() -> (World, SuiteTest) {
     let world = world();

@@ -70,6 +70,9 @@ impl<'a> Module<'a> {
 
     /// Lowers everything.
     pub(super) fn lower(mut self) -> Lowered {
+        if self.unit.target.pointer.size == 4 {
+            self.program.types.target = ir::Target::I386;
+        }
         let defined: Vec<_> = self.unit.defined_functions().map(|(id, _)| id).collect();
         for id in &defined {
             self.function(*id);
@@ -91,7 +94,15 @@ impl<'a> Module<'a> {
 
     fn body(&mut self, id: FunctionId) {
         let func = self.function(id);
-        match lower_body(self, id) {
+        let pointer = self.unit.target.pointer.size;
+        let lowered = match pointer {
+            8 => lower_body(self, id),
+            _ => {
+                let what = format!("a target with pointers of {pointer} bytes");
+                Err(Unsupported::new(what, self.unit.functions[id].span))
+            }
+        };
+        match lowered {
             Ok(body) if self.is_well_formed(func, &body) => {
                 self.program.functions[func].body = Some(body);
             }

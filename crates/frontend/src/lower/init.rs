@@ -156,7 +156,7 @@ impl FunctionLowering<'_, '_> {
             return Ok(());
         }
         let decl = self.unit.field(field);
-        let place = self.field_place(base, field, decl.ty.quals.has(Quals::VOLATILE));
+        let place = self.field_place(base, field, decl.ty.quals.has(Quals::VOLATILE))?;
         match place {
             super::place::Place::Memory { addr, .. } => self.fill(addr, decl.ty, value),
             _ => {

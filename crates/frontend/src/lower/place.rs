@@ -145,17 +145,26 @@ impl FunctionLowering<'_, '_> {
         volatile: bool,
     ) -> Lowering<Place> {
         let base = if arrow { self.rvalue(base)? } else { self.address(base)? };
-        Ok(self.field_place(base, field, volatile))
+        self.field_place(base, field, volatile)
     }
 
     /// A member of the record at an address.
-    pub(super) fn field_place(&mut self, base: ExprId, field: FieldRef, volatile: bool) -> Place {
+    pub(super) fn field_place(
+        &mut self,
+        base: ExprId,
+        field: FieldRef,
+        volatile: bool,
+    ) -> Lowering<Place> {
         let decl = self.unit.field(field);
         let record = self.module.record(field.record);
         let Some(width) = decl.bit_width else {
             let addr = self.expr(Expr::Field { base, record, field: field.index });
-            return Place::Memory { addr, volatile };
+            return Ok(Place::Memory { addr, volatile });
         };
+        let first = (decl.bit_offset % 8) as u32;
+        if first + width > 128 {
+            return Err(Unsupported::new("a bit-field over more than 16 bytes", decl.span));
+        }
         let scalar = super::types::scalar_of(self.unit, decl.ty.ty).unwrap_or(Scalar::INT);
         let byte_offset = decl.bit_offset / 8;
         let field = BitField {
@@ -163,12 +172,12 @@ impl FunctionLowering<'_, '_> {
             field: field.index,
             byte_offset,
             bit: (decl.bit_offset % 8) as u8,
-            bits: width.min(64) as u8,
+            bits: width as u8,
             signed: scalar.signed,
             ty: scalar.ty,
         };
         let addr = self.offset_addr(base, byte_offset);
-        Place::Bits { addr, field, volatile }
+        Ok(Place::Bits { addr, field, volatile })
     }
 
     fn subscript(

@@ -1,7 +1,7 @@
 use lydian_base::{Arena, EntityId, Rng, Span};
 
 use super::*;
-use crate::ctype::{CType, Field, Record};
+use crate::ctype::{CType, Field, Record, Target};
 use crate::decision::{BoolTree, Condition, Decision, DecisionKind};
 use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 use crate::function::{Body, Function, Local, LocalKind, Storage};
@@ -48,7 +48,10 @@ impl Soup {
     }
     fn machine(&mut self) -> Type {
         let types = [1, 8, 16, 32, 64, 128].map(Type::Int);
-        self.pick(&[&types[..], &[Type::F32, Type::F64, Type::Ptr]].concat())
+        self.pick(
+            &[&types[..], &[Type::F16, Type::BF16, Type::F32, Type::F64, Type::F80, Type::Ptr]]
+                .concat(),
+        )
     }
     fn bit_field(&mut self) -> BitField {
         BitField {
@@ -308,9 +311,14 @@ impl Soup {
         body
     }
     fn types(&mut self, program: &mut Program) {
+        program.types.target = self.pick(&[Target::X86_64, Target::I386]);
         let mut last = program.types.void();
         for _ in 0..self.below(10) {
-            let ty = match self.below(9) {
+            let ty = match self.below(13) {
+                9 => CType::LongDouble,
+                10 => CType::Complex { element: last },
+                11 => CType::Vector { element: last, length: self.number() },
+                12 => self.pick(&[CType::Float16, CType::BFloat16]),
                 0 => CType::Float,
                 1 => CType::Double,
                 2 => {

@@ -67,7 +67,8 @@ pub(super) fn bit_field(scope: &Scope<'_>, user: &str, field: &BitField, found: 
     });
     let is_integer = matches!(field.ty, Type::Int(_)) && field.ty != Type::BOOL;
     let fits = field.bit < 8
-        && (1..=64).contains(&field.bits)
+        && (1..=128).contains(&field.bits)
+        && field.bytes() <= 16
         && is_integer
         && u32::from(field.bits) <= field.ty.bits();
     found.require(matches && fits, Rule::Members, || {
