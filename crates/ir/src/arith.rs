@@ -261,8 +261,8 @@ pub fn print_float(ty: Type, bits: u128) -> Option<String> {
         return Some(text);
     }
     let value = extended(ty, bits);
-    let text = value.to_string();
-    let has_mark = text.contains(['.', 'E', 'e']);
+    let text = value.to_string().replace("E+", "e").replace('E', "e");
+    let has_mark = text.contains(['.', 'e']);
     let text = if has_mark { text } else { format!("{text}.0") };
     (value.is_finite() && parse_float(ty, &text) == Some(bits)).then_some(text)
 }
