@@ -45,6 +45,7 @@ mod types;
 mod user_label;
 mod variadic;
 mod vector;
+mod vector_builtin;
 mod vla;
 
 use lydian_base::{Diagnostic, SourceMap, Span};

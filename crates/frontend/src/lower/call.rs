@@ -6,6 +6,7 @@ use lydian_ir::{Callee, ExprId, LocalId, Stmt, Terminator, TrapKind};
 use super::builder::FunctionLowering;
 use super::complex::ComplexBuiltin;
 use super::roots::Frame;
+use super::vector_builtin::is_sign_mask;
 use super::{Lowering, Unsupported};
 use crate::ast::{self, ExprKind};
 use crate::ctypes::CType;
@@ -32,6 +33,11 @@ impl<'a> FunctionLowering<'_, 'a> {
                 return self.complex_part_value(ast::UnaryOp::Imag, *operand);
             }
             _ => {}
+        }
+        if let (true, [vector]) = (self.builtin_name(callee).is_some_and(is_sign_mask), args) {
+            let mask = self.sign_mask(*vector)?;
+            let (_, temp) = self.keep(mask, self.unit.exprs[e].ty.ty, self.unit.exprs[e].span)?;
+            return Ok(self.read(temp));
         }
         if let Some(builtin) = self.builtin_of(callee) {
             return self.builtin_value(e, callee, args, builtin);
@@ -92,6 +98,9 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// A call that returns a struct or union into `dst`.
     pub(super) fn call_aggregate(&mut self, e: ast::ExprId, dst: ExprId) -> Lowering<()> {
         let (callee, args) = self.call_parts(e)?;
+        if let Some(super::builtin::Builtin::Unsupported(what)) = self.builtin_of(callee) {
+            return Err(Unsupported::new(what, self.unit.exprs[e].span));
+        }
         let call = self.prepare_call(e, callee, args)?;
         self.finish_call(e, call, None, Some(dst));
         Ok(())

@@ -9,6 +9,7 @@ use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Stmt, Type, UnOp};
 
 use super::builder::FunctionLowering;
 use super::types::{Scalar, scalar_of};
+use super::vector_builtin::vector_builtin;
 use super::{Lowering, Unsupported, convert};
 use crate::ast::{self, BinaryOp, CastKind, ExprKind, InitList, UnaryOp};
 use crate::ctypes::{CType, TypeId};
@@ -50,7 +51,7 @@ impl FunctionLowering<'_, '_> {
         Some(VectorType { element: scalar, size: scalar.ty.bytes(), length })
     }
 
-    fn vector_of(&self, e: ast::ExprId) -> Lowering<VectorType> {
+    pub(super) fn vector_of(&self, e: ast::ExprId) -> Lowering<VectorType> {
         let expr = &self.unit.exprs[e];
         self.vector_type(expr.ty.ty)
             .ok_or_else(|| Unsupported::new(self.module.type_description(expr.ty.ty), expr.span))
@@ -79,11 +80,14 @@ impl FunctionLowering<'_, '_> {
                 matches!(op, UnaryOp::Minus | UnaryOp::Plus | UnaryOp::BitNot | UnaryOp::LogicalNot)
             }
             ExprKind::Binary { op, .. } => *op != BinaryOp::Comma,
+            ExprKind::Call { callee, .. } => {
+                self.builtin_name(*callee).is_some_and(|name| vector_builtin(name).is_some())
+            }
             _ => false,
         }
     }
 
-    fn lane_addr(&mut self, addr: ExprId, index: u64, size: u64) -> ExprId {
+    pub(super) fn lane_addr(&mut self, addr: ExprId, index: u64, size: u64) -> ExprId {
         if index == 0 { addr } else { self.element_addr(addr, index, size) }
     }
 
@@ -97,7 +101,7 @@ impl FunctionLowering<'_, '_> {
         }
     }
 
-    fn store_lane(&mut self, dst: ExprId, ty: VectorType, index: u64, value: ExprId) {
+    pub(super) fn store_lane(&mut self, dst: ExprId, ty: VectorType, index: u64, value: ExprId) {
         let addr = self.lane_addr(dst, index, ty.size);
         self.emit(Stmt::Store { addr, value, ty: ty.element.ty, volatile: false });
     }
@@ -163,6 +167,12 @@ impl FunctionLowering<'_, '_> {
             ExprKind::Cast { operand, .. } | ExprKind::ConvertVector(operand) => {
                 let a = self.lanes(*operand, None)?;
                 self.convert_lanes(dst, a, ty)
+            }
+            ExprKind::Call { callee, args } => {
+                match self.builtin_name(*callee).and_then(vector_builtin) {
+                    Some(builtin) => self.vector_builtin_into(dst, e, builtin, args),
+                    None => Err(Unsupported::new("this vector expression", expr.span)),
+                }
             }
             ExprKind::Shuffle(args) => self.shuffle(dst, ty, args, expr.span),
             ExprKind::Swizzle { base, arrow, lanes } => {

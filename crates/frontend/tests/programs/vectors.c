@@ -135,3 +135,42 @@ sum_t check_components(void)
     sum = mix(sum, sizeof a);
     return sum;
 }
+
+/* What intrinsics are made of. */
+typedef char v16q __attribute__((vector_size(16)));
+typedef unsigned char v16uc __attribute__((vector_size(16)));
+typedef short v8s __attribute__((vector_size(16)));
+typedef long long v2q __attribute__((vector_size(16)));
+
+sum_t check_builtins(void)
+{
+    sum_t sum = 5;
+    v4i v = { -1, 0x12345678, 3, -4 };
+    v8s w = { -300, 5, 77, -1, 32767, -32768, 9, 1000 };
+    v16q u = { 'a', 'b', '\x80', 'd', -1, 1, 0, 7, -9, 100, -100, 3, 4, 5, 6, -128 };
+    sum = mix(sum, __builtin_ia32_pmovmskb128(u));
+    sum = mix(sum, __builtin_ia32_pmovmskb128((v16q)(u == 'd')));
+    for (int i = 0; i < 70; i += 13) {
+        sum = add(sum, (v4i)__builtin_ia32_psllwi128(w, i));
+        sum = add(sum, (v4i)__builtin_ia32_psrawi128(w, i));
+        sum = add(sum, (v4i)__builtin_ia32_pslldi128(v, i));
+        sum = add(sum, (v4i)__builtin_ia32_psrldi128(v, i));
+        sum = add(sum, (v4i)__builtin_ia32_psradi128(v, i));
+        sum = add(sum, (v4i)__builtin_ia32_psrlqi128((v2q)v, i));
+        sum = add(sum, (v4i)__builtin_ia32_psllqi128((v2q)w, i));
+    }
+    sum = add(sum, (v4i)__builtin_ia32_pslldqi128_byteshift((v2q)v, 3));
+    sum = add(sum, (v4i)__builtin_ia32_psrldqi128_byteshift((v2q)w, 5));
+    sum = add(sum, (v4i)__builtin_ia32_psrldqi128_byteshift((v2q)w, 16));
+    sum = add(sum, (v4i)__builtin_ia32_pshufd(v, 0x1b));
+    sum = add(sum, (v4i)__builtin_ia32_pshuflw(w, 0x4e));
+    sum = add(sum, (v4i)__builtin_ia32_pshufhw(w, 0x93));
+    sum = add(sum, (v4i)__builtin_elementwise_max((v16uc)u, (v16uc)w));
+    sum = add(sum, (v4i)__builtin_elementwise_min(w, (v8s)v));
+    v4f f = __builtin_ia32_shufps((v4f){ 1, -2, 3, -4 }, (v4f){ 7, -8, 9, 10 }, 0x72);
+    sum = mix(sum, __builtin_ia32_movmskps(f));
+    sum = add(sum, (v4i)f);
+    v2d d = __builtin_ia32_shufpd((v2d){ 1.5, -2 }, (v2d){ 3, -4 }, 1);
+    sum = mix(sum, __builtin_ia32_movmskpd(d));
+    return mix_double(sum, d[0] * 10 + d[1]);
+}
