@@ -124,3 +124,22 @@ fn a_jump_into_an_activation_that_returned_is_no_jump() {
     let bad = Ending::Trapped(TrapKind::BadJump);
     assert!(found.summary.paths.contains_key(&bad), "{:?}", found.summary);
 }
+
+#[test]
+fn a_label_that_needs_another_past_is_reached_though_its_place_is_near() {
+    let text = "struct text { char at[16]; };
+    int f(struct text text) {
+        int state = 0;
+        for (int i = 0; i < 16; i++) {
+            if (text.at[i] == '+') state = state == 0 ? 1 : 9;
+            else if (text.at[i] == '.') state = state == 1 ? 2 : 9;
+            else if (text.at[i] == '0') state = state >= 2 && state < 9 ? state + 1 : 9;
+        }
+        if (state == 4) return 1;
+        return 0;
+    }";
+    let mut config = Config::default();
+    config.limits.steps = Some(400_000);
+    let found = explore_c(text, "f", &[Criterion::Dc], &config);
+    assert_eq!(found.covered(Criterion::Dc).len(), 16, "{:?}", found.summary);
+}

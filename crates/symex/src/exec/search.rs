@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use lydian_base::Rng;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::state::State;
@@ -18,7 +19,8 @@ pub enum Search {
     BreadthFirst,
     /// Any state.
     Random,
-    /// The state that is nearest to a label that is left, in edges of the control-flow graph.
+    /// The state that is nearest to a label that is left, in edges of the control-flow graph, and
+    /// now and then any state.
     #[default]
     Coverage,
 }
@@ -44,7 +46,7 @@ impl Search {
             Self::DepthFirst => Box::new(DepthFirst(Vec::new())),
             Self::BreadthFirst => Box::new(BreadthFirst(VecDeque::new())),
             Self::Random => Box::new(Random { states: Vec::new(), rng: Rng::new(seed) }),
-            Self::Coverage => Box::new(Nearest::default()),
+            Self::Coverage => Box::new(Nearest::new(seed)),
         }
     }
 }
@@ -125,16 +127,49 @@ impl Searcher for Random {
     }
 }
 
-/// The least rank first; of equal ones the newest, so that a path is followed to its end.
-#[derive(Default)]
+/// One choice in so many is any state. Ranks alone keep to one part of the tree where what is left
+/// needs another past, not another place: a loop whose flags decide, say.
+const ANY: u64 = 4;
+
+/// The least rank first; of equal ones the newest, so that a path is followed to its end. Now and
+/// then any state.
 struct Nearest {
+    /// The states with their numbers, in no order.
+    states: Vec<(u64, Box<State>)>,
+    /// Where each number stands among the states.
+    places: FxHashMap<u64, usize>,
+    /// Numbers by rank, those of states that are gone among them.
     heap: BinaryHeap<Waiting>,
     next: u64,
+    choices: u64,
+    rng: Rng,
 }
 
+impl Nearest {
+    fn new(seed: u64) -> Self {
+        Self {
+            states: Vec::new(),
+            places: FxHashMap::default(),
+            heap: BinaryHeap::new(),
+            next: 0,
+            choices: 0,
+            rng: Rng::new(seed),
+        }
+    }
+
+    fn take(&mut self, place: usize) -> Box<State> {
+        let (number, state) = self.states.swap_remove(place);
+        self.places.remove(&number);
+        if let Some((moved, _)) = self.states.get(place) {
+            self.places.insert(*moved, place);
+        }
+        state
+    }
+}
+
+/// A state's rank and number.
 struct Waiting {
     key: (Reverse<u64>, u64),
-    state: Box<State>,
 }
 
 impl PartialEq for Waiting {
@@ -160,25 +195,33 @@ impl Ord for Waiting {
 impl Searcher for Nearest {
     fn push(&mut self, state: Box<State>, rank: u64) {
         self.next += 1;
-        self.heap.push(Waiting { key: (Reverse(rank), self.next), state });
+        self.places.insert(self.next, self.states.len());
+        self.states.push((self.next, state));
+        self.heap.push(Waiting { key: (Reverse(rank), self.next) });
     }
 
     fn pop(&mut self, rank: &mut dyn FnMut(&State) -> u64) -> Option<Box<State>> {
+        self.choices += 1;
+        if self.choices.is_multiple_of(ANY) && !self.states.is_empty() {
+            let place = self.rng.below(self.states.len() as u64) as usize;
+            return Some(self.take(place));
+        }
         // Ranks only grow, as labels are covered: a state whose rank is still the least is next.
         loop {
             let mut top = self.heap.pop()?;
-            let now = rank(&top.state);
+            let Some(&place) = self.places.get(&top.key.1) else { continue };
+            let now = rank(&self.states[place].1);
             let stale = now > top.key.0.0;
             top.key.0 = Reverse(now);
             if !stale || self.heap.peek().is_none_or(|next| next.key <= top.key) {
-                return Some(top.state);
+                return Some(self.take(place));
             }
             self.heap.push(top);
         }
     }
 
     fn len(&self) -> usize {
-        self.heap.len()
+        self.states.len()
     }
 
     fn stays(&self) -> bool {
@@ -186,8 +229,8 @@ impl Searcher for Nearest {
     }
 
     fn drain(&mut self) -> Vec<Box<State>> {
-        let mut all = std::mem::take(&mut self.heap).into_sorted_vec();
-        all.reverse();
-        all.into_iter().map(|waiting| waiting.state).collect()
+        self.heap.clear();
+        self.places.clear();
+        std::mem::take(&mut self.states).into_iter().map(|(_, state)| state).collect()
     }
 }
