@@ -4,6 +4,7 @@
 //! clobbers and the labels are read from the text, `asm volatile ("…" : "=r" (a) : "r" (b) : "cc")`.
 
 use super::Decoder;
+use super::bounds::skip_literal;
 use super::node::Node;
 use crate::ast::{Assembly, AssemblyOperand, StmtKind};
 use lydian_base::Span;
@@ -94,13 +95,7 @@ fn split(text: &str, separator: char) -> Option<Vec<&str>> {
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
         match c {
-            '"' | '\'' => loop {
-                match chars.next()?.1 {
-                    '\\' => drop(chars.next()),
-                    end if end == c => break,
-                    _ => {}
-                }
-            },
+            '"' | '\'' => skip_literal(&mut chars, c)?,
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth = depth.checked_sub(1)?,
             _ if c == separator && depth == 0 => {

@@ -13,6 +13,7 @@ use super::Decoder;
 use super::node::{Loc, Node, TypeRef};
 use crate::ast::{Bound, BoundOwner, ExprId};
 use std::collections::VecDeque;
+use std::str::CharIndices;
 
 /// Text that is put into another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -241,13 +242,7 @@ fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
         match c {
-            '"' | '\'' => loop {
-                match chars.next()?.1 {
-                    '\\' => drop(chars.next()),
-                    end if end == c => break,
-                    _ => {}
-                }
-            },
+            '"' | '\'' => skip_literal(&mut chars, c)?,
             _ if c == open => depth += 1,
             _ if c == close && depth == 0 => return Some(at),
             _ if c == close => depth -= 1,
@@ -255,6 +250,17 @@ fn closing(text: &str, open: char, close: char) -> Option<usize> {
         }
     }
     None
+}
+
+/// Goes past the rest of a literal, its closing quote too; `None` where it does not end.
+pub(super) fn skip_literal(chars: &mut CharIndices<'_>, quote: char) -> Option<()> {
+    loop {
+        match chars.next()?.1 {
+            '\\' => drop(chars.next()),
+            end if end == quote => return Some(()),
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]
