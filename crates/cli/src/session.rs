@@ -421,6 +421,9 @@ fn only(objectives: &FunctionObjectives, labels: &[LabelId]) -> FunctionObjectiv
         exprs: objectives.exprs.clone(),
         labels,
         criteria: indexmap::IndexMap::new(),
+        sequences: Arena::new(),
+        hypers: Arena::new(),
+        hyper_criteria: indexmap::IndexMap::new(),
     }
 }
 

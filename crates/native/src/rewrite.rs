@@ -220,6 +220,9 @@ impl<'a, 'p> Watch<'a, 'p> {
                 }
                 Site::Decision(id) => self.decision(id, labels, edits),
                 Site::Root(_) => {}
+                Site::Stmt(_) | Site::Condition(..) => {
+                    self.unwatch(labels, "it is an atom of hyperlabels alone");
+                }
             }
         }
         labels::of_function(self.body, &mut self.user_labels, edits);

@@ -22,13 +22,14 @@
 //! | `user` | the labels that the user wrote |
 
 use indexmap::IndexMap;
-use lydian_base::{Diagnostic, SourceMap, Span};
+use lydian_base::{Arena, Diagnostic, SourceMap, Span};
 use lydian_ir::stmt::MarkKind;
 use lydian_ir::{Body, ExprId, FuncId, Function, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::criterion::Criterion;
 use crate::fingerprint::KeyMaker;
+use crate::hyper::{Atom, Binding, Hyper, HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
 use crate::label::{Entry, FunctionObjectives, Label, LabelId, Pred, Site};
 use exprs::ExprBuilder;
 
@@ -131,20 +132,32 @@ pub fn annotate(
         request,
         exprs: ExprBuilder::new(body),
         updates: text::updates(body),
+        func,
+        drafts: Arena::new(),
+        known: FxHashMap::default(),
+        sequences: Arena::new(),
+        hypers: Arena::new(),
+        known_hypers: FxHashMap::default(),
         found: Vec::new(),
+        found_hypers: Vec::new(),
         diagnostics: Vec::new(),
     };
-    let mut per_criterion = IndexMap::new();
+    let mut criteria = IndexMap::new();
+    let mut hyper_criteria = IndexMap::new();
     for criterion in &request.criteria {
-        if per_criterion.contains_key(criterion) {
+        if criteria.contains_key(criterion) || hyper_criteria.contains_key(criterion) {
             continue;
         }
         for annotator in ANNOTATORS.iter().filter(|a| a.criterion() == *criterion) {
             annotator.annotate(&mut cx);
         }
-        per_criterion.insert(*criterion, std::mem::take(&mut cx.found));
+        if criterion.is_hyper() {
+            hyper_criteria.insert(*criterion, cx.hyper_entries());
+        } else {
+            criteria.insert(*criterion, cx.entries());
+        }
     }
-    Ok(cx.finish(func, per_criterion))
+    Ok(cx.finish(criteria, hyper_criteria))
 }
 
 /// What an annotator sees of the function, and where it puts its objectives.
@@ -157,16 +170,31 @@ pub struct Context<'a> {
     pub(crate) exprs: ExprBuilder<'a>,
     /// The expressions whose text is that of an update.
     updates: FxHashSet<ExprId>,
-    found: Vec<Objective>,
+    func: FuncId,
+    /// The labels so far.
+    drafts: Arena<LabelId, Draft>,
+    known: FxHashMap<(Site, Pred), LabelId>,
+    sequences: Arena<SequenceId, Sequence>,
+    hypers: Arena<HyperId, HyperDraft>,
+    known_hypers: FxHashMap<Hyper, HyperId>,
+    /// What the annotator at work has found.
+    found: Vec<(LabelId, String)>,
+    found_hypers: Vec<(HyperId, String)>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// An objective before it has a label.
-struct Objective {
+/// A label before it has text and key.
+struct Draft {
     site: Site,
     pred: Pred,
     span: Span,
-    name: String,
+}
+
+/// A hyperlabel before it has a key.
+struct HyperDraft {
+    hyper: Hyper,
+    text: String,
+    span: Span,
 }
 
 impl Context<'_> {
@@ -180,7 +208,46 @@ impl Context<'_> {
 
     /// Adds an objective, whatever its predicate: the user wrote it so.
     fn push_written(&mut self, site: Site, pred: Pred, span: Span, name: String) {
-        self.found.push(Objective { site, pred, span, name });
+        let label = self.label(site, pred, span);
+        self.found.push((label, name));
+    }
+
+    /// The label with this site and predicate, for objectives and as an atom of hyperlabels.
+    pub(crate) fn label(&mut self, site: Site, pred: Pred, span: Span) -> LabelId {
+        let drafts = &mut self.drafts;
+        let known = self.known.entry((site, pred));
+        *known.or_insert_with_key(|(site, pred)| {
+            drafts.push(Draft { site: *site, pred: pred.clone(), span })
+        })
+    }
+
+    /// A label of this function as an atom.
+    #[allow(dead_code, reason = "for annotators of hyperlabels")]
+    pub(crate) fn atom(&self, label: LabelId, bindings: Vec<Binding>) -> Atom {
+        Atom { function: self.func, label, bindings }
+    }
+
+    /// Adds a sequence.
+    #[allow(dead_code, reason = "for annotators of hyperlabels")]
+    pub(crate) fn sequence(&mut self, sequence: Sequence) -> SequenceId {
+        self.sequences.push(sequence)
+    }
+
+    /// Adds an objective that is a hyperlabel. `text` says what it asks, `span` is its place.
+    #[allow(dead_code, reason = "for annotators of hyperlabels")]
+    pub(crate) fn push_hyper(
+        &mut self,
+        hyper: Hyper,
+        span: Span,
+        name: impl Into<String>,
+        text: impl Into<String>,
+    ) {
+        let hypers = &mut self.hypers;
+        let known = self.known_hypers.entry(hyper);
+        let id = *known.or_insert_with_key(|hyper| {
+            hypers.push(HyperDraft { hyper: hyper.clone(), text: text.into(), span })
+        });
+        self.found_hypers.push((id, name.into()));
     }
 
     /// Tells the user something about a place of the text.
@@ -209,40 +276,69 @@ impl Context<'_> {
         }
     }
 
-    /// Gives each objective its label.
+    /// The labels of the annotator that has finished, duplicates marked.
+    fn entries(&mut self) -> Vec<Entry> {
+        let found = std::mem::take(&mut self.found);
+        let entry = |(label, name, duplicate_of)| Entry { label, name, duplicate_of };
+        with_duplicates(found).map(entry).collect()
+    }
+
+    /// The hyperlabels of the annotator that has finished, duplicates marked.
+    fn hyper_entries(&mut self) -> Vec<HyperEntry> {
+        let found = std::mem::take(&mut self.found_hypers);
+        let entry = |(hyper, name, duplicate_of)| HyperEntry { hyper, name, duplicate_of };
+        with_duplicates(found).map(entry).collect()
+    }
+
+    /// Gives each label its text and key.
     fn finish(
         mut self,
-        func: FuncId,
-        per_criterion: IndexMap<Criterion, Vec<Objective>>,
+        criteria: IndexMap<Criterion, Vec<Entry>>,
+        hyper_criteria: IndexMap<Criterion, Vec<HyperEntry>>,
     ) -> Annotation {
-        let mut labels = lydian_base::Arena::new();
-        let mut known: FxHashMap<(Site, Pred), LabelId> = FxHashMap::default();
+        let func = self.func;
+        let mut labels: Arena<LabelId, Label> = Arena::new();
         let mut keys = KeyMaker::new(self.program, self.map, func);
-        let mut criteria = IndexMap::new();
-        for (criterion, found) in per_criterion {
-            let mut entries: Vec<Entry> = Vec::with_capacity(found.len());
-            let mut first: FxHashMap<LabelId, u32> = FxHashMap::default();
-            for Objective { site, pred, span, name } in found {
-                let label = *known.entry((site, pred)).or_insert_with_key(|(site, pred)| {
-                    let span = self.shown_span(*site, pred, span);
-                    labels.push(Label {
-                        site: *site,
-                        pred: pred.clone(),
-                        text: text::predicate(&mut self, *site, pred),
-                        place: self.map.place(span.start),
-                        key: keys.key(self.program, self.exprs.arena(), *site, pred),
-                    })
-                });
-                let duplicate_of = first.get(&label).copied();
-                if duplicate_of.is_none() {
-                    first.insert(label, entries.len() as u32);
-                }
-                entries.push(Entry { label, name, duplicate_of });
-            }
-            criteria.insert(criterion, entries);
+        for Draft { site, pred, span } in std::mem::take(&mut self.drafts).into_values() {
+            let span = self.shown_span(site, &pred, span);
+            labels.push(Label {
+                text: text::predicate(&mut self, site, &pred),
+                place: self.map.place(span.start),
+                key: keys.key(self.program, self.exprs.arena(), site, &pred),
+                site,
+                pred,
+            });
         }
+        let sequences = std::mem::take(&mut self.sequences);
+        let hypers = std::mem::take(&mut self.hypers);
+        let hypers = hypers.into_values().map(|HyperDraft { hyper, text, span }| Hyperlabel {
+            key: keys.hyper_key(func, &labels, &sequences, &hyper),
+            place: self.map.place(span.start),
+            hyper,
+            text,
+        });
+        let hypers = hypers.collect();
         let exprs = self.exprs.finish();
-        let objectives = FunctionObjectives { function: func, exprs, labels, criteria };
+        let objectives = FunctionObjectives {
+            function: func,
+            exprs,
+            labels,
+            criteria,
+            sequences,
+            hypers,
+            hyper_criteria,
+        };
         Annotation { objectives, diagnostics: self.diagnostics }
     }
+}
+
+/// Objectives with, for each that occurred before, the position where it first did.
+fn with_duplicates<T: Copy + Eq + std::hash::Hash>(
+    found: Vec<(T, String)>,
+) -> impl Iterator<Item = (T, String, Option<u32>)> {
+    let mut first: FxHashMap<T, u32> = FxHashMap::default();
+    (0..).zip(found).map(move |(position, (id, name))| {
+        let before = *first.entry(id).or_insert(position);
+        (id, name, (before != position).then_some(before))
+    })
 }

@@ -57,6 +57,11 @@ impl Criterion {
         (Self::User, "user"),
     ];
 
+    /// Whether its objectives are hyperlabels, which labels alone cannot express.
+    pub const fn is_hyper(self) -> bool {
+        false
+    }
+
     /// Its name, as users write it.
     pub fn name(self) -> &'static str {
         let entry = Self::ALL.iter().find(|(criterion, _)| *criterion == self);

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use lydian_base::SourceMap;
+use lydian_base::{Arena, SourceMap};
 use lydian_ir::stmt::{Callee, Terminator};
 use lydian_ir::{
     Body, CType, CTypeId, CTypes, Expr, ExprArena, ExprId, FuncId, Function, GlobalId, GlobalInit,
@@ -21,7 +21,8 @@ use lydian_ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::label::{LabelKey, Pred, Site};
+use crate::hyper::{Atom, Hyper, Sequence, SequenceId};
+use crate::label::{Label, LabelId, LabelKey, Pred, Site};
 
 /// Makes the keys of one function's labels.
 #[derive(Debug)]
@@ -57,6 +58,23 @@ impl KeyMaker {
         part(&mut hasher, &format!("{site:?}"));
         part(&mut hasher, &text);
         // 128 bits keep collisions out of reach and keys short enough to read.
+        LabelKey(hasher.finalize().to_hex()[..32].to_owned())
+    }
+
+    /// The key of a hyperlabel over labels and sequences of the same function. Labels of other
+    /// functions count by their numbers.
+    pub fn hyper_key(
+        &self,
+        func: FuncId,
+        labels: &Arena<LabelId, Label>,
+        sequences: &Arena<SequenceId, Sequence>,
+        hyper: &Hyper,
+    ) -> LabelKey {
+        let mut text = String::new();
+        write_hyper(func, labels, sequences, hyper, &mut text);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.function.as_bytes());
+        part(&mut hasher, &text);
         LabelKey(hasher.finalize().to_hex()[..32].to_owned())
     }
 
@@ -117,6 +135,43 @@ impl KeyMaker {
             stack.pop();
         }
         self.exprs[&expr]
+    }
+}
+
+/// A hyperlabel by what it is made of.
+fn write_hyper(
+    func: FuncId,
+    labels: &Arena<LabelId, Label>,
+    sequences: &Arena<SequenceId, Sequence>,
+    hyper: &Hyper,
+    out: &mut String,
+) {
+    let atom = |atom: &Atom, out: &mut String| {
+        match atom.function == func {
+            true => out.push_str(&labels[atom.label].key.0),
+            false => write_to(out, format_args!("{} {}", atom.function, atom.label)),
+        }
+        write_to(out, format_args!("{:?}", atom.bindings));
+    };
+    match hyper {
+        Hyper::Atom(a) => atom(a, out),
+        Hyper::Sequence(id) => {
+            let sequence = &sequences[*id];
+            sequence.atoms.iter().for_each(|a| atom(a, out));
+            write_to(out, format_args!("{:?} {:?}", sequence.passages, sequence.scope));
+        }
+        Hyper::Guard(inner, formula) => {
+            write_hyper(func, labels, sequences, inner, out);
+            write_to(out, format_args!("{formula:?}"));
+        }
+        Hyper::All(parts) | Hyper::Any(parts) => {
+            out.push(if matches!(hyper, Hyper::All(_)) { '.' } else { '+' });
+            for part in parts {
+                out.push('(');
+                write_hyper(func, labels, sequences, part, out);
+                out.push(')');
+            }
+        }
     }
 }
 

@@ -5,10 +5,11 @@ use std::fmt;
 use indexmap::IndexMap;
 use lydian_base::{Arena, Place, entity_id};
 use lydian_ir::stmt::Edge;
-use lydian_ir::{BlockId, ConditionId, DecisionId, ExprArena, ExprId, FuncId, MarkId};
+use lydian_ir::{BlockId, ConditionId, DecisionId, ExprArena, ExprId, FuncId, MarkId, StmtId};
 use serde::{Deserialize, Serialize};
 
 use crate::criterion::Criterion;
+use crate::hyper::{HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
 
 entity_id!(
     /// Names a label of a function.
@@ -30,6 +31,11 @@ pub enum Site {
     Decision(DecisionId),
     /// Just before the statement or terminator that evaluates a root does so.
     Root(lydian_ir::source::RootId),
+    /// Just before a statement.
+    Stmt(StmtId),
+    /// When short-circuit evaluation has evaluated a condition: its event knows the value of this
+    /// condition alone.
+    Condition(DecisionId, ConditionId),
 }
 
 /// A predicate, evaluated in Kleene's logic on the state at its site.
@@ -109,6 +115,13 @@ pub struct FunctionObjectives {
     pub labels: Arena<LabelId, Label>,
     /// The labels of each criterion, in the criterion's own order.
     pub criteria: IndexMap<Criterion, Vec<Entry>>,
+    /// The sequences that hyperlabels are made of.
+    pub sequences: Arena<SequenceId, Sequence>,
+    /// Each hyperlabel once, whatever the number of criteria that ask for it.
+    pub hypers: Arena<HyperId, Hyperlabel>,
+    /// The hyperlabels of each criterion that labels alone cannot express, in its own order. A
+    /// criterion is here or in `criteria`.
+    pub hyper_criteria: IndexMap<Criterion, Vec<HyperEntry>>,
 }
 
 impl Pred {

@@ -11,6 +11,7 @@ pub mod event;
 pub mod fingerprint;
 pub mod foresee;
 pub mod formula;
+pub mod hyper;
 pub mod label;
 pub mod ledger;
 #[cfg(test)]
@@ -21,5 +22,6 @@ pub use criterion::Criterion;
 pub use event::{ConditionSet, DecisionVector, Event};
 pub use fingerprint::code_fingerprint;
 pub use foresee::{Foreseen, Foresight};
+pub use hyper::{Hyper, HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
 pub use label::{Entry, FunctionObjectives, Label, LabelId, LabelKey, Pred, Site};
 pub use ledger::{Evidence, Ledger, LedgerError, UnknownReason, Verdict};

@@ -121,7 +121,9 @@ impl<'a> LocalProver<'a> {
             Site::Decision(id) => {
                 DecisionEvent::new(pool, states, id, &self.body.decisions[id], self.semantics)
             }
-            Site::Entry | Site::Mark(_) | Site::Edge(_) | Site::Root(_) => {
+            // Its value is known at an event that is no decision's: nothing is proved.
+            Site::Condition(..) => return Vec::new(),
+            Site::Entry | Site::Mark(_) | Site::Edge(_) | Site::Root(_) | Site::Stmt(_) => {
                 let truth = eval_pred(pool, &label.pred, &mut StateEvent(&mut states));
                 return vec![truth.surely_true];
             }

@@ -1,5 +1,6 @@
 //! What users keep: suites of tests and reports.
 
+pub mod coverage;
 pub mod suite;
 pub mod suite_c;
 pub mod suite_json;

@@ -101,7 +101,7 @@ impl<'a> LabelTable<'a> {
                     decision,
                     covered: false,
                     reached: false,
-                    reasons: BTreeSet::new(),
+                    reasons: not_looked_at(label.site).into_iter().collect(),
                 });
             }
             table.functions[function.function.index()] = Some(labels);
@@ -229,6 +229,12 @@ fn collect_mutants(pred: &Pred, visit: &mut impl FnMut(ConditionId, ExprId)) {
     }
 }
 
+/// Why a label of a site is never decided.
+fn not_looked_at(site: Site) -> Option<Cut> {
+    matches!(site, Site::Condition(..))
+        .then(|| Cut::Unsupported("a label at the evaluation of one condition".to_owned()))
+}
+
 /// Where a label of a site is looked at.
 fn keys(site: Site, body: &Body) -> SmallVec<[SiteKey; 1]> {
     let one = match site {
@@ -239,6 +245,8 @@ fn keys(site: Site, body: &Body) -> SmallVec<[SiteKey; 1]> {
         Site::Root(root) => {
             return body.source.roots[root].points().map(SiteKey::Point).collect();
         }
+        Site::Stmt(stmt) => SiteKey::Point(Point::Stmt(stmt)),
+        Site::Condition(..) => return SmallVec::new(),
     };
     SmallVec::from_iter([one])
 }

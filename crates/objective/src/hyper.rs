@@ -1,0 +1,182 @@
+//! Hyperlabels: what labels cannot say ([002] V, HTOL).
+//!
+//!     h ::= l | [ l1 -φ1-> l2 ... ln ] | < h | ψ > | h1 . h2 | h1 + h2
+//!     l ::= (point, predicate) |> { v1 <- e1; ... }
+//!
+//! An atom is a label with bindings. A sequence is covered by one run that covers its atoms in
+//! order, each passage between two of them being as its `φ` says. A conjunction may use several
+//! runs, a guard relates the values that were bound, whichever runs bound them.
+//!
+//! # How this differs from the paper in form
+//! - Conjunction and disjunction take any number of operands.
+//! - Sequences lie in an arena of their function, so that instrumentation can number them.
+//! - `φ` is kept solved for the program counter: a list of places with what must hold when control
+//!   passes them, which is all that a predicate over `pc` can say.
+//! - A sequence may be asked of one activation of its function. In the paper's terms each atom then
+//!   binds the activation's number, and a guard asks for equal ones.
+
+use lydian_base::{Place, entity_id};
+use lydian_ir::{ExprId, FuncId};
+use serde::{Deserialize, Serialize};
+
+use crate::label::{LabelId, LabelKey, Pred, Site};
+
+entity_id!(
+    /// Names a sequence of a function.
+    SequenceId,
+    "s"
+);
+entity_id!(
+    /// Names a hyperlabel of a function.
+    HyperId,
+    "h"
+);
+
+/// A hyperlabel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Hyper {
+    /// An atomic label with bindings.
+    Atom(Atom),
+    /// A sequence of the function that the hyperlabel belongs to.
+    Sequence(SequenceId),
+    /// `< h | ψ >`: the values that `h` binds satisfy a formula.
+    Guard(Box<Hyper>, Formula),
+    /// `h1 . h2 ...`: all of them are covered, by any runs.
+    All(Vec<Hyper>),
+    /// `h1 + h2 ...`: one of them is covered.
+    Any(Vec<Hyper>),
+}
+
+/// A label with bindings.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Atom {
+    /// The function whose label it is.
+    pub function: FuncId,
+    /// The label.
+    pub label: LabelId,
+    /// What is bound where it is covered. Names are distinct.
+    pub bindings: Vec<Binding>,
+}
+
+/// A name for a value at the event that covers a label.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Binding {
+    /// The metavariable.
+    pub name: String,
+    /// Its value. Where that is unknown, the event binds nothing, and does not cover the atom.
+    pub value: Bound,
+}
+
+/// What a metavariable is bound to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Bound {
+    /// A scalar expression on the state at the label's site.
+    Expr(ExprId),
+    /// A predicate on the label's event: 1 or 0.
+    Truth(Pred),
+}
+
+/// A formula over metavariables and, in a passage, over the state: nonzero is true. Numbers are
+/// mathematical integers; what is unknown (a division by zero, a state that has no such value)
+/// makes the formula not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Formula {
+    /// A number.
+    Number(i128),
+    /// The value of a metavariable.
+    Name(String),
+    /// An expression on the state, in the obligations of passages alone.
+    State(ExprId),
+    /// `!a`.
+    Not(Box<Formula>),
+    /// `-a`.
+    Negate(Box<Formula>),
+    /// An operator on two operands.
+    Binary(FormulaOp, Box<Formula>, Box<Formula>),
+}
+
+/// Operators of formulas, in C's notation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "they are C's")]
+pub enum FormulaOp {
+    And,
+    Or,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+}
+
+/// `[ l1 -φ1-> l2 ... ln ]`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Sequence {
+    /// Its atoms, at least two.
+    pub atoms: Vec<Atom>,
+    /// What is asked between each two of them: one fewer than atoms.
+    pub passages: Vec<Passage>,
+    /// Where the atoms may be.
+    pub scope: Scope,
+}
+
+/// Of what a sequence is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Scope {
+    /// One activation of the function.
+    Activation,
+    /// One run of the program.
+    Run,
+}
+
+/// `φ`: what is asked of the events between two atoms of a sequence.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Passage {
+    /// Nothing.
+    Free,
+    /// What must hold where control passes these sites.
+    Obliged(Vec<Obligation>),
+    /// That there is no node of the function's graph of nodes between, in the same activation
+    /// ([`crate::annotate`], paths).
+    Adjacent,
+}
+
+/// `pc = site => holds`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Obligation {
+    /// The function of the site.
+    pub function: FuncId,
+    /// The site.
+    pub site: Site,
+    /// What must hold there. `Number(0)` forbids the site.
+    pub holds: Formula,
+}
+
+/// A hyperlabel with what a user sees of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hyperlabel {
+    /// What is to be covered.
+    pub hyper: Hyper,
+    /// It as text for the user: short, in terms of the source.
+    pub text: String,
+    /// The place in the user's file.
+    pub place: Place,
+    /// What identifies it across runs.
+    pub key: LabelKey,
+}
+
+/// A hyperlabel as one criterion counts it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HyperEntry {
+    /// The hyperlabel.
+    pub hyper: HyperId,
+    /// What the criterion calls it, such as `d3.c1 independent`.
+    pub name: String,
+    /// The position in the criterion's list of an earlier entry with the same meaning.
+    pub duplicate_of: Option<u32>,
+}
