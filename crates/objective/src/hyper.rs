@@ -1,7 +1,9 @@
 //! Hyperlabels: what labels cannot say ([002] V, HTOL).
 //!
-//!     h ::= l | [ l1 -φ1-> l2 ... ln ] | < h | ψ > | h1 . h2 | h1 + h2
-//!     l ::= (point, predicate) |> { v1 <- e1; ... }
+//! ```text
+//! h ::= l | [ l1 -φ1-> l2 ... ln ] | < h | ψ > | h1 . h2 | h1 + h2
+//! l ::= (point, predicate) |> { v1 <- e1; ... }
+//! ```
 //!
 //! An atom is a label with bindings. A sequence is covered by one run that covers its atoms in
 //! order, each passage between two of them being as its `φ` says. A conjunction may use several
