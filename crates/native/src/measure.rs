@@ -142,7 +142,13 @@ impl<'a> Measurer<'a> {
             labels.sort_unstable();
             labels.dedup();
         }
-        Measured { run, covered }
+        let mut sequences = vec![Vec::new(); covered.len()];
+        let cells = run.cells.iter().filter_map(|cell| self.plan.cells.get(*cell as usize));
+        for cell in cells {
+            sequences[cell.function as usize].extend(cell.sequence);
+        }
+        sequences.iter_mut().for_each(|of_function| of_function.sort_unstable());
+        Measured { run, covered, sequences }
     }
 }
 

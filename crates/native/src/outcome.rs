@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lydian_objective::LabelId;
+use lydian_objective::{LabelId, SequenceId};
 use serde::{Deserialize, Serialize};
 
 /// How a call ended.
@@ -94,6 +94,8 @@ pub struct Measured {
     pub run: Run,
     /// Covered labels of each watched function, in the order in which those were given; sorted.
     pub covered: Vec<Vec<LabelId>>,
+    /// Covered sequences of each watched function, in the same order; sorted.
+    pub sequences: Vec<Vec<SequenceId>>,
 }
 
 impl Run {

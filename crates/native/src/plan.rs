@@ -5,7 +5,7 @@
 //! with very many conditions record vectors, which are judged afterwards.
 
 use lydian_ir::DecisionId;
-use lydian_objective::LabelId;
+use lydian_objective::{LabelId, SequenceId};
 
 /// What the cells of an instrumented text stand for.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,8 @@ pub struct Plan {
     pub wide: Vec<WideDecision>,
     /// Labels that the text cannot record, with the reason.
     pub unwatched: Vec<Unwatched>,
+    /// Sequences that the text cannot record, with the reason.
+    pub unmeasured: Vec<UnmeasuredSequence>,
 }
 
 /// A byte that instrumented code sets to 1.
@@ -27,6 +29,8 @@ pub struct Cell {
     pub function: u32,
     /// The labels that a run covers if it sets the cell.
     pub labels: Vec<LabelId>,
+    /// The sequence that it covers then.
+    pub sequence: Option<SequenceId>,
 }
 
 /// A decision whose evaluations set one cell each.
@@ -76,11 +80,27 @@ pub struct Unwatched {
     pub reason: String,
 }
 
+/// A sequence that cannot be measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnmeasuredSequence {
+    /// The watched function, by position.
+    pub function: u32,
+    /// The sequence.
+    pub sequence: SequenceId,
+    /// Why: one sentence.
+    pub reason: String,
+}
+
 impl Plan {
+    /// Adds a cell that says whether a sequence was covered, or nothing.
+    pub(crate) fn sequence_cell(&mut self, function: u32, sequence: Option<SequenceId>) {
+        self.cells.push(Cell { function, labels: Vec::new(), sequence });
+    }
+
     /// Adds a cell and returns its position.
     pub(crate) fn cell(&mut self, function: u32, labels: Vec<LabelId>) -> u32 {
         let position = u32::try_from(self.cells.len()).expect("fewer than 2^32 cells");
-        self.cells.push(Cell { function, labels });
+        self.cells.push(Cell { function, labels, sequence: None });
         position
     }
 }

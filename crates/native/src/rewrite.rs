@@ -20,15 +20,16 @@ use indexmap::IndexMap;
 use lydian_base::{SourceMap, Span};
 use lydian_ir::source::{Capture, DecisionSite, MarkStyle, Point, RootId, RootKind};
 use lydian_ir::{Body, DecisionKind, Expr, LocalId, MarkId, Program, Stmt};
-use lydian_objective::{FunctionObjectives, LabelId, Pred, Site};
+use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site};
 
 use crate::harness::static_local;
-use crate::plan::{CellMeaning, DecisionCells, Plan, Unwatched, WideDecision};
+use crate::plan::{CellMeaning, DecisionCells, Plan, UnmeasuredSequence, Unwatched, WideDecision};
 use decision::DecisionEdit;
 use hooks::{Hooks, captures};
 use tree::{Edit, Node, nest, splice};
 use vectors::{Recording, recording};
 
+mod dataflow;
 mod decision;
 mod hooks;
 mod labels;
@@ -116,6 +117,8 @@ enum Action {
     Root { function: u32, root: RootId },
     /// A part of a root's text that is evaluated first.
     Capture { temp: LocalId },
+    /// An expression that reads or defines variables.
+    Unit { function: u32, span: Span },
 }
 
 /// Ranks of edits that share a span, from the outermost in.
@@ -133,6 +136,7 @@ mod rank {
     pub(super) const CAPTURING_ROOT: u8 = 7;
     pub(super) const CAPTURE: u8 = 8;
     pub(super) const ROOT: u8 = 9;
+    pub(super) const UNIT: u8 = 10;
 }
 
 /// Marks static locals as used: the optimiser then leaves them in memory, where tests find them.
@@ -165,6 +169,7 @@ struct WatchedFunction {
     decisions: Vec<DecisionEdit>,
     /// Hooks of each root, with its captures.
     roots: IndexMap<RootId, String>,
+    flow: dataflow::Flow,
 }
 
 /// Collects the edits of one watched function.
@@ -205,7 +210,16 @@ impl<'a, 'p> Watch<'a, 'p> {
 
     fn all_sites(&mut self, edits: &mut Vec<Edit<Action>>) {
         let sites = std::mem::take(&mut self.sites);
+        let flow = dataflow::flow(
+            self.request.program,
+            self.body,
+            self.objectives,
+            self.request.map.text(),
+            self.number,
+            self.plan,
+        );
         let mut edges: IndexMap<_, Vec<(u32, LabelId)>> = IndexMap::new();
+        flow.switches.keys().for_each(|(block, _)| _ = edges.entry(*block).or_default());
         let mut entry = String::new();
         for (site, labels) in &sites {
             match *site {
@@ -220,9 +234,8 @@ impl<'a, 'p> Watch<'a, 'p> {
                 }
                 Site::Decision(id) => self.decision(id, labels, edits),
                 Site::Root(_) => {}
-                Site::Stmt(_) | Site::Condition(..) => {
-                    self.unwatch(labels, "it is an atom of hyperlabels alone");
-                }
+                // Atoms of sequences, which are recorded as a whole.
+                Site::Stmt(_) | Site::Condition(..) => {}
             }
         }
         labels::of_function(self.body, &mut self.user_labels, edits);
@@ -232,6 +245,7 @@ impl<'a, 'p> Watch<'a, 'p> {
                 self.root(root, labels, edits);
             }
         }
+        self.data_flow(flow, edits);
         self.conditions(edits);
         for (block, ways) in edges {
             self.switch(block, &ways, edits);
@@ -249,7 +263,36 @@ impl<'a, 'p> Watch<'a, 'p> {
         for decision in &self.function.decisions {
             text.push_str(&decision.declarations());
         }
-        text
+        text + &self.function.flow.declarations
+    }
+
+    /// Edits that record data flow.
+    fn data_flow(&mut self, flow: dataflow::Flow, edits: &mut Vec<Edit<Action>>) {
+        for (decision, condition) in flow.conditions.keys() {
+            let made = self.function.decisions.iter().position(|edit| edit.id == *decision);
+            let index = made.unwrap_or_else(|| {
+                self.decision(*decision, &[], edits);
+                self.function.decisions.len() - 1
+            });
+            let texts = &flow.conditions[&(*decision, *condition)];
+            self.function.decisions[index].on_ways(*condition, texts);
+        }
+        let function = self.number;
+        for span in flow.units.keys().copied() {
+            let action = Action::Unit { function, span };
+            edits.push(Edit { span, rank: rank::UNIT, action });
+            for edit in &mut self.function.decisions {
+                let site = self.body.source.decisions.iter().find(|site| site.decision == edit.id);
+                if site.is_some_and(|site| site.span.contains(span)) {
+                    edit.keep_text();
+                }
+            }
+        }
+        for (site, record) in &flow.before {
+            let action = Action::Mark { style: site.style, record: record.clone() };
+            edits.push(Edit { span: site.span, rank: rank::MARK, action });
+        }
+        self.function.flow = flow;
     }
 
     fn unwatch(&mut self, labels: &[LabelId], reason: &str) {
@@ -323,17 +366,27 @@ impl<'a, 'p> Watch<'a, 'p> {
                 true => integer(case.low),
                 false => format!("{} ... {}", integer(case.low), integer(case.high)),
             };
-            let record = by_way.swap_remove(&(way as u32)).map_or(String::new(), |labels| {
-                format!("lydian_hit[{}] = 1; ", self.plan.cell(self.number, labels))
-            });
+            let record = self.on_edge(block, way as u32, &mut by_way);
             let _ = write!(dispatch, "case {range}: {record}break; ");
         }
-        let default = by_way.swap_remove(&(cases.len() as u32)).map_or(String::new(), |labels| {
-            format!("lydian_hit[{}] = 1; ", self.plan.cell(self.number, labels))
-        });
+        let default = self.on_edge(block, cases.len() as u32, &mut by_way);
         let _ = write!(dispatch, "default: {default}break; }}");
         let action = Action::Switch { dispatch };
         edits.push(Edit { span: site.operand, rank: rank::SWITCH, action });
+    }
+
+    /// What is recorded on one way out of a switch.
+    fn on_edge(
+        &mut self,
+        block: lydian_ir::BlockId,
+        way: u32,
+        by_way: &mut IndexMap<u32, Vec<LabelId>>,
+    ) -> String {
+        let record = by_way.swap_remove(&way).map_or(String::new(), |labels| {
+            format!("lydian_hit[{}] = 1; ", self.plan.cell(self.number, labels))
+        });
+        let flow = self.function.flow.switches.get(&(block, way));
+        record + flow.map_or("", String::as_str)
     }
 
     /// Comparisons with the addresses of labels tell where a computed `goto` goes.
@@ -549,7 +602,14 @@ fn refuse(
         Action::Decision { function, index } | Action::Condition { function, index, .. } => {
             let found = functions.iter().find(|(number, _)| number == function);
             let Some((_, found)) = found else { return };
-            (*function, Site::Decision(found.decisions[*index].id))
+            let decision = found.decisions[*index].id;
+            lose_sequences(*function, &found.flow.lost_with_decision(decision), plan);
+            (*function, Site::Decision(decision))
+        }
+        Action::Unit { function, span } => {
+            let found = functions.iter().find(|(number, _)| number == function);
+            let Some((_, found)) = found else { return };
+            return lose_sequences(*function, &found.flow.lost_with(*span), plan);
         }
         Action::Insert(_)
         | Action::Remove
@@ -567,6 +627,16 @@ fn refuse(
         reason: "its text overlaps that of another place".to_owned(),
     });
     plan.unwatched.extend(own);
+}
+
+/// Says that sequences cannot be measured because an edit could not be made.
+fn lose_sequences(function: u32, sequences: &[SequenceId], plan: &mut Plan) {
+    let lost = sequences.iter().map(|sequence| UnmeasuredSequence {
+        function,
+        sequence: *sequence,
+        reason: "its text overlaps that of another place".to_owned(),
+    });
+    plan.unmeasured.extend(lost);
 }
 
 /// Makes the text of each edit from the text inside of it.
@@ -609,6 +679,9 @@ impl Renderer<'_> {
             }
             // A capture whose root is not rewritten stays where it is.
             Action::Capture { .. } => self.inside(node),
+            Action::Unit { function, span } => {
+                self.functions[function].flow.units[span].render(&self.inside(node))
+            }
         }
     }
 
@@ -637,6 +710,10 @@ impl Renderer<'_> {
             Action::Capture { temp } => {
                 captured.push((*temp, self.inside(child)));
                 hooks::temporary(*temp)
+            }
+            Action::Unit { function, span } => {
+                let inside = self.inside_capturing(child, captured);
+                self.functions[function].flow.units[span].render(&inside)
             }
             _ => self.render(child),
         })

@@ -19,6 +19,8 @@
 //! | `wm` | one a mutant ([`mutation`]) |
 //! | `idc` | the classes of each parameter ([`domain`]) |
 //! | `rte` | one a run-time error that an expression can have ([`runtime`]) |
+//! | `all-defs` | each definition that reaches a use: with one of them ([`crate::dataflow`]) |
+//! | `all-uses` | each definition with each use that it reaches |
 //! | `user` | the labels that the user wrote |
 
 use indexmap::IndexMap;
@@ -28,12 +30,14 @@ use lydian_ir::{Body, ExprId, FuncId, Function, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::criterion::Criterion;
+use crate::dataflow::DefUse;
 use crate::fingerprint::KeyMaker;
 use crate::hyper::{Atom, Binding, Hyper, HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
 use crate::label::{Entry, FunctionObjectives, Label, LabelId, Pred, Site};
 use exprs::ExprBuilder;
 
 mod control;
+mod dataflow;
 pub mod domain;
 mod exprs;
 mod initialised;
@@ -91,7 +95,7 @@ pub trait Annotator: Sync {
 }
 
 /// Every criterion's annotator, in the order of [`Criterion::ALL`].
-pub const ANNOTATORS: [&dyn Annotator; 14] = [
+pub const ANNOTATORS: [&dyn Annotator; 16] = [
     &control::FunctionCoverage,
     &control::StatementCoverage,
     &control::BlockCoverage,
@@ -105,6 +109,8 @@ pub const ANNOTATORS: [&dyn Annotator; 14] = [
     &mutation::WeakMutation,
     &domain::InputDomainCoverage,
     &runtime::RuntimeErrorCoverage,
+    &dataflow::AllDefinitions,
+    &dataflow::AllUses,
     &user::UserLabels,
 ];
 
@@ -138,6 +144,7 @@ pub fn annotate(
         sequences: Arena::new(),
         hypers: Arena::new(),
         known_hypers: FxHashMap::default(),
+        pairs: FxHashMap::default(),
         found: Vec::new(),
         found_hypers: Vec::new(),
         diagnostics: Vec::new(),
@@ -177,6 +184,8 @@ pub struct Context<'a> {
     sequences: Arena<SequenceId, Sequence>,
     hypers: Arena<HyperId, HyperDraft>,
     known_hypers: FxHashMap<Hyper, HyperId>,
+    /// The sequences of pairs, for criteria that share them.
+    pairs: FxHashMap<DefUse, SequenceId>,
     /// What the annotator at work has found.
     found: Vec<(LabelId, String)>,
     found_hypers: Vec<(HyperId, String)>,
@@ -222,19 +231,16 @@ impl Context<'_> {
     }
 
     /// A label of this function as an atom.
-    #[allow(dead_code, reason = "for annotators of hyperlabels")]
     pub(crate) fn atom(&self, label: LabelId, bindings: Vec<Binding>) -> Atom {
         Atom { function: self.func, label, bindings }
     }
 
     /// Adds a sequence.
-    #[allow(dead_code, reason = "for annotators of hyperlabels")]
     pub(crate) fn sequence(&mut self, sequence: Sequence) -> SequenceId {
         self.sequences.push(sequence)
     }
 
     /// Adds an objective that is a hyperlabel. `text` says what it asks, `span` is its place.
-    #[allow(dead_code, reason = "for annotators of hyperlabels")]
     pub(crate) fn push_hyper(
         &mut self,
         hyper: Hyper,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// A coverage criterion (semantics: [000] III, [002] Table II).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Criterion {
     /// Every defined function's entry.
     Fc,
@@ -34,13 +34,17 @@ pub enum Criterion {
     Idc,
     /// Run-time errors.
     Rte,
+    /// Every definition of a variable with one of the uses that it reaches.
+    AllDefs,
+    /// Every definition with every use that it reaches.
+    AllUses,
     /// Labels that the user wrote.
     User,
 }
 
 impl Criterion {
     /// Every criterion with its name, in the order of reports.
-    pub const ALL: [(Self, &'static str); 14] = [
+    pub const ALL: [(Self, &'static str); 16] = [
         (Self::Fc, "fc"),
         (Self::Stmt, "stmt"),
         (Self::Bbc, "bbc"),
@@ -54,12 +58,14 @@ impl Criterion {
         (Self::Wm, "wm"),
         (Self::Idc, "idc"),
         (Self::Rte, "rte"),
+        (Self::AllDefs, "all-defs"),
+        (Self::AllUses, "all-uses"),
         (Self::User, "user"),
     ];
 
     /// Whether its objectives are hyperlabels, which labels alone cannot express.
     pub const fn is_hyper(self) -> bool {
-        false
+        matches!(self, Self::AllDefs | Self::AllUses)
     }
 
     /// Its name, as users write it.

@@ -21,6 +21,7 @@ use lydian_base::{Place, entity_id};
 use lydian_ir::{ExprId, FuncId};
 use serde::{Deserialize, Serialize};
 
+use crate::dataflow::DefUse;
 use crate::label::{LabelId, LabelKey, Pred, Site};
 
 entity_id!(
@@ -125,6 +126,9 @@ pub struct Sequence {
     pub passages: Vec<Passage>,
     /// Where the atoms may be.
     pub scope: Scope,
+    /// The pair of [`crate::DataFlow`] of which this is the sequence, for those who record uses
+    /// with the last definition instead of watching the sequence. It adds nothing to the meaning.
+    pub flow: Option<DefUse>,
 }
 
 /// Of what a sequence is asked.

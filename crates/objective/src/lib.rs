@@ -7,6 +7,7 @@
 
 pub mod annotate;
 pub mod criterion;
+pub mod dataflow;
 pub mod event;
 pub mod fingerprint;
 pub mod foresee;
@@ -19,6 +20,7 @@ mod testing;
 
 pub use annotate::{AnnotateError, Annotation, Request, annotate};
 pub use criterion::Criterion;
+pub use dataflow::{DataFlow, DefUse};
 pub use event::{ConditionSet, DecisionVector, Event};
 pub use fingerprint::code_fingerprint;
 pub use foresee::{Foreseen, Foresight};

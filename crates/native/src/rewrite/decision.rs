@@ -49,6 +49,9 @@ pub(super) struct DecisionEdit {
     keeps_value: bool,
     /// Whether that value is to be promoted, as that of a bit-field is.
     promoted: bool,
+    /// What else is recorded where a condition is false, and where it is true: expressions, each
+    /// followed by a comma.
+    ways: Vec<[String; 2]>,
 }
 
 /// A mutant of a condition.
@@ -98,7 +101,23 @@ impl DecisionEdit {
             in_place: false,
             keeps_value: site.keeps_value,
             promoted: false,
+            ways: vec![Default::default(); site.conditions.len()],
         }
+    }
+
+    /// Adds what is recorded on the two ways of a condition.
+    pub(super) fn on_ways(&mut self, condition: ConditionId, texts: &[String; 2]) {
+        let ways = &mut self.ways[condition.index()];
+        ways.iter_mut().zip(texts).for_each(|(way, text)| way.push_str(text));
+    }
+
+    /// Says that the text of its conditions holds records, so that it must stay.
+    pub(super) fn keep_text(&mut self) {
+        self.in_place = true;
+    }
+
+    fn has_ways(&self) -> bool {
+        self.ways.iter().flatten().any(|text| !text.is_empty())
     }
 
     /// Says that the value which is kept is a bit-field's.
@@ -196,6 +215,7 @@ impl DecisionEdit {
     fn is_eager(&self) -> bool {
         self.judged.is_empty()
             && !self.in_place
+            && !self.has_ways()
             && !self.is_wide()
             && self.pure.len() == self.spans.len()
             && !self.late().is_empty()
@@ -232,8 +252,13 @@ impl DecisionEdit {
 
     /// The conditions whose text is edited.
     pub(super) fn condition_spans(&self) -> impl Iterator<Item = (usize, Span)> {
-        let edited = self.keeps_values() && !self.is_eager();
-        self.spans.clone().into_iter().enumerate().filter(move |_| edited)
+        let all = self.keeps_values() && !self.is_eager();
+        let has_ways = |index: &usize| self.ways[*index].iter().any(|text| !text.is_empty());
+        let edited: Vec<_> = (0..self.spans.len())
+            .filter(|index| !self.keeps_value && (all || has_ways(index)))
+            .map(|index| (index, self.spans[index]))
+            .collect();
+        edited.into_iter()
     }
 
     /// The captures of conditions that have mutants.
@@ -243,8 +268,12 @@ impl DecisionEdit {
 
     /// A condition that notes its value. `captures` declares what `text` captures.
     pub(super) fn render_condition(&self, index: usize, text: &str, captures: &str) -> String {
+        let [no, yes] = &self.ways[index];
+        if !self.keeps_values() {
+            return format!("(({text}) ? ({yes}1) : ({no}0))");
+        }
         let (value, bit) = (self.value_word(index), self.bit(index));
-        let mut noted = format!("((({text}) ? ({value} |= {bit}, 1) : 0))");
+        let mut noted = format!("((({text}) ? ({value} |= {bit}, {yes}1) : ({no}0)))");
         if self.keeps_reached() {
             let reached = self.reached_word(index);
             noted = format!("({reached} |= 1ul << {}, {noted})", index % 64);
@@ -291,12 +320,25 @@ impl DecisionEdit {
     fn render_kept(&self, inner: &str) -> String {
         let promotion = if self.promoted { "+" } else { "" };
         match self.recording {
-            Recording::Nothing | Recording::Wide(_) => inner.to_owned(),
+            Recording::Nothing | Recording::Wide(_) if !self.has_ways() => inner.to_owned(),
+            Recording::Nothing | Recording::Wide(_) => format!(
+                "({{ __auto_type lydian_k = {promotion}({inner}); {}lydian_k; }})",
+                self.kept_ways()
+            ),
             Recording::Outcome(_) | Recording::Vector { .. } => format!(
                 "({{ __auto_type lydian_k = {promotion}({inner}); lydian_hit[{} + (lydian_k ? 1 : 0)] = 1; \
-                 lydian_k; }})",
-                self.first
+                 {}lydian_k; }})",
+                self.first,
+                self.kept_ways()
             ),
+        }
+    }
+
+    /// What the ways of the one condition record, which is kept as `lydian_k`.
+    fn kept_ways(&self) -> String {
+        match &self.ways[..] {
+            [[no, yes]] if self.has_ways() => format!("(void)(lydian_k ? ({yes}1) : ({no}0)); "),
+            _ => String::new(),
         }
     }
 

@@ -1,0 +1,396 @@
+//! Last definitions: how def-use pairs are recorded ([002] III, with a variable instead of monitors).
+//!
+//! `lydian_dN` holds the number of the last definition of local `vN` in this activation, 0 for
+//! none. A definition sets it, a use sets the cell of its own table that the number names: one
+//! store each, whatever the number of pairs. The compiler keeps the numbers in registers.
+//! A use that only one definition can reach needs no number: it sets its cell.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+use lydian_base::{EntityId, Span};
+use lydian_ir::source::{MarkSite, MarkStyle, Point};
+use lydian_ir::{BlockId, Body, ConditionId, DecisionId, LocalId, Program, Stmt, StmtId};
+use lydian_objective::dataflow::{
+    DataFlow, DefUse, DefinitionId, DefinitionSite, Use, UseId, UseSite, root_of,
+};
+use lydian_objective::{FunctionObjectives, SequenceId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::plan::{Plan, UnmeasuredSequence};
+
+/// What the text of one function must record of its data flow.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    /// Expressions that read or define variables, by their text.
+    pub(super) units: IndexMap<Span, Unit>,
+    /// What is recorded before a declaration.
+    pub(super) before: Vec<(MarkSite, String)>,
+    /// What is recorded where a condition is false, and where it is true.
+    pub(super) conditions: IndexMap<(DecisionId, ConditionId), [String; 2]>,
+    /// What is recorded on a way out of a switch.
+    pub(super) switches: IndexMap<(BlockId, u32), String>,
+    /// Variables at the start of the function's body.
+    pub(super) declarations: String,
+    /// The sequences whose uses are in a condition.
+    of_conditions: IndexMap<(DecisionId, ConditionId), Vec<SequenceId>>,
+    /// The sequences of each variable, for when a place of its proves to be out of reach.
+    sequences: FxHashMap<LocalId, Vec<SequenceId>>,
+}
+
+/// An expression that reads or defines variables.
+#[derive(Debug, Default)]
+pub(super) struct Unit {
+    /// Records of uses, each followed by a comma.
+    uses: String,
+    /// What sets the numbers of last definitions, each as a statement.
+    definitions: String,
+    /// Whether nothing asks for the value, or there is none.
+    value_unused: bool,
+    /// Whether the value is a bit-field's.
+    bits: bool,
+    /// Whose uses and definitions.
+    variables: Vec<LocalId>,
+}
+
+impl Unit {
+    /// The expression with its records.
+    pub(super) fn render(&self, text: &str) -> String {
+        if self.definitions.is_empty() {
+            return format!("({}{text})", self.uses);
+        }
+        let uses = match self.uses.strip_suffix(", ") {
+            Some(uses) => format!("{uses}; "),
+            None => String::new(),
+        };
+        if self.value_unused {
+            return format!("({{ {uses}{text}; {}(void)0; }})", self.definitions);
+        }
+        let promoted = if self.bits { format!("+({text})") } else { format!("({text})") };
+        format!("({{ {uses}__auto_type lydian_k = {promoted}; {}lydian_k; }})", self.definitions)
+    }
+}
+
+/// Where something can be recorded.
+#[derive(Clone, Copy)]
+enum Host {
+    /// Around an expression.
+    Around(Span),
+    /// Before a statement.
+    Before(MarkSite),
+}
+
+/// Works out the records of one function, whose cells it adds to the plan.
+pub(super) fn flow(
+    program: &Program,
+    body: &Body,
+    objectives: &FunctionObjectives,
+    text: &str,
+    number: u32,
+    plan: &mut Plan,
+) -> Flow {
+    let wanted: FxHashMap<DefUse, SequenceId> = objectives
+        .sequences
+        .iter()
+        .filter_map(|(id, sequence)| sequence.flow.map(|pair| (pair, id)))
+        .collect();
+    if wanted.is_empty() {
+        return Flow::default();
+    }
+    let found = DataFlow::of(program, body);
+    let mut maker =
+        Maker { body, text, number, plan, flow: &found, wanted, out: Flow::default(), reads: 0 };
+    maker.all();
+    maker.out
+}
+
+impl Flow {
+    /// The sequences that cannot be measured because an edit of a unit could not be made.
+    pub(super) fn lost_with(&self, unit: Span) -> Vec<SequenceId> {
+        let variables = self.units.get(&unit).map_or(&[][..], |unit| &unit.variables);
+        let mut lost: Vec<_> = variables
+            .iter()
+            .filter_map(|variable| self.sequences.get(variable))
+            .flatten()
+            .copied()
+            .collect();
+        lost.sort_unstable();
+        lost.dedup();
+        lost
+    }
+}
+
+impl Flow {
+    /// The sequences that cannot be measured because a decision's text cannot be rewritten.
+    pub(super) fn lost_with_decision(&self, decision: DecisionId) -> Vec<SequenceId> {
+        let own = |key: &&(DecisionId, ConditionId)| key.0 == decision;
+        let lost = self.of_conditions.iter().filter(|(key, _)| own(key));
+        lost.flat_map(|(_, sequences)| sequences.iter().copied()).collect()
+    }
+}
+
+struct Maker<'a> {
+    body: &'a Body,
+    text: &'a str,
+    number: u32,
+    plan: &'a mut Plan,
+    flow: &'a DataFlow,
+    wanted: FxHashMap<DefUse, SequenceId>,
+    out: Flow,
+    /// How many values are kept for conditions that read before an effect.
+    reads: usize,
+}
+
+impl Maker<'_> {
+    fn all(&mut self) {
+        for (pair, sequence) in &self.wanted {
+            let variable = self.flow.definition(pair.definition).variable;
+            self.out.sequences.entry(variable).or_default().push(*sequence);
+        }
+        let uses: Vec<(UseId, &Use)> =
+            self.flow.uses.iter().enumerate().map(|(i, u)| (UseId::from_index(i), u)).collect();
+        let asked = |(id, usage): &(UseId, &Use)| !self.sequences_of(*id, usage).is_empty();
+        let uses: Vec<_> = uses.into_iter().filter(asked).collect();
+        let dynamic: FxHashSet<LocalId> = uses
+            .iter()
+            .filter(|(_, usage)| is_dynamic(usage))
+            .map(|(_, usage)| usage.variable)
+            .collect();
+        let lost = self.define(&dynamic);
+        for (id, usage) in uses {
+            let reason = match lost.get(&usage.variable).filter(|_| is_dynamic(usage)) {
+                Some(reason) => Some(*reason),
+                None => self.record(id, usage).err(),
+            };
+            if let Some(reason) = reason {
+                self.unmeasured(id, usage, reason);
+            }
+        }
+    }
+
+    fn unmeasured(&mut self, id: UseId, usage: &Use, reason: &str) {
+        let lost = self.sequences_of(id, usage).into_iter().map(|sequence| UnmeasuredSequence {
+            function: self.number,
+            sequence,
+            reason: reason.to_owned(),
+        });
+        self.plan.unmeasured.extend(lost);
+    }
+
+    /// The sequences that end with a use.
+    fn sequences_of(&self, id: UseId, usage: &Use) -> Vec<SequenceId> {
+        let ways = 0..usage.at.ways(self.body);
+        let pairs = usage.reaching.iter().flat_map(|definition| {
+            ways.clone().map(|way| DefUse { definition: *definition, usage: id, way })
+        });
+        pairs.filter_map(|pair| self.wanted.get(&pair).copied()).collect()
+    }
+
+    /// Sets the number of the last definition wherever one is. Returns the variables for which
+    /// that is not possible, with the reason.
+    fn define(&mut self, variables: &FxHashSet<LocalId>) -> FxHashMap<LocalId, &'static str> {
+        let mut lost = FxHashMap::default();
+        let mut hosts = Vec::new();
+        for definition in self.flow.definitions.iter().filter(|d| variables.contains(&d.variable)) {
+            let DefinitionSite::Stmt(stmt) = definition.at else { continue };
+            match self.host(stmt, definition.span) {
+                Ok(host) => hosts.push((definition, stmt, host)),
+                Err(reason) => _ = lost.insert(definition.variable, reason),
+            }
+        }
+        for (definition, stmt, host) in hosts {
+            let variable = definition.variable;
+            if lost.contains_key(&variable) {
+                continue;
+            }
+            let set = format!("lydian_d{} = {}; ", variable.index(), definition.number);
+            match host {
+                Host::Before(site) => self.out.before.push((site, set)),
+                Host::Around(span) => {
+                    let (unused, bits) = match &self.body.stmts[stmt] {
+                        Stmt::Call { dst, dst_addr, .. } => {
+                            (dst.is_none() && dst_addr.is_none(), false)
+                        }
+                        Stmt::VaStart { .. } => (true, false),
+                        Stmt::StoreBits { .. } => (false, true),
+                        _ => (false, false),
+                    };
+                    let first = !self.out.units.contains_key(&span);
+                    let unit = self.out.units.entry(span).or_default();
+                    unit.value_unused =
+                        unused && (first || unit.definitions.is_empty() || unit.value_unused);
+                    unit.bits |= bits;
+                    unit.definitions.push_str(&set);
+                    unit.variables.push(variable);
+                }
+            }
+        }
+        let mut ordered: Vec<_> = variables.iter().filter(|v| !lost.contains_key(v)).collect();
+        ordered.sort_unstable();
+        for variable in ordered {
+            let at_entry = self.flow.definitions.iter().find(|definition| {
+                definition.variable == *variable && definition.at == DefinitionSite::Entry
+            });
+            let number = at_entry.map_or(0, |definition| definition.number);
+            let _ = write!(
+                self.out.declarations,
+                "unsigned long lydian_d{} = {number}; ",
+                variable.index()
+            );
+        }
+        lost
+    }
+
+    /// Where a definition or a use by a statement is recorded.
+    fn host(&self, stmt: StmtId, span: Span) -> Result<Host, &'static str> {
+        if span.is_none() {
+            return Err("its place in the text is not known");
+        }
+        let is_expression =
+            !matches!(self.body.stmts[stmt], Stmt::Havoc(_)) && self.declared_in(span).is_none();
+        if is_expression {
+            let slice = self.text.get(span.range()).unwrap_or("");
+            return match super::has_compound_literal(slice) {
+                true => Err("its text has a compound literal, which must not move into a block"),
+                false => Ok(Host::Around(span)),
+            };
+        }
+        let sites = self.body.source.marks.iter();
+        let around = sites.filter(|site| site.span.contains(span));
+        let smallest = around.min_by_key(|site| site.span.range().len());
+        match smallest {
+            Some(site) if site.style != MarkStyle::Expression => Ok(Host::Before(*site)),
+            _ => Err("its place in the text is not known"),
+        }
+    }
+
+    /// The variable that is declared within a text, which is then no expression.
+    fn declared_in(&self, span: Span) -> Option<LocalId> {
+        let declared = |id: &LocalId| {
+            let start = self.body.locals[*id].scope.start;
+            lydian_objective::dataflow::is_variable(self.body, *id)
+                && !self.body.params.contains(id)
+                && start >= span.start
+                && start < span.end
+        };
+        self.body.locals.ids().find(declared)
+    }
+
+    /// Records a use in its table.
+    fn record(&mut self, id: UseId, usage: &Use) -> Result<(), &'static str> {
+        let ways = usage.at.ways(self.body);
+        match usage.at {
+            UseSite::Stmt(stmt) => {
+                let host = match self.host(stmt, self.body.source.stmts[stmt])? {
+                    Host::Before(site) => match root_of(self.body, stmt) {
+                        Some(root) if !root.is_none() => Host::Around(root),
+                        _ => Host::Before(site),
+                    },
+                    around @ Host::Around(_) => around,
+                };
+                let cell = self.table(id, usage, ways);
+                self.record_at(host, usage, &format!("lydian_hit[{cell}] = 1, "));
+            }
+            UseSite::Return(block) => {
+                let mut roots = self.body.source.roots.values();
+                let root = roots.find(|root| root.point == Point::Term(block));
+                let root = root.ok_or("its place in the text is not known")?;
+                let host = Host::Around(root.span);
+                let cell = self.table(id, usage, ways);
+                self.record_at(host, usage, &format!("lydian_hit[{cell}] = 1, "));
+            }
+            UseSite::Condition(decision, condition) => {
+                let mut sites = self.body.source.decisions.iter();
+                if !sites.any(|site| site.decision == decision) {
+                    return Err("its place in the text is not known");
+                }
+                let number = self.read(usage)?;
+                let cell = self.table_of(id, usage, ways, &number);
+                let sequences = self.sequences_of(id, usage);
+                let of_condition = self.out.of_conditions.entry((decision, condition));
+                of_condition.or_default().extend(sequences);
+                let texts = self.out.conditions.entry((decision, condition)).or_default();
+                for (way, text) in texts.iter_mut().enumerate() {
+                    let _ = write!(text, "lydian_hit[{cell} + {way}] = 1, ");
+                }
+            }
+            UseSite::Switch(block) => {
+                let mut sites = self.body.source.switches.iter();
+                let site = sites.find(|site| site.block == block);
+                if site.is_none_or(|site| site.computed) {
+                    return Err("it is of a computed goto");
+                }
+                let number = self.read(usage)?;
+                let cell = self.table_of(id, usage, ways, &number);
+                for way in 0..ways {
+                    let text = self.out.switches.entry((block, way)).or_default();
+                    let _ = write!(text, "lydian_hit[{cell} + {way}] = 1; ");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn record_at(&mut self, host: Host, usage: &Use, record: &str) {
+        match host {
+            Host::Around(span) => {
+                let unit = self.out.units.entry(span).or_default();
+                unit.uses.push_str(record);
+                unit.variables.push(usage.variable);
+            }
+            Host::Before(site) => {
+                let record = record.strip_suffix(", ").unwrap_or(record);
+                self.out.before.push((site, format!("{record}; ")));
+            }
+        }
+    }
+
+    /// The name of the number that a condition's use looks up: kept from where the value is read,
+    /// if an effect may lie between.
+    fn read(&mut self, usage: &Use) -> Result<String, &'static str> {
+        let number = format!("lydian_d{}", usage.variable.index());
+        let Some(stmt) = usage.read_at.filter(|_| is_dynamic(usage)) else { return Ok(number) };
+        let Host::Around(span) = self.host(stmt, self.body.source.stmts[stmt])? else {
+            return Err("it is read in a declaration");
+        };
+        let kept = format!("lydian_q{}", self.reads);
+        self.reads += 1;
+        let _ = write!(self.out.declarations, "unsigned long {kept} = 0; ");
+        self.record_at(Host::Around(span), usage, &format!("{kept} = {number}, "));
+        Ok(kept)
+    }
+
+    fn table(&mut self, id: UseId, usage: &Use, ways: u32) -> String {
+        let number = format!("lydian_d{}", usage.variable.index());
+        self.table_of(id, usage, ways, &number)
+    }
+
+    /// Adds the cells of a use; the text of the index of the first one of the last definition.
+    fn table_of(&mut self, id: UseId, usage: &Use, ways: u32, number: &str) -> String {
+        let first = self.plan.cells.len();
+        let definitions: Vec<Option<DefinitionId>> = match is_dynamic(usage) {
+            false => usage.reaching.iter().copied().map(Some).collect(),
+            // Number 0 is that of no definition.
+            true => std::iter::once(None)
+                .chain(self.flow.definitions_of(usage.variable).map(Some))
+                .collect(),
+        };
+        for definition in definitions {
+            for way in 0..ways {
+                let pair = definition.map(|definition| DefUse { definition, usage: id, way });
+                let sequence = pair.and_then(|pair| self.wanted.get(&pair).copied());
+                self.plan.sequence_cell(self.number, sequence);
+            }
+        }
+        match ways {
+            _ if !is_dynamic(usage) => first.to_string(),
+            1 => format!("{first} + {number}"),
+            _ => format!("{first} + {number} * {ways}"),
+        }
+    }
+}
+
+/// Whether which definition reached a use is known only at run time.
+fn is_dynamic(usage: &Use) -> bool {
+    usage.undefined || usage.reaching.len() != 1
+}
