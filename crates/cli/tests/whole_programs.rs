@@ -72,7 +72,7 @@ fn compiler_flags_follow_the_arguments() {
 fn undefined_behaviour_is_named_with_its_place_and_callers() {
     let place = Workplace::with(
         "#include <stdio.h>\nint at(int *a, int k);\n\
-         int main(void)\n{\n  int a[3] = {1, 2, 3};\n  printf(\"first\\n\");\n  fflush(stdout);\n\
+         int main(void)\n{\n  int a[3] = {1, 2, 3};\n  printf(\"first\\n\");\n\
            return at(a, 3);\n}\n",
     );
     place.write("other.c", "int at(int *a, int k)\n{\n  return a[k];\n}\n");
@@ -99,6 +99,12 @@ fn signed_overflow_ends_a_program_unless_its_flags_make_it_wrap() {
 fn limits_and_failed_assertions_have_exit_codes_of_their_own() {
     let place = Workplace::with("int main(void) { for (;;) {} }\n");
     assert_eq!(with_input(&place, "run unit.c --max-steps 1000", "").code, Some(124));
+    place.write(
+        "talking.c",
+        "#include <stdio.h>\nint main(void) { printf(\"so far\"); for (;;) {} }\n",
+    );
+    let ran = with_input(&place, "run talking.c --max-steps 50000", "");
+    assert_eq!((ran.out.as_str(), ran.code), ("so far", Some(124)), "{ran}");
     place.write(
         "failing.c",
         "#include <assert.h>\nint main(int c, char **v) { assert(c == 2); return 0; }\n",

@@ -47,6 +47,7 @@ mod variadic;
 mod vector;
 mod vector_builtin;
 mod vla;
+mod wide_overflow;
 
 use lydian_base::{Diagnostic, SourceMap, Span};
 use lydian_ir::Program;

@@ -5,8 +5,9 @@
 //! `DIR` holds the suite's C files, each a program that ends with status 0 where the compiler is
 //! right: gcc's `gcc.c-torture/execute` (Debian: in the tarball of `gcc-12-source`), tcc's
 //! `tests2`, c-testsuite's `tests/single-exec`. A file counts where clang at -O0 compiles it and the
-//! result ends with status 0 on this machine (flags are taken from its `dg-options`). `list=1` names
-//! every file that does not pass, as it is met. The suite is not part of this repository.
+//! result ends with status 0 on this machine (flags are taken from its `dg-options`). It passes where
+//! the interpreter, with Lydian's C library, ends so too and writes the same. `list=1` names every
+//! file that does not pass, as it is met. The suite is not part of this repository.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -15,9 +16,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lydian_ir::Program;
-use lydian_ir::interp::{End, Outcome};
-use lydian_testkit::execution::{Ended, interpret_main, load, run_natively};
+use lydian_clib::Library;
+use lydian_frontend::flags::CompileFlags;
+use lydian_ir::interp::End;
+use lydian_testkit::execution::{Ended, LibraryRun, load, run_natively, run_with_library};
 
 /// What became of a file.
 enum Fate {
@@ -31,7 +33,7 @@ enum Fate {
 }
 
 fn main() {
-    let (mut folder, mut word, mut steps, mut list) = (None, String::new(), 100, false);
+    let (mut folder, mut word, mut steps, mut list) = (None, String::new(), 1000, false);
     for argument in std::env::args().skip(1).filter(|argument| argument != "--bench") {
         match argument.split_once('=') {
             Some(("word", given)) => given.clone_into(&mut word),
@@ -42,14 +44,18 @@ fn main() {
     }
     // Without a suite there is nothing to run: `cargo bench` without arguments must not fail.
     let Some(folder) = folder else { return say("no suite is named") };
-    let files = files(&folder, &word);
+    let files = files(&folder.canonicalize().expect("the folder of the suite is there"), &word);
+    let library = Library::lower(&CompileFlags::default()).expect("clang takes the library");
+    // Programs that write files leave them behind.
+    let scratch = tempfile::tempdir().expect("a folder can be made");
+    std::env::set_current_dir(scratch.path()).expect("it can be entered");
     let next = AtomicUsize::new(0);
     let fates = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let fate = run(file, steps * 1_000_000);
+                    let fate = run(file, &library, steps * 1_000_000);
                     if list {
                         say_fate(file, &fate);
                     }
@@ -98,59 +104,75 @@ fn flags(text: &str) -> Vec<String> {
     flags
 }
 
-fn run(file: &Path, max_steps: u64) -> Fate {
+fn run(file: &Path, library: &Library, max_steps: u64) -> Fate {
     let text = String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned();
     let flags = flags(&text);
-    match run_natively(file, &flags, Duration::from_secs(20)) {
+    let native = match run_natively(file, &flags, Duration::from_secs(20)) {
         Err(error) => return Fate::NotForClang(format!("rejected: {error}")),
-        Ok(native) if native.ended != Ended::Exited(0) => {
-            return Fate::NotForClang(format!("its run: {:?}", native.ended));
-        }
-        Ok(_) => {}
-    }
+        Ok(native) => native,
+    };
+    let status = match native.ended {
+        Ended::Exited(0) => 0,
+        // What is expected of it may be another status.
+        Ended::Exited(status) if file.with_extension("expect").exists() => status,
+        other => return Fate::NotForClang(format!("its run: {other:?}")),
+    };
     let unit = match load(file, &flags) {
         Ok(unit) => unit,
         Err(error) => return Fate::Differs(format!("the front end: {error}")),
     };
     let refused =
         unit.diagnostics.iter().find(|diagnostic| diagnostic.code == "unsupported-construct");
-    let outcome = interpret_main(&unit.program, max_steps);
-    match (outcome, refused) {
-        (Ok(outcome), _) if passes(&outcome) => Fate::Passes,
+    let run = run_with_library(&unit, library, max_steps);
+    match (run, refused) {
+        (Ok(run), _) if run.outcome.end == End::Exited(status) && run.output == native.output => {
+            Fate::Passes
+        }
         (_, Some(why)) => {
             let reason = why.message.split(" in function `").next().unwrap_or_default();
             Fate::Refused(reason.split(" in the initialiser").next().unwrap_or_default().to_owned())
         }
-        (Ok(outcome), None) => Fate::Differs(describe(&unit.program, &outcome)),
+        (Ok(run), None) => Fate::Differs(describe(&run, &native.output)),
         (Err(error), None) => Fate::Differs(error.to_string()),
     }
 }
 
-fn passes(outcome: &Outcome) -> bool {
-    match outcome.end {
-        End::Exited(status) => status & 0xff == 0,
-        End::Returned => outcome.result.as_ref().is_none_or(|bytes| bytes[0] == 0),
-        _ => false,
+fn describe(run: &LibraryRun, expected: &[u8]) -> String {
+    let name = |function| run.program.functions[function].name.as_str();
+    let end = match run.outcome.end {
+        End::NoReturn(function) => format!("calls {}", name(function)),
+        End::Trapped(kind) => format!("trap {kind:?}"),
+        End::Stopped(reason) => format!("stopped: {reason:?}"),
+        End::Exited(0) => "another output".to_owned(),
+        End::Exited(status) => format!("exits with {status}"),
+        other => format!("{other:?}"),
+    };
+    let place = match (run.outcome.end, run.outcome.location) {
+        (End::Exited(_), _) | (_, None) => String::new(),
+        (_, Some(location)) => format!(" in `{}`", name(location.function)),
+    };
+    let line = match run.outcome.end {
+        End::Exited(0) => first_difference(&run.output, expected),
+        _ => String::new(),
+    };
+    let unknown: Vec<&str> = run.outcome.externals.iter().map(|id| name(*id)).collect();
+    match unknown.is_empty() {
+        true => format!("{end}{place}{line}"),
+        false => {
+            format!("{end}{place}{line}, after calls of what is unknown: {}", unknown.join(", "))
+        }
     }
 }
 
-fn describe(program: &Program, outcome: &Outcome) -> String {
-    let end = match outcome.end {
-        End::NoReturn(function) => format!("calls {}", program.functions[function].name),
-        End::Trapped(kind) => format!("trap {kind:?}"),
-        End::Stopped(reason) => format!("stopped: {reason:?}"),
-        End::Exited(status) => format!("exits with {status}"),
-        End::Returned => "main does not return 0".to_owned(),
-        other => format!("{other:?}"),
-    };
-    let mut unknown: Vec<&str> =
-        outcome.externals.iter().map(|id| program.functions[*id].name.as_str()).collect();
-    unknown.sort_unstable();
-    unknown.dedup();
-    unknown.retain(|name| *name != "abort" && *name != "exit");
-    match unknown.is_empty() {
-        true => end,
-        false => format!("{end}, after calls of what is unknown: {}", unknown.join(", ")),
+/// Where two outputs differ first.
+fn first_difference(output: &[u8], expected: &[u8]) -> String {
+    let (output, expected) = (String::from_utf8_lossy(output), String::from_utf8_lossy(expected));
+    let mut pairs = output.lines().zip(expected.lines()).enumerate();
+    match pairs.find(|(_, (ours, theirs))| ours != theirs) {
+        Some((line, (ours, theirs))) => {
+            format!(", line {}: `{ours}` for `{theirs}`", line + 1)
+        }
+        None => format!(", {} lines for {}", output.lines().count(), expected.lines().count()),
     }
 }
 

@@ -9,9 +9,13 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use lydian_clib::{Library, Purpose};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit};
-use lydian_ir::interp::{self, BadTest, Options, Outcome, Silent};
+use lydian_ir::interp::{
+    self, BadTest, Files, Options, Outcome, ProgramOutcome, ProgramRun, Silent, run_program,
+};
+use lydian_ir::link::{LinkError, LinkUnit, Role};
 use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, Program};
 
@@ -94,6 +98,65 @@ fn ended(status: ExitStatus) -> Ended {
 pub fn load(file: &Path, flags: &[String]) -> Result<Unit, FrontendError> {
     let flags = CompileFlags::new(flags, file)?;
     lydian_frontend::load(&LoadRequest::new(ParseRequest::new(file, flags)))
+}
+
+/// A program with the C library, as `lydian run` runs it.
+#[derive(Clone, Debug)]
+pub struct LibraryRun {
+    /// What was linked.
+    pub program: Program,
+    /// What the run did.
+    pub outcome: ProgramOutcome,
+    /// What it wrote to its standard output.
+    pub output: Vec<u8>,
+}
+
+/// Why a program does not run with the library.
+#[derive(Debug, thiserror::Error)]
+pub enum NoRun {
+    /// It defines a name twice.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// It has no `main` that can be called.
+    #[error(transparent)]
+    Main(#[from] BadTest),
+}
+
+/// Links a unit with the C library and runs its `main` in the interpreter. It may read all files and
+/// write those of the current folder and of the one for temporary files.
+///
+/// # Errors
+/// See [`NoRun`].
+pub fn run_with_library(
+    unit: &Unit,
+    library: &Library,
+    max_steps: u64,
+) -> Result<LibraryRun, NoRun> {
+    let unit = LinkUnit {
+        name: "program.c".to_owned(),
+        program: unit.program.clone(),
+        source: unit.source.clone(),
+        role: Role::Part,
+    };
+    let program = library.link(vec![unit], Purpose::Run)?.program;
+    let run = ProgramRun {
+        files: Files { read: vec!["/".into()], write: vec![".".into(), std::env::temp_dir()] },
+        options: Options {
+            uninitialised: interp::Uninitialised::Note,
+            max_steps,
+            max_depth: 20_000,
+            ..Options::default()
+        },
+        ..ProgramRun::default()
+    };
+    let mut output = Vec::new();
+    let mut write = |descriptor: i32, bytes: &[u8]| {
+        if descriptor == 1 {
+            output.extend_from_slice(bytes);
+        }
+    };
+    let outcome = run_program(&program, &run, &mut write, &mut Silent)?;
+    Ok(LibraryRun { program, outcome, output })
 }
 
 /// Runs a program's `main` in the interpreter, with its name alone as its arguments.

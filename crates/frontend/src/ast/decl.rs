@@ -64,6 +64,8 @@ pub struct FunctionDecl {
     pub is_builtin: bool,
     /// The function that it is another name of (`alias`, `weakref`).
     pub alias: Option<Box<str>>,
+    /// The alignment in bytes that an attribute asks for.
+    pub alignment: Option<u64>,
     /// The names of its further attributes as clang calls them, such as `ConstAttr`; sorted.
     pub attributes: Vec<Box<str>>,
     /// The whole declaration; of the definition when there is one.

@@ -237,7 +237,7 @@ fn without_qualifiers(bound: &str) -> &str {
 }
 
 /// Where what an opening bracket began ends, past nested ones and literals.
-fn closing(text: &str, open: char, close: char) -> Option<usize> {
+pub(super) fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0u32;
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {

@@ -1,7 +1,8 @@
 //! Decodes functions and variables.
 
 use super::Decoder;
-use super::node::{DeclRef as NodeRef, Node, TypeRef};
+use super::bounds::closing;
+use super::node::{DeclRef as NodeRef, Node, Str, TypeRef};
 use crate::ast::{
     BoundOwner, DeclRef, FunctionDecl, FunctionId, TopLevel, VarDecl, VarId, VarStorage,
 };
@@ -135,6 +136,7 @@ impl Decoder<'_> {
             no_return: false,
             is_builtin: true,
             alias: None,
+            alignment: None,
             attributes: Vec::new(),
             span: Span::NONE,
             name_span: Span::NONE,
@@ -148,7 +150,9 @@ impl Decoder<'_> {
 
     fn attributes(&mut self, id: FunctionId, node: &Node<'_>) {
         let attributes = node.inner.iter().filter(|child| child.kind.ends_with("Attr"));
+        let alignment = self.alignment(node);
         let decl = &mut self.unit.functions[id];
+        decl.alignment = decl.alignment.max(alignment);
         for attribute in attributes {
             decl.no_return |= matches!(attribute.kind, "NoReturnAttr" | "C11NoReturnAttr");
             if let Some(target) = &attribute.aliasee {
@@ -271,7 +275,7 @@ impl Decoder<'_> {
         for attribute in attributes {
             let argument = attribute.inner.first().filter(|argument| !argument.kind.is_empty());
             let asked = match argument {
-                None => Some(LARGEST_ALIGNMENT),
+                None => Some(self.alignment_of_named_type(attribute).unwrap_or(LARGEST_ALIGNMENT)),
                 Some(argument) => match argument.value.as_ref().and_then(|v| v.integer()) {
                     Some(value) => u64::try_from(value).ok(),
                     None => {
@@ -283,6 +287,18 @@ impl Decoder<'_> {
             largest = largest.max(asked);
         }
         largest
+    }
+
+    /// The alignment of the type in `_Alignas (type)`, which clang prints nowhere.
+    fn alignment_of_named_type(&mut self, attribute: &Node<'_>) -> Option<u64> {
+        let start = self.span(attribute).start;
+        let text = self.source.text().get(start as usize..)?;
+        let text = text.strip_prefix("_Alignas").or_else(|| text.strip_prefix("alignas"))?;
+        let inner = text.trim_start().strip_prefix('(')?;
+        let name = &inner[..closing(inner, '(', ')')?];
+        let written = Str(name.trim().into());
+        let ty = self.resolve(&TypeRef { written, ..TypeRef::default() });
+        self.unit.align_of(ty.ty)
     }
 
     /// The alignment that the attributes of a typedef ask for, if the type is one by its name.

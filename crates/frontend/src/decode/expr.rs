@@ -418,6 +418,13 @@ impl Decoder<'_> {
         {
             return Some(align);
         }
+        if let TraitArgument::Expr(id) = argument
+            && let ExprKind::DeclRef(DeclRef::Function(function)) =
+                unit.exprs[unit.strip_parens(id)].kind
+            && let Some(align) = unit.functions[function].alignment
+        {
+            return Some(align);
+        }
         let align = unit.align_of(ty)?;
         // On 32-bit x86, 8-byte scalars are aligned less in records than on their own.
         let scalar = matches!(unit.types.get(ty), CType::Int(_) | CType::Float(FloatKind::Double));
@@ -433,20 +440,31 @@ impl Decoder<'_> {
             return None;
         }
         let [left, right] = &node.inner[..] else { return None };
-        let (left, right) = (self.resolve(left.ty.as_ref()?), self.resolve(right.ty.as_ref()?));
+        let (left, right) = (self.named_type(left)?, self.named_type(right)?);
         let supported = |ty: QualType| !matches!(self.unit.ty(ty), CType::Unsupported(_));
         (supported(left) && supported(right)).then_some(())?;
         Some(ExprKind::Integer(self.are_compatible(left, right).into()))
     }
 
-    /// Whether two types are compatible, outermost qualifiers aside: the same, or arrays of which
-    /// one has no length.
+    /// The type that a node of a type stands for. That of `typeof` is printed as it is written.
+    fn named_type(&mut self, node: &Node<'_>) -> Option<QualType> {
+        match node.kind {
+            "TypeOfExprType" | "TypeOfType" => self.named_type(node.inner.first()?),
+            _ => Some(self.resolve(node.ty.as_ref()?)),
+        }
+    }
+
+    /// Whether two types are compatible, outermost qualifiers aside: the same, an enumeration and
+    /// its integer type, or arrays of which one has no length.
     fn are_compatible(&self, left: QualType, right: QualType) -> bool {
         match (self.unit.ty(left), self.unit.ty(right)) {
             (CType::Array { element: a, length: m }, CType::Array { element: b, length: n }) => {
                 let open = [m, n].contains(&&ArrayLength::Incomplete);
                 (m == n || open) && a.quals == b.quals && self.are_compatible(*a, *b)
             }
+            (CType::Enum(_), CType::Enum(_)) => left.ty == right.ty,
+            (CType::Enum(id), CType::Int(_)) => self.unit.enums[*id].underlying == Some(right.ty),
+            (CType::Int(_), CType::Enum(id)) => self.unit.enums[*id].underlying == Some(left.ty),
             _ => left.ty == right.ty,
         }
     }

@@ -105,7 +105,8 @@ impl FunctionLowering<'_, '_> {
                 self.frame.opaque = true;
                 self.va_arg(e, *list)
             }
-            ExprKind::Member { .. } => self.address(e),
+            // The literal that clang makes of a transparent union's argument is no lvalue.
+            ExprKind::Member { .. } | ExprKind::CompoundLiteral { .. } => self.address(e),
             // What is no place by itself would come back here.
             kind if expr.category == ValueCategory::LValue && is_place(kind) => self.address(e),
             ExprKind::Unsupported(name) => {

@@ -678,69 +678,6 @@ impl<'a> FunctionLowering<'_, 'a> {
         Ok(result)
     }
 
-    /// The same on 128 bits, where no wider type is exact.
-    fn wide_overflow(
-        &mut self,
-        e: ast::ExprId,
-        op: BinaryOp,
-        args: &[ast::ExprId],
-        (a_type, b_type, to): (Scalar, Scalar, Scalar),
-    ) -> Lowering<ExprId> {
-        let span = self.unit.exprs[e].span;
-        let keeps = |from: Scalar| {
-            from.signed == to.signed || (!from.signed && from.ty.bits() < to.ty.bits())
-        };
-        let exact = to.ty == Type::Int(128) && keeps(a_type) && keeps(b_type);
-        let [left, right, pointer] = args else {
-            return Err(Unsupported::new("this builtin", span));
-        };
-        if !exact || (op == BinaryOp::Mul && to.signed) {
-            return Err(Unsupported::new("checked arithmetic on 128 bits", span));
-        }
-        let kind = if to.signed { IntKind::Int128 } else { IntKind::UInt128 };
-        let word = Word { ty: to.ty, ctype: self.module.program.types.int(kind) };
-        let later = self.effects_of_all(&[*right, *pointer]);
-        let a = self.operand(*left, &later)?;
-        let later = self.effects_of(*pointer);
-        let b = self.operand(*right, &later)?;
-        let addr = self.rvalue(*pointer)?;
-        let (a, b) = (self.convert(a, a_type, to), self.convert(b, b_type, to));
-        let (a, b) = (self.share(word, a), self.share(word, b));
-        let ir_op = match op {
-            BinaryOp::Add => BinOp::AddU,
-            BinaryOp::Sub => BinOp::SubU,
-            _ => BinOp::MulU,
-        };
-        let value = self.expr(Expr::Binary(ir_op, a, b));
-        let value = self.share(word, value);
-        let overflows = match (op, to.signed) {
-            (BinaryOp::Add, false) => self.expr(Expr::Cmp(CmpOp::LtU, value, a)),
-            (BinaryOp::Sub, false) => self.expr(Expr::Cmp(CmpOp::LtU, a, b)),
-            (BinaryOp::Add | BinaryOp::Sub, true) => {
-                // The result's sign is wrong for both operands, or for the left and not the right.
-                let by_a = self.expr(Expr::Binary(BinOp::Xor, a, value));
-                let other = if op == BinaryOp::Add { value } else { a };
-                let by_b = self.expr(Expr::Binary(BinOp::Xor, b, other));
-                let both = self.expr(Expr::Binary(BinOp::And, by_a, by_b));
-                let zero = self.zero(word.ty);
-                self.expr(Expr::Cmp(CmpOp::LtS, both, zero))
-            }
-            _ => {
-                let there = self.test(b);
-                let none = self.unary(lydian_ir::UnOp::Not, there);
-                let none = self.cast(CastOp::ZExt, word.ty, none);
-                let divisor = self.expr(Expr::Binary(BinOp::Or, b, none));
-                let back = self.expr(Expr::Binary(BinOp::DivU, value, divisor));
-                let differs = self.expr(Expr::Cmp(CmpOp::Ne, back, a));
-                self.expr(Expr::Binary(BinOp::And, there, differs))
-            }
-        };
-        let result = self.scalar(self.unit.exprs[e].ty.ty, span)?;
-        let result = self.test_value(overflows, result);
-        self.emit(Stmt::Store { addr, value, ty: to.ty, volatile: false });
-        Ok(result)
-    }
-
     fn extend(&mut self, value: ExprId, from: Scalar, to: Type) -> ExprId {
         self.convert(value, from, Scalar::new(to, true))
     }

@@ -1,15 +1,16 @@
 //! Calls.
 
 use lydian_ir::source::{Point, RootKind};
-use lydian_ir::{Callee, ExprId, LocalId, Stmt, Terminator, TrapKind};
+use lydian_ir::{CTypeId, Callee, ExprId, LocalId, Stmt, Terminator, TrapKind, Type};
 
 use super::builder::FunctionLowering;
 use super::complex::ComplexBuiltin;
 use super::roots::Frame;
+use super::types::Scalar;
 use super::vector_builtin::is_sign_mask;
 use super::{Lowering, Unsupported};
 use crate::ast::{self, ExprKind};
-use crate::ctypes::CType;
+use crate::ctypes::{CType, TypeId};
 
 /// Functions that return a second time, and that no engine models.
 const RETURNS_TWICE: [&str; 3] = ["__setjmp", "vfork", "getcontext"];
@@ -59,8 +60,27 @@ impl<'a> FunctionLowering<'_, 'a> {
         self.scalar(expr.ty.ty, expr.span)?;
         let call = self.prepare_call(e, callee, args)?;
         let dst = self.temp(expr.ty.ty, expr.span)?;
-        self.finish_call(e, call, Some(dst), None);
+        let Some((ctype, ty)) = self.other_result(expr.ty.ty, call.ty) else {
+            self.finish_call(e, call, Some(dst), None);
+            return Ok(dst);
+        };
+        let whole = self.temp_of(ctype, ty);
+        self.finish_call(e, call, Some(whole), None);
+        let (value, to) = (self.read(whole), self.scalar(expr.ty.ty, expr.span)?);
+        let value = self.convert(value, Scalar::new(ty, false), to);
+        self.emit(Stmt::Assign { dst, value });
         Ok(dst)
+    }
+
+    /// What a called function returns, where that is another integer than the call gives: a library
+    /// function that the program declares with a result of its own returns what it does.
+    fn other_result(&self, given: TypeId, function: CTypeId) -> Option<(CTypeId, Type)> {
+        let types = &self.module.program.types;
+        let lydian_ir::CType::Function { result, .. } = types.get(function) else { return None };
+        let returned = types.scalar(*result)?;
+        let wanted = super::types::scalar_of(self.unit, given)?.ty;
+        let integers = matches!((returned, wanted), (Type::Int(_), Type::Int(_)));
+        (integers && returned != wanted).then_some((*result, returned))
     }
 
     /// A call whose result, if any, is not used.
@@ -158,7 +178,10 @@ impl<'a> FunctionLowering<'_, 'a> {
             (Callee::Indirect(_), CType::Pointer(function)) => self.ctype(function.ty),
             _ => return Err(Unsupported::new("this callee", span)),
         };
-        self.drop_surplus(callee, ty, &mut values, &mut types);
+        self.drop_surplus(callee, target, &mut values, &mut types);
+        if let Callee::Direct(_) = target {
+            self.widen_arguments(ty, args, &mut values, &mut types);
+        }
         roots.retain(|root| values.contains(&root.value));
         if !self.accepts(ty, &types) {
             let what = "a call with arguments that are not the function's parameters";
@@ -172,21 +195,54 @@ impl<'a> FunctionLowering<'_, 'a> {
     fn drop_surplus(
         &self,
         callee: ast::ExprId,
-        function: lydian_ir::CTypeId,
+        target: Callee,
         values: &mut Vec<ExprId>,
-        types: &mut Vec<lydian_ir::CTypeId>,
+        types: &mut Vec<CTypeId>,
     ) {
         let CType::Pointer(pointee) = self.unit.ty(self.unit.exprs[callee].ty) else { return };
-        let CType::Function { prototype: false, .. } = self.unit.ty(*pointee) else { return };
-        let known = self.module.program.types.get(function);
+        let Callee::Direct(function) = target else { return };
+        // `__builtin_strcmp` calls the program's own `strcmp`, whatever that takes.
+        let own = &self.module.program.functions[function];
+        let own_type = self.unit.function_named(&own.name);
+        let own_type = own_type.map_or(*pointee, |own| self.unit.functions[own].ty);
+        let open = |ty| matches!(self.unit.ty(ty), CType::Function { prototype: false, .. });
+        if !open(*pointee) && !open(own_type) {
+            return;
+        }
+        let known = self.module.program.types.get(own.ty);
         if let lydian_ir::CType::Function { params, variadic: false, .. } = known {
             values.truncate(params.len());
             types.truncate(params.len());
         }
     }
 
+    /// Extends integers to those that a library function takes, where the program declares it with
+    /// others.
+    fn widen_arguments(
+        &mut self,
+        function: CTypeId,
+        args: &[ast::ExprId],
+        values: &mut [ExprId],
+        types: &mut [CTypeId],
+    ) {
+        let known = self.module.program.types.get(function);
+        let lydian_ir::CType::Function { params, .. } = known else { return };
+        let params = params.clone();
+        for (index, param) in params.into_iter().enumerate().take(values.len()) {
+            let to = self.module.program.types.scalar(param);
+            let from = super::types::scalar_of(self.unit, self.unit.exprs[args[index]].ty.ty);
+            if let (Some(to @ Type::Int(_)), Some(from)) = (to, from)
+                && matches!(from.ty, Type::Int(_))
+                && from.ty != to
+            {
+                values[index] = self.convert(values[index], from, Scalar::new(to, from.signed));
+                types[index] = param;
+            }
+        }
+    }
+
     /// Whether arguments of these types suit a function type: without a prototype C does not check.
-    fn accepts(&self, function: lydian_ir::CTypeId, args: &[lydian_ir::CTypeId]) -> bool {
+    fn accepts(&self, function: CTypeId, args: &[CTypeId]) -> bool {
         let types = &self.module.program.types;
         let lydian_ir::CType::Function { params, variadic, .. } = types.get(function) else {
             return false;
@@ -224,8 +280,8 @@ impl<'a> FunctionLowering<'_, 'a> {
 struct PreparedCall {
     target: Callee,
     values: Vec<ExprId>,
-    types: Vec<lydian_ir::CTypeId>,
+    types: Vec<CTypeId>,
     roots: Vec<ArgumentRoot>,
-    ty: lydian_ir::CTypeId,
+    ty: CTypeId,
     noreturn: bool,
 }

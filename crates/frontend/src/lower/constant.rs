@@ -375,7 +375,15 @@ impl Module<'_> {
         let name = &*self.unit.functions[self.unit.direct_callee(callee)?].name;
         match (name, args) {
             ("__builtin_constant_p", [arg]) => {
-                Some(Constant::Bits(u128::from(self.constant(*arg).is_some())))
+                // Of addresses only a string's start is one that clang calls constant.
+                let known = match self.constant(*arg) {
+                    Some(Constant::Address(ConstBase::Literal(literal), 0)) => {
+                        matches!(self.unit.exprs[literal].kind, ExprKind::String(_))
+                    }
+                    Some(Constant::Address(..)) | None => false,
+                    Some(Constant::Bits(_)) => true,
+                };
+                Some(Constant::Bits(u128::from(known)))
             }
             ("__builtin_expect" | "__builtin_expect_with_probability", [value, ..]) => {
                 self.constant(*value)

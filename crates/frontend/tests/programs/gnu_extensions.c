@@ -43,3 +43,47 @@ struct line l2=(struct line){ .w[0]=3 }, l3={ .a=(struct pt){8,9} }; h=mix(h,l2.
     struct line l4={ 1,2,3,4,{5,6},{7} }; h=mix(h,l4.i); union {char c[4]; int i; } un={.i=0x01020304};
     h=mix(h,un.c[0]);
  return h; }
+
+/* What is known while compiling. */
+
+static int somewhere;
+enum flat { LEFT, RIGHT };
+enum round { INNER, OUTER };
+typedef enum { HOT, COLD } tap;
+typedef union { int *number; const char *text; } either __attribute__((transparent_union));
+_Alignas(double) static char like_double;
+struct like { long long first; int second; };
+static char _Alignas(struct like) like_record;
+static void aligned_function(void) __attribute__((aligned(256)));
+static void aligned_function(void) { somewhere++; }
+
+sum_t check_constants_and_types(void)
+{
+    sum_t sum = 3;
+    char room[4];
+    sum = mix(sum, __builtin_constant_p("hi"));
+    sum = mix(sum, __builtin_constant_p(&somewhere));
+    sum = mix(sum, __builtin_constant_p(somewhere++));
+    sum = mix(sum, __builtin_constant_p(room) + 2 * __builtin_constant_p(3 * 4.5));
+    sum = mix(sum, __builtin_types_compatible_p(enum flat, enum round));
+    sum = mix(sum, __builtin_types_compatible_p(__typeof__(LEFT), int));
+    sum = mix(sum, __builtin_types_compatible_p(__typeof__(tap), tap));
+    sum = mix(sum, __builtin_types_compatible_p(tap, unsigned));
+    sum = mix(sum, __builtin_types_compatible_p(int[5], int[]));
+    sum = mix(sum, __builtin_types_compatible_p(char *, const char *));
+    sum = mix(sum, __alignof__(aligned_function));
+    sum = mix(sum, __alignof__(like_double) + 100 * __alignof__(like_record));
+    aligned_function();
+    return mix(sum, (sum_t)somewhere);
+}
+
+static sum_t taken(either value, int is_text)
+{
+    return is_text ? (sum_t)value.text[1] : (sum_t)*value.number;
+}
+
+sum_t check_transparent_unions(void)
+{
+    int number = 77;
+    return mix(mix(4, taken(&number, 0)), taken("text", 1));
+}

@@ -140,3 +140,44 @@ sum_t check_bit_fields(void)
     sum = mix(sum, (long)b.tail + sizeof b);
     return sum;
 }
+
+static sum_t overflows(sum_t sum, u128 a, u128 b)
+{
+    s128 x = (s128)a, y = (s128)b, signed_result;
+    u128 unsigned_result;
+    long narrow;
+    unsigned char least;
+    sum = mix(sum, __builtin_add_overflow(a, b, &unsigned_result));
+    sum = add(sum, unsigned_result);
+    sum = mix(sum, __builtin_add_overflow(x, b, &unsigned_result));
+    sum = add(sum, unsigned_result);
+    sum = mix(sum, __builtin_sub_overflow(a, y, &signed_result));
+    sum = add(sum, (u128)signed_result);
+    sum = mix(sum, __builtin_sub_overflow(x, y, &unsigned_result));
+    sum = add(sum, unsigned_result);
+    sum = mix(sum, __builtin_mul_overflow(a, b, &unsigned_result));
+    sum = add(sum, unsigned_result);
+    sum = mix(sum, __builtin_mul_overflow(x, y, &signed_result));
+    sum = add(sum, (u128)signed_result);
+    sum = mix(sum, __builtin_mul_overflow(x, (int)b, &unsigned_result));
+    sum = add(sum, unsigned_result);
+    sum = mix(sum, __builtin_mul_overflow((unsigned char)a, -16, &unsigned_result));
+    sum = add(sum, unsigned_result);
+    sum = mix(sum, __builtin_mul_overflow(x, b, &narrow));
+    sum = mix(sum, (sum_t)narrow);
+    sum = mix(sum, __builtin_sub_overflow(x, (short)b, &least));
+    return mix(sum, least);
+}
+
+sum_t check_overflow_of_mixed_types(void)
+{
+    u128 most = ~(u128)0, half = (u128)1 << 127, root = (u128)1 << 64;
+    u128 values[] = { 0, 1, 2, 255, most, most - 1, half, half - 1, half + 1, root, root - 1,
+                      -root, (u128)1 << 63, (u128)0x123456789abcdef << 60, most / 3, -(u128)7 };
+    unsigned count = sizeof values / sizeof *values;
+    sum_t sum = 6;
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned j = 0; j < count; j++)
+            sum = overflows(sum, values[i], values[j]);
+    return sum;
+}

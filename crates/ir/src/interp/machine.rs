@@ -419,19 +419,26 @@ impl<'p, 'c> Machine<'p, 'c> {
         self.frames.iter().rev().filter_map(location).collect()
     }
 
-    /// Ends the run: what it did.
-    pub(super) fn outcome(mut self, end: End, objects: &[u64]) -> Outcome {
+    /// Where a run that ended so was, and how many steps it took.
+    pub(super) fn place_and_steps(&self, end: End) -> (Option<Location>, u64) {
         let location = match end {
             End::Returned => None,
             _ => self.stopped_at.or_else(|| self.location()),
         };
+        let mut steps = self.steps;
         if self.stopped_at.is_none()
             && let Some(frame) = self.frames.last()
             && let Some(point) = frame.code.point_index(frame.pc.saturating_sub(1))
         {
             // The whole run of statements was counted when it began.
-            self.steps -= frame.code.rest_of_segment(point) as u64;
+            steps -= frame.code.rest_of_segment(point) as u64;
         }
+        (location, steps)
+    }
+
+    /// Ends the run: what it did.
+    pub(super) fn outcome(self, end: End, objects: &[u64]) -> Outcome {
+        let (location, steps) = self.place_and_steps(end);
         let objects = objects.iter().map(|base| self.memory.input_bytes(*base)).collect();
         let globals = self.program.globals.ids().map(|id| self.memory.global_bytes(id));
         Outcome {
@@ -441,7 +448,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             objects,
             globals: globals.collect(),
             uninitialised: self.uninitialised,
-            steps: self.steps,
+            steps,
             externals: self.externals,
             memory: self.memory,
         }

@@ -5,8 +5,9 @@ use lydian_base::EntityId;
 use super::host::{Files, Host, Output};
 use super::machine::{Codes, Machine};
 use super::start::{self, place_constant};
-use super::{BadTest, End, Location, Observer, Options};
+use super::{BadTest, End, Location, Observer, Options, Silent};
 use crate::program::{FuncId, Program};
+use crate::stmt::TrapKind;
 
 /// How a program is to be run.
 #[derive(Clone, Debug)]
@@ -59,12 +60,17 @@ pub struct ProgramOutcome {
     pub externals: Vec<FuncId>,
 }
 
+/// Steps that writing what is buffered may take, once a run was stopped.
+const FLUSH_STEPS: u64 = 10_000_000;
+
 /// Runs a program from `main` to its end. What it writes to descriptors 1 and 2 goes to `output` at
 /// once. Where the program defines `exit`, that is called with what `main` returns, as a C library
-/// would do.
+/// would do. Where it defines `lydian_flush_all`, that is called after a run that was ended for what
+/// it did or for its limits, so that nothing is lost of what it had written up to there; a program
+/// that ends itself by `abort` or a trap loses what it has not flushed, as it does on the machine.
 ///
 /// # Errors
-/// Where there is no `main` with a body, of no, two or three parameters.
+/// Where there is no `main` with a body, of at most three parameters.
 pub fn run_program(
     program: &Program,
     run: &ProgramRun<'_>,
@@ -73,7 +79,7 @@ pub fn run_program(
 ) -> Result<ProgramOutcome, BadTest> {
     let main = defined(program, "main").ok_or_else(|| BadTest::NoFunction("main".to_owned()))?;
     let wanted = program.functions[main].body.as_ref().map_or(0, |body| body.params.len());
-    if !matches!(wanted, 0 | 2 | 3) {
+    if wanted > 3 {
         return Err(BadTest::Arguments { wanted, given: 2 });
     }
     let mut memory = start::globals(program, run.options.max_memory)?;
@@ -95,6 +101,7 @@ pub fn run_program(
     ];
     let listens = observer.listens();
     let codes = Codes::new(program, &memory, run.options.overflow, (listens, true));
+    let codes_to_flush = Codes::new(program, &memory, run.options.overflow, (false, true));
     let mut host = Host::new(run.input, output, &run.files, run.time);
     host.environment = environment;
     host.terminal = run.terminal;
@@ -106,18 +113,28 @@ pub fn run_program(
     };
     let end = leave(program, &mut machine, end, observer);
     let trace = machine.trace();
-    let outcome = machine.outcome(end, &[]);
-    let mut externals = outcome.externals;
+    let (location, steps) = machine.place_and_steps(end);
+    let mut externals = std::mem::take(&mut machine.externals);
     externals.sort_unstable_by_key(|function| function.index());
     externals.dedup();
-    Ok(ProgramOutcome {
-        end,
-        location: outcome.location,
-        trace,
-        uninitialised: outcome.uninitialised,
-        steps: outcome.steps,
-        externals,
-    })
+    let uninitialised = machine.uninitialised;
+    if !ends_itself(end)
+        && let Some(flush) = defined(program, "lydian_flush_all")
+    {
+        let options = Options { max_steps: FLUSH_STEPS, ..run.options };
+        let mut last = Machine::new(program, options, machine.memory, &codes_to_flush);
+        last.host = machine.host;
+        // Nothing is left to be said of a run that has ended, not even that its streams are broken.
+        if last.first_call(flush, &[]).is_ok() {
+            last.execute(&mut Silent);
+        }
+    }
+    Ok(ProgramOutcome { end, location, trace, uninitialised, steps, externals })
+}
+
+/// Whether a program ends this way on the machine, too, with what it has buffered lost or written.
+const fn ends_itself(end: End) -> bool {
+    matches!(end, End::Exited(_) | End::Trapped(TrapKind::Abort | TrapKind::Trap))
 }
 
 /// Ends a program whose `main` has returned.
