@@ -79,7 +79,7 @@ fn undefined_behaviour_is_named_with_its_place_and_callers() {
     let ran = with_input(&place, "run unit.c other.c", "");
     assert_eq!((ran.out.as_str(), ran.code), ("first\n", Some(132)), "{ran}");
     for part in
-        ["error[undefined-behaviour]", "in `at`", "other.c:3", "called in `main`", "unit.c:8"]
+        ["error[undefined-behaviour]", "in `at`", "other.c:3", "called in `main`", "unit.c:7"]
     {
         assert!(ran.err.contains(part), "{part} is missing: {ran}");
     }
