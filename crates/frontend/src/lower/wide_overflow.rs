@@ -1,8 +1,8 @@
 //! Checked arithmetic where 128 bits take part, so that no type of the IR holds the exact result.
 //!
-//! The exact result is held as a number of 128 bits and a sign word of 8 bits above it: `high * 2^128
-//! + low`, with `high` -1, 0 or 1 (2 bits more than any operand needs). It fits the destination if
-//! what is stored there, extended again, has the same two parts.
+//! The exact result is held as its lowest 128 bits and a sign word of 8 bits above them, which is
+//! -1, 0 or 1: 2 bits more than any operand needs. It fits the destination if what is stored there,
+//! extended again, has the same two parts.
 
 use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, IntKind, Stmt, Type, UnOp};
 
