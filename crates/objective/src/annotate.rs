@@ -7,15 +7,23 @@
 //! | criterion | objectives |
 //! |---|---|
 //! | `fc` | the function's entry |
+//! | `fcc` | each function that is called by name: one of the calls ([`calls`]) |
 //! | `stmt` | each statement: its mark |
 //! | `bbc` | each block that holds a statement's mark: the first one in it; and each condition that begins a block, being evaluated only for some values of those before it |
 //! | `bc` | each edge of a decision: each condition reached and true, reached and false; each edge of a `switch`, the implicit `default` too |
+//! | `slo`, `elo`, `mlo` | each loop skipped, entered, entered more than once ([`loops`]) |
 //! | `dc` | each decision true, false |
 //! | `cc` | each condition true, false |
 //! | `dcc` | those of `dc`, then those of `cc`; a decision of one condition counts once |
 //! | `mcc` | each combination of a decision's `n` conditions, 2^n of them |
 //! | `gacc` | each condition true, false, while it decides the outcome |
 //! | `gicc` | each condition true, false, while it does not decide the outcome, for each outcome |
+//! | `cacc`, `racc` | each condition: a pair of evaluations that shows its independence ([`clauses`]) |
+//! | `ricc` | each condition, for each outcome: a pair of evaluations that shows it idle ([`clauses`]) |
+//! | `mcdc` | each condition: a pair of marks ([`clauses`], [`crate::marking`]) |
+//! | `ic`, `utpc` | each implicant of a decision and of its negation: true; true alone ([`implicants`]) |
+//! | `cutpnfp` | each literal of each implicant: a pair of points ([`implicants`]) |
+//! | `bva` | each relational condition: at its border, just inside, just outside ([`boundary`]) |
 //! | `wm` | one a mutant ([`mutation`]) |
 //! | `idc` | the classes of each parameter ([`domain`]) |
 //! | `rte` | one a run-time error that an expression can have ([`runtime`]) |
@@ -36,12 +44,17 @@ use crate::hyper::{Atom, Binding, Hyper, HyperEntry, HyperId, Hyperlabel, Sequen
 use crate::label::{Entry, FunctionObjectives, Label, LabelId, Pred, Site};
 use exprs::ExprBuilder;
 
+pub mod boundary;
+pub mod calls;
+pub mod clauses;
 mod control;
 mod dataflow;
 pub mod domain;
 mod exprs;
+pub mod implicants;
 mod initialised;
 mod logic;
+pub mod loops;
 pub mod mutation;
 pub mod runtime;
 #[cfg(test)]
@@ -60,12 +73,21 @@ pub struct Request {
     pub mcc_conditions: u32,
     /// The most other variables that `wm` puts in the place of an assigned one.
     pub replaced_targets: usize,
+    /// Whether a condition that evaluation does not reach has no value, pure or not. Its value is
+    /// then free for the active clause criteria, as in Table I of [003] ([`clauses`]).
+    pub short_circuit: bool,
 }
 
 impl Request {
-    /// These criteria with the usual limits: 16 conditions, 4 other variables.
+    /// These criteria with the usual limits: 16 conditions, 4 other variables; conditions that are
+    /// not reached have their value on the state.
     pub fn new(criteria: impl Into<Vec<Criterion>>) -> Self {
-        Self { criteria: criteria.into(), mcc_conditions: 16, replaced_targets: 4 }
+        Self {
+            criteria: criteria.into(),
+            mcc_conditions: 16,
+            replaced_targets: 4,
+            short_circuit: false,
+        }
     }
 }
 
@@ -95,17 +117,29 @@ pub trait Annotator: Sync {
 }
 
 /// Every criterion's annotator, in the order of [`Criterion::ALL`].
-pub const ANNOTATORS: [&dyn Annotator; 16] = [
+pub const ANNOTATORS: [&dyn Annotator; 28] = [
     &control::FunctionCoverage,
+    &calls::CallCoverage,
     &control::StatementCoverage,
     &control::BlockCoverage,
     &control::BranchCoverage,
+    &loops::LoopsSkipped,
+    &loops::LoopsEntered,
+    &loops::LoopsRepeated,
     &logic::DecisionCoverage,
     &logic::ConditionCoverage,
     &logic::DecisionConditionCoverage,
     &logic::MultipleConditionCoverage,
     &logic::ActiveClauseCoverage,
     &logic::InactiveClauseCoverage,
+    &clauses::CorrelatedActiveClauses,
+    &clauses::RestrictedActiveClauses,
+    &clauses::RestrictedInactiveClauses,
+    &clauses::MarkedConditions,
+    &implicants::ImplicantCoverage,
+    &implicants::UniqueTruePoints,
+    &implicants::NearFalsePoints,
+    &boundary::BoundaryValues,
     &mutation::WeakMutation,
     &domain::InputDomainCoverage,
     &runtime::RuntimeErrorCoverage,

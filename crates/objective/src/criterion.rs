@@ -10,12 +10,20 @@ use std::str::FromStr;
 pub enum Criterion {
     /// Every defined function's entry.
     Fc,
+    /// Every pair of a caller and a callee.
+    Fcc,
     /// Every statement.
     Stmt,
     /// Every basic block.
     Bbc,
     /// Every branch edge.
     Bc,
+    /// Every loop skipped.
+    Slo,
+    /// Every loop entered.
+    Elo,
+    /// Every loop entered more than once.
+    Mlo,
     /// Every decision true and false.
     Dc,
     /// Every condition true and false.
@@ -28,6 +36,22 @@ pub enum Criterion {
     Gacc,
     /// General inactive clause coverage.
     Gicc,
+    /// Correlated active clause coverage: masking MC/DC.
+    Cacc,
+    /// Restricted active clause coverage: unique-cause MC/DC.
+    Racc,
+    /// Restricted inactive clause coverage.
+    Ricc,
+    /// Short-circuit masking MC/DC by marking functions.
+    Mcdc,
+    /// Implicant coverage.
+    Ic,
+    /// Unique true point coverage.
+    Utpc,
+    /// Pairs of a unique true point and a near false point.
+    Cutpnfp,
+    /// The values at, just inside and just outside of the border of each relational condition.
+    Bva,
     /// Weak mutation.
     Wm,
     /// A partition of each input.
@@ -44,17 +68,29 @@ pub enum Criterion {
 
 impl Criterion {
     /// Every criterion with its name, in the order of reports.
-    pub const ALL: [(Self, &'static str); 16] = [
+    pub const ALL: [(Self, &'static str); 28] = [
         (Self::Fc, "fc"),
+        (Self::Fcc, "fcc"),
         (Self::Stmt, "stmt"),
         (Self::Bbc, "bbc"),
         (Self::Bc, "bc"),
+        (Self::Slo, "slo"),
+        (Self::Elo, "elo"),
+        (Self::Mlo, "mlo"),
         (Self::Dc, "dc"),
         (Self::Cc, "cc"),
         (Self::Dcc, "dcc"),
         (Self::Mcc, "mcc"),
         (Self::Gacc, "gacc"),
         (Self::Gicc, "gicc"),
+        (Self::Cacc, "cacc"),
+        (Self::Racc, "racc"),
+        (Self::Ricc, "ricc"),
+        (Self::Mcdc, "mcdc"),
+        (Self::Ic, "ic"),
+        (Self::Utpc, "utpc"),
+        (Self::Cutpnfp, "cutpnfp"),
+        (Self::Bva, "bva"),
         (Self::Wm, "wm"),
         (Self::Idc, "idc"),
         (Self::Rte, "rte"),
@@ -65,7 +101,19 @@ impl Criterion {
 
     /// Whether its objectives are hyperlabels, which labels alone cannot express.
     pub const fn is_hyper(self) -> bool {
-        matches!(self, Self::AllDefs | Self::AllUses)
+        matches!(
+            self,
+            Self::Fcc
+                | Self::Slo
+                | Self::Mlo
+                | Self::Cacc
+                | Self::Racc
+                | Self::Ricc
+                | Self::Mcdc
+                | Self::Cutpnfp
+                | Self::AllDefs
+                | Self::AllUses
+        )
     }
 
     /// Its name, as users write it.

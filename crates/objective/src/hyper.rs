@@ -117,6 +117,28 @@ pub enum FormulaOp {
     Rem,
 }
 
+impl Formula {
+    /// The value of a metavariable.
+    pub fn name(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+
+    /// An operator on two operands.
+    pub fn binary(op: FormulaOp, a: Self, b: Self) -> Self {
+        Self::Binary(op, Box::new(a), Box::new(b))
+    }
+
+    /// Conjunction.
+    pub fn and(a: Self, b: Self) -> Self {
+        Self::binary(FormulaOp::And, a, b)
+    }
+
+    /// Disjunction.
+    pub fn or(a: Self, b: Self) -> Self {
+        Self::binary(FormulaOp::Or, a, b)
+    }
+}
+
 /// `[ l1 -φ1-> l2 ... ln ]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sequence {

@@ -8,6 +8,7 @@
 pub mod annotate;
 pub mod criterion;
 pub mod dataflow;
+pub mod dnf;
 pub mod event;
 pub mod fingerprint;
 pub mod foresee;
@@ -15,6 +16,7 @@ pub mod formula;
 pub mod hyper;
 pub mod label;
 pub mod ledger;
+pub mod marking;
 #[cfg(test)]
 mod testing;
 

@@ -5,11 +5,11 @@ use std::cell::Cell;
 use lydian_base::{Arena, EntityId, SideTable, SourceMap, Span};
 use lydian_ir::decision::Condition;
 use lydian_ir::source::{FunctionSource, Point, Root, RootKind};
-use lydian_ir::stmt::{Block, Mark, MarkKind, Terminator};
+use lydian_ir::stmt::{Block, Callee, Mark, MarkKind, Terminator};
 use lydian_ir::{
-    BlockId, Body, BoolTree, CType, CTypeId, CTypes, CmpOp, ConditionId, Decision, DecisionKind,
-    Expr, ExprId, FuncId, Function, IntKind, Linkage, Local, LocalId, LocalKind, Program, Purity,
-    Stmt, Storage, Type,
+    BlockId, Body, BoolTree, CType, CTypeId, CTypes, CmpOp, ConditionId, Decision, DecisionId,
+    DecisionKind, Expr, ExprId, FuncId, Function, IntKind, Linkage, Local, LocalId, LocalKind,
+    Program, Purity, Stmt, Storage, Type,
 };
 
 pub(crate) const I32: Type = Type::Int(32);
@@ -150,11 +150,59 @@ impl Sample {
         self.body.decisions.push(Decision { kind: DecisionKind::Control, tree, conditions, span });
     }
 
-    /// The program with its function and text.
-    pub(crate) fn finish(mut self) -> (Program, SourceMap, FuncId) {
+    /// A decision of one condition, which is this expression.
+    pub(crate) fn lone_decision(&mut self, expr: ExprId) -> DecisionId {
+        let condition = Condition { expr, purity: Purity::Pure, span: self.span() };
+        let decision = self.body.decisions.push(Decision {
+            kind: DecisionKind::Control,
+            tree: *cond(0),
+            conditions: [condition].into_iter().collect(),
+            span: self.span(),
+        });
+        let condition = ConditionId::from_index(0);
+        let point = Point::Term(self.body.entry);
+        self.root(point, expr, RootKind::Condition { decision, condition });
+        decision
+    }
+
+    /// Another function, which is declared.
+    pub(crate) fn declare(&mut self, name: &str) -> FuncId {
+        let ty = self.void_function();
+        self.program.functions.push(Function {
+            name: name.to_owned(),
+            ty,
+            linkage: Linkage::External,
+            param_names: Vec::new(),
+            noreturn: false,
+            weak: false,
+            library: false,
+            body: None,
+            span: Span::new(0, 0),
+        })
+    }
+
+    /// A call of a function that takes and gives nothing.
+    pub(crate) fn call(&mut self, callee: FuncId) -> Point {
+        let ty = self.void_function();
+        self.stmt(Stmt::Call {
+            callee: Callee::Direct(callee),
+            args: Vec::new(),
+            arg_types: Vec::new(),
+            dst: None,
+            dst_addr: None,
+            ty,
+        })
+    }
+
+    fn void_function(&mut self) -> CTypeId {
         let void = self.program.types.void();
         let signature = CType::Function { result: void, params: Vec::new(), variadic: false };
-        let ty = self.program.types.intern(signature);
+        self.program.types.intern(signature)
+    }
+
+    /// The program with its function and text.
+    pub(crate) fn finish(mut self) -> (Program, SourceMap, FuncId) {
+        let ty = self.void_function();
         let span = self.body.source.body;
         let func = self.program.functions.push(Function {
             name: self.name,

@@ -4,6 +4,7 @@ use lydian_base::EntityId;
 use lydian_ir::{BoolTree, ConditionId, Truth};
 use lydian_objective::event::run;
 use lydian_objective::formula::{active_conditions, always_reached, conditions, outcome};
+use lydian_objective::marking::{Marked, marks};
 use lydian_objective::{ConditionSet, DecisionVector, Pred};
 use proptest::prelude::*;
 
@@ -144,6 +145,70 @@ proptest! {
                 let truth = decides.eval(&event((1 << count) - 1, value));
                 prop_assert!(!truth.is_true() || reached.contains(condition));
                 prop_assert!(!always.contains(condition) || reached.contains(condition));
+            }
+        }
+    }
+}
+
+/// The evaluation with these values, the ones that are not reached being unknown.
+fn short_circuit(tree: &BoolTree, value: u64) -> DecisionVector {
+    let mut reached = ConditionSet::new();
+    run(tree, &mut |condition| {
+        reached.insert(condition);
+        value >> condition.index() & 1 == 1
+    });
+    let bits = (0..64).filter(|at| reached.contains(ConditionId::from_index(*at)));
+    let known = bits.fold(0, |set, at| set | 1 << at);
+    DecisionVector { reached, ..event(known, value) }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Masking MC/DC with don't cares, by its definition.
+    #[test]
+    fn a_condition_is_marked_exactly_where_some_free_values_let_it_decide(tree in tree()) {
+        let all = 1u64 << conditions(&tree).len();
+        let marks = marks(&tree);
+        for value in 0..all {
+            let vector = short_circuit(&tree, value);
+            let marked = Marked::of(&tree, &vector);
+            prop_assert_eq!(marked.outcome, two_valued(&tree, value));
+            let agrees = |other: &u64| short_circuit(&tree, *other) == vector;
+            let completions: Vec<u64> = (0..all).filter(agrees).collect();
+            for (condition, mark) in &marks {
+                let decides = completions.iter().any(|completion| {
+                    let flipped = completion ^ 1 << condition.index();
+                    two_valued(&tree, *completion) != two_valued(&tree, flipped)
+                });
+                let expected = vector.reached.contains(*condition) && decides;
+                prop_assert_eq!(mark.eval(&vector), Truth::from(expected));
+                prop_assert_eq!(marked.conditions.contains(*condition), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn values_of_conditions_that_are_not_reached_do_not_change_marks(tree in tree()) {
+        let all = 1u64 << conditions(&tree).len();
+        for value in 0..all {
+            let short = short_circuit(&tree, value);
+            let full = DecisionVector { reached: short.reached.clone(), ..event(all - 1, value) };
+            for (_, mark) in marks(&tree) {
+                prop_assert_eq!(mark.eval(&short), mark.eval(&full));
+            }
+        }
+    }
+
+    #[test]
+    fn a_minimal_form_has_the_value_of_its_tree(tree in tree()) {
+        let all = 1u64 << conditions(&tree).len();
+        for wanted in [true, false] {
+            let form = lydian_objective::dnf::minimal(&tree, wanted).expect("few conditions");
+            for value in 0..all {
+                let vector = event(all - 1, value);
+                let is_true = form.iter().any(|i| i.pred().eval(&vector).is_true());
+                prop_assert_eq!(is_true, two_valued(&tree, value) == wanted);
             }
         }
     }

@@ -21,6 +21,7 @@ use crate::session::{Session, Settled};
 use crate::{config, interrupt, ledger, load, objectives, output, render, suite, table};
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
+    objectives::only_labels(&args.criteria)?;
     let cancel = interrupt::install()?;
     let config = config::read(args.source.config.as_deref(), &args.source.file)?;
     let configuration = configuration(args, &config);

@@ -39,7 +39,9 @@ pub(crate) fn run(args: &ObjectivesArgs) -> Result<ExitCode, Failure> {
     let all = objectives::of(&loaded, &args.criteria)?;
     let mut text = String::new();
     for objectives in &all {
-        describe(&mut text, &loaded.program.functions[objectives.function].name, objectives);
+        let name = &loaded.program.functions[objectives.function].name;
+        describe(&mut text, name, objectives);
+        describe_hypers(&mut text, name, objectives);
     }
     output::text(&text)?;
     if let Some(path) = &args.json {
@@ -58,11 +60,7 @@ pub(crate) fn run(args: &ObjectivesArgs) -> Result<ExitCode, Failure> {
 fn describe(text: &mut String, name: &str, objectives: &FunctionObjectives) {
     for (criterion, entries) in &objectives.criteria {
         let duplicates = entries.iter().filter(|entry| entry.duplicate_of.is_some()).count();
-        let _ = write!(text, "{name} {criterion}: {} objectives", entries.len());
-        let _ = match duplicates {
-            0 => writeln!(text),
-            _ => writeln!(text, ", {duplicates} of them duplicates"),
-        };
+        heading(text, name, *criterion, entries.len(), duplicates);
         for entry in entries {
             let label = &objectives.labels[entry.label];
             let _ = write!(text, "  {} {}: {}", label.place, entry.name, label.text);
@@ -72,6 +70,29 @@ fn describe(text: &mut String, name: &str, objectives: &FunctionObjectives) {
             };
         }
     }
+}
+
+fn describe_hypers(text: &mut String, name: &str, objectives: &FunctionObjectives) {
+    for (criterion, entries) in &objectives.hyper_criteria {
+        let duplicates = entries.iter().filter(|entry| entry.duplicate_of.is_some()).count();
+        heading(text, name, *criterion, entries.len(), duplicates);
+        for entry in entries {
+            let hyper = &objectives.hypers[entry.hyper];
+            let _ = write!(text, "  {} {}: {}", hyper.place, entry.name, hyper.text);
+            let _ = match entry.duplicate_of {
+                Some(first) => writeln!(text, " (duplicate of {})", entries[first as usize].name),
+                None => writeln!(text),
+            };
+        }
+    }
+}
+
+fn heading(text: &mut String, name: &str, criterion: Criterion, count: usize, duplicates: usize) {
+    let _ = write!(text, "{name} {criterion}: {count} objectives");
+    let _ = match duplicates {
+        0 => writeln!(text),
+        _ => writeln!(text, ", {duplicates} of them duplicates"),
+    };
 }
 
 fn listed<'a>(name: &'a str, objectives: &'a FunctionObjectives) -> ListedFunction<'a> {
@@ -90,5 +111,20 @@ fn listed<'a>(name: &'a str, objectives: &'a FunctionObjectives) -> ListedFuncti
             }
         })
     });
-    ListedFunction { name, objectives: entries.collect() }
+    let hypers = objectives.hyper_criteria.iter().flat_map(|(criterion, entries)| {
+        entries.iter().map(|entry| {
+            let hyper = &objectives.hypers[entry.hyper];
+            ListedObjective {
+                criterion: *criterion,
+                name: &entry.name,
+                file: &hyper.place.file,
+                line: hyper.place.line,
+                column: hyper.place.column,
+                predicate: &hyper.text,
+                key: &hyper.key.0,
+                duplicate_of: entry.duplicate_of,
+            }
+        })
+    });
+    ListedFunction { name, objectives: entries.chain(hypers).collect() }
 }

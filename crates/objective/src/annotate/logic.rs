@@ -2,6 +2,7 @@
 
 use lydian_ir::{Decision, DecisionId};
 
+use super::clauses::deciding;
 use super::{Annotator, Context};
 use crate::criterion::Criterion;
 use crate::formula::{active_conditions, conditions, outcome, signed};
@@ -99,7 +100,8 @@ fn combinations(cx: &mut Context<'_>, id: DecisionId, decision: &Decision) {
     }
 }
 
-/// GACC: each condition true and false while it decides the outcome.
+/// GACC: each condition true and false while it decides the outcome; what that means for conditions
+/// without a value is told in [`super::clauses`].
 pub(super) struct ActiveClauseCoverage;
 
 impl Annotator for ActiveClauseCoverage {
@@ -109,7 +111,7 @@ impl Annotator for ActiveClauseCoverage {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         for (id, decision) in cx.body.decisions.iter() {
-            for (condition, decides) in active_conditions(&decision.tree) {
+            for (condition, decides) in deciding(cx, &decision.tree) {
                 let span = decision.conditions[condition].span;
                 for value in [true, false] {
                     let literal = signed(Pred::Cond(condition), value);

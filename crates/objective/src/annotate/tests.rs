@@ -50,6 +50,93 @@ fn logic_criteria_count_as_in_the_papers() {
     }
 }
 
+fn hyper_count(tree: BoolTree, criterion: Criterion) -> usize {
+    let mut sample = Sample::new("f");
+    sample.decision(tree);
+    let annotation = annotate_sample(sample, &Request::new([criterion]));
+    annotation.objectives.hyper_criteria[&criterion].len()
+}
+
+#[test]
+fn pairs_of_evaluations_are_counted_once_a_condition() {
+    let counts = [
+        (Criterion::Cacc, 3),
+        (Criterion::Racc, 3),
+        (Criterion::Ricc, 6),
+        (Criterion::Mcdc, 3),
+        // ab + a!c, !a + !bc
+        (Criterion::Cutpnfp, 7),
+    ];
+    for (criterion, expected) in counts {
+        assert_eq!(hyper_count(three_conditions(), criterion), expected, "{criterion}");
+    }
+    assert_eq!(count(three_conditions(), Criterion::Ic), 4);
+    assert_eq!(count(three_conditions(), Criterion::Utpc), 4);
+    let equality = || BoolTree::Eq(cond(0), cond(1));
+    assert_eq!(hyper_count(equality(), Criterion::Ricc), 0, "a condition of it always decides");
+    assert_eq!(hyper_count(equality(), Criterion::Racc), 2);
+}
+
+#[test]
+fn criteria_over_too_many_conditions_have_no_objectives_but_a_warning() {
+    let parity = (1..11).fold(*cond(0), |tree, c| BoolTree::Xor(Box::new(tree), cond(c)));
+    let wide = (1..129).fold(*cond(0), |tree, c| BoolTree::And(Box::new(tree), cond(c)));
+    for (tree, criterion, codes) in [
+        (&parity, Criterion::Cutpnfp, ["dnf-limit"; 2].as_slice()),
+        (&wide, Criterion::Racc, &["restricted-conditions"]),
+        (&wide, Criterion::Mcdc, &[]),
+    ] {
+        let mut sample = Sample::new("f");
+        sample.decision(tree.clone());
+        let annotation = annotate_sample(sample, &Request::new([criterion]));
+        let found: Vec<_> = annotation.diagnostics.iter().map(|d| d.code).collect();
+        assert_eq!(found, codes, "{criterion}");
+        let objectives = annotation.objectives.hyper_criteria[&criterion].len();
+        assert_eq!(objectives, if codes.is_empty() { 129 } else { 0 });
+    }
+}
+
+#[test]
+fn a_border_has_values_at_inside_and_outside() {
+    let texts_of = |op: CmpOp| {
+        let mut sample = Sample::new("f");
+        let int = sample.int();
+        let x = sample.param("x", int);
+        let (a, b) = (sample.read(x), sample.constant(3));
+        let expr = sample.expr(Expr::Cmp(op, a, b));
+        sample.lone_decision(expr);
+        let annotation = annotate_sample(sample, &Request::new([Criterion::Bva]));
+        let labels = annotation.objectives.labels.values();
+        let shown = labels.zip(names(&annotation, Criterion::Bva));
+        shown.map(|(label, name)| format!("{name}: {}", label.text)).collect::<Vec<_>>()
+    };
+    let at = "d0.c0 at the border: x == 3";
+    let below = |name: &str| format!("d0.c0 {name}: (x == (3 - 1)) && (x < 3)");
+    let above = |name: &str| format!("d0.c0 {name}: (x == (3 + 1)) && (x > 3)");
+    let (inside, outside) = ("just inside", "just outside");
+    assert_eq!(texts_of(CmpOp::LtS), [at.to_owned(), below(inside), above(outside)]);
+    assert_eq!(texts_of(CmpOp::LeS), texts_of(CmpOp::LtS));
+    assert_eq!(texts_of(CmpOp::GtS), [at.to_owned(), above(inside), below(outside)]);
+    assert_eq!(texts_of(CmpOp::Eq), [at.to_owned(), below("just below"), above("just above")]);
+}
+
+#[test]
+fn calls_of_one_function_are_one_objective() {
+    let mut sample = Sample::new("f");
+    let (g, h) = (sample.declare("g"), sample.declare("h"));
+    for callee in [g, h, g] {
+        sample.call(callee);
+    }
+    let annotation = annotate_sample(sample, &Request::new([Criterion::Fcc]));
+    let objectives = &annotation.objectives;
+    let shown: Vec<_> = objectives.hypers.values().map(|hyper| hyper.text.as_str()).collect();
+    assert_eq!(shown, ["f calls g at one of 2 places", "f calls h"]);
+    let Hyper::Any(atoms) = &objectives.hypers.values().next().expect("two").hyper else {
+        panic!("a disjunction over the call sites")
+    };
+    assert_eq!(atoms.len(), 2);
+}
+
 #[test]
 fn a_decision_of_one_condition_is_counted_once_by_dcc_and_has_no_inactive_case() {
     let mut sample = Sample::new("f");

@@ -1,5 +1,6 @@
 //! The text of a predicate for the user: C, with the program's own text for its conditions.
 
+use lydian_base::Span;
 use lydian_ir::source::RootKind;
 use lydian_ir::{Body, CastOp, ConditionId, Expr, ExprId, LocalId, RecordId, Type, UnOp};
 
@@ -12,6 +13,9 @@ use crate::label::{Pred, Site};
 /// Longer texts are cut: they are for reading.
 const MAX_LENGTH: usize = 2000;
 
+/// The most characters of a part of the program's text in a hyperlabel's.
+const SHOWN: usize = 60;
+
 /// The predicate as C. `reached(c)` stands for "evaluation reached `c`".
 pub(super) fn predicate(cx: &mut Context<'_>, site: Site, pred: &Pred) -> String {
     let mut out = String::new();
@@ -22,6 +26,15 @@ pub(super) fn predicate(cx: &mut Context<'_>, site: Site, pred: &Pred) -> String
         out.push_str("...");
     }
     out
+}
+
+/// A part of the program's text on one line, for the texts of hyperlabels; cut where it is long.
+pub(super) fn shown(cx: &Context<'_>, span: Span) -> String {
+    let text = one_line(cx.map.slice(span));
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("`{}...`", &text[..end]),
+        None => format!("`{text}`"),
+    }
 }
 
 /// How tightly the place binds in which a text stands.

@@ -38,7 +38,7 @@ pub(super) fn compares_integers(cx: &Context<'_>, expr: ExprId) -> bool {
 
 /// Whether an operator has a text of its own: its span is there and is none of its operands'. A
 /// comparison with zero that C implies has not.
-fn is_written(cx: &Context<'_>, expr: ExprId, operands: &[ExprId]) -> bool {
+pub(in crate::annotate) fn is_written(cx: &Context<'_>, expr: ExprId, operands: &[ExprId]) -> bool {
     let spans = &cx.body.source.exprs;
     let own = spans[expr];
     !own.is_none()
