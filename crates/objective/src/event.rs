@@ -34,8 +34,14 @@ impl Pred {
             Self::Mutant(condition, expr) => event.mutant(*condition, *expr),
             Self::Expr(expr) => event.expr(*expr),
             Self::Not(a) => !a.eval(event),
-            Self::And(a, b) => a.eval(event).and(b.eval(event)),
-            Self::Or(a, b) => a.eval(event).or(b.eval(event)),
+            Self::And(a, b) => match a.eval(event) {
+                Truth::False => Truth::False,
+                a => a.and(b.eval(event)),
+            },
+            Self::Or(a, b) => match a.eval(event) {
+                Truth::True => Truth::True,
+                a => a.or(b.eval(event)),
+            },
             Self::Xor(a, b) => a.eval(event).xor(b.eval(event)),
         }
     }

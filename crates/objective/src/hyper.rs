@@ -24,6 +24,9 @@ use serde::{Deserialize, Serialize};
 use crate::dataflow::DefUse;
 use crate::label::{LabelId, LabelKey, Pred, Site};
 
+pub mod normal;
+mod value;
+
 entity_id!(
     /// Names a sequence of a function.
     SequenceId,

@@ -11,6 +11,7 @@ use lydian_ir::{
     DecisionKind, Expr, ExprId, FuncId, Function, IntKind, Linkage, Local, LocalId, LocalKind,
     Program, Purity, Stmt, Storage, Type,
 };
+use proptest::prelude::*;
 
 pub(crate) const I32: Type = Type::Int(32);
 
@@ -241,4 +242,51 @@ pub(crate) fn one_armed_assignment() -> Body {
 /// The condition at a position.
 pub(crate) fn cond(index: usize) -> Box<BoolTree> {
     Box::new(BoolTree::Cond(ConditionId::from_index(index)))
+}
+
+/// A tree in which each of at least 1 and at most `most` conditions occurs once, numbered from left
+/// to right.
+pub(crate) fn tree(most: usize) -> impl Strategy<Value = BoolTree> {
+    let leaf = prop_oneof![
+        12 => Just(BoolTree::Cond(ConditionId::from_index(0))),
+        1 => any::<bool>().prop_map(BoolTree::Const),
+    ];
+    let tree = leaf.prop_recursive(4, 8, 3, |inner| {
+        let boxed = inner.prop_map(Box::new).boxed();
+        let two = (boxed.clone(), boxed.clone());
+        prop_oneof![
+            2 => boxed.clone().prop_map(BoolTree::Not),
+            4 => two.clone().prop_map(|(a, b)| BoolTree::And(a, b)),
+            4 => two.clone().prop_map(|(a, b)| BoolTree::Or(a, b)),
+            1 => two.clone().prop_map(|(a, b)| BoolTree::BitAnd(a, b)),
+            1 => two.clone().prop_map(|(a, b)| BoolTree::BitOr(a, b)),
+            1 => two.clone().prop_map(|(a, b)| BoolTree::Eq(a, b)),
+            1 => two.prop_map(|(a, b)| BoolTree::Xor(a, b)),
+            1 => (boxed.clone(), boxed.clone(), boxed)
+                .prop_map(|(test, a, b)| BoolTree::Ite(test, a, b)),
+        ]
+    });
+    let numbered = tree.prop_map(|tree| number(&tree, &mut 0));
+    numbered.prop_filter("a fitting number of conditions", move |tree| {
+        (1..=most).contains(&crate::formula::conditions(tree).len())
+    })
+}
+
+fn number(tree: &BoolTree, next: &mut usize) -> BoolTree {
+    let mut part = |tree: &BoolTree| Box::new(number(tree, next));
+    match tree {
+        BoolTree::Const(value) => BoolTree::Const(*value),
+        BoolTree::Cond(_) => {
+            *next += 1;
+            BoolTree::Cond(ConditionId::from_index(*next - 1))
+        }
+        BoolTree::Not(a) => BoolTree::Not(part(a)),
+        BoolTree::And(a, b) => BoolTree::And(part(a), part(b)),
+        BoolTree::Or(a, b) => BoolTree::Or(part(a), part(b)),
+        BoolTree::BitAnd(a, b) => BoolTree::BitAnd(part(a), part(b)),
+        BoolTree::BitOr(a, b) => BoolTree::BitOr(part(a), part(b)),
+        BoolTree::Eq(a, b) => BoolTree::Eq(part(a), part(b)),
+        BoolTree::Xor(a, b) => BoolTree::Xor(part(a), part(b)),
+        BoolTree::Ite(test, a, b) => BoolTree::Ite(part(test), part(a), part(b)),
+    }
 }
