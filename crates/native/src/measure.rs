@@ -145,9 +145,12 @@ impl<'a> Measurer<'a> {
         let mut sequences = vec![Vec::new(); covered.len()];
         let cells = run.cells.iter().filter_map(|cell| self.plan.cells.get(*cell as usize));
         for cell in cells {
-            sequences[cell.function as usize].extend(cell.sequence);
+            sequences[cell.function as usize].extend(&cell.sequences);
         }
-        sequences.iter_mut().for_each(|of_function| of_function.sort_unstable());
+        for of_function in &mut sequences {
+            of_function.sort_unstable();
+            of_function.dedup();
+        }
         Measured { run, covered, sequences }
     }
 }

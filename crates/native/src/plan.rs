@@ -29,8 +29,8 @@ pub struct Cell {
     pub function: u32,
     /// The labels that a run covers if it sets the cell.
     pub labels: Vec<LabelId>,
-    /// The sequence that it covers then.
-    pub sequence: Option<SequenceId>,
+    /// The sequences that it covers then.
+    pub sequences: Vec<SequenceId>,
 }
 
 /// A decision whose evaluations set one cell each.
@@ -94,13 +94,17 @@ pub struct UnmeasuredSequence {
 impl Plan {
     /// Adds a cell that says whether a sequence was covered, or nothing.
     pub(crate) fn sequence_cell(&mut self, function: u32, sequence: Option<SequenceId>) {
-        self.cells.push(Cell { function, labels: Vec::new(), sequence });
+        self.cells.push(Cell {
+            function,
+            labels: Vec::new(),
+            sequences: sequence.into_iter().collect(),
+        });
     }
 
     /// Adds a cell and returns its position.
     pub(crate) fn cell(&mut self, function: u32, labels: Vec<LabelId>) -> u32 {
         let position = u32::try_from(self.cells.len()).expect("fewer than 2^32 cells");
-        self.cells.push(Cell { function, labels, sequence: None });
+        self.cells.push(Cell { function, labels, sequences: Vec::new() });
         position
     }
 }

@@ -19,7 +19,9 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 use lydian_base::{SourceMap, Span};
 use lydian_ir::source::{Capture, DecisionSite, MarkStyle, Point, RootId, RootKind};
-use lydian_ir::{Body, DecisionKind, Expr, LocalId, MarkId, Program, Stmt};
+use lydian_ir::{
+    Body, ConditionId, DecisionId, DecisionKind, Expr, LocalId, MarkId, Program, Stmt,
+};
 use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site};
 
 use crate::harness::static_local;
@@ -33,6 +35,7 @@ mod dataflow;
 mod decision;
 mod hooks;
 mod labels;
+mod paths;
 mod rails;
 mod thread_locals;
 mod tree;
@@ -170,6 +173,7 @@ struct WatchedFunction {
     /// Hooks of each root, with its captures.
     roots: IndexMap<RootId, String>,
     flow: dataflow::Flow,
+    paths: paths::Paths,
 }
 
 /// Collects the edits of one watched function.
@@ -218,8 +222,15 @@ impl<'a, 'p> Watch<'a, 'p> {
             self.number,
             self.plan,
         );
+        let paths =
+            paths::paths(self.request.program, self.body, self.objectives, self.number, self.plan);
+        if let Some(reason) = paths.unmeasured {
+            lose_sequences(self.number, &paths.sequences, reason, self.plan);
+            self.unwatch(&paths.labels, reason);
+        }
         let mut edges: IndexMap<_, Vec<(u32, LabelId)>> = IndexMap::new();
-        flow.switches.keys().for_each(|(block, _)| _ = edges.entry(*block).or_default());
+        let switches = flow.switches.keys().chain(paths.switches.keys());
+        switches.for_each(|(block, _)| _ = edges.entry(*block).or_default());
         let mut entry = String::new();
         for (site, labels) in &sites {
             match *site {
@@ -235,7 +246,7 @@ impl<'a, 'p> Watch<'a, 'p> {
                 Site::Decision(id) => self.decision(id, labels, edits),
                 Site::Root(_) => {}
                 // Atoms of sequences, which are recorded as a whole.
-                Site::Stmt(_) | Site::Condition(..) => {}
+                Site::Stmt(_) | Site::Block(_) | Site::Condition(..) => {}
             }
         }
         labels::of_function(self.body, &mut self.user_labels, edits);
@@ -246,6 +257,8 @@ impl<'a, 'p> Watch<'a, 'p> {
             }
         }
         self.data_flow(flow, edits);
+        self.on_ways(&paths.conditions, edits);
+        self.function.paths = paths;
         self.conditions(edits);
         for (block, ways) in edges {
             self.switch(block, &ways, edits);
@@ -263,20 +276,28 @@ impl<'a, 'p> Watch<'a, 'p> {
         for decision in &self.function.decisions {
             text.push_str(&decision.declarations());
         }
-        text + &self.function.flow.declarations
+        text + &self.function.flow.declarations + &self.function.paths.declarations
     }
 
-    /// Edits that record data flow.
-    fn data_flow(&mut self, flow: dataflow::Flow, edits: &mut Vec<Edit<Action>>) {
-        for (decision, condition) in flow.conditions.keys() {
+    /// Puts records on the ways of conditions.
+    fn on_ways(
+        &mut self,
+        conditions: &IndexMap<(DecisionId, ConditionId), [String; 2]>,
+        edits: &mut Vec<Edit<Action>>,
+    ) {
+        for ((decision, condition), texts) in conditions {
             let made = self.function.decisions.iter().position(|edit| edit.id == *decision);
             let index = made.unwrap_or_else(|| {
                 self.decision(*decision, &[], edits);
                 self.function.decisions.len() - 1
             });
-            let texts = &flow.conditions[&(*decision, *condition)];
             self.function.decisions[index].on_ways(*condition, texts);
         }
+    }
+
+    /// Edits that record data flow.
+    fn data_flow(&mut self, flow: dataflow::Flow, edits: &mut Vec<Edit<Action>>) {
+        self.on_ways(&flow.conditions, edits);
         let function = self.number;
         for span in flow.units.keys().copied() {
             let action = Action::Unit { function, span };
@@ -386,7 +407,8 @@ impl<'a, 'p> Watch<'a, 'p> {
             format!("lydian_hit[{}] = 1; ", self.plan.cell(self.number, labels))
         });
         let flow = self.function.flow.switches.get(&(block, way));
-        record + flow.map_or("", String::as_str)
+        let path = self.function.paths.switches.get(&(block, way));
+        flow.into_iter().chain(path).fold(record, |record, more| record + more)
     }
 
     /// Comparisons with the addresses of labels tell where a computed `goto` goes.
@@ -603,13 +625,17 @@ fn refuse(
             let found = functions.iter().find(|(number, _)| number == function);
             let Some((_, found)) = found else { return };
             let decision = found.decisions[*index].id;
-            lose_sequences(*function, &found.flow.lost_with_decision(decision), plan);
+            lose_sequences(*function, &found.flow.lost_with_decision(decision), OVERLAP, plan);
+            let is_on_paths = |key: &(DecisionId, _)| key.0 == decision;
+            if found.paths.conditions.keys().any(is_on_paths) {
+                found.paths.lose(*function, plan);
+            }
             (*function, Site::Decision(decision))
         }
         Action::Unit { function, span } => {
             let found = functions.iter().find(|(number, _)| number == function);
             let Some((_, found)) = found else { return };
-            return lose_sequences(*function, &found.flow.lost_with(*span), plan);
+            return lose_sequences(*function, &found.flow.lost_with(*span), OVERLAP, plan);
         }
         Action::Insert(_)
         | Action::Remove
@@ -624,17 +650,20 @@ fn refuse(
     let own = labels.filter(|(_, label)| label.site == site).map(|(label, _)| Unwatched {
         function,
         label,
-        reason: "its text overlaps that of another place".to_owned(),
+        reason: OVERLAP.to_owned(),
     });
     plan.unwatched.extend(own);
 }
 
-/// Says that sequences cannot be measured because an edit could not be made.
-fn lose_sequences(function: u32, sequences: &[SequenceId], plan: &mut Plan) {
+/// Why an edit could not be made.
+const OVERLAP: &str = "its text overlaps that of another place";
+
+/// Says that sequences cannot be measured.
+fn lose_sequences(function: u32, sequences: &[SequenceId], reason: &str, plan: &mut Plan) {
     let lost = sequences.iter().map(|sequence| UnmeasuredSequence {
         function,
         sequence: *sequence,
-        reason: "its text overlaps that of another place".to_owned(),
+        reason: reason.to_owned(),
     });
     plan.unmeasured.extend(lost);
 }

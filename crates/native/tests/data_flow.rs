@@ -1,86 +1,9 @@
 //! Definitions and uses: pairs that were worked out by hand, and measured natively.
 
-use lydian_frontend::flags::CompileFlags;
-use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
-use lydian_ir::FuncId;
-use lydian_ir::test::{Image, Test};
-use lydian_native::{Limits, MeasureRequest, Measurer, Optimization, RewriteRequest};
-use lydian_objective::annotate::{Request, annotate};
-use lydian_objective::{Criterion, FunctionObjectives, Hyper, SequenceId};
+mod common;
 
-/// The objectives of the last function of a text, and what runs with these arguments cover of them.
-struct Measuring {
-    _place: tempfile::TempDir,
-    unit: Unit,
-    objectives: FunctionObjectives,
-    function: FuncId,
-}
-
-impl Measuring {
-    fn of(text: &str, criteria: &[Criterion]) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let file = place.path().join("unit.c");
-        std::fs::write(&file, text).unwrap();
-        let flags = CompileFlags::new(&[], &file).unwrap();
-        let unit = load(&LoadRequest::new(ParseRequest::new(&file, flags))).unwrap();
-        let (function, _) = unit.program.defined().last().unwrap();
-        let request = Request::new(criteria);
-        let annotation = annotate(&unit.program, &unit.source, function, &request).unwrap();
-        Self { _place: place, objectives: annotation.objectives, unit, function }
-    }
-
-    /// The names of the objectives of a criterion that the runs cover, and those that they do not.
-    fn measure(&self, criterion: Criterion, runs: &[&[i32]]) -> (Vec<String>, Vec<String>) {
-        let request = MeasureRequest {
-            rewrite: RewriteRequest {
-                map: &self.unit.source,
-                program: &self.unit.program,
-                watched: std::slice::from_ref(&self.objectives),
-                short_circuit: false,
-                overflow_traps: false,
-            },
-            companions: &[],
-            flags: &[],
-            entries: &[self.function],
-            modelled: &|_| false,
-            level: Optimization::Some,
-            compiler: "clang-19",
-        };
-        let mut measurer = Measurer::new(request, Limits::default()).unwrap();
-        assert_eq!(measurer.plan().unmeasured, []);
-        let name = &self.unit.program.functions[self.function].name;
-        let image = |value: &i32| Image { bytes: value.to_le_bytes().into(), pointers: vec![] };
-        let tests: Vec<Test> = runs
-            .iter()
-            .map(|args| Test {
-                function: name.clone(),
-                args: args.iter().map(image).collect(),
-                objects: vec![],
-                globals: vec![],
-                externals: vec![],
-            })
-            .collect();
-        let measured = measurer.measure(&tests).unwrap();
-        let seen = |id: &SequenceId| measured.iter().any(|test| test.sequences[0].contains(id));
-        let covers = |hyper: &Hyper| match hyper {
-            Hyper::Sequence(id) => seen(id),
-            Hyper::Any(parts) => {
-                parts.iter().any(|part| matches!(part, Hyper::Sequence(id) if seen(id)))
-            }
-            _ => panic!("{hyper:?}"),
-        };
-        let entries = &self.objectives.hyper_criteria[&criterion];
-        let (covered, open): (Vec<_>, Vec<_>) =
-            entries.iter().partition(|entry| covers(&self.objectives.hypers[entry.hyper].hyper));
-        let texts = |entries: Vec<&lydian_objective::HyperEntry>| {
-            let text = |entry: &lydian_objective::HyperEntry| {
-                self.objectives.hypers[entry.hyper].text.clone()
-            };
-            entries.into_iter().map(text).collect()
-        };
-        (texts(covered), texts(open))
-    }
-}
+use common::whole::Measuring;
+use lydian_objective::Criterion;
 
 /// Those of a loop with an increment in its condition and two assignments.
 const LOOP: &str = "
@@ -99,7 +22,7 @@ int f(int n) {
 #[test]
 fn the_pairs_of_a_loop_are_told_apart_by_the_last_definition() {
     let measuring = Measuring::of(LOOP, &[Criterion::AllUses]);
-    let (covered, open) = measuring.measure(Criterion::AllUses, &[&[0]]);
+    let (covered, open) = measuring.covers(Criterion::AllUses, &[&[0]]);
     assert_eq!(
         covered,
         [
@@ -110,7 +33,7 @@ fn the_pairs_of_a_loop_are_told_apart_by_the_last_definition() {
     );
     assert_eq!(open.len(), 15);
     // x takes the values 0, 2, 4, 1, 3, 5.
-    let (covered, open) = measuring.measure(Criterion::AllUses, &[&[5]]);
+    let (covered, open) = measuring.covers(Criterion::AllUses, &[&[5]]);
     assert_eq!(covered.len(), 13);
     assert_eq!(
         open,
@@ -127,7 +50,7 @@ fn the_pairs_of_a_loop_are_told_apart_by_the_last_definition() {
 #[test]
 fn a_definition_is_covered_by_any_of_its_uses() {
     let measuring = Measuring::of(LOOP, &[Criterion::AllDefs]);
-    let (covered, open) = measuring.measure(Criterion::AllDefs, &[&[1]]);
+    let (covered, open) = measuring.covers(Criterion::AllDefs, &[&[1]]);
     assert_eq!(
         covered,
         [
@@ -152,7 +75,7 @@ int f(int n) {
 }
 ";
     let measuring = Measuring::of(text, &[Criterion::AllUses]);
-    let (covered, open) = measuring.measure(Criterion::AllUses, &[&[1]]);
+    let (covered, open) = measuring.covers(Criterion::AllUses, &[&[1]]);
     assert_eq!(
         covered,
         [
@@ -195,7 +118,7 @@ int f(int n) {
 }
 ";
     let measuring = Measuring::of(text, &[Criterion::AllUses]);
-    let (covered, _) = measuring.measure(Criterion::AllUses, &[&[1]]);
+    let (covered, _) = measuring.covers(Criterion::AllUses, &[&[1]]);
     assert!(has(
         &covered,
         "out of `set(&out, n)` in line 10 reaches the switch in line 11, case 1"
@@ -208,7 +131,7 @@ int f(int n) {
     assert!(has(&covered, "a of `a[n & 3] = 5` in line 8 reaches its use in `a[i]` in line 19"));
     assert!(has(&covered, "i of `i++` in line 18 reaches the condition in line 18, true"));
     assert_eq!(covered.len(), 19, "{covered:#?}");
-    let (covered, _) = measuring.measure(Criterion::AllUses, &[&[0]]);
+    let (covered, _) = measuring.covers(Criterion::AllUses, &[&[0]]);
     assert!(has(
         &covered,
         "out of `set(&out, n)` in line 10 reaches the switch in line 11, default"

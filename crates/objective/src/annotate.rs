@@ -29,6 +29,11 @@
 //! | `rte` | one a run-time error that an expression can have ([`runtime`]) |
 //! | `all-defs` | each definition that reaches a use: with one of them ([`crate::dataflow`]) |
 //! | `all-uses` | each definition with each use that it reaches |
+//! | `epc` | each two edges that follow one another ([`crate::paths`]) |
+//! | `ppc` | each prime path |
+//! | `srtc`, `crtc` | for each node with prime round trips: one of them, all of them |
+//! | `bpc` | each path of a basis |
+//! | `cpc` | each complete path, loops turned up to a limit |
 //! | `user` | the labels that the user wrote |
 
 use indexmap::IndexMap;
@@ -42,6 +47,7 @@ use crate::dataflow::DefUse;
 use crate::fingerprint::KeyMaker;
 use crate::hyper::{Atom, Binding, Hyper, HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
 use crate::label::{Entry, FunctionObjectives, Label, LabelId, Pred, Site};
+use crate::paths::Path;
 use exprs::ExprBuilder;
 
 pub mod boundary;
@@ -56,6 +62,7 @@ mod initialised;
 mod logic;
 pub mod loops;
 pub mod mutation;
+mod paths;
 pub mod runtime;
 #[cfg(test)]
 mod tests;
@@ -76,17 +83,24 @@ pub struct Request {
     /// Whether a condition that evaluation does not reach has no value, pure or not. Its value is
     /// then free for the active clause criteria, as in Table I of [003] ([`clauses`]).
     pub short_circuit: bool,
+    /// The most paths of a function for which a criterion of paths makes objectives. A function
+    /// with more gets none, and a warning.
+    pub paths: usize,
+    /// How often `cpc` lets a node occur again on one path.
+    pub loop_turns: u32,
 }
 
 impl Request {
-    /// These criteria with the usual limits: 16 conditions, 4 other variables; conditions that are
-    /// not reached have their value on the state.
+    /// These criteria with the usual limits: 16 conditions, 4 other variables, 2,000 paths, loops
+    /// turned twice; conditions that are not reached have their value on the state.
     pub fn new(criteria: impl Into<Vec<Criterion>>) -> Self {
         Self {
             criteria: criteria.into(),
             mcc_conditions: 16,
             replaced_targets: 4,
             short_circuit: false,
+            paths: 2000,
+            loop_turns: 2,
         }
     }
 }
@@ -117,7 +131,7 @@ pub trait Annotator: Sync {
 }
 
 /// Every criterion's annotator, in the order of [`Criterion::ALL`].
-pub const ANNOTATORS: [&dyn Annotator; 28] = [
+pub const ANNOTATORS: [&dyn Annotator; 34] = [
     &control::FunctionCoverage,
     &calls::CallCoverage,
     &control::StatementCoverage,
@@ -145,6 +159,12 @@ pub const ANNOTATORS: [&dyn Annotator; 28] = [
     &runtime::RuntimeErrorCoverage,
     &dataflow::AllDefinitions,
     &dataflow::AllUses,
+    &paths::EdgePairs,
+    &paths::PrimePaths,
+    &paths::SimpleRoundTrips,
+    &paths::CompleteRoundTrips,
+    &paths::BasisPaths,
+    &paths::CompletePaths,
     &user::UserLabels,
 ];
 
@@ -179,6 +199,7 @@ pub fn annotate(
         hypers: Arena::new(),
         known_hypers: FxHashMap::default(),
         pairs: FxHashMap::default(),
+        known_paths: FxHashMap::default(),
         found: Vec::new(),
         found_hypers: Vec::new(),
         diagnostics: Vec::new(),
@@ -220,6 +241,7 @@ pub struct Context<'a> {
     known_hypers: FxHashMap<Hyper, HyperId>,
     /// The sequences of pairs, for criteria that share them.
     pairs: FxHashMap<DefUse, SequenceId>,
+    known_paths: FxHashMap<Path, SequenceId>,
     /// What the annotator at work has found.
     found: Vec<(LabelId, String)>,
     found_hypers: Vec<(HyperId, String)>,

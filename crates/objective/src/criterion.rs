@@ -62,13 +62,25 @@ pub enum Criterion {
     AllDefs,
     /// Every definition with every use that it reaches.
     AllUses,
+    /// Every pair of edges.
+    Epc,
+    /// Every prime path.
+    Ppc,
+    /// For each node one of its prime round trips.
+    Srtc,
+    /// For each node all of its prime round trips.
+    Crtc,
+    /// A basis of the complete paths (McCabe).
+    Bpc,
+    /// Every complete path, loops turned up to a limit.
+    Cpc,
     /// Labels that the user wrote.
     User,
 }
 
 impl Criterion {
     /// Every criterion with its name, in the order of reports.
-    pub const ALL: [(Self, &'static str); 28] = [
+    pub const ALL: [(Self, &'static str); 34] = [
         (Self::Fc, "fc"),
         (Self::Fcc, "fcc"),
         (Self::Stmt, "stmt"),
@@ -96,6 +108,12 @@ impl Criterion {
         (Self::Rte, "rte"),
         (Self::AllDefs, "all-defs"),
         (Self::AllUses, "all-uses"),
+        (Self::Epc, "epc"),
+        (Self::Ppc, "ppc"),
+        (Self::Srtc, "srtc"),
+        (Self::Crtc, "crtc"),
+        (Self::Bpc, "bpc"),
+        (Self::Cpc, "cpc"),
         (Self::User, "user"),
     ];
 
@@ -113,6 +131,12 @@ impl Criterion {
                 | Self::Cutpnfp
                 | Self::AllDefs
                 | Self::AllUses
+                | Self::Epc
+                | Self::Ppc
+                | Self::Srtc
+                | Self::Crtc
+                | Self::Bpc
+                | Self::Cpc
         )
     }
 

@@ -33,6 +33,8 @@ pub enum Site {
     Root(lydian_ir::source::RootId),
     /// Just before a statement.
     Stmt(StmtId),
+    /// When control enters a block.
+    Block(BlockId),
     /// When short-circuit evaluation has evaluated a condition: its event knows the value of this
     /// condition alone.
     Condition(DecisionId, ConditionId),

@@ -18,6 +18,7 @@ pub mod hyper;
 pub mod label;
 pub mod ledger;
 pub mod marking;
+pub mod paths;
 #[cfg(test)]
 mod testing;
 

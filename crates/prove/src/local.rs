@@ -123,7 +123,12 @@ impl<'a> LocalProver<'a> {
             }
             // Its value is known at an event that is no decision's: nothing is proved.
             Site::Condition(..) => return Vec::new(),
-            Site::Entry | Site::Mark(_) | Site::Edge(_) | Site::Root(_) | Site::Stmt(_) => {
+            Site::Entry
+            | Site::Mark(_)
+            | Site::Edge(_)
+            | Site::Root(_)
+            | Site::Stmt(_)
+            | Site::Block(_) => {
                 let truth = eval_pred(pool, &label.pred, &mut StateEvent(&mut states));
                 return vec![truth.surely_true];
             }

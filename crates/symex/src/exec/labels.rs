@@ -246,6 +246,10 @@ fn keys(site: Site, body: &Body) -> SmallVec<[SiteKey; 1]> {
             return body.source.roots[root].points().map(SiteKey::Point).collect();
         }
         Site::Stmt(stmt) => SiteKey::Point(Point::Stmt(stmt)),
+        Site::Block(block) => SiteKey::Point(match body.blocks[block].stmts.first() {
+            Some(stmt) => Point::Stmt(*stmt),
+            None => Point::Term(block),
+        }),
         Site::Condition(..) => return SmallVec::new(),
     };
     SmallVec::from_iter([one])

@@ -1,0 +1,374 @@
+//! Paths: an automaton beside each activation that knows which paths have just ended.
+//!
+//! The paths that are asked for are words over the nodes of the function; the automaton is that of
+//! Aho and Corasick, "Efficient String Matching", run over the nodes as control enters them. It
+//! need move only where control has a choice, since what follows up to the next choice is known.
+//! `lydian_p` is the row of its state in a table with one entry a way; each move sets the cell of
+//! the entry and takes the next row from it, whatever the number and length of the paths.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+use lydian_ir::libc::model_named;
+use lydian_ir::nonlocal;
+use lydian_ir::stmt::{Callee, Terminator};
+use lydian_ir::{BlockId, Body, ConditionId, DecisionId, Program, Stmt};
+use lydian_objective::hyper::Passage;
+use lydian_objective::paths::{NodeGraph, NodeId};
+use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site};
+use rustc_hash::FxHashMap;
+
+use crate::plan::{Cell, Plan, Unwatched};
+
+/// What the text of one function must record of its paths.
+#[derive(Debug, Default)]
+pub(super) struct Paths {
+    /// What is recorded where a condition is false, and where it is true.
+    pub(super) conditions: IndexMap<(DecisionId, ConditionId), [String; 2]>,
+    /// What is recorded on a way out of a switch.
+    pub(super) switches: IndexMap<(BlockId, u32), String>,
+    /// Variables and records at the start of the function's body.
+    pub(super) declarations: String,
+    /// What is asked for.
+    pub(super) sequences: Vec<SequenceId>,
+    pub(super) labels: Vec<LabelId>,
+    /// Why nothing of it can be recorded.
+    pub(super) unmeasured: Option<&'static str>,
+}
+
+impl Paths {
+    /// Says that nothing of the paths can be measured because an edit could not be made.
+    pub(super) fn lose(&self, function: u32, plan: &mut Plan) {
+        super::lose_sequences(function, &self.sequences, super::OVERLAP, plan);
+        let labels = self.labels.iter().map(|label| Unwatched {
+            function,
+            label: *label,
+            reason: super::OVERLAP.to_owned(),
+        });
+        plan.unwatched.extend(labels);
+    }
+}
+
+/// What the end of a path covers.
+#[derive(Clone, Copy, Debug)]
+enum Covers {
+    Sequence(SequenceId),
+    Label(LabelId),
+}
+
+/// Works out the records of one function, whose cells it adds to the plan.
+pub(super) fn paths(
+    program: &Program,
+    body: &Body,
+    objectives: &FunctionObjectives,
+    number: u32,
+    plan: &mut Plan,
+) -> Paths {
+    let mut out = Paths::default();
+    let graph = NodeGraph::of(body);
+    let words = words(objectives, &graph, &mut out);
+    if words.is_empty() {
+        return out;
+    }
+    let (conditions, switches) = choices(body, &graph);
+    out.unmeasured = obstacle(program, body, &graph, &conditions, &switches);
+    if out.unmeasured.is_some() {
+        return out;
+    }
+    let automaton = Automaton::new(graph.nodes.len(), &words);
+    let rows = Rows::new(&graph, &automaton);
+    let first = plan.cells.len();
+    let mut add = |covered: &[Covers]| {
+        let mut cell = Cell { function: number, ..Cell::default() };
+        for covered in covered {
+            match covered {
+                Covers::Sequence(id) => cell.sequences.push(*id),
+                Covers::Label(id) => cell.labels.push(*id),
+            }
+        }
+        plan.cells.push(cell);
+    };
+    add(&rows.at_entry);
+    rows.covered.iter().for_each(|covered| add(covered));
+    let next: Vec<String> = rows.next.iter().map(usize::to_string).collect();
+    let _ = write!(
+        out.declarations,
+        "static const unsigned int lydian_P[] = {{{}}}; unsigned long lydian_p = {}; \
+         lydian_hit[{first}] = 1; ",
+        next.join(", "),
+        rows.start
+    );
+    let step = |way: u32| {
+        format!(
+            "lydian_hit[{} + lydian_p] = 1, lydian_p = lydian_P[lydian_p + {way}]",
+            first + 1 + way as usize
+        )
+    };
+    for condition in conditions {
+        out.conditions.insert(condition, [format!("{}, ", step(1)), format!("{}, ", step(0))]);
+    }
+    for (block, ways) in switches {
+        (0..ways).for_each(|way| _ = out.switches.insert((block, way), format!("{}; ", step(way))));
+    }
+    out
+}
+
+/// The paths that are asked for, as words, with what each covers.
+fn words(
+    objectives: &FunctionObjectives,
+    graph: &NodeGraph,
+    out: &mut Paths,
+) -> Vec<(Vec<NodeId>, Covers)> {
+    let heads: FxHashMap<BlockId, NodeId> =
+        graph.nodes.iter().enumerate().map(|(node, of)| (of.head, node)).collect();
+    let node = |label: LabelId| match objectives.labels[label].site {
+        Site::Block(block) => heads.get(&block).copied(),
+        _ => None,
+    };
+    let mut words = Vec::new();
+    for (id, label) in objectives.labels.iter() {
+        if label.pred == Pred::Const(true)
+            && let Some(node) = node(id)
+        {
+            words.push((vec![node], Covers::Label(id)));
+            out.labels.push(id);
+        }
+    }
+    for (id, sequence) in objectives.sequences.iter() {
+        if sequence.passages.iter().all(|passage| *passage == Passage::Adjacent) {
+            let word: Option<Vec<_>> = sequence.atoms.iter().map(|atom| node(atom.label)).collect();
+            if let Some(word) = word {
+                words.push((word, Covers::Sequence(id)));
+                out.sequences.push(id);
+            }
+        }
+    }
+    words
+}
+
+/// The conditions and the switches (with how many ways) that the graph's nodes end with.
+fn choices(
+    body: &Body,
+    graph: &NodeGraph,
+) -> (Vec<(DecisionId, ConditionId)>, Vec<(BlockId, u32)>) {
+    let (mut conditions, mut switches) = (Vec::new(), Vec::new());
+    for node in graph.nodes.iter().filter(|node| node.branches) {
+        match &body.blocks[node.last].term {
+            Terminator::Branch { origin: Some(origin), .. } => {
+                let condition = (origin.decision, origin.condition);
+                if !conditions.contains(&condition) {
+                    conditions.push(condition);
+                }
+            }
+            Terminator::Switch { .. } => switches.push((node.last, node.ways.len() as u32)),
+            _ => {}
+        }
+    }
+    (conditions, switches)
+}
+
+/// Why the automaton could not follow control.
+fn obstacle(
+    program: &Program,
+    body: &Body,
+    graph: &NodeGraph,
+    conditions: &[(DecisionId, ConditionId)],
+    switches: &[(BlockId, u32)],
+) -> Option<&'static str> {
+    let jumps = body.stmts.values().any(|stmt| match stmt {
+        Stmt::Call { callee: Callee::Direct(callee), .. } => {
+            let model = model_named(&program.functions[*callee].name);
+            model.is_some_and(|model| nonlocal::sets(model.function))
+        }
+        _ => false,
+    });
+    let sites = &body.source.decisions;
+    let has_place =
+        |(decision, _): &(DecisionId, ConditionId)| sites.iter().any(|s| s.decision == *decision);
+    let is_plain = |(block, _): &(BlockId, u32)| {
+        body.source.switches.iter().any(|site| site.block == *block && !site.computed)
+    };
+    match () {
+        () if graph.has_hidden_branch => Some("the function branches where its text does not"),
+        () if jumps => Some("control can return to a setjmp of the function"),
+        () if !switches.iter().all(is_plain) => Some("the function has a computed goto"),
+        () if !conditions.iter().all(has_place) => {
+            Some("a decision's place in the text is not known")
+        }
+        () => None,
+    }
+}
+
+/// States, the root being 0 and the one-letter words following it in order.
+struct Automaton {
+    children: Vec<FxHashMap<NodeId, usize>>,
+    fail: Vec<usize>,
+    covers: Vec<Vec<Covers>>,
+    /// The last letter of each state's word.
+    last: Vec<NodeId>,
+}
+
+impl Automaton {
+    /// Every letter is a word too, so that a state knows the node in which control is.
+    fn new(letters: usize, words: &[(Vec<NodeId>, Covers)]) -> Self {
+        let mut this = Self {
+            children: vec![FxHashMap::default()],
+            fail: vec![0],
+            covers: vec![Vec::new()],
+            last: vec![0],
+        };
+        (0..letters).for_each(|letter| _ = this.child(0, letter));
+        for (word, covers) in words {
+            let state = word.iter().fold(0, |state, letter| this.child(state, *letter));
+            this.covers[state].push(*covers);
+        }
+        this.link();
+        this
+    }
+
+    fn child(&mut self, state: usize, letter: NodeId) -> usize {
+        if let Some(child) = self.children[state].get(&letter) {
+            return *child;
+        }
+        let new = self.children.len();
+        self.children[state].insert(letter, new);
+        self.children.push(FxHashMap::default());
+        self.fail.push(0);
+        self.covers.push(Vec::new());
+        self.last.push(letter);
+        new
+    }
+
+    /// Sets the failure links, breadth first, and joins what they cover.
+    fn link(&mut self) {
+        let mut queue: VecDeque<usize> = self.children[0].values().copied().collect();
+        while let Some(state) = queue.pop_front() {
+            let mut children: Vec<_> =
+                self.children[state].iter().map(|(letter, child)| (*letter, *child)).collect();
+            children.sort_unstable();
+            for (letter, child) in children {
+                self.fail[child] = self.step(self.fail[state], letter);
+                let joined = self.covers[self.fail[child]].clone();
+                self.covers[child].extend(joined);
+                queue.push_back(child);
+            }
+        }
+    }
+
+    fn step(&self, mut state: usize, letter: NodeId) -> usize {
+        loop {
+            match self.children[state].get(&letter) {
+                Some(child) => return *child,
+                None if state == 0 => return 0,
+                None => state = self.fail[state],
+            }
+        }
+    }
+}
+
+/// The table: the entries of a state's row are its ways.
+struct Rows {
+    /// The row with which the function begins.
+    start: usize,
+    /// What is covered between the entry and the first choice.
+    at_entry: Vec<Covers>,
+    /// The row that each entry leads to.
+    next: Vec<usize>,
+    /// What each entry covers.
+    covered: Vec<Vec<Covers>>,
+}
+
+impl Rows {
+    fn new(graph: &NodeGraph, automaton: &Automaton) -> Self {
+        let mut at_entry = Vec::new();
+        let begin = go(graph, automaton, 0, 0, &mut at_entry);
+        let mut row: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut states = vec![begin];
+        row.insert(begin, 0);
+        let (mut leads_to, mut covered): (Vec<usize>, Vec<Vec<Covers>>) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        let mut size = ways(graph, automaton, begin).len();
+        while at < states.len() {
+            let state = states[at];
+            at += 1;
+            for node in ways(graph, automaton, state) {
+                let mut covers = Vec::new();
+                let to = go(graph, automaton, state, *node, &mut covers);
+                if !row.contains_key(&to) {
+                    row.insert(to, size);
+                    size += ways(graph, automaton, to).len();
+                    states.push(to);
+                }
+                leads_to.push(to);
+                covered.push(covers);
+            }
+        }
+        let mut next: Vec<usize> = leads_to.iter().map(|state| row[state]).collect();
+        // A state without a choice has an empty row at the place of the next one. Nothing moves
+        // from there; entries for every way after the last row keep all indices inside.
+        let most = graph.nodes.iter().map(|node| node.ways.len()).max().unwrap_or(0);
+        for _ in 0..most {
+            next.push(size);
+            covered.push(Vec::new());
+        }
+        Self { start: row[&begin], at_entry, next, covered }
+    }
+}
+
+/// The nodes to which a choice in a state can lead.
+fn ways<'g>(graph: &'g NodeGraph, automaton: &Automaton, state: usize) -> &'g [NodeId] {
+    let node = &graph.nodes[automaton.last[state]];
+    if node.branches { &node.ways } else { &[] }
+}
+
+/// Enters a node and those that follow without a choice. Returns the state at the next choice.
+fn go(
+    graph: &NodeGraph,
+    automaton: &Automaton,
+    from: usize,
+    node: NodeId,
+    covered: &mut Vec<Covers>,
+) -> usize {
+    let (mut state, mut node) = (from, node);
+    // Without a choice control may go round for ever; twice round meets every word that it can.
+    let longest = 2 * graph.nodes.len() + 2 * automaton.children.len();
+    for _ in 0..longest {
+        state = automaton.step(state, node);
+        covered.extend(&automaton.covers[state]);
+        match graph.nodes[node].ways[..] {
+            [next] => node = next,
+            _ => break,
+        }
+    }
+    state
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lydian_base::EntityId;
+
+    fn sequence(index: usize) -> Covers {
+        Covers::Sequence(SequenceId::from_index(index))
+    }
+
+    #[test]
+    fn a_state_covers_every_word_that_ends_there() {
+        let words =
+            [(vec![0, 1, 2], sequence(0)), (vec![1, 2], sequence(1)), (vec![2, 2], sequence(2))];
+        let automaton = Automaton::new(3, &words);
+        let mut state = 0;
+        let mut seen = Vec::new();
+        for letter in [0, 1, 2, 2, 1, 2] {
+            state = automaton.step(state, letter);
+            assert_eq!(automaton.last[state], letter);
+            let covered = automaton.covers[state].iter().map(|covers| match covers {
+                Covers::Sequence(id) => id.index(),
+                Covers::Label(_) => usize::MAX,
+            });
+            seen.push(covered.collect::<Vec<_>>());
+        }
+        assert_eq!(seen, [vec![], vec![], vec![0, 1], vec![2], vec![], vec![1]]);
+    }
+}

@@ -1,0 +1,98 @@
+//! One function of a text through the front end, with its objectives, measured.
+
+use lydian_base::Diagnostic;
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
+use lydian_ir::FuncId;
+use lydian_ir::test::{Image, Test};
+use lydian_native::{Limits, MeasureRequest, Measured, Measurer, Optimization, RewriteRequest};
+use lydian_objective::annotate::{Request, annotate};
+use lydian_objective::{Criterion, FunctionObjectives, Hyper, SequenceId};
+
+/// The last function of a text with its objectives.
+pub struct Measuring {
+    _place: tempfile::TempDir,
+    pub unit: Unit,
+    pub objectives: FunctionObjectives,
+    pub function: FuncId,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A call with these arguments.
+pub fn run_of(function: &str, args: &[i32]) -> Test {
+    let image = |value: &i32| Image { bytes: value.to_le_bytes().into(), pointers: vec![] };
+    Test {
+        function: function.to_owned(),
+        args: args.iter().map(image).collect(),
+        objects: vec![],
+        globals: vec![],
+        externals: vec![],
+    }
+}
+
+impl Measuring {
+    pub fn of(text: &str, criteria: &[Criterion]) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("unit.c");
+        std::fs::write(&file, text).unwrap();
+        let flags = CompileFlags::new(&[], &file).unwrap();
+        let unit = load(&LoadRequest::new(ParseRequest::new(&file, flags))).unwrap();
+        let (function, _) = unit.program.defined().last().unwrap();
+        let request = Request::new(criteria);
+        let annotation = annotate(&unit.program, &unit.source, function, &request).unwrap();
+        let (objectives, diagnostics) = (annotation.objectives, annotation.diagnostics);
+        Self { _place: place, unit, objectives, function, diagnostics }
+    }
+
+    fn measurer(&self) -> Measurer<'_> {
+        let request = MeasureRequest {
+            rewrite: RewriteRequest {
+                map: &self.unit.source,
+                program: &self.unit.program,
+                watched: std::slice::from_ref(&self.objectives),
+                short_circuit: false,
+                overflow_traps: false,
+            },
+            companions: &[],
+            flags: &[],
+            entries: std::slice::from_ref(&self.function),
+            modelled: &|_| false,
+            level: Optimization::Some,
+            compiler: "clang-19",
+        };
+        Measurer::new(request, Limits::default()).unwrap()
+    }
+
+    /// Why sequences cannot be measured.
+    pub fn unmeasured(&self) -> Vec<String> {
+        let measurer = self.measurer();
+        measurer.plan().unmeasured.iter().map(|lost| lost.reason.clone()).collect()
+    }
+
+    /// Runs tests; all sequences can be measured.
+    pub fn measured(&self, tests: &[Test]) -> Vec<Measured> {
+        let mut measurer = self.measurer();
+        assert_eq!(measurer.plan().unmeasured, []);
+        measurer.measure(tests).unwrap()
+    }
+
+    /// The texts of the objectives of a criterion that the runs cover, and those that they do not.
+    pub fn covers(&self, criterion: Criterion, runs: &[&[i32]]) -> (Vec<String>, Vec<String>) {
+        let name = &self.unit.program.functions[self.function].name;
+        let tests: Vec<Test> = runs.iter().map(|args| run_of(name, args)).collect();
+        let measured = self.measured(&tests);
+        let seen = |id: &SequenceId| measured.iter().any(|test| test.sequences[0].contains(id));
+        let covers = |hyper: &Hyper| match hyper {
+            Hyper::Sequence(id) => seen(id),
+            Hyper::Any(parts) => {
+                parts.iter().any(|part| matches!(part, Hyper::Sequence(id) if seen(id)))
+            }
+            _ => panic!("{hyper:?}"),
+        };
+        let text = |hyper| self.objectives.hypers[hyper].text.clone();
+        let entries = self.objectives.hyper_criteria[&criterion].iter().map(|entry| entry.hyper);
+        let (covered, open): (Vec<_>, Vec<_>) =
+            entries.partition(|hyper| covers(&self.objectives.hypers[*hyper].hyper));
+        (covered.into_iter().map(text).collect(), open.into_iter().map(text).collect())
+    }
+}
