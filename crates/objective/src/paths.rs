@@ -140,16 +140,16 @@ impl NodeGraph {
     pub fn edge_pairs(&self) -> Vec<Path> {
         let predecessors = self.predecessors();
         let mut paths = Vec::new();
-        for first in 0..self.nodes.len() {
+        for (first, before) in predecessors.iter().enumerate() {
             for second in self.successors(first) {
                 for third in self.successors(second) {
                     paths.push(vec![first, second, third]);
                 }
-                if self.is_exit(second) && predecessors[first].is_empty() {
+                if self.is_exit(second) && before.is_empty() {
                     paths.push(vec![first, second]);
                 }
             }
-            if self.is_exit(first) && predecessors[first].is_empty() {
+            if self.is_exit(first) && before.is_empty() {
                 paths.push(vec![first]);
             }
         }
@@ -200,7 +200,7 @@ impl NodeGraph {
     /// exit is reached are in none.
     pub fn basis(&self) -> Vec<Path> {
         let out = self.towards_exit();
-        let (order, from_entry) = self.from_entry();
+        let (order, before) = self.by_distance();
         let to_exit = |mut node: NodeId, path: &mut Path| {
             path.push(node);
             while let Some(next) = out[node] {
@@ -219,8 +219,8 @@ impl NodeGraph {
             let others = self.successors(node).into_iter().filter(|to| Some(*to) != out[node]);
             for to in others.filter(|to| leads_out(*to)) {
                 let mut path = vec![node];
-                while let Some(before) = from_entry[path[path.len() - 1]] {
-                    path.push(before);
+                while let Some(previous) = before[path[path.len() - 1]] {
+                    path.push(previous);
                 }
                 path.reverse();
                 to_exit(to, &mut path);
@@ -296,7 +296,7 @@ impl NodeGraph {
     }
 
     /// The nodes by their distance from the entry, and of each the one before it on a shortest path.
-    fn from_entry(&self) -> (Vec<NodeId>, Vec<Option<NodeId>>) {
+    fn by_distance(&self) -> (Vec<NodeId>, Vec<Option<NodeId>>) {
         let mut before = vec![None; self.nodes.len()];
         let mut order = vec![0];
         let mut seen: FxHashSet<NodeId> = [0].into_iter().collect();
