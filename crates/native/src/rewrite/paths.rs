@@ -7,6 +7,7 @@
 //! the entry and takes the next row from it, whatever the number and length of the paths.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
@@ -147,11 +148,14 @@ fn words(
     words
 }
 
+/// A condition that decides which way control goes.
+type Choice = (DecisionId, ConditionId);
+
+/// A switch, by its block, and how many ways it has.
+type Switch = (BlockId, u32);
+
 /// The conditions and the switches (with how many ways) that the graph's nodes end with.
-fn choices(
-    body: &Body,
-    graph: &NodeGraph,
-) -> (Vec<(DecisionId, ConditionId)>, Vec<(BlockId, u32)>) {
+fn choices(body: &Body, graph: &NodeGraph) -> (Vec<Choice>, Vec<Switch>) {
     let (mut conditions, mut switches) = (Vec::new(), Vec::new());
     for node in graph.nodes.iter().filter(|node| node.branches) {
         match &body.blocks[node.last].term {
@@ -173,8 +177,8 @@ fn obstacle(
     program: &Program,
     body: &Body,
     graph: &NodeGraph,
-    conditions: &[(DecisionId, ConditionId)],
-    switches: &[(BlockId, u32)],
+    conditions: &[Choice],
+    switches: &[Switch],
 ) -> Option<&'static str> {
     let jumps = body.stmts.values().any(|stmt| match stmt {
         Stmt::Call { callee: Callee::Direct(callee), .. } => {
@@ -184,9 +188,8 @@ fn obstacle(
         _ => false,
     });
     let sites = &body.source.decisions;
-    let has_place =
-        |(decision, _): &(DecisionId, ConditionId)| sites.iter().any(|s| s.decision == *decision);
-    let is_plain = |(block, _): &(BlockId, u32)| {
+    let has_place = |(decision, _): &Choice| sites.iter().any(|s| s.decision == *decision);
+    let is_plain = |(block, _): &Switch| {
         body.source.switches.iter().any(|site| site.block == *block && !site.computed)
     };
     match () {
@@ -295,8 +298,8 @@ impl Rows {
             for node in ways(graph, automaton, state) {
                 let mut covers = Vec::new();
                 let to = go(graph, automaton, state, *node, &mut covers);
-                if !row.contains_key(&to) {
-                    row.insert(to, size);
+                if let Entry::Vacant(free) = row.entry(to) {
+                    free.insert(size);
                     size += ways(graph, automaton, to).len();
                     states.push(to);
                 }
