@@ -21,7 +21,7 @@ use lydian_ir::link::{LinkError, LinkUnit, Linked, Role, link, resolve_weak};
 use lydian_ir::{CType, Function, IntKind, Linkage, Program};
 
 /// The files, by name, in the order in which they are compiled as one.
-const FILES: [(&str, &str); 17] = [
+const FILES: [(&str, &str); 18] = [
     ("internal.h", include_str!("c/internal.h")),
     ("stream.c", include_str!("c/stream.c")),
     ("decimal.c", include_str!("c/decimal.c")),
@@ -30,6 +30,7 @@ const FILES: [(&str, &str); 17] = [
     ("printf.c", include_str!("c/printf.c")),
     ("scanf.c", include_str!("c/scanf.c")),
     ("long_double.c", include_str!("c/long_double.c")),
+    ("long_double_maths.c", include_str!("c/long_double_maths.c")),
     ("process.c", include_str!("c/process.c")),
     ("random.c", include_str!("c/random.c")),
     ("sort.c", include_str!("c/sort.c")),

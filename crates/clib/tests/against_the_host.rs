@@ -136,6 +136,16 @@ fn dates_agree_over_the_centuries() {
 }
 
 #[test]
+fn constructors_and_destructors_run_in_the_systems_order() {
+    agree("startup.c", "");
+}
+
+#[test]
+fn mathematics_on_long_double_agree() {
+    agree("long_double_maths.c", "");
+}
+
+#[test]
 fn long_double_is_written_and_read_as_the_system_does_where_it_is_supported() {
     let left_out = &library().diagnostics;
     if left_out.is_empty() {

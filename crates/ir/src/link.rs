@@ -29,7 +29,9 @@ use crate::ctype::{CType, CTypeId};
 use crate::expr::{Expr, Type};
 use crate::function::Function;
 use crate::libc::model_of;
-use crate::program::{FuncId, Global, GlobalId, GlobalInit, Linkage, Program, RelocationTarget};
+use crate::program::{
+    FuncId, Global, GlobalId, GlobalInit, Linkage, Program, RelocationTarget, Startup,
+};
 use rewrite::Renumbering;
 use symbols::Names;
 use types::{RecordIndex, UnitTypes};
@@ -213,7 +215,7 @@ impl<'s> Linker<'s> {
             true => library::wanted(&self.program, &program),
             false => Chosen::all(&program),
         };
-        let Program { types, globals, functions, typedefs } = program;
+        let Program { types, globals, functions, typedefs, startup } = program;
         let mut numbers = Renumbering {
             types: UnitTypes::new(&types),
             functions: Vec::with_capacity(functions.len()),
@@ -227,6 +229,12 @@ impl<'s> Linker<'s> {
         for (id, global) in globals.iter() {
             let place = chosen.globals[id.index()].then(|| self.place_global(global, index));
             numbers.globals.push(place.unwrap_or(GlobalId::from_index(0)));
+        }
+        for entry in startup {
+            let at = entry.function.index();
+            if chosen.functions[at] {
+                self.program.startup.push(Startup { function: numbers.functions[at], ..entry });
+            }
         }
         for (at, mut function) in functions.into_values().enumerate() {
             if chosen.functions[at] {

@@ -29,6 +29,28 @@ pub struct Program {
     pub functions: Arena<FuncId, Function>,
     /// `typedef` names that a declaration can use, for spelling types in what is emitted.
     pub typedefs: IndexMap<String, CTypeId>,
+    /// What runs before and after `main`, in the order of the source.
+    pub startup: Vec<Startup>,
+}
+
+/// A function that runs by itself (`__attribute__((constructor))` and `destructor`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Startup {
+    /// The function.
+    pub function: FuncId,
+    /// When it runs.
+    pub moment: Moment,
+    /// Those of a lower number run earlier before `main`, and later after it.
+    pub priority: u32,
+}
+
+/// On which side of `main` a function runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Moment {
+    /// Before it is called.
+    BeforeMain,
+    /// When the program ends, after what `atexit` was given.
+    AtExit,
 }
 
 /// Who can see a function or global.
@@ -118,6 +140,18 @@ impl Program {
     /// The global of this name.
     pub fn global_named(&self, name: &str) -> Option<GlobalId> {
         self.globals.iter().find(|(_, global)| global.name == name).map(|(id, _)| id)
+    }
+
+    /// The functions that run at a moment, in the order in which they do: by their priorities, and
+    /// by the source where these are the same; at the exit the other way round.
+    pub fn run_at(&self, moment: Moment) -> Vec<FuncId> {
+        let mut found: Vec<&Startup> =
+            self.startup.iter().filter(|entry| entry.moment == moment).collect();
+        found.sort_by_key(|entry| entry.priority);
+        if moment == Moment::AtExit {
+            found.reverse();
+        }
+        found.into_iter().map(|entry| entry.function).collect()
     }
 
     /// Functions with a body, in the order of the source.

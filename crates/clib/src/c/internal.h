@@ -37,6 +37,7 @@ extern long __lydian_time(void);
 extern long __lydian_clock(void);
 extern void __lydian_exit(int status) __attribute__((noreturn));
 extern const char *__lydian_getenv(const char *name);
+void (*__lydian_destructor(int number))(void);
 
 /* A number of the floating types, taken apart: mantissa * 2^exponent. */
 enum lydian_float_class { LYDIAN_ZERO, LYDIAN_FINITE, LYDIAN_INFINITE, LYDIAN_NAN };

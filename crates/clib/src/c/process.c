@@ -31,6 +31,8 @@ int __cxa_atexit(void (*function)(void *), void *argument, void *object) {
     return add_handler(handler);
 }
 
+static int destructors_run;
+
 void exit(int status) {
     while (handler_count) {
         struct handler last = handlers[--handler_count];
@@ -38,6 +40,11 @@ void exit(int status) {
             last.plain();
         else
             last.with_status(status, last.argument);
+    }
+    void (*destructor)(void);
+    while ((destructor = __lydian_destructor(destructors_run))) {
+        destructors_run++;
+        destructor();
     }
     lydian_flush_all();
     __lydian_exit(status & 255);

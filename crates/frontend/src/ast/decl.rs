@@ -66,6 +66,10 @@ pub struct FunctionDecl {
     pub alias: Option<Box<str>>,
     /// The alignment in bytes that an attribute asks for.
     pub alignment: Option<u64>,
+    /// Its priority if it runs before `main`.
+    pub constructor: Option<u32>,
+    /// Its priority if it runs when the program ends.
+    pub destructor: Option<u32>,
     /// The names of its further attributes as clang calls them, such as `ConstAttr`; sorted.
     pub attributes: Vec<Box<str>>,
     /// The whole declaration; of the definition when there is one.

@@ -12,6 +12,9 @@ use lydian_base::Span;
 /// What the default argument of `aligned` asks for on the usual targets: the largest alignment.
 const LARGEST_ALIGNMENT: u64 = 16;
 
+/// The priority of constructors and destructors without one.
+const LAST_PRIORITY: u32 = 65535;
+
 impl Decoder<'_> {
     /// Decodes a declaration at file scope or in a block.
     pub(super) fn declaration(&mut self, node: &Node<'_>) {
@@ -137,6 +140,8 @@ impl Decoder<'_> {
             is_builtin: true,
             alias: None,
             alignment: None,
+            constructor: None,
+            destructor: None,
             attributes: Vec::new(),
             span: Span::NONE,
             name_span: Span::NONE,
@@ -154,6 +159,16 @@ impl Decoder<'_> {
         let decl = &mut self.unit.functions[id];
         decl.alignment = decl.alignment.max(alignment);
         for attribute in attributes {
+            match attribute.kind {
+                "ConstructorAttr" => {
+                    self.unit.functions[id].constructor = Some(self.priority(attribute));
+                }
+                "DestructorAttr" => {
+                    self.unit.functions[id].destructor = Some(self.priority(attribute));
+                }
+                _ => {}
+            }
+            let decl = &mut self.unit.functions[id];
             decl.no_return |= matches!(attribute.kind, "NoReturnAttr" | "C11NoReturnAttr");
             if let Some(target) = &attribute.aliasee {
                 decl.alias = Some((**target).into());
@@ -163,6 +178,13 @@ impl Decoder<'_> {
                 decl.attributes.insert(at, name);
             }
         }
+    }
+
+    /// The number in `constructor (101)`, which clang prints nowhere.
+    fn priority(&self, attribute: &Node<'_>) -> u32 {
+        let text = self.source.slice(self.span(attribute));
+        let digits = text.split(['(', ')']).nth(1).map(str::trim);
+        digits.and_then(|digits| digits.parse().ok()).unwrap_or(LAST_PRIORITY)
     }
 
     fn param(&mut self, node: &Node<'_>, function: FunctionId) -> VarId {

@@ -16,6 +16,8 @@ pub(super) enum ValueOp {
     Carry(bool),
     /// `__builtin_fpclassify`.
     ClassifyFloat,
+    /// `__builtin_isfpclass`.
+    IsFloatClass,
     /// `__builtin_is_aligned`.
     IsAligned,
     /// `__builtin_align_up` (true) and `__builtin_align_down`.
@@ -37,6 +39,7 @@ impl ValueOp {
         };
         Some(match rest {
             "fpclassify" => Self::ClassifyFloat,
+            "isfpclass" => Self::IsFloatClass,
             "is_aligned" => Self::IsAligned,
             "align_up" => Self::Align(true),
             "align_down" => Self::Align(false),
@@ -72,6 +75,14 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             (ValueOp::ClassifyFloat, [classes @ .., x]) if classes.len() == 5 => {
                 self.classify_float(e, classes, *x)
+            }
+            (ValueOp::IsFloatClass, [x, classes]) => {
+                let classes = self.module.constant_integer(*classes);
+                let classes = classes.ok_or_else(|| Unsupported::new("this builtin", span))?;
+                let x = self.rvalue(*x)?;
+                let truth = self.float_class(x, classes as u32)?;
+                let result = self.scalar(self.unit.exprs[e].ty.ty, span)?;
+                Ok(self.test_value(truth, result))
             }
             (ValueOp::IsAligned, [value, align]) => {
                 let (word, number, mask) = self.alignment_parts(*value, *align)?;

@@ -115,6 +115,58 @@ impl FunctionLowering<'_, '_> {
         })
     }
 
+    /// Whether a float is of one of the classes whose bits are set, as LLVM numbers them: signalling
+    /// and quiet NaN, then infinities, normal and subnormal numbers and zeros, from the least up.
+    pub(super) fn float_class(&mut self, x: ExprId, classes: u32) -> Lowering<ExprId> {
+        let mut found = self.expr(Expr::Const(Type::Int(1), 0));
+        match classes & 3 {
+            0 => {}
+            3 => found = self.float_test(FloatTest::IsNan, x, x)?,
+            quiet => {
+                let test = self.nan_of_kind(x, quiet == 2)?;
+                found = self.expr(Expr::Binary(BinOp::Or, found, test));
+            }
+        }
+        let minus = self.float_test(FloatTest::SignBit, x, x)?;
+        let plus = self.unary(UnOp::Not, minus);
+        let kinds = [
+            (FloatTest::IsInf, 2, 9),
+            (FloatTest::IsNormal, 3, 8),
+            (FloatTest::IsSubnormal, 4, 7),
+            (FloatTest::IsZero, 5, 6),
+        ];
+        for (test, negative, positive) in kinds {
+            for (bit, sign) in [(negative, minus), (positive, plus)] {
+                if classes >> bit & 1 != 0 {
+                    let kind = self.float_test(test, x, x)?;
+                    let both = self.expr(Expr::Binary(BinOp::And, kind, sign));
+                    found = self.expr(Expr::Binary(BinOp::Or, found, both));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a float is a NaN whose highest bit of the fraction is set, or is not.
+    fn nan_of_kind(&mut self, x: ExprId, quiet: bool) -> Lowering<ExprId> {
+        let bit = match self.body.type_of(x) {
+            Type::F16 => 9,
+            Type::BF16 => 6,
+            Type::F32 => 22,
+            Type::F64 => 51,
+            _ => return Err(Unsupported::new("this builtin on this type", self.span)),
+        };
+        let word = Type::Int(self.body.type_of(x).bits() as u8);
+        let bits = self.cast(CastOp::Bits, word, x);
+        let mask = self.constant(word, 1 << bit);
+        let set = self.expr(Expr::Binary(BinOp::And, bits, mask));
+        let zero = self.zero(word);
+        let op = if quiet { CmpOp::Ne } else { CmpOp::Eq };
+        let kind = self.expr(Expr::Cmp(op, set, zero));
+        let nan = self.float_test(FloatTest::IsNan, x, x)?;
+        Ok(self.expr(Expr::Binary(BinOp::And, nan, kind)))
+    }
+
     fn is_finite(&mut self, x: ExprId) -> ExprId {
         let limits = [f64::INFINITY; 2];
         let (below, above) = self.compare_both_signs(CmpOp::FLt, CmpOp::FGt, x, limits);

@@ -5,7 +5,9 @@
 
 use lydian_base::{Diagnostic, SourceMap, Span};
 use lydian_ir as ir;
-use lydian_ir::{CTypeId, FuncId, Function, Global, GlobalId, GlobalInit, Linkage, Program};
+use lydian_ir::{
+    CTypeId, FuncId, Function, Global, GlobalId, GlobalInit, Linkage, Moment, Program, Startup,
+};
 use rustc_hash::FxHashMap;
 
 use super::function::lower_body;
@@ -86,10 +88,23 @@ impl<'a> Module<'a> {
         }
         for id in defined {
             self.body(id);
+            self.startup(id);
         }
         self.finish_initialisers();
         self.typedefs();
         Lowered { program: self.program, diagnostics: self.diagnostics }
+    }
+
+    /// Notes what runs beside `main`.
+    fn startup(&mut self, id: FunctionId) {
+        let (decl, function) = (&self.unit.functions[id], self.function(id));
+        let moments =
+            [(decl.constructor, Moment::BeforeMain), (decl.destructor, Moment::AtExit)];
+        for (priority, moment) in moments {
+            if let Some(priority) = priority {
+                self.program.startup.push(Startup { function, moment, priority });
+            }
+        }
     }
 
     fn body(&mut self, id: FunctionId) {

@@ -46,6 +46,22 @@ h=mix(h,__builtin_is_aligned((unsigned long)16,8));
     h=mix(h,__builtin_align_down((unsigned long)17,8));
  
   return h; }
+static sum_t classes_of(sum_t h, double d, float f, long double e)
+{
+  h=mix(h,__builtin_isfpclass(d,1)); h=mix(h,__builtin_isfpclass(d,2)); h=mix(h,__builtin_isfpclass(f,2));
+  h=mix(h,__builtin_isfpclass(d,0x264)); h=mix(h,__builtin_isfpclass(f,0x198)); h=mix(h,__builtin_isfpclass(e,0x20b));
+  h=mix(h,__builtin_isfpclass(f,0x060)); h=mix(h,__builtin_isfpclass(d,0x3ff)); h=mix(h,__builtin_isfpclass(d,0));
+  return mix(h,__builtin_isfpclass(e,0x1f0));
+}
+sum_t check_float_classes(void)
+{
+  static const double values[]={0.0,-0.0,1.0,-2.5,1e-310,-5e-324,1e308,-1e-40,1e-40};
+  sum_t h=2;
+  for (unsigned i=0;i<sizeof values/sizeof *values;i++)
+    h=classes_of(h,values[i],(float)values[i],(long double)values[i]*0x1p-16300L);
+  h=classes_of(h,__builtin_inf(),-__builtin_inff(),__builtin_infl());
+  return classes_of(h,__builtin_nan(""),__builtin_nanf(""),__builtin_nanl(""));
+}
 sum_t check_float(void)
 {
   sum_t h=1; volatile double d=-0.0,x=3.5,n=__builtin_nan(""),inf=__builtin_inf(); volatile float f=2.5f;

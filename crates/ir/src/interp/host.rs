@@ -15,6 +15,7 @@
 //! | `long __lydian_time(void)` | seconds since 1970 |
 //! | `long __lydian_clock(void)` | microseconds of processor time |
 //! | `char *__lydian_getenv(const char *)` | the value, or null |
+//! | `void (*__lydian_destructor(int n))(void)` | the `n`-th function to run at the exit, or null |
 //! | `void __lydian_exit(int)` | does not return |
 //!
 //! A failure is the negative of Linux's number for it. Widths of parameters may differ from these:
@@ -29,6 +30,8 @@ use super::End;
 use super::calls::{arguments, give};
 use super::code::CallSite;
 use super::machine::{Machine, Step, Stop, Window};
+use super::memory::Memory;
+use crate::program::Moment;
 
 /// Numbers of failures, as Linux has them.
 const NOT_FOUND: i64 = -2;
@@ -65,6 +68,7 @@ pub(super) enum HostCall {
     Time,
     Clock,
     Getenv,
+    Destructor,
     Exit,
 }
 
@@ -83,6 +87,7 @@ impl HostCall {
             "time" => Self::Time,
             "clock" => Self::Clock,
             "getenv" => Self::Getenv,
+            "destructor" => Self::Destructor,
             "exit" => Self::Exit,
             _ => return None,
         })
@@ -361,6 +366,11 @@ impl<'p, 'c> Machine<'p, 'c> {
                 let name = self.text(arg(0))?;
                 let found = self.host().environment.iter().find(|(key, _)| *key == name);
                 found.map_or(0, |(_, address)| *address as i64)
+            }
+            HostCall::Destructor => {
+                let functions = self.program.run_at(Moment::AtExit);
+                let function = functions.get(usize::try_from(descriptor).unwrap_or(usize::MAX));
+                function.map_or(0, |function| Memory::function_address(*function) as i64)
             }
         };
         give(site, regs, result as u64 as u128);

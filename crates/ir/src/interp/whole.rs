@@ -6,7 +6,7 @@ use super::host::{Files, Host, Output};
 use super::machine::{Codes, Machine};
 use super::start::{self, place_constant};
 use super::{BadTest, End, Location, Observer, Options, Silent};
-use crate::program::{FuncId, Program};
+use crate::program::{FuncId, Moment, Program};
 use crate::stmt::TrapKind;
 
 /// How a program is to be run.
@@ -64,7 +64,8 @@ pub struct ProgramOutcome {
 const FLUSH_STEPS: u64 = 10_000_000;
 
 /// Runs a program from `main` to its end. What it writes to descriptors 1 and 2 goes to `output` at
-/// once. Where the program defines `exit`, that is called with what `main` returns, as a C library
+/// once. Constructors run before `main`; what runs at the exit is for `exit` to call
+/// (`__lydian_destructor`). Where the program defines `exit`, that is called with what `main` returns, as a C library
 /// would do. Where it defines `lydian_flush_all`, that is called after a run that was ended for what
 /// it did or for its limits, so that nothing is lost of what it had written up to there; a program
 /// that ends itself by `abort` or a trap loses what it has not flushed, as it does on the machine.
@@ -107,10 +108,16 @@ pub fn run_program(
     host.terminal = run.terminal;
     let mut machine = Machine::new(program, run.options, memory, &codes);
     machine.host = Some(Box::new(host));
-    let end = match machine.first_call(main, &images[..wanted]) {
-        Ok(()) => machine.execute(observer),
-        Err(stop) => stop.end(),
-    };
+    let mut end = End::Returned;
+    for function in program.run_at(Moment::BeforeMain).into_iter().chain([main]) {
+        if end == End::Returned {
+            let wanted = program.functions[function].body.as_ref().map_or(0, |b| b.params.len());
+            end = match machine.first_call(function, &images[..wanted.min(images.len())]) {
+                Ok(()) => machine.execute(observer),
+                Err(stop) => stop.end(),
+            };
+        }
+    }
     let end = leave(program, &mut machine, end, observer);
     let trace = machine.trace();
     let (location, steps) = machine.place_and_steps(end);

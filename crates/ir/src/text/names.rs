@@ -2,8 +2,12 @@
 
 use crate::ctype::IntKind;
 use crate::decision::Purity;
+use crate::program::Moment;
 use crate::source::MarkStyle;
 use crate::stmt::TrapKind;
+
+pub(super) const MOMENTS: [(Moment, &str); 2] =
+    [(Moment::BeforeMain, "before"), (Moment::AtExit, "after")];
 
 pub(super) const PURITIES: [(Purity, &str); 3] =
     [(Purity::Pure, "pure"), (Purity::MayTrap, "may-trap"), (Purity::Effects, "effects")];

@@ -5,13 +5,13 @@ use std::str::FromStr;
 use lydian_base::{Arena, EntityId, Span};
 
 use super::lex::{Placed, Token, tokens};
-use super::names::INT_KINDS;
+use super::names::{INT_KINDS, MOMENTS};
 use super::read_body;
 use crate::ctype::{CType, Field, Record, Target};
 use crate::expr::Type;
 use crate::function::Function;
 use crate::program::{
-    Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget,
+    Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget, Startup,
 };
 
 /// Why a text is no program, and where.
@@ -70,6 +70,13 @@ pub fn parse(text: &str) -> Result<Program> {
                 reader.next_of(&program.functions, "f")?;
                 let function = reader.function()?;
                 program.functions.push(function);
+            }
+            "startup" => {
+                reader.at += 1;
+                let function = reader.id("f")?;
+                let moment = reader.one_of("a moment", &MOMENTS)?;
+                let priority = reader.number()?;
+                program.startup.push(Startup { function, moment, priority });
             }
             _ if word.starts_with("rec") => {
                 reader.next_of(&program.types.records, "rec")?;

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use lydian_base::{Span, arena::EntityId};
 
 use super::body::BodyPrinter;
+use super::names::{MOMENTS, word};
 use crate::arith;
 use crate::ctype::{CType, CTypes, Field, Target};
 use crate::expr::{ExprArena, ExprId, Type};
 use crate::function::{Body, Function};
-use crate::program::{Global, GlobalInit, Linkage, Program, RelocationTarget};
+use crate::program::{Global, GlobalInit, Linkage, Program, RelocationTarget, Startup};
 
 /// The whole program as text that [`super::parse`] reads back to an equal program.
 pub fn print(program: &Program) -> String {
@@ -27,6 +28,10 @@ pub fn print(program: &Program) -> String {
         if let Some(body) = &function.body {
             out.push_str(&print_body(body));
         }
+    }
+    for Startup { function, moment, priority } in &program.startup {
+        let moment = word(&MOMENTS, moment);
+        line(&mut out, format_args!("startup {function} {moment} {priority}"));
     }
     out
 }

@@ -406,6 +406,11 @@ impl Soup {
             span: soup.span(),
         });
         program.functions = functions.into_iter().collect();
+        program.startup = self.many(|soup| Startup {
+            function: soup.id(),
+            moment: soup.pick(&super::names::MOMENTS).0,
+            priority: soup.number() as u32,
+        });
         program
     }
 }

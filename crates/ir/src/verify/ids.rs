@@ -53,6 +53,9 @@ pub(super) fn of_program(program: &Program, found: &mut Found) -> bool {
         record.fields.iter().for_each(|field| check.ty(field.ty, id));
     }
     program.typedefs.iter().for_each(|(name, ty)| check.ty(*ty, name));
+    program.startup.iter().for_each(|entry| {
+        check.in_arena(entry.function, &program.functions, "what runs beside `main`");
+    });
     for (id, global) in program.globals.iter() {
         check.ty(global.ty, id);
         if let GlobalInit::Data { relocations, .. } = &global.init {
