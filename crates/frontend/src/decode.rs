@@ -12,6 +12,7 @@ mod assembly;
 mod bounds;
 mod decl;
 mod expr;
+mod intrinsics;
 mod literal;
 pub(crate) mod node;
 mod offsetof;
@@ -105,6 +106,8 @@ struct Decoder<'s> {
     bound_names: FxHashMap<Box<str>, BoundOwner>,
     /// The common operands of `?:`, by the id of clang's node.
     opaque: FxHashMap<Id, ExprId>,
+    /// The functions of system headers whose bodies are kept.
+    intrinsics: FxHashSet<Box<str>>,
 }
 
 impl<'s> Decoder<'s> {
@@ -128,6 +131,7 @@ impl<'s> Decoder<'s> {
             bounds: Bounds::default(),
             bound_names: FxHashMap::default(),
             opaque: FxHashMap::default(),
+            intrinsics: intrinsics::needed(source),
         }
     }
 }

@@ -39,6 +39,7 @@ mod place;
 mod roots;
 mod rvalue;
 mod simplify;
+mod sse;
 mod static_init;
 mod stmt;
 mod types;

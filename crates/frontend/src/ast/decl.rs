@@ -50,7 +50,7 @@ pub struct FunctionDecl {
     /// Its parameters in order: of the definition when there is one, else of the first declaration.
     pub params: Vec<VarId>,
     /// Its body. `None` for functions that are only declared and for functions whose body lies in
-    /// a system header (`body_skipped` tells them apart).
+    /// a system header (`body_skipped` tells them apart), but for the intrinsics that are needed.
     pub body: Option<StmtId>,
     /// Whether there is a definition whose body was not kept, because it is in a system header.
     pub body_skipped: bool,

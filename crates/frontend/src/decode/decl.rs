@@ -98,7 +98,7 @@ impl Decoder<'_> {
         } else {
             decl.is_builtin &= node.implicit;
         }
-        if body.is_some() && in_system_header {
+        if body.is_some() && in_system_header && !self.intrinsics.contains(name) {
             self.unit.functions[id].body_skipped = true;
             return id;
         }

@@ -378,7 +378,8 @@ impl Builtin {
             "flt_rounds" => Self::Constant(1),
             "classify_type" | "nans" | "nansf" => Self::Known,
             "assume" => Self::Nothing,
-            "prefetch" => Self::ArgumentsOnly,
+            "prefetch" | "ia32_pause" | "ia32_lfence" | "ia32_mfence" | "ia32_sfence"
+            | "ia32_emms" => Self::ArgumentsOnly,
             "unreachable" => Self::Trap(TrapKind::Unreachable),
             "trap" | "debugtrap" | "verbose_trap" => Self::Trap(TrapKind::Trap),
             "isnan" => Self::Float(FloatTest::IsNan),

@@ -4,6 +4,7 @@ use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, IntKind, Stmt, Type, UnOp};
 
 use super::builder::FunctionLowering;
 use super::float_tests::FloatTest;
+use super::sse::{SseValue, sse_value};
 use super::types::{Scalar, layout_of};
 use super::{Lowering, Unsupported};
 use crate::ast::{self, BinaryOp, CastKind, DeclRef, ExprKind, UnaryOp};
@@ -28,6 +29,8 @@ pub(super) enum ValueOp {
     ReturnAddress,
     /// `__builtin_object_size`.
     ObjectSize,
+    /// One of SSE4's.
+    Sse(SseValue),
 }
 
 impl ValueOp {
@@ -48,7 +51,7 @@ impl ValueOp {
             "object_size" | "dynamic_object_size" => Self::ObjectSize,
             _ if carry(rest, "addc").is_some() => Self::Carry(false),
             _ if carry(rest, "subc").is_some() => Self::Carry(true),
-            _ => return None,
+            _ => return sse_value(rest).map(Self::Sse),
         })
     }
 }
@@ -70,6 +73,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     ) -> Lowering<ExprId> {
         let span = self.unit.exprs[e].span;
         match (op, args) {
+            (ValueOp::Sse(builtin), _) => self.sse_number(e, builtin, args),
             (ValueOp::Carry(subtract), [a, b, carry, out]) => {
                 self.carry(e, subtract, [*a, *b, *carry], *out)
             }

@@ -98,8 +98,7 @@ impl<'a> Module<'a> {
     /// Notes what runs beside `main`.
     fn startup(&mut self, id: FunctionId) {
         let (decl, function) = (&self.unit.functions[id], self.function(id));
-        let moments =
-            [(decl.constructor, Moment::BeforeMain), (decl.destructor, Moment::AtExit)];
+        let moments = [(decl.constructor, Moment::BeforeMain), (decl.destructor, Moment::AtExit)];
         for (priority, moment) in moments {
             if let Some(priority) = priority {
                 self.program.startup.push(Startup { function, moment, priority });
@@ -241,7 +240,7 @@ impl<'a> Module<'a> {
                     param_names: params.collect(),
                     noreturn: decl.no_return,
                     weak: is_weak(decl),
-                    library: false,
+                    library: decl.in_system_header && decl.body.is_some(),
                     body: None,
                     span: decl.span,
                 };

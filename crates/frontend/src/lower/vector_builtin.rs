@@ -6,6 +6,7 @@ use lydian_base::Span;
 use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Stmt, Type};
 
 use super::builder::FunctionLowering;
+use super::sse::{SseBuiltin, sse_builtin};
 use super::types::Scalar;
 use super::vector::VectorType;
 use super::{Lowering, Unsupported};
@@ -35,6 +36,8 @@ pub(super) enum VectorBuiltin {
     },
     /// Zeros, where anything may stand.
     Undefined,
+    /// One of SSSE3's or SSE4's.
+    Sse(SseBuiltin),
 }
 
 /// The builtin of a name whose result is a vector.
@@ -53,7 +56,7 @@ pub(super) fn vector_builtin(name: &str) -> Option<VectorBuiltin> {
         "elementwise_min" => Extreme { least: true },
         "elementwise_max" => Extreme { least: false },
         "ia32_undef128" => Undefined,
-        _ => return None,
+        _ => return sse_builtin(rest).map(VectorBuiltin::Sse),
     })
 }
 
@@ -83,6 +86,7 @@ impl FunctionLowering<'_, '_> {
         let span = self.unit.exprs[e].span;
         let ty = self.vector_of(e)?;
         match (builtin, args) {
+            (VectorBuiltin::Sse(builtin), _) => self.sse_into(dst, e, builtin, args),
             (VectorBuiltin::Undefined, []) => {
                 self.emit(Stmt::Zero { dst, size: ty.size * ty.length });
                 Ok(())

@@ -6,7 +6,7 @@ use crate::decision::{BoolTree, Condition, Decision, DecisionKind};
 use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 use crate::function::{Body, Function, Local, LocalKind, Storage};
 use crate::program::{
-    Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget,
+    Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget, Startup,
 };
 use crate::source::*;
 use crate::stmt::*;
