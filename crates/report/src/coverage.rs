@@ -1,7 +1,11 @@
 //! What runs of a program covered, as reports show it.
 //!
 //! This is plain text and numbers: who measured has judged already. Every form of report (pages,
-//! tracefiles, JSON) is made from it and from the sources as they are now.
+//! tracefiles, JSON) is made from it and from the sources as they are now. Its serialised form is
+//! documented in `docs/coverage-json.md`: [`form`] has what differs from the types.
+
+mod form;
+mod merge;
 
 use std::path::PathBuf;
 
@@ -32,20 +36,44 @@ pub struct PlainFile {
 }
 
 /// What runs covered of one file. Functions that several units hold are merged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileCoverage {
     /// The file: absolute, or as the compiler was given it where it cannot be found.
     pub path: PathBuf,
+    /// The BLAKE3 hash, in hexadecimal, of the bytes that were compiled, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// Whether the file is no longer what was compiled.
+    #[serde(default)]
     pub changed: bool,
     /// Functions by the place where they begin.
     pub functions: Vec<FunctionCoverage>,
+    /// Which lines comments take out of the count ([`crate::exclusion`]).
+    #[serde(default, skip_serializing_if = "Exclusions::is_empty")]
+    pub exclusions: Exclusions,
+}
+
+/// Ranges of lines, both ends included, in order and apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LineRanges(pub Vec<(u32, u32)>);
+
+/// The lines that comments take out of the count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exclusions {
+    /// With everything that begins on them.
+    #[serde(default)]
+    pub lines: LineRanges,
+    /// With the branches and decisions that begin on them.
+    #[serde(default)]
+    pub branches: LineRanges,
 }
 
 /// A place in a file: line and column, from 1.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[serde(from = "(u32, u32)", into = "(u32, u32)")]
 pub struct Position {
     /// The line.
     pub line: u32,
@@ -98,6 +126,7 @@ pub struct DecisionCoverage {
     /// Its conditions, from left to right.
     pub conditions: Vec<ConditionCoverage>,
     /// Its tree, with conditions by position.
+    #[serde(with = "form::tree")]
     pub tree: lydian_ir::BoolTree,
     /// Each distinct evaluation. Empty with `outcomes` set where vectors were not recorded.
     pub rows: Vec<DecisionRow>,
@@ -120,6 +149,7 @@ pub struct ConditionCoverage {
 
 /// One evaluation of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct DecisionRow {
     /// The value of each condition; `None` where it is unknown.
     pub values: Vec<Option<bool>>,
@@ -193,4 +223,60 @@ pub struct DefUseCoverage {
     pub branch: Option<bool>,
     /// Whether a run passes both with no other definition between.
     pub covered: bool,
+}
+
+impl LineRanges {
+    /// Whether a line is in one of the ranges.
+    pub fn contains(&self, line: u32) -> bool {
+        let after = self.0.partition_point(|(first, _)| *first <= line);
+        after > 0 && line <= self.0[after - 1].1
+    }
+
+    /// The ranges that cover a set of lines, which come in order.
+    pub fn of(lines: impl IntoIterator<Item = u32>) -> Self {
+        let mut ranges: Vec<(u32, u32)> = Vec::new();
+        for line in lines {
+            match ranges.last_mut() {
+                Some((_, last)) if line <= last.saturating_add(1) => *last = line.max(*last),
+                _ => ranges.push((line, line)),
+            }
+        }
+        Self(ranges)
+    }
+}
+
+impl Exclusions {
+    /// Whether no line is excluded.
+    pub fn is_empty(&self) -> bool {
+        self.lines.0.is_empty() && self.branches.0.is_empty()
+    }
+
+    /// Whether a line is out of the count with everything on it.
+    pub fn line(&self, line: u32) -> bool {
+        self.lines.contains(line)
+    }
+
+    /// Whether the branches of a line are out of the count.
+    pub fn branch(&self, line: u32) -> bool {
+        self.lines.contains(line) || self.branches.contains(line)
+    }
+}
+
+impl FunctionCoverage {
+    /// Whether it was entered, as far as anything of it tells.
+    pub fn ran(&self) -> bool {
+        self.entered.unwrap_or_else(|| {
+            self.lines.iter().any(|line| line.covered)
+                || self.decisions.iter().any(DecisionCoverage::evaluated)
+                || self.switches.iter().any(|switch| switch.ways.iter().any(|way| way.covered))
+                || self.objectives.iter().any(|o| o.status == ObjectiveStatus::Covered)
+        })
+    }
+}
+
+impl DecisionCoverage {
+    /// Whether it was evaluated to its end at least once.
+    pub fn evaluated(&self) -> bool {
+        self.outcomes[0] || self.outcomes[1] || !self.rows.is_empty()
+    }
 }

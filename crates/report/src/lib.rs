@@ -1,12 +1,26 @@
 //! What users keep: suites of tests and reports.
 
+pub mod branches;
+pub mod cobertura;
 pub mod coverage;
+pub mod coverage_json;
+pub mod exclusion;
+pub mod gcov_json;
+pub mod independence;
+pub mod lcov;
+pub mod report;
+pub mod sarif;
+pub mod sources;
 pub mod suite;
 pub mod suite_c;
 pub mod suite_json;
 pub mod summary;
+pub mod totals;
 
+mod comments;
 mod value;
 
+pub use report::Report;
 pub use suite::{Observed, ObservedImage, Outcome, SuiteTest};
 pub use summary::{CriterionSummary, FunctionSummary, Summary};
+pub use totals::Totals;

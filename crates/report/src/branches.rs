@@ -1,0 +1,156 @@
+//! Lines and branches as line-oriented formats have them (lcov, Cobertura, gcov).
+//!
+//! A branch is a way that one condition went, where evaluations were recorded, and a way of the
+//! whole decision, where they were not; each way of a switch is one, too. Counts are not kept, so a
+//! number of times is 1 or 0. What comments exclude is left out.
+
+use std::collections::BTreeMap;
+
+use crate::coverage::{DecisionCoverage, FileCoverage, FunctionCoverage, Position, SwitchCoverage};
+use crate::independence::{Analysis, analyse};
+
+/// What is known of the lines of a file, by number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LineTable {
+    /// The lines with code or branches.
+    pub lines: BTreeMap<u32, Line>,
+}
+
+/// What is known of a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// Whether control passed it.
+    pub covered: bool,
+    /// Its branches, by where they begin.
+    pub branches: Vec<BranchGroup>,
+    /// The conditions of its decisions whose evaluations were recorded.
+    pub decisions: Vec<IndependenceGroup>,
+}
+
+/// The ways of one condition, decision or switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchGroup {
+    /// Where it begins.
+    pub start: Position,
+    /// What decides.
+    pub kind: BranchKind,
+    /// Whether control came here at all.
+    pub reached: bool,
+    /// For each way whether it was taken; true before false.
+    pub ways: Vec<bool>,
+}
+
+/// What decides at a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BranchKind {
+    /// A condition, or a decision.
+    Jump,
+    /// A switch.
+    Switch,
+}
+
+/// Whether each condition of a decision was seen to decide the outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndependenceGroup {
+    /// Where the decision begins.
+    pub start: Position,
+    /// For each condition its text, and whether it decided by being false, and true.
+    pub conditions: Vec<(String, [bool; 2])>,
+}
+
+impl LineTable {
+    /// The lines of a file without what is excluded.
+    pub fn of(file: &FileCoverage) -> Self {
+        let mut table = Self::default();
+        for function in &file.functions {
+            table.add(file, function);
+        }
+        for line in table.lines.values_mut() {
+            line.branches.sort_by_key(|group| group.start);
+            line.decisions.sort_by_key(|group| group.start);
+            line.covered |= line.branches.iter().any(|group| group.reached);
+        }
+        table
+    }
+
+    fn add(&mut self, file: &FileCoverage, function: &FunctionCoverage) {
+        let measured = function.lines.iter().filter(|line| !file.exclusions.line(line.line));
+        for line in measured {
+            self.lines.entry(line.line).or_default().covered |= line.covered;
+        }
+        for decision in &function.decisions {
+            self.add_decision(file, decision);
+        }
+        for switch in &function.switches {
+            if !file.exclusions.branch(switch.start.line) {
+                let line = self.lines.entry(switch.start.line).or_default();
+                line.branches.push(switch_group(switch));
+            }
+        }
+    }
+
+    fn add_decision(&mut self, file: &FileCoverage, decision: &DecisionCoverage) {
+        for group in jump_groups(decision) {
+            if !file.exclusions.branch(group.start.line) {
+                self.lines.entry(group.start.line).or_default().branches.push(group);
+            }
+        }
+        if decision.recorded && !file.exclusions.branch(decision.start.line) {
+            let analysis = analyse(decision);
+            let effects = analysis.iter().map(Analysis::decided);
+            let texts = decision.conditions.iter().map(|condition| condition.text.clone());
+            let group = IndependenceGroup {
+                start: decision.start,
+                conditions: texts.zip(effects).collect(),
+            };
+            self.lines.entry(decision.start.line).or_default().decisions.push(group);
+        }
+    }
+
+    /// How many lines there are, and how many were passed.
+    pub fn count(&self) -> (usize, usize) {
+        (self.lines.len(), self.lines.values().filter(|line| line.covered).count())
+    }
+
+    /// How many branches there are, and how many were taken.
+    pub fn count_branches(&self) -> (usize, usize) {
+        let ways =
+            || self.lines.values().flat_map(|line| &line.branches).flat_map(|group| &group.ways);
+        (ways().count(), ways().filter(|taken| **taken).count())
+    }
+}
+
+fn jump_groups(decision: &DecisionCoverage) -> Vec<BranchGroup> {
+    if !decision.recorded {
+        let [no, yes] = decision.outcomes;
+        return vec![BranchGroup {
+            start: decision.start,
+            kind: BranchKind::Jump,
+            reached: no || yes,
+            ways: vec![yes, no],
+        }];
+    }
+    let group = |(index, condition): (usize, &crate::coverage::ConditionCoverage)| {
+        let seen = |value: bool| {
+            decision.rows.iter().any(|row| row.reached[index] && row.values[index] == Some(value))
+        };
+        let (yes, no) = (seen(true), seen(false));
+        BranchGroup {
+            start: condition.start,
+            kind: BranchKind::Jump,
+            reached: yes || no,
+            ways: vec![yes, no],
+        }
+    };
+    decision.conditions.iter().enumerate().map(group).collect()
+}
+
+fn switch_group(switch: &SwitchCoverage) -> BranchGroup {
+    let ways: Vec<bool> = switch.ways.iter().map(|way| way.covered).collect();
+    BranchGroup {
+        start: switch.start,
+        kind: BranchKind::Switch,
+        reached: ways.contains(&true),
+        ways,
+    }
+}

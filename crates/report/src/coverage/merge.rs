@@ -1,0 +1,177 @@
+//! Coverage of several machines or builds as one.
+//!
+//! What one of them covers is covered. Objectives that need two runs (a pair of rows of a decision)
+//! are covered only where one part saw both: parts have judged already. To judge over all runs,
+//! data directories are merged, not reports.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::{
+    Coverage, DecisionCoverage, DefUseCoverage, FileCoverage, FunctionCoverage, LineRanges,
+    ObjectiveCoverage, ObjectiveStatus, SwitchCoverage,
+};
+
+impl Coverage {
+    /// Adds what another part covers. Files with another text under the same path are left out,
+    /// with a warning.
+    pub fn merge(&mut self, other: Self) {
+        for criterion in other.criteria {
+            if !self.criteria.contains(&criterion) {
+                self.criteria.push(criterion);
+            }
+        }
+        let mut files: BTreeMap<_, FileCoverage> =
+            std::mem::take(&mut self.files).into_iter().map(|f| (f.path.clone(), f)).collect();
+        for file in other.files {
+            match files.entry(file.path.clone()) {
+                Entry::Vacant(place) => {
+                    place.insert(file);
+                }
+                Entry::Occupied(mut place) => {
+                    if let Some(warning) = place.get_mut().merge(file) {
+                        self.warnings.push(warning);
+                    }
+                }
+            }
+        }
+        self.files = files.into_values().collect();
+        append_new(&mut self.warnings, other.warnings);
+        self.plain.extend(other.plain);
+        self.plain.sort();
+        self.plain.dedup();
+    }
+}
+
+impl FileCoverage {
+    /// Adds what another part covers of the same text; else a warning.
+    fn merge(&mut self, other: Self) -> Option<String> {
+        if let (Some(ours), Some(theirs)) = (&self.digest, &other.digest)
+            && ours != theirs
+        {
+            let path = self.path.display();
+            return Some(format!(
+                "the reports that were merged have different texts of {path}; only the first counts"
+            ));
+        }
+        self.digest = self.digest.take().or(other.digest);
+        self.changed |= other.changed;
+        let mut functions: BTreeMap<_, FunctionCoverage> = std::mem::take(&mut self.functions)
+            .into_iter()
+            .map(|f| ((f.start, f.name.clone()), f))
+            .collect();
+        for function in other.functions {
+            match functions.entry((function.start, function.name.clone())) {
+                Entry::Vacant(place) => {
+                    place.insert(function);
+                }
+                Entry::Occupied(mut place) => place.get_mut().merge(function),
+            }
+        }
+        self.functions = functions.into_values().collect();
+        self.exclusions.lines.merge(other.exclusions.lines);
+        self.exclusions.branches.merge(other.exclusions.branches);
+        None
+    }
+}
+
+impl LineRanges {
+    /// Adds other ranges.
+    pub fn merge(&mut self, other: Self) {
+        let mut both: Vec<(u32, u32)> = std::mem::take(&mut self.0);
+        both.extend(other.0);
+        both.sort_unstable();
+        for (first, last) in both {
+            match self.0.last_mut() {
+                Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
+                _ => self.0.push((first, last)),
+            }
+        }
+    }
+}
+
+impl FunctionCoverage {
+    fn merge(&mut self, other: Self) {
+        self.entered = match (self.entered, other.entered) {
+            (Some(a), Some(b)) => Some(a || b),
+            (a, b) => a.or(b),
+        };
+        self.end_line = self.end_line.max(other.end_line);
+        let key = |line: &super::LineCoverage| line.line;
+        join(&mut self.lines, other.lines, key, |ours, theirs| ours.covered |= theirs.covered);
+        let key = |d: &DecisionCoverage| (d.start, d.text.clone());
+        join(&mut self.decisions, other.decisions, key, DecisionCoverage::merge);
+        join(&mut self.switches, other.switches, |s| s.start, SwitchCoverage::merge);
+        let key = |d: &DefUseCoverage| (d.variable.clone(), d.definition, d.usage, d.branch);
+        join(&mut self.def_uses, other.def_uses, key, |ours, theirs| {
+            ours.covered |= theirs.covered
+        });
+        let key = |o: &ObjectiveCoverage| (o.criterion, o.start, o.name.clone(), o.text.clone());
+        join(&mut self.objectives, other.objectives, key, |ours, theirs| {
+            let status = std::mem::replace(&mut ours.status, ObjectiveStatus::Missing);
+            ours.status = status.or(theirs.status);
+        });
+    }
+}
+
+impl DecisionCoverage {
+    fn merge(&mut self, other: Self) {
+        self.outcomes = [0, 1].map(|way| self.outcomes[way] || other.outcomes[way]);
+        self.recorded |= other.recorded;
+        if self.tree == other.tree {
+            self.rows.extend(other.rows);
+            self.rows.sort();
+            self.rows.dedup();
+        }
+    }
+}
+
+impl SwitchCoverage {
+    fn merge(&mut self, other: Self) {
+        let key = |way: &super::SwitchWay| (way.start, way.name.clone());
+        join(&mut self.ways, other.ways, key, |ours, theirs| ours.covered |= theirs.covered);
+    }
+}
+
+impl ObjectiveStatus {
+    /// What is known from two parts together.
+    fn or(self, other: Self) -> Self {
+        let rank = |status: &Self| match status {
+            Self::Excluded(Some(_)) => 5,
+            Self::Excluded(None) => 4,
+            Self::Duplicate => 3,
+            Self::Covered => 2,
+            Self::Missing => 1,
+            Self::Unmeasured(_) => 0,
+        };
+        if rank(&other) > rank(&self) { other } else { self }
+    }
+}
+
+/// Joins two lists of things with distinct keys: the order of the first, then what only the second
+/// has. Of things with equal keys in one list, the n-th of both are the same.
+fn join<T, K: Ord>(
+    ours: &mut Vec<T>,
+    theirs: Vec<T>,
+    key: impl Fn(&T) -> K,
+    mut add: impl FnMut(&mut T, T),
+) {
+    let mut places: BTreeMap<K, std::collections::VecDeque<usize>> = BTreeMap::new();
+    for (index, item) in ours.iter().enumerate() {
+        places.entry(key(item)).or_default().push_back(index);
+    }
+    for item in theirs {
+        match places.get_mut(&key(&item)).and_then(|indices| indices.pop_front()) {
+            Some(index) => add(&mut ours[index], item),
+            None => ours.push(item),
+        }
+    }
+}
+
+fn append_new(ours: &mut Vec<String>, theirs: Vec<String>) {
+    for text in theirs {
+        if !ours.contains(&text) {
+            ours.push(text);
+        }
+    }
+}
