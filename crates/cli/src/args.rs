@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Print the intermediate representation of a file
     Ir(IrArgs),
+    /// Show what runs of instrumented programs covered, in every form
+    Report(ReportArgs),
     /// Run a program's main in the interpreter, which names undefined behaviour and its place
     Run(RunArgs),
 }
@@ -217,6 +219,77 @@ impl RunArgs {
 pub(crate) struct IrArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "lydian report --from-json coverage.json --html coverage/ --fail-under dc=90"
+)]
+pub(crate) struct ReportArgs {
+    /// Read coverage that `--json` wrote; several, of several machines say, count together
+    #[arg(long, required = true, value_name = "FILE")]
+    pub(crate) from_json: Vec<PathBuf>,
+    /// The folder that paths are shown relative to [default: the present one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Print a row for each of these
+    #[arg(long, value_enum, default_value_t = ByArg::File)]
+    pub(crate) by: ByArg,
+    /// Write everything as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write a tracefile of lcov
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lcov: Option<PathBuf>,
+    /// Write Cobertura's XML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cobertura: Option<PathBuf>,
+    /// Write the objectives that are missing as SARIF
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
+    /// Write gcov's JSON, which `gcovr --add-tracefile` reads too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) gcov_json: Option<PathBuf>,
+    /// The version of its tracefiles that gcovr is told
+    #[arg(long, value_name = "VERSION", default_value = lydian_report::gcov_json::GCOVR_VERSION)]
+    pub(crate) gcovr_version: String,
+    /// Exit with code 1 if a criterion is covered to less than so many percent; may be given again
+    #[arg(long, value_name = "CRITERION=PERCENT")]
+    pub(crate) fail_under: Vec<FailUnder>,
+}
+
+/// What is asked of a criterion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct FailUnder {
+    /// The criterion.
+    pub(crate) criterion: Criterion,
+    /// From 0 to 100.
+    pub(crate) percent: f64,
+}
+
+impl std::str::FromStr for FailUnder {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, percent) = text.split_once('=').ok_or("it is written CRITERION=PERCENT")?;
+        let criterion = name.trim().parse().map_err(|error| format!("{error}"))?;
+        let number = percent.trim().trim_end_matches('%');
+        let percent: f64 = number.parse().map_err(|_| format!("{percent} is no number"))?;
+        match (0.0..=100.0).contains(&percent) {
+            true => Ok(Self { criterion, percent }),
+            false => Err("a percentage is from 0 to 100".into()),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ByArg {
+    /// Everything together
+    Total,
+    /// Each file
+    File,
+    /// Each function
+    Function,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

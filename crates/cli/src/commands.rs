@@ -4,5 +4,6 @@ pub(crate) mod cover;
 pub(crate) mod gen_tests;
 pub(crate) mod init;
 pub(crate) mod objectives;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod show_ir;

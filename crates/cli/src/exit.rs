@@ -8,6 +8,8 @@ use lydian_base::Diagnostic;
 pub(crate) enum ExitCode {
     /// Everything asked for was done.
     Done = 0,
+    /// A criterion is covered to less than `--fail-under` asks.
+    Below = 1,
     /// The command line, the configuration or an objective of the user's is wrong.
     Usage = 2,
     /// The C cannot be read: no such file or function, or clang rejects it.

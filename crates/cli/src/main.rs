@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod config;
 mod counting;
+mod coverage_table;
 mod exit;
 mod interrupt;
 mod ledger;
@@ -22,7 +23,7 @@ mod units;
 use clap::Parser as _;
 
 use args::{Cli, Command};
-use commands::{cover, gen_tests, init, objectives as list, run, show_ir};
+use commands::{cover, gen_tests, init, objectives as list, report, run, show_ir};
 use exit::ExitCode;
 
 fn main() -> std::process::ExitCode {
@@ -33,6 +34,7 @@ fn main() -> std::process::ExitCode {
         Command::Objectives(args) => list::run(args).map(done),
         Command::Init(args) => init::run(args).map(done),
         Command::Ir(args) => show_ir::run(args).map(done),
+        Command::Report(args) => report::run(args).map(done),
         Command::Run(args) => run::run(args).map(|status| status.code()),
     };
     let code = result.unwrap_or_else(|failure| {

@@ -4,8 +4,8 @@
 //! are covered only where one part saw both: parts have judged already. To judge over all runs,
 //! data directories are merged, not reports.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Coverage, DecisionCoverage, DefUseCoverage, FileCoverage, FunctionCoverage, LineRanges,
@@ -119,9 +119,8 @@ impl DecisionCoverage {
         self.outcomes = [0, 1].map(|way| self.outcomes[way] || other.outcomes[way]);
         self.recorded |= other.recorded;
         if self.tree == other.tree {
-            self.rows.extend(other.rows);
-            self.rows.sort();
-            self.rows.dedup();
+            let seen: BTreeSet<_> = self.rows.iter().cloned().collect();
+            self.rows.extend(other.rows.into_iter().filter(|row| !seen.contains(row)));
         }
     }
 }

@@ -321,13 +321,15 @@ fn weigh() -> FunctionCoverage {
 }
 
 fn debug() -> FunctionCoverage {
-    let both = decision(
+    let mut both = decision(
         at("text && *text"),
         "text && *text == '<'",
         &["text && *", "*text == "],
         BoolTree::And(cond(0), cond(1)),
         &[],
     );
+    both.conditions[0].text = "text".into();
+    both.conditions[1].text = "*text == '<'".into();
     let lines = lines(&[], &["return text"]);
     let mut objectives = statements(&lines);
     objectives.extend(logic(0, &both));

@@ -1,0 +1,113 @@
+//! `lydian report`: what runs covered, in every form.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use lydian_base::Diagnostic;
+use lydian_objective::Criterion;
+use lydian_report::coverage::Coverage;
+use lydian_report::{Report, cobertura, coverage_json, gcov_json, lcov, sarif, totals};
+
+use crate::args::{FailUnder, ReportArgs};
+use crate::exit::{ExitCode, Failure};
+use crate::{coverage_table, output, render};
+
+pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    let coverage = read(args)?;
+    for FailUnder { criterion, .. } in &args.fail_under {
+        if !coverage.criteria.contains(criterion) {
+            return Err(not_measured(*criterion, &coverage));
+        }
+    }
+    let root = folder(args)?;
+    let (report, warnings) = Report::read(coverage, &root)
+        .map_err(|diagnostics| Failure { code: ExitCode::Usage, diagnostics })?;
+    render::diagnostics(&warnings);
+    for warning in &report.coverage.warnings {
+        render::diagnostics(&[Diagnostic::warning("coverage", warning)]);
+    }
+    write(args, &report)?;
+    output::text(&(coverage_table::render(&report, args.by) + "\n"))?;
+    judge(args, &report)
+}
+
+/// The coverage that is asked for.
+fn read(args: &ReportArgs) -> Result<Coverage, Failure> {
+    let mut all: Option<Coverage> = None;
+    for path in &args.from_json {
+        let part = read_json(path)?;
+        match &mut all {
+            None => all = Some(part),
+            Some(all) => all.merge(part),
+        }
+    }
+    all.ok_or_else(|| Failure::usage("report", "there is nothing to report on"))
+}
+
+fn read_json(path: &Path) -> Result<Coverage, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::environment("report", format!("cannot read {}: {error}", path.display()))
+    })?;
+    coverage_json::read(&text).map_err(|error| {
+        Failure::usage("report", format!("cannot use {}: {error}", path.display()))
+    })
+}
+
+/// The folder that paths are relative to: the one given, or the present one.
+fn folder(args: &ReportArgs) -> Result<std::path::PathBuf, Failure> {
+    let root = args.root.as_deref().unwrap_or(Path::new("."));
+    root.canonicalize().map_err(|error| {
+        Failure::environment("report", format!("cannot find {}: {error}", root.display()))
+    })
+}
+
+fn write(args: &ReportArgs, report: &Report) -> Result<(), Failure> {
+    let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    if let Some(path) = &args.json {
+        output::file(path, &coverage_json::render(report))?;
+    }
+    if let Some(path) = &args.lcov {
+        output::file(path, &lcov::render(report))?;
+    }
+    if let Some(path) = &args.cobertura {
+        output::file(path, &cobertura::render(report, seconds()))?;
+    }
+    if let Some(path) = &args.sarif {
+        output::file(path, &sarif::render(report))?;
+    }
+    if let Some(path) = &args.gcov_json {
+        output::file(path, &gcov_json::render(report, &args.gcovr_version))?;
+    }
+    Ok(())
+}
+
+/// Whether the criteria are covered as far as is asked.
+fn judge(args: &ReportArgs, report: &Report) -> Result<ExitCode, Failure> {
+    let totals = report.coverage.totals();
+    let below = args.fail_under.iter().filter_map(|asked| {
+        let row = totals.iter().find(|row| row.criterion == asked.criterion)?;
+        (!row.reaches(asked.percent)).then(|| below(row, asked.percent))
+    });
+    let diagnostics: Vec<Diagnostic> = below.collect();
+    match diagnostics.is_empty() {
+        true => Ok(ExitCode::Done),
+        false => Err(Failure { code: ExitCode::Below, diagnostics }),
+    }
+}
+
+fn below(row: &totals::Totals, percent: f64) -> Diagnostic {
+    let (covered, all) = (row.covered, row.denominator());
+    let criterion = row.criterion;
+    let message =
+        format!("{criterion} is covered to {} ({covered} of {all}), not {percent}%", row.percent());
+    Diagnostic::error("fail-under", message)
+}
+
+fn not_measured(criterion: Criterion, coverage: &Coverage) -> Failure {
+    let names: Vec<String> = coverage.criteria.iter().map(ToString::to_string).collect();
+    let measured = match names.is_empty() {
+        true => "nothing was".to_owned(),
+        false => format!("{} was", names.join(", ")),
+    };
+    Failure::usage("fail-under", format!("{criterion} was not measured; {measured}"))
+}
