@@ -185,7 +185,7 @@ fn condition(index: usize, group: &BranchGroup) -> [(&'static str, String); 3] {
 
 /// `50% (1/2)`, or without the fraction.
 fn shown_rate(found: usize, hit: usize, fraction: bool) -> String {
-    let percent = if found == 0 { 100 } else { hit * 100 / found };
+    let percent = (hit * 100).checked_div(found).unwrap_or(100);
     match fraction {
         true => format!("{percent}% ({hit}/{found})"),
         false => format!("{percent}%"),

@@ -3,7 +3,7 @@
 //! The project was "run" with `number("7x", 2)`, `number(NULL, 0)` and `weigh` of `(1, 1, 0)`,
 //! `(1, 0, 0)` and `(0, 5, 0)`. Places are found by the text that stands there.
 
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
 use std::path::{Path, PathBuf};
 
