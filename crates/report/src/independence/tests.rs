@@ -1,6 +1,8 @@
 use super::*;
 use crate::coverage::{ConditionCoverage, Position};
 
+type Join = fn(Box<BoolTree>, Box<BoolTree>) -> BoolTree;
+
 fn cond(index: usize) -> Box<BoolTree> {
     Box::new(BoolTree::Cond(ConditionId::from_index(index)))
 }
@@ -86,7 +88,7 @@ fn trees(range: std::ops::Range<usize>) -> Vec<BoolTree> {
         for left in trees(range.start..middle) {
             for right in trees(middle..range.end) {
                 let pair = || (Box::new(left.clone()), Box::new(right.clone()));
-                let joins: [fn(Box<BoolTree>, Box<BoolTree>) -> BoolTree; 6] = [
+                let joins: [Join; 6] = [
                     BoolTree::And,
                     BoolTree::Or,
                     BoolTree::BitAnd,
