@@ -19,26 +19,32 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 use lydian_base::{SourceMap, Span};
 use lydian_ir::source::{Capture, DecisionSite, MarkStyle, Point, RootId, RootKind};
+use lydian_ir::stmt::Edge;
 use lydian_ir::{
-    Body, ConditionId, DecisionId, DecisionKind, Expr, LocalId, MarkId, Program, Stmt,
+    Body, ConditionId, DecisionId, DecisionKind, FuncId, LocalId, MarkId, Program, Stmt, StmtId,
 };
-use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site};
+use lydian_objective::{FunctionObjectives, Hyper, LabelId, Pred, SequenceId, Site};
+use rustc_hash::FxHashSet;
 
 use crate::harness::static_local;
 use crate::plan::{CellMeaning, DecisionCells, Plan, UnmeasuredSequence, Unwatched, WideDecision};
 use decision::DecisionEdit;
-use hooks::{Hooks, captures};
-use tree::{Edit, Node, nest, splice};
+use hooks::Hooks;
+use render::{Renderer, tests_bits};
+use tree::{Edit, nest, splice};
 use vectors::{Recording, recording};
 
 mod dataflow;
 mod decision;
 mod hooks;
 mod labels;
+mod monitors;
 mod paths;
 mod rails;
+mod render;
 mod thread_locals;
 mod tree;
+mod units;
 mod vectors;
 
 pub(crate) use vectors::vector;
@@ -174,6 +180,11 @@ struct WatchedFunction {
     roots: IndexMap<RootId, String>,
     flow: dataflow::Flow,
     paths: paths::Paths,
+    units: IndexMap<Span, units::Unit>,
+    /// Variables and records of sequences at the start of the function's body.
+    monitors: String,
+    /// Steps of sequences on ways out of switches.
+    steps: IndexMap<Edge, String>,
 }
 
 /// Collects the edits of one watched function.
@@ -185,6 +196,8 @@ struct Watch<'a, 'p> {
     plan: &'p mut Plan,
     hooks: Hooks<'a>,
     sites: IndexMap<Site, Vec<LabelId>>,
+    /// The labels that are more than atoms of sequences.
+    alone: FxHashSet<LabelId>,
     /// The records of the user's labels.
     user_labels: IndexMap<MarkId, String>,
     function: WatchedFunction,
@@ -205,7 +218,8 @@ impl<'a, 'p> Watch<'a, 'p> {
         let hooks = Hooks::new(request, objectives, body);
         let function = WatchedFunction::default();
         let user_labels = IndexMap::new();
-        Self { request, objectives, body, number, plan, hooks, sites, user_labels, function }
+        let alone = labels_alone(objectives);
+        Self { request, objectives, body, number, plan, hooks, sites, alone, user_labels, function }
     }
 
     fn finish(self) -> WatchedFunction {
@@ -214,12 +228,13 @@ impl<'a, 'p> Watch<'a, 'p> {
 
     fn all_sites(&mut self, edits: &mut Vec<Edit<Action>>) {
         let sites = std::mem::take(&mut self.sites);
+        let mut units = units::Units::new(self.body, self.request.map.text());
         let flow = dataflow::flow(
             self.request.program,
             self.body,
             self.objectives,
-            self.request.map.text(),
             self.number,
+            &mut units,
             self.plan,
         );
         let paths =
@@ -249,16 +264,24 @@ impl<'a, 'p> Watch<'a, 'p> {
                 Site::Stmt(_) | Site::Block(_) | Site::Condition(..) => {}
             }
         }
-        labels::of_function(self.body, &mut self.user_labels, edits);
         // After the decisions, whose conditions may be roots.
         for (site, labels) in &sites {
             if let Site::Root(root) = *site {
                 self.root(root, labels, edits);
             }
         }
-        self.data_flow(flow, edits);
+        self.on_ways(&flow.conditions, edits);
         self.on_ways(&paths.conditions, edits);
+        self.function.flow = flow;
         self.function.paths = paths;
+        for (site, labels) in &sites {
+            if let Site::Stmt(stmt) = *site {
+                self.statement(stmt, labels, &mut units);
+            }
+        }
+        self.sequences(&mut units, &mut edges, edits);
+        self.at_statements(units, edits);
+        labels::of_function(self.body, &mut self.user_labels, edits);
         self.conditions(edits);
         for (block, ways) in edges {
             self.switch(block, &ways, edits);
@@ -276,7 +299,9 @@ impl<'a, 'p> Watch<'a, 'p> {
         for decision in &self.function.decisions {
             text.push_str(&decision.declarations());
         }
-        text + &self.function.flow.declarations + &self.function.paths.declarations
+        text + &self.function.flow.declarations
+            + &self.function.paths.declarations
+            + &self.function.monitors
     }
 
     /// Puts records on the ways of conditions.
@@ -286,20 +311,114 @@ impl<'a, 'p> Watch<'a, 'p> {
         edits: &mut Vec<Edit<Action>>,
     ) {
         for ((decision, condition), texts) in conditions {
-            let made = self.function.decisions.iter().position(|edit| edit.id == *decision);
-            let index = made.unwrap_or_else(|| {
-                self.decision(*decision, &[], edits);
-                self.function.decisions.len() - 1
-            });
+            let index = self.edit_of(*decision, edits);
             self.function.decisions[index].on_ways(*condition, texts);
         }
     }
 
-    /// Edits that record data flow.
-    fn data_flow(&mut self, flow: dataflow::Flow, edits: &mut Vec<Edit<Action>>) {
-        self.on_ways(&flow.conditions, edits);
+    /// Records labels at a statement that are atoms of their own, not of sequences alone.
+    fn statement(&mut self, stmt: StmtId, labels: &[LabelId], units: &mut units::Units<'_>) {
+        let alone: Vec<LabelId> =
+            labels.iter().filter(|label| self.alone.contains(label)).copied().collect();
+        if alone.is_empty() {
+            return;
+        }
+        match units.host_of_use(stmt) {
+            Ok(host) => {
+                let cell = self.plan.cell(self.number, alone.clone());
+                units.record(host, &format!("lydian_hit[{cell}] = 1, "), &[], &alone);
+            }
+            Err(reason) => self.unwatch(&alone, reason),
+        }
+    }
+
+    /// Records the sequences that are neither data flow nor paths.
+    fn sequences(
+        &mut self,
+        units: &mut units::Units<'_>,
+        edges: &mut IndexMap<lydian_ir::BlockId, Vec<(u32, LabelId)>>,
+        edits: &mut Vec<Edit<Action>>,
+    ) {
+        let monitors = monitors::monitors(self.objectives, self.number, self.plan);
+        self.function.monitors = monitors.declarations;
+        for (site, steps) in &monitors.steps {
+            for step in steps {
+                if let Err(reason) = self.step(*site, step, units, edges, edits) {
+                    lose_sequences(self.number, &[step.sequence], &reason, self.plan);
+                }
+            }
+        }
+    }
+
+    /// Puts the step of a sequence to a site.
+    fn step(
+        &mut self,
+        site: Site,
+        step: &monitors::Step<'_>,
+        units: &mut units::Units<'_>,
+        edges: &mut IndexMap<lydian_ir::BlockId, Vec<(u32, LabelId)>>,
+        edits: &mut Vec<Edit<Action>>,
+    ) -> Result<(), String> {
+        if let Site::Decision(decision) = site {
+            let sites = &self.body.source.decisions;
+            if !sites.iter().any(|site| site.decision == decision) {
+                return Err(NO_PLACE.to_owned());
+            }
+            let index = self.edit_of(decision, edits);
+            return self.function.decisions[index].step(step, &mut self.hooks);
+        }
+        let preds: Vec<&Pred> = step.atoms.iter().map(|(_, pred)| *pred).collect();
+        let text = |this: &Self, at: u32| {
+            let (declarations, truths) = this.hooks.truths(&preds, at)?;
+            Ok::<_, String>(format!("{{ {declarations}{}}} ", step.text(&truths)))
+        };
+        match site {
+            Site::Entry => {
+                let text = text(self, self.body.source.body.start + 1)?;
+                self.function.monitors.push_str(&text);
+            }
+            Site::Mark(mark) => {
+                let sites = &self.body.source.marks;
+                let site = sites.iter().find(|site| site.mark == mark).copied();
+                let site = site.ok_or(NO_PLACE)?;
+                let record = text(self, site.span.start)?;
+                if labels::is_user_label(self.body, mark) {
+                    self.user_labels.entry(mark).or_default().push_str(&record);
+                } else {
+                    let action = Action::Mark { style: site.style, record };
+                    edits.push(Edit { span: site.span, rank: rank::MARK, action });
+                }
+            }
+            Site::Stmt(stmt) => {
+                let host = units.host_of_use(stmt)?;
+                let text = text(self, self.body.source.stmts[stmt].start)?;
+                units.record(host, &format!("({{ {text}}}), "), &[step.sequence], &[]);
+            }
+            Site::Edge(edge) => {
+                let switches = &self.body.source.switches;
+                let site = switches.iter().find(|site| site.block == edge.from && !site.computed);
+                let text = text(self, site.ok_or(NO_PLACE)?.operand.start)?;
+                edges.entry(edge.from).or_default();
+                self.function.steps.entry(edge).or_default().push_str(&text);
+            }
+            _ => return Err(NO_PLACE.to_owned()),
+        }
+        Ok(())
+    }
+
+    /// The edit of a decision, made if nothing needed one so far.
+    fn edit_of(&mut self, decision: DecisionId, edits: &mut Vec<Edit<Action>>) -> usize {
+        let made = self.function.decisions.iter().position(|edit| edit.id == decision);
+        made.unwrap_or_else(|| {
+            self.decision(decision, &[], edits);
+            self.function.decisions.len() - 1
+        })
+    }
+
+    /// Edits with the records of statements.
+    fn at_statements(&mut self, units: units::Units<'_>, edits: &mut Vec<Edit<Action>>) {
         let function = self.number;
-        for span in flow.units.keys().copied() {
+        for span in units.around.keys().copied() {
             let action = Action::Unit { function, span };
             edits.push(Edit { span, rank: rank::UNIT, action });
             for edit in &mut self.function.decisions {
@@ -309,20 +428,15 @@ impl<'a, 'p> Watch<'a, 'p> {
                 }
             }
         }
-        for (site, record) in &flow.before {
+        for (site, record) in &units.before {
             let action = Action::Mark { style: site.style, record: record.clone() };
             edits.push(Edit { span: site.span, rank: rank::MARK, action });
         }
-        self.function.flow = flow;
+        self.function.units = units.around;
     }
 
     fn unwatch(&mut self, labels: &[LabelId], reason: &str) {
-        let unwatched = labels.iter().map(|label| Unwatched {
-            function: self.number,
-            label: *label,
-            reason: reason.to_owned(),
-        });
-        self.plan.unwatched.extend(unwatched);
+        lose_labels(self.number, labels, reason, self.plan);
     }
 
     /// Statements that record labels at a place whose state their predicates speak of.
@@ -346,7 +460,7 @@ impl<'a, 'p> Watch<'a, 'p> {
     fn mark(&mut self, mark: MarkId, labels: &[LabelId], edits: &mut Vec<Edit<Action>>) {
         let site = self.body.source.marks.iter().find(|site| site.mark == mark).copied();
         let Some(site) = site else {
-            return self.unwatch(labels, "its place in the text is not known");
+            return self.unwatch(labels, NO_PLACE);
         };
         let record = self.records(labels, site.span.start, 0);
         if labels::is_user_label(self.body, mark) {
@@ -371,7 +485,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         };
         let Some(site) = site else {
             let labels: Vec<_> = ways.iter().map(|(_, label)| *label).collect();
-            return self.unwatch(&labels, "its place in the text is not known");
+            return self.unwatch(&labels, NO_PLACE);
         };
         let mut by_way: IndexMap<u32, Vec<LabelId>> = IndexMap::new();
         ways.iter().for_each(|(way, label)| by_way.entry(*way).or_default().push(*label));
@@ -408,7 +522,8 @@ impl<'a, 'p> Watch<'a, 'p> {
         });
         let flow = self.function.flow.switches.get(&(block, way));
         let path = self.function.paths.switches.get(&(block, way));
-        flow.into_iter().chain(path).fold(record, |record, more| record + more)
+        let steps = self.function.steps.get(&Edge { from: block, way });
+        flow.into_iter().chain(path).chain(steps).fold(record, |record, more| record + more)
     }
 
     /// Comparisons with the addresses of labels tell where a computed `goto` goes.
@@ -439,7 +554,7 @@ impl<'a, 'p> Watch<'a, 'p> {
     ) {
         let site = self.body.source.decisions.iter().find(|site| site.decision == id);
         let Some(site) = site else {
-            return self.unwatch(labels, "its place in the text is not known");
+            return self.unwatch(labels, NO_PLACE);
         };
         let decision = &self.body.decisions[id];
         let objectives = self.objectives;
@@ -635,7 +750,9 @@ fn refuse(
         Action::Unit { function, span } => {
             let found = functions.iter().find(|(number, _)| number == function);
             let Some((_, found)) = found else { return };
-            return lose_sequences(*function, &found.flow.lost_with(*span), OVERLAP, plan);
+            let unit = &found.units[span];
+            lose_sequences(*function, &unit.sequences, OVERLAP, plan);
+            return lose_labels(*function, &unit.labels, OVERLAP, plan);
         }
         Action::Insert(_)
         | Action::Remove
@@ -658,6 +775,35 @@ fn refuse(
 /// Why an edit could not be made.
 const OVERLAP: &str = "its text overlaps that of another place";
 
+const NO_PLACE: &str = "its place in the text is not known";
+
+/// The labels that a criterion counts, or that hyperlabels have as atoms outside of sequences.
+fn labels_alone(objectives: &FunctionObjectives) -> FxHashSet<LabelId> {
+    fn visit(function: FuncId, hyper: &Hyper, found: &mut FxHashSet<LabelId>) {
+        match hyper {
+            Hyper::Atom(atom) if atom.function == function => _ = found.insert(atom.label),
+            Hyper::Atom(_) => {}
+            Hyper::Sequence(_) => {}
+            Hyper::Guard(inner, _) => visit(function, inner, found),
+            Hyper::All(parts) | Hyper::Any(parts) => {
+                parts.iter().for_each(|part| visit(function, part, found));
+            }
+        }
+    }
+    let counted = objectives.criteria.values().flatten().map(|entry| entry.label);
+    let mut found: FxHashSet<LabelId> = counted.collect();
+    let hypers = objectives.hypers.values();
+    hypers.for_each(|hyper| visit(objectives.function, &hyper.hyper, &mut found));
+    found
+}
+
+/// Says that labels cannot be measured.
+fn lose_labels(function: u32, labels: &[LabelId], reason: &str, plan: &mut Plan) {
+    let lost =
+        labels.iter().map(|label| Unwatched { function, label: *label, reason: reason.to_owned() });
+    plan.unwatched.extend(lost);
+}
+
 /// Says that sequences cannot be measured.
 fn lose_sequences(function: u32, sequences: &[SequenceId], reason: &str, plan: &mut Plan) {
     let lost = sequences.iter().map(|sequence| UnmeasuredSequence {
@@ -666,132 +812,4 @@ fn lose_sequences(function: u32, sequences: &[SequenceId], reason: &str, plan: &
         reason: reason.to_owned(),
     });
     plan.unmeasured.extend(lost);
-}
-
-/// Makes the text of each edit from the text inside of it.
-struct Renderer<'a> {
-    request: &'a RewriteRequest<'a>,
-    functions: IndexMap<u32, WatchedFunction>,
-}
-
-impl Renderer<'_> {
-    fn render(&self, node: &Node<Action>) -> String {
-        match &node.action {
-            Action::Insert(text) => text.clone(),
-            Action::Remove => labels::lines_of(self.request.map.slice(node.span)),
-            Action::Mark { style, record } => mark(*style, record, &self.inside(node)),
-            Action::Label { style, record } => {
-                labels::in_place_of(*style, record, self.request.map.slice(node.span))
-            }
-            Action::Switch { dispatch } => {
-                let operand = self.inside(node);
-                format!("({{ __auto_type lydian_x = ({operand}) + 0; {dispatch} lydian_x; }})")
-            }
-            Action::Decision { function, index } => {
-                let edit = &self.functions[function].decisions[*index];
-                edit.render(&self.inside(node))
-            }
-            Action::Condition { function, index, condition } => {
-                let mut captured = Vec::new();
-                let text = self.inside_capturing(node, &mut captured);
-                let edit = &self.functions[function].decisions[*index];
-                let captures = self.captures(*function, &captured);
-                edit.render_condition(*condition, &text, &captures)
-            }
-            Action::Root { function, root } => {
-                let mut captured = Vec::new();
-                let text = self.inside_capturing(node, &mut captured);
-                let captures = self.captures(*function, &captured);
-                let hooks = &self.functions[function].roots[root];
-                let Some(body) = self.body(*function) else { return text };
-                root_text(body, *root, &format!("{captures}{hooks}"), &text)
-            }
-            // A capture whose root is not rewritten stays where it is.
-            Action::Capture { .. } => self.inside(node),
-            Action::Unit { function, span } => {
-                self.functions[function].flow.units[span].render(&self.inside(node))
-            }
-        }
-    }
-
-    fn body(&self, function: u32) -> Option<&Body> {
-        let function = self.request.watched[function as usize].function;
-        self.request.program.functions[function].body.as_ref()
-    }
-
-    fn captures(&self, function: u32, captured: &[(LocalId, String)]) -> String {
-        let body = self.body(function);
-        body.map_or(String::new(), |body| captures(self.request.program, body, captured))
-    }
-
-    fn inside(&self, node: &Node<Action>) -> String {
-        splice(self.request.map.text(), node.span, &node.children, &mut |child| self.render(child))
-    }
-
-    /// The text inside, its captures replaced by their names and collected.
-    fn inside_capturing(
-        &self,
-        node: &Node<Action>,
-        captured: &mut Vec<(LocalId, String)>,
-    ) -> String {
-        splice(self.request.map.text(), node.span, &node.children, &mut |child| match &child.action
-        {
-            Action::Capture { temp } => {
-                captured.push((*temp, self.inside(child)));
-                hooks::temporary(*temp)
-            }
-            Action::Unit { function, span } => {
-                let inside = self.inside_capturing(child, captured);
-                self.functions[function].flow.units[span].render(&inside)
-            }
-            _ => self.render(child),
-        })
-    }
-}
-
-fn mark(style: MarkStyle, record: &str, inner: &str) -> String {
-    match style {
-        MarkStyle::Wrap | MarkStyle::BeforeFor => format!("{{ {record}{inner} }}"),
-        MarkStyle::Before => format!("{record}{inner}"),
-        MarkStyle::Expression => format!("(({{ {record}}}), {inner})"),
-    }
-}
-
-/// A root with what is done before it is evaluated.
-fn root_text(body: &Body, id: RootId, before: &str, text: &str) -> String {
-    let root = &body.source.roots[id];
-    match root.kind {
-        RootKind::Address => format!("(*({{ {before}&({text}); }}))"),
-        // The value of a bit-field has the promoted type, which a block's value would lose.
-        RootKind::Value | RootKind::Assigned { .. } if reads_bits(body, root.expr) => {
-            format!("({{ {before}+({text}); }})")
-        }
-        _ => format!("({{ {before}{text}; }})"),
-    }
-}
-
-/// Whether a decision tests a value that was kept and is a bit-field's.
-fn tests_bits(body: &Body, decision: &lydian_ir::Decision) -> bool {
-    let mut kept = Vec::new();
-    for condition in decision.conditions.values() {
-        let mut work = vec![condition.expr];
-        while let Some(expr) = work.pop() {
-            match &body.exprs[expr] {
-                Expr::Local(local) => kept.push(*local),
-                other => other.for_each_operand(|operand| work.push(operand)),
-            }
-        }
-    }
-    body.stmts.values().any(|stmt| match stmt {
-        Stmt::Assign { dst, value } => kept.contains(dst) && reads_bits(body, *value),
-        _ => false,
-    })
-}
-
-fn reads_bits(body: &Body, expr: lydian_ir::ExprId) -> bool {
-    match &body.exprs[expr] {
-        Expr::LoadBits { .. } => true,
-        Expr::Cast(_, _, inner) => reads_bits(body, *inner),
-        _ => false,
-    }
 }

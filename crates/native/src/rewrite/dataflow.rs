@@ -8,24 +8,21 @@
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
-use lydian_base::{EntityId, Span};
-use lydian_ir::source::{MarkSite, MarkStyle, Point};
-use lydian_ir::{BlockId, Body, ConditionId, DecisionId, LocalId, Program, Stmt, StmtId};
+use lydian_base::EntityId;
+use lydian_ir::source::Point;
+use lydian_ir::{BlockId, Body, ConditionId, DecisionId, LocalId, Program};
 use lydian_objective::dataflow::{
-    DataFlow, DefUse, DefinitionId, DefinitionSite, Use, UseId, UseSite, root_of,
+    DataFlow, DefUse, DefinitionId, DefinitionSite, Use, UseId, UseSite,
 };
 use lydian_objective::{FunctionObjectives, SequenceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::units::{Host, Units};
 use crate::plan::{Plan, UnmeasuredSequence};
 
 /// What the text of one function must record of its data flow.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
-    /// Expressions that read or define variables, by their text.
-    pub(super) units: IndexMap<Span, Unit>,
-    /// What is recorded before a declaration.
-    pub(super) before: Vec<(MarkSite, String)>,
     /// What is recorded where a condition is false, and where it is true.
     pub(super) conditions: IndexMap<(DecisionId, ConditionId), [String; 2]>,
     /// What is recorded on a way out of a switch.
@@ -34,50 +31,6 @@ pub(super) struct Flow {
     pub(super) declarations: String,
     /// The sequences whose uses are in a condition.
     of_conditions: IndexMap<(DecisionId, ConditionId), Vec<SequenceId>>,
-    /// The sequences of each variable, for when a place of its proves to be out of reach.
-    sequences: FxHashMap<LocalId, Vec<SequenceId>>,
-}
-
-/// An expression that reads or defines variables.
-#[derive(Debug, Default)]
-pub(super) struct Unit {
-    /// Records of uses, each followed by a comma.
-    uses: String,
-    /// What sets the numbers of last definitions, each as a statement.
-    definitions: String,
-    /// Whether nothing asks for the value, or there is none.
-    value_unused: bool,
-    /// Whether the value is a bit-field's.
-    bits: bool,
-    /// Whose uses and definitions.
-    variables: Vec<LocalId>,
-}
-
-impl Unit {
-    /// The expression with its records.
-    pub(super) fn render(&self, text: &str) -> String {
-        if self.definitions.is_empty() {
-            return format!("({}{text})", self.uses);
-        }
-        let uses = match self.uses.strip_suffix(", ") {
-            Some(uses) => format!("{uses}; "),
-            None => String::new(),
-        };
-        if self.value_unused {
-            return format!("({{ {uses}{text}; {}(void)0; }})", self.definitions);
-        }
-        let promoted = if self.bits { format!("+({text})") } else { format!("({text})") };
-        format!("({{ {uses}__auto_type lydian_k = {promoted}; {}lydian_k; }})", self.definitions)
-    }
-}
-
-/// Where something can be recorded.
-#[derive(Clone, Copy)]
-enum Host {
-    /// Around an expression.
-    Around(Span),
-    /// Before a statement.
-    Before(MarkSite),
 }
 
 /// Works out the records of one function, whose cells it adds to the plan.
@@ -85,8 +38,8 @@ pub(super) fn flow(
     program: &Program,
     body: &Body,
     objectives: &FunctionObjectives,
-    text: &str,
     number: u32,
+    units: &mut Units<'_>,
     plan: &mut Plan,
 ) -> Flow {
     let wanted: FxHashMap<DefUse, SequenceId> = objectives
@@ -98,26 +51,12 @@ pub(super) fn flow(
         return Flow::default();
     }
     let found = DataFlow::of(program, body);
+    let out = Flow::default();
+    let sequences = FxHashMap::default();
     let mut maker =
-        Maker { body, text, number, plan, flow: &found, wanted, out: Flow::default(), reads: 0 };
+        Maker { body, number, units, plan, flow: &found, wanted, sequences, out, reads: 0 };
     maker.all();
     maker.out
-}
-
-impl Flow {
-    /// The sequences that cannot be measured because an edit of a unit could not be made.
-    pub(super) fn lost_with(&self, unit: Span) -> Vec<SequenceId> {
-        let variables = self.units.get(&unit).map_or(&[][..], |unit| &unit.variables);
-        let mut lost: Vec<_> = variables
-            .iter()
-            .filter_map(|variable| self.sequences.get(variable))
-            .flatten()
-            .copied()
-            .collect();
-        lost.sort_unstable();
-        lost.dedup();
-        lost
-    }
 }
 
 impl Flow {
@@ -129,23 +68,25 @@ impl Flow {
     }
 }
 
-struct Maker<'a> {
+struct Maker<'a, 't> {
     body: &'a Body,
-    text: &'a str,
     number: u32,
+    units: &'a mut Units<'t>,
     plan: &'a mut Plan,
     flow: &'a DataFlow,
     wanted: FxHashMap<DefUse, SequenceId>,
+    /// The sequences of each variable, which are lost with any of its places.
+    sequences: FxHashMap<LocalId, Vec<SequenceId>>,
     out: Flow,
     /// How many values are kept for conditions that read before an effect.
     reads: usize,
 }
 
-impl Maker<'_> {
+impl Maker<'_, '_> {
     fn all(&mut self) {
         for (pair, sequence) in &self.wanted {
             let variable = self.flow.definition(pair.definition).variable;
-            self.out.sequences.entry(variable).or_default().push(*sequence);
+            self.sequences.entry(variable).or_default().push(*sequence);
         }
         let uses: Vec<(UseId, &Use)> =
             self.flow.uses.iter().enumerate().map(|(i, u)| (UseId::from_index(i), u)).collect();
@@ -193,7 +134,7 @@ impl Maker<'_> {
         let mut hosts = Vec::new();
         for definition in self.flow.definitions.iter().filter(|d| variables.contains(&d.variable)) {
             let DefinitionSite::Stmt(stmt) = definition.at else { continue };
-            match self.host(stmt, definition.span) {
+            match self.units.host(stmt, definition.span) {
                 Ok(host) => hosts.push((definition, stmt, host)),
                 Err(reason) => _ = lost.insert(definition.variable, reason),
             }
@@ -204,26 +145,8 @@ impl Maker<'_> {
                 continue;
             }
             let set = format!("lydian_d{} = {}; ", variable.index(), definition.number);
-            match host {
-                Host::Before(site) => self.out.before.push((site, set)),
-                Host::Around(span) => {
-                    let (unused, bits) = match &self.body.stmts[stmt] {
-                        Stmt::Call { dst, dst_addr, .. } => {
-                            (dst.is_none() && dst_addr.is_none(), false)
-                        }
-                        Stmt::VaStart { .. } => (true, false),
-                        Stmt::StoreBits { .. } => (false, true),
-                        _ => (false, false),
-                    };
-                    let first = !self.out.units.contains_key(&span);
-                    let unit = self.out.units.entry(span).or_default();
-                    unit.value_unused =
-                        unused && (first || unit.definitions.is_empty() || unit.value_unused);
-                    unit.bits |= bits;
-                    unit.definitions.push_str(&set);
-                    unit.variables.push(variable);
-                }
-            }
+            let sequences = self.sequences.get(&variable).map_or(&[][..], Vec::as_slice);
+            self.units.define(stmt, host, &set, sequences);
         }
         let mut ordered: Vec<_> = variables.iter().filter(|v| !lost.contains_key(v)).collect();
         ordered.sort_unstable();
@@ -241,53 +164,12 @@ impl Maker<'_> {
         lost
     }
 
-    /// Where a definition or a use by a statement is recorded.
-    fn host(&self, stmt: StmtId, span: Span) -> Result<Host, &'static str> {
-        if span.is_none() {
-            return Err("its place in the text is not known");
-        }
-        let is_expression =
-            !matches!(self.body.stmts[stmt], Stmt::Havoc(_)) && self.declared_in(span).is_none();
-        if is_expression {
-            let slice = self.text.get(span.range()).unwrap_or("");
-            return match super::has_compound_literal(slice) {
-                true => Err("its text has a compound literal, which must not move into a block"),
-                false => Ok(Host::Around(span)),
-            };
-        }
-        let sites = self.body.source.marks.iter();
-        let around = sites.filter(|site| site.span.contains(span));
-        let smallest = around.min_by_key(|site| site.span.range().len());
-        match smallest {
-            Some(site) if site.style != MarkStyle::Expression => Ok(Host::Before(*site)),
-            _ => Err("its place in the text is not known"),
-        }
-    }
-
-    /// The variable that is declared within a text, which is then no expression.
-    fn declared_in(&self, span: Span) -> Option<LocalId> {
-        let declared = |id: &LocalId| {
-            let start = self.body.locals[*id].scope.start;
-            lydian_objective::dataflow::is_variable(self.body, *id)
-                && !self.body.params.contains(id)
-                && start >= span.start
-                && start < span.end
-        };
-        self.body.locals.ids().find(declared)
-    }
-
     /// Records a use in its table.
     fn record(&mut self, id: UseId, usage: &Use) -> Result<(), &'static str> {
         let ways = usage.at.ways(self.body);
         match usage.at {
             UseSite::Stmt(stmt) => {
-                let host = match self.host(stmt, self.body.source.stmts[stmt])? {
-                    Host::Before(site) => match root_of(self.body, stmt) {
-                        Some(root) if !root.is_none() => Host::Around(root),
-                        _ => Host::Before(site),
-                    },
-                    around @ Host::Around(_) => around,
-                };
+                let host = self.units.host_of_use(stmt)?;
                 let cell = self.table(id, usage, ways);
                 self.record_at(host, usage, &format!("lydian_hit[{cell}] = 1, "));
             }
@@ -332,17 +214,8 @@ impl Maker<'_> {
     }
 
     fn record_at(&mut self, host: Host, usage: &Use, record: &str) {
-        match host {
-            Host::Around(span) => {
-                let unit = self.out.units.entry(span).or_default();
-                unit.uses.push_str(record);
-                unit.variables.push(usage.variable);
-            }
-            Host::Before(site) => {
-                let record = record.strip_suffix(", ").unwrap_or(record);
-                self.out.before.push((site, format!("{record}; ")));
-            }
-        }
+        let sequences = self.sequences.get(&usage.variable).map_or(&[][..], Vec::as_slice);
+        self.units.record(host, record, sequences, &[]);
     }
 
     /// The name of the number that a condition's use looks up: kept from where the value is read,
@@ -350,7 +223,7 @@ impl Maker<'_> {
     fn read(&mut self, usage: &Use) -> Result<String, &'static str> {
         let number = format!("lydian_d{}", usage.variable.index());
         let Some(stmt) = usage.read_at.filter(|_| is_dynamic(usage)) else { return Ok(number) };
-        let Host::Around(span) = self.host(stmt, self.body.source.stmts[stmt])? else {
+        let Host::Around(span) = self.units.host(stmt, self.body.source.stmts[stmt])? else {
             return Err("it is read in a declaration");
         };
         let kept = format!("lydian_q{}", self.reads);

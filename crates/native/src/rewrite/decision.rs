@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 
 use super::RewriteRequest;
 use super::hooks::Hooks;
+use super::monitors::Step;
 use super::rails::{Leaves, RailWriter, Rails};
 use super::vectors::{CELL_CONDITIONS, Recording, pure_conditions};
 
@@ -154,6 +155,20 @@ impl DecisionEdit {
                 Err(reason)
             }
         }
+    }
+
+    /// Adds a step of a sequence at the outcome.
+    pub(super) fn step(&mut self, step: &Step<'_>, hooks: &mut Hooks<'_>) -> Result<(), String> {
+        if self.keeps_value {
+            return Err("its decision's text is used for its value too".to_owned());
+        }
+        let mut writer = RailWriter::default();
+        let mut leaves = EventLeaves { edit: self, hooks, cell: 0 };
+        let preds = step.atoms.iter().map(|(_, pred)| writer.write(pred, &mut leaves));
+        let truths: Result<Vec<String>, String> = preds.map(|rails| Ok(rails?.yes)).collect();
+        let text = step.text(&truths?);
+        self.judged.push(format!("{{ {}{text}}} ", writer.into_declarations()));
+        Ok(())
     }
 
     /// Tells that the condition's text gets these hooks of a root. True where the condition makes

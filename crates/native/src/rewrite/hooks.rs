@@ -79,6 +79,16 @@ impl<'a> Hooks<'a> {
         ))
     }
 
+    /// C expressions for whether each predicate is surely true on the state at `at`, and the
+    /// declarations that they need.
+    pub(super) fn truths(&self, preds: &[&Pred], at: u32) -> Result<(String, Vec<String>), String> {
+        let mut writer = RailWriter::default();
+        let mut leaves = StateLeaves { hooks: self, at, guard_from: 0, captures: &[] };
+        let rails = preds.iter().map(|pred| writer.write(pred, &mut leaves));
+        let truths: Result<Vec<String>, String> = rails.map(|rails| Ok(rails?.yes)).collect();
+        Ok((writer.into_declarations(), truths?))
+    }
+
     /// The text of an expression on the state at `at`.
     pub(super) fn text(
         &self,

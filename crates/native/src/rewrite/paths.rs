@@ -20,7 +20,7 @@ use lydian_objective::paths::{NodeGraph, NodeId};
 use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site};
 use rustc_hash::FxHashMap;
 
-use crate::plan::{Cell, Plan, Unwatched};
+use crate::plan::{Cell, Plan};
 
 /// What the text of one function must record of its paths.
 #[derive(Debug, Default)]
@@ -42,12 +42,7 @@ impl Paths {
     /// Says that nothing of the paths can be measured because an edit could not be made.
     pub(super) fn lose(&self, function: u32, plan: &mut Plan) {
         super::lose_sequences(function, &self.sequences, super::OVERLAP, plan);
-        let labels = self.labels.iter().map(|label| Unwatched {
-            function,
-            label: *label,
-            reason: super::OVERLAP.to_owned(),
-        });
-        plan.unwatched.extend(labels);
+        super::lose_labels(function, &self.labels, super::OVERLAP, plan);
     }
 }
 

@@ -7,7 +7,7 @@ use lydian_ir::FuncId;
 use lydian_ir::test::{Image, Test};
 use lydian_native::{Limits, MeasureRequest, Measured, Measurer, Optimization, RewriteRequest};
 use lydian_objective::annotate::{Request, annotate};
-use lydian_objective::{Criterion, FunctionObjectives, Hyper, SequenceId};
+use lydian_objective::{Criterion, FunctionObjectives, Hyper, LabelId, SequenceId};
 
 /// The last function of a text with its objectives.
 pub struct Measuring {
@@ -82,12 +82,15 @@ impl Measuring {
         let tests: Vec<Test> = runs.iter().map(|args| run_of(name, args)).collect();
         let measured = self.measured(&tests);
         let seen = |id: &SequenceId| measured.iter().any(|test| test.sequences[0].contains(id));
-        let covers = |hyper: &Hyper| match hyper {
+        let label = |id: &LabelId| measured.iter().any(|test| test.covered[0].contains(id));
+        let covers_part = |hyper: &Hyper| match hyper {
             Hyper::Sequence(id) => seen(id),
-            Hyper::Any(parts) => {
-                parts.iter().any(|part| matches!(part, Hyper::Sequence(id) if seen(id)))
-            }
+            Hyper::Atom(atom) => label(&atom.label),
             _ => panic!("{hyper:?}"),
+        };
+        let covers = |hyper: &Hyper| match hyper {
+            Hyper::Any(parts) => parts.iter().any(covers_part),
+            _ => covers_part(hyper),
         };
         let text = |hyper| self.objectives.hypers[hyper].text.clone();
         let entries = self.objectives.hyper_criteria[&criterion].iter().map(|entry| entry.hyper);

@@ -1,0 +1,166 @@
+//! Records at IR statements: around the expression that a statement's text is, or before the
+//! declaration that it is a part of.
+//!
+//! Records before an expression are joined to it by commas, so that its value stays; what is
+//! recorded after it makes a block of it that keeps the value.
+
+use indexmap::IndexMap;
+use lydian_base::Span;
+use lydian_ir::source::{MarkSite, MarkStyle};
+use lydian_ir::{Body, LocalId, Stmt, StmtId};
+use lydian_objective::dataflow::{is_variable, root_of};
+use lydian_objective::{LabelId, SequenceId};
+
+/// The expressions of one function with records at their statements.
+#[derive(Debug)]
+pub(super) struct Units<'a> {
+    body: &'a Body,
+    text: &'a str,
+    /// By their text.
+    pub(super) around: IndexMap<Span, Unit>,
+    /// What is recorded before declarations.
+    pub(super) before: Vec<(MarkSite, String)>,
+}
+
+/// An expression with records.
+#[derive(Debug, Default)]
+pub(super) struct Unit {
+    /// Records before it, each followed by a comma.
+    first: String,
+    /// Records after it, each a statement.
+    after: String,
+    /// Whether nothing asks for the value, or there is none.
+    value_unused: bool,
+    /// Whether the value is a bit-field's.
+    bits: bool,
+    /// The sequences that are lost if the text cannot be rewritten.
+    pub(super) sequences: Vec<SequenceId>,
+    /// The labels that are.
+    pub(super) labels: Vec<LabelId>,
+}
+
+/// Where something can be recorded.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Host {
+    /// Around an expression.
+    Around(Span),
+    /// Before a statement.
+    Before(MarkSite),
+}
+
+const NO_PLACE: &str = "its place in the text is not known";
+
+impl Unit {
+    /// The expression with its records.
+    pub(super) fn render(&self, text: &str) -> String {
+        if self.after.is_empty() {
+            return format!("({}{text})", self.first);
+        }
+        let first = match self.first.strip_suffix(", ") {
+            Some(first) => format!("{first}; "),
+            None => String::new(),
+        };
+        if self.value_unused {
+            return format!("({{ {first}{text}; {}(void)0; }})", self.after);
+        }
+        let value = if self.bits { format!("+({text})") } else { format!("({text})") };
+        format!("({{ {first}__auto_type lydian_k = {value}; {}lydian_k; }})", self.after)
+    }
+}
+
+impl<'a> Units<'a> {
+    pub(super) fn new(body: &'a Body, text: &'a str) -> Self {
+        Self { body, text, around: IndexMap::new(), before: Vec::new() }
+    }
+
+    /// Where a statement with this text is recorded.
+    pub(super) fn host(&self, stmt: StmtId, span: Span) -> Result<Host, &'static str> {
+        if span.is_none() {
+            return Err(NO_PLACE);
+        }
+        let is_expression =
+            !matches!(self.body.stmts[stmt], Stmt::Havoc(_)) && self.declared_in(span).is_none();
+        if is_expression {
+            let slice = self.text.get(span.range()).unwrap_or("");
+            return match super::has_compound_literal(slice) {
+                true => Err("its text has a compound literal, which must not move into a block"),
+                false => Ok(Host::Around(span)),
+            };
+        }
+        let sites = self.body.source.marks.iter();
+        let around = sites.filter(|site| site.span.contains(span));
+        let smallest = around.min_by_key(|site| site.span.range().len());
+        match smallest {
+            Some(site) if site.style != MarkStyle::Expression => Ok(Host::Before(*site)),
+            _ => Err(NO_PLACE),
+        }
+    }
+
+    /// Where what a statement reads is recorded: of a declaration, around the initial value.
+    pub(super) fn host_of_use(&self, stmt: StmtId) -> Result<Host, &'static str> {
+        let host = self.host(stmt, self.body.source.stmts[stmt])?;
+        Ok(match (host, root_of(self.body, stmt)) {
+            (Host::Before(_), Some(root)) if !root.is_none() => Host::Around(root),
+            _ => host,
+        })
+    }
+
+    /// The variable that is declared within a text, which is then no expression.
+    fn declared_in(&self, span: Span) -> Option<LocalId> {
+        let declared = |id: &LocalId| {
+            let start = self.body.locals[*id].scope.start;
+            is_variable(self.body, *id)
+                && !self.body.params.contains(id)
+                && start >= span.start
+                && start < span.end
+        };
+        self.body.locals.ids().find(declared)
+    }
+
+    /// Records something, an expression followed by a comma, before a statement.
+    pub(super) fn record(
+        &mut self,
+        host: Host,
+        record: &str,
+        sequences: &[SequenceId],
+        labels: &[LabelId],
+    ) {
+        match host {
+            Host::Around(span) => {
+                let unit = self.around.entry(span).or_default();
+                unit.first.push_str(record);
+                unit.sequences.extend(sequences);
+                unit.labels.extend(labels);
+            }
+            Host::Before(site) => {
+                let record = record.strip_suffix(", ").unwrap_or(record);
+                self.before.push((site, format!("{record}; ")));
+            }
+        }
+    }
+
+    /// Records something, a statement, after a statement that gives a variable its value, or before
+    /// the declaration that does.
+    pub(super) fn define(
+        &mut self,
+        stmt: StmtId,
+        host: Host,
+        record: &str,
+        sequences: &[SequenceId],
+    ) {
+        let span = match host {
+            Host::Before(site) => return self.before.push((site, record.to_owned())),
+            Host::Around(span) => span,
+        };
+        let unused = match &self.body.stmts[stmt] {
+            Stmt::Call { dst, dst_addr, .. } => dst.is_none() && dst_addr.is_none(),
+            Stmt::VaStart { .. } => true,
+            _ => false,
+        };
+        let unit = self.around.entry(span).or_default();
+        unit.value_unused = unused && (unit.after.is_empty() || unit.value_unused);
+        unit.bits |= matches!(self.body.stmts[stmt], Stmt::StoreBits { .. });
+        unit.after.push_str(record);
+        unit.sequences.extend(sequences);
+    }
+}
