@@ -181,6 +181,77 @@ impl Target {
             Self::I386 => 4,
         }
     }
+
+    /// Bits of a pointer, and of the integers that C indexes and measures with.
+    pub const fn pointer_bits(self) -> u8 {
+        match self {
+            Self::X86_64 => 64,
+            Self::I386 => 32,
+        }
+    }
+
+    /// Bytes that a value of a machine type takes where it is loaded and stored.
+    pub const fn stored_bytes(self, ty: Type) -> u64 {
+        match ty {
+            Type::Ptr => self.pointer_bytes(),
+            _ => ty.bytes(),
+        }
+    }
+
+    /// An address brought into the target's range, as its arithmetic on addresses wraps.
+    pub const fn wrap_address(self, address: u64) -> u64 {
+        match self {
+            Self::X86_64 => address,
+            Self::I386 => address & 0xffff_ffff,
+        }
+    }
+
+    /// `(a - b) / size` on addresses, where the difference wraps at the width of a pointer and the
+    /// quotient is rounded towards zero; 0 for a size of 0.
+    pub const fn address_difference(self, a: u64, b: u64, size: u64) -> u64 {
+        match self {
+            Self::X86_64 => crate::arith::address_difference(a, b, size),
+            Self::I386 => {
+                let bytes = (a as u32).wrapping_sub(b as u32) as i32;
+                crate::arith::address_difference(bytes as i64 as u64, 0, size)
+            }
+        }
+    }
+
+    /// The number of bits by which the target's addresses are shifted to tell the eight areas of
+    /// an engine's memory apart ([`crate::interp::Memory`]).
+    pub const fn area_shift(self) -> u32 {
+        match self {
+            Self::X86_64 => 36,
+            Self::I386 => 29,
+        }
+    }
+
+    /// First address of the region that holds input objects, in every engine and in the runner.
+    pub const fn input_region(self) -> u64 {
+        match self {
+            Self::X86_64 => crate::test::INPUT_REGION,
+            Self::I386 => 0x4000_0000,
+        }
+    }
+
+    /// Bytes of that region.
+    pub const fn input_region_size(self) -> u64 {
+        match self {
+            Self::X86_64 => crate::test::INPUT_REGION_SIZE,
+            Self::I386 => 0x1000_0000,
+        }
+    }
+
+    /// An integer type that is surely 64 bits wide.
+    pub const fn word64(self, signed: bool) -> IntKind {
+        match (self, signed) {
+            (Self::X86_64, true) => IntKind::Long,
+            (Self::X86_64, false) => IntKind::ULong,
+            (Self::I386, true) => IntKind::LongLong,
+            (Self::I386, false) => IntKind::ULongLong,
+        }
+    }
 }
 
 /// What is stored of a [`CTypes`]; the index follows from it.
@@ -244,9 +315,12 @@ impl CTypes {
         self.intern(CType::Void)
     }
 
-    /// An integer type of a 64-bit Unix target, `char` being signed.
+    /// An integer type of the target, `char` being signed.
     pub fn int(&mut self, kind: IntKind) -> CTypeId {
-        let (bits, signed) = kind.on_lp64();
+        let (bits, signed) = match (self.target, kind) {
+            (Target::I386, IntKind::Long | IntKind::ULong) => (32, kind.on_lp64().1),
+            _ => kind.on_lp64(),
+        };
         self.intern(CType::Int { kind, bits, signed })
     }
 

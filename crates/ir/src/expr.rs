@@ -21,7 +21,8 @@ entity_id!(
 /// The expressions of a function. Operands come before their users, so ids are a topological order.
 pub type ExprArena = Arena<ExprId, Expr>;
 
-/// A machine type. Pointers are 64 bits.
+/// A machine type. Pointers are 64 bits wherever they are computed with; how many bytes of memory
+/// they take is the target's ([`crate::Target::stored_bytes`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Type {
     /// An integer of 1, 8, 16, 32, 64 or 128 bits. One bit is what a comparison gives.
@@ -36,8 +37,7 @@ pub enum Type {
     F64,
     /// The x87's extended format of 80 bits, C's `long double` on x86.
     F80,
-    /// An address. On a 32-bit target the upper half is zero, and in memory it takes 4 bytes:
-    /// there it is read and written as an integer.
+    /// An address. On a 32-bit target the upper half is zero, and in memory it takes 4 bytes.
     Ptr,
 }
 
@@ -56,7 +56,8 @@ impl Type {
         }
     }
 
-    /// How many bytes of memory hold the value: 10 for an [`Type::F80`], whose C type takes more.
+    /// How many bytes hold the value: 10 for an [`Type::F80`], whose C type takes more. In memory a
+    /// pointer may take less: [`crate::Target::stored_bytes`].
     pub const fn bytes(self) -> u64 {
         self.bits().div_ceil(8) as u64
     }
@@ -145,7 +146,8 @@ pub enum Expr {
         /// How many elements there are, for an array of known length that is subscripted directly.
         bound: Option<u64>,
     },
-    /// `(a - b) / size` on addresses, as a 64-bit signed integer.
+    /// `(a - b) / size` on addresses, as a 64-bit signed integer. The difference wraps at the
+    /// width of the target's pointers.
     PtrDiff {
         /// Minuend.
         a: ExprId,

@@ -4,7 +4,7 @@
 //! so under this name and signature. What is not in it is an external function, each call of which
 //! gives a fresh input. A function that the program defines itself is never modelled.
 
-use crate::ctype::{CType, CTypeId, CTypes};
+use crate::ctype::{CType, CTypeId, CTypes, Target};
 use crate::expr::Type;
 
 /// What a family of functions has in common for an engine that models it.
@@ -40,8 +40,8 @@ pub struct Model {
     /// Its name in C.
     pub name: &'static str,
     /// The type of its result and of its parameters, a letter each: `v` void, `b` `_Bool`, `w` 16
-    /// bits, `i` 32 bits, `l` 64 bits, `p` a pointer, `d` `double`, `f` `float`, `?` any integer,
-    /// `#` `float` or `double`; `.` for any further arguments.
+    /// bits, `i` 32 bits, `l` the bits of `long`, `q` 64 bits, `p` a pointer, `d` `double`, `f`
+    /// `float`, `?` any integer, `#` `float` or `double`; `.` for any further arguments.
     pub signature: &'static str,
     /// What kind of function.
     pub family: Family,
@@ -120,28 +120,28 @@ modelled! {
     Integer {
         Abs "abs" "ii",
         Labs "labs" "ll",
-        Llabs "llabs" "ll",
+        Llabs "llabs" "qq",
         Clz "__builtin_clz" "ii",
         Clzl "__builtin_clzl" "il",
-        Clzll "__builtin_clzll" "il",
+        Clzll "__builtin_clzll" "iq",
         Ctz "__builtin_ctz" "ii",
         Ctzl "__builtin_ctzl" "il",
-        Ctzll "__builtin_ctzll" "il",
+        Ctzll "__builtin_ctzll" "iq",
         Clrsb "__builtin_clrsb" "ii",
         Clrsbl "__builtin_clrsbl" "il",
-        Clrsbll "__builtin_clrsbll" "il",
+        Clrsbll "__builtin_clrsbll" "iq",
         Popcount "__builtin_popcount" "ii",
         Popcountl "__builtin_popcountl" "il",
-        Popcountll "__builtin_popcountll" "il",
+        Popcountll "__builtin_popcountll" "iq",
         Parity "__builtin_parity" "ii",
         Parityl "__builtin_parityl" "il",
-        Parityll "__builtin_parityll" "il",
+        Parityll "__builtin_parityll" "iq",
         Ffs "ffs" "ii",
         Ffsl "ffsl" "il",
-        Ffsll "ffsll" "il",
+        Ffsll "ffsll" "iq",
         Bswap16 "__builtin_bswap16" "ww",
         Bswap32 "__builtin_bswap32" "ii",
-        Bswap64 "__builtin_bswap64" "ll",
+        Bswap64 "__builtin_bswap64" "qq",
     }
     ExactMath {
         Fabs "fabs" "dd",
@@ -279,12 +279,32 @@ modelled! {
         UaddlOverflow "__builtin_uaddl_overflow" "bllp",
         UsublOverflow "__builtin_usubl_overflow" "bllp",
         UmullOverflow "__builtin_umull_overflow" "bllp",
-        SaddllOverflow "__builtin_saddll_overflow" "bllp",
-        SsubllOverflow "__builtin_ssubll_overflow" "bllp",
-        SmulllOverflow "__builtin_smulll_overflow" "bllp",
-        UaddllOverflow "__builtin_uaddll_overflow" "bllp",
-        UsubllOverflow "__builtin_usubll_overflow" "bllp",
-        UmulllOverflow "__builtin_umulll_overflow" "bllp",
+        SaddllOverflow "__builtin_saddll_overflow" "bqqp",
+        SsubllOverflow "__builtin_ssubll_overflow" "bqqp",
+        SmulllOverflow "__builtin_smulll_overflow" "bqqp",
+        UaddllOverflow "__builtin_uaddll_overflow" "bqqp",
+        UsubllOverflow "__builtin_usubll_overflow" "bqqp",
+        UmulllOverflow "__builtin_umulll_overflow" "bqqp",
+    }
+}
+
+impl LibFn {
+    /// The function as it is on a target: where `long` has 32 bits, those on `long` are those on
+    /// `int`.
+    pub const fn on(self, target: Target) -> Self {
+        if target.pointer_bits() == 64 {
+            return self;
+        }
+        match self {
+            Self::Labs => Self::Abs,
+            Self::Clzl => Self::Clz,
+            Self::Ctzl => Self::Ctz,
+            Self::Clrsbl => Self::Clrsb,
+            Self::Popcountl => Self::Popcount,
+            Self::Parityl => Self::Parity,
+            Self::Ffsl => Self::Ffs,
+            other => other,
+        }
     }
 }
 
@@ -367,7 +387,8 @@ fn suits(types: &CTypes, letter: u8, ty: CTypeId) -> bool {
         b'b' => matches!(scalar, Some(Type::Int(8 | 32))),
         b'w' => scalar == Some(Type::Int(16)),
         b'i' => scalar == Some(Type::Int(32)),
-        b'l' => scalar == Some(Type::Int(64)),
+        b'l' => scalar == Some(Type::Int(types.target.pointer_bits())),
+        b'q' => scalar == Some(Type::Int(64)),
         b'p' => scalar == Some(Type::Ptr),
         b'd' => scalar == Some(Type::F64),
         b'f' => scalar == Some(Type::F32),
@@ -459,7 +480,7 @@ mod tests {
         for model in MODELLED {
             let found = model_named(model.name).map(|found| found.function);
             assert_eq!(found, Some(model.function), "{}", model.name);
-            assert!(model.signature.bytes().all(|letter| b"vbwilpdf?#.".contains(&letter)));
+            assert!(model.signature.bytes().all(|letter| b"vbwilqpdf?#.".contains(&letter)));
         }
         let plain = model_named("__builtin___memcpy_chk").map(|model| model.function);
         assert_eq!(plain, Some(LibFn::Memcpy));

@@ -54,7 +54,10 @@ fn node_traps(
 ) -> bool {
     let checked = overflow == Overflow::Trap;
     match &arena[id] {
-        Expr::Load { ty, addr, .. } => !is_inside(program, body, arena, *addr, ty.bytes()),
+        Expr::Load { ty, addr, .. } => {
+            let bytes = program.types.target.stored_bytes(*ty);
+            !is_inside(program, body, arena, *addr, bytes)
+        }
         Expr::LoadBits { field, addr } => !is_inside(program, body, arena, *addr, field.bytes()),
         Expr::Unary(UnOp::NegS, _) => checked,
         Expr::Binary(op, _, b) if op.may_trap() => {

@@ -7,25 +7,60 @@
 //! [`crate::Stmt::VaStart`] says in the `va_list` that those of the ABI are used up, so that
 //! `va_arg` is a load at `overflow_arg_area` and a step to the next slot, and code that knows the
 //! ABI's registers finds none of them. Reading past the last argument is out of bounds.
+//!
+//! On 32-bit x86 a `va_list` is the address of the next argument and nothing else, and slots begin
+//! at multiples of four.
 
-use crate::ctype::{CType, CTypeId, CTypes};
+use crate::ctype::{CType, CTypeId, CTypes, Target};
 
 /// Bytes of a `va_list`.
-pub const LIST_BYTES: u64 = 24;
-/// Where `gp_offset` lies in it, a 32-bit number.
-pub const GP_OFFSET: u64 = 0;
-/// The `gp_offset` with which no general register is left.
-pub const GP_USED_UP: u32 = 48;
-/// Where `fp_offset` lies in it, a 32-bit number.
-pub const FP_OFFSET: u64 = 4;
-/// The `fp_offset` with which no vector register is left.
-pub const FP_USED_UP: u32 = 176;
-/// Where `overflow_arg_area` lies in it, the address of the next argument.
-pub const NEXT_ARGUMENT: u64 = 8;
-/// Where `reg_save_area` lies in it, an address: null here.
-pub const REGISTER_AREA: u64 = 16;
+pub const fn list_bytes(target: Target) -> u64 {
+    match target {
+        Target::X86_64 => 24,
+        Target::I386 => 4,
+    }
+}
+
+/// Whether a `va_list` is an array, so that its name is the list's address, and not a pointer.
+pub const fn list_is_array(target: Target) -> bool {
+    matches!(target, Target::X86_64)
+}
+
+/// Where the address of the next argument lies in a `va_list`.
+pub const fn next_argument(target: Target) -> u64 {
+    match target {
+        Target::X86_64 => 8,
+        Target::I386 => 0,
+    }
+}
+
 /// What a slot's address is a multiple of at least, in bytes.
-pub const SLOT: u64 = 8;
+pub const fn slot(target: Target) -> u64 {
+    target.pointer_bytes()
+}
+
+/// What `va_start` writes to a `va_list`, where `first` is the address of the variable arguments:
+/// offsets in the list, bytes, and numbers.
+pub fn started(target: Target, first: u64) -> Vec<(u64, u64, u64)> {
+    let mut words = vec![(next_argument(target), target.pointer_bytes(), first)];
+    if target == Target::X86_64 {
+        words.push((GP_OFFSET, 4, u64::from(GP_USED_UP)));
+        words.push((FP_OFFSET, 4, u64::from(FP_USED_UP)));
+        words.push((REGISTER_AREA, 8, 0));
+    }
+    words
+}
+
+/// Where `gp_offset` lies in it, a 32-bit number.
+const GP_OFFSET: u64 = 0;
+/// The `gp_offset` with which no general register is left.
+const GP_USED_UP: u32 = 48;
+/// Where `fp_offset` lies in it, a 32-bit number.
+const FP_OFFSET: u64 = 4;
+/// The `fp_offset` with which no vector register is left.
+const FP_USED_UP: u32 = 176;
+/// Where `reg_save_area` lies in it, an address: null here.
+const REGISTER_AREA: u64 = 16;
 /// What the variable arguments are aligned to, in bytes, if no argument needs more.
 pub const AREA_ALIGN: u64 = 16;
 
@@ -55,8 +90,8 @@ pub struct Area {
 
 /// The address of the slot of an argument that is aligned so, at or after an address: what
 /// `va_arg` rounds up to.
-pub const fn slot_align(align: u64) -> u64 {
-    if align > SLOT { align } else { SLOT }
+pub const fn slot_align(target: Target, align: u64) -> u64 {
+    if align > slot(target) { align } else { slot(target) }
 }
 
 /// Whether a function of this C type takes variable arguments.
@@ -69,12 +104,12 @@ pub fn is_variadic(types: &CTypes, function: CTypeId) -> bool {
 pub fn area(types: &CTypes, arg_types: &[CTypeId], fixed: usize) -> Area {
     let mut area = Area { align: AREA_ALIGN, ..Area::default() };
     for (argument, ty) in arg_types.iter().enumerate().skip(fixed) {
-        let align = slot_align(types.align(*ty));
+        let align = slot_align(types.target, types.align(*ty));
         let size = types.size(*ty).unwrap_or(0);
         let offset = area.size.next_multiple_of(align);
         let by_address = types.scalar(*ty).is_none();
         area.slots.push(Slot { argument, offset, size, by_address });
-        area.size = offset + size.next_multiple_of(SLOT);
+        area.size = offset + size.next_multiple_of(slot(types.target));
         area.align = area.align.max(align);
     }
     area

@@ -12,7 +12,7 @@ use crate::ctypes::{
     CType, CTypes, Layout, QualType, TagKind, TagName, TypeNames, parse_type, parse_type_prefix,
 };
 use lydian_base::{Arena, Span};
-use lydian_ir::variadic::LIST_BYTES;
+use lydian_ir::{Target, variadic::list_bytes};
 use rustc_hash::FxHashMap;
 
 /// The names of one scope.
@@ -311,7 +311,8 @@ impl Resolver<'_> {
 const VA_LIST_TAG: &str = "__va_list_tag";
 
 fn record(records: &mut Arena<RecordId, RecordDecl>, kind: RecordKind, name: &str) -> CType {
-    let layout = (name == VA_LIST_TAG).then_some(Layout { size: LIST_BYTES, align: 8 });
+    let layout = (name == VA_LIST_TAG)
+        .then_some(Layout { size: list_bytes(Target::X86_64), align: 8 });
     CType::Record(records.push(RecordDecl {
         kind,
         tag: Some(name.into()),

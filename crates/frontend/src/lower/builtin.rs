@@ -761,7 +761,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let to = self.scalar(pointee.ty, span)?;
         let widest = a_type.ty.bits().max(b_type.ty.bits()).max(to.ty.bits());
         let (exact, kind) = match widest {
-            0..=32 => (Type::Int(64), IntKind::Long),
+            0..=32 => (Type::Int(64), self.target().word64(true)),
             33..=64 => (Type::Int(128), IntKind::Int128),
             _ => return self.wide_overflow(e, op, args, (a_type, b_type, to)),
         };

@@ -149,7 +149,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let narrow = self.scalar(self.unit.exprs[e].ty.ty, span)?;
         let (wide, kind) = match narrow.ty.bits() {
             64 => (Type::Int(128), IntKind::UInt128),
-            _ => (Type::Int(64), IntKind::ULong),
+            _ => (Type::Int(64), self.target().word64(false)),
         };
         let op = if subtract { BinOp::SubU } else { BinOp::AddU };
         let mut total = None;

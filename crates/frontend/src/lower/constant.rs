@@ -133,7 +133,7 @@ impl Module<'_> {
                 };
                 let from = super::types::scalar_of(self.unit, from)?;
                 let (re, im) = self.constant_complex(*operand)?;
-                Some((fold_conversion(re, from, scalar)?, fold_conversion(im, from, scalar)?))
+                Some((self.fold_conversion(re, from, scalar)?, self.fold_conversion(im, from, scalar)?))
             }
             ExprKind::Cast { kind: CastKind::LValueToRValue | CastKind::NoOp, operand, .. } => {
                 match self.unit.exprs[self.unit.strip_parens(*operand)].kind {
@@ -208,7 +208,7 @@ impl Module<'_> {
         match kind {
             CastKind::ArrayToPointerDecay | CastKind::FunctionToPointerDecay => {
                 let (base, offset) = self.constant_place(operand)?;
-                return Some(address(base, offset));
+                return Some(self.address(base, offset));
             }
             CastKind::LValueToRValue | CastKind::LValueBitCast => {
                 return match self.unit.exprs[self.unit.strip_parens(operand)].kind {
@@ -233,11 +233,14 @@ impl Module<'_> {
         let to = self.scalar(e);
         match (value, self.scalar(operand), to) {
             (Constant::Bits(bits), Some(from), Some(to)) => {
-                fold_conversion(bits, from, to).map(Constant::Bits)
+                self.fold_conversion(bits, from, to).map(Constant::Bits)
             }
             (Constant::Address(base, offset), Some(_), Some(to)) => match to.ty {
                 _ if to.is_bool => self.is_surely_there(base).then_some(Constant::Bits(1)),
-                Type::Ptr | Type::Int(64) => Some(Constant::Address(base, offset)),
+                Type::Ptr => Some(Constant::Address(base, offset)),
+                Type::Int(bits) if bits == self.pointer_bits() => {
+                    Some(Constant::Address(base, offset))
+                }
                 _ => None,
             },
             _ => None,
@@ -248,7 +251,7 @@ impl Module<'_> {
         match op {
             UnaryOp::AddressOf => {
                 let (base, offset) = self.constant_place(operand)?;
-                return Some(address(base, offset));
+                return Some(self.address(base, offset));
             }
             UnaryOp::LogicalNot => {
                 return Some(Constant::Bits(u128::from(!self.constant_truth(operand)?)));
@@ -295,7 +298,7 @@ impl Module<'_> {
                     return Some(Constant::Bits(u128::from(arith::compare(op, on.ty, a, b))));
                 }
                 let b = match op {
-                    BinaryOp::Shl | BinaryOp::Shr => fold_conversion(b, from_right, on)?,
+                    BinaryOp::Shl | BinaryOp::Shr => self.fold_conversion(b, from_right, on)?,
                     _ => b,
                 };
                 let result =
@@ -348,16 +351,19 @@ impl Module<'_> {
         if let Some(op) = convert::comparison(op, on) {
             return Some(Constant::Bits(u128::from(arith::compare(op, on.ty, a, b))));
         }
-        let word = |value: i128| Some(Constant::Bits(arith::truncate(Type::Ptr, value as u128)));
+        let pointer = Type::Int(self.pointer_bits());
+        let word = |value: i128| Some(Constant::Bits(arith::truncate(pointer, value as u128)));
         let scaled = |count: ExprId, pointer: ExprId| {
             self.constant_integer(count)?.checked_mul(i128::from(self.step(pointer)?))
         };
         match (op, on.ty, other.ty) {
             (BinaryOp::Add, Type::Ptr, _) => word(a as i128 + scaled(right, left)?),
             (BinaryOp::Add, _, Type::Ptr) => word(b as i128 + scaled(left, right)?),
-            (BinaryOp::Sub, Type::Ptr, Type::Ptr) => word(
-                (a as i64).wrapping_sub(b as i64) as i128 / i128::from(self.step(left)?.max(1)),
-            ),
+            (BinaryOp::Sub, Type::Ptr, Type::Ptr) => {
+                let size = u64::try_from(self.step(left)?.max(1)).ok()?;
+                let target = super::types::target_of(self.unit);
+                word(i128::from(target.address_difference(a as u64, b as u64, size)))
+            }
             (BinaryOp::Sub, Type::Ptr, _) => word(a as i128 - scaled(right, left)?),
             _ => None,
         }
@@ -479,6 +485,33 @@ impl Module<'_> {
         }
     }
 
+    /// Width of an address in bits.
+    fn pointer_bits(&self) -> u8 {
+        super::types::target_of(self.unit).pointer_bits()
+    }
+
+    fn address(&self, base: Option<ConstBase>, offset: i64) -> Constant {
+        let pointer = Type::Int(self.pointer_bits());
+        match base {
+            Some(base) => Constant::Address(base, offset),
+            None => Constant::Bits(arith::truncate(pointer, offset as u128)),
+        }
+    }
+
+    /// A conversion of a constant, as C does it.
+    fn fold_conversion(&self, bits: u128, from: Scalar, to: Scalar) -> Option<u128> {
+        match convert::steps(from, to, self.pointer_bits()) {
+            Some(steps) => {
+                let mut at = (from.ty, bits);
+                for (op, ty) in steps {
+                    at = (ty, arith::cast(op, at.0, ty, at.1).ok()?);
+                }
+                Some(at.1)
+            }
+            None => Some(u128::from(is_not_zero(from.ty, bits))),
+        }
+    }
+
     /// What is known of an expression's type, if it is a scalar to compute with.
     pub(super) fn scalar(&self, e: ExprId) -> Option<Scalar> {
         super::types::scalar_of(self.unit, self.unit.exprs[e].ty.ty)
@@ -493,27 +526,6 @@ pub(super) const fn unary_op(op: UnaryOp, on: Scalar) -> Option<ir::UnOp> {
         UnaryOp::Minus => Some(ir::UnOp::NegU),
         UnaryOp::BitNot => Some(ir::UnOp::Not),
         _ => None,
-    }
-}
-
-fn address(base: Option<ConstBase>, offset: i64) -> Constant {
-    match base {
-        Some(base) => Constant::Address(base, offset),
-        None => Constant::Bits(arith::truncate(Type::Ptr, offset as u128)),
-    }
-}
-
-/// A conversion of a constant, as C does it.
-pub(super) fn fold_conversion(bits: u128, from: Scalar, to: Scalar) -> Option<u128> {
-    match convert::steps(from, to) {
-        Some(steps) => {
-            let mut at = (from.ty, bits);
-            for (op, ty) in steps {
-                at = (ty, arith::cast(op, at.0, ty, at.1).ok()?);
-            }
-            Some(at.1)
-        }
-        None => Some(u128::from(is_not_zero(from.ty, bits))),
     }
 }
 

@@ -8,8 +8,9 @@ use super::types::Scalar;
 use crate::ast::BinaryOp;
 
 /// The conversions, one after the other, that take a value of one type to another; `None` where
-/// the target is `_Bool`, which is a test.
-pub(super) fn steps(from: Scalar, to: Scalar) -> Option<Vec<(CastOp, Type)>> {
+/// the target is `_Bool`, which is a test. `pointer` is the width of an address in bits: numbers
+/// become addresses by way of a number of that width.
+pub(super) fn steps(from: Scalar, to: Scalar, pointer: u8) -> Option<Vec<(CastOp, Type)>> {
     if to.is_bool {
         return from.is_bool.then(Vec::new);
     }
@@ -17,9 +18,17 @@ pub(super) fn steps(from: Scalar, to: Scalar) -> Option<Vec<(CastOp, Type)>> {
     Some(match (from.ty, to.ty) {
         (a, b) if a == b => Vec::new(),
         (Type::Int(a), Type::Int(b)) => vec![(resize(a, b, from.signed), to.ty)],
-        (Type::Int(64), Type::Ptr) | (Type::Ptr, Type::Int(64)) => vec![(CastOp::Bits, to.ty)],
+        (Type::Ptr, Type::Int(64)) => vec![(CastOp::Bits, to.ty)],
         (Type::Int(bits), Type::Ptr) => {
-            vec![(resize(bits, 64, from.signed), word), (CastOp::Bits, Type::Ptr)]
+            let mut steps = Vec::new();
+            if bits != pointer {
+                steps.push((resize(bits, pointer, from.signed), Type::Int(pointer)));
+            }
+            if pointer < 64 {
+                steps.push((CastOp::ZExt, word));
+            }
+            steps.push((CastOp::Bits, Type::Ptr));
+            steps
         }
         (Type::Ptr, Type::Int(bits)) => {
             vec![(CastOp::Bits, word), (resize(64, bits, false), to.ty)]
@@ -140,7 +149,7 @@ impl FunctionLowering<'_, '_> {
 
     /// Converts a value between scalar types as C does.
     pub(super) fn convert(&mut self, value: ExprId, from: Scalar, to: Scalar) -> ExprId {
-        match steps(from, to) {
+        match steps(from, to, self.target().pointer_bits()) {
             Some(steps) => {
                 steps.into_iter().fold(value, |value, (op, ty)| self.cast(op, ty, value))
             }
@@ -149,6 +158,23 @@ impl FunctionLowering<'_, '_> {
                 self.cast(CastOp::ZExt, Scalar::BOOL.ty, test)
             }
         }
+    }
+
+    /// A count of elements as an index. On a 32-bit target it is cut to 32 bits and has a sign from
+    /// there on, whatever it was: addresses wrap.
+    pub(super) fn index(&mut self, value: ExprId, from: Scalar) -> ExprId {
+        let pointer = self.target().pointer_bits();
+        if pointer == 64 {
+            return self.convert(value, from, Scalar::INDEX);
+        }
+        let narrow = Scalar::new(Type::Int(pointer), true);
+        let value = self.convert(value, from, narrow);
+        self.convert(value, narrow, Scalar::INDEX)
+    }
+
+    /// What is lowered for.
+    pub(super) fn target(&self) -> ir::Target {
+        super::types::target_of(self.unit)
     }
 
     /// Whether a value is not zero, of type `i1`.

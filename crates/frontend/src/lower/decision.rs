@@ -402,7 +402,9 @@ impl FunctionLowering<'_, '_> {
         let mut work = vec![expr];
         while let Some(next) = work.pop() {
             let traps = match &self.body.exprs[next] {
-                Expr::Load { ty, addr, .. } => !self.is_inside(*addr, ty.bytes()),
+                Expr::Load { ty, addr, .. } => {
+                    !self.is_inside(*addr, self.target().stored_bytes(*ty))
+                }
                 Expr::LoadBits { field, addr } => !self.is_inside(*addr, field.bytes()),
                 Expr::Binary(op, _, b) if op.may_trap() => self.operator_may_trap(*op, *b),
                 Expr::Cast(CastOp::FToS | CastOp::FToU, ..) => true,

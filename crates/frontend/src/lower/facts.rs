@@ -131,13 +131,26 @@ impl Walk<'_> {
         }
     }
 
+    fn by_reference(&mut self, operand: ExprId) {
+        let inner = self.unit.strip_parens(operand);
+        if let ExprKind::DeclRef(DeclRef::Var(var)) = self.unit.exprs[inner].kind {
+            self.facts.address_taken.insert(var);
+        }
+    }
+
+    fn is_va_builtin(&self, callee: ExprId) -> bool {
+        let function = self.unit.direct_callee(callee);
+        let named = |id| self.unit.functions[id].name.starts_with("__builtin_va_");
+        function.is_some_and(named)
+    }
+
     fn expr(&mut self, id: ExprId) {
         match &self.unit.exprs[id].kind {
-            ExprKind::Unary { op: UnaryOp::AddressOf, operand } => {
-                let inner = self.unit.strip_parens(*operand);
-                if let ExprKind::DeclRef(DeclRef::Var(var)) = self.unit.exprs[inner].kind {
-                    self.facts.address_taken.insert(var);
-                }
+            ExprKind::Unary { op: UnaryOp::AddressOf, operand } => self.by_reference(*operand),
+            // A `va_list` that is no array is passed by reference.
+            ExprKind::VaArg { list } => self.by_reference(*list),
+            ExprKind::Call { callee, args } if self.is_va_builtin(*callee) => {
+                args.iter().for_each(|arg| self.by_reference(*arg));
             }
             ExprKind::StmtExpr(body) => self.stmt(*body),
             ExprKind::TypeTrait { bounds, argument, value: None, .. } => {

@@ -108,15 +108,7 @@ impl<'a> Module<'a> {
 
     fn body(&mut self, id: FunctionId) {
         let func = self.function(id);
-        let pointer = self.unit.target.pointer.size;
-        let lowered = match pointer {
-            8 => lower_body(self, id),
-            _ => {
-                let what = format!("a target with pointers of {pointer} bytes");
-                Err(Unsupported::new(what, self.unit.functions[id].span))
-            }
-        };
-        match lowered {
+        match lower_body(self, id) {
             Ok(body) if self.is_well_formed(func, &body) => {
                 self.program.functions[func].body = Some(body);
             }

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_half_becomes_an_integer_over_float() {
-        let steps = convert::steps(Scalar::new(Type::F16, false), Scalar::INT).unwrap();
+        let steps = convert::steps(Scalar::new(Type::F16, false), Scalar::INT, 64).unwrap();
         assert_eq!(steps, [(CastOp::FToF, Type::F32), (CastOp::FToS, Type::Int(32))]);
     }
 }

@@ -199,7 +199,7 @@ impl FunctionLowering<'_, '_> {
             let offset = self.operand(index, &later)?;
             (self.rvalue(pointer)?, offset)
         };
-        let index = self.convert(offset, index_scalar, Scalar::INDEX);
+        let index = self.index(offset, index_scalar);
         let step = self.step_of(pointer)?;
         let bound = self.subscript_bound(pointer);
         Ok(self.stepped(base, index, step, bound))

@@ -308,7 +308,7 @@ impl FunctionLowering<'_, '_> {
         step: Step,
         down: bool,
     ) -> ExprId {
-        let mut index = self.convert(count, count_type, Scalar::INDEX);
+        let mut index = self.index(count, count_type);
         if down {
             index = self.unary(UnOp::NegS, index);
         }

@@ -1,10 +1,10 @@
 //! Initialisers of objects with static storage: bytes and addresses, computed while lowering.
 
-use lydian_ir::{GlobalInit, InitItem, Relocation, RelocationTarget, Type};
+use lydian_ir::{GlobalInit, InitItem, Relocation, RelocationTarget, Target};
 
 use super::constant::{ConstBase, Constant};
 use super::globals::{Module, string_bytes};
-use super::types::{layout_of, scalar_of};
+use super::types::{layout_of, scalar_of, target_of};
 use super::{Lowering, Unsupported};
 use crate::ast::{CastKind, ExprId, ExprKind, FieldRef, InitList, UnaryOp};
 use crate::ctypes::{CType, QualType};
@@ -13,14 +13,19 @@ use crate::ctypes::{CType, QualType};
 const ZERO_RUN: usize = 16;
 
 /// Contents under construction.
-#[derive(Default)]
 struct Contents {
+    /// Bytes of an address.
+    pointer: u64,
     /// From offset 0 to the last byte that was written.
     bytes: Vec<u8>,
     relocations: Vec<Relocation>,
 }
 
 impl Contents {
+    fn new(target: Target) -> Self {
+        Self { pointer: target.pointer_bytes(), bytes: Vec::new(), relocations: Vec::new() }
+    }
+
     fn write(&mut self, offset: u64, bytes: &[u8]) {
         let (start, end) = (offset as usize, offset as usize + bytes.len());
         if self.bytes.len() < end {
@@ -28,7 +33,7 @@ impl Contents {
         }
         self.bytes[start..end].copy_from_slice(bytes);
         // What is written later replaces an address too (overlapping designators).
-        self.relocations.retain(|old| old.offset + 8 <= offset || end as u64 <= old.offset);
+        self.relocations.retain(|old| old.offset + self.pointer <= offset || end as u64 <= old.offset);
     }
 
     fn write_bits(&mut self, first_bit: u64, width: u32, value: u128) {
@@ -57,7 +62,7 @@ impl Contents {
             if from < end {
                 items.extend(stretches(from, &self.bytes[from..end]));
             }
-            from = end + 8;
+            from = end + self.pointer as usize;
         }
         if items.is_empty() && self.relocations.is_empty() {
             return GlobalInit::Zero;
@@ -90,7 +95,7 @@ fn stretches(offset: usize, bytes: &[u8]) -> Vec<InitItem> {
 impl Module<'_> {
     /// The contents that an initialiser gives an object of type `ty`.
     pub(super) fn static_init(&mut self, ty: QualType, init: ExprId) -> Lowering<GlobalInit> {
-        let mut contents = Contents::default();
+        let mut contents = Contents::new(target_of(self.unit));
         self.write_value(&mut contents, 0, ty, init)?;
         Ok(contents.finish())
     }
@@ -316,14 +321,16 @@ impl Module<'_> {
         match value {
             Constant::Bits(bits) => {
                 let size = match scalar_of(self.unit, expr.ty.ty) {
-                    Some(scalar) => scalar.ty.bytes() as usize,
+                    Some(scalar) => target_of(self.unit).stored_bytes(scalar.ty) as usize,
                     None => return Err(self.not_constant(init)),
                 };
                 out.write(offset, &bits.to_le_bytes()[..size]);
             }
             Constant::Address(base, addend) => {
-                let size = scalar_of(self.unit, expr.ty.ty).map(|scalar| scalar.ty.bytes());
-                if size != Some(Type::Ptr.bytes()) {
+                let target = target_of(self.unit);
+                let size = scalar_of(self.unit, expr.ty.ty)
+                    .map(|scalar| target.stored_bytes(scalar.ty));
+                if size != Some(out.pointer) {
                     return Err(self.not_constant(init));
                 }
                 let target = self.relocation_target(base).ok_or_else(|| self.not_constant(init))?;
@@ -336,7 +343,7 @@ impl Module<'_> {
 
     fn clear_address(&self, out: &mut Contents, offset: u64) {
         if (offset as usize) < out.bytes.len() {
-            out.write(offset, &[0; 8]);
+            out.write(offset, &vec![0; out.pointer as usize]);
         }
         out.relocations.retain(|old| old.offset != offset);
     }

@@ -27,10 +27,18 @@ impl Scalar {
     pub(super) const INT: Self = Self::new(Type::Int(32), true);
     /// `float`.
     pub(super) const SINGLE: Self = Self::new(Type::F32, false);
-    /// A 64-bit index.
+    /// An index as the IR has it, of 64 bits on every target.
     pub(super) const INDEX: Self = Self::new(Type::Int(64), true);
     /// `_Bool`.
     pub(super) const BOOL: Self = Self { ty: Type::Int(8), signed: false, is_bool: true };
+}
+
+/// The target as the IR knows it.
+pub(super) fn target_of(unit: &TranslationUnit) -> ir::Target {
+    match unit.target.pointer.size {
+        4 => ir::Target::I386,
+        _ => ir::Target::X86_64,
+    }
 }
 
 /// The machine type of a C type; `None` if it is no scalar that can be computed with.

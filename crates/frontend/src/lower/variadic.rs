@@ -3,7 +3,7 @@
 //! `va_arg` is a load where the list's `overflow_arg_area` points, which then goes on to the next
 //! slot: no argument of a function that the IR has is passed in registers ([`lydian_ir::variadic`]).
 
-use lydian_ir::variadic::{LIST_BYTES, NEXT_ARGUMENT, SLOT, slot_align};
+use lydian_ir::variadic::{list_bytes, list_is_array, next_argument, slot, slot_align};
 use lydian_ir::{BinOp, CastOp, Expr, ExprId, LocalId, Stmt, Type};
 
 use super::builder::FunctionLowering;
@@ -38,52 +38,59 @@ impl FunctionLowering<'_, '_> {
         let list = *args.first().ok_or_else(missing)?;
         match op {
             VaOp::Start => {
-                self.require_x86_64(span)?;
-                let list = self.apart(|l| l.rvalue(list))?;
+                let list = self.apart(|l| l.list_address(list))?;
                 self.within(span, |l| l.emit(Stmt::VaStart { list }));
                 Ok(())
             }
             VaOp::End => self.discard(list),
             VaOp::Copy => {
-                self.require_x86_64(span)?;
                 let from = *args.get(1).ok_or_else(missing)?;
                 let later = self.effects_of(from);
-                let dst = self.apart(|l| l.operand(list, &later))?;
-                let src = self.apart(|l| l.rvalue(from))?;
-                self.within(span, |l| l.emit(Stmt::Copy { dst, src, size: LIST_BYTES }));
+                let dst = match list_is_array(self.target()) {
+                    true => self.apart(|l| l.operand(list, &later))?,
+                    false => {
+                        let dst = self.apart(|l| l.address(list))?;
+                        let dst = self.within(span, |l| l.pointer_temp(dst));
+                        self.read(dst)
+                    }
+                };
+                let src = self.apart(|l| l.list_address(from))?;
+                let size = list_bytes(self.target());
+                self.within(span, |l| l.emit(Stmt::Copy { dst, src, size }));
                 Ok(())
             }
         }
     }
 
-    fn require_x86_64(&self, span: lydian_base::Span) -> Lowering<()> {
-        if self.unit.target.pointer.size == 8 {
-            return Ok(());
+    /// The address of a `va_list`. Where that is an array, it is what the list's name means.
+    fn list_address(&mut self, list: ast::ExprId) -> Lowering<ExprId> {
+        match list_is_array(self.target()) {
+            true => self.rvalue(list),
+            false => self.address(list),
         }
-        Err(Unsupported::new("a variadic function for this target", span))
     }
 
     /// The address of the next variable argument, in a new temporary; the list goes on to the one
     /// after it.
     pub(super) fn va_arg(&mut self, e: ast::ExprId, list: ast::ExprId) -> Lowering<ExprId> {
         let expr = &self.unit.exprs[e];
-        self.require_x86_64(expr.span)?;
         let Some(layout) = layout_of(self.unit, expr.ty.ty) else {
             return Err(Unsupported::new(self.module.type_description(expr.ty.ty), expr.span));
         };
-        let list = self.apart(|l| l.rvalue(list))?;
+        let list = self.apart(|l| l.list_address(list))?;
+        let target = self.target();
         self.within(expr.span, |l| {
             let list = l.pointer_temp(list);
             let list = l.read(list);
-            let next = l.offset_addr(list, NEXT_ARGUMENT);
+            let next = l.offset_addr(list, next_argument(target));
             let mut here = l.expr(Expr::Load { ty: Type::Ptr, addr: next, volatile: false });
-            let align = slot_align(layout.align);
-            if align > SLOT {
+            let align = slot_align(target, layout.align);
+            if align > slot(target) {
                 here = l.aligned_up(here, align);
             }
             let here = l.pointer_temp(here);
             let here = l.read(here);
-            let value = l.offset_addr(here, layout.size.next_multiple_of(SLOT));
+            let value = l.offset_addr(here, layout.size.next_multiple_of(slot(target)));
             l.emit(Stmt::Store { addr: next, value, ty: Type::Ptr, volatile: false });
             Ok(here)
         })

@@ -368,7 +368,7 @@ impl FunctionLowering<'_, '_> {
             self.read(temp)
         };
         let index = self.rvalue(index)?;
-        let index = self.convert(index, index_type, Scalar::INDEX);
+        let index = self.index(index, index_type);
         Ok(self.expr(Expr::Index { base, index, size: ty.size, bound: Some(ty.length) }))
     }
 

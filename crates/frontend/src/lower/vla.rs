@@ -92,7 +92,7 @@ impl FunctionLowering<'_, '_> {
         let from = self.scalar(expr.ty.ty, expr.span)?;
         let value = self.apart(|l| l.rvalue(e))?;
         let value = self.convert(value, from, Scalar::INDEX);
-        let long = self.module.program.types.int(lydian_ir::IntKind::Long);
+        let long = self.module.program.types.int(self.target().word64(true));
         let dst = self.temp_of(long, Type::Int(64));
         self.emit(Stmt::Assign { dst, value });
         Ok(dst)
@@ -247,12 +247,22 @@ impl FunctionLowering<'_, '_> {
     /// `(a - b)` in steps.
     pub(super) fn steps_between(&mut self, a: ExprId, b: ExprId, step: Step) -> ExprId {
         match step {
-            Step::Fixed(size) => self.expr(Expr::PtrDiff { a, b, size: size.max(1) }),
+            Step::Fixed(size) => {
+                let steps = self.expr(Expr::PtrDiff { a, b, size: size.max(1) });
+                self.as_difference(steps)
+            }
             Step::Varying(size) => {
                 let bytes = self.expr(Expr::PtrDiff { a, b, size: 1 });
-                self.expr(Expr::Binary(BinOp::DivS, bytes, size))
+                let steps = self.expr(Expr::Binary(BinOp::DivS, bytes, size));
+                self.as_difference(steps)
             }
         }
+    }
+
+    /// An `i64` as a `ptrdiff_t` or `size_t`.
+    fn as_difference(&mut self, value: ExprId) -> ExprId {
+        let bits = self.target().pointer_bits();
+        self.convert(value, Scalar::INDEX, Scalar::new(Type::Int(bits), true))
     }
 
     /// `sizeof` of a type whose size is not known while compiling.
@@ -269,12 +279,14 @@ impl FunctionLowering<'_, '_> {
         match argument {
             TraitArgument::Type(ty) => {
                 let registers = self.bound_registers(bounds, expr.span)?;
-                self.size_with(ty.ty, &registers, expr.span)
+                let size = self.size_with(ty.ty, &registers, expr.span)?;
+                Ok(self.as_difference(size))
             }
             TraitArgument::Expr(operand) => {
                 let registers = self.bounds_of(*operand).ok_or_else(missing)?;
                 self.apart(|l| l.discard(*operand))?;
-                self.size_with(unit.exprs[*operand].ty.ty, &registers, expr.span)
+                let size = self.size_with(unit.exprs[*operand].ty.ty, &registers, expr.span)?;
+                Ok(self.as_difference(size))
             }
         }
     }

@@ -125,7 +125,8 @@ impl<'p, 'c> Machine<'p, 'c> {
             Family::Hint => self.hint_function(model.function, arg(0), arg(1)),
             Family::Integer => {
                 let overflow = self.options.overflow;
-                super::builtins::integer_function(model.function, arg(0), overflow)
+                let function = model.function.on(self.program.types.target);
+                super::builtins::integer_function(function, arg(0), overflow)
             }
             Family::Jump => self.jump_function(model.function, arg(0) as u64, arg(1) as u32),
             Family::Overflow => self.overflow_function(model.function, args, arg_types),

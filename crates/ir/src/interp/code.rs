@@ -88,6 +88,8 @@ pub(super) enum Op {
     LeaX(Slot, Slot, Slot, u32, i32),
     LeaS(Slot, Slot, Slot, u32, i32),
     PtrDiff(Slot, Slot, Slot, u64),
+    /// The same where addresses have 32 bits.
+    PtrDiff32(Slot, Slot, Slot, u64),
 
     Add32(Slot, Slot, Slot),
     Add64(Slot, Slot, Slot),

@@ -13,6 +13,7 @@ use super::observe::Observer;
 use super::{End, Location, Unknown};
 use crate::arith;
 use crate::arith::{f32_bits, f64_bits};
+use crate::ctype::Target;
 use crate::expr::Type;
 use crate::stmt::{Edge, TrapKind};
 
@@ -343,6 +344,9 @@ impl<'p, 'c> Machine<'p, 'c> {
                 }
                 Op::PtrDiff(to, a, b, size) => {
                     two!(to, a, b, |x, y| arith::address_difference(x, y, size));
+                }
+                Op::PtrDiff32(to, a, b, size) => {
+                    two!(to, a, b, |x, y| Target::I386.address_difference(x, y, size));
                 }
 
                 Op::Add32(to, a, b) => {

@@ -228,6 +228,7 @@ impl<'p> Machine<'p, '_> {
             LeaX(to, a, b, ..)
             | LeaS(to, a, b, ..)
             | PtrDiff(to, a, b, _)
+            | PtrDiff32(to, a, b, _)
             | Add32(to, a, b)
             | Add64(to, a, b)
             | Sub32(to, a, b)

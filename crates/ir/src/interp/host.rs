@@ -323,6 +323,10 @@ impl<'p, 'c> Machine<'p, 'c> {
         let args = arguments(site, regs);
         let arg = |index: usize| args.get(index).copied().unwrap_or(0) as u64;
         let descriptor = i64::from(arg(0) as u32 as i32);
+        let signed_arg = |index: usize| {
+            let bits = site.args.get(index).map_or(64, |arg| arg.ty.bits());
+            crate::arith::signed(bits, u128::from(arg(index))) as i64
+        };
         let result = match call {
             HostCall::Exit => return Err(Stop::End(End::Exited(descriptor as i32))),
             HostCall::Write => {
@@ -346,7 +350,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             HostCall::Close => self.host().close(descriptor),
             HostCall::Seek => {
                 let whence = i64::from(arg(2) as u32 as i32);
-                self.host().seek(descriptor, arg(1) as i64, whence)
+                self.host().seek(descriptor, signed_arg(1), whence)
             }
             HostCall::Remove => {
                 let name = self.text(arg(0))?;

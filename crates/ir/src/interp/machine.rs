@@ -262,7 +262,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         site: u32,
         dst_addr: u64,
     ) -> Step<FrameSpan> {
-        let caller = self.frames.last().map_or(FrameSpan::BOTTOM, |frame| frame.span);
+        let caller = self.frames.last().map_or(self.memory.stack_bottom(), |frame| frame.span);
         let (bytes, align) = code.frame;
         let span = match bytes {
             0 => FrameSpan { base: caller.end, end: caller.end },
@@ -293,7 +293,7 @@ impl<'p, 'c> Machine<'p, 'c> {
     #[inline]
     pub(super) fn pop(&mut self) -> Frame<'p, 'c> {
         let frame = self.frames.pop().expect("a run has a frame until it ends");
-        let caller = self.frames.last().map_or(FrameSpan::BOTTOM, |frame| frame.span);
+        let caller = self.frames.last().map_or(self.memory.stack_bottom(), |frame| frame.span);
         if frame.bytes > 0 || frame.span.end != caller.end {
             self.used = self.used.saturating_sub(frame.bytes);
             self.memory.pop_frame(frame.span, caller);

@@ -18,9 +18,9 @@
 //!   live. So whoever has seen that an offset is below [`Area::reach`] may touch 16 bytes there.
 //! - The bytes of what was not stored to are arbitrary; every reader takes them for zero.
 
+use crate::ctype::Target;
 use crate::program::{FuncId, GlobalId};
 use crate::stmt::TrapKind;
-use crate::test::{INPUT_REGION, INPUT_REGION_SIZE};
 use lydian_base::EntityId;
 
 mod area;
@@ -37,38 +37,36 @@ use stack::Stack;
 /// Below this every address is taken for a null pointer with an offset.
 pub const NULL_PAGE: u64 = 4096;
 
-/// First address of functions, which are [`FUNCTION_STEP`] apart in the order of the program.
-pub const FUNCTION_REGION: u64 = 0x8_0000_0000;
-
 /// Distance between functions' addresses.
 pub const FUNCTION_STEP: u64 = 16;
-
-/// First address of globals.
-pub const GLOBAL_REGION: u64 = 0x10_0000_0000;
-
-/// First address of locals.
-pub const STACK_REGION: u64 = 0x30_0000_0000;
-
-/// First address of what is allocated.
-pub const HEAP_REGION: u64 = 0x40_0000_0000;
 
 /// Least distance between an object's end and the next object.
 pub const GAP: u64 = 16;
 
-/// How far an address is shifted to give the number of its area.
-const AREA_SHIFT: u32 = 36;
-
-/// The numbers of the areas: those of their first addresses.
-const GLOBALS: usize = (GLOBAL_REGION >> AREA_SHIFT) as usize;
-const INPUTS: usize = (INPUT_REGION >> AREA_SHIFT) as usize;
-pub(super) const STACK: usize = (STACK_REGION >> AREA_SHIFT) as usize;
-const HEAP: usize = (HEAP_REGION >> AREA_SHIFT) as usize;
+/// The numbers of the areas, which their first addresses are multiples of. Functions lie in the
+/// middle of area 0, which has no bytes.
+const GLOBALS: usize = 1;
+const INPUTS: usize = 2;
+pub(super) const STACK: usize = 3;
+const HEAP: usize = 4;
 
 /// How many areas there are places for; those without a use have no bytes.
 const AREAS: usize = 8;
 
-/// Most bytes that globals can have together, and inputs, and so on.
-const AREA_BYTES: u64 = 1 << AREA_SHIFT;
+/// First address of an area, by its number.
+const fn region(target: Target, number: usize) -> u64 {
+    (number as u64) << target.area_shift()
+}
+
+/// First address of functions, which are [`FUNCTION_STEP`] apart in the order of the program.
+pub(super) const fn function_region(target: Target) -> u64 {
+    1 << (target.area_shift() - 1)
+}
+
+/// The address of a function.
+pub(super) fn function_address(target: Target, function: FuncId) -> u64 {
+    function_region(target) + FUNCTION_STEP * function.index() as u64
+}
 
 /// An object that is there from the start to the end.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +78,10 @@ struct Fixed {
 /// All memory of a run.
 #[derive(Clone, Debug)]
 pub struct Memory {
+    /// How far an address is shifted to give the number of its area: the target's.
+    shift: u32,
     areas: [Area; AREAS],
+    target: Target,
     /// In the order of the program.
     globals: Vec<Fixed>,
     /// By address.
@@ -121,27 +122,49 @@ impl Bytes {
 }
 
 impl Memory {
-    pub(super) fn new(function_count: usize) -> Self {
-        let areas = std::array::from_fn(|number| Area::new((number as u64) << AREA_SHIFT));
+    pub(super) fn new(function_count: usize, target: Target) -> Self {
+        let areas = std::array::from_fn(|number| Area::new(region(target, number)));
         Self {
+            shift: target.area_shift(),
             areas,
             globals: Vec::new(),
             inputs: Vec::new(),
-            globals_end: GLOBAL_REGION,
+            globals_end: region(target, GLOBALS),
             heap: Heap::default(),
-            stack: Stack::new(),
+            stack: Stack::new(region(target, STACK)),
+            target,
             function_count: function_count as u64,
         }
     }
 
+    /// First address of an area.
+    const fn start(&self, number: usize) -> u64 {
+        region(self.target, number)
+    }
+
+    /// Most bytes that globals can have together, and inputs, and so on.
+    const fn area_bytes(&self) -> u64 {
+        1 << self.shift
+    }
+
+    /// What the program is made for.
+    pub fn target(&self) -> Target {
+        self.target
+    }
+
+    /// An address as the bytes of a pointer.
+    pub(super) fn pointer_bytes(&self, address: u64) -> Vec<u8> {
+        address.to_le_bytes()[..self.target.pointer_bytes() as usize].to_vec()
+    }
+
     /// The address of a function.
-    pub fn function_address(function: FuncId) -> u64 {
-        FUNCTION_REGION + FUNCTION_STEP * function.index() as u64
+    pub fn function_address(&self, function: FuncId) -> u64 {
+        function_address(self.target, function)
     }
 
     /// The function at an address.
     pub fn function_at(&self, address: u64) -> Option<FuncId> {
-        let offset = address.checked_sub(FUNCTION_REGION)?;
+        let offset = address.checked_sub(function_region(self.target))?;
         let index = offset / FUNCTION_STEP;
         let is_one = offset.is_multiple_of(FUNCTION_STEP) && index < self.function_count;
         is_one.then(|| FuncId::from_index(index as usize))
@@ -173,7 +196,7 @@ impl Memory {
     pub(super) fn add_global(&mut self, size: u64, align: u64) -> Option<u64> {
         let base = (self.globals_end + GAP).next_multiple_of(align.clamp(1, 1 << 20));
         let end = base.checked_add(size)?;
-        if end - GLOBAL_REGION > AREA_BYTES {
+        if end - self.start(GLOBALS) > self.area_bytes() {
             return None;
         }
         self.globals_end = end;
@@ -186,15 +209,17 @@ impl Memory {
 
     /// Makes room for that many bytes of globals at once.
     pub(super) fn reserve_globals(&mut self, bytes: u64) {
-        self.areas[GLOBALS].grow(GLOBAL_REGION.saturating_add(bytes.min(AREA_BYTES)));
+        let end = self.start(GLOBALS).saturating_add(bytes.min(self.area_bytes()));
+        self.areas[GLOBALS].grow(end);
     }
 
     /// Adds an input object at its own address; `false` where that is taken or out of the region.
     /// Objects come in the order of the test, which need not be that of addresses.
     pub(super) fn place_input(&mut self, base: u64, size: u64) -> bool {
         let end = base.checked_add(size);
-        let inside =
-            base >= INPUT_REGION && end.is_some_and(|end| end <= INPUT_REGION + INPUT_REGION_SIZE);
+        let start = self.target.input_region();
+        let region_end = start + self.target.input_region_size();
+        let inside = base >= start && end.is_some_and(|end| end <= region_end);
         let inputs = &mut self.inputs;
         let at = inputs.partition_point(|object| object.base <= base);
         let before = at.checked_sub(1).map(|index| &inputs[index]);
@@ -212,7 +237,7 @@ impl Memory {
 
     /// Makes an object that was added read-only.
     pub(super) fn protect(&mut self, base: u64) {
-        let (list, number) = match base < INPUT_REGION {
+        let (list, number) = match base < self.target.input_region() {
             true => (&self.globals, GLOBALS),
             false => (&self.inputs, INPUTS),
         };
@@ -226,8 +251,8 @@ impl Memory {
     #[inline(always)]
     fn locate(&self, address: u64) -> (usize, usize) {
         // Addresses beyond the last area give an offset beyond every area's end.
-        let number = (address >> AREA_SHIFT) as usize & (AREAS - 1);
-        (number, address.wrapping_sub((number as u64) << AREA_SHIFT) as usize)
+        let number = (address >> self.shift) as usize & (AREAS - 1);
+        (number, address.wrapping_sub((number as u64) << self.shift) as usize)
     }
 
     /// A number of `N` bytes all of which are live and were written, zero-extended; `None` for

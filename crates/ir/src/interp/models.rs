@@ -45,7 +45,9 @@ impl Machine<'_, '_> {
     /// more than an object can have.
     fn allocate(&mut self, name: &str, size: Option<u64>) -> Step<u64> {
         let fails = self.next_result(name).is_some_and(|image| image.first() == Some(&0));
-        let Some(size) = size.filter(|size| !fails && *size <= i64::MAX as u64) else {
+        // The greatest number of type `ptrdiff_t`.
+        let most = u64::MAX >> (65 - u32::from(self.program.types.target.pointer_bits()));
+        let Some(size) = size.filter(|size| !fails && *size <= most) else {
             return Ok(0);
         };
         self.use_bytes(size)?;

@@ -153,6 +153,7 @@ impl Node {
         b: u128,
         uninitialised: &mut bool,
     ) -> Result<u128, TrapKind> {
+        let target = ground.memory.target();
         Ok(match &self.expr {
             Expr::Const(_, bits) => *bits,
             Expr::Local(local) => {
@@ -162,9 +163,9 @@ impl Node {
             }
             Expr::AddrLocal(local) => u128::from(ground.code.address_of(*local, ground.frame)),
             Expr::AddrGlobal(global) => u128::from(ground.memory.global_address(*global)),
-            Expr::AddrFunc(function) => u128::from(Memory::function_address(*function)),
+            Expr::AddrFunc(function) => u128::from(ground.memory.function_address(*function)),
             Expr::Load { ty, .. } => {
-                let (bits, written) = ground.memory.load(a as u64, ty.bytes())?;
+                let (bits, written) = ground.memory.load(a as u64, target.stored_bytes(*ty))?;
                 *uninitialised |= !written;
                 bits
             }
@@ -177,12 +178,15 @@ impl Node {
             Expr::Binary(op, ..) => arith::binary(*op, self.ty, a, b, ground.overflow)?,
             Expr::Cmp(op, ..) => u128::from(arith::compare(*op, self.ty, a, b)),
             Expr::Cast(op, to, _) => arith::cast(*op, self.ty, *to, a)?,
-            Expr::Field { .. } => u128::from((a as u64).wrapping_add(self.offset)),
+            Expr::Field { .. } => {
+                u128::from(target.wrap_address((a as u64).wrapping_add(self.offset)))
+            }
             Expr::Index { size, .. } => {
-                u128::from(arith::element_address(a as u64, b as u64, *size))
+                let address = arith::element_address(a as u64, b as u64, *size);
+                u128::from(target.wrap_address(address))
             }
             Expr::PtrDiff { size, .. } => {
-                u128::from(arith::address_difference(a as u64, b as u64, *size))
+                u128::from(target.address_difference(a as u64, b as u64, *size))
             }
         })
     }
@@ -200,6 +204,6 @@ fn load_bits(memory: &Memory, address: u64, field: &BitField) -> Result<(u128, b
 pub(super) fn target_address(memory: &Memory, target: RelocationTarget) -> u64 {
     match target {
         RelocationTarget::Global(global) => memory.global_address(global),
-        RelocationTarget::Function(function) => Memory::function_address(function),
+        RelocationTarget::Function(function) => memory.function_address(function),
     }
 }

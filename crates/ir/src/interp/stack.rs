@@ -90,13 +90,7 @@ impl<'p> Machine<'p, '_> {
     /// `Stmt::VaStart`.
     pub(super) fn va_start(&mut self, list: u64) -> Result<(), TrapKind> {
         let first = self.frame().variable;
-        let words = [
-            (variadic::GP_OFFSET, 4, u64::from(variadic::GP_USED_UP)),
-            (variadic::FP_OFFSET, 4, u64::from(variadic::FP_USED_UP)),
-            (variadic::NEXT_ARGUMENT, 8, first),
-            (variadic::REGISTER_AREA, 8, 0),
-        ];
-        for (offset, size, value) in words {
+        for (offset, size, value) in variadic::started(self.program.types.target, first) {
             self.memory.store(list.wrapping_add(offset), size, u128::from(value))?;
         }
         Ok(())

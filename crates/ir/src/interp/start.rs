@@ -29,20 +29,20 @@ pub(super) fn image_bytes(
             }
             PointerTarget::Function(function) => {
                 let function = program.function_named(function).ok_or_else(bad)?;
-                Memory::function_address(function)
+                memory.function_address(function)
             }
         };
         let start = usize::try_from(pointer.offset).map_err(|_| bad())?;
-        let end = start.checked_add(8).ok_or_else(bad)?;
+        let end = start.checked_add(memory.target().pointer_bytes() as usize).ok_or_else(bad)?;
         let place = bytes.get_mut(start..end).ok_or_else(bad)?;
-        place.copy_from_slice(&address.to_le_bytes());
+        place.copy_from_slice(&memory.pointer_bytes(address));
     }
     Ok(bytes)
 }
 
 /// Memory with the program's globals, none of them larger than `max_size`, not yet protected.
 pub(super) fn globals(program: &Program, max_size: u64) -> Result<Memory, BadTest> {
-    let mut memory = Memory::new(program.functions.len());
+    let mut memory = Memory::new(program.functions.len(), program.types.target);
     let total = program.globals.values().map(|global| global.size + global.align + GAP);
     memory.reserve_globals(total.fold(0, u64::saturating_add).min(max_size));
     for global in program.globals.values() {
@@ -100,7 +100,8 @@ fn initialise_globals(program: &Program, memory: &mut Memory) {
         for relocation in relocations {
             let address = target_address(memory, relocation.target);
             let address = address.wrapping_add_signed(relocation.addend);
-            _ = memory.write(base + relocation.offset, &address.to_le_bytes());
+            let bytes = memory.pointer_bytes(address);
+            _ = memory.write(base + relocation.offset, &bytes);
         }
     }
 }
@@ -141,7 +142,8 @@ impl CharacterTables {
 fn place_table(memory: &mut Memory, bytes: Vec<u8>, entry: u64) -> u64 {
     let zero = |base: u64| base + entry * u64::from(TABLE_START.unsigned_abs());
     let base = place_constant(memory, &bytes);
-    place_constant(memory, &zero(base).to_le_bytes())
+    let pointer = memory.pointer_bytes(zero(base));
+    place_constant(memory, &pointer)
 }
 
 /// Puts read-only bytes behind the globals: their address; 0 where there is no room.

@@ -97,8 +97,8 @@ pub fn run_program(
     let (argv, envp) = (list(&mut memory, &args), list(&mut memory, &pairs));
     let images = [
         (args.len() as u32).to_le_bytes().to_vec(),
-        argv.to_le_bytes().to_vec(),
-        envp.to_le_bytes().to_vec(),
+        memory.pointer_bytes(argv),
+        memory.pointer_bytes(envp),
     ];
     let listens = observer.listens();
     let codes = Codes::new(program, &memory, run.options.overflow, (listens, true));
@@ -185,7 +185,7 @@ fn memory_text(memory: &mut super::Memory, text: &[u8]) -> u64 {
 /// Addresses one after the other, and a null pointer.
 fn list(memory: &mut super::Memory, addresses: &[u64]) -> u64 {
     let bytes: Vec<u8> =
-        addresses.iter().chain([&0]).flat_map(|address| address.to_le_bytes()).collect();
+        addresses.iter().chain([&0]).flat_map(|address| memory.pointer_bytes(*address)).collect();
     let at = memory.add_global(bytes.len() as u64, 16).unwrap_or(0);
     _ = memory.write(at, &bytes);
     at

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{Found, Rule};
-use crate::ctype::CType;
+use crate::ctype::{CType, Target};
 use crate::program::{Global, GlobalId, GlobalInit, Program};
 
 pub(super) fn check(program: &Program, found: &mut Found) {
@@ -23,17 +23,17 @@ pub(super) fn check(program: &Program, found: &mut Found) {
         found.require(is_new, Rule::Names, || {
             format!("{id} is another global named {:?}", global.name)
         });
-        initialiser(id, global, found);
+        initialiser(program.types.target, id, global, found);
     }
 }
 
-fn initialiser(id: GlobalId, global: &Global, found: &mut Found) {
+fn initialiser(target: Target, id: GlobalId, global: &Global, found: &mut Found) {
     found.require(global.align.is_power_of_two(), Rule::Initialisers, || {
         format!("{id} has the alignment {}", global.align)
     });
     let GlobalInit::Data { items, relocations } = &global.init else { return };
     let bytes = items.iter().map(|item| (item.offset, item.bytes.len() as u64));
-    let addresses = relocations.iter().map(|relocation| (relocation.offset, 8));
+    let addresses = relocations.iter().map(|relocation| (relocation.offset, target.pointer_bytes()));
     let mut stretches: Vec<(u64, u64)> = bytes.chain(addresses).collect();
     stretches.sort_unstable();
     let mut end = 0;

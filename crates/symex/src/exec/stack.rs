@@ -188,17 +188,12 @@ impl Engine<'_, '_> {
     pub(super) fn va_start(&mut self, state: &mut State, list: ExprId) -> Result<(), Flow> {
         let mut traps = Traps::none();
         let list = self.eval(state, list, &mut traps)?;
-        let to = self.resolve_for_write(state, list, variadic::LIST_BYTES, &mut traps)?;
+        let target = self.world.program.types.target;
+        let to = self.resolve_for_write(state, list, variadic::list_bytes(target), &mut traps)?;
         self.leave_traps(state, &traps)?;
-        let words = [
-            (variadic::GP_OFFSET, 4, u64::from(variadic::GP_USED_UP)),
-            (variadic::FP_OFFSET, 4, u64::from(variadic::FP_USED_UP)),
-            (variadic::NEXT_ARGUMENT, 8, state.frame().variable),
-            (variadic::REGISTER_AREA, 8, 0),
-        ];
-        for (offset, size, value) in words {
-            let value = self.pool.bv(size * 8, value);
-            state.memory.store(&mut self.pool, &to.shifted(offset), u64::from(size), value);
+        for (offset, size, value) in variadic::started(target, state.frame().variable) {
+            let value = self.pool.bv(size as u32 * 8, value);
+            state.memory.store(&mut self.pool, &to.shifted(offset), size, value);
         }
         Ok(())
     }

@@ -106,10 +106,11 @@ impl Builder<'_, '_> {
 
     /// The value of a type at an address.
     pub(super) fn load(&mut self, ty: Type, address: Val, dst: Option<Slot>) -> Val {
-        let Some(forms) = loads(ty.bytes()) else {
+        let bytes = self.program.types.target.stored_bytes(ty);
+        let Some(forms) = loads(bytes) else {
             let from = self.take(address, Type::Ptr);
             let to = self.destination(dst, slots_of(ty));
-            self.emit(Op::LoadWide(to.slot, from, ty.bytes() as u32));
+            self.emit(Op::LoadWide(to.slot, from, bytes as u32));
             return Val::Slot(to);
         };
         let mode = self.mode(address);
@@ -121,14 +122,15 @@ impl Builder<'_, '_> {
 
     /// Writes a value, which is in a slot, to an address.
     pub(super) fn store(&mut self, ty: Type, value: Slot, address: Val) {
-        match stores(ty.bytes()) {
+        let bytes = self.program.types.target.stored_bytes(ty);
+        match stores(bytes) {
             Some(forms) => {
                 let mode = self.mode(address);
                 self.emit(forms.make(value, &mode));
             }
             None => {
                 let to = self.in_slot(address, Type::Ptr);
-                self.emit(Op::StoreWide(value, to.slot, ty.bytes() as u32));
+                self.emit(Op::StoreWide(value, to.slot, bytes as u32));
             }
         }
     }

@@ -10,7 +10,7 @@ use super::Builder;
 use crate::arith;
 use crate::expr::{BinOp, CastOp, Expr, ExprId, Type, UnOp};
 use crate::interp::code::{Home, Op, Slot, Slow, is_wide, slots_of};
-use crate::interp::memory::Memory;
+use crate::interp::memory::function_address;
 use crate::interp::plan::Plan;
 
 /// Expressions of more nodes are evaluated without slots.
@@ -280,7 +280,22 @@ impl Builder<'_, '_> {
         }
     }
 
+    /// Computes an address; on a 32-bit target it wraps.
     fn put_address(&mut self, base: Base, scaled: Option<Scaled>, offset: u64, dst: Slot) {
+        let target = self.program.types.target;
+        let may_wrap = scaled.is_some() || (offset != 0 && matches!(base, Base::Slot(_)));
+        let offset = if scaled.is_none() && matches!(base, Base::Zero) {
+            target.wrap_address(offset)
+        } else {
+            offset
+        };
+        self.put_sum(base, scaled, offset, dst);
+        if may_wrap && target.pointer_bits() == 32 {
+            self.emit(Op::AddI32(dst, dst, 0));
+        }
+    }
+
+    fn put_sum(&mut self, base: Base, scaled: Option<Scaled>, offset: u64, dst: Slot) {
         let Some(scaled) = scaled else {
             match base {
                 Base::Zero => self.emit(Op::Const(dst, offset)),
@@ -340,7 +355,10 @@ impl Builder<'_, '_> {
                 let address = self.settings.globals.get(global.index()).copied().unwrap_or(0);
                 Val::Address { base: Base::Zero, scaled: None, offset: address }
             }
-            Expr::AddrFunc(function) => Val::Const(u128::from(Memory::function_address(*function))),
+            Expr::AddrFunc(function) => {
+                let target = self.program.types.target;
+                Val::Const(u128::from(function_address(target, *function)))
+            },
             Expr::Load { ty, addr, .. } => {
                 let addr = self.operand(*addr);
                 self.load(*ty, addr, dst)
@@ -384,7 +402,10 @@ impl Builder<'_, '_> {
                 let (a, b) = (self.operand(*a), self.operand(*b));
                 let (a, b) = self.take_two(a, b, Type::Ptr);
                 let to = self.destination(dst, 1);
-                self.emit(Op::PtrDiff(to.slot, a, b, *size));
+                self.emit(match self.program.types.target.pointer_bits() {
+                    32 => Op::PtrDiff32(to.slot, a, b, *size),
+                    _ => Op::PtrDiff(to.slot, a, b, *size),
+                });
                 Val::Slot(to)
             }
         }

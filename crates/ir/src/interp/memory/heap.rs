@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::area::{DEAD, HEADER, LIVE, WRITABLE};
-use super::{AREA_BYTES, GAP, HEAP, HEAP_REGION, Memory};
+use super::{GAP, HEAP, Memory};
 use crate::stmt::TrapKind;
 
 /// What `malloc` aligns to.
@@ -58,7 +58,8 @@ const fn room_for(size: u64) -> u64 {
 impl Memory {
     /// A new block, never written; `None` where the area is full.
     pub(in crate::interp) fn allocate(&mut self, size: u64) -> Option<u64> {
-        if size > AREA_BYTES {
+        let (start, area_bytes) = (self.start(HEAP), self.area_bytes());
+        if size > area_bytes {
             return None;
         }
         let room = room_for(size);
@@ -74,8 +75,8 @@ impl Memory {
             }
             None => {
                 let number = u32::try_from(heap.blocks.len()).ok()?;
-                let base = (heap.end.max(HEAP_REGION) + GAP).next_multiple_of(ALIGN);
-                if base + room + GAP - HEAP_REGION > AREA_BYTES {
+                let base = (heap.end.max(start) + GAP).next_multiple_of(ALIGN);
+                if base + room + GAP - start > area_bytes {
                     return None;
                 }
                 heap.end = base + room;

@@ -5,7 +5,7 @@
 //! that has returned leads to bytes that have died.
 
 use super::area::{DEAD, HEADER, LIVE, WRITABLE};
-use super::{AREA_BYTES, GAP, Memory, STACK, STACK_REGION};
+use super::{GAP, Memory, STACK};
 
 /// How many bytes of frames that are gone may lie between the frames that are there.
 const QUARANTINE: u64 = 32 << 10;
@@ -16,6 +16,8 @@ const SIZE: u64 = 8;
 /// Where the next frame goes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::interp) struct Stack {
+    /// First address of the area.
+    start: u64,
     top: u64,
 }
 
@@ -29,23 +31,23 @@ pub(in crate::interp) struct FrameSpan {
 }
 
 impl Stack {
-    pub(super) const fn new() -> Self {
-        Self { top: STACK_REGION }
+    pub(super) const fn new(start: u64) -> Self {
+        Self { start, top: start }
     }
 }
 
-impl FrameSpan {
-    /// What the first function is called from.
-    pub(in crate::interp) const BOTTOM: Self = Self { base: STACK_REGION, end: STACK_REGION };
-}
-
 impl Memory {
+    /// What the first function is called from.
+    pub(in crate::interp) const fn stack_bottom(&self) -> FrameSpan {
+        FrameSpan { base: self.stack.start, end: self.stack.start }
+    }
+
     /// Room for objects on the stack, none of which is live; `None` where there is not enough.
     pub(in crate::interp) fn push_frame(&mut self, size: u64, align: u64) -> Option<FrameSpan> {
         let align = align.clamp(GAP, 1 << 20);
         let base = (self.stack.top + GAP).next_multiple_of(align);
         let end = base.checked_add(size)?;
-        if end - STACK_REGION > AREA_BYTES - GAP {
+        if end - self.stack.start > self.area_bytes() - GAP {
             return None;
         }
         self.stack.top = end;
@@ -106,7 +108,7 @@ impl Memory {
     /// A number in a local of the newest frame, as [`Memory::quick_load`].
     #[inline(always)]
     pub(in crate::interp) fn quick_load_local<const N: usize>(&self, address: u64) -> Option<u64> {
-        self.areas[STACK].quick_load::<N>(address.wrapping_sub(STACK_REGION) as usize)
+        self.areas[STACK].quick_load::<N>(address.wrapping_sub(self.stack.start) as usize)
     }
 
     /// The same as [`Memory::quick_store`].
@@ -116,6 +118,6 @@ impl Memory {
         address: u64,
         value: u64,
     ) -> bool {
-        self.areas[STACK].quick_store::<N>(address.wrapping_sub(STACK_REGION) as usize, value)
+        self.areas[STACK].quick_store::<N>(address.wrapping_sub(self.stack.start) as usize, value)
     }
 }
