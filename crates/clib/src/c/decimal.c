@@ -19,7 +19,7 @@ struct lydian_float lydian_take_apart(double x) {
         return parts;
     }
     if (exponent)
-        parts.mantissa |= 1ul << 52;
+        parts.mantissa |= 1ull << 52;
     else
         exponent = 1;
     parts.exponent = exponent - 1075;
@@ -167,7 +167,7 @@ const struct lydian_format lydian_long_double_format = {64, -16445, 16320};
    not too small. */
 static int rounds_up_to_normal(uint64_t bits, const struct lydian_format *format) {
     int cut = 64 - format->mantissa_bits;
-    uint64_t top = UINT64_MAX << cut, half = cut ? 1ul << (cut - 1) : 0;
+    uint64_t top = UINT64_MAX << cut, half = cut ? 1ull << (cut - 1) : 0;
     return cut && (bits & top) == top && (bits & half);
 }
 
@@ -185,7 +185,7 @@ struct lydian_float lydian_round(uint64_t bits, int exponent, enum lydian_rest r
         mantissa = 0;
         lost = LYDIAN_LESS_THAN_HALF;
     } else if (cut > 0) {
-        uint64_t half = 1ul << (cut - 1), low = bits & ((half << 1) - 1);
+        uint64_t half = 1ull << (cut - 1), low = bits & ((half << 1) - 1);
         mantissa = cut == 64 ? 0 : bits >> cut;
         lost = low > half || (low == half && rest) ? LYDIAN_MORE_THAN_HALF
                : low == half                        ? LYDIAN_HALF
@@ -196,7 +196,7 @@ struct lydian_float lydian_round(uint64_t bits, int exponent, enum lydian_rest r
     if (lost == LYDIAN_MORE_THAN_HALF || (lost == LYDIAN_HALF && (mantissa & 1))) {
         mantissa++;
         if (format->mantissa_bits == 64 ? mantissa == 0 : mantissa >> format->mantissa_bits) {
-            mantissa = 1ul << (format->mantissa_bits - 1);
+            mantissa = 1ull << (format->mantissa_bits - 1);
             exponent++;
         }
     }
@@ -255,8 +255,8 @@ double lydian_assemble_double(struct lydian_float parts) {
     uint64_t bits = 0;
     switch (parts.kind) {
     case LYDIAN_ZERO: break;
-    case LYDIAN_INFINITE: bits = 2047ul << 52; break;
-    case LYDIAN_NAN: bits = 0xffful << 51; break;
+    case LYDIAN_INFINITE: bits = 2047ull << 52; break;
+    case LYDIAN_NAN: bits = 0xfffull << 51; break;
     case LYDIAN_FINITE:
         bits = parts.mantissa;
         if (bits >> 52) bits = (bits & 0xfffffffffffffu) | (uint64_t)(parts.exponent + 1075) << 52;

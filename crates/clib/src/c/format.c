@@ -2,7 +2,9 @@
    and one function for each kind of conversion writes it. */
 #include "internal.h"
 
-enum length { PLAIN, CHAR_LENGTH, SHORT_LENGTH, LONG_LENGTH, LONG_DOUBLE_LENGTH };
+enum length {
+    PLAIN, CHAR_LENGTH, SHORT_LENGTH, LONG_LENGTH, LONG_LONG_LENGTH, LONG_DOUBLE_LENGTH
+};
 
 struct directive {
     int left, plus, space, alternate, zero;
@@ -21,8 +23,8 @@ union argument {
 };
 
 enum argument_type {
-    NO_ARGUMENT, INT_ARGUMENT, LONG_ARGUMENT, POINTER_ARGUMENT, DOUBLE_ARGUMENT,
-    LONG_DOUBLE_ARGUMENT
+    NO_ARGUMENT, INT_ARGUMENT, LONG_ARGUMENT, LONG_LONG_ARGUMENT, POINTER_ARGUMENT,
+    DOUBLE_ARGUMENT, LONG_DOUBLE_ARGUMENT
 };
 
 /* In long_double.c. */
@@ -245,14 +247,14 @@ static void put_hexadecimal(struct lydian_sink *out, const struct directive *d,
     unsigned first;
     if (d->precision >= 0 && d->precision < digits) {
         int cut = 4 * (digits - d->precision);
-        uint64_t half = 1ul << (cut - 1), low = mantissa & ((half << 1) - 1);
+        uint64_t half = 1ull << (cut - 1), low = mantissa & ((half << 1) - 1);
         mantissa -= low;
         if (low > half || (low == half && (mantissa >> cut & 1))) {
             uint64_t before = mantissa;
             mantissa += half << 1;
             if (mantissa < before) {
                 /* Only the 64 bits of a long double can overflow: 0x10.0 is written 0x1.0. */
-                mantissa = 1ul << 60;
+                mantissa = 1ull << 60;
                 exponent += 4;
             }
         }
@@ -361,7 +363,9 @@ static int put_wide_character(struct lydian_sink *out, const struct directive *d
 static enum argument_type type_of(const struct directive *d) {
     switch (d->conversion) {
     case 'd': case 'i': case 'o': case 'u': case 'x': case 'X': case 'b': case 'B':
-        return d->length >= LONG_LENGTH ? LONG_ARGUMENT : INT_ARGUMENT;
+        return d->length > LONG_LENGTH   ? LONG_LONG_ARGUMENT
+               : d->length == LONG_LENGTH ? LONG_ARGUMENT
+                                          : INT_ARGUMENT;
     case 'c': case 'C': return INT_ARGUMENT;
     case 's': case 'S': case 'p': case 'n': return POINTER_ARGUMENT;
     case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A':
@@ -374,7 +378,8 @@ static void fetch(union argument *to, enum argument_type type, va_list *argument
     switch (type) {
     case NO_ARGUMENT: break;
     case INT_ARGUMENT: to->integer = (uint64_t)(int64_t)va_arg(*arguments, int); break;
-    case LONG_ARGUMENT: to->integer = va_arg(*arguments, unsigned long long); break;
+    case LONG_ARGUMENT: to->integer = (uint64_t)(int64_t)va_arg(*arguments, long); break;
+    case LONG_LONG_ARGUMENT: to->integer = va_arg(*arguments, unsigned long long); break;
     case POINTER_ARGUMENT: to->pointer = va_arg(*arguments, void *); break;
     case DOUBLE_ARGUMENT: to->number = va_arg(*arguments, double); break;
     case LONG_DOUBLE_ARGUMENT: to->extended = lydian_next_long_double(arguments); break;
@@ -386,6 +391,7 @@ static void store_count(const struct directive *d, size_t count, void *to) {
     case CHAR_LENGTH: *(signed char *)to = (signed char)count; break;
     case SHORT_LENGTH: *(short *)to = (short)count; break;
     case PLAIN: *(int *)to = (int)count; break;
+    case LONG_LENGTH: *(long *)to = (long)count; break;
     default: *(long long *)to = (long long)count; break;
     }
 }
@@ -406,6 +412,7 @@ static int convert(struct lydian_sink *out, struct directive *d, union argument 
         if (d->length == CHAR_LENGTH) value = (unsigned char)value;
         if (d->length == SHORT_LENGTH) value = (unsigned short)value;
         if (d->length == PLAIN) value = (unsigned)value;
+        if (d->length == LONG_LENGTH) value = (unsigned long)value;
         put_integer(out, d, value, 0);
         return 0;
     case 'p':
@@ -469,10 +476,11 @@ static void read_length(const char **at, struct directive *d) {
         switch (**at) {
         case 'h': d->length = d->length == SHORT_LENGTH ? CHAR_LENGTH : SHORT_LENGTH; break;
         case 'l':
-            d->length = LONG_LENGTH;
+            d->length = d->length == LONG_LENGTH ? LONG_LONG_LENGTH : LONG_LENGTH;
             break;
         case 'L': case 'q': d->length = LONG_DOUBLE_LENGTH; break;
-        case 'j': case 'z': case 'Z': case 't': d->length = LONG_LENGTH; break;
+        case 'j': d->length = LONG_LONG_LENGTH; break;
+        case 'z': case 'Z': case 't': d->length = LONG_LENGTH; break;
         default: return;
         }
     }

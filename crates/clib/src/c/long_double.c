@@ -25,8 +25,8 @@ long double lydian_assemble_long_double(struct lydian_float parts) {
     uint16_t top = 0;
     switch (parts.kind) {
     case LYDIAN_ZERO: break;
-    case LYDIAN_INFINITE: mantissa = 1ul << 63; top = 32767; break;
-    case LYDIAN_NAN: mantissa = 3ul << 62; top = 32767; break;
+    case LYDIAN_INFINITE: mantissa = 1ull << 63; top = 32767; break;
+    case LYDIAN_NAN: mantissa = 3ull << 62; top = 32767; break;
     case LYDIAN_FINITE:
         mantissa = parts.mantissa;
         if (mantissa >> 63) top = (uint16_t)(parts.exponent + 16383 + 63);

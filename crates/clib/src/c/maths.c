@@ -24,16 +24,19 @@ static float float_from_bits(uint32_t bits) {
 
 /* What does not fit gives the least number, as the processor does. */
 static long to_long(double x) {
-    return x >= -0x1p63 && x < 0x1p63 ? (long)x : LONG_MIN;
+    return x >= (double)LONG_MIN && x < -(double)LONG_MIN ? (long)x : LONG_MIN;
+}
+static long long to_long_long(double x) {
+    return x >= -0x1p63 && x < 0x1p63 ? (long long)x : LLONG_MIN;
 }
 long lrint(double x) { return to_long(rint(x)); }
-long long llrint(double x) { return to_long(rint(x)); }
+long long llrint(double x) { return to_long_long(rint(x)); }
 long lround(double x) { return to_long(round(x)); }
-long long llround(double x) { return to_long(round(x)); }
+long long llround(double x) { return to_long_long(round(x)); }
 long lrintf(float x) { return to_long(rintf(x)); }
-long long llrintf(float x) { return to_long(rintf(x)); }
+long long llrintf(float x) { return to_long_long(rintf(x)); }
 long lroundf(float x) { return to_long(roundf(x)); }
-long long llroundf(float x) { return to_long(roundf(x)); }
+long long llroundf(float x) { return to_long_long(roundf(x)); }
 
 double fdim(double a, double b) {
     if (isnan(a) || isnan(b)) return a + b;
@@ -119,6 +122,30 @@ float remquof(float x, float y, int *quotient) { return (float)remquo(x, y, quot
 float remainderf(float x, float y) { return (float)remainder(x, y); }
 double drem(double x, double y) { return remainder(x, y); }
 
+/* A number of 128 bits, which not every target has a type for. */
+struct wide {
+    uint64_t high, low;
+};
+static struct wide times(uint64_t a, uint64_t b) {
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t low = a_low * b_low, cross = a_high * b_low + (low >> 32);
+    uint64_t other = a_low * b_high + (uint32_t)cross;
+    struct wide result = {a_high * b_high + (cross >> 32) + (other >> 32),
+                          other << 32 | (uint32_t)low};
+    return result;
+}
+static struct wide doubled(struct wide x) {
+    struct wide result = {x.high << 1 | x.low >> 63, x.low << 1};
+    return result;
+}
+static struct wide minus(struct wide a, struct wide b) {
+    struct wide result = {a.high - b.high - (a.low < b.low), a.low - b.low};
+    return result;
+}
+static int is_less(struct wide a, struct wide b) {
+    return a.high < b.high || (a.high == b.high && a.low < b.low);
+}
+
 /* x * y + z with one rounding. The product has 106 bits; it is added to z in 192, where what falls
    off is kept as one bit. */
 double fma(double x, double y, double z) {
@@ -135,19 +162,18 @@ double fma(double x, double y, double z) {
     }
     struct lydian_float a = lydian_take_apart(x), b = lydian_take_apart(y),
                         c = lydian_take_apart(z);
-    typedef unsigned __int128 wide;
-    wide product = (wide)a.mantissa * b.mantissa, summand = c.mantissa;
+    struct wide product = times(a.mantissa, b.mantissa), summand = {0, c.mantissa};
     int product_exponent = a.exponent + b.exponent, summand_exponent = c.exponent;
     int product_negative = a.negative != b.negative;
     /* Both with their highest bit at 2^125: room for a carry above, and below for the bits that
        decide. */
-    while (!(product >> 125)) product <<= 1, product_exponent--;
-    while (!(summand >> 125)) summand <<= 1, summand_exponent--;
-    wide large = product, small = summand;
+    while (!(product.high >> 61)) product = doubled(product), product_exponent--;
+    while (!(summand.high >> 61)) summand = doubled(summand), summand_exponent--;
+    struct wide large = product, small = summand;
     int large_negative = product_negative, small_negative = c.negative;
     int exponent = product_exponent, below = summand_exponent;
     if (summand_exponent > product_exponent ||
-        (summand_exponent == product_exponent && summand > product)) {
+        (summand_exponent == product_exponent && is_less(product, summand))) {
         large = summand;
         small = product;
         large_negative = c.negative;
@@ -157,28 +183,33 @@ double fma(double x, double y, double z) {
     }
     int distance = exponent - below, lost = 0;
     if (distance > 126) {
-        small = 0;
+        small.high = small.low = 0;
         lost = 1;
-    } else if (distance > 0) {
-        lost = (small & (((wide)1 << distance) - 1)) != 0;
-        small >>= distance;
-    }
-    wide sum;
-    if (large_negative == small_negative) {
-        sum = large + small;
     } else {
-        sum = large - small;
-        /* What was cut off of the smaller one makes the difference a little less. */
-        if (lost) sum -= 1;
+        for (; distance > 0; distance--) {
+            lost |= small.low & 1;
+            small.low = small.low >> 1 | small.high << 63;
+            small.high >>= 1;
+        }
     }
-    if (!sum && !lost) return 0.0;
-    while (!(sum >> 127)) {
-        sum <<= 1;
+    struct wide sum;
+    if (large_negative == small_negative) {
+        sum.low = large.low + small.low;
+        sum.high = large.high + small.high + (sum.low < small.low);
+    } else {
+        sum = minus(large, small);
+        /* What was cut off of the smaller one makes the difference a little less. */
+        struct wide one = {0, 1};
+        if (lost) sum = minus(sum, one);
+    }
+    if (!sum.high && !sum.low && !lost) return 0.0;
+    while (!(sum.high >> 63)) {
+        sum = doubled(sum);
         exponent--;
     }
-    int rest = lost || (uint64_t)sum != 0, range_error = 0;
+    int rest = lost || sum.low != 0, range_error = 0;
     struct lydian_float result =
-        lydian_round((uint64_t)(sum >> 64), exponent + 64,
+        lydian_round(sum.high, exponent + 64,
                      rest ? LYDIAN_LESS_THAN_HALF : LYDIAN_NOTHING, &lydian_double_format,
                      &range_error);
     result.negative = large_negative;

@@ -165,7 +165,8 @@ static long read_exponent(struct lydian_source *in, size_t *accepted) {
 static struct lydian_float read_hexadecimal(struct lydian_source *in,
                                             const struct lydian_format *format, int *range_error,
                                             size_t *accepted) {
-    unsigned __int128 mantissa = 0;
+    /* 128 bits, of which the four highest are kept free. */
+    uint64_t high = 0, low = 0;
     long exponent = 0;
     int rest = 0, dot = 0, c, any = 0;
     for (;;) {
@@ -179,11 +180,12 @@ static struct lydian_float read_hexadecimal(struct lydian_source *in,
         if (value >= 16) break;
         any = 1;
         *accepted = in->used;
-        if (mantissa >> 124) {
+        if (high >> 60) {
             rest |= value != 0;
             exponent += 4;
         } else {
-            mantissa = mantissa << 4 | (unsigned)value;
+            high = high << 4 | low >> 60;
+            low = low << 4 | (unsigned)value;
         }
         if (dot) exponent -= 4;
     }
@@ -193,17 +195,20 @@ static struct lydian_float read_hexadecimal(struct lydian_source *in,
         lydian_unget(in, c);
     struct lydian_float zero = {LYDIAN_ZERO, 0, 0, 0, 0};
     if (!any) *range_error = LYDIAN_BROKEN_OFF;
-    if (!mantissa) return zero;
-    for (; !(mantissa >> 127); mantissa <<= 1) exponent--;
+    if (!high && !low) return zero;
+    for (; !(high >> 63); exponent--) {
+        high = high << 1 | low >> 63;
+        low <<= 1;
+    }
     exponent += 64;
     if (exponent > 40000) exponent = 40000;
     if (exponent < -40000) exponent = -40000;
-    uint64_t low = (uint64_t)mantissa, half = 1ul << 63;
+    uint64_t half = 1ull << 63;
     enum lydian_rest below = low > half || (low == half && rest) ? LYDIAN_MORE_THAN_HALF
                              : low == half                        ? LYDIAN_HALF
                              : low || rest                        ? LYDIAN_LESS_THAN_HALF
                                                                   : LYDIAN_NOTHING;
-    return lydian_round((uint64_t)(mantissa >> 64), (int)exponent, below, format, range_error);
+    return lydian_round(high, (int)exponent, below, format, range_error);
 }
 
 /* More digits than decide the rounding of any double. */
@@ -215,7 +220,7 @@ static int is_quick(const char *digits, int count, long exponent, double *result
                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (count > 15 || exponent < -22 || exponent > 22) return 0;
-    long whole = 0;
+    int64_t whole = 0;
     for (int i = 0; i < count; i++) whole = 10 * whole + (digits[i] - '0');
     *result = exponent < 0 ? (double)whole / powers[-exponent] : (double)whole * powers[exponent];
     return 1;

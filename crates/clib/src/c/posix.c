@@ -101,11 +101,13 @@ int sigfillset(sigset_t *set) {
     return 0;
 }
 int sigaddset(sigset_t *set, int number) {
-    set->__val[(number - 1) / 64] |= 1ul << (number - 1) % 64;
+    unsigned bits = 8 * sizeof *set->__val, bit = (unsigned)(number - 1);
+    set->__val[bit / bits] |= 1ul << bit % bits;
     return 0;
 }
 int sigdelset(sigset_t *set, int number) {
-    set->__val[(number - 1) / 64] &= ~(1ul << (number - 1) % 64);
+    unsigned bits = 8 * sizeof *set->__val, bit = (unsigned)(number - 1);
+    set->__val[bit / bits] &= ~(1ul << bit % bits);
     return 0;
 }
 int sigprocmask(int how, const sigset_t *set, sigset_t *before) {

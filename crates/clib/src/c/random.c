@@ -49,7 +49,7 @@ int rand_r(unsigned *seed) {
 
 static uint64_t word48;
 static uint64_t step48(void) {
-    word48 = (word48 * 0x5deece66dul + 11) & 0xffffffffffffu;
+    word48 = (word48 * 0x5deece66dull + 11) & 0xffffffffffffu;
     return word48;
 }
 void srand48(long seed) { word48 = ((uint64_t)seed & 0xffffffffu) << 16 | 0x330e; }

@@ -1,6 +1,7 @@
 /* Formatted input: the scanf family. */
 #include "internal.h"
 
+/* The last is `long long` too. */
 enum scan_length { SCAN_PLAIN, SCAN_CHAR, SCAN_SHORT, SCAN_LONG, SCAN_LONG_DOUBLE };
 
 struct scan_directive {
@@ -23,6 +24,7 @@ static void store_integer(const struct scan_directive *d, void *to, uint64_t val
     case SCAN_CHAR: *(unsigned char *)to = (unsigned char)value; break;
     case SCAN_SHORT: *(unsigned short *)to = (unsigned short)value; break;
     case SCAN_PLAIN: *(unsigned *)to = (unsigned)value; break;
+    case SCAN_LONG: *(unsigned long *)to = (unsigned long)value; break;
     default: *(unsigned long long *)to = value; break;
     }
 }
@@ -35,11 +37,13 @@ static int scan_integer(struct lydian_source *in, const struct scan_directive *d
     struct lydian_integer x = lydian_read_integer(in, base, &accepted);
     if (!accepted) return 0;
     uint64_t value = x.negative ? -x.magnitude : x.magnitude;
+    /* What does not fit a `long`, or a `long long`, becomes the nearest number of that type. */
+    int is_long = d->length != SCAN_LONG_DOUBLE;
     if (is_signed) {
-        uint64_t most = x.negative ? (uint64_t)INT64_MAX + 1 : INT64_MAX;
-        if (x.too_large || x.magnitude > most) value = x.negative ? (uint64_t)INT64_MIN : INT64_MAX;
-    } else if (x.too_large) {
-        value = UINT64_MAX;
+        uint64_t most = is_long ? LONG_MAX : LLONG_MAX;
+        if (x.too_large || x.magnitude > most + x.negative) value = x.negative ? ~most : most;
+    } else if (x.too_large || x.magnitude > (is_long ? ULONG_MAX : ULLONG_MAX)) {
+        value = is_long ? ULONG_MAX : ULLONG_MAX;
     }
     if (to) store_integer(d, to, value);
     return 1;
@@ -177,8 +181,9 @@ static const char *read_scan_directive(const char *at, struct scan_directive *d)
     for (;; at++) {
         switch (*at) {
         case 'h': d->length = d->length == SCAN_SHORT ? SCAN_CHAR : SCAN_SHORT; break;
-        case 'l': case 'j': case 'z': case 't': case 'q': d->length = SCAN_LONG; break;
-        case 'L': d->length = SCAN_LONG_DOUBLE; break;
+        case 'l': d->length = d->length == SCAN_LONG ? SCAN_LONG_DOUBLE : SCAN_LONG; break;
+        case 'z': case 't': d->length = SCAN_LONG; break;
+        case 'L': case 'j': case 'q': d->length = SCAN_LONG_DOUBLE; break;
         default: return at;
         }
     }
