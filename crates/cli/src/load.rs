@@ -11,7 +11,7 @@ use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit};
 use lydian_ir::link::{Role, link};
-use lydian_ir::{CType, FuncId, Function, Program};
+use lydian_ir::{CType, FuncId, Function, Program, Target};
 use lydian_native::Companion;
 use lydian_symex::inputs::InputSpec;
 
@@ -64,6 +64,20 @@ pub(crate) fn load(args: &SourceArgs, config: Config) -> Result<Loaded, Failure>
     let stubs = config.stubs().map(|stub| absolute(&stub).display().to_string()).collect();
     let spec = InputSpec::new(&program, config.settings);
     Ok(Loaded { program, map, own, companions, flags, functions, stubs, spec })
+}
+
+/// Refuses what is not compiled for x86-64: neither the exploration nor the native runner knows
+/// other addresses.
+pub(crate) fn require_x86_64(loaded: &Loaded) -> Result<(), Failure> {
+    match loaded.program.types.target {
+        Target::X86_64 => Ok(()),
+        Target::I386 => {
+            let what = "tests of 32-bit programs (`-m32`) are neither generated nor measured";
+            let failure = Diagnostic::error("unsupported-target", what);
+            let failure = Failure::new(ExitCode::Unsupported, failure);
+            Err(failure.note("`lydian run`, `objectives` and `ir` take such programs"))
+        }
+    }
 }
 
 /// The other files of the program, which the user names, loaded.

@@ -13,9 +13,46 @@ use lydian_ir::interp::{End, Files, Options, ProgramRun, Silent, run_program};
 use lydian_ir::link::{LinkUnit, Linked, Role};
 use lydian_ir::verify::verify;
 
-fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| Library::lower(&CompileFlags::default()).unwrap())
+/// What programs are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Machine {
+    X86_64,
+    /// 32-bit x86, with SSE2: the x87's wider registers would give other floats.
+    I386,
+}
+
+impl Machine {
+    fn flags(self) -> Vec<String> {
+        let own: &[&str] = match self {
+            Self::X86_64 => &[],
+            Self::I386 => &["-m32", "-msse2", "-mfpmath=sse"],
+        };
+        own.iter().map(|flag| (*flag).to_owned()).collect()
+    }
+
+    fn compile_flags(self) -> CompileFlags {
+        CompileFlags::new(&self.flags(), Path::new("program.c")).unwrap()
+    }
+
+    /// Whether the machine has the C library's headers and files for it; says so where not.
+    fn is_there(self) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("empty.c");
+        std::fs::write(&source, "#include <stdio.h>\nint main(void) { return 0; }\n").unwrap();
+        let binary = folder.path().join("empty");
+        let mut clang = Command::new("clang-19");
+        clang.args(self.flags()).arg("-o").args([&binary, &source]).stderr(Stdio::null());
+        let is_there = clang.status().unwrap().success();
+        if !is_there {
+            eprintln!("skipped: no C library for {self:?} here (Debian: libc6-dev-i386)");
+        }
+        is_there
+    }
+}
+
+fn library(machine: Machine) -> &'static Library {
+    static LIBRARIES: [OnceLock<Library>; 2] = [const { OnceLock::new() }; 2];
+    LIBRARIES[machine as usize].get_or_init(|| Library::lower(&machine.compile_flags()).unwrap())
 }
 
 fn program(name: &str) -> PathBuf {
@@ -29,11 +66,13 @@ struct Seen {
     output: String,
 }
 
-fn natively(source: &Path, argument: &OsStr, input: &Path) -> Seen {
+fn natively(machine: Machine, source: &Path, argument: &OsStr, input: &Path) -> Seen {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("program");
     let compiled = Command::new("clang-19")
-        .args(["-std=gnu17", "-fno-builtin", "-w", "-o"])
+        .args(["-std=gnu17", "-fno-builtin", "-fwrapv", "-w"])
+        .args(machine.flags())
+        .arg("-o")
         .args([&binary, source])
         .arg("-lm")
         .status();
@@ -48,19 +87,25 @@ fn natively(source: &Path, argument: &OsStr, input: &Path) -> Seen {
     Seen { status: run.status.code().unwrap_or(-1), output }
 }
 
-fn linked(source: &Path) -> Linked {
-    let flags = CompileFlags::default();
+fn linked(machine: Machine, source: &Path) -> Linked {
+    let flags = machine.compile_flags();
     let unit = load(&LoadRequest::new(ParseRequest::new(source, flags))).unwrap();
     assert_eq!(unit.diagnostics, []);
     let name = source.display().to_string();
     let unit = LinkUnit { name, program: unit.program, source: unit.source, role: Role::Part };
-    let linked = library().link(vec![unit], Purpose::Run).unwrap();
+    let linked = library(machine).link(vec![unit], Purpose::Run).unwrap();
     assert_eq!(verify(&linked.program), []);
     linked
 }
 
-fn interpreted(source: &Path, argument: &OsStr, input: &Path, folder: &Path) -> Seen {
-    let linked = linked(source);
+fn interpreted(
+    machine: Machine,
+    source: &Path,
+    argument: &OsStr,
+    input: &Path,
+    folder: &Path,
+) -> Seen {
+    let linked = linked(machine, source);
     let input = std::fs::read(input).unwrap();
     let mut output = Vec::new();
     let run = ProgramRun {
@@ -91,14 +136,18 @@ fn interpreted(source: &Path, argument: &OsStr, input: &Path, folder: &Path) -> 
 
 /// Compares a program's runs, with some input and the name of a file that it may write.
 fn agree(name: &str, input: &str) {
+    agree_on(Machine::X86_64, name, input);
+}
+
+fn agree_on(machine: Machine, name: &str, input: &str) {
     let folder = tempfile::tempdir().unwrap();
     let (file, stdin) = (folder.path().join("file.txt"), folder.path().join("input.txt"));
     std::fs::write(&stdin, input).unwrap();
     let source = program(name);
-    let native = natively(&source, file.as_os_str(), &stdin);
+    let native = natively(machine, &source, file.as_os_str(), &stdin);
     assert!(native.output.len() > 100, "{native:?}");
     let _ = std::fs::remove_file(&file);
-    let interpreted = interpreted(&source, file.as_os_str(), &stdin, folder.path());
+    let interpreted = interpreted(machine, &source, file.as_os_str(), &stdin, folder.path());
     for (line, (a, b)) in interpreted.output.lines().zip(native.output.lines()).enumerate() {
         assert_eq!(a, b, "line {}", line + 1);
     }
@@ -147,7 +196,7 @@ fn mathematics_on_long_double_agree() {
 
 #[test]
 fn long_double_is_written_and_read_as_the_system_does_where_it_is_supported() {
-    let left_out = &library().diagnostics;
+    let left_out = &library(Machine::X86_64).diagnostics;
     if left_out.is_empty() {
         agree("long_double.c", "");
         return;
@@ -156,5 +205,30 @@ fn long_double_is_written_and_read_as_the_system_does_where_it_is_supported() {
     for found in left_out {
         let file = found.place.as_ref().map_or("", |place| &*place.file);
         assert_eq!(file, format!("{}long_double.c", lydian_clib::FILE_PREFIX), "{}", found.message);
+    }
+}
+
+#[test]
+fn a_32_bit_program_does_what_it_does_natively() {
+    if Machine::I386.is_there() {
+        agree_on(Machine::I386, "narrow.c", "");
+    }
+}
+
+#[test]
+fn the_library_for_32_bit_programs_agrees_with_the_systems() {
+    if !Machine::I386.is_there() {
+        return;
+    }
+    assert_eq!(library(Machine::I386).diagnostics, []);
+    for (name, input) in [
+        ("printf.c", ""),
+        ("numbers_from_text.c", ""),
+        ("scanf.c", "1,2,3,4 rest of it\n"),
+        ("streams.c", "one line\nand another"),
+        ("library.c", ""),
+        ("long_double.c", ""),
+    ] {
+        agree_on(Machine::I386, name, input);
     }
 }

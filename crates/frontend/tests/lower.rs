@@ -97,14 +97,14 @@ fn c_files_lower_to_the_text_beside_them() {
 }
 
 #[test]
-fn no_function_is_lowered_where_pointers_have_four_bytes() {
+fn an_index_is_extended_from_the_32_bits_that_a_pointer_has() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("narrow.c");
-    std::fs::write(&path, "int read(int *p) { return *p; }\n").unwrap();
+    std::fs::write(&path, "int read(int **p, long i) { return (*p)[i]; }\n").unwrap();
     let flags = CompileFlags::new(&["-m32".to_owned()], &path).unwrap();
     let unit = load(&LoadRequest::new(ParseRequest::new(&path, flags))).unwrap();
-    assert_eq!(unit.program.defined().count(), 0);
-    let messages: Vec<_> = unit.diagnostics.iter().map(|d| d.message.as_str()).collect();
-    let told = ["a target with pointers of 4 bytes in function `read` is not supported"];
-    assert_eq!(messages, told);
+    let text = rendered(&unit);
+    assert_eq!(unit.program.types.target, lydian_ir::Target::I386);
+    assert!(text.contains("index 4(load ptr(v0), sext i64(v1))"), "{text}");
+    assert_eq!(unit.diagnostics, []);
 }

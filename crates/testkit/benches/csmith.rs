@@ -3,14 +3,15 @@
 //!     cargo bench -p lydian-testkit --bench csmith -- [count=1000] [first=SEED] [pinned=0]
 //!         [mode=NAME] [steps=MILLIONS] [seconds=NATIVE] [budget=PINNED SECONDS] [jobs=2] [keep=DIR]
 //!
-//! In each mode (default, bit-fields, 64-bit, floats, pointers) `count` programs are generated from
+//! In each mode (default, bit-fields, 64-bit, floats, pointers, m32) `count` programs are generated from
 //! the seeds that begin at `first`, compiled by clang and run, lowered and run in the interpreter;
 //! the first `pinned` of them also go through the symbolic engine. A program whose native run takes
 //! longer than `seconds` is counted apart, and so is one that takes the interpreter more than
 //! `steps` million steps, and one that converts a float to an integer that it does not fit (Csmith does
 //! not guard that; clang's sanitizer must agree). `keep` is a folder for the programs that are no agreement.
 //!
-//! Needs Csmith and its run-time headers (Debian: `csmith`, `libcsmith-dev`).
+//! Needs Csmith and its run-time headers (Debian: `csmith`, `libcsmith-dev`), for the mode `m32` the
+//! 32-bit C library too (`libc6-dev-i386`).
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -165,13 +166,13 @@ fn run_program(
         Err(error) => return say(&format!("{} {seed}: {error}", mode.name)),
     };
     std::fs::write(&file, &text).expect("a temporary file");
-    let native = match native_checksum(&file, settings.native) {
+    let native = match native_checksum(mode, &file, settings.native) {
         Ok(native) => native,
         Err(error) => return say(&format!("{} {seed}: {error}", mode.name)),
     };
     let start = Instant::now();
     let (verdict, steps) = match &native {
-        Ok(native) => check_interpreter(&file, *native, settings.steps * 1_000_000),
+        Ok(native) => check_interpreter(mode, &file, *native, settings.steps * 1_000_000),
         Err(verdict) => (verdict.clone(), 0),
     };
     report(mode, seed, "interpreter", &verdict, &file, settings);
@@ -179,7 +180,7 @@ fn run_program(
     if let (true, Ok(native), Verdict::Agree) = (pinned, native, verdict) {
         let start = Instant::now();
         std::fs::write(&file, pinned_text(&text, native)).expect("a temporary file");
-        let verdict = check_pinned(&file, settings.budget);
+        let verdict = check_pinned(mode, &file, settings.budget);
         report(mode, seed, "symbolic", &verdict, &file, settings);
         tallies.lock().expect("no worker panicked").1.add(&verdict, 0, start.elapsed());
     }

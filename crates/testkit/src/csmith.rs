@@ -35,11 +35,13 @@ pub struct Mode {
     pub name: &'static str,
     /// Csmith's options.
     pub options: &'static [&'static str],
+    /// The compiler's flags.
+    pub flags: &'static [&'static str],
 }
 
 /// All modes.
-pub const MODES: [Mode; 5] = [
-    Mode { name: "default", options: &[] },
+pub const MODES: [Mode; 6] = [
+    Mode { name: "default", options: &[], flags: &[] },
     Mode {
         name: "bit-fields",
         options: &[
@@ -52,6 +54,7 @@ pub const MODES: [Mode; 5] = [
             "--max-union-fields",
             "10",
         ],
+        flags: &[],
     },
     Mode {
         name: "64-bit",
@@ -63,8 +66,9 @@ pub const MODES: [Mode; 5] = [
             "--max-expr-complexity",
             "20",
         ],
+        flags: &[],
     },
-    Mode { name: "floats", options: &["--float"] },
+    Mode { name: "floats", options: &["--float"], flags: &[] },
     Mode {
         name: "pointers",
         options: &[
@@ -75,7 +79,10 @@ pub const MODES: [Mode; 5] = [
             "4",
             "--addr-taken-of-locals",
         ],
+        flags: &[],
     },
+    // 32-bit x86, with bit-fields and unions among the rest.
+    Mode { name: "m32", options: &["--bitfields", "--unions"], flags: &["-m32"] },
 ];
 
 /// Where Csmith's run-time headers are: `CSMITH_INCLUDE`, or where Debian puts them.
@@ -83,9 +90,12 @@ pub fn include_folder() -> PathBuf {
     std::env::var_os("CSMITH_INCLUDE").map_or_else(|| "/usr/include/csmith".into(), PathBuf::from)
 }
 
-/// Flags to compile a program of Csmith.
-pub fn flags() -> Vec<String> {
-    vec![format!("-I{}", include_folder().display())]
+impl Mode {
+    /// Flags to compile a program of Csmith.
+    pub fn flags(&self) -> Vec<String> {
+        let include = format!("-I{}", include_folder().display());
+        std::iter::once(include).chain(self.flags.iter().map(|flag| (*flag).to_owned())).collect()
+    }
 }
 
 /// The text of a program; the same for the same seed and mode.
@@ -123,8 +133,12 @@ pub enum Verdict {
 ///
 /// # Errors
 /// As [`run_natively`].
-pub fn native_checksum(file: &Path, limit: Duration) -> io::Result<Result<u32, Verdict>> {
-    let NativeRun { ended, output } = run_natively(file, &flags(), limit)?;
+pub fn native_checksum(
+    mode: &Mode,
+    file: &Path,
+    limit: Duration,
+) -> io::Result<Result<u32, Verdict>> {
+    let NativeRun { ended, output } = run_natively(file, &mode.flags(), limit)?;
     let text = String::from_utf8_lossy(&output);
     let found = text.lines().find_map(|line| line.strip_prefix("checksum = "));
     let checksum = found.and_then(|digits| u32::from_str_radix(digits.trim(), 16).ok());
@@ -136,8 +150,8 @@ pub fn native_checksum(file: &Path, limit: Duration) -> io::Result<Result<u32, V
 }
 
 /// Holds the interpreter's checksum against the native one.
-pub fn check_interpreter(file: &Path, native: u32, max_steps: u64) -> (Verdict, u64) {
-    let unit = match load(file, &flags()) {
+pub fn check_interpreter(mode: &Mode, file: &Path, native: u32, max_steps: u64) -> (Verdict, u64) {
+    let unit = match load(file, &mode.flags()) {
         Ok(unit) => unit,
         Err(error) => return (Verdict::Mismatch(error.to_string()), 0),
     };
@@ -145,18 +159,18 @@ pub fn check_interpreter(file: &Path, native: u32, max_steps: u64) -> (Verdict, 
         return (Verdict::Mismatch(left_out.message.clone()), 0);
     }
     match interpret_main(&unit.program, max_steps) {
-        Ok(outcome) if is_undefined(&outcome, file) => (Verdict::Undefined, outcome.steps),
+        Ok(outcome) if is_undefined(mode, &outcome, file) => (Verdict::Undefined, outcome.steps),
         Ok(outcome) => (judge(&unit.program, &outcome, native), outcome.steps),
         Err(error) => (Verdict::Mismatch(error.to_string()), 0),
     }
 }
 
 /// Whether a run ends at a conversion that clang's sanitizer stops at too.
-fn is_undefined(outcome: &Outcome, file: &Path) -> bool {
+fn is_undefined(mode: &Mode, outcome: &Outcome, file: &Path) -> bool {
     if outcome.end != End::Trapped(TrapKind::FloatToInt) {
         return false;
     }
-    let mut flags = flags();
+    let mut flags = mode.flags();
     flags
         .extend(["-fsanitize=float-cast-overflow", "-fno-sanitize-recover=all"].map(str::to_owned));
     let run = run_natively(file, &flags, Duration::from_secs(20));
@@ -193,8 +207,8 @@ pub fn pinned_text(text: &str, native: u32) -> String {
 }
 
 /// Explores the function that [`pinned_text`] adds: there is one path, to the branch for equal.
-pub fn check_pinned(file: &Path, limit: Duration) -> Verdict {
-    let unit = match load(file, &flags()) {
+pub fn check_pinned(mode: &Mode, file: &Path, limit: Duration) -> Verdict {
+    let unit = match load(file, &mode.flags()) {
         Ok(unit) => unit,
         Err(error) => return Verdict::Mismatch(error.to_string()),
     };

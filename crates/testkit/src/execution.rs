@@ -16,7 +16,7 @@ use lydian_ir::interp::{
     self, BadTest, Files, Options, Outcome, ProgramOutcome, ProgramRun, Silent, run_program,
 };
 use lydian_ir::link::{LinkError, LinkUnit, Role};
-use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
+use lydian_ir::test::{Image, ImagePointer, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, Program};
 
 /// How a process ended.
@@ -191,17 +191,19 @@ fn main_call(program: &Program) -> Test {
         };
         let vector = test.objects.len() as u32;
         let pointer = |object| ImagePointer { offset: 0, target: PointerTarget::Object(object, 0) };
-        let image = |object| Image { bytes: vec![0; 8], pointers: vec![pointer(object)] };
+        let target = program.types.target;
+        let width = target.pointer_bytes() as usize;
+        let image = |object| Image { bytes: vec![0; width], pointers: vec![pointer(object)] };
         test.args.push(image(vector));
         let argument = match program.types.get(*pointee) {
             CType::Pointer { pointee, .. } => *pointee,
             _ => *pointee,
         };
         let mut list = image(vector + 1);
-        list.bytes.resize(16, 0);
+        list.bytes.resize(2 * width, 0);
         let objects = [(*pointee, 2, list), (argument, 8, text("program"))];
         for (ty, count, image) in objects {
-            let address = INPUT_REGION + 0x1000 * test.objects.len() as u64;
+            let address = target.input_region() + 0x1000 * test.objects.len() as u64;
             let name = format!("argument{}", test.objects.len());
             let object = TestObject { name, address, ty, count, align: 8, image, read_only: false };
             test.objects.push(object);

@@ -20,6 +20,7 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
     let cancel = interrupt::install()?;
     let config = config::read(args.source.config.as_deref(), &args.source.file)?;
     let loaded = load::load(&args.source, config)?;
+    load::require_x86_64(&loaded)?;
     let suite = suite::read(&args.tests, &loaded)?;
     let objectives = objectives::of(&loaded, &args.criteria)?;
     let begun = Instant::now();

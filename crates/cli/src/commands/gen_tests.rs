@@ -26,6 +26,7 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let config = config::read(args.source.config.as_deref(), &args.source.file)?;
     let configuration = configuration(args, &config);
     let loaded = load::load(&args.source, config)?;
+    load::require_x86_64(&loaded)?;
     show_inputs(&loaded)?;
     let objectives = objectives::of(&loaded, &args.criteria)?;
     output::folder(&args.output)?;

@@ -31,9 +31,11 @@ static void one(void) {
         break;
     }
     case 4: {
-        long value = below(3) ? (long)any() : (long)below(100);
-        sprintf(format + at, "%s%c]", pick(long_lengths, 5), "diouxX"[below(6)]);
-        count = printf(format, value);
+        long long value = below(3) ? (long long)any() : (long long)below(100);
+        unsigned length = below(5);
+        sprintf(format + at, "%s%c]", long_lengths[length], "diouxX"[below(6)]);
+        /* "ll" and "j" say another size than the others where `long` has 32 bits. */
+        count = length == 1 || length == 2 ? printf(format, value) : printf(format, (long)value);
         break;
     }
     case 5:

@@ -406,9 +406,11 @@ impl Decoder<'_> {
     fn trait_value(&self, kind: TraitKind, argument: TraitArgument) -> Option<u64> {
         let unit = &self.unit;
         let ty = match argument {
-            TraitArgument::Type(ty) => ty.ty,
-            TraitArgument::Expr(id) => unit.exprs[id].ty.ty,
+            TraitArgument::Type(ty) => ty,
+            TraitArgument::Expr(id) => unit.exprs[id].ty,
         };
+        let is_atomic = ty.quals.has(Quals::ATOMIC);
+        let ty = ty.ty;
         if kind == TraitKind::SizeOf {
             return unit.layout_of(ty).map(|layout| layout.size);
         }
@@ -429,6 +431,7 @@ impl Decoder<'_> {
         // On 32-bit x86, 8-byte scalars are aligned less in records than on their own.
         let scalar = matches!(unit.types.get(ty), CType::Int(_) | CType::Float(FloatKind::Double));
         match (kind, scalar) {
+            (_, true) if is_atomic => Some(align.max(unit.layout_of(ty)?.size)),
             (TraitKind::PreferredAlignOf, true) => Some(align.max(unit.layout_of(ty)?.size)),
             _ => Some(align),
         }

@@ -311,8 +311,8 @@ impl Resolver<'_> {
 const VA_LIST_TAG: &str = "__va_list_tag";
 
 fn record(records: &mut Arena<RecordId, RecordDecl>, kind: RecordKind, name: &str) -> CType {
-    let layout = (name == VA_LIST_TAG)
-        .then_some(Layout { size: list_bytes(Target::X86_64), align: 8 });
+    let layout =
+        (name == VA_LIST_TAG).then_some(Layout { size: list_bytes(Target::X86_64), align: 8 });
     CType::Record(records.push(RecordDecl {
         kind,
         tag: Some(name.into()),

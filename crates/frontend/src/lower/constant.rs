@@ -133,7 +133,10 @@ impl Module<'_> {
                 };
                 let from = super::types::scalar_of(self.unit, from)?;
                 let (re, im) = self.constant_complex(*operand)?;
-                Some((self.fold_conversion(re, from, scalar)?, self.fold_conversion(im, from, scalar)?))
+                Some((
+                    self.fold_conversion(re, from, scalar)?,
+                    self.fold_conversion(im, from, scalar)?,
+                ))
             }
             ExprKind::Cast { kind: CastKind::LValueToRValue | CastKind::NoOp, operand, .. } => {
                 match self.unit.exprs[self.unit.strip_parens(*operand)].kind {

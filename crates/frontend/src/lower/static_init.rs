@@ -33,7 +33,8 @@ impl Contents {
         }
         self.bytes[start..end].copy_from_slice(bytes);
         // What is written later replaces an address too (overlapping designators).
-        self.relocations.retain(|old| old.offset + self.pointer <= offset || end as u64 <= old.offset);
+        self.relocations
+            .retain(|old| old.offset + self.pointer <= offset || end as u64 <= old.offset);
     }
 
     fn write_bits(&mut self, first_bit: u64, width: u32, value: u128) {
@@ -328,8 +329,8 @@ impl Module<'_> {
             }
             Constant::Address(base, addend) => {
                 let target = target_of(self.unit);
-                let size = scalar_of(self.unit, expr.ty.ty)
-                    .map(|scalar| target.stored_bytes(scalar.ty));
+                let size =
+                    scalar_of(self.unit, expr.ty.ty).map(|scalar| target.stored_bytes(scalar.ty));
                 if size != Some(out.pointer) {
                     return Err(self.not_constant(init));
                 }

@@ -33,7 +33,8 @@ fn initialiser(target: Target, id: GlobalId, global: &Global, found: &mut Found)
     });
     let GlobalInit::Data { items, relocations } = &global.init else { return };
     let bytes = items.iter().map(|item| (item.offset, item.bytes.len() as u64));
-    let addresses = relocations.iter().map(|relocation| (relocation.offset, target.pointer_bytes()));
+    let addresses =
+        relocations.iter().map(|relocation| (relocation.offset, target.pointer_bytes()));
     let mut stretches: Vec<(u64, u64)> = bytes.chain(addresses).collect();
     stretches.sort_unstable();
     let mut end = 0;

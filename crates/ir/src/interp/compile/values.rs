@@ -358,7 +358,7 @@ impl Builder<'_, '_> {
             Expr::AddrFunc(function) => {
                 let target = self.program.types.target;
                 Val::Const(u128::from(function_address(target, *function)))
-            },
+            }
             Expr::Load { ty, addr, .. } => {
                 let addr = self.operand(*addr);
                 self.load(*ty, addr, dst)

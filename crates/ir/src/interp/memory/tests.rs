@@ -139,10 +139,10 @@ struct World {
 }
 
 impl World {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, target: Target) -> Self {
         let mut world = Self {
             rng: Rng::new(seed),
-            memory: Memory::new(3),
+            memory: Memory::new(3, target),
             model: Model::default(),
             objects: Vec::new(),
             frames: Vec::new(),
@@ -155,7 +155,7 @@ impl World {
             }
             world.model.begin(base, size, true, number != 3);
             world.objects.push((base, size, Kind::Fixed));
-            let base = INPUT_REGION + 256 * number;
+            let base = target.input_region() + 256 * number;
             assert!(world.memory.place_input(base, size));
             world.model.begin(base, size, true, true);
             world.objects.push((base, size, Kind::Fixed));
@@ -230,7 +230,7 @@ impl World {
 
     fn pop_frame(&mut self) {
         let Some((span, _)) = self.frames.pop() else { return };
-        let caller = self.frames.last().map_or(FrameSpan::BOTTOM, |frame| frame.0);
+        let caller = self.frames.last().map_or(self.memory.stack_bottom(), |frame| frame.0);
         self.memory.pop_frame(span, caller);
         let inside = |base: u64| base >= span.base && base < span.end.max(span.base + 1);
         let gone: Vec<_> = self
@@ -329,7 +329,8 @@ impl World {
 #[test]
 fn memory_is_what_a_map_of_bytes_is() {
     for seed in 0..16 {
-        let mut world = World::new(seed);
+        let target = [Target::X86_64, Target::I386][seed as usize % 2];
+        let mut world = World::new(seed, target);
         for _ in 0..1500 {
             match world.rng.below(8) {
                 0 => world.change_objects(),
@@ -340,8 +341,18 @@ fn memory_is_what_a_map_of_bytes_is() {
 }
 
 #[test]
+fn all_objects_of_a_32_bit_program_lie_below_4_gib() {
+    let mut world = World::new(1, Target::I386);
+    (0..2000).for_each(|_| world.change_objects());
+    let ends = world.objects.iter().map(|(base, size, _)| base + size);
+    assert!(ends.max().is_some_and(|end| end > 1 << 30 && end < 1 << 32));
+    let last = world.memory.function_address(FuncId::from_index(2));
+    assert!(last < 1 << 32 && world.memory.function_at(last) == Some(FuncId::from_index(2)));
+}
+
+#[test]
 fn freed_addresses_are_given_out_again_only_after_many_others() {
-    let mut memory = Memory::new(0);
+    let mut memory = Memory::new(0, Target::X86_64);
     let size = 50_000;
     let first = memory.allocate(size).expect("room");
     memory.release(first).expect("it is live");
@@ -362,7 +373,7 @@ fn freed_addresses_are_given_out_again_only_after_many_others() {
 
 #[test]
 fn a_loop_of_calls_uses_little_of_the_stack() {
-    let mut memory = Memory::new(0);
+    let mut memory = Memory::new(0, Target::X86_64);
     let outer = memory.push_frame(40, 8).expect("room");
     let mut greatest = 0;
     for _ in 0..100_000 {
