@@ -2,6 +2,7 @@
 //! interpreter. Every byte of output and the exit status must be the same.
 
 use std::ffi::OsStr;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -44,7 +45,8 @@ impl Machine {
         clang.args(self.flags()).arg("-o").args([&binary, &source]).stderr(Stdio::null());
         let is_there = clang.status().unwrap().success();
         if !is_there {
-            eprintln!("skipped: no C library for {self:?} here (Debian: libc6-dev-i386)");
+            let said = "skipped: this machine has no 32-bit C library (Debian: libc6-dev-i386)";
+            writeln!(std::io::stderr(), "{said}").expect("the test's output takes it");
         }
         is_there
     }
