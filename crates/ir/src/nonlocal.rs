@@ -12,16 +12,21 @@ use crate::libc::{LibFn, model_named};
 use crate::program::Program;
 use crate::stmt::{BlockId, Callee, Stmt};
 
-/// Bytes of a ticket; every `jmp_buf` is larger.
-pub const TICKET_BYTES: u64 = 24;
+/// Bytes of a ticket; every `jmp_buf` is larger, and so are the five pointers of
+/// `__builtin_setjmp`, also where they have four bytes each.
+pub const TICKET_BYTES: u64 = 16;
 
-/// What the first eight bytes of a ticket are, so that other bytes are none.
-pub const TICKET_MARK: u64 = 0x7469_636b_6574_6a62;
+/// What the upper bits of a ticket's first word are, so that other bytes are none.
+const MARK: u64 = 0x74_6b74;
+
+/// How many bits below the mark number the activation.
+const ACTIVATION_BITS: u32 = 40;
 
 /// Where a `setjmp` waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// The activation, by a number that no other activation of the run has.
+    /// The activation, by a number that no other activation of the run has. A ticket keeps 40 bits
+    /// of it, more than a run has calls.
     pub activation: u64,
     /// The block of the call.
     pub block: BlockId,
@@ -31,16 +36,17 @@ pub struct Ticket {
 
 impl Ticket {
     /// The words that stand in memory, eight bytes each.
-    pub fn words(self) -> [u64; 3] {
+    pub fn words(self) -> [u64; 2] {
         let place = (self.block.index() as u64) << 32 | u64::from(self.position);
-        [TICKET_MARK, self.activation, place]
+        let activation = self.activation & ((1 << ACTIVATION_BITS) - 1);
+        [MARK << ACTIVATION_BITS | activation, place]
     }
 
     /// The ticket that such words are; `None` where they are none.
-    pub fn of_words(words: [u64; 3]) -> Option<Self> {
-        let [mark, activation, place] = words;
-        (mark == TICKET_MARK).then(|| Self {
-            activation,
+    pub fn of_words(words: [u64; 2]) -> Option<Self> {
+        let [first, place] = words;
+        (first >> ACTIVATION_BITS == MARK).then(|| Self {
+            activation: first & ((1 << ACTIVATION_BITS) - 1),
             block: BlockId::from_index((place >> 32) as usize),
             position: place as u32,
         })
@@ -81,6 +87,6 @@ mod tests {
     fn a_ticket_reads_back_from_memory_and_other_bytes_are_none() {
         let ticket = Ticket { activation: 7, block: BlockId::from_index(3), position: 2 };
         assert_eq!(Ticket::of_words(ticket.words()), Some(ticket));
-        assert_eq!(Ticket::of_words([0; 3]), None);
+        assert_eq!(Ticket::of_words([0; 2]), None);
     }
 }

@@ -161,6 +161,16 @@ static void jump(int depth) {
     longjmp(back, 7);
 }
 
+static void *builtin_back[5];
+static __attribute__((noinline)) void builtin_jump(void) { __builtin_longjmp(builtin_back, 1); }
+static void builtin_jumps(void) {
+    volatile int times = 0;
+    if (__builtin_setjmp(builtin_back)) times = times + 10;
+    times = times + 1;
+    if (times < 20) builtin_jump();
+    printf("builtin %d\n", times);
+}
+
 static _Atomic(int *) shared;
 static void pointers_in_memory(void) {
     atomic_store(&shared, table);
@@ -224,6 +234,7 @@ int main(int argc, char **argv) {
     int from = setjmp(back);
     printf("from %d\n", from);
     if (!from) jump(3);
+    builtin_jumps();
     pointers_in_memory();
     library();
     printf("%d %d %d\n", argc, argv[0] != 0, argv[argc] == 0);

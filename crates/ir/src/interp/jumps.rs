@@ -24,7 +24,7 @@ impl Machine<'_, '_> {
             }
             return Ok(Some(0));
         }
-        let mut words = [0; 3];
+        let mut words = [0; 2];
         for (index, word) in (0..).zip(&mut words) {
             *word = self.memory.load(buffer.wrapping_add(8 * index), 8)?.0 as u64;
         }
@@ -46,7 +46,7 @@ impl Machine<'_, '_> {
         Some(Ticket { activation: frame.serial, block, position: position as u32 })
     }
 
-    fn jump_back(&mut self, words: [u64; 3]) -> Step<()> {
+    fn jump_back(&mut self, words: [u64; 2]) -> Step<()> {
         let ticket = Ticket::of_words(words).ok_or(TrapKind::BadJump)?;
         let waits = |frame: &super::machine::Frame<'_, '_>| frame.serial == ticket.activation;
         let frame = self.frames.iter().find(|frame| waits(frame)).ok_or(TrapKind::BadJump)?;

@@ -53,7 +53,7 @@ impl Engine<'_, '_> {
 
     /// The ticket in a buffer; a trap where it holds another constant.
     fn ticket_at(&mut self, state: &mut State, buffer: Term) -> Result<Ticket, Flow> {
-        let mut words = [0; 3];
+        let mut words = [0; 2];
         for (index, word) in (0..).zip(&mut words) {
             let mut traps = Traps::none();
             let address = self.address_at(buffer, 8 * index);
