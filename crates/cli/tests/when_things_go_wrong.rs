@@ -71,6 +71,14 @@ fn an_unsupported_function_alone_ends_with_its_own_code() {
 }
 
 #[test]
+fn a_32_bit_program_is_refused_where_tests_of_it_are_asked_for_and_nowhere_else() {
+    let place = Workplace::with("int f(int *p) { if (*p > (long)sizeof p) return 1; return 0; }\n");
+    place.refused("gen unit.c -- -m32", 4, &["unsupported-target", "-m32"]);
+    let ran = place.done("objectives unit.c -c dc -- -m32");
+    assert!(ran.out.contains("*p"), "{ran}");
+}
+
+#[test]
 fn what_headers_have_that_is_not_supported_is_only_counted() {
     let place =
         Workplace::with("#include \"odd.h\"\nint f(int x) { if (x) return 1; return 0; }\n");
