@@ -30,7 +30,6 @@ use super::End;
 use super::calls::{arguments, give};
 use super::code::CallSite;
 use super::machine::{Machine, Step, Stop, Window};
-use super::memory::Memory;
 use crate::program::Moment;
 
 /// Numbers of failures, as Linux has them.
@@ -374,7 +373,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             HostCall::Destructor => {
                 let functions = self.program.run_at(Moment::AtExit);
                 let function = functions.get(usize::try_from(descriptor).unwrap_or(usize::MAX));
-                function.map_or(0, |function| Memory::function_address(*function) as i64)
+                function.map_or(0, |function| self.memory.function_address(*function) as i64)
             }
         };
         give(site, regs, result as u64 as u128);
