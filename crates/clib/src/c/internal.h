@@ -124,6 +124,30 @@ void lydian_put(struct lydian_sink *out, const char *bytes, size_t count);
 int lydian_fill(FILE *stream);
 void lydian_flush_all(void);
 
+/* A number of 128 bits, which not every target has a type for. */
+struct lydian_wide {
+    uint64_t high, low;
+};
+static inline struct lydian_wide lydian_times(uint64_t a, uint64_t b) {
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t low = a_low * b_low, cross = a_high * b_low + (low >> 32);
+    uint64_t other = a_low * b_high + (uint32_t)cross;
+    struct lydian_wide result = {a_high * b_high + (cross >> 32) + (other >> 32),
+                                 other << 32 | (uint32_t)low};
+    return result;
+}
+static inline struct lydian_wide lydian_doubled(struct lydian_wide x) {
+    struct lydian_wide result = {x.high << 1 | x.low >> 63, x.low << 1};
+    return result;
+}
+static inline struct lydian_wide lydian_minus(struct lydian_wide a, struct lydian_wide b) {
+    struct lydian_wide result = {a.high - b.high - (a.low < b.low), a.low - b.low};
+    return result;
+}
+static inline int lydian_is_less(struct lydian_wide a, struct lydian_wide b) {
+    return a.high < b.high || (a.high == b.high && a.low < b.low);
+}
+
 static inline long lydian_checked(long result) {
     if (result < 0) {
         errno = (int)-result;

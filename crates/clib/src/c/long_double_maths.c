@@ -73,7 +73,7 @@ long double modfl(long double x, long double *whole) {
 }
 
 static long long_of(long double x) {
-    return x >= -0x1p63L && x < 0x1p63L ? (long)x : LONG_MIN;
+    return x >= (long double)LONG_MIN && x < -(long double)LONG_MIN ? (long)x : LONG_MIN;
 }
 static long long long_long_of(long double x) {
     return x >= -0x1p63L && x < 0x1p63L ? (long long)x : LLONG_MIN;
@@ -176,22 +176,23 @@ long double fmodl(long double x, long double y) {
 long double sqrtl(long double x) {
     if (x == 0 || isnan(x) || (isinf(x) && x > 0)) return x;
     if (x < 0) return (x - x) / (x - x);
-    typedef unsigned __int128 wide;
     int exponent;
-    wide number = (wide)normal_mantissa(x, &exponent) << 63;
+    uint64_t mantissa = normal_mantissa(x, &exponent);
+    struct lydian_wide number = {mantissa >> 1, mantissa << 63};
     exponent -= 63;
     if (exponent & 1) {
-        number <<= 1;
+        number = lydian_doubled(number);
         exponent--;
     }
-    wide root = 0;
+    uint64_t root = 0;
     for (int bit = 63; bit >= 0; bit--) {
-        wide tried = root | (wide)1 << bit;
-        if (tried * tried <= number) root = tried;
+        uint64_t tried = root | (uint64_t)1 << bit;
+        if (!lydian_is_less(number, lydian_times(tried, tried))) root = tried;
     }
-    if (number - root * root > root) root++;
-    /* All 64 bits of the root are kept, and 2^64 is one bit. */
-    return scalbnl((long double)(uint64_t)(root >> (root >> 64)), exponent / 2 + (int)(root >> 64));
+    struct lydian_wide rest = lydian_minus(number, lydian_times(root, root));
+    /* All 64 bits of the root are kept. */
+    if ((rest.high || rest.low > root) && !++root) return scalbnl(0x1p64L, exponent / 2);
+    return scalbnl((long double)root, exponent / 2);
 }
 
 long double nextafterl(long double x, long double towards) {

@@ -122,30 +122,6 @@ float remquof(float x, float y, int *quotient) { return (float)remquo(x, y, quot
 float remainderf(float x, float y) { return (float)remainder(x, y); }
 double drem(double x, double y) { return remainder(x, y); }
 
-/* A number of 128 bits, which not every target has a type for. */
-struct wide {
-    uint64_t high, low;
-};
-static struct wide times(uint64_t a, uint64_t b) {
-    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
-    uint64_t low = a_low * b_low, cross = a_high * b_low + (low >> 32);
-    uint64_t other = a_low * b_high + (uint32_t)cross;
-    struct wide result = {a_high * b_high + (cross >> 32) + (other >> 32),
-                          other << 32 | (uint32_t)low};
-    return result;
-}
-static struct wide doubled(struct wide x) {
-    struct wide result = {x.high << 1 | x.low >> 63, x.low << 1};
-    return result;
-}
-static struct wide minus(struct wide a, struct wide b) {
-    struct wide result = {a.high - b.high - (a.low < b.low), a.low - b.low};
-    return result;
-}
-static int is_less(struct wide a, struct wide b) {
-    return a.high < b.high || (a.high == b.high && a.low < b.low);
-}
-
 /* x * y + z with one rounding. The product has 106 bits; it is added to z in 192, where what falls
    off is kept as one bit. */
 double fma(double x, double y, double z) {
@@ -162,18 +138,18 @@ double fma(double x, double y, double z) {
     }
     struct lydian_float a = lydian_take_apart(x), b = lydian_take_apart(y),
                         c = lydian_take_apart(z);
-    struct wide product = times(a.mantissa, b.mantissa), summand = {0, c.mantissa};
+    struct lydian_wide product = lydian_times(a.mantissa, b.mantissa), summand = {0, c.mantissa};
     int product_exponent = a.exponent + b.exponent, summand_exponent = c.exponent;
     int product_negative = a.negative != b.negative;
     /* Both with their highest bit at 2^125: room for a carry above, and below for the bits that
        decide. */
-    while (!(product.high >> 61)) product = doubled(product), product_exponent--;
-    while (!(summand.high >> 61)) summand = doubled(summand), summand_exponent--;
-    struct wide large = product, small = summand;
+    while (!(product.high >> 61)) product = lydian_doubled(product), product_exponent--;
+    while (!(summand.high >> 61)) summand = lydian_doubled(summand), summand_exponent--;
+    struct lydian_wide large = product, small = summand;
     int large_negative = product_negative, small_negative = c.negative;
     int exponent = product_exponent, below = summand_exponent;
     if (summand_exponent > product_exponent ||
-        (summand_exponent == product_exponent && is_less(product, summand))) {
+        (summand_exponent == product_exponent && lydian_is_less(product, summand))) {
         large = summand;
         small = product;
         large_negative = c.negative;
@@ -192,19 +168,19 @@ double fma(double x, double y, double z) {
             small.high >>= 1;
         }
     }
-    struct wide sum;
+    struct lydian_wide sum;
     if (large_negative == small_negative) {
         sum.low = large.low + small.low;
         sum.high = large.high + small.high + (sum.low < small.low);
     } else {
-        sum = minus(large, small);
+        sum = lydian_minus(large, small);
         /* What was cut off of the smaller one makes the difference a little less. */
-        struct wide one = {0, 1};
-        if (lost) sum = minus(sum, one);
+        struct lydian_wide one = {0, 1};
+        if (lost) sum = lydian_minus(sum, one);
     }
     if (!sum.high && !sum.low && !lost) return 0.0;
     while (!(sum.high >> 63)) {
-        sum = doubled(sum);
+        sum = lydian_doubled(sum);
         exponent--;
     }
     int rest = lost || sum.low != 0, range_error = 0;
