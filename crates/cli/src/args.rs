@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Objectives(ObjectivesArgs),
     /// Write a commented lydian.toml with what Lydian guesses about the inputs
     Init(InitArgs),
+    /// Compile and link with another compiler, and measure what runs of the program cover
+    Cc(CcArgs),
     /// Print the intermediate representation of a file
     Ir(IrArgs),
     /// Show what runs of instrumented programs covered, in every form
@@ -213,6 +215,29 @@ impl RunArgs {
         let flags = rest.iter().skip(1).chain(&self.flags);
         (arguments.to_vec(), flags.cloned().collect())
     }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "CC=\"lydian cc --criteria dc,mcc --\" ./configure && make && make check")]
+pub(crate) struct CcArgs {
+    /// Criteria, separated by commas
+    #[arg(long, short = 'c', value_delimiter = ',', default_value = "fc,stmt,dc,gacc")]
+    pub(crate) criteria: Vec<Criterion>,
+    /// The value of a condition that evaluation does not reach
+    #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
+    pub(crate) semantics: SemanticsArg,
+    /// Which Boolean expressions that are used as values are decisions
+    #[arg(long, value_enum, default_value_t = ValueDecisionsArg::WithOperators)]
+    pub(crate) value_decisions: ValueDecisionsArg,
+    /// The compiler, unless the first word after `--` is one [default: $LYDIAN_CC, else clang-19]
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) compiler: Option<String>,
+    /// Where counters and notes are kept [default: $LYDIAN_DIR, else .lydian in the project's root]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// The compiler's command line
+    #[arg(last = true, value_name = "[COMPILER] ARGUMENTS")]
+    pub(crate) words: Vec<std::ffi::OsString>,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+pub(crate) mod cc;
 pub(crate) mod cover;
 pub(crate) mod gen_tests;
 pub(crate) mod init;

@@ -148,7 +148,12 @@ pub(crate) fn flags_of(
 }
 
 fn lowering(args: &SourceArgs) -> LoweringOptions {
-    let value_decisions = match args.value_decisions {
+    lowering_options(args.value_decisions)
+}
+
+/// How programs are lowered for this choice.
+pub(crate) const fn lowering_options(value_decisions: ValueDecisionsArg) -> LoweringOptions {
+    let value_decisions = match value_decisions {
         ValueDecisionsArg::WithOperators => ValueDecisions::WithOperators,
         ValueDecisionsArg::All => ValueDecisions::All,
     };

@@ -7,6 +7,7 @@ mod config;
 mod counting;
 mod coverage_table;
 mod exit;
+mod harvest;
 mod interrupt;
 mod ledger;
 mod load;
@@ -19,11 +20,12 @@ mod session;
 mod suite;
 mod table;
 mod units;
+mod wrapper;
 
 use clap::Parser as _;
 
 use args::{Cli, Command};
-use commands::{cover, gen_tests, init, objectives as list, report, run, show_ir};
+use commands::{cc, cover, gen_tests, init, objectives as list, report, run, show_ir};
 use exit::ExitCode;
 
 fn main() -> std::process::ExitCode {
@@ -33,6 +35,7 @@ fn main() -> std::process::ExitCode {
         Command::Cover(args) => cover::run(args).map(done),
         Command::Objectives(args) => list::run(args).map(done),
         Command::Init(args) => init::run(args).map(done),
+        Command::Cc(args) => cc::run(args),
         Command::Ir(args) => show_ir::run(args).map(done),
         Command::Report(args) => report::run(args).map(done),
         Command::Run(args) => run::run(args).map(|status| status.code()),

@@ -66,6 +66,7 @@ impl<'a> Measuring<'a> {
                 watched: self.objectives,
                 short_circuit: self.short_circuit,
                 overflow_traps: false,
+                purpose: lydian_native::Purpose::Tests,
             },
             companions: &self.loaded.companions,
             flags: &self.flags,

@@ -7,7 +7,7 @@ use crate::ctypes::Target;
 use crate::decode::{Insertions, decode};
 use crate::flags::{CompileFlags, FlagError};
 use crate::layout::target;
-use crate::preprocess::{Preprocessed, preprocess};
+use crate::preprocess::{Preprocessed, Preprocessing, preprocess};
 use lydian_base::{Diagnostic, Place, SourceMap};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -21,12 +21,14 @@ pub struct ParseRequest {
     pub flags: CompileFlags,
     /// The clang to use; `None` looks for it, see [`Clang::locate`].
     pub clang: Option<Clang>,
+    /// How the source is preprocessed.
+    pub preprocessing: Preprocessing,
 }
 
 impl ParseRequest {
     /// A request to parse `source` with `flags`, with the clang that is installed.
     pub fn new(source: impl Into<PathBuf>, flags: CompileFlags) -> Self {
-        Self { source: source.into(), flags, clang: None }
+        Self { source: source.into(), flags, clang: None, preprocessing: Preprocessing::Clang }
     }
 }
 
@@ -172,14 +174,15 @@ struct Prepared {
 fn prepare(clang: &Clang, request: &ParseRequest) -> Result<Prepared, FrontendError> {
     let mut flags = request.flags.clone();
     let (probed, text) = std::thread::scope(|scope| {
-        let text = scope.spawn(|| preprocess(clang, &request.source, &request.flags));
+        let text = scope
+            .spawn(|| preprocess(clang, &request.source, &request.flags, &request.preprocessing));
         let probed = target::probe(clang, &mut flags);
         (probed, text.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     let (target, diagnostics) = probed?;
-    let text = match flags == request.flags {
-        true => text?,
-        false => preprocess(clang, &request.source, &flags)?,
+    let text = match request.preprocessing == Preprocessing::Clang && flags != request.flags {
+        false => text?,
+        true => preprocess(clang, &request.source, &flags, &Preprocessing::Clang)?,
     };
     Ok(Prepared { flags, target, text, diagnostics })
 }
@@ -208,7 +211,23 @@ fn without_line_markers(text: &str) -> Vec<u8> {
         }
         start += line.len();
     }
+    for (at, word) in text.match_indices("__malloc__") {
+        blank_argument(&mut bytes, at + word.len());
+    }
     bytes
+}
+
+/// Blanks the parenthesis that follows: gcc's `__malloc__` attribute may name the function that
+/// frees, which clang does not know, and which changes nothing that Lydian looks at.
+fn blank_argument(bytes: &mut [u8], from: usize) {
+    let blank = bytes[from..].iter().take_while(|byte| **byte == b' ').count();
+    let open = from + blank;
+    if bytes.get(open) != Some(&b'(') {
+        return;
+    }
+    if let Some(length) = bytes[open..].iter().position(|byte| *byte == b')') {
+        bytes[open..=open + length].fill(b' ');
+    }
 }
 
 /// The user's place of a message about the preprocessed text.

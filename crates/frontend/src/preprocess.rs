@@ -17,7 +17,9 @@ use attributes::move_layout_attributes;
 use comments::{LabelComment, Stripped, strip_comments};
 use edits::{Edit, Edits};
 use lydian_base::{Diagnostic, SourceMap};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// The function that user labels call: `lydian_label("name", predicate)`.
 pub const LABEL_FUNCTION: &str = "lydian_label";
@@ -28,6 +30,31 @@ pub const LYDIAN_MACRO: &str = "__LYDIAN__";
 /// What stands in front of every preprocessed text: variadic, so that a predicate of any scalar
 /// type is accepted.
 const PRELUDE: &str = "# 1 \"<lydian>\" 1 3\nextern void lydian_label(const char *, ...);\n";
+
+/// What stands in front of a text that gcc preprocessed, so that clang can read it: the types that
+/// gcc knows and clang does not. It is one line of its own file; a text for gcc does without it.
+pub const GNU_TYPES: &str = "# 1 \"<lydian>\" 1 3\ntypedef float _Float32; \
+    typedef double _Float64; typedef double _Float32x; typedef long double _Float64x; \
+    typedef __float128 _Float128;\n";
+
+/// How a source file becomes one text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Preprocessing {
+    /// Clang preprocesses it with the flags.
+    #[default]
+    Clang,
+    /// A compiler of the user's does.
+    Compiler {
+        /// The compiler.
+        program: OsString,
+        /// Its arguments, without those that make it preprocess and without the source.
+        arguments: Vec<String>,
+        /// Whether it is gcc, whose text needs [`GNU_TYPES`].
+        is_gcc: bool,
+    },
+    /// The file holds preprocessed text.
+    Done,
+}
 
 /// A preprocessed translation unit.
 #[derive(Clone, Debug)]
@@ -44,15 +71,52 @@ pub fn preprocess(
     clang: &Clang,
     source: &Path,
     flags: &CompileFlags,
+    how: &Preprocessing,
 ) -> Result<Preprocessed, ClangError> {
     let input = absolute_if_moved(source, flags);
-    let raw = run(clang, &input, flags, "-C")?;
+    let text = |mode: &str| match how {
+        Preprocessing::Clang => run(clang, &input, flags, mode),
+        Preprocessing::Compiler { program, arguments, .. } => {
+            run_compiler(program, arguments, &input, mode)
+        }
+        Preprocessing::Done => std::fs::read(&input)
+            .map_err(|error| ClangError::Io { program: "the preprocessed text".to_owned(), error }),
+    };
+    let raw = text("-C")?;
     let mut stripped = strip_comments(&raw, flags.line_comments());
     if !stripped.labels.is_empty() {
-        let with_macros = strip_comments(&run(clang, &input, flags, "-dD")?, flags.line_comments());
+        let with_macros = strip_comments(&text("-dD")?, flags.line_comments());
         expand_predicates(clang, &mut stripped.labels, &with_macros)?;
     }
-    Ok(assemble(&stripped, &input.to_string_lossy()))
+    let is_gcc = matches!(how, Preprocessing::Compiler { is_gcc: true, .. });
+    Ok(assemble(&stripped, &input.to_string_lossy(), is_gcc))
+}
+
+/// Runs another compiler's preprocessor. Its messages are dropped: the compilation itself will
+/// print them.
+fn run_compiler(
+    program: &OsString,
+    arguments: &[String],
+    source: &Path,
+    mode: &str,
+) -> Result<Vec<u8>, ClangError> {
+    let name = || program.to_string_lossy().into_owned();
+    let output = Command::new(program)
+        .args(arguments)
+        .args(["-E", "-C", mode, "-w", &format!("-D{LYDIAN_MACRO}=1")])
+        .arg(source)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| ClangError::Io { program: name(), error })?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let first = said.lines().find(|line| line.contains("error")).unwrap_or("").to_owned();
+            let message = format!("{}: {first}", output.status);
+            Err(ClangError::Io { program: name(), error: std::io::Error::other(message) })
+        }
+    }
 }
 
 /// The path to give to clang: relative ones mean the current directory, not the flags'.
@@ -108,7 +172,7 @@ fn expand_predicates(
 }
 
 /// Puts the prelude and the calls into the text, and the attributes where clang needs them.
-fn assemble(stripped: &Stripped, main_file: &str) -> Preprocessed {
+fn assemble(stripped: &Stripped, main_file: &str, is_gcc: bool) -> Preprocessed {
     let mut edits = move_layout_attributes(&stripped.text);
     edits.extend(stripped.labels.iter().map(|label| Edit {
         at: label.at,
@@ -117,6 +181,9 @@ fn assemble(stripped: &Stripped, main_file: &str) -> Preprocessed {
     }));
     if !declares_label_function(&stripped.text) {
         edits.insert(0, Edit { at: 0, delete: 0, insert: PRELUDE.to_owned() });
+    }
+    if is_gcc {
+        edits.insert(0, Edit { at: 0, delete: 0, insert: GNU_TYPES.to_owned() });
     }
     let edits = Edits::new(edits);
     let source = SourceMap::from_preprocessed(edits.apply(&stripped.text), main_file);
@@ -145,7 +212,7 @@ mod tests {
         let path = directory.path().join("a.c");
         std::fs::write(&path, text).unwrap();
         let clang = Clang::locate().unwrap();
-        preprocess(&clang, &path, &CompileFlags::default()).unwrap()
+        preprocess(&clang, &path, &CompileFlags::default(), &Preprocessing::Clang).unwrap()
     }
 
     #[test]
@@ -197,7 +264,8 @@ mod tests {
         let path = directory.path().join("a.c");
         std::fs::write(&path, "\n#include \"no_such.h\"\n").unwrap();
         let clang = Clang::locate().unwrap();
-        let error = preprocess(&clang, &path, &CompileFlags::default()).unwrap_err();
+        let error =
+            preprocess(&clang, &path, &CompileFlags::default(), &Preprocessing::Clang).unwrap_err();
         let ClangError::Rejected(diagnostics) = error else { panic!("{error}") };
         assert_eq!(diagnostics[0].place.as_ref().unwrap().line, 2);
         assert!(diagnostics[0].message.contains("no_such.h"));

@@ -152,6 +152,7 @@ fn text(source: &Path, criteria: Option<&[Criterion]>) -> String {
         watched: &watched,
         short_circuit: false,
         overflow_traps: false,
+        purpose: lydian_native::Purpose::Tests,
     };
     let (text, plan) = rewrite(&request);
     for unwatched in &plan.unwatched {

@@ -7,6 +7,7 @@
 //! never an error.
 
 mod build;
+pub mod cc;
 mod elf;
 mod flags;
 mod harness;
@@ -25,5 +26,5 @@ pub use measure::{MeasureError, MeasureRequest, Measurer};
 pub use outcome::{Crash, CrashClass, Measured, Outcome, Run, WideVector};
 pub use plan::{Cell, CellMeaning, DecisionCells, Plan, Unwatched, WideDecision};
 pub use request::{DamagedReply, TestError, Wants};
-pub use rewrite::{RewriteRequest, rewrite};
+pub use rewrite::{Purpose, RewriteRequest, rewrite};
 pub use runner::{Limits, RunError, Runner};

@@ -62,13 +62,33 @@ pub struct RewriteRequest<'a> {
     pub short_circuit: bool,
     /// Whether signed overflow is a fault.
     pub overflow_traps: bool,
+    /// What the text is compiled into.
+    pub purpose: Purpose,
+}
+
+/// What an instrumented text is compiled into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// An object that the runner calls functions of: tests set its static and thread-local
+    /// variables, and its compile flags make every automatic variable start as zero.
+    Tests,
+    /// The user's own program, with the user's flags: its variables stay what they are, and a
+    /// condition that evaluation would not reach may have no defined value, which then must not
+    /// become undefined behaviour.
+    Program,
 }
 
 /// Rewrites the text. Never fails: what cannot be watched is listed in the plan.
 pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
-    let mut plan = Plan::default();
-    let mut edits = static_locals(request);
-    edits.extend(thread_locals::made_plain(request));
+    let mut plan = match request.purpose {
+        Purpose::Tests => Plan::default(),
+        Purpose::Program => Plan::for_program(),
+    };
+    let mut edits = Vec::new();
+    if request.purpose == Purpose::Tests {
+        edits.extend(static_locals(request));
+        edits.extend(thread_locals::made_plain(request));
+    }
     labels::of_unwatched(request, &mut edits);
     let mut functions = Vec::new();
     for (index, objectives) in request.watched.iter().enumerate() {
@@ -97,7 +117,9 @@ fn prelude(request: &RewriteRequest<'_>) -> String {
         return String::new();
     }
     let mut text = String::from("# 1 \"<lydian>\"\n");
-    text.push_str("int lydian_readable(const void *, unsigned long);\n");
+    if request.purpose == Purpose::Tests {
+        text.push_str("int lydian_readable(const void *, unsigned long);\n");
+    }
     text.push_str(&lydian_ir::cexact::prelude(Some("lydian_readable")));
     let first = request.map.place(0);
     let file = first.file.replace('\\', "\\\\").replace('"', "\\\"");
@@ -570,7 +592,8 @@ impl<'a, 'p> Watch<'a, 'p> {
         let recording = recording(decision, self.request.short_circuit, &preds);
         let function = self.number;
         let first = self.add_cells(id, &recording);
-        let mut edit = DecisionEdit::new(id, decision, self.request, site, recording, first);
+        let mut edit =
+            DecisionEdit::new(id, decision, self.body, self.request, site, recording, first);
         if site.keeps_value && tests_bits(self.body, decision) {
             edit.promote();
         }

@@ -67,6 +67,7 @@ fn measure_request<'a>(
         watched,
         short_circuit: false,
         overflow_traps: false,
+        purpose: lydian_native::Purpose::Tests,
     };
     MeasureRequest {
         rewrite,

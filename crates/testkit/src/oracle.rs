@@ -80,6 +80,7 @@ impl Subject {
                 watched: &self.objectives,
                 short_circuit: self.short_circuit,
                 overflow_traps: false,
+                purpose: lydian_native::Purpose::Tests,
             },
             companions: &[],
             flags: &[],

@@ -10,15 +10,17 @@ use std::fmt::Write as _;
 
 use lydian_base::{EntityId, Span};
 use lydian_ir::source::{Capture, DecisionSite, RootKind};
-use lydian_ir::{BoolTree, ConditionId, Decision, DecisionId, ExprId, Purity};
+use lydian_ir::{
+    Body, BoolTree, ConditionId, Decision, DecisionId, Expr, ExprId, LocalKind, Purity,
+};
 use lydian_objective::Pred;
 use rustc_hash::FxHashMap;
 
-use super::RewriteRequest;
 use super::hooks::Hooks;
 use super::monitors::Step;
 use super::rails::{Leaves, RailWriter, Rails};
 use super::vectors::{CELL_CONDITIONS, Recording, pure_conditions};
+use super::{Purpose, RewriteRequest};
 
 /// Everything that rendering a decision needs.
 #[derive(Debug)]
@@ -41,6 +43,9 @@ pub(super) struct DecisionEdit {
     judged: Vec<String>,
     /// Captures of conditions that have mutants.
     captures: Vec<Vec<Capture>>,
+    /// The conditions whose value may be undefined where evaluation does not reach them, so that
+    /// no branch may depend on it before the compiler has lost sight of where it comes from.
+    doubtful: Vec<bool>,
     /// What else is done where a condition that has captures is reached.
     hooks: Vec<String>,
     /// Whether a condition's text holds records of its own, which must be passed only where the
@@ -79,6 +84,7 @@ impl DecisionEdit {
     pub(super) fn new(
         id: DecisionId,
         decision: &Decision,
+        body: &Body,
         request: &RewriteRequest<'_>,
         site: &DecisionSite,
         recording: Recording,
@@ -97,6 +103,7 @@ impl DecisionEdit {
             mutants: Vec::new(),
             numbers: FxHashMap::default(),
             judged: Vec::new(),
+            doubtful: doubtful(decision, request, body),
             captures: vec![Vec::new(); site.conditions.len()],
             hooks: vec![String::new(); site.conditions.len()],
             in_place: false,
@@ -144,7 +151,7 @@ impl DecisionEdit {
             Ok(rails) => {
                 let declarations = writer.into_declarations();
                 self.judged.push(format!(
-                    "if (!lydian_hit[{cell}]) {{ {declarations}lydian_hit[{cell}] = {}; }} ",
+                    "if (!lydian_hit[{cell}]) {{ {declarations}if ({}) lydian_hit[{cell}] = 1; }} ",
                     rails.yes
                 ));
                 Ok(())
@@ -386,11 +393,22 @@ impl DecisionEdit {
     }
 
     fn eager_bits(&self) -> String {
-        let bit = |(index, text): (usize, &String)| match index {
-            0 => format!("(unsigned int)!!({text})"),
-            _ => format!("(unsigned int)!!({text}) << {index}"),
+        let bit = |index: usize| match index {
+            0 => format!("(unsigned int){}", self.settled(index)),
+            _ => format!("(unsigned int){} << {index}", self.settled(index)),
         };
-        self.texts.iter().enumerate().map(bit).collect::<Vec<_>>().join(" | ")
+        (0..self.texts.len()).map(bit).collect::<Vec<_>>().join(" | ")
+    }
+
+    /// The text of a condition's value, 0 or 1, for where evaluation may not reach it.
+    fn settled(&self, index: usize) -> String {
+        let text = &self.texts[index];
+        match self.doubtful[index] {
+            false => format!("!!({text})"),
+            true => format!(
+                "({{ int lydian_b = !!({text}); __asm__(\"\" : \"+r\"(lydian_b)); lydian_b; }})"
+            ),
+        }
     }
 
     /// The outcome, computed from the conditions' bits.
@@ -421,7 +439,7 @@ impl DecisionEdit {
                 continue;
             }
             let (value, bit) = (self.value_word(index), self.bit(index));
-            let noted = format!("(({}) ? ({value} |= {bit}, 0) : 0)", self.texts[index]);
+            let noted = format!("({} ? ({value} |= {bit}, 0) : 0)", self.settled(index));
             if !self.keeps_reached() {
                 // Nothing changes while the decision is evaluated: a second time gives the same.
                 let _ = write!(text, "{noted}, ");
@@ -503,6 +521,37 @@ impl DecisionEdit {
         self.captures[index] = captures;
         Ok(number)
     }
+}
+
+/// Which conditions may have an undefined value where evaluation does not reach them: they read an
+/// automatic variable, which may not be set then, or compute, which may overflow.
+fn doubtful(decision: &Decision, request: &RewriteRequest<'_>, body: &Body) -> Vec<bool> {
+    let always = lydian_objective::formula::always_reached(&decision.tree);
+    let is_doubtful = |(id, condition): (ConditionId, &lydian_ir::decision::Condition)| {
+        request.purpose == Purpose::Program
+            && !always.contains(id)
+            && may_be_undefined(body, condition.expr)
+    };
+    decision.conditions.iter().map(is_doubtful).collect()
+}
+
+fn may_be_undefined(body: &Body, expr: ExprId) -> bool {
+    let mut work = vec![expr];
+    while let Some(expr) = work.pop() {
+        let expr = &body.exprs[expr];
+        match expr {
+            Expr::Local(local) | Expr::AddrLocal(local)
+                if body.locals[*local].kind != LocalKind::Param =>
+            {
+                return true;
+            }
+            Expr::Unary(..) | Expr::Binary(..) | Expr::Index { .. } | Expr::PtrDiff { .. } => {
+                return true;
+            }
+            _ => expr.for_each_operand(|operand| work.push(operand)),
+        }
+    }
+    false
 }
 
 /// The captures of a condition, from its root.

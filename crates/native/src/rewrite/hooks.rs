@@ -74,7 +74,7 @@ impl<'a> Hooks<'a> {
         let rails = writer.write(pred, &mut leaves)?;
         let declarations = writer.into_declarations();
         Ok(format!(
-            "if (!lydian_hit[{cell}]) {{ {declarations}lydian_hit[{cell}] = {}; }} ",
+            "if (!lydian_hit[{cell}]) {{ {declarations}if ({}) lydian_hit[{cell}] = 1; }} ",
             rails.yes
         ))
     }

@@ -115,6 +115,7 @@ impl Watched {
                 watched: &watched,
                 short_circuit: self.short_circuit,
                 overflow_traps: false,
+                purpose: lydian_native::Purpose::Tests,
             },
             companions: &[],
             flags: &[],

@@ -1,0 +1,248 @@
+//! `lydian cc`.
+
+use std::path::{Path, PathBuf};
+
+use lydian_base::Diagnostic;
+use lydian_native::cc::{Action, CommandLine, Input, InputKind, Runtime, Store, UnitState};
+
+use crate::args::{CcArgs, SemanticsArg};
+use crate::exit::Failure;
+use crate::load::lowering_options;
+use crate::render;
+use crate::wrapper::compiler::{Compiler, code};
+use crate::wrapper::unit::{Compiled, Job, absolute};
+
+/// Set in the environment, it makes `lydian cc` the plain compiler.
+const OFF: &str = "LYDIAN_OFF";
+
+/// Compiles and links as the command says, with measurement built in.
+pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
+    let words: Option<Vec<String>> =
+        args.words.iter().map(|word| word.to_str().map(str::to_owned)).collect();
+    // What is not Unicode is not read.
+    let Some(words) = words else {
+        let program = args.compiler.clone().unwrap_or_else(|| "cc".to_owned());
+        return Err(Compiler::replace(Path::new(&program), &args.words));
+    };
+    let (program, words) = Compiler::of(args.compiler.as_deref(), &words);
+    let directory = std::env::current_dir();
+    let (Ok(directory), Ok(line)) = (directory, CommandLine::parse(words)) else {
+        return Err(Compiler::replace(&program, words));
+    };
+    let is_off = std::env::var_os(OFF).is_some_and(|value| !value.is_empty());
+    if is_off || line.action == Action::Other || is_probe(&line, &directory) {
+        return Err(Compiler::replace(&program, words));
+    }
+    let store = match &args.dir {
+        Some(path) => Store::at(absolute(&directory, path)),
+        None => Store::locate(&directory),
+    };
+    let compiler = Compiler::at(program);
+    let sanitizes_threads = words.iter().any(|word| {
+        word.strip_prefix("-fsanitize=").is_some_and(|list| list.split(',').any(|s| s == "thread"))
+    });
+    let job = Job {
+        compiler: &compiler,
+        line: &line,
+        store: &store,
+        directory: &directory,
+        criteria: &args.criteria,
+        // A read that the program would not do may race with a write.
+        short_circuit: args.semantics == SemanticsArg::ShortCircuit || sanitizes_threads,
+        lowering: lowering_options(args.value_decisions),
+    };
+    if line.wants_lto() && store.first_time("lto") {
+        warn("link-time optimisation is left out: it would merge counters".to_owned());
+    }
+    match line.action {
+        Action::Object => objects(&job),
+        Action::Link | Action::Other => link(&job),
+    }
+}
+
+fn warn(message: String) {
+    render::diagnostics(&[Diagnostic::warning("cc", message)]);
+}
+
+/// Whether the command asks what the compiler can do, as configuration scripts do: measuring that
+/// would only slow it down.
+fn is_probe(line: &CommandLine, directory: &Path) -> bool {
+    const PLACES: [&str; 6] = [
+        "CMakeFiles/CMakeTmp",
+        "CMakeFiles/CMakeScratch",
+        "CMakeFiles/ShowIncludes",
+        "CompilerIdC",
+        "TryCompile-",
+        "meson-private",
+    ];
+    let is_probed = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let whole = absolute(directory, path).to_string_lossy().into_owned();
+        name.starts_with("conftest") || PLACES.iter().any(|place| whole.contains(place))
+    };
+    let mut paths = line.inputs().map(|input| Path::new(input.path.as_str()));
+    paths.any(is_probed) || line.output().is_some_and(|output| is_probed(Path::new(output)))
+}
+
+/// `-c`: one object for each input.
+fn objects(job: &Job<'_>) -> Result<u8, Failure> {
+    let mut worst = 0;
+    for input in job.line.inputs() {
+        let object = job.line.object_of(input);
+        let reason = match input.kind {
+            InputKind::Other => None,
+            _ => match instrumented(job, input, &object)? {
+                None => continue,
+                reason => reason,
+            },
+        };
+        let status = job.compiler.run(&job.line.plain_of(input))?;
+        match (status.success(), reason) {
+            (true, Some(reason)) => left_plain(job, input, &object, reason),
+            (true, None) => {}
+            (false, _) => worst = worst.max(code(status)),
+        }
+    }
+    Ok(worst)
+}
+
+/// Why a file could not be instrumented; nothing if it is.
+fn instrumented(job: &Job<'_>, input: &Input, object: &Path) -> Result<Option<String>, Failure> {
+    let (passes, compiled) = std::thread::scope(|scope| {
+        let checks = scope.spawn(|| job.passes_checks(input));
+        let compiled = job.instrument(input, object);
+        (checks.join().unwrap_or(Ok(true)), compiled)
+    });
+    if !passes? {
+        return Ok(Some("the compiler finds errors in it".to_owned()));
+    }
+    let id = match compiled? {
+        Compiled::Instrumented(id) => id,
+        Compiled::Not(reason) => return Ok(Some(reason)),
+    };
+    let (source, object) = (absolute(job.directory, &input.path), absolute(job.directory, object));
+    match job.store.record(&object, &source, UnitState::Instrumented(id)) {
+        Ok(()) => Ok(None),
+        Err(error) => Ok(Some(error.to_string())),
+    }
+}
+
+/// Tells of a file that was compiled as it is.
+fn left_plain(job: &Job<'_>, input: &Input, object: &Path, reason: String) {
+    warn(format!("{} is compiled as it is, and not measured: {reason}", input.path));
+    let (source, object) = (absolute(job.directory, &input.path), absolute(job.directory, object));
+    // The warning is all that can be done where the store cannot be written.
+    drop(job.store.record(&object, &source, UnitState::Plain(reason)));
+}
+
+/// Sources and objects to a program or library.
+fn link(job: &Job<'_>) -> Result<u8, Failure> {
+    let place = match job.store.temporary() {
+        Ok(place) => place,
+        Err(error) => {
+            warn(format!("nothing is measured: {error}"));
+            return plainly(job);
+        }
+    };
+    let mut compiled: Vec<(Input, PathBuf)> = Vec::new();
+    let mut plain = Vec::new();
+    for (number, input) in job.line.inputs().enumerate() {
+        if input.kind == InputKind::Other {
+            continue;
+        }
+        let object = place.path().join(format!("{number}.o"));
+        let named = named_object(job, input);
+        let reason = match job.line.writes_dependencies() {
+            true => Some("its dependencies are written by a command that links".to_owned()),
+            false => linked_object(job, input, &object, &named)?,
+        };
+        match reason {
+            None => compiled.push((input.clone(), object)),
+            Some(reason) => plain.push((input, named, reason)),
+        }
+    }
+    let is_partial = job.line.has("-r") || job.line.has("-Wl,-r") || job.line.has("--relocatable");
+    let objects = if is_partial { None } else { runtime(job) };
+    let ends = objects.as_ref().map(|found| (found.first.as_path(), found.last.as_path()));
+    let words = job.line.for_linking(&compiled, ends);
+    let output = job.compiler.output(&words)?;
+    let mut status = output.status;
+    if status.success() || ends.is_none() {
+        relay(&output);
+    } else {
+        // Is it the run-time that does not fit?
+        status = job.compiler.run(&job.line.for_linking(&compiled, None))?;
+        if status.success() {
+            let name = job.line.linked().display().to_string();
+            warn(format!("{name} is not measured: it does not link with Lydian's run-time"));
+        }
+    }
+    if !status.success() {
+        return Ok(code(status));
+    }
+    for (input, named, reason) in plain {
+        left_plain(job, input, &named, reason);
+    }
+    if let Err(error) = job.store.record_image(&absolute(job.directory, job.line.linked())) {
+        warn(error.to_string());
+    }
+    Ok(0)
+}
+
+/// The name under which the store knows the object of a source that is linked at once.
+fn named_object(job: &Job<'_>, input: &Input) -> PathBuf {
+    let linked = absolute(job.directory, job.line.linked());
+    let name = format!("{}({})", linked.display(), input.path);
+    name.into()
+}
+
+/// Compiles a source that is linked at once. Says why it could not be instrumented.
+fn linked_object(
+    job: &Job<'_>,
+    input: &Input,
+    object: &Path,
+    named: &Path,
+) -> Result<Option<String>, Failure> {
+    if !job.passes_checks(input)? {
+        return Ok(Some("the compiler finds errors in it".to_owned()));
+    }
+    let id = match job.instrument(input, object)? {
+        Compiled::Instrumented(id) => id,
+        Compiled::Not(reason) => return Ok(Some(reason)),
+    };
+    let source = absolute(job.directory, &input.path);
+    match job.store.record(named, &source, UnitState::Instrumented(id)) {
+        Ok(()) => Ok(None),
+        Err(error) => Ok(Some(error.to_string())),
+    }
+}
+
+fn runtime(job: &Job<'_>) -> Option<lydian_native::cc::LinkObjects> {
+    let target = job.line.for_target();
+    let shared = ["-shared", "-Wl,-shared", "--shared", "-dynamiclib", "-Wl,-Bshareable"];
+    let runtime = Runtime {
+        compiler: &job.compiler.program,
+        target: &target,
+        shared: shared.iter().any(|word| job.line.has(word)),
+    };
+    match runtime.objects(job.store) {
+        Ok(objects) => Some(objects),
+        Err(error) => {
+            warn(format!("{} is not measured: {error}", job.line.linked().display()));
+            None
+        }
+    }
+}
+
+/// The command as it is.
+fn plainly(job: &Job<'_>) -> Result<u8, Failure> {
+    Ok(code(job.compiler.run(&job.line.plain())?))
+}
+
+/// Passes on what the linker said.
+fn relay(output: &std::process::Output) {
+    use std::io::Write as _;
+    // Where nobody listens there is nobody to tell.
+    drop(std::io::stdout().write_all(&output.stdout));
+    drop(std::io::stderr().write_all(&output.stderr));
+}

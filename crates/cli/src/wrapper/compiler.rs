@@ -1,0 +1,112 @@
+//! The user's compiler: which one it is, and running it.
+
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output, Stdio};
+
+use lydian_base::Diagnostic;
+
+use crate::exit::{ExitCode, Failure};
+
+/// The compiler that is used where none is named.
+const DEFAULT: &str = "clang-19";
+
+/// A compiler.
+#[derive(Clone, Debug)]
+pub(crate) struct Compiler {
+    /// The program.
+    pub(crate) program: PathBuf,
+    /// Whether it is gcc; else it takes clang's options.
+    pub(crate) is_gcc: bool,
+}
+
+impl Compiler {
+    /// The compiler of a command, and the words after it. The first word is the compiler if it is
+    /// no option and no file, and can be found in `PATH` or is a path of a program; else `named`
+    /// is, else `LYDIAN_CC`, else clang.
+    pub(crate) fn of<'w>(named: Option<&str>, words: &'w [String]) -> (PathBuf, &'w [String]) {
+        if let Some((first, rest)) = words.split_first()
+            && is_program(first)
+        {
+            return (first.into(), rest);
+        }
+        let from_environment = std::env::var("LYDIAN_CC").ok().filter(|name| !name.is_empty());
+        let name = named.map(str::to_owned).or(from_environment);
+        (name.unwrap_or_else(|| DEFAULT.to_owned()).into(), words)
+    }
+
+    /// What is known of a program by its name, or else by what it predefines.
+    pub(crate) fn at(program: PathBuf) -> Self {
+        let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_gcc = match (name.contains("clang"), name.contains("gcc")) {
+            (true, _) => false,
+            (_, true) => true,
+            _ => !predefines_clang(&program),
+        };
+        Self { program, is_gcc }
+    }
+
+    /// Becomes the compiler: whatever it does is what Lydian does.
+    pub(crate) fn replace(program: &Path, words: &[impl AsRef<std::ffi::OsStr>]) -> Failure {
+        unstartable(program, &Command::new(program).args(words).exec())
+    }
+
+    /// Runs it on these words; its messages go where Lydian's go.
+    pub(crate) fn run(&self, words: &[String]) -> Result<ExitStatus, Failure> {
+        Command::new(&self.program)
+            .args(words)
+            .status()
+            .map_err(|error| unstartable(&self.program, &error))
+    }
+
+    /// Runs it and keeps what it says.
+    pub(crate) fn output(&self, words: &[String]) -> Result<Output, Failure> {
+        Command::new(&self.program)
+            .args(words)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| unstartable(&self.program, &error))
+    }
+}
+
+/// The exit code that a shell would give for the status.
+pub(crate) fn code(status: ExitStatus) -> u8 {
+    let by_signal = || status.signal().map_or(1, |signal| 128 + signal);
+    status.code().unwrap_or_else(by_signal) as u8
+}
+
+fn unstartable(program: &Path, error: &std::io::Error) -> Failure {
+    let message = format!("cannot start the compiler {}: {error}", program.display());
+    let diagnostic = Diagnostic::error("compiler", message)
+        .note("name another one as the first word after `--`, with `--compiler` or in LYDIAN_CC");
+    Failure::new(ExitCode::Environment, diagnostic)
+}
+
+/// Whether a word names a compiler rather than an input.
+fn is_program(word: &str) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    if word.starts_with(['-', '@']) || word.is_empty() {
+        return false;
+    }
+    let is_executable = |path: &Path| {
+        path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    };
+    let path = Path::new(word);
+    let is_input = path.extension().is_some_and(|extension| {
+        ["c", "i", "o", "a", "so", "s", "S", "lo"].iter().any(|known| extension == *known)
+    });
+    if is_input {
+        return false;
+    }
+    if word.contains('/') {
+        return is_executable(path);
+    }
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    !path.exists() && std::env::split_paths(&search).any(|folder| is_executable(&folder.join(word)))
+}
+
+fn predefines_clang(program: &Path) -> bool {
+    let words = ["-dM", "-E", "-x", "c", "/dev/null"];
+    let asked = Command::new(program).args(words).stdin(Stdio::null()).output();
+    asked.is_ok_and(|answer| String::from_utf8_lossy(&answer.stdout).contains("__clang__"))
+}

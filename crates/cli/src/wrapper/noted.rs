@@ -1,0 +1,137 @@
+//! What a report needs of a unit, taken from the program while it is at hand.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lydian_base::{EntityId as _, SourceMap, Span};
+use lydian_ir::{Body, FuncId, Program, Terminator};
+use lydian_native::cc::{
+    NotedCondition, NotedDecision, NotedFile, NotedFunction, NotedSwitch, NotedWay,
+};
+use lydian_objective::FunctionObjectives;
+
+/// The sources of a unit, read as they are when it is compiled.
+pub(crate) struct Sources<'a> {
+    directory: &'a Path,
+    files: BTreeMap<String, Option<String>>,
+    hashes: BTreeMap<String, Option<[u8; 32]>>,
+}
+
+impl<'a> Sources<'a> {
+    pub(crate) fn new(directory: &'a Path) -> Self {
+        Self { directory, files: BTreeMap::new(), hashes: BTreeMap::new() }
+    }
+
+    /// The text of a file that a line marker names.
+    fn text(&mut self, name: &str) -> Option<&str> {
+        let (directory, hashes) = (self.directory, &mut self.hashes);
+        let read = || {
+            let bytes = std::fs::read(directory.join(name)).ok();
+            let hash = bytes.as_ref().map(|bytes| *blake3::hash(bytes).as_bytes());
+            hashes.insert(name.to_owned(), hash);
+            bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        };
+        self.files.entry(name.to_owned()).or_insert_with(read).as_deref()
+    }
+
+    /// The files that were asked for, with their hashes.
+    pub(crate) fn files(self) -> Vec<NotedFile> {
+        let file = |(path, hash)| NotedFile { path, hash };
+        self.hashes.into_iter().map(file).collect()
+    }
+
+    /// Whether a text that begins on this line of a file is not what stands there.
+    fn is_from_macro(&mut self, name: &str, line: u32, text: &str) -> bool {
+        let lines = text.lines().count().max(1) + 2;
+        let Some(source) = self.text(name) else { return false };
+        let there: Vec<&str> =
+            source.lines().skip(line.saturating_sub(1) as usize).take(lines + 8).collect();
+        !squeezed(&there.join("\n")).contains(&squeezed(text))
+    }
+}
+
+/// The text without white space: macros aside, preprocessing changes nothing else.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// The notes of one function.
+pub(crate) fn function(
+    program: &Program,
+    map: &SourceMap,
+    objectives: &FunctionObjectives,
+    sources: &mut Sources<'_>,
+) -> Option<NotedFunction> {
+    let function = &program.functions[objectives.function];
+    let body = function.body.as_ref()?;
+    let place = map.place(name_offset(program, map, objectives.function));
+    let end_line = map.place(body.source.body.end.saturating_sub(1)).line;
+    sources.text(&place.file);
+    let mut noted = NotedFunction::new(function.name.clone(), place, end_line, objectives);
+    noted.decisions = decisions(map, body, sources);
+    noted.switches = switches(map, body);
+    Some(noted)
+}
+
+/// Where a function's name is declared.
+fn name_offset(program: &Program, map: &SourceMap, func: FuncId) -> u32 {
+    let function = &program.functions[func];
+    let text = map.slice(function.span);
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let found = text.match_indices(&function.name).find(|(at, name)| {
+        !text[..*at].ends_with(is_word) && !text[at + name.len()..].starts_with(is_word)
+    });
+    function.span.start + found.map_or(0, |(at, _)| at as u32)
+}
+
+fn decisions(map: &SourceMap, body: &Body, sources: &mut Sources<'_>) -> Vec<NotedDecision> {
+    let decision = |(_, decision): (_, &lydian_ir::Decision)| {
+        let place = map.place(decision.span.start);
+        let text = shown(map, decision.span);
+        let conditions = decision.conditions.values().map(|condition| NotedCondition {
+            place: map.place(condition.span.start),
+            text: shown(map, condition.span),
+        });
+        NotedDecision {
+            from_macro: sources.is_from_macro(&place.file, place.line, &text),
+            conditions: conditions.collect(),
+            decision: decision.clone(),
+            place,
+            text,
+        }
+    };
+    body.decisions.iter().map(decision).collect()
+}
+
+fn switches(map: &SourceMap, body: &Body) -> Vec<NotedSwitch> {
+    let mut noted = Vec::new();
+    for site in &body.source.switches {
+        let Terminator::Switch { cases, .. } = &body.blocks[site.block].term else { continue };
+        let place = map.place(body.source.terms[site.block].start);
+        let mut ways: Vec<NotedWay> = cases
+            .iter()
+            .map(|case| NotedWay {
+                name: match (site.computed, case.low == case.high) {
+                    (true, _) => format!("label {}", shown(map, case.span)),
+                    (false, true) => format!("case {}", case.low),
+                    (false, false) => format!("case {} ... {}", case.low, case.high),
+                },
+                place: map.place(case.span.start),
+            })
+            .collect();
+        if !site.computed {
+            ways.push(NotedWay { name: "default".to_owned(), place: place.clone() });
+        }
+        noted.push(NotedSwitch { block: site.block, place, ways });
+    }
+    noted.sort_by_key(|switch| (switch.place.line, switch.place.column, switch.block.index()));
+    noted
+}
+
+/// A text on one line, without line markers.
+pub(crate) fn shown(map: &SourceMap, span: Span) -> String {
+    let lines = map.slice(span).lines().enumerate();
+    let kept = lines.filter(|(index, line)| *index == 0 || !line.trim_start().starts_with('#'));
+    let words = kept.flat_map(|(_, line)| line.split_whitespace());
+    words.collect::<Vec<_>>().join(" ")
+}

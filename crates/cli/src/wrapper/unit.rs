@@ -1,0 +1,279 @@
+//! One C file: instrumented and compiled, or compiled as it is.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use lydian_base::SourceMap;
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::lower::LoweringOptions;
+use lydian_frontend::preprocess::{GNU_TYPES, Preprocessing};
+use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
+use lydian_ir::Program;
+use lydian_native::cc::{
+    CommandLine, Input, InputKind, NotedPlan, Notes, Store, UnitId, UnitText, dependency_arguments,
+    tables_of, unit_text,
+};
+use lydian_native::{Purpose, RewriteRequest, rewrite};
+use lydian_objective::{Criterion, FunctionObjectives, Request, annotate};
+
+use super::compiler::Compiler;
+use super::noted::{self, Sources};
+use crate::exit::Failure;
+
+/// What holds for every file of a command.
+pub(crate) struct Job<'a> {
+    pub(crate) compiler: &'a Compiler,
+    pub(crate) line: &'a CommandLine,
+    pub(crate) store: &'a Store,
+    pub(crate) directory: &'a Path,
+    pub(crate) criteria: &'a [Criterion],
+    pub(crate) short_circuit: bool,
+    pub(crate) lowering: LoweringOptions,
+}
+
+/// What became of a file.
+pub(crate) enum Compiled {
+    /// It is instrumented, under this id.
+    Instrumented(UnitId),
+    /// It could not be: one sentence.
+    Not(String),
+}
+
+/// A file that was read.
+struct Read {
+    unit: Unit,
+    objectives: Vec<FunctionObjectives>,
+    remarks: Vec<String>,
+}
+
+/// How often what the compiler refuses is left out before the file is compiled as it is.
+const ATTEMPTS: usize = 4;
+
+impl Job<'_> {
+    /// Compiles one input to an object, instrumented.
+    pub(crate) fn instrument(&self, input: &Input, object: &Path) -> Result<Compiled, Failure> {
+        let mut reasons = Vec::new();
+        for preprocessing in self.preprocessings(input) {
+            let read = match self.read(input, &preprocessing) {
+                Ok(read) => read,
+                Err(reason) => {
+                    reasons.push(reason);
+                    continue;
+                }
+            };
+            match self.compile(input, read, object)? {
+                Ok(id) => return Ok(Compiled::Instrumented(id)),
+                Err(reason) => reasons.push(reason),
+            }
+        }
+        Ok(Compiled::Not(reasons.into_iter().next().unwrap_or_default()))
+    }
+
+    /// The ways to a preprocessed text, the best first.
+    fn preprocessings(&self, input: &Input) -> Vec<Preprocessing> {
+        if input.kind == InputKind::Preprocessed {
+            return vec![Preprocessing::Done];
+        }
+        let own = |program: OsString, is_gcc| {
+            let mut arguments = self.line.for_preprocessing();
+            arguments.extend(dependency_arguments(self.line, input));
+            arguments.extend(["-x", "c"].map(str::to_owned));
+            Preprocessing::Compiler { program, arguments, is_gcc }
+        };
+        let mut all = vec![own(self.compiler.program.clone().into(), self.compiler.is_gcc)];
+        if self.compiler.is_gcc {
+            all.push(Preprocessing::Clang);
+        }
+        all
+    }
+
+    fn read(&self, input: &Input, preprocessing: &Preprocessing) -> Result<Read, String> {
+        let path = Path::new(&input.path);
+        let flags = CompileFlags::new(&self.line.for_front_end(), path);
+        let flags = flags.map_err(|error| error.to_string())?;
+        let mut parse = ParseRequest::new(path, flags);
+        parse.preprocessing = preprocessing.clone();
+        let mut request = LoadRequest::new(parse);
+        request.lowering = self.lowering;
+        let unit = load(&request).map_err(|error| error.to_string())?;
+        let (objectives, mut remarks) = self.objectives(&unit.program, &unit.source);
+        remarks.extend(unit.diagnostics.iter().map(|found| match &found.place {
+            Some(place) => format!("{place}: {}", found.message),
+            None => found.message.clone(),
+        }));
+        Ok(Read { unit, objectives, remarks })
+    }
+
+    fn objectives(
+        &self,
+        program: &Program,
+        map: &SourceMap,
+    ) -> (Vec<FunctionObjectives>, Vec<String>) {
+        let request = Request::new(self.criteria);
+        let (mut all, mut remarks) = (Vec::new(), Vec::new());
+        for (id, function) in program.defined() {
+            let is_users = !function.span.is_none() && !map.is_system(function.span.start);
+            if function.library || !is_users || is_naked(map.slice(function.span)) {
+                continue;
+            }
+            let Ok(annotation) = annotate(program, map, id, &request) else { continue };
+            remarks.extend(annotation.diagnostics.iter().map(|found| match &found.place {
+                Some(place) => format!("{place}: {}", found.message),
+                None => found.message.clone(),
+            }));
+            all.push(annotation.objectives);
+        }
+        (all, remarks)
+    }
+
+    /// Rewrites and compiles; functions that the compiler refuses are left out. The inner error
+    /// says why there is no object.
+    fn compile(
+        &self,
+        input: &Input,
+        mut read: Read,
+        object: &Path,
+    ) -> Result<Result<UnitId, String>, Failure> {
+        let mut said = String::new();
+        for _ in 0..ATTEMPTS {
+            let (id, text) = match self.text(input, &read) {
+                Ok(done) => done,
+                Err(error) => return Ok(Err(error)),
+            };
+            let place = match self.store.temporary() {
+                Ok(place) => place,
+                Err(error) => return Ok(Err(error.to_string())),
+            };
+            let source = place.path().join("unit.i");
+            if let Err(error) = std::fs::write(&source, &text) {
+                return Ok(Err(format!("{}: {error}", source.display())));
+            }
+            if let Some(folder) = std::env::var_os("LYDIAN_KEEP") {
+                let name = Path::new(&input.path).file_name().unwrap_or_default();
+                drop(std::fs::write(Path::new(&folder).join(name).with_extension("i"), &text));
+            }
+            let output = self.compiler.output(&self.words(&source, object))?;
+            if output.status.success() {
+                return Ok(Ok(id));
+            }
+            said = String::from_utf8_lossy(&output.stderr).into_owned();
+            if !leave_out(&mut read, &said) {
+                break;
+            }
+        }
+        let first = said.lines().find(|line| line.contains("error")).unwrap_or("no message");
+        Ok(Err(format!("the compiler refuses the instrumented text: {first}")))
+    }
+
+    /// The instrumented text; its notes are in the store then.
+    fn text(&self, input: &Input, read: &Read) -> Result<(UnitId, String), String> {
+        let (program, map) = (&read.unit.program, &read.unit.source);
+        let (rewritten, plan) = rewrite(&RewriteRequest {
+            map,
+            program,
+            watched: &read.objectives,
+            short_circuit: self.short_circuit,
+            overflow_traps: false,
+            purpose: Purpose::Program,
+        });
+        let mut sources = Sources::new(self.directory);
+        let functions = read.objectives.iter();
+        let functions = functions.map(|of| noted::function(program, map, of, &mut sources));
+        let functions = functions.collect::<Option<Vec<_>>>().ok_or("a function has no body")?;
+        let tables = tables_of(&plan, &functions);
+        let notes = Notes {
+            source: input.path.clone(),
+            directory: self.directory.display().to_string(),
+            criteria: self.criteria.to_vec(),
+            short_circuit: self.short_circuit,
+            files: sources.files(),
+            plan: NotedPlan::new(&plan, tables.clone()),
+            functions,
+            remarks: read.remarks.clone(),
+        };
+        let (id, packed) = notes.pack();
+        let path = self.store.keep_notes(id, &packed).map_err(|error| error.to_string())?;
+        let text = unit_text(&UnitText {
+            rewritten: &rewritten.replacen(GNU_TYPES, "", 1),
+            plan: &plan,
+            tables: &tables,
+            id,
+            notes: (&path, packed.len()),
+            atomic: self.line.has_prefix("-fsanitize=") && self.sanitizes("thread"),
+        });
+        Ok((id, text))
+    }
+
+    fn sanitizes(&self, what: &str) -> bool {
+        self.line.plain().iter().any(|word| {
+            word.strip_prefix("-fsanitize=").is_some_and(|list| list.split(',').any(|s| s == what))
+        })
+    }
+
+    /// The compiler's words for the instrumented text.
+    fn words(&self, source: &Path, object: &Path) -> Vec<String> {
+        let shown = |path: &Path| path.to_string_lossy().into_owned();
+        let mut words = self.line.for_compiling();
+        if !self.compiler.is_gcc {
+            words.extend(["-fbracket-depth=4096", "-Qunused-arguments"].map(str::to_owned));
+        }
+        words.extend(["-x", "cpp-output", "-c"].map(str::to_owned));
+        words.extend([shown(source), "-o".to_owned(), shown(object)]);
+        words
+    }
+
+    /// Has the user's compiler say its warnings about the file, if any were asked for. False where
+    /// it calls one an error.
+    pub(crate) fn passes_checks(&self, input: &Input) -> Result<bool, Failure> {
+        if !self.line.asks_for_warnings() || input.kind != InputKind::C {
+            return Ok(true);
+        }
+        let mut words = self.line.for_checking();
+        words.extend(["-fsyntax-only", "-x", "c"].map(str::to_owned));
+        words.push(input.path.clone());
+        let status: ExitStatus = self.compiler.run(&words)?;
+        Ok(status.success())
+    }
+}
+
+/// Whether a function is assembly alone, to which nothing may be added.
+fn is_naked(text: &str) -> bool {
+    let head = text.split('{').next().unwrap_or("");
+    head.contains("naked")
+}
+
+/// Takes out the functions that the messages speak of. False where there is none.
+fn leave_out(read: &mut Read, messages: &str) -> bool {
+    let mut wrong: Vec<(String, u32)> = Vec::new();
+    for line in messages.lines().filter(|line| line.contains("error:")) {
+        let mut parts = line.split(':');
+        if let (Some(file), Some(Ok(line))) = (parts.next(), parts.next().map(str::parse)) {
+            wrong.push((file.to_owned(), line));
+        }
+    }
+    let Read { unit, objectives, remarks } = read;
+    let before = objectives.len();
+    objectives.retain(|of| {
+        let function = &unit.program.functions[of.function];
+        let first = unit.source.place(function.span.start);
+        let last = unit.source.place(function.span.end.saturating_sub(1)).line;
+        let is_wrong = wrong
+            .iter()
+            .any(|(file, line)| **file == *first.file && (first.line..=last).contains(line));
+        if is_wrong {
+            remarks.push(format!(
+                "{first}: `{}` is not instrumented: the compiler refuses its instrumented text",
+                function.name
+            ));
+        }
+        !is_wrong
+    });
+    objectives.len() != before
+}
+
+/// An input's path, absolute.
+pub(crate) fn absolute(directory: &Path, path: impl AsRef<Path>) -> PathBuf {
+    let path = directory.join(path);
+    std::path::absolute(&path).unwrap_or(path)
+}

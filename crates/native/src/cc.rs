@@ -1,0 +1,37 @@
+//! Measurement on anybody's build: what `lydian cc` and `lydian report` rest on.
+//!
+//! # How counters get out of a program
+//! Each instrumented unit has its cells in section `lydian_cells`, behind a header with the unit's
+//! id ([`text`]). Two small objects of Lydian's own stand first and last on the link line
+//! ([`runtime`]), so that the cells of all units lie between them, on pages of their own. Before
+//! `main` the first maps a file of the [`Store`] over these pages. From then on every store to a
+//! cell is in the file: a crash, `_exit`, `kill -9`, `fork` and `exec` lose nothing, and processes
+//! that share a file add up, since stores only ever write ones.
+//!
+//! # What holds
+//! - An instrumented object needs nothing of Lydian's at link time. Linked without the run-time,
+//!   the program works and is not counted.
+//! - What the cells mean is in the unit's [`Notes`], whose hash is the unit's id. They are in the
+//!   store and in the object, in a section that is not loaded; the link step copies what the store
+//!   lacks. So compiler caches, copies and moves of objects lose nothing.
+//! - The front end is no business of this crate: who calls makes the instrumented text and the
+//!   notes.
+
+mod arguments;
+mod cells;
+mod dependencies;
+mod notes;
+mod runtime;
+mod store;
+mod text;
+
+pub use arguments::{Action, CommandLine, Input, InputKind, Unreadable};
+pub use cells::{DamagedCells, UnitCells, read_cells};
+pub use dependencies::dependency_arguments;
+pub use notes::{
+    BadNotes, NotedCondition, NotedDecision, NotedFile, NotedFunction, NotedPlan, NotedSwitch,
+    NotedTable, NotedWay, Notes, UnitId,
+};
+pub use runtime::{LinkObjects, Runtime};
+pub use store::{Store, StoreError, UnitRecord, UnitState};
+pub use text::{UnitText, tables_of, unit_text};

@@ -1,0 +1,366 @@
+//! What the cells of a unit mean, and everything else that a report needs to know of it.
+//!
+//! Notes are made when the unit is compiled, so that a report needs neither the compiler nor the
+//! flags. They are kept packed: a format version, then deflated postcard. Their hash is the unit's
+//! id, which stands in front of its cells: counters and notes of different compilations never meet.
+
+use std::fmt;
+use std::io::{Read as _, Write as _};
+
+use indexmap::IndexMap;
+use lydian_base::{Arena, Place};
+use lydian_ir::{BlockId, Decision, DecisionId};
+use lydian_objective::hyper::{HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
+use lydian_objective::{Criterion, Entry, FunctionObjectives, Label, LabelId};
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{CellMeaning, Plan, Unwatched};
+
+/// The version of the notes' form. Notes of another one cannot be read.
+const FORMAT: u32 = 1;
+
+const MAGIC: &[u8; 8] = b"LYDIANN1";
+
+/// Names a compilation of a unit: the hash of its notes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct UnitId(pub [u8; 16]);
+
+impl fmt::Display for UnitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for UnitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::str::FromStr for UnitId {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        if text.len() != 32 || !text.is_ascii() {
+            return Err(());
+        }
+        let mut id = [0; 16];
+        for (byte, at) in id.iter_mut().zip((0..).step_by(2)) {
+            *byte = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| ())?;
+        }
+        Ok(Self(id))
+    }
+}
+
+/// The notes of one instrumented unit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Notes {
+    /// The source, as the compiler was given it.
+    pub source: String,
+    /// The directory that relative names start from.
+    pub directory: String,
+    /// The criteria, in the order in which the user named them.
+    pub criteria: Vec<Criterion>,
+    /// Whether conditions that evaluation does not reach are unknown, pure or not.
+    pub short_circuit: bool,
+    /// The files that the functions stand in.
+    pub files: Vec<NotedFile>,
+    /// The functions that are watched.
+    pub functions: Vec<NotedFunction>,
+    /// What the cells mean.
+    pub plan: NotedPlan,
+    /// What was left out of the unit and why, one sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// A source file, as it was when the unit was compiled.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedFile {
+    /// Its name, as line markers have it.
+    pub path: String,
+    /// The BLAKE3 hash of its contents; `None` if it could not be read.
+    pub hash: Option<[u8; 32]>,
+}
+
+/// A watched function.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedFunction {
+    /// Its name.
+    pub name: String,
+    /// Where its name is declared.
+    pub place: Place,
+    /// The last line of its body.
+    pub end_line: u32,
+    /// Its labels. The keys are left out.
+    pub labels: Arena<LabelId, Label>,
+    /// The labels of each criterion.
+    pub criteria: IndexMap<Criterion, Vec<Entry>>,
+    /// The sequences that hyperlabels are made of.
+    pub sequences: Arena<SequenceId, Sequence>,
+    /// Its hyperlabels. The keys are left out.
+    pub hypers: Arena<HyperId, Hyperlabel>,
+    /// The hyperlabels of each criterion.
+    pub hyper_criteria: IndexMap<Criterion, Vec<HyperEntry>>,
+    /// Its decisions, in the order of the source.
+    pub decisions: Vec<NotedDecision>,
+    /// Its switches, in the order of the source.
+    pub switches: Vec<NotedSwitch>,
+}
+
+/// A decision of a function.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedDecision {
+    /// Its tree and its conditions.
+    pub decision: Decision,
+    /// Where it begins.
+    pub place: Place,
+    /// Its text, macros expanded.
+    pub text: String,
+    /// Whether some of it comes from a macro.
+    pub from_macro: bool,
+    /// Its conditions.
+    pub conditions: Vec<NotedCondition>,
+}
+
+/// A condition of a decision.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedCondition {
+    /// Where it begins.
+    pub place: Place,
+    /// Its text.
+    pub text: String,
+}
+
+/// A switch of a function.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedSwitch {
+    /// The block that it ends.
+    pub block: BlockId,
+    /// Where it begins.
+    pub place: Place,
+    /// Its ways, in the order of their numbers.
+    pub ways: Vec<NotedWay>,
+}
+
+/// A way out of a switch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedWay {
+    /// What it is called.
+    pub name: String,
+    /// Where its label stands.
+    pub place: Place,
+}
+
+/// What cells mean: the plan, packed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct NotedPlan {
+    /// How many cells there are, from the first after the header on.
+    pub cells: u32,
+    /// Cells that mean labels, with the function. Those of recorded decisions are not among them.
+    pub labels: Vec<(u32, u32, Vec<LabelId>)>,
+    /// Decisions whose evaluations set one of 2^n cells: function, decision, first cell, n.
+    pub vectors: Vec<(u32, DecisionId, u32, u32)>,
+    /// Decisions whose outcomes set one of two cells: function, decision, first cell.
+    pub outcomes: Vec<(u32, DecisionId, u32)>,
+    /// Decisions whose evaluations are kept in tables.
+    pub tables: Vec<NotedTable>,
+    /// Labels that the text cannot record: function, label, reason.
+    pub unwatched: Vec<(u32, LabelId, String)>,
+}
+
+/// A table of the distinct evaluations of a wide decision.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedTable {
+    /// The function, by position.
+    pub function: u32,
+    /// The decision.
+    pub decision: DecisionId,
+    /// Where it begins, in words of 64 bits from the start of the unit's tables.
+    pub at: u32,
+    /// How many evaluations it can hold: a power of two.
+    pub capacity: u32,
+    /// Words of 64 bits for the values of the conditions.
+    pub words: u32,
+}
+
+impl NotedFunction {
+    /// The noted form of a function's objectives; decisions, switches and places are the caller's.
+    pub fn new(name: String, place: Place, end_line: u32, objectives: &FunctionObjectives) -> Self {
+        let no_key = lydian_objective::LabelKey(String::new());
+        let labels = objectives.labels.values();
+        let labels = labels.map(|label| Label { key: no_key.clone(), ..label.clone() });
+        let hypers = objectives.hypers.values();
+        let hypers = hypers.map(|hyper| Hyperlabel { key: no_key.clone(), ..hyper.clone() });
+        Self {
+            name,
+            place,
+            end_line,
+            labels: labels.collect(),
+            criteria: objectives.criteria.clone(),
+            sequences: objectives.sequences.clone(),
+            hypers: hypers.collect(),
+            hyper_criteria: objectives.hyper_criteria.clone(),
+            decisions: Vec::new(),
+            switches: Vec::new(),
+        }
+    }
+}
+
+impl NotedPlan {
+    /// Packs a plan.
+    pub fn new(plan: &Plan, tables: Vec<NotedTable>) -> Self {
+        let mut noted = Self { cells: plan.cells.len() as u32, tables, ..Self::default() };
+        let mut of_vectors = vec![false; plan.cells.len()];
+        for found in &plan.decisions {
+            let (function, decision, first) = (found.function, found.decision, found.first);
+            match found.meaning {
+                CellMeaning::Outcome => noted.outcomes.push((function, decision, first)),
+                CellMeaning::Vector { conditions } => {
+                    noted.vectors.push((function, decision, first, conditions));
+                    let cells = first as usize..first as usize + (1 << conditions);
+                    of_vectors[cells].fill(true);
+                }
+            }
+        }
+        for (at, cell) in plan.cells.iter().enumerate() {
+            if !of_vectors[at] && !cell.labels.is_empty() {
+                noted.labels.push((at as u32, cell.function, cell.labels.clone()));
+            }
+        }
+        let unwatched = plan.unwatched.iter().cloned();
+        let unwatched =
+            unwatched.map(|Unwatched { function, label, reason }| (function, label, reason));
+        noted.unwatched = unwatched.collect();
+        noted
+    }
+}
+
+/// Why notes cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadNotes {
+    /// Another version of Lydian made them.
+    #[error("another version of Lydian compiled it; it must be built again")]
+    Version,
+    /// They are cut off or overwritten.
+    #[error("its notes are damaged")]
+    Damaged,
+}
+
+impl Notes {
+    /// Packs the notes and gives them their id.
+    pub fn pack(&self) -> (UnitId, Vec<u8>) {
+        let plain = postcard::to_allocvec(self).unwrap_or_default();
+        let mut packed = FORMAT.to_le_bytes().to_vec();
+        packed.extend((plain.len() as u64).to_le_bytes());
+        let mut deflate = flate2::write::DeflateEncoder::new(packed, flate2::Compression::fast());
+        // Writing to memory cannot fail.
+        let packed = match deflate.write_all(&plain) {
+            Ok(()) => deflate.finish().unwrap_or_default(),
+            Err(_) => Vec::new(),
+        };
+        let mut id = [0; 16];
+        id.copy_from_slice(&blake3::hash(&packed).as_bytes()[..16]);
+        (UnitId(id), packed)
+    }
+
+    /// Reads packed notes that have this id.
+    ///
+    /// # Errors
+    /// Another version's notes, or damaged ones.
+    pub fn unpack(id: UnitId, packed: &[u8]) -> Result<Self, BadNotes> {
+        let Some((version, rest)) = packed.split_first_chunk::<4>() else {
+            return Err(BadNotes::Damaged);
+        };
+        if u32::from_le_bytes(*version) != FORMAT {
+            return Err(BadNotes::Version);
+        }
+        if blake3::hash(packed).as_bytes()[..16] != id.0 {
+            return Err(BadNotes::Damaged);
+        }
+        let (size, deflated) = rest.split_first_chunk::<8>().ok_or(BadNotes::Damaged)?;
+        let mut plain = Vec::new();
+        let read = flate2::read::DeflateDecoder::new(deflated).read_to_end(&mut plain);
+        if read.ok() != usize::try_from(u64::from_le_bytes(*size)).ok() {
+            return Err(BadNotes::Damaged);
+        }
+        postcard::from_bytes(&plain).map_err(|_| BadNotes::Damaged)
+    }
+}
+
+/// Packed notes as they lie in an object's section, before the notes themselves.
+pub(crate) fn section_header(id: UnitId, size: usize) -> Vec<u8> {
+    let mut header = MAGIC.to_vec();
+    header.extend(id.0);
+    header.extend((size as u64).to_le_bytes());
+    header
+}
+
+/// The packed notes in a section of a linked file: those of all its units. Stops where something
+/// else lies.
+pub(crate) fn in_section(mut section: &[u8]) -> Vec<(UnitId, &[u8])> {
+    let mut found = Vec::new();
+    loop {
+        // A linker may put zeros between the parts of a section.
+        let zeros = section.iter().take_while(|byte| **byte == 0).count();
+        section = &section[zeros..];
+        let Some((header, rest)) = section.split_first_chunk::<32>() else { return found };
+        let (magic, id_and_size) = header.split_at(8);
+        let (id, size) = id_and_size.split_at(16);
+        let (Ok(id), Ok(size)) = (id.try_into(), size.try_into()) else { return found };
+        let size = usize::try_from(u64::from_le_bytes(size)).unwrap_or(usize::MAX);
+        if magic != MAGIC || size > rest.len() {
+            return found;
+        }
+        found.push((UnitId(id), &rest[..size]));
+        section = &rest[size..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notes() -> Notes {
+        Notes {
+            source: "a.c".into(),
+            directory: "/d".into(),
+            criteria: vec![Criterion::Dc],
+            short_circuit: false,
+            files: vec![NotedFile { path: "a.c".into(), hash: Some([7; 32]) }],
+            functions: Vec::new(),
+            plan: NotedPlan::default(),
+            remarks: vec!["a remark".into()],
+        }
+    }
+
+    #[test]
+    fn packed_notes_are_read_back_and_their_id_is_their_hash() {
+        let (id, packed) = notes().pack();
+        assert_eq!(notes().pack().0, id);
+        let back = Notes::unpack(id, &packed).expect("they can be read");
+        assert_eq!((back.source.as_str(), back.remarks.len()), ("a.c", 1));
+        assert_eq!(id.to_string().parse(), Ok(id));
+    }
+
+    #[test]
+    fn damaged_notes_and_those_of_another_version_are_told_apart() {
+        let (id, mut packed) = notes().pack();
+        let cut = &packed[..packed.len() - 1];
+        assert_eq!(Notes::unpack(id, cut).err(), Some(BadNotes::Damaged));
+        packed[0] += 1;
+        assert_eq!(Notes::unpack(id, &packed).err(), Some(BadNotes::Version));
+    }
+
+    #[test]
+    fn notes_are_found_in_a_section_behind_zeros_and_up_to_what_is_no_note() {
+        let mut section = vec![0; 3];
+        for text in [b"one".as_slice(), b"three"] {
+            section.extend(section_header(UnitId([text.len() as u8; 16]), text.len()));
+            section.extend(text);
+        }
+        section.extend(b"something else that is long enough to be read as a header");
+        let found = in_section(&section);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[1], (UnitId([5; 16]), b"three".as_slice()));
+    }
+}

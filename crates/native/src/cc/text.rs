@@ -1,0 +1,228 @@
+//! The text of an instrumented unit: its cells, its tables and its notes before the user's code.
+//!
+//! The cells are a static array whose address is never taken, so that compilers know that no
+//! pointer of the user's reaches them; a function that reads them keeps compilers from finding them
+//! unused. Its first [`HEADER`] bytes are the header, and the first cells of the plan stand for
+//! them. All that the text adds is static, or weak and hidden: it clashes with nothing.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use lydian_base::EntityId as _;
+use lydian_ir::DecisionId;
+
+use super::notes::{NotedFunction, NotedTable, UnitId, section_header};
+use crate::plan::{Cell, Plan};
+
+/// Bytes of the header in front of the cells, and of the one in front of the tables.
+pub(crate) const HEADER: usize = 64;
+
+/// What a header of cells begins with.
+pub(crate) const CELLS_MAGIC: &[u8; 8] = b"LYDIANC1";
+
+/// What a header of tables begins with.
+pub(crate) const TABLES_MAGIC: &[u8; 8] = b"LYDIANT1";
+
+/// The position, in the header of tables, of the byte that says that one of them was full.
+pub(crate) const FULL: usize = 32;
+
+/// How many distinct evaluations of a wide decision are kept, up to 64 conditions and beyond.
+const CAPACITIES: [u32; 2] = [4096, 1024];
+
+impl Plan {
+    /// A plan whose first cells stand for the header of a unit's cells.
+    pub(crate) fn for_program() -> Self {
+        Self { cells: vec![Cell::default(); HEADER], ..Self::default() }
+    }
+}
+
+/// What the text of a unit is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitText<'a> {
+    /// The rewritten text.
+    pub rewritten: &'a str,
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// Its tables.
+    pub tables: &'a [NotedTable],
+    /// Its id.
+    pub id: UnitId,
+    /// Where its packed notes lie, and how many bytes they are.
+    pub notes: (&'a Path, usize),
+    /// Whether threads are checked for data races, so that stores must be atomic.
+    pub atomic: bool,
+}
+
+/// The tables of a plan's wide decisions, `functions` being the notes of the watched functions.
+pub fn tables_of(plan: &Plan, functions: &[NotedFunction]) -> Vec<NotedTable> {
+    tables(plan, |function, decision| {
+        let function = functions.get(function as usize);
+        let found = function.and_then(|function| function.decisions.get(decision.index()));
+        found.map_or(0, |found| found.decision.conditions.len())
+    })
+}
+
+/// The tables, `conditions` saying how many conditions a decision has.
+pub(crate) fn tables(
+    plan: &Plan,
+    conditions: impl Fn(u32, DecisionId) -> usize,
+) -> Vec<NotedTable> {
+    let mut at = (HEADER / 8) as u32;
+    let table = |wide: &crate::plan::WideDecision| {
+        let words = conditions(wide.function, wide.decision).div_ceil(64).max(1) as u32;
+        let capacity = CAPACITIES[usize::from(words > 1)];
+        let start = at;
+        at += capacity * (1 + words);
+        NotedTable { function: wide.function, decision: wide.decision, at: start, capacity, words }
+    };
+    plan.wide.iter().map(table).collect()
+}
+
+/// The whole text, to be compiled as preprocessed C.
+///
+/// Line markers stay true: the added lines belong to a file of their own, and the first line is the
+/// user's first marker, from which compilers take the unit's name.
+pub fn unit_text(unit: &UnitText<'_>) -> String {
+    let mut text = String::with_capacity(unit.rewritten.len() + 1024);
+    let names_file = |line: &&str| {
+        (line.starts_with("# 1 \"") || line.starts_with("# 0 \"")) && !line.contains("<lydian>")
+    };
+    if let Some(marker) = unit.rewritten.lines().find(names_file) {
+        let name: String = marker.split_inclusive('"').skip(1).take(1).collect();
+        let _ = writeln!(text, "# 1 \"{name}");
+    }
+    text.push_str("# 1 \"<lydian>\"\n");
+    let size = unit.plan.cells.len().next_multiple_of(HEADER);
+    let _ = writeln!(
+        text,
+        "static {} unsigned char lydian_hit[{size}] \
+         __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {};\n\
+         static __attribute__((used)) unsigned char lydian_read(unsigned long k) \
+         {{ return lydian_hit[k]; }}",
+        if unit.atomic { "_Atomic" } else { "" },
+        literal(&header(CELLS_MAGIC, unit.id, size)),
+    );
+    if !unit.tables.is_empty() {
+        text.push_str(&wide(unit.id, unit.tables));
+    }
+    text.push_str(READABLE);
+    text.push_str(&embedded(unit));
+    text.push_str(unit.rewritten);
+    text
+}
+
+/// Magic, id, and the bytes from header to header.
+fn header(magic: &[u8; 8], id: UnitId, size: usize) -> Vec<u8> {
+    let mut header = magic.to_vec();
+    header.extend(id.0);
+    header.extend((size as u64).to_le_bytes());
+    header
+}
+
+/// A string literal of these bytes.
+fn literal(bytes: &[u8]) -> String {
+    let escaped: String = bytes.iter().map(|byte| format!("\\{byte:03o}")).collect();
+    format!("\"{escaped}\"")
+}
+
+/// What asks whether memory can be read: weak, so that objects link without the run-time, where
+/// nothing can.
+const READABLE: &str = "\
+extern int lydian_can_be_read(const void *, unsigned long) \
+__attribute__((weak, visibility(\"hidden\")));\n\
+static __inline__ __attribute__((unused)) int lydian_readable(const void *p, unsigned long n) \
+{ return lydian_can_be_read && lydian_can_be_read(p, n); }\n";
+
+/// The tables and what enters an evaluation into them: open addressing, without locks. An entry
+/// is free (0), being written (1) or there (2); a writer that is killed loses one evaluation.
+fn wide(id: UnitId, tables: &[NotedTable]) -> String {
+    let words: u32 = tables.last().map_or(0, |last| last.at + last.capacity * (1 + last.words));
+    let size = (words as usize * 8).next_multiple_of(HEADER);
+    let bytes = header(TABLES_MAGIC, id, size);
+    let word = |chunk: &[u8]| {
+        let number = chunk.try_into().map_or(0, u64::from_le_bytes);
+        format!("{number}ul")
+    };
+    let initial: Vec<_> = bytes.chunks(8).map(word).collect();
+    let places: Vec<_> = tables
+        .iter()
+        .map(|table| format!("{{{}, {}, {}}}", table.at, table.capacity, table.words))
+        .collect();
+    format!(
+        "static unsigned long lydian_table[{}] \
+         __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {{{}}};\n\
+         static __attribute__((noinline, unused)) void lydian_wide(unsigned int decision, \
+         unsigned int words, const unsigned long *values) {{ \
+         static const struct {{ unsigned int at, capacity, words; }} places[] = {{{}}}; \
+         unsigned int capacity = places[decision].capacity, tried, word; \
+         unsigned long hash = 0; \
+         for (word = 0; word < words; word++) {{ \
+         hash = (hash ^ values[word]) * 0x9e3779b97f4a7c15ul; hash ^= hash >> 29; }} \
+         for (tried = 0; tried < capacity; tried++) {{ \
+         unsigned long *entry = lydian_table + places[decision].at \
+         + ((hash + tried) & (capacity - 1)) * (1 + words); \
+         unsigned long state = __atomic_load_n(entry, __ATOMIC_ACQUIRE); \
+         if (state == 0 && __atomic_compare_exchange_n(entry, &state, 1, 0, __ATOMIC_ACQUIRE, \
+         __ATOMIC_ACQUIRE)) {{ \
+         for (word = 0; word < words; word++) \
+         __atomic_store_n(entry + 1 + word, values[word], __ATOMIC_RELAXED); \
+         __atomic_store_n(entry, 2, __ATOMIC_RELEASE); return; }} \
+         if (state == 2) {{ \
+         for (word = 0; word < words; word++) \
+         if (__atomic_load_n(entry + 1 + word, __ATOMIC_RELAXED) != values[word]) break; \
+         if (word == words) return; }} }} \
+         __atomic_store_n((unsigned char *)lydian_table + {FULL}, 1, __ATOMIC_RELAXED); }}\n",
+        size / 8,
+        initial.join(", "),
+        places.join(", "),
+    )
+}
+
+/// The notes, in a section that no program loads.
+fn embedded(unit: &UnitText<'_>) -> String {
+    let (path, size) = unit.notes;
+    let bytes = section_header(unit.id, size);
+    let bytes: Vec<_> = bytes.iter().map(u8::to_string).collect();
+    let path = path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    let path = path.replace('\\', "\\\\").replace('"', "\\\"");
+    format!(
+        "__asm__(\".pushsection .lydian_notes,\\\"\\\"\\n.byte {}\\n.incbin \\\"{path}\\\"\\n\
+         .popsection\");\n",
+        bytes.join(","),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_names_the_users_file_and_the_array_holds_the_header() {
+        let plan = Plan::for_program();
+        let unit = UnitText {
+            rewritten: "# 1 \"<lydian>\"\nint lydian;\n# 1 \"a.c\" 1\nint x;\n",
+            plan: &plan,
+            tables: &[],
+            id: UnitId([9; 16]),
+            notes: (Path::new("/n"), 4),
+            atomic: false,
+        };
+        let text = unit_text(&unit);
+        assert!(text.starts_with("# 1 \"a.c\"\n# 1 \"<lydian>\"\n"), "{text}");
+        assert!(text.contains("lydian_hit[64]") && text.contains(".incbin \\\"/n\\\""), "{text}");
+        assert!(text.ends_with("int x;\n"));
+    }
+
+    #[test]
+    fn a_table_has_room_by_the_words_of_its_evaluations() {
+        let wide = |function| crate::plan::WideDecision {
+            function,
+            decision: lydian_base::EntityId::from_index(0),
+            labels: Vec::new(),
+        };
+        let plan = Plan { wide: vec![wide(0), wide(1)], ..Plan::default() };
+        let found = tables(&plan, |function, _| if function == 0 { 20 } else { 65 });
+        assert_eq!((found[0].at, found[0].capacity, found[0].words), (8, 4096, 1));
+        assert_eq!((found[1].at, found[1].capacity, found[1].words), (8 + 8192, 1024, 2));
+    }
+}
