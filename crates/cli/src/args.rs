@@ -27,6 +27,9 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Compile and link with another compiler, and measure what runs of the program cover
     Cc(CcArgs),
+    /// Write what runs of instrumented programs covered as JSON
+    #[command(hide = true)]
+    Harvest(HarvestArgs),
     /// Print the intermediate representation of a file
     Ir(IrArgs),
     /// Show what runs of instrumented programs covered, in every form
@@ -238,6 +241,13 @@ pub(crate) struct CcArgs {
     /// The compiler's command line
     #[arg(last = true, value_name = "[COMPILER] ARGUMENTS")]
     pub(crate) words: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HarvestArgs {
+    /// Where counters and notes are kept [default: $LYDIAN_DIR, else .lydian in the project's root]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use lydian_base::{EntityId as _, Place};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{DecisionId, Purity, Truth};
-use lydian_native::cc::{NotedDecision, NotedFunction, NotedPlan, NotedSwitch, Notes};
+use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, Notes};
 use lydian_objective::event::DecisionVector;
-use lydian_objective::{Criterion, LabelId, Site};
+use lydian_objective::harvest::{Consolidation, Harvest, Wanted};
+use lydian_objective::{Criterion, FunctionObjectives, Hyper, LabelId, SequenceId, Site};
 use lydian_report::coverage::{
     ConditionCoverage, DecisionCoverage, DecisionRow, FunctionCoverage, LineCoverage,
     ObjectiveCoverage, ObjectiveStatus, Position, SwitchCoverage, SwitchWay,
@@ -18,62 +19,94 @@ use super::Counters;
 /// What is known of one function.
 #[derive(Debug, Default)]
 struct Judged {
+    harvest: Harvest,
     covered: BTreeSet<LabelId>,
-    /// The evaluations of decisions that are recorded.
-    vectors: BTreeMap<DecisionId, BTreeSet<DecisionVector>>,
+    /// The evaluations of decisions that are recorded, and whether they have the value of every
+    /// condition that has one.
+    vectors: BTreeMap<DecisionId, (BTreeSet<DecisionVector>, bool)>,
     /// The outcomes of decisions of which no more is recorded.
     outcomes: BTreeMap<DecisionId, [bool; 2]>,
+    /// The labels that cells stand for.
+    recorded: BTreeSet<LabelId>,
     unmeasured: BTreeMap<LabelId, String>,
+    unmeasured_sequences: BTreeMap<SequenceId, String>,
+    /// What became of each hyperlabel.
+    hypers: Vec<ObjectiveStatus>,
 }
 
 /// The functions of a unit, in the order of its notes.
 pub(super) fn functions(notes: &Notes, counters: &Counters) -> Vec<FunctionCoverage> {
     let mut all: Vec<Judged> = notes.functions.iter().map(|_| Judged::default()).collect();
     read_plan(notes, counters, &mut all);
-    let coverage = |(function, judged): (&NotedFunction, &mut Judged)| {
+    for (function, judged) in notes.functions.iter().zip(&mut all) {
         labels_of_vectors(function, judged);
-        function_coverage(function, judged)
-    };
-    notes.functions.iter().zip(&mut all).map(coverage).collect()
+    }
+    if notes.functions.iter().any(|function| !function.hypers.is_empty()) {
+        judge_hypers(notes, &mut all);
+    }
+    let functions = notes.functions.iter().zip(&all);
+    functions.map(|(function, judged)| function_coverage(function, judged)).collect()
 }
 
 /// Reads the cells and tables as the plan says.
 fn read_plan(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
-    let NotedPlan { labels, vectors, outcomes, tables, unwatched, .. } = &notes.plan;
-    for (cell, function, of_cell) in labels {
+    let plan = &notes.plan;
+    for (cell, function, labels) in &plan.labels {
+        let Some(judged) = all.get_mut(*function as usize) else { continue };
+        judged.recorded.extend(labels);
+        if counters.set.contains(cell) {
+            judged.covered.extend(labels);
+        }
+    }
+    for (cell, function, sequence) in &plan.sequences {
         if let Some(judged) = all.get_mut(*function as usize)
             && counters.set.contains(cell)
         {
-            judged.covered.extend(of_cell);
+            judged.harvest.cover_sequence(*sequence);
         }
     }
-    for (function, decision, first) in outcomes {
+    for (function, decision, first) in &plan.outcomes {
         let Some(judged) = all.get_mut(*function as usize) else { continue };
         let seen = [0, 1].map(|outcome| counters.set.contains(&(first + outcome)));
         judged.outcomes.insert(*decision, seen);
     }
+    read_vectors(notes, counters, all);
+    for (function, label, reason) in &plan.unwatched {
+        if let Some(judged) = all.get_mut(*function as usize) {
+            judged.unmeasured.insert(*label, reason.clone());
+        }
+    }
+    for (function, sequence, reason) in &plan.unmeasured {
+        if let Some(judged) = all.get_mut(*function as usize) {
+            judged.unmeasured_sequences.insert(*sequence, reason.clone());
+        }
+    }
+}
+
+/// Reads the evaluations of decisions.
+fn read_vectors(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
     let noted = |function: u32, decision: DecisionId| {
         notes.functions.get(function as usize)?.decisions.get(decision.index())
     };
-    for (function, decision, first, conditions) in vectors {
+    for vectors in &notes.plan.vectors {
         let (Some(judged), Some(noted)) =
-            (all.get_mut(*function as usize), noted(*function, *decision))
+            (all.get_mut(vectors.function as usize), noted(vectors.function, vectors.decision))
         else {
             continue;
         };
-        let seen = judged.vectors.entry(*decision).or_default();
-        let cells = counters.set.range(*first..first + (1 << conditions));
-        seen.extend(
-            cells.map(|cell| vector(noted, notes.short_circuit, &[u64::from(cell - first)])),
-        );
+        let end = vectors.first + (1 << vectors.conditions);
+        let cells = counters.set.range(vectors.first..end);
+        let seen = cells
+            .map(|cell| vector(noted, notes.short_circuit, &[u64::from(cell - vectors.first)]));
+        judged.vectors.insert(vectors.decision, (seen.collect(), vectors.whole));
     }
-    for table in tables {
+    for table in &notes.plan.tables {
         let (Some(judged), Some(noted)) =
             (all.get_mut(table.function as usize), noted(table.function, table.decision))
         else {
             continue;
         };
-        let seen = judged.vectors.entry(table.decision).or_default();
+        let mut seen = BTreeSet::new();
         let stride = 1 + table.words as usize;
         for words in &counters.tables {
             let words = words.get(table.at as usize..).unwrap_or(&[]);
@@ -81,11 +114,7 @@ fn read_plan(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
             let there = entries.filter(|entry| entry[0] == 2);
             seen.extend(there.map(|entry| vector(noted, notes.short_circuit, &entry[1..])));
         }
-    }
-    for (function, label, reason) in unwatched {
-        if let Some(judged) = all.get_mut(*function as usize) {
-            judged.unmeasured.insert(*label, reason.clone());
-        }
+        judged.vectors.insert(table.decision, (seen, true));
     }
 }
 
@@ -101,12 +130,82 @@ fn vector(noted: &NotedDecision, short_circuit: bool, words: &[u64]) -> Decision
 fn labels_of_vectors(function: &NotedFunction, judged: &mut Judged) {
     for (id, label) in function.labels.iter() {
         let Site::Decision(decision) = label.site else { continue };
-        let Some(seen) = judged.vectors.get(&decision) else { continue };
+        let mut of_state = false;
+        label.pred.for_each_expr(&mut |_| of_state = true);
+        if of_state {
+            continue;
+        }
+        if judged.outcomes.contains_key(&decision) {
+            judged.recorded.insert(id);
+        }
+        let Some((seen, _)) = judged.vectors.get(&decision) else { continue };
+        judged.recorded.insert(id);
         if seen.iter().any(|vector| label.pred.eval(vector).is_true()) {
             judged.covered.insert(id);
         }
     }
 }
+
+/// Consolidates the hyperlabels of a unit ([002] VII-A).
+fn judge_hypers(notes: &Notes, all: &mut [Judged]) {
+    let objectives: Vec<FunctionObjectives> =
+        notes.functions.iter().map(NotedFunction::objectives).collect();
+    let harvest = |judged: &mut Judged| {
+        let mut harvest = std::mem::take(&mut judged.harvest);
+        for label in &judged.covered {
+            harvest.cover_label(*label);
+        }
+        for (decision, (vectors, whole)) in &judged.vectors {
+            for vector in vectors.iter().filter(|_| *whole) {
+                harvest.add_vector(*decision, vector.clone());
+            }
+        }
+        harvest
+    };
+    let harvests: Vec<Harvest> = all.iter_mut().map(harvest).collect();
+    let mut consolidation = Consolidation::new(&objectives);
+    consolidation.update(&harvests);
+    let wanted = Wanted::of(&objectives);
+    for (number, objectives) in objectives.iter().enumerate() {
+        let status = |(id, hyper): (_, &lydian_objective::Hyperlabel)| {
+            if consolidation.is_covered(number, id) {
+                return ObjectiveStatus::Covered;
+            }
+            let reason = match consolidation.unjudged(number, id) {
+                Some(why) => Some(why.to_string()),
+                None => unmeasured(&hyper.hyper, &all[number], &wanted[number]),
+            };
+            reason.map_or(ObjectiveStatus::Missing, ObjectiveStatus::Unmeasured)
+        };
+        let hypers = objectives.hypers.iter().map(status).collect();
+        all[number].hypers = hypers;
+    }
+}
+
+/// Why a hyperlabel may be covered without anything telling.
+fn unmeasured(hyper: &Hyper, judged: &Judged, wanted: &Wanted) -> Option<String> {
+    const VALUES: &str = "the values that it binds are not recorded";
+    match hyper {
+        Hyper::Atom(atom) => match judged.unmeasured.get(&atom.label) {
+            Some(reason) => Some(reason.clone()),
+            None if !judged.recorded.contains(&atom.label) => Some(NOT_RECORDED.to_owned()),
+            None => {
+                let binds = wanted.labels.iter().any(|values| values.label == atom.label);
+                binds.then(|| VALUES.to_owned())
+            }
+        },
+        Hyper::Sequence(id) => judged.unmeasured_sequences.get(id).cloned().or_else(|| {
+            let binds = wanted.sequences.iter().any(|values| values.sequence == *id);
+            binds.then(|| VALUES.to_owned())
+        }),
+        Hyper::Guard(inner, _) => unmeasured(inner, judged, wanted),
+        Hyper::All(parts) | Hyper::Any(parts) => {
+            parts.iter().find_map(|part| unmeasured(part, judged, wanted))
+        }
+    }
+}
+
+const NOT_RECORDED: &str = "nothing in the instrumented text records it";
 
 fn function_coverage(function: &NotedFunction, judged: &Judged) -> FunctionCoverage {
     let decisions = function.decisions.iter().enumerate();
@@ -150,7 +249,12 @@ fn lines(function: &NotedFunction, judged: &Judged) -> Vec<LineCoverage> {
 
 fn decision(id: DecisionId, noted: &NotedDecision, judged: &Judged) -> DecisionCoverage {
     let recorded = judged.vectors.get(&id);
-    let rows: Vec<DecisionRow> = recorded.into_iter().flatten().map(|v| row(noted, v)).collect();
+    let mut rows: Vec<DecisionRow> = match recorded {
+        Some((vectors, whole)) => vectors.iter().map(|vector| row(noted, vector, *whole)).collect(),
+        None => Vec::new(),
+    };
+    rows.sort();
+    rows.dedup();
     let seen = |outcome: bool| rows.iter().any(|row| row.outcome == outcome);
     let outcomes = match judged.outcomes.get(&id) {
         Some(outcomes) if recorded.is_none() => *outcomes,
@@ -175,17 +279,17 @@ fn decision(id: DecisionId, noted: &NotedDecision, judged: &Judged) -> DecisionC
     }
 }
 
-fn row(noted: &NotedDecision, vector: &DecisionVector) -> DecisionRow {
-    let ids = noted.decision.conditions.ids();
+/// A row of the decision's table. Where vectors are not `whole`, a condition that was not reached
+/// may have a value that nobody looked at.
+fn row(noted: &NotedDecision, vector: &DecisionVector, whole: bool) -> DecisionRow {
+    let is_known = |id| vector.known.contains(id) && (whole || vector.reached.contains(id));
     let outcome = noted.decision.tree.eval(&|condition| {
         Truth::from(vector.known.contains(condition) && vector.value.contains(condition))
     });
+    let ids = || noted.decision.conditions.ids();
     DecisionRow {
-        values: ids
-            .clone()
-            .map(|id| vector.known.contains(id).then(|| vector.value.contains(id)))
-            .collect(),
-        reached: ids.map(|id| vector.reached.contains(id)).collect(),
+        values: ids().map(|id| is_known(id).then(|| vector.value.contains(id))).collect(),
+        reached: ids().map(|id| vector.reached.contains(id)).collect(),
         outcome: outcome.is_true(),
     }
 }
@@ -216,15 +320,9 @@ fn objectives(function: &NotedFunction, judged: &Judged) -> Vec<ObjectiveCoverag
     for (criterion, entries) in &function.criteria {
         for entry in entries {
             let label = &function.labels[entry.label];
-            let unmeasured = judged.unmeasured.get(&entry.label);
-            let status = if entry.duplicate_of.is_some() {
-                ObjectiveStatus::Duplicate
-            } else if judged.covered.contains(&entry.label) {
-                ObjectiveStatus::Covered
-            } else if let Some(reason) = unmeasured {
-                ObjectiveStatus::Unmeasured(reason.clone())
-            } else {
-                ObjectiveStatus::Missing
+            let status = match entry.duplicate_of {
+                Some(_) => ObjectiveStatus::Duplicate,
+                None => label_status(entry.label, judged),
             };
             all.push(ObjectiveCoverage {
                 criterion: *criterion,
@@ -235,5 +333,33 @@ fn objectives(function: &NotedFunction, judged: &Judged) -> Vec<ObjectiveCoverag
             });
         }
     }
+    for (criterion, entries) in &function.hyper_criteria {
+        for entry in entries {
+            let hyper = &function.hypers[entry.hyper];
+            let status = match entry.duplicate_of {
+                Some(_) => ObjectiveStatus::Duplicate,
+                None => judged.hypers[entry.hyper.index()].clone(),
+            };
+            all.push(ObjectiveCoverage {
+                criterion: *criterion,
+                name: entry.name.clone(),
+                start: position(&hyper.place),
+                text: hyper.text.clone(),
+                status,
+            });
+        }
+    }
     all
+}
+
+fn label_status(label: LabelId, judged: &Judged) -> ObjectiveStatus {
+    if judged.covered.contains(&label) {
+        ObjectiveStatus::Covered
+    } else if let Some(reason) = judged.unmeasured.get(&label) {
+        ObjectiveStatus::Unmeasured(reason.clone())
+    } else if judged.recorded.contains(&label) {
+        ObjectiveStatus::Missing
+    } else {
+        ObjectiveStatus::Unmeasured(NOT_RECORDED.to_owned())
+    }
 }

@@ -9,7 +9,7 @@ use std::io::{Read as _, Write as _};
 
 use indexmap::IndexMap;
 use lydian_base::{Arena, Place};
-use lydian_ir::{BlockId, Decision, DecisionId};
+use lydian_ir::{BlockId, Decision, DecisionId, ExprArena, FuncId};
 use lydian_objective::hyper::{HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
 use lydian_objective::{Criterion, Entry, FunctionObjectives, Label, LabelId};
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,8 @@ pub struct NotedFunction {
     pub place: Place,
     /// The last line of its body.
     pub end_line: u32,
+    /// Its number in the unit.
+    pub function: FuncId,
     /// Its labels. The keys are left out.
     pub labels: Arena<LabelId, Label>,
     /// The labels of each criterion.
@@ -158,14 +160,34 @@ pub struct NotedPlan {
     pub cells: u32,
     /// Cells that mean labels, with the function. Those of recorded decisions are not among them.
     pub labels: Vec<(u32, u32, Vec<LabelId>)>,
-    /// Decisions whose evaluations set one of 2^n cells: function, decision, first cell, n.
-    pub vectors: Vec<(u32, DecisionId, u32, u32)>,
+    /// Cells that mean sequences, with the function.
+    pub sequences: Vec<(u32, u32, SequenceId)>,
+    /// Decisions whose evaluations set one of 2^n cells.
+    pub vectors: Vec<NotedVectors>,
     /// Decisions whose outcomes set one of two cells: function, decision, first cell.
     pub outcomes: Vec<(u32, DecisionId, u32)>,
     /// Decisions whose evaluations are kept in tables.
     pub tables: Vec<NotedTable>,
     /// Labels that the text cannot record: function, label, reason.
     pub unwatched: Vec<(u32, LabelId, String)>,
+    /// Sequences that the text cannot record: function, sequence, reason.
+    pub unmeasured: Vec<(u32, SequenceId, String)>,
+}
+
+/// A decision whose evaluations set one of 2^n cells.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedVectors {
+    /// The function, by position.
+    pub function: u32,
+    /// The decision.
+    pub decision: DecisionId,
+    /// The first of its cells.
+    pub first: u32,
+    /// How many conditions it has.
+    pub conditions: u32,
+    /// Whether vectors have the value of every condition that has one, and not only of those on
+    /// which labels depend.
+    pub whole: bool,
 }
 
 /// A table of the distinct evaluations of a wide decision.
@@ -195,6 +217,7 @@ impl NotedFunction {
             name,
             place,
             end_line,
+            function: objectives.function,
             labels: labels.collect(),
             criteria: objectives.criteria.clone(),
             sequences: objectives.sequences.clone(),
@@ -202,6 +225,21 @@ impl NotedFunction {
             hyper_criteria: objectives.hyper_criteria.clone(),
             decisions: Vec::new(),
             switches: Vec::new(),
+        }
+    }
+}
+
+impl NotedFunction {
+    /// The objectives again, without their expressions.
+    pub fn objectives(&self) -> FunctionObjectives {
+        FunctionObjectives {
+            function: self.function,
+            exprs: ExprArena::default(),
+            labels: self.labels.clone(),
+            criteria: self.criteria.clone(),
+            sequences: self.sequences.clone(),
+            hypers: self.hypers.clone(),
+            hyper_criteria: self.hyper_criteria.clone(),
         }
     }
 }
@@ -216,7 +254,9 @@ impl NotedPlan {
             match found.meaning {
                 CellMeaning::Outcome => noted.outcomes.push((function, decision, first)),
                 CellMeaning::Vector { conditions } => {
-                    noted.vectors.push((function, decision, first, conditions));
+                    let whole = false;
+                    let vectors = NotedVectors { function, decision, first, conditions, whole };
+                    noted.vectors.push(vectors);
                     let cells = first as usize..first as usize + (1 << conditions);
                     of_vectors[cells].fill(true);
                 }
@@ -226,11 +266,17 @@ impl NotedPlan {
             if !of_vectors[at] && !cell.labels.is_empty() {
                 noted.labels.push((at as u32, cell.function, cell.labels.clone()));
             }
+            if let Some(sequence) = cell.sequence {
+                noted.sequences.push((at as u32, cell.function, sequence));
+            }
         }
         let unwatched = plan.unwatched.iter().cloned();
         let unwatched =
             unwatched.map(|Unwatched { function, label, reason }| (function, label, reason));
         noted.unwatched = unwatched.collect();
+        let unmeasured = plan.unmeasured.iter();
+        let unmeasured = unmeasured.map(|one| (one.function, one.sequence, one.reason.clone()));
+        noted.unmeasured = unmeasured.collect();
         noted
     }
 }
