@@ -266,8 +266,8 @@ impl NotedPlan {
             if !of_vectors[at] && !cell.labels.is_empty() {
                 noted.labels.push((at as u32, cell.function, cell.labels.clone()));
             }
-            if let Some(sequence) = cell.sequence {
-                noted.sequences.push((at as u32, cell.function, sequence));
+            for sequence in &cell.sequences {
+                noted.sequences.push((at as u32, cell.function, *sequence));
             }
         }
         let unwatched = plan.unwatched.iter().cloned();

@@ -52,6 +52,7 @@ impl Measuring {
                 watched: std::slice::from_ref(&self.objectives),
                 short_circuit: false,
                 overflow_traps: false,
+                purpose: lydian_native::Purpose::Tests,
             },
             companions: &[],
             flags: &[],
