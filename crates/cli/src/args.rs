@@ -27,9 +27,6 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Compile and link with another compiler, and measure what runs of the program cover
     Cc(CcArgs),
-    /// Write what runs of instrumented programs covered as JSON
-    #[command(hide = true)]
-    Harvest(HarvestArgs),
     /// Print the intermediate representation of a file
     Ir(IrArgs),
     /// Show what runs of instrumented programs covered, in every form
@@ -244,13 +241,6 @@ pub(crate) struct CcArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct HarvestArgs {
-    /// Where counters and notes are kept [default: $LYDIAN_DIR, else .lydian in the project's root]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct IrArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -261,8 +251,12 @@ pub(crate) struct IrArgs {
     after_help = "lydian report --from-json coverage.json --html coverage/ --fail-under dc=90"
 )]
 pub(crate) struct ReportArgs {
-    /// Read coverage that `--json` wrote; several, of several machines say, count together
-    #[arg(long, required = true, value_name = "FILE")]
+    /// Where `lydian cc` and the program's runs left what they know; several, of several machines
+    /// say, count together [default: $LYDIAN_DIR, else .lydian in the project's root]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Vec<PathBuf>,
+    /// Read coverage that `--json` wrote, beside or instead of a `--dir`; may be given again
+    #[arg(long, value_name = "FILE")]
     pub(crate) from_json: Vec<PathBuf>,
     /// The folder that paths are shown relative to [default: the present one]
     #[arg(long, value_name = "DIR")]

@@ -3,7 +3,6 @@
 pub(crate) mod cc;
 pub(crate) mod cover;
 pub(crate) mod gen_tests;
-pub(crate) mod harvest;
 pub(crate) mod init;
 pub(crate) mod objectives;
 pub(crate) mod report;

@@ -8,12 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use lydian_native::cc::{NotedFile, Notes, Store, UnitCells, UnitId, UnitState, read_cells};
-use lydian_report::coverage::{Coverage, FileCoverage, FunctionCoverage, PlainFile};
+use lydian_report::coverage::{Coverage, FileCoverage, PlainFile};
 
 use crate::wrapper::unit::absolute;
 
 mod judge;
-mod merge;
 
 /// What runs left behind of one unit.
 #[derive(Debug, Default)]
@@ -31,8 +30,7 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
     let mut warnings = Vec::new();
     let (units, superseded, plain) = compiled(store);
     let mut counters = counters(store, &units, &superseded, &mut warnings);
-    let mut coverage = Coverage { plain, ..Coverage::default() };
-    let mut files: BTreeMap<std::path::PathBuf, FileCoverage> = BTreeMap::new();
+    let mut parts = Vec::new();
     for (id, name) in &units {
         let Some(packed) = store.notes(*id) else {
             warnings.push(format!("the notes of {name} are missing; build it again"));
@@ -49,30 +47,33 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
         if found.full {
             warnings.push(format!("{name}: a table of evaluations was too small for all of them"));
         }
-        for criterion in &notes.criteria {
-            if !coverage.criteria.contains(criterion) {
-                coverage.criteria.push(*criterion);
-            }
-        }
-        for (path, changed, function) in functions(&notes, &found) {
-            let empty = FileCoverage { path: path.clone(), changed: false, functions: Vec::new() };
-            let file = files.entry(path).or_insert(empty);
-            file.changed |= changed;
-            merge::add(&mut file.functions, function);
-        }
+        parts.push(unit(&notes, &found));
     }
-    for file in files.values_mut() {
-        file.functions.sort_by(|a, b| (a.start, &a.name).cmp(&(b.start, &b.name)));
-        if file.changed {
-            let path = file.path.display();
-            warnings.push(format!("{path} has changed since it was compiled; build it again"));
-        }
+    let mut coverage = merged(parts);
+    coverage.plain = plain;
+    for file in coverage.files.iter().filter(|file| file.changed) {
+        let path = file.path.display();
+        warnings.push(format!("{path} has changed since it was compiled; build it again"));
     }
-    coverage.files = files.into_values().collect();
-    warnings.sort();
-    warnings.dedup();
-    coverage.warnings = warnings;
+    coverage.warnings.extend(warnings);
+    coverage.warnings.sort();
+    coverage.warnings.dedup();
     coverage
+}
+
+/// Pairs of parts, then pairs of pairs: each part is merged few times.
+fn merged(mut parts: Vec<Coverage>) -> Coverage {
+    while parts.len() > 1 {
+        let mut rest = parts.into_iter();
+        parts = Vec::new();
+        while let Some(mut first) = rest.next() {
+            if let Some(second) = rest.next() {
+                first.merge(second);
+            }
+            parts.push(first);
+        }
+    }
+    parts.pop().unwrap_or_default()
 }
 
 /// The units that count, each with a name for the user; those that no longer do; the files that
@@ -157,37 +158,38 @@ fn add(counters: &mut Counters, unit: UnitCells) {
     }
 }
 
-/// The functions of a unit, each with its file and whether that has changed.
-fn functions(
-    notes: &Notes,
-    counters: &Counters,
-) -> Vec<(std::path::PathBuf, bool, FunctionCoverage)> {
+/// What was covered of one unit.
+fn unit(notes: &Notes, counters: &Counters) -> Coverage {
     let directory = Path::new(&notes.directory);
-    let mut files: BTreeMap<&str, (std::path::PathBuf, bool)> = BTreeMap::new();
-    for file in &notes.files {
-        files.insert(&file.path, located(directory, file));
+    let mut files: BTreeMap<&str, FileCoverage> =
+        notes.files.iter().map(|file| (&*file.path, located(directory, file))).collect();
+    let functions = judge::functions(notes, counters);
+    for (noted, function) in notes.functions.iter().zip(functions) {
+        let name = &*noted.place.file;
+        let unknown = || FileCoverage { path: name.into(), ..FileCoverage::default() };
+        files.entry(name).or_insert_with(unknown).functions.push(function);
     }
-    let judged = judge::functions(notes, counters);
-    let with_file = |(function, coverage): (&lydian_native::cc::NotedFunction, _)| {
-        let name = &*function.place.file;
-        let known = files.get(name).cloned();
-        let (path, changed) = known.unwrap_or_else(|| (name.into(), false));
-        (path, changed, coverage)
-    };
-    notes.functions.iter().zip(judged).map(with_file).collect()
+    let mut coverage = Coverage { criteria: notes.criteria.clone(), ..Coverage::default() };
+    // Two names may lead to one file.
+    for mut file in files.into_values() {
+        file.functions.sort_by(|a, b| (a.start, &a.name).cmp(&(b.start, &b.name)));
+        coverage.merge(Coverage { files: vec![file], ..Coverage::default() });
+    }
+    coverage
 }
 
-/// Where a file is, and whether it is another one than was compiled.
-fn located(directory: &Path, file: &NotedFile) -> (std::path::PathBuf, bool) {
-    let path = absolute(directory, &file.path);
-    let Ok(path) = path.canonicalize() else {
+/// A file without functions yet: where it is, and whether it is another one than was compiled.
+fn located(directory: &Path, file: &NotedFile) -> FileCoverage {
+    let digest = file.hash.map(|hash| blake3::Hash::from_bytes(hash).to_hex().to_string());
+    let given = absolute(directory, &file.path);
+    let (path, changed) = match given.canonicalize() {
+        Ok(path) => {
+            let now = std::fs::read(&path).ok().map(|bytes| *blake3::hash(&bytes).as_bytes());
+            (path, file.hash.is_some() && file.hash != now)
+        }
+        Err(_) if file.hash.is_some() => (given, true),
         // A name that no file ever had, as generators of C make them.
-        return match file.hash {
-            Some(_) => (path, true),
-            None => (file.path.clone().into(), false),
-        };
+        Err(_) => (file.path.clone().into(), false),
     };
-    let now = std::fs::read(&path).ok().map(|bytes| *blake3::hash(&bytes).as_bytes());
-    let changed = file.hash.is_some() && file.hash != now;
-    (path, changed)
+    FileCoverage { path, digest, changed, ..FileCoverage::default() }
 }

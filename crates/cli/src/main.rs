@@ -36,7 +36,6 @@ fn main() -> std::process::ExitCode {
         Command::Objectives(args) => list::run(args).map(done),
         Command::Init(args) => init::run(args).map(done),
         Command::Cc(args) => cc::run(args),
-        Command::Harvest(args) => commands::harvest::run(args).map(done),
         Command::Ir(args) => show_ir::run(args).map(done),
         Command::Report(args) => report::run(args).map(done),
         Command::Run(args) => run::run(args).map(|status| status.code()),

@@ -4,12 +4,14 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use lydian_base::Diagnostic;
+use lydian_native::cc::Store;
 use lydian_objective::Criterion;
 use lydian_report::coverage::Coverage;
 use lydian_report::{Report, cobertura, coverage_json, gcov_json, lcov, sarif, totals};
 
 use crate::args::{FailUnder, ReportArgs};
 use crate::exit::{ExitCode, Failure};
+use crate::harvest::harvest;
 use crate::{coverage_table, output, render};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
@@ -34,12 +36,30 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
 /// The coverage that is asked for.
 fn read(args: &ReportArgs) -> Result<Coverage, Failure> {
     let mut all: Option<Coverage> = None;
-    for path in &args.from_json {
-        let part = read_json(path)?;
-        match &mut all {
-            None => all = Some(part),
-            Some(all) => all.merge(part),
+    let mut add = |part: Coverage| match &mut all {
+        None => all = Some(part),
+        Some(all) => all.merge(part),
+    };
+    let directory = std::env::current_dir().map_err(|error| {
+        Failure::environment("report", format!("the present folder is not known: {error}"))
+    })?;
+    let given = args.dir.iter().map(|path| Store::at(directory.join(path)));
+    let nearest = || Store::locate(&directory);
+    let found = match args.dir.is_empty() && args.from_json.is_empty() {
+        true => vec![nearest()],
+        false => given.collect(),
+    };
+    for store in found {
+        if !store.path().is_dir() {
+            let path = store.path().display();
+            let message = format!("nothing was measured: there is no {path}");
+            let failure = Failure::usage("report", message);
+            return Err(failure.note("build with CC=\"lydian cc --\" and run the program first"));
         }
+        add(harvest(&store));
+    }
+    for path in &args.from_json {
+        add(read_json(path)?);
     }
     all.ok_or_else(|| Failure::usage("report", "there is nothing to report on"))
 }
