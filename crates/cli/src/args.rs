@@ -264,6 +264,9 @@ pub(crate) struct ReportArgs {
     /// Print a row for each of these
     #[arg(long, value_enum, default_value_t = ByArg::File)]
     pub(crate) by: ByArg,
+    /// Write pages to look at; begin with index.html
+    #[arg(long, value_name = "DIR")]
+    pub(crate) html: Option<PathBuf>,
     /// Write everything as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,

@@ -36,6 +36,11 @@ pub(crate) fn file(path: &Path, contents: &str) -> Result<(), Failure> {
     write().map_err(|error| unwritable(path, &error))
 }
 
+/// Writes one of many files that can be made again, without waiting until the disk has it.
+pub(crate) fn page(path: &Path, contents: &str) -> Result<(), Failure> {
+    std::fs::write(path, contents).map_err(|error| unwritable(path, &error))
+}
+
 /// Makes a folder and those above it.
 pub(crate) fn folder(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|error| unwritable(path, &error))

@@ -6,6 +6,7 @@ pub mod coverage;
 pub mod coverage_json;
 pub mod exclusion;
 pub mod gcov_json;
+pub mod html;
 pub mod independence;
 pub mod lcov;
 pub mod report;

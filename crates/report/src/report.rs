@@ -42,6 +42,9 @@ impl Report {
             file.functions.sort_by(|a, b| (a.start, &a.name).cmp(&(b.start, &b.name)));
             let Some(Ok(text)) = sources.get(&file.path) else { continue };
             file.changed |= file.digest.as_ref().is_some_and(|digest| *digest != text.digest);
+            // Without a hash, a text that is too short is not what was compiled either.
+            let lines = text.lines.len();
+            file.changed |= file.functions.iter().any(|f| f.end_line as usize > lines);
             if !file.changed {
                 found.extend(exclusion::apply(file, text));
             }

@@ -1,12 +1,14 @@
 //! `lydian report`: what runs covered, in every form.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use lydian_base::Diagnostic;
 use lydian_native::cc::Store;
 use lydian_objective::Criterion;
 use lydian_report::coverage::Coverage;
+use lydian_report::html::Site;
 use lydian_report::{Report, cobertura, coverage_json, gcov_json, lcov, sarif, totals};
 
 use crate::args::{FailUnder, ReportArgs};
@@ -83,6 +85,9 @@ fn folder(args: &ReportArgs) -> Result<std::path::PathBuf, Failure> {
 
 fn write(args: &ReportArgs, report: &Report) -> Result<(), Failure> {
     let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    if let Some(folder) = &args.html {
+        write_pages(folder, report)?;
+    }
     if let Some(path) = &args.json {
         output::file(path, &coverage_json::render(report))?;
     }
@@ -99,6 +104,26 @@ fn write(args: &ReportArgs, report: &Report) -> Result<(), Failure> {
         output::file(path, &gcov_json::render(report, &args.gcovr_version))?;
     }
     Ok(())
+}
+
+/// Writes the pages, on all processors.
+fn write_pages(folder: &Path, report: &Report) -> Result<(), Failure> {
+    output::folder(folder)?;
+    let site = Site::new(report);
+    let next = AtomicUsize::new(0);
+    let work = || loop {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        if index >= site.len() {
+            return Ok(());
+        }
+        let page = site.page(index);
+        output::page(&folder.join(page.name), &page.text)?;
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(site.len());
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a page is always made"))
+    })
 }
 
 /// Whether the criteria are covered as far as is asked.

@@ -1,0 +1,252 @@
+//! A decision's truth table: the rows that were seen, which of them show that a condition decides,
+//! and which are missing.
+
+use maud::{Markup, html};
+
+use crate::coverage::{ConditionCoverage, DecisionCoverage, DecisionRow};
+use crate::independence::{Analysis, Wanted, analyse, wanted};
+
+/// The most rows that are shown besides those that show something.
+const MOST_ROWS: usize = 64;
+
+/// What is shown of one condition.
+struct View<'a> {
+    condition: &'a ConditionCoverage,
+    analysis: Analysis,
+    /// The rows that are missing; `None` where the condition can never decide.
+    wanted: Option<Vec<Wanted>>,
+}
+
+pub(super) fn render(decision: &DecisionCoverage, id: &str) -> Markup {
+    let analyses = analyse(decision);
+    let views: Vec<View<'_>> = decision
+        .conditions
+        .iter()
+        .zip(analyses)
+        .enumerate()
+        .map(|(index, (condition, analysis))| {
+            let wanted = wanted(decision, index, &analysis);
+            View { condition, analysis, wanted }
+        })
+        .collect();
+    html! {
+        section.decision id=(id) {
+            h4 {
+                "Decision " code { (decision.text) }
+                @if decision.from_macro { " " span.flag { "macros expanded" } }
+            }
+            p.outcomes { "Outcomes: " (seen(decision.outcomes[1], "true")) ", " (seen(decision.outcomes[0], "false")) }
+            @if decision.recorded {
+                (table(decision, &views, id))
+                (conditions(&views, id))
+            } @else {
+                p { "Its evaluations were not recorded one by one." }
+            }
+        }
+    }
+}
+
+fn seen(yes: bool, what: &str) -> Markup {
+    html! {
+        @if yes {
+            span.sym.yes aria-hidden="true" { "✓" } " " (what) " seen"
+        } @else {
+            span.sym.no aria-hidden="true" { "✗" } " " (what) " not seen"
+        }
+    }
+}
+
+/// The rows to show: those in pairs, then the first others.
+fn shown_rows(decision: &DecisionCoverage, views: &[View<'_>]) -> Vec<usize> {
+    let pairs = views.iter().flat_map(|view| [view.analysis.masking, view.analysis.unique]);
+    let beside = views.iter().flat_map(|view| view.wanted.iter().flatten()).map(|w| w.beside);
+    let mut rows: Vec<usize> =
+        pairs.flatten().flat_map(|(a, b)| [a, b]).chain(beside.flatten()).collect();
+    rows.extend(0..decision.rows.len().min(MOST_ROWS));
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
+fn table(decision: &DecisionCoverage, views: &[View<'_>], id: &str) -> Markup {
+    let rows = shown_rows(decision, views);
+    let hidden = decision.rows.len() - rows.len();
+    html! {
+        div.scroll role="region" aria-label="Evaluations that were seen" tabindex="0" {
+            table.truth {
+                caption {
+                    @match decision.rows.len() {
+                        0 => { "It was never evaluated" }
+                        1 => { "One evaluation was seen" }
+                        count => { (count) " different evaluations were seen" }
+                    }
+                    @if hidden > 0 { "; " (hidden) " of them are not shown" }
+                }
+                thead { tr {
+                    th scope="col" { "Row" }
+                    @for (index, view) in views.iter().enumerate() {
+                        th scope="col" { span.cond { "c" (index) } " " code { (view.condition.text) } }
+                    }
+                    th scope="col" { "Outcome" }
+                } }
+                tbody {
+                    @for index in rows { (row(index, &decision.rows[index], id)) }
+                    @for (index, view) in views.iter().enumerate() {
+                        @for wanted in view.wanted.iter().flatten() { (wanted_row(index, wanted)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(index: usize, row: &DecisionRow, id: &str) -> Markup {
+    html! {
+        tr id={ (id) "-r" (index) } {
+            th scope="row" { (index + 1) }
+            @for (value, reached) in row.values.iter().zip(&row.reached) {
+                (value_cell(*value, *reached))
+            }
+            (value_cell(Some(row.outcome), true))
+        }
+    }
+}
+
+fn value_cell(value: Option<bool>, reached: bool) -> Markup {
+    html! {
+        @match (value, reached) {
+            (Some(true), true) => td.t { "true" },
+            (Some(false), true) => td.f { "false" },
+            (Some(true), false) => td.unreached { "(true)" },
+            (Some(false), false) => td.unreached { "(false)" },
+            (None, _) => td.unreached { "–" span.sr { "not evaluated" } },
+        }
+    }
+}
+
+fn wanted_row(index: usize, wanted: &Wanted) -> Markup {
+    html! {
+        tr.wanted {
+            th scope="row" { "missing for c" (index) }
+            @for value in &wanted.values {
+                @match value {
+                    Some(true) => td { "true" },
+                    Some(false) => td { "false" },
+                    None => td { "any" },
+                }
+            }
+            td { (wanted.outcome) }
+        }
+    }
+}
+
+fn conditions(views: &[View<'_>], id: &str) -> Markup {
+    html! {
+        div.scroll role="region" aria-label="Which conditions decide" tabindex="0" {
+            table.conditions {
+                caption { "Does each condition decide the outcome by itself?" }
+                thead { tr {
+                    th scope="col" { "Condition" }
+                    th scope="col" { "Masking MC/DC" }
+                    th scope="col" { "Unique-cause MC/DC" }
+                    th scope="col" { "What is missing" }
+                } }
+                tbody {
+                    @for (index, view) in views.iter().enumerate() {
+                        tr {
+                            th scope="row" { span.cond { "c" (index) } " " code { (view.condition.text) } }
+                            td { (pair(view.analysis.masking, id)) }
+                            td { (pair(view.analysis.unique, id)) }
+                            td { (advice(views, index)) }
+                        }
+                    }
+                }
+            }
+            p.note { "A value in brackets belongs to a condition that evaluation did not reach; a dash: it has none. The buttons mark the rows of a pair." }
+        }
+    }
+}
+
+/// A pair of rows as a button that marks them.
+fn pair(pair: Option<(usize, usize)>, id: &str) -> Markup {
+    html! {
+        @match pair {
+            Some((a, b)) => {
+                span.sym.yes aria-hidden="true" { "✓" } " shown by "
+                button type="button" aria-pressed="false" data-rows={ (id) "-r" (a) " " (id) "-r" (b) } {
+                    "rows " (a + 1) " and " (b + 1)
+                }
+            }
+            None => { span.sym.no aria-hidden="true" { "✗" } " no pair" }
+        }
+    }
+}
+
+fn advice(views: &[View<'_>], index: usize) -> Markup {
+    let view = &views[index];
+    let coupled = coupled(views, index);
+    html! {
+        @match view.wanted.as_deref() {
+            None => { "It can never decide: the other parts are constant." }
+            Some([]) => {
+                @if view.analysis.unique.is_none() {
+                    "For the unique cause, a pair in which no other condition changes."
+                } @else { "Nothing." }
+            }
+            Some(rows) => {
+                @for (number, wanted) in rows.iter().enumerate() {
+                    p { @if number > 0 { "And " } @else { "Needs " } (sentence(views, index, wanted)) }
+                }
+                @if let Some(other) = coupled {
+                    p.note { "c" (other) " reads the same: perhaps the two cannot change apart." }
+                }
+            }
+        }
+    }
+}
+
+/// Another condition with the same text.
+fn coupled(views: &[View<'_>], index: usize) -> Option<usize> {
+    let text = &views[index].condition.text;
+    views
+        .iter()
+        .enumerate()
+        .position(|(other, view)| other != index && view.condition.text == *text)
+}
+
+fn sentence(views: &[View<'_>], index: usize, wanted: &Wanted) -> Markup {
+    let others = |value: bool| {
+        let given = wanted.values.iter().enumerate();
+        let given = given.filter(move |(other, v)| *other != index && **v == Some(value));
+        given.map(|(other, _)| other).collect::<Vec<_>>()
+    };
+    let (yes, no) = (others(true), others(false));
+    html! {
+        (name(views, index)) " " (wanted.values[index] == Some(true))
+        @if !yes.is_empty() || !no.is_empty() {
+            " while "
+            @if !yes.is_empty() { (names(views, &yes)) (verb(&yes)) "true" }
+            @if !yes.is_empty() && !no.is_empty() { " and " }
+            @if !no.is_empty() { (names(views, &no)) (verb(&no)) "false" }
+        }
+        "; the outcome is then " (wanted.outcome) "."
+        @if let Some(row) = wanted.beside { " It makes a pair with row " (row + 1) "." }
+    }
+}
+
+fn verb(list: &[usize]) -> &'static str {
+    if list.len() == 1 { " is " } else { " are " }
+}
+
+fn names(views: &[View<'_>], list: &[usize]) -> Markup {
+    html! {
+        @for (position, index) in list.iter().enumerate() {
+            @if position > 0 { @if position + 1 == list.len() { " and " } @else { ", " } }
+            (name(views, *index))
+        }
+    }
+}
+
+fn name(views: &[View<'_>], index: usize) -> Markup {
+    html! { span.cond { "c" (index) } " " code { (views[index].condition.text) } }
+}

@@ -1,0 +1,131 @@
+//! The page to begin with.
+
+use maud::{Markup, html};
+
+use super::{FileView, Site, shell};
+use crate::totals::Totals;
+
+pub(super) fn render(site: &Site<'_>) -> String {
+    let body = html! {
+        (warnings(site))
+        (totals(&site.report.coverage.totals()))
+        (files(site))
+        (plain(site))
+    };
+    shell::page("Coverage", "index.html", &body)
+}
+
+fn warnings(site: &Site<'_>) -> Markup {
+    let warnings = &site.report.coverage.warnings;
+    let changed: Vec<&FileView<'_>> = site.files.iter().filter(|file| file.text.is_err()).collect();
+    html! {
+        @if !warnings.is_empty() || !changed.is_empty() {
+            section.warnings aria-labelledby="warnings" {
+                h2 id="warnings" { "Warnings" }
+                ul {
+                    @for warning in warnings { li { (warning) } }
+                    @for file in changed {
+                        @if let Err(why) = &file.text { li { code { (file.shown) } ": " (why) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn totals(totals: &[Totals]) -> Markup {
+    html! {
+        section aria-labelledby="totals" {
+            h2 id="totals" { "Criteria" }
+            div.scroll role="region" aria-labelledby="totals" tabindex="0" {
+                table id="criteria" {
+                    thead { tr {
+                        th scope="col" { "Criterion" }
+                        th scope="col" { "Coverage" }
+                        th scope="col" { "Objectives" }
+                        th scope="col" { "Missing" }
+                        th scope="col" { "Duplicate" }
+                        th scope="col" { "Excluded" }
+                        th scope="col" { "Unmeasured" }
+                    } }
+                    tbody {
+                        @for row in totals {
+                            tr {
+                                th scope="row" { (row.criterion) }
+                                (shell::part(row.covered, row.denominator()))
+                                @for n in [row.objectives, row.missing, row.duplicates, row.excluded, row.unmeasured] {
+                                    td.number { (n) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            p.note {
+                "Coverage is covered objectives in objectives without duplicates and excluded ones. "
+                "What cannot be measured counts as not covered. Percentages are rounded down."
+            }
+        }
+    }
+}
+
+fn files(site: &Site<'_>) -> Markup {
+    let criteria = &site.report.coverage.criteria;
+    html! {
+        section aria-labelledby="files-title" {
+            h2 id="files-title" { "Files" }
+            (shell::filter("files", "files"))
+            div.scroll role="region" aria-labelledby="files-title" tabindex="0" {
+                table id="files" {
+                    thead { tr {
+                        (shell::sortable("File"))
+                        (shell::sortable("Functions"))
+                        (shell::sortable("Lines"))
+                        (shell::sortable("Branches"))
+                        @for criterion in criteria { (shell::sortable(criterion.name())) }
+                    } }
+                    tbody { @for (index, file) in site.files.iter().enumerate() { (row(site, index, file)) } }
+                }
+            }
+        }
+    }
+}
+
+fn row(site: &Site<'_>, index: usize, file: &FileView<'_>) -> Markup {
+    let counted = || {
+        let all = file.coverage.functions.iter();
+        all.filter(|function| !file.coverage.exclusions.line(function.start.line))
+    };
+    let (lines, passed) = file.table.count();
+    let (branches, taken) = file.table.count_branches();
+    let gaps = file.totals.iter().any(|row| row.covered < row.denominator());
+    html! {
+        tr data-gaps[gaps] {
+            th scope="row" {
+                a href=(site.pages[file.pages.start].name) { (file.shown) }
+                @if site.files[index].text.is_err() { " " span.flag { "text not shown" } }
+            }
+            (shell::part(counted().filter(|f| f.ran()).count(), counted().count()))
+            (shell::part(passed, lines))
+            (shell::part(taken, branches))
+            (shell::parts(&file.totals))
+        }
+    }
+}
+
+fn plain(site: &Site<'_>) -> Markup {
+    let plain = &site.report.coverage.plain;
+    html! {
+        @if !plain.is_empty() {
+            section aria-labelledby="plain" {
+                h2 id="plain" { "Files that were compiled as they are" }
+                p { "Nothing is known of what was run in them, and they are not in the counts." }
+                ul {
+                    @for file in plain {
+                        li { code { (site.report.shown(&file.path)) } ": " (file.reason) }
+                    }
+                }
+            }
+        }
+    }
+}
