@@ -60,6 +60,24 @@ fn a_compilation_database_stands_for_its_files() {
 }
 
 #[test]
+fn an_alias_in_one_file_is_a_definition_for_the_others() {
+    let place = Workplace::with(
+        "extern int second, (*chosen)(int);\nint twice(int x);\n\
+         int main(void) { second += 5; return twice(4) + second + (chosen == twice); }\n",
+    );
+    place.write(
+        "other.c",
+        "static int doubled(int x) { return 2 * x; }\nint first = 20;\n\
+         extern int second __attribute__((alias(\"first\")));\n\
+         int twice(int) __attribute__((alias(\"doubled\")));\nint (*chosen)(int) = doubled;\n",
+    );
+    for order in ["run unit.c other.c", "run other.c unit.c"] {
+        let ran = with_input(&place, order, "");
+        assert_eq!((ran.code, ran.err.as_str()), (Some(34), ""), "{ran}");
+    }
+}
+
+#[test]
 fn compiler_flags_follow_the_arguments() {
     let text =
         "#include <stdio.h>\nint main(int c, char **v) { printf(\"%d %s %d\\n\", c, v[2], X); }\n";

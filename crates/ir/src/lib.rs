@@ -32,7 +32,7 @@ pub use decision::{BoolTree, ConditionId, Decision, DecisionId, DecisionKind, Pu
 pub use expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
 pub use function::{Body, Function, Local, LocalId, LocalKind, Storage};
 pub use program::{
-    FuncId, Global, GlobalId, GlobalInit, InitItem, Linkage, Moment, Program, Relocation,
+    Alias, FuncId, Global, GlobalId, GlobalInit, InitItem, Linkage, Moment, Program, Relocation,
     RelocationTarget, Startup,
 };
 pub use stmt::{

@@ -10,6 +10,7 @@
 //! - **Tentative definitions** (without an initialiser) merge with each other and with a
 //!   definition. **Weak** definitions give way to others, and the first of several weak ones is
 //!   taken. Two other definitions of one name are an error.
+//! - What is undefined but an **alias** in some unit is what the alias stands for.
 //! - A **library** ([`Role::Library`]) gives only what is undefined, and what that needs. Its
 //!   functions are marked [`Function::library`].
 //! - **Texts** are joined: every span is an offset into the one text that all units' texts make
@@ -17,6 +18,7 @@
 //!
 //! Linking one unit gives an equal program.
 
+mod aliases;
 mod library;
 mod rewrite;
 mod symbols;
@@ -30,7 +32,7 @@ use crate::expr::{Expr, Type};
 use crate::function::Function;
 use crate::libc::model_of;
 use crate::program::{
-    FuncId, Global, GlobalId, GlobalInit, Linkage, Program, RelocationTarget, Startup,
+    Alias, FuncId, Global, GlobalId, GlobalInit, Linkage, Program, RelocationTarget, Startup,
 };
 use rewrite::Renumbering;
 use symbols::Names;
@@ -113,7 +115,8 @@ pub fn link(units: Vec<LinkUnit>) -> Result<Linked, LinkError> {
     if !linker.duplicates.is_empty() {
         return Err(LinkError::Duplicates(linker.duplicates));
     }
-    let Linker { program, diagnostics, .. } = linker;
+    let Linker { mut program, diagnostics, .. } = linker;
+    aliases::resolve(&mut program);
     Ok(Linked { program, source, starts, diagnostics })
 }
 
@@ -215,7 +218,7 @@ impl<'s> Linker<'s> {
             true => library::wanted(&self.program, &program),
             false => Chosen::all(&program),
         };
-        let Program { types, globals, functions, typedefs, startup } = program;
+        let Program { types, globals, functions, typedefs, startup, aliases } = program;
         let mut numbers = Renumbering {
             types: UnitTypes::new(&types),
             functions: Vec::with_capacity(functions.len()),
@@ -229,6 +232,21 @@ impl<'s> Linker<'s> {
         for (id, global) in globals.iter() {
             let place = chosen.globals[id.index()].then(|| self.place_global(global, index));
             numbers.globals.push(place.unwrap_or(GlobalId::from_index(0)));
+        }
+        for Alias { name, target } in aliases {
+            let (chosen, target) = match target {
+                RelocationTarget::Global(id) => {
+                    let new = numbers.globals[id.index()];
+                    (chosen.globals[id.index()], RelocationTarget::Global(new))
+                }
+                RelocationTarget::Function(id) => {
+                    let new = numbers.functions[id.index()];
+                    (chosen.functions[id.index()], RelocationTarget::Function(new))
+                }
+            };
+            if chosen {
+                self.program.aliases.push(Alias { name, target });
+            }
         }
         for entry in startup {
             let at = entry.function.index();

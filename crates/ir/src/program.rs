@@ -31,6 +31,17 @@ pub struct Program {
     pub typedefs: IndexMap<String, CTypeId>,
     /// What runs before and after `main`, in the order of the source.
     pub startup: Vec<Startup>,
+    /// Further names that other units may use, in the order of the source.
+    pub aliases: Vec<Alias>,
+}
+
+/// Another name of a function or global (`__attribute__((alias))`). In its own unit it is not used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alias {
+    /// The name, of external linkage.
+    pub name: String,
+    /// What it stands for.
+    pub target: RelocationTarget,
 }
 
 /// A function that runs by itself (`__attribute__((constructor))` and `destructor`).

@@ -18,7 +18,7 @@
 //! `c1`, `m2`, `r5`. Text in quotes has the escapes `\"`, `\\`, `\n`, `\xNN` and `\u{N}`.
 //!
 //! ```text
-//! program   = { type | record | typedef | global | function | startup }
+//! program   = { type | record | typedef | global | function | alias | startup }
 //! span      = [ "@" N ".." N ]                                       none: Span::NONE
 //! type      = tyN "=" ( "void" | "float" | "double"
 //!             | "int" "C spelling" BITS ("signed" | "unsigned")
@@ -36,6 +36,7 @@
 //! init      = "extern" | "zero" | "{" { N ":" ( "bytes" | "&"(gN | fN) ["+" N] ) } "}"
 //! function  = "function" fN "name" tyN linkage ["noreturn"] ["weak"] ["library"]
 //!             "(" "name", ... ")" span [ body ]
+//! alias     = "alias" "name" (gN | fN)
 //! startup   = "startup" fN ("before" | "after") PRIORITY
 //! body      = "{" "params" "(" vN, ... ")" { local } "entry" bbN
 //!             { block | "expr" expr | "unplaced" stmt | decision | mark | source } "}"

@@ -267,6 +267,9 @@ pub enum BoundOwner {
     Var(VarId),
     /// A typedef in a function.
     Typedef(TypedefId),
+    /// A parameter that is written as an array, for its outermost bound: its type has none, but the
+    /// bound is evaluated all the same. Noted only where that could have an effect.
+    Outermost(VarId),
 }
 
 /// How many elements a variable length array has.

@@ -11,7 +11,7 @@
 
 use super::Decoder;
 use super::node::{Loc, Node, TypeRef};
-use crate::ast::{Bound, BoundOwner, ExprId};
+use crate::ast::{Bound, BoundOwner, ExprId, VarId};
 use std::collections::VecDeque;
 use std::str::CharIndices;
 
@@ -138,6 +138,19 @@ impl Decoder<'_> {
         }
     }
 
+    /// Notes the outermost bound of a parameter, given the text behind its name, if it may have an
+    /// effect.
+    pub(super) fn note_outermost_bound(&mut self, param: VarId, text: &str) {
+        let Some(after) = text.trim_start().strip_prefix('[') else { return };
+        let Some(end) = closing(after, '[', ']') else { return };
+        let bound = without_qualifiers(&after[..end]);
+        if may_have_effect(bound) {
+            let owner = BoundOwner::Outermost(param);
+            self.unit.bounds.insert(owner, Vec::new());
+            self.bounds.declared.push((owner, vec![bound.to_owned()]));
+        }
+    }
+
     /// The declaration that a type is written with: a typedef, or the variable in `typeof (x)`.
     fn base_of(&self, written: &str) -> Option<BoundOwner> {
         let part = |c: char| !(c.is_alphanumeric() || c == '_');
@@ -236,6 +249,17 @@ fn without_qualifiers(bound: &str) -> &str {
     bound
 }
 
+/// Whether the text of an expression assigns or calls. It may also say so of one that does not.
+fn may_have_effect(text: &str) -> bool {
+    let calls = text.match_indices('(').any(|(at, _)| {
+        let before = text[..at].trim_end();
+        let word = before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next();
+        let word = word.unwrap_or_default();
+        !word.is_empty() && !word.contains("sizeof") && !word.contains("lignof")
+    });
+    calls || text.contains('=') || text.contains("++") || text.contains("--")
+}
+
 /// Where what an opening bracket began ends, past nested ones and literals.
 pub(super) fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0u32;
@@ -277,6 +301,16 @@ mod tests {
         assert!(own_bounds("typeof (*x[i])").is_empty());
         assert!(own_bounds("int[10]").is_empty());
         assert_eq!(own_bounds("int[static n]"), ["n"]);
+    }
+
+    #[test]
+    fn assignments_and_calls_may_have_an_effect() {
+        for text in ["n++", "--n", "n += 2", "f (n)", "sizeof(x) + f(1)"] {
+            assert!(may_have_effect(text), "{text}");
+        }
+        for text in ["", "n + 1", "sizeof(int) * 4", "(n - 1)", "_Alignof(long)"] {
+            assert!(!may_have_effect(text), "{text}");
+        }
     }
 
     #[test]

@@ -191,6 +191,10 @@ impl Decoder<'_> {
         let var = self.new_var(node, VarStorage::Param(function), true);
         self.vars.insert(node.id, var);
         let name = node.name.as_deref().unwrap_or("");
+        let name_end = if name.is_empty() { None } else { Some(self.name_span(node).end) };
+        if let Some(text) = name_end.and_then(|end| self.source.text().get(end as usize..)) {
+            self.note_outermost_bound(var, text);
+        }
         self.note_bounds(BoundOwner::Var(var), name, node.ty.as_ref());
         var
     }

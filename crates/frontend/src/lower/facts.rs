@@ -25,9 +25,13 @@ pub(super) struct Facts {
     pub scope_ends: FxHashMap<VarId, u32>,
 }
 
-/// Walks a function's body.
-pub(super) fn collect(unit: &TranslationUnit, body: StmtId) -> Facts {
+/// Walks a function's body, and the bounds of its parameters.
+pub(super) fn collect(unit: &TranslationUnit, params: &[VarId], body: StmtId) -> Facts {
     let mut walk = Walk { unit, facts: Facts::default(), scopes: Vec::new() };
+    for param in params {
+        walk.bounds(BoundOwner::Outermost(*param));
+        walk.bounds(BoundOwner::Var(*param));
+    }
     walk.stmt(body);
     walk.facts
 }

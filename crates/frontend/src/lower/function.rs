@@ -10,7 +10,7 @@ use super::place::Place;
 use super::simplify::simplify;
 use super::types::{layout_of, scalar_of};
 use super::{Lowering, Unsupported};
-use crate::ast::{BoundOwner, FunctionId, VarId, VarStorage};
+use crate::ast::{Bound, BoundOwner, FunctionId, VarId, VarStorage};
 use crate::ctypes::{CType, TypeId};
 
 /// Lowers the body of a defined function.
@@ -20,7 +20,7 @@ pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Bo
     let Some(body) = decl.body else {
         return Err(Unsupported::new("a missing body", decl.span));
     };
-    let facts = facts::collect(unit, body);
+    let facts = facts::collect(unit, &decl.params, body);
     let text = unit.stmts[body].span;
     let mut lowering = FunctionLowering::new(module, id, facts);
     lowering.body.source.body = text;
@@ -29,6 +29,11 @@ pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Bo
     lowering.enter_bypassed()?;
     for param in &decl.params {
         let param_decl = &unit.vars[*param];
+        for bound in unit.bounds.get(&BoundOwner::Outermost(*param)).into_iter().flatten() {
+            if let Bound::Expr(bound) = bound {
+                lowering.apart(|l| l.discard(*bound))?;
+            }
+        }
         lowering.evaluate_bounds(BoundOwner::Var(*param), param_decl.ty.ty, param_decl.span)?;
     }
     lowering.stmt(body)?;

@@ -6,7 +6,8 @@
 use lydian_base::{Diagnostic, SourceMap, Span};
 use lydian_ir as ir;
 use lydian_ir::{
-    CTypeId, FuncId, Function, Global, GlobalId, GlobalInit, Linkage, Moment, Program, Startup,
+    Alias, CTypeId, FuncId, Function, Global, GlobalId, GlobalInit, Linkage, Moment, Program,
+    RelocationTarget, Startup,
 };
 use rustc_hash::FxHashMap;
 
@@ -90,9 +91,28 @@ impl<'a> Module<'a> {
             self.body(id);
             self.startup(id);
         }
+        self.aliases();
         self.finish_initialisers();
         self.typedefs();
         Lowered { program: self.program, diagnostics: self.diagnostics }
+    }
+
+    /// Notes the names that other units may use for what is defined here.
+    fn aliases(&mut self) {
+        let unit = self.unit;
+        for (id, decl) in unit.functions.iter().filter(|(_, decl)| !decl.is_static) {
+            if self.alias_target(decl).is_some() {
+                let target = RelocationTarget::Function(self.function(id));
+                self.program.aliases.push(Alias { name: decl.name.to_string(), target });
+            }
+        }
+        for (id, decl) in unit.vars.iter() {
+            let target = decl.alias.as_deref().and_then(|target| unit.global_named(target));
+            if target.is_some_and(|target| unit.vars[target].alias.is_none()) {
+                let target = RelocationTarget::Global(self.global(id));
+                self.program.aliases.push(Alias { name: decl.name.to_string(), target });
+            }
+        }
     }
 
     /// Notes what runs beside `main`.

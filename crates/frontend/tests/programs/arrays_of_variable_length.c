@@ -186,3 +186,24 @@ sum_t check_parameters(void)
     int a[] = {1, 2, 3, 4}, b[2][2] = {{1, 2}, {3, 4}};
     return (sum_t)(sum_star(4, a) * 10 + use_old(2, b));
 }
+
+/* Bounds of parameters are evaluated where the function begins, also those that no type keeps. */
+
+static int bound_calls;
+static int bound(int n) { bound_calls += n; return n; }
+
+static int counts(int a, int b[a++], int c[bound(a)][bound(2)], int d[static 1])
+{
+    return a * 1000 + (int)(sizeof c[0]) * 10 + b[0] + d[0];
+}
+
+static int reads_through_a_pointer(int n, int rows[][*&n + 1]) { return (int)sizeof rows[0] + n; }
+
+sum_t check_bounds_of_parameters(void)
+{
+    int numbers[12] = { 1, 2, 3 };
+    sum_t sum = (sum_t)counts(4, numbers, (void *)numbers, numbers + 1);
+    sum = mix(sum, (sum_t)bound_calls);
+    sum = mix(sum, (sum_t)reads_through_a_pointer(3, (void *)numbers));
+    return mix(sum, (sum_t)counts(1, numbers, (void *)numbers, numbers + 2) + (sum_t)bound_calls);
+}

@@ -11,7 +11,7 @@ use crate::ctype::{CType, Field, Record, Target};
 use crate::expr::Type;
 use crate::function::Function;
 use crate::program::{
-    Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget, Startup,
+    Alias, Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget, Startup,
 };
 
 /// Why a text is no program, and where.
@@ -70,6 +70,15 @@ pub fn parse(text: &str) -> Result<Program> {
                 reader.next_of(&program.functions, "f")?;
                 let function = reader.function()?;
                 program.functions.push(function);
+            }
+            "alias" => {
+                reader.at += 1;
+                let name = reader.quoted_text()?;
+                let target = match reader.take_id("g") {
+                    Some(id) => RelocationTarget::Global(id),
+                    None => RelocationTarget::Function(reader.id("f")?),
+                };
+                program.aliases.push(Alias { name, target });
             }
             "startup" => {
                 reader.at += 1;

@@ -10,7 +10,7 @@ use crate::arith;
 use crate::ctype::{CType, CTypes, Field, Target};
 use crate::expr::{ExprArena, ExprId, Type};
 use crate::function::{Body, Function};
-use crate::program::{Global, GlobalInit, Linkage, Program, RelocationTarget, Startup};
+use crate::program::{Alias, Global, GlobalInit, Linkage, Program, RelocationTarget, Startup};
 
 /// The whole program as text that [`super::parse`] reads back to an equal program.
 pub fn print(program: &Program) -> String {
@@ -28,6 +28,13 @@ pub fn print(program: &Program) -> String {
         if let Some(body) = &function.body {
             out.push_str(&print_body(body));
         }
+    }
+    for Alias { name, target } in &program.aliases {
+        let target = match target {
+            RelocationTarget::Global(id) => id.to_string(),
+            RelocationTarget::Function(id) => id.to_string(),
+        };
+        line(&mut out, format_args!("alias {} {target}", quoted(name)));
     }
     for Startup { function, moment, priority } in &program.startup {
         let moment = word(&MOMENTS, moment);

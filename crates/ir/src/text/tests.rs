@@ -6,7 +6,7 @@ use crate::decision::{BoolTree, Condition, Decision, DecisionKind};
 use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 use crate::function::{Body, Function, Local, LocalKind, Storage};
 use crate::program::{
-    Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget, Startup,
+    Alias, Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget, Startup,
 };
 use crate::source::*;
 use crate::stmt::*;
@@ -406,6 +406,13 @@ impl Soup {
             span: soup.span(),
         });
         program.functions = functions.into_iter().collect();
+        program.aliases = self.many(|soup| Alias {
+            name: soup.name(),
+            target: match soup.coin() {
+                true => RelocationTarget::Global(soup.id()),
+                false => RelocationTarget::Function(soup.id()),
+            },
+        });
         program.startup = self.many(|soup| Startup {
             function: soup.id(),
             moment: soup.pick(&super::names::MOMENTS).0,

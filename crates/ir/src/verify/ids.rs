@@ -9,7 +9,7 @@ use crate::ctype::{CType, CTypeId, CTypes};
 use crate::decision::Decision;
 use crate::expr::Expr;
 use crate::function::Body;
-use crate::program::{GlobalInit, Program, RelocationTarget};
+use crate::program::{Alias, GlobalInit, Program, RelocationTarget};
 use crate::source::{Point, RootKind};
 use crate::stmt::{Callee, MarkKind, Stmt, Terminator};
 
@@ -53,6 +53,12 @@ pub(super) fn of_program(program: &Program, found: &mut Found) -> bool {
         record.fields.iter().for_each(|field| check.ty(field.ty, id));
     }
     program.typedefs.iter().for_each(|(name, ty)| check.ty(*ty, name));
+    for Alias { name, target } in &program.aliases {
+        match *target {
+            RelocationTarget::Global(target) => check.in_arena(target, &program.globals, name),
+            RelocationTarget::Function(target) => check.in_arena(target, &program.functions, name),
+        }
+    }
     program.startup.iter().for_each(|entry| {
         check.in_arena(entry.function, &program.functions, "what runs beside `main`");
     });
