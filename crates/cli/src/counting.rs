@@ -12,7 +12,7 @@
 
 use lydian_ir::interp::{BadTest, End, Options};
 use lydian_ir::test::Test;
-use lydian_native::{Build, MeasureError, Measured, Measurer, Outcome, RunError, TestError};
+use lydian_native::{Build, MeasureError, Measured, Measurer, Outcome, Plan, RunError, TestError};
 use lydian_objective::{Foreseen, Foresight};
 use rustc_hash::FxHashSet;
 
@@ -58,6 +58,10 @@ impl<'a> Counting<'a> {
         Self { loaded, measurer, foresight, options, given }
     }
 
+    pub(crate) const fn plan(&self) -> &Plan {
+        self.measurer.plan()
+    }
+
     pub(crate) fn build(&self) -> &Build {
         self.measurer.build()
     }
@@ -87,6 +91,12 @@ impl<'a> Counting<'a> {
                 Standing::Defined if !foresight.may_trap(index, *label) => true,
                 Standing::Defined | Standing::Undefined => foreseen.binary_search(label).is_ok(),
             });
+        }
+        if matches!(standing, Standing::Undefined) {
+            let found = measured.vectors.iter_mut().zip(&foreseen.vectors);
+            found.for_each(|(vectors, foreseen)| vectors.retain(|v| foreseen.contains(v)));
+            // Which sequences end before what is undefined is not known.
+            measured.sequences.iter_mut().for_each(Vec::clear);
         }
         Ok(Ok(measured))
     }

@@ -177,6 +177,45 @@ fn short_circuit_semantics_leave_what_is_not_reached_unknown() {
     assert_eq!((objectives, covered, infeasible, unknown), (4, 2, 2, 0));
 }
 
+const BOTH: &str = "int f(int x, int y) { if (x > 3 && y > 3) return 1; return 0; }\n";
+
+#[test]
+fn criteria_over_pairs_are_listed_and_measured_but_not_generated() {
+    let place = Workplace::with(BOTH);
+    let ran = place.done("objectives unit.c -c cacc,mcdc");
+    assert!(ran.out.contains("f cacc: 2 objectives\n"), "{ran}");
+    assert!(ran.out.contains("d0.c1 decides: `y > 3` decides `x > 3 && y > 3`"), "{ran}");
+    place.run("gen unit.c -c dc,racc").says(2, &["racc is measured by cover and report, not"]);
+    place.done("gen unit.c -c mcc -o tests");
+    let criteria = "cacc,racc,ricc,mcdc,cutpnfp";
+    place.done(&format!("cover unit.c -c {criteria} --tests tests --json c.json"));
+    let covered = |criterion| figures(&place.json("c.json"), "f", criterion)[..2].to_vec();
+    // All four combinations: only one that is idle where the outcome is true is out of reach.
+    for (criterion, expected) in [
+        ("cacc", [2, 2]),
+        ("racc", [2, 2]),
+        ("ricc", [4, 2]),
+        ("mcdc", [2, 2]),
+        ("cutpnfp", [4, 4]),
+    ] {
+        assert_eq!(covered(criterion), expected, "{criterion}");
+    }
+}
+
+#[test]
+fn decisions_of_many_conditions_are_measured_by_pairs() {
+    let names: Vec<String> = (0..12).map(|n| format!("x{n}")).collect();
+    let params: Vec<String> = names.iter().map(|name| format!("int {name}")).collect();
+    let conditions: Vec<String> = names.iter().map(|name| format!("{name} > 0")).collect();
+    let (params, conditions) = (params.join(", "), conditions.join(" && "));
+    let place = Workplace::with(&format!("int f({params}) {{ return {conditions}; }}\n"));
+    place.done("gen unit.c -c gacc -o tests");
+    place.done("cover unit.c -c racc,mcdc --tests tests --json c.json");
+    for criterion in ["racc", "mcdc"] {
+        assert_eq!(figures(&place.json("c.json"), "f", criterion)[..2], [12, 12], "{criterion}");
+    }
+}
+
 /// A number that follows from the one before.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

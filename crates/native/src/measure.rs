@@ -8,13 +8,13 @@
 use std::sync::Arc;
 
 use lydian_ir::test::Test;
-use lydian_ir::{FuncId, Program};
-use lydian_objective::LabelId;
+use lydian_ir::{Decision, DecisionId, FuncId, Program};
+use lydian_objective::{DecisionVector, LabelId};
 
 use crate::build::{Build, BuildError, BuildRequest, Companion};
 use crate::flags::Optimization;
 use crate::outcome::{Measured, Outcome, Run};
-use crate::plan::Plan;
+use crate::plan::{CellMeaning, Plan};
 use crate::request::Wants;
 use crate::rewrite::{RewriteRequest, rewrite, vector};
 use crate::runner::{Limits, RunError, Runner};
@@ -126,17 +126,15 @@ impl<'a> Measurer<'a> {
     /// What a run covers: the labels of its cells, and those that are true of its wide vectors.
     fn judge(&self, run: Run) -> Measured {
         let mut covered = covered_by_cells(&self.plan, &run, self.request.rewrite.watched.len());
+        let mut vectors = self.vectors_of_cells(&run);
         for wide in &run.wide {
             let Some(found) = self.plan.wide.get(wide.decision as usize) else { continue };
+            let Some(decision) = self.decision(found.function, found.decision) else { continue };
             let objectives = &self.request.rewrite.watched[found.function as usize];
-            let program: &Program = self.request.rewrite.program;
-            let Some(body) = program.functions[objectives.function].body.as_ref() else {
-                continue;
-            };
-            let decision = &body.decisions[found.decision];
             let event = vector(decision, self.request.rewrite.short_circuit, &wide.values);
             let is_true = |label: &&LabelId| objectives.labels[**label].pred.eval(&event).is_true();
             covered[found.function as usize].extend(found.labels.iter().filter(is_true));
+            vectors[found.function as usize].push((found.decision, event));
         }
         for labels in &mut covered {
             labels.sort_unstable();
@@ -151,7 +149,32 @@ impl<'a> Measurer<'a> {
             of_function.sort_unstable();
             of_function.dedup();
         }
-        Measured { run, covered, sequences }
+        Measured { run, covered, sequences, vectors }
+    }
+
+    /// The vectors for which a run set cells, of decisions whose vectors are whole.
+    fn vectors_of_cells(&self, run: &Run) -> Vec<Vec<(DecisionId, DecisionVector)>> {
+        let mut vectors = vec![Vec::new(); self.request.rewrite.watched.len()];
+        for cells in self.plan.decisions.iter().filter(|cells| cells.whole) {
+            let CellMeaning::Vector { conditions } = cells.meaning else { continue };
+            let Some(decision) = self.decision(cells.function, cells.decision) else { continue };
+            let end = cells.first + (1 << conditions);
+            let from = run.cells.partition_point(|cell| *cell < cells.first);
+            let set = run.cells[from..].iter().take_while(|cell| **cell < end);
+            vectors[cells.function as usize].extend(set.map(|cell| {
+                let bits = u64::from(cell - cells.first);
+                let short_circuit = self.request.rewrite.short_circuit;
+                (cells.decision, vector(decision, short_circuit, &[bits]))
+            }));
+        }
+        vectors
+    }
+
+    fn decision(&self, function: u32, decision: DecisionId) -> Option<&Decision> {
+        let objectives = &self.request.rewrite.watched[function as usize];
+        let program: &Program = self.request.rewrite.program;
+        let body = program.functions[objectives.function].body.as_ref()?;
+        Some(&body.decisions[decision])
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use lydian_objective::{LabelId, SequenceId};
+use lydian_ir::DecisionId;
+use lydian_objective::{DecisionVector, LabelId, SequenceId};
 use serde::{Deserialize, Serialize};
 
 /// How a call ended.
@@ -96,6 +97,9 @@ pub struct Measured {
     pub covered: Vec<Vec<LabelId>>,
     /// Covered sequences of each watched function, in the same order; sorted.
     pub sequences: Vec<Vec<SequenceId>>,
+    /// The distinct vectors of the decisions of each watched function for which hyperlabels want
+    /// them or which have too many conditions for cells, in the same order.
+    pub vectors: Vec<Vec<(DecisionId, DecisionVector)>>,
 }
 
 impl Run {

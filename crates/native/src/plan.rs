@@ -44,6 +44,9 @@ pub struct DecisionCells {
     pub first: u32,
     /// What each cell, from the first on, says: the vector, or just the outcome.
     pub meaning: CellMeaning,
+    /// Whether vectors have the value of every condition that has one, and not only of those on
+    /// which labels depend.
+    pub whole: bool,
 }
 
 /// What a decision's cell, by its position among them, says.

@@ -14,6 +14,7 @@
 //!   predicates but the records, whose guards let no trap through.
 //! - A label whose place cannot be rewritten is listed in the plan as unwatched, with the reason.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
@@ -23,7 +24,7 @@ use lydian_ir::stmt::Edge;
 use lydian_ir::{
     Body, ConditionId, DecisionId, DecisionKind, FuncId, LocalId, MarkId, Program, Stmt, StmtId,
 };
-use lydian_objective::{FunctionObjectives, Hyper, LabelId, Pred, SequenceId, Site};
+use lydian_objective::{FunctionObjectives, Hyper, LabelId, Pred, SequenceId, Site, Wanted};
 use rustc_hash::FxHashSet;
 
 use crate::harness::static_local;
@@ -91,12 +92,14 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     }
     labels::of_unwatched(request, &mut edits);
     let mut functions = Vec::new();
+    let wanted = Wanted::of(request.watched);
     for (index, objectives) in request.watched.iter().enumerate() {
         let Some(body) = request.program.functions[objectives.function].body.as_ref() else {
             continue;
         };
         let number = index as u32;
-        let mut watch = Watch::new(request, objectives, body, number, &mut plan);
+        let whole = &wanted[index].decisions;
+        let mut watch = Watch::new(request, objectives, body, number, whole, &mut plan);
         watch.all_sites(&mut edits);
         functions.push((number, watch.finish()));
     }
@@ -215,6 +218,8 @@ struct Watch<'a, 'p> {
     objectives: &'a FunctionObjectives,
     body: &'a Body,
     number: u32,
+    /// The decisions whose vectors hyperlabels want.
+    whole: &'p BTreeSet<DecisionId>,
     plan: &'p mut Plan,
     hooks: Hooks<'a>,
     sites: IndexMap<Site, Vec<LabelId>>,
@@ -231,6 +236,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         objectives: &'a FunctionObjectives,
         body: &'a Body,
         number: u32,
+        whole: &'p BTreeSet<DecisionId>,
         plan: &'p mut Plan,
     ) -> Self {
         let mut sites: IndexMap<Site, Vec<LabelId>> = IndexMap::new();
@@ -241,7 +247,19 @@ impl<'a, 'p> Watch<'a, 'p> {
         let function = WatchedFunction::default();
         let user_labels = IndexMap::new();
         let alone = labels_alone(objectives);
-        Self { request, objectives, body, number, plan, hooks, sites, alone, user_labels, function }
+        Self {
+            request,
+            objectives,
+            body,
+            number,
+            whole,
+            plan,
+            hooks,
+            sites,
+            alone,
+            user_labels,
+            function,
+        }
     }
 
     fn finish(self) -> WatchedFunction {
@@ -282,7 +300,7 @@ impl<'a, 'p> Watch<'a, 'p> {
                 }
                 Site::Decision(id) => self.decision(id, labels, edits),
                 Site::Root(_) => {}
-                // Atoms of sequences, which are recorded as a whole.
+                // Sequences of data flow and paths are recorded as a whole.
                 Site::Stmt(_) | Site::Block(_) | Site::Condition(..) => {}
             }
         }
@@ -589,7 +607,8 @@ impl<'a, 'p> Watch<'a, 'p> {
             labels.iter().partition(|l| of_state(l));
         let preds: Vec<(LabelId, &Pred)> =
             plain.iter().map(|label| (*label, &objectives.labels[*label].pred)).collect();
-        let recording = recording(decision, self.request.short_circuit, &preds);
+        let recording =
+            recording(decision, self.request.short_circuit, &preds, self.whole.contains(&id));
         let function = self.number;
         let first = self.add_cells(id, &recording);
         let mut edit =
@@ -659,7 +678,8 @@ impl<'a, 'p> Watch<'a, 'p> {
         for labels in all {
             self.plan.cell(function, labels);
         }
-        self.plan.decisions.push(DecisionCells { function, decision, first, meaning });
+        let whole = self.whole.contains(&decision);
+        self.plan.decisions.push(DecisionCells { function, decision, first, meaning, whole });
         first
     }
 

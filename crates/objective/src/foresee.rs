@@ -18,9 +18,10 @@ use lydian_ir::stmt::{BranchOrigin, Edge};
 use lydian_ir::test::Test;
 use lydian_ir::trap::may_trap;
 use lydian_ir::{ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Purity, Truth};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::event::Event;
+use crate::event::{DecisionVector, Event};
+use crate::harvest::Wanted;
 use crate::label::{FunctionObjectives, LabelId, Site};
 
 /// A run of the interpreter with what it covers.
@@ -31,6 +32,9 @@ pub struct Foreseen {
     /// Of each function's labels those covered while the run was defined, in order. The functions
     /// are in the order in which their objectives were given.
     pub covered: Vec<Vec<LabelId>>,
+    /// Of each function the vectors that its decisions had while the run was defined, if
+    /// hyperlabels want them.
+    pub vectors: Vec<FxHashSet<(DecisionId, DecisionVector)>>,
 }
 
 /// Objectives, ready to be watched in any number of runs.
@@ -39,6 +43,7 @@ pub struct Foresight<'a> {
     program: &'a Program,
     objectives: &'a [FunctionObjectives],
     short_circuit: bool,
+    wanted: Vec<Wanted>,
     index: FxHashMap<FuncId, usize>,
     sites: Vec<FxHashMap<Site, Vec<LabelId>>>,
     /// The mutants of each condition.
@@ -59,6 +64,7 @@ impl<'a> Foresight<'a> {
             program,
             objectives,
             short_circuit,
+            wanted: Wanted::of(objectives),
             index: FxHashMap::default(),
             sites: vec![FxHashMap::default(); objectives.len()],
             mutants: vec![FxHashMap::default(); objectives.len()],
@@ -111,10 +117,11 @@ impl<'a> Foresight<'a> {
     /// Where the test does not suit the program.
     pub fn run(&self, test: &Test, options: &interp::Options) -> Result<Foreseen, BadTest> {
         let covered = vec![BTreeSet::new(); self.objectives.len()];
-        let mut watch = Watch { foresight: self, values: FxHashMap::default(), covered };
+        let vectors = vec![FxHashSet::default(); self.objectives.len()];
+        let mut watch = Watch { foresight: self, values: FxHashMap::default(), covered, vectors };
         let outcome = interp::run(self.program, test, options, &mut watch)?;
-        let covered = watch.covered.into_iter().map(|set| set.into_iter().collect()).collect();
-        Ok(Foreseen { outcome, covered })
+        let covered = watch.covered.iter().map(|set| set.iter().copied().collect()).collect();
+        Ok(Foreseen { outcome, covered, vectors: watch.vectors })
     }
 }
 
@@ -127,9 +134,19 @@ struct Watch<'a> {
     /// The values of mutants when their conditions were last reached.
     values: FxHashMap<MutantKey, Truth>,
     covered: Vec<BTreeSet<LabelId>>,
+    vectors: Vec<FxHashSet<(DecisionId, DecisionVector)>>,
 }
 
 impl Watch<'_> {
+    fn keep_vector(&mut self, view: &View<'_>, event: &DecisionEvent) {
+        let Some(&index) = self.foresight.index.get(&view.function()) else { return };
+        if !view.is_undefined() && self.foresight.wanted[index].decisions.contains(&event.decision)
+        {
+            let vector = vector_of(event, self.foresight.short_circuit);
+            self.vectors[index].insert((event.decision, vector));
+        }
+    }
+
     fn pass(&mut self, view: &View<'_>, site: Site, event: Option<&DecisionEvent>) {
         if view.is_undefined() {
             return;
@@ -147,6 +164,25 @@ impl Watch<'_> {
             .collect();
         self.covered[index].extend(covered);
     }
+}
+
+/// The vector of a decision's event. `short_circuit` makes what was not reached unknown.
+pub(crate) fn vector_of(event: &DecisionEvent, short_circuit: bool) -> DecisionVector {
+    let mut vector = DecisionVector::default();
+    for (index, (reached, value)) in event.reached.iter().zip(&event.values).enumerate() {
+        let condition = ConditionId::from_index(index);
+        let known = if short_circuit { *reached } else { value.known() };
+        if reached.is_some() {
+            vector.reached.insert(condition);
+        }
+        if let Some(value) = known {
+            vector.known.insert(condition);
+            if value {
+                vector.value.insert(condition);
+            }
+        }
+    }
+    vector
 }
 
 /// One passage of a site.
@@ -228,6 +264,7 @@ impl Observer for Watch<'_> {
 
     fn decision(&mut self, view: &View<'_>, event: &DecisionEvent) {
         self.pass(view, Site::Decision(event.decision), Some(event));
+        self.keep_vector(view, event);
     }
 }
 

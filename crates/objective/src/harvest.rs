@@ -124,6 +124,11 @@ impl Harvest {
         self.sequences.contains(&sequence)
     }
 
+    /// Whether a label was recorded as covered.
+    pub fn has_label(&self, label: LabelId) -> bool {
+        self.labels.contains(&label)
+    }
+
     /// The labels that were recorded as covered.
     pub fn labels(&self) -> impl Iterator<Item = LabelId> + '_ {
         self.labels.iter().copied()

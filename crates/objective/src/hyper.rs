@@ -120,6 +120,20 @@ pub enum FormulaOp {
     Rem,
 }
 
+impl Hyper {
+    /// Calls `visit` with each label and sequence in it.
+    pub fn for_each_part<'h>(&'h self, visit: &mut impl FnMut(normal::Part<'h>)) {
+        match self {
+            Self::Atom(atom) => visit(normal::Part::Atom(atom)),
+            Self::Sequence(id) => visit(normal::Part::Sequence(*id)),
+            Self::Guard(inner, _) => inner.for_each_part(visit),
+            Self::All(parts) | Self::Any(parts) => {
+                parts.iter().for_each(|part| part.for_each_part(visit));
+            }
+        }
+    }
+}
+
 impl Formula {
     /// The value of a metavariable.
     pub fn name(name: &str) -> Self {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use lydian_base::Diagnostic;
+use lydian_native::{Measured, Plan};
+use lydian_objective::hyper::normal::Part;
 use lydian_objective::ledger::{CriterionRow, Evidence, TestHash, Verdict, verdict};
-use lydian_objective::{FunctionObjectives, LabelId};
+use lydian_objective::{Consolidation, Criterion, FunctionObjectives, Harvest, HyperId, LabelId};
 use lydian_report::{CriterionSummary, FunctionSummary, Summary};
-use rustc_hash::FxHashSet;
 
 use crate::args::CoverArgs;
 use crate::counting::Unfit;
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
     let begun = Instant::now();
     let measuring = Measuring::new(&loaded, &objectives, &args.criteria, args.test_time);
     let mut counting = measuring.start()?;
-    let mut covered = vec![FxHashSet::default(); objectives.len()];
+    let mut harvests = vec![Harvest::new(); objectives.len()];
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut refused = Vec::new();
     for case in &suite {
@@ -36,9 +37,7 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
         match counting.measure(&case.test)? {
             Ok(measured) => {
                 *counts.entry(case.test.function.as_str()).or_default() += 1;
-                for (index, labels) in measured.covered.iter().enumerate() {
-                    covered[index].extend(labels.iter().copied());
-                }
+                harvest(&mut harvests, measured);
             }
             Err(error) => refused.push(refusal(&case.name, &error)),
         }
@@ -46,15 +45,20 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
     render::diagnostics(&refused);
     let seconds = begun.elapsed().as_secs_f64();
     let mut summary = Summary::default();
-    for (function, covered) in objectives.iter().zip(&covered) {
+    let mut consolidation = Consolidation::new(&objectives);
+    consolidation.update(&harvests);
+    render::diagnostics(&unjudged(&objectives, &consolidation));
+    render::diagnostics(&unmeasured(&loaded, &objectives, counting.plan()));
+    let coverage = Coverage { harvests, consolidation };
+    for (index, function) in objectives.iter().enumerate() {
         let name = loaded.program.functions[function.function].name.clone();
         let tests = counts.get(name.as_str()).copied().unwrap_or(0);
-        let criteria = rows(function, covered);
+        let criteria = rows(function, &coverage, index);
         summary.functions.push(FunctionSummary { name, criteria, tests, seconds });
     }
     output::text(&(table::render(&summary) + "\n"))?;
     if args.missing {
-        output::text(&missing(&loaded, &objectives, &covered))?;
+        output::text(&missing(&loaded, &objectives, &coverage))?;
     }
     if let Some(path) = &args.json {
         output::file(path, &summary.to_json())?;
@@ -70,41 +74,145 @@ fn refusal(name: &str, error: &Unfit) -> Diagnostic {
     Diagnostic::error("tests", format!("the test `{name}` cannot be run: {error}"))
 }
 
-/// The counts, with measurement as the only evidence.
-fn rows(objectives: &FunctionObjectives, covered: &FxHashSet<LabelId>) -> Vec<CriterionSummary> {
-    let by_a_test = Evidence::Measured { test: TestHash(String::new()) };
-    let rows = objectives.criteria.iter().map(|(criterion, entries)| {
-        let verdicts = entries.iter().map(|entry| {
-            let evidence =
-                if covered.contains(&entry.label) { std::slice::from_ref(&by_a_test) } else { &[] };
-            verdict(entry.duplicate_of, evidence)
-        });
-        let verdicts: Vec<Result<Verdict, _>> = verdicts.collect();
-        let mut row = CriterionSummary::from(CriterionRow::count(*criterion, verdicts));
-        // What tests do not cover is no riddle here, so there is no reason to give.
-        row.reasons.clear();
-        row
+/// What tests cover of all functions, by position.
+struct Coverage<'a> {
+    harvests: Vec<Harvest>,
+    consolidation: Consolidation<'a>,
+}
+
+impl Coverage<'_> {
+    fn label(&self, function: usize, label: LabelId) -> bool {
+        self.harvests[function].has_label(label)
+    }
+
+    fn hyper(&self, function: usize, hyper: HyperId) -> bool {
+        self.consolidation.is_covered(function, hyper)
+    }
+}
+
+/// Adds what a test covers.
+fn harvest(harvests: &mut [Harvest], measured: Measured) {
+    for (harvest, labels) in harvests.iter_mut().zip(measured.covered) {
+        labels.into_iter().for_each(|label| _ = harvest.cover_label(label));
+    }
+    for (harvest, sequences) in harvests.iter_mut().zip(measured.sequences) {
+        sequences.into_iter().for_each(|sequence| _ = harvest.cover_sequence(sequence));
+    }
+    for (harvest, vectors) in harvests.iter_mut().zip(measured.vectors) {
+        vectors.into_iter().for_each(|(decision, v)| _ = harvest.add_vector(decision, v));
+    }
+}
+
+/// Warnings about hyperlabels that are not judged.
+fn unjudged(
+    objectives: &[FunctionObjectives],
+    consolidation: &Consolidation<'_>,
+) -> Vec<Diagnostic> {
+    let all = objectives.iter().enumerate().flat_map(|(index, function)| {
+        function.hypers.iter().filter_map(move |(id, hyper)| {
+            let reason = consolidation.unjudged(index, id)?;
+            let message = format!("{} is not judged: {reason}", hyper.text);
+            Some(Diagnostic::warning("unjudged", message).at(hyper.place.clone()))
+        })
     });
-    rows.collect()
+    all.collect()
+}
+
+/// Warnings about hyperlabels with a part that cannot be measured, one a function, criterion and
+/// reason.
+fn unmeasured(loaded: &Loaded, objectives: &[FunctionObjectives], plan: &Plan) -> Vec<Diagnostic> {
+    let mut warnings = Vec::new();
+    for (index, function) in objectives.iter().enumerate() {
+        let reason = |part: Part<'_>| match part {
+            Part::Atom(atom) if atom.function == function.function => plan
+                .unwatched
+                .iter()
+                .find(|lost| lost.function as usize == index && lost.label == atom.label)
+                .map(|lost| lost.reason.as_str()),
+            Part::Atom(_) => None,
+            Part::Sequence(id) => plan
+                .unmeasured
+                .iter()
+                .find(|lost| lost.function as usize == index && lost.sequence == id)
+                .map(|lost| lost.reason.as_str()),
+        };
+        for (criterion, entries) in &function.hyper_criteria {
+            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+            for entry in entries {
+                let mut lost = None;
+                let hyper = &function.hypers[entry.hyper].hyper;
+                hyper.for_each_part(&mut |part| lost = lost.or_else(|| reason(part)));
+                lost.into_iter().for_each(|reason| *counts.entry(reason).or_default() += 1);
+            }
+            let name = &loaded.program.functions[function.function].name;
+            warnings.extend(counts.into_iter().map(|(reason, count)| {
+                let message =
+                    format!("{name}: {count} objectives of {criterion} are not measured: {reason}");
+                Diagnostic::warning("unmeasured", message)
+            }));
+        }
+    }
+    warnings
+}
+
+/// The counts, with measurement as the only evidence.
+fn rows(
+    objectives: &FunctionObjectives,
+    coverage: &Coverage<'_>,
+    index: usize,
+) -> Vec<CriterionSummary> {
+    let labels = objectives.criteria.iter().map(|(criterion, entries)| {
+        let found = entries.iter().map(|e| (e.duplicate_of, coverage.label(index, e.label)));
+        row(*criterion, found)
+    });
+    let hypers = objectives.hyper_criteria.iter().map(|(criterion, entries)| {
+        let found = entries.iter().map(|e| (e.duplicate_of, coverage.hyper(index, e.hyper)));
+        row(*criterion, found)
+    });
+    labels.chain(hypers).collect()
+}
+
+/// The counts of one criterion: for each entry whether it is a duplicate, and whether it is
+/// covered.
+fn row(
+    criterion: Criterion,
+    entries: impl Iterator<Item = (Option<u32>, bool)>,
+) -> CriterionSummary {
+    let by_a_test = Evidence::Measured { test: TestHash(String::new()) };
+    let verdicts = entries.map(|(duplicate_of, covered)| {
+        let evidence = if covered { std::slice::from_ref(&by_a_test) } else { &[] };
+        verdict(duplicate_of, evidence)
+    });
+    let verdicts: Vec<Result<Verdict, _>> = verdicts.collect();
+    let mut row = CriterionSummary::from(CriterionRow::count(criterion, verdicts));
+    // What tests do not cover is no riddle here, so there is no reason to give.
+    row.reasons.clear();
+    row
 }
 
 /// The objectives that no test covers, a line each.
-fn missing(
-    loaded: &Loaded,
-    objectives: &[FunctionObjectives],
-    covered: &[FxHashSet<LabelId>],
-) -> String {
+fn missing(loaded: &Loaded, objectives: &[FunctionObjectives], coverage: &Coverage<'_>) -> String {
     let mut text = String::new();
-    for (function, covered) in objectives.iter().zip(covered) {
+    for (index, function) in objectives.iter().enumerate() {
         let name = &loaded.program.functions[function.function].name;
         for (criterion, entries) in &function.criteria {
-            let open = |entry: &&lydian_objective::Entry| {
-                entry.duplicate_of.is_none() && !covered.contains(&entry.label)
+            let open = |e: &&lydian_objective::Entry| {
+                e.duplicate_of.is_none() && !coverage.label(index, e.label)
             };
             for entry in entries.iter().filter(open) {
                 let label = &function.labels[entry.label];
                 let (place, label) = (&label.place, &label.text);
                 text += &format!("{place}: {name} {criterion} {}: {label}\n", entry.name);
+            }
+        }
+        for (criterion, entries) in &function.hyper_criteria {
+            let open = |e: &&lydian_objective::HyperEntry| {
+                e.duplicate_of.is_none() && !coverage.hyper(index, e.hyper)
+            };
+            for entry in entries.iter().filter(open) {
+                let hyper = &function.hypers[entry.hyper];
+                let (place, hyper) = (&hyper.place, &hyper.text);
+                text += &format!("{place}: {name} {criterion} {}: {hyper}\n", entry.name);
             }
         }
     }

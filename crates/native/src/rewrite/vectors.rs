@@ -38,13 +38,15 @@ pub(crate) fn vector(decision: &Decision, short_circuit: bool, values: &[u64]) -
 }
 
 /// Decides how to record a decision for these labels, none of which has mutants or expressions.
+/// With `whole` its vectors are wanted with the value of every condition that has one.
 pub(crate) fn recording(
     decision: &Decision,
     short_circuit: bool,
     labels: &[(LabelId, &Pred)],
+    whole: bool,
 ) -> Recording {
     let count = decision.conditions.len();
-    if labels.is_empty() {
+    if labels.is_empty() && !whole {
         return Recording::Nothing;
     }
     if count > CELL_CONDITIONS {
@@ -52,14 +54,14 @@ pub(crate) fn recording(
     }
     let vectors: Vec<_> =
         (0..1u64 << count).map(|bits| Vector::new(decision, short_circuit, bits, labels)).collect();
-    if let Some(outcomes) = by_outcome(&vectors) {
+    if let Some(outcomes) = by_outcome(&vectors).filter(|_| !whole) {
         return Recording::Outcome(outcomes);
     }
     let mut needed = 0;
     for (bits, vector) in vectors.iter().enumerate().filter(|(_, vector)| vector.exists) {
         for bit in (0..count).map(|index| 1 << index) {
             let unreached = vector.known & bit != 0 && vector.reached & bit == 0;
-            if unreached && vector.covers != vectors[bits ^ bit as usize].covers {
+            if unreached && (whole || vector.covers != vectors[bits ^ bit as usize].covers) {
                 needed |= bit;
             }
         }
