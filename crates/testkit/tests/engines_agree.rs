@@ -74,7 +74,8 @@ impl Check<'_> {
     /// Holds the native run of a test against the interpreter's.
     fn same_run(&mut self, test: &Test, native: &Measured) -> Vec<Vec<LabelId>> {
         let run = self.foresight.run(test, &interp::Options::default());
-        let Foreseen { outcome, covered } = run.unwrap_or_else(|error| panic!("{error}: {test:?}"));
+        let Foreseen { outcome, covered, .. } =
+            run.unwrap_or_else(|error| panic!("{error}: {test:?}"));
         let inputs = inputs(test);
         if outcome.uninitialised.is_some() {
             self.fault(format!("reads what was never written: {inputs}"));
