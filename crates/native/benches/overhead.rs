@@ -1,7 +1,7 @@
 //! What measuring costs: bzip2 compresses and decompresses a buffer, not instrumented and
 //! instrumented, all at -O2.
 //!
-//! Prints the ratio of the times for DC, and for MCC with GACC. The library's source is fetched by
+//! Prints the ratio of the times for sets of criteria. The library's source is fetched by
 //! `scripts/real-c bzip2`, into `target/real-c/bzip2`.
 
 use std::fs;
@@ -53,17 +53,23 @@ fn main() {
         return;
     }
     let place = tempfile::tempdir().expect("a temporary directory");
-    let variants: [(&str, Option<&[Criterion]>); 3] = [
+    let all: Vec<Criterion> = Criterion::ALL.iter().map(|(criterion, _)| *criterion).collect();
+    let variants: [(&str, Option<&[Criterion]>); 8] = [
         ("plain", None),
         ("dc", Some(&[Criterion::Dc])),
         ("mcc+gacc", Some(&[Criterion::Mcc, Criterion::Gacc])),
+        ("all-uses", Some(&[Criterion::AllDefs, Criterion::AllUses])),
+        ("ppc", Some(&[Criterion::Epc, Criterion::Ppc])),
+        ("slo+mlo", Some(&[Criterion::Slo, Criterion::Mlo])),
+        ("wm", Some(&[Criterion::Wm])),
+        ("all", Some(&all)),
     ];
     let programs: Vec<PathBuf> = variants
         .iter()
         .map(|(name, criteria)| program(&root, place.path(), name, *criteria))
         .collect();
     // The variants take turns, so that a busy moment of the machine does not hit one alone.
-    let mut best = [Duration::MAX; 3];
+    let mut best = [Duration::MAX; 8];
     for _ in 0..7 {
         for (program, best) in programs.iter().zip(&mut best) {
             *best = (*best).min(run(program));
