@@ -29,8 +29,8 @@ pub use arguments::{Action, CommandLine, Input, InputKind, Unreadable};
 pub use cells::{DamagedCells, UnitCells, read_cells};
 pub use dependencies::dependency_arguments;
 pub use notes::{
-    BadNotes, NotedCondition, NotedDecision, NotedFile, NotedFunction, NotedPlan, NotedSwitch,
-    NotedTable, NotedWay, Notes, UnitId,
+    BadNotes, NotedCondition, NotedDecision, NotedFile, NotedFlow, NotedFunction, NotedPlan,
+    NotedSwitch, NotedTable, NotedWay, Notes, UnitId,
 };
 pub use runtime::{LinkObjects, Runtime};
 pub use store::{Store, StoreError, UnitRecord, UnitState};

@@ -10,8 +10,8 @@ use lydian_objective::event::DecisionVector;
 use lydian_objective::harvest::{Consolidation, Harvest, Wanted};
 use lydian_objective::{Criterion, FunctionObjectives, Hyper, LabelId, SequenceId, Site};
 use lydian_report::coverage::{
-    ConditionCoverage, DecisionCoverage, DecisionRow, FunctionCoverage, LineCoverage,
-    ObjectiveCoverage, ObjectiveStatus, Position, SwitchCoverage, SwitchWay,
+    ConditionCoverage, DecisionCoverage, DecisionRow, DefUseCoverage, FunctionCoverage,
+    LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position, SwitchCoverage, SwitchWay,
 };
 
 use super::Counters;
@@ -29,6 +29,8 @@ struct Judged {
     /// The labels that cells stand for.
     recorded: BTreeSet<LabelId>,
     unmeasured: BTreeMap<LabelId, String>,
+    /// The sequences that cells say were covered.
+    sequences: BTreeSet<SequenceId>,
     unmeasured_sequences: BTreeMap<SequenceId, String>,
     /// What became of each hyperlabel.
     hypers: Vec<ObjectiveStatus>,
@@ -63,6 +65,7 @@ fn read_plan(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
             && counters.set.contains(cell)
         {
             judged.harvest.cover_sequence(*sequence);
+            judged.sequences.insert(*sequence);
         }
     }
     for (function, decision, first) in &plan.outcomes {
@@ -221,8 +224,33 @@ fn function_coverage(function: &NotedFunction, judged: &Judged) -> FunctionCover
             .collect(),
         switches: switches.filter_map(|noted| switch(function, noted, judged)).collect(),
         objectives: objectives(function, judged),
-        def_uses: Vec::new(),
+        def_uses: def_uses(function, judged),
     }
+}
+
+/// The pairs that sequences ask for. Those of the ways of a switch are shown as one.
+fn def_uses(function: &NotedFunction, judged: &Judged) -> Vec<DefUseCoverage> {
+    let mut pairs: BTreeMap<(Position, Position, String, Option<bool>), bool> = BTreeMap::new();
+    for (id, sequence) in function.sequences.iter() {
+        let Some(flow) = sequence.flow else { continue };
+        let definition = function.flow.definitions.get(flow.definition.index());
+        let usage = function.flow.uses.get(flow.usage.index());
+        let (Some((variable, definition)), Some((usage, is_condition))) = (definition, usage)
+        else {
+            continue;
+        };
+        let branch = is_condition.then_some(flow.way == 1);
+        let key = (position(definition), position(usage), variable.clone(), branch);
+        *pairs.entry(key).or_default() |= judged.sequences.contains(&id);
+    }
+    let pair = |((definition, usage, variable, branch), covered)| DefUseCoverage {
+        variable,
+        definition,
+        usage,
+        branch,
+        covered,
+    };
+    pairs.into_iter().map(pair).collect()
 }
 
 fn position(place: &Place) -> Position {

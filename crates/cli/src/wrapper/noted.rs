@@ -6,9 +6,10 @@ use std::path::Path;
 use lydian_base::{EntityId as _, SourceMap, Span};
 use lydian_ir::{Body, FuncId, Program, Terminator};
 use lydian_native::cc::{
-    NotedCondition, NotedDecision, NotedFile, NotedFunction, NotedSwitch, NotedWay,
+    NotedCondition, NotedDecision, NotedFile, NotedFlow, NotedFunction, NotedSwitch, NotedWay,
 };
-use lydian_objective::FunctionObjectives;
+use lydian_objective::dataflow::UseSite;
+use lydian_objective::{DataFlow, FunctionObjectives};
 
 /// The sources of a unit, read as they are when it is compiled.
 pub(crate) struct Sources<'a> {
@@ -70,6 +71,9 @@ pub(crate) fn function(
     let mut noted = NotedFunction::new(function.name.clone(), place, end_line, objectives);
     noted.decisions = decisions(map, body, sources);
     noted.switches = switches(map, body);
+    if objectives.sequences.values().any(|sequence| sequence.flow.is_some()) {
+        noted.flow = flow(program, map, body);
+    }
     Some(noted)
 }
 
@@ -101,6 +105,19 @@ fn decisions(map: &SourceMap, body: &Body, sources: &mut Sources<'_>) -> Vec<Not
         }
     };
     body.decisions.iter().map(decision).collect()
+}
+
+fn flow(program: &Program, map: &SourceMap, body: &Body) -> NotedFlow {
+    let flow = DataFlow::of(program, body);
+    let definitions = flow.definitions.iter().map(|definition| {
+        let name = body.locals[definition.variable].name.clone();
+        (name, map.place(definition.span.start))
+    });
+    let uses = flow
+        .uses
+        .iter()
+        .map(|usage| (map.place(usage.span.start), matches!(usage.at, UseSite::Condition(..))));
+    NotedFlow { definitions: definitions.collect(), uses: uses.collect() }
 }
 
 fn switches(map: &SourceMap, body: &Body) -> Vec<NotedSwitch> {

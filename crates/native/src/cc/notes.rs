@@ -107,6 +107,17 @@ pub struct NotedFunction {
     pub decisions: Vec<NotedDecision>,
     /// Its switches, in the order of the source.
     pub switches: Vec<NotedSwitch>,
+    /// Its definitions and uses, if sequences ask for pairs of them.
+    pub flow: NotedFlow,
+}
+
+/// The definitions and uses of a function, by their ids.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct NotedFlow {
+    /// The variable of each definition, and its place.
+    pub definitions: Vec<(String, Place)>,
+    /// The place of each use, and whether it is in a condition.
+    pub uses: Vec<(Place, bool)>,
 }
 
 /// A decision of a function.
@@ -225,6 +236,7 @@ impl NotedFunction {
             hyper_criteria: objectives.hyper_criteria.clone(),
             decisions: Vec::new(),
             switches: Vec::new(),
+            flow: NotedFlow::default(),
         }
     }
 }
