@@ -71,3 +71,15 @@ fn a_file_that_is_no_report_is_named() {
     assert!(ran.err.contains("no.json") && ran.err.contains("lydian-coverage"), "{}", ran.err);
     assert_eq!(place.run("report --from-json none.json").code, Some(5));
 }
+
+#[test]
+fn pages_are_written_to_a_folder_that_is_made() {
+    let place = workplace();
+    let ran = place.run("report --from-json c.json --root / --html deep/pages --by total");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let index = place.read("deep/pages/index.html");
+    assert!(index.contains("src_project_src_parse.c.html"), "{index}");
+    assert!(place.read("deep/pages/src_project_src_parse.c.html").contains("cannot be read"));
+    place.write("file", "");
+    assert_eq!(place.run("report --from-json c.json --html file").code, Some(5));
+}

@@ -25,9 +25,21 @@ use crate::sources::SourceText;
 const JUSTIFY: &str = "lydian-justify";
 
 /// The criteria whose objectives are ways of branches or of decisions.
-const BRANCHES: [&str; 15] = [
-    "bc", "dc", "cc", "ncc", "dcc", "mcc", "gacc", "cacc", "racc", "gicc", "ricc", "mcdc", "ic",
-    "utpc", "cutpnfp",
+const BRANCHES: [Criterion; 14] = [
+    Criterion::Bc,
+    Criterion::Dc,
+    Criterion::Cc,
+    Criterion::Dcc,
+    Criterion::Mcc,
+    Criterion::Gacc,
+    Criterion::Gicc,
+    Criterion::Cacc,
+    Criterion::Racc,
+    Criterion::Ricc,
+    Criterion::Mcdc,
+    Criterion::Ic,
+    Criterion::Utpc,
+    Criterion::Cutpnfp,
 ];
 
 /// A justification, read from its comment.
@@ -68,7 +80,7 @@ fn exclude(file: &mut FileCoverage) {
         for objective in &mut function.objectives {
             let line = objective.start.line;
             let out = exclusions.line(line)
-                || exclusions.branch(line) && BRANCHES.contains(&objective.criterion.name());
+                || exclusions.branch(line) && BRANCHES.contains(&objective.criterion);
             if out && counts(objective) {
                 objective.status = ObjectiveStatus::Excluded(None);
             }

@@ -14,54 +14,129 @@ use serde_json::{Value, json};
 
 use crate::coverage::{FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus};
 use crate::report::Report;
+use crate::sources::SourceText;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 #[derive(Serialize)]
-struct SarifResult {
-    #[serde(rename = "ruleId")]
+#[serde(rename_all = "camelCase")]
+struct SarifResult<'a> {
     rule_id: &'static str,
-    #[serde(rename = "ruleIndex")]
     rule_index: usize,
     level: &'static str,
-    message: Value,
-    locations: Value,
-    #[serde(rename = "partialFingerprints")]
-    fingerprints: Value,
+    message: Message,
+    locations: [Location<'a>; 1],
+    partial_fingerprints: Fingerprints,
+}
+
+#[derive(Serialize)]
+struct Message {
+    text: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location<'a> {
+    physical_location: Physical<'a>,
+    logical_locations: [Logical<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Physical<'a> {
+    artifact_location: &'a Artifact,
+    region: Region,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Artifact {
+    uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri_base_id: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_column: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Logical<'a> {
+    name: &'a str,
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct Fingerprints {
+    #[serde(rename = "lydianObjective/v1")]
+    objective: String,
+}
+
+#[derive(Serialize)]
+struct Log<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run<'a> {
+    tool: Value,
+    column_kind: &'static str,
+    original_uri_base_ids: Value,
+    results: Vec<SarifResult<'a>>,
+}
+
+/// A file with its texts as the log has them.
+struct File<'a> {
+    coverage: &'a FileCoverage,
+    text: Option<&'a SourceText>,
+    shown: String,
+    artifact: Artifact,
 }
 
 /// The SARIF text.
 pub fn render(report: &Report) -> String {
     let criteria = &report.coverage.criteria;
+    let file = |coverage| File::of(report, coverage);
+    let files: Vec<File<'_>> = report.coverage.files.iter().map(file).collect();
+    let driver = json!({
+        "name": "Lydian",
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "rules": criteria.iter().copied().map(rule).collect::<Vec<_>>(),
+    });
+    let run = Run {
+        tool: json!({ "driver": driver }),
+        column_kind: "utf16CodeUnits",
+        original_uri_base_ids: json!({ "SRCROOT": { "uri": folder_uri(&report.root) } }),
+        results: results(criteria, &files),
+    };
+    let log = Log { schema: SCHEMA, version: "2.1.0", runs: [run] };
+    serde_json::to_string(&log).expect("names and numbers are valid JSON") + "\n"
+}
+
+fn results<'a>(criteria: &[Criterion], files: &'a [File<'a>]) -> Vec<SarifResult<'a>> {
     let mut results = Vec::new();
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    for file in &report.coverage.files {
-        for function in &file.functions {
+    for file in files {
+        for function in &file.coverage.functions {
             for objective in &function.objectives {
-                let Some(rule) = criteria.iter().position(|c| *c == objective.criterion) else {
-                    continue;
-                };
-                if objective.status == ObjectiveStatus::Missing {
-                    results.push(result(report, file, function, objective, rule, &mut seen));
+                let rule = criteria.iter().position(|c| *c == objective.criterion);
+                if let Some(rule) = rule
+                    && objective.status == ObjectiveStatus::Missing
+                {
+                    results.push(result(file, function, objective, rule, &mut seen));
                 }
             }
         }
     }
-    let log = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "Lydian",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": criteria.iter().copied().map(rule).collect::<Vec<_>>(),
-            }},
-            "columnKind": "utf16CodeUnits",
-            "originalUriBaseIds": { "SRCROOT": { "uri": folder_uri(&report.root) } },
-            "results": results,
-        }],
-    });
-    serde_json::to_string(&log).expect("names and numbers are valid JSON") + "\n"
+    results
 }
 
 fn rule(criterion: Criterion) -> Value {
@@ -78,55 +153,62 @@ fn rule(criterion: Criterion) -> Value {
     })
 }
 
-fn result(
-    report: &Report,
-    file: &FileCoverage,
-    function: &FunctionCoverage,
+fn result<'a>(
+    file: &'a File<'a>,
+    function: &'a FunctionCoverage,
     objective: &ObjectiveCoverage,
     rule_index: usize,
     seen: &mut BTreeMap<String, u32>,
-) -> SarifResult {
+) -> SarifResult<'a> {
     let ObjectiveCoverage { criterion, name, text, start, .. } = objective;
-    let shown = report.shown(&file.path);
     let message =
         format!("No run covers {name} of {criterion} in {}: {}", function.name, one_line(text));
-    let identity = format!("{shown}\0{}\0{criterion}\0{name}\0{text}", function.name);
+    let identity = format!("{}\0{}\0{criterion}\0{name}\0{text}", file.shown, function.name);
     let hash = blake3::hash(identity.as_bytes()).to_hex();
     let count = seen.entry(hash[..32].to_owned()).or_insert(0);
     *count += 1;
-    let region = match column(report, file, objective) {
-        Some(column) => json!({ "startLine": start.line.max(1), "startColumn": column }),
-        None => json!({ "startLine": start.line.max(1) }),
+    let physical_location = Physical {
+        artifact_location: &file.artifact,
+        region: Region { start_line: start.line.max(1), start_column: file.column(objective) },
     };
     SarifResult {
         rule_id: criterion.name(),
         rule_index,
         level: "note",
-        message: json!({ "text": message }),
-        locations: json!([{
-            "physicalLocation": {
-                "artifactLocation": artifact(report, &file.path),
-                "region": region,
-            },
-            "logicalLocations": [{ "name": function.name, "kind": "function" }],
-        }]),
-        fingerprints: json!({ "lydianObjective/v1": format!("{}:{count}", &hash[..32]) }),
+        message: Message { text: message },
+        locations: [Location {
+            physical_location,
+            logical_locations: [Logical { name: &function.name, kind: "function" }],
+        }],
+        partial_fingerprints: Fingerprints { objective: format!("{}:{count}", &hash[..32]) },
     }
 }
 
-/// The column in UTF-16 units, where the line is known.
-fn column(report: &Report, file: &FileCoverage, objective: &ObjectiveCoverage) -> Option<usize> {
-    let text = report.text(&file.path, file.changed).ok()?;
-    let line = text.line(objective.start.line)?;
-    let before = (objective.start.column as usize).checked_sub(1)?;
-    Some(line.get(..before)?.encode_utf16().count() + 1)
+impl<'a> File<'a> {
+    fn of(report: &'a Report, coverage: &'a FileCoverage) -> Self {
+        Self {
+            coverage,
+            text: report.text(&coverage.path, coverage.changed).ok(),
+            shown: report.shown(&coverage.path),
+            artifact: artifact(report, &coverage.path),
+        }
+    }
+
+    /// The column in UTF-16 units, where the line is known.
+    fn column(&self, objective: &ObjectiveCoverage) -> Option<usize> {
+        let line = self.text?.line(objective.start.line)?;
+        let before = (objective.start.column as usize).checked_sub(1)?;
+        Some(line.get(..before)?.encode_utf16().count() + 1)
+    }
 }
 
-fn artifact(report: &Report, path: &Path) -> Value {
+fn artifact(report: &Report, path: &Path) -> Artifact {
     match path.strip_prefix(&report.root) {
-        Ok(relative) => json!({ "uri": uri(relative), "uriBaseId": "SRCROOT" }),
-        Err(_) if path.is_absolute() => json!({ "uri": format!("file://{}", uri(path)) }),
-        Err(_) => json!({ "uri": uri(path) }),
+        Ok(relative) => Artifact { uri: uri(relative), uri_base_id: Some("SRCROOT") },
+        Err(_) if path.is_absolute() => {
+            Artifact { uri: format!("file://{}", uri(path)), uri_base_id: None }
+        }
+        Err(_) => Artifact { uri: uri(path), uri_base_id: None },
     }
 }
 

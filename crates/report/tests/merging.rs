@@ -71,3 +71,10 @@ fn json_that_is_no_report_is_refused_with_the_reason() {
         error(&good.replacen("\"tree\":{\"or\":[0", "\"tree\":{\"or\":[1", 1)).contains("twice")
     );
 }
+
+#[test]
+fn criteria_have_the_names_in_json_that_users_give_them() {
+    for (criterion, name) in lydian_objective::Criterion::ALL {
+        assert_eq!(serde_json::to_value(criterion).unwrap(), name);
+    }
+}

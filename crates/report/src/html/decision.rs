@@ -1,5 +1,5 @@
 //! A decision's truth table: the rows that were seen, which of them show that a condition decides,
-//! and which are missing.
+//! and which are missing. A decision of one condition needs no table: its outcomes say all.
 
 use maud::{Markup, html};
 
@@ -36,10 +36,10 @@ pub(super) fn render(decision: &DecisionCoverage, id: &str) -> Markup {
                 @if decision.from_macro { " " span.flag { "macros expanded" } }
             }
             p.outcomes { "Outcomes: " (seen(decision.outcomes[1], "true")) ", " (seen(decision.outcomes[0], "false")) }
-            @if decision.recorded {
+            @if decision.recorded && views.len() > 1 {
                 (table(decision, &views, id))
                 (conditions(&views, id))
-            } @else {
+            } @else if !decision.recorded {
                 p { "Its evaluations were not recorded one by one." }
             }
         }

@@ -6,12 +6,12 @@ use crate::coverage::{ObjectiveCoverage, ObjectiveStatus, SwitchCoverage};
 use lydian_objective::Criterion;
 
 /// Criteria of which a line's colour tells everything.
-const TOLD_BY_LINE: [&str; 3] = ["fc", "stmt", "bbc"];
+const TOLD_BY_LINE: [Criterion; 3] = [Criterion::Fc, Criterion::Stmt, Criterion::Bbc];
 
 /// Whether there is something to open below a line for these objectives.
 pub(super) fn matter(objectives: &[&ObjectiveCoverage]) -> bool {
     objectives.iter().any(|objective| match &objective.status {
-        ObjectiveStatus::Missing => !TOLD_BY_LINE.contains(&objective.criterion.name()),
+        ObjectiveStatus::Missing => !TOLD_BY_LINE.contains(&objective.criterion),
         ObjectiveStatus::Unmeasured(_) | ObjectiveStatus::Excluded(Some(_)) => true,
         ObjectiveStatus::Excluded(None) | ObjectiveStatus::Covered | ObjectiveStatus::Duplicate => {
             false
@@ -46,9 +46,9 @@ fn of_criterion(criterion: Criterion, objectives: &[&ObjectiveCoverage]) -> Mark
     let open: Vec<_> = open.collect();
     let missing = open.iter().filter(|objective| objective.status == ObjectiveStatus::Missing);
     let missing = missing.count();
-    let title = match criterion.name() {
-        "wm" if missing > 0 => format!("wm: {missing} mutants alive"),
-        name => format!("{name}: {missing} missing"),
+    let title = match criterion {
+        Criterion::Wm if missing > 0 => format!("wm: {missing} mutants alive"),
+        _ => format!("{criterion}: {missing} missing"),
     };
     html! {
         @if !open.is_empty() {
