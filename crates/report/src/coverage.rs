@@ -275,6 +275,29 @@ impl FunctionCoverage {
 }
 
 impl DecisionCoverage {
+    /// Makes the rows of a decision of one condition from its outcomes, where evaluations were not
+    /// recorded: they say the same.
+    pub fn complete(&mut self) {
+        if self.recorded || self.conditions.len() != 1 {
+            return;
+        }
+        let outcome = |value: bool| self.tree.eval(&|_| value.into()).known();
+        let (Some(yes), Some(no)) = (outcome(true), outcome(false)) else { return };
+        if yes == no {
+            return;
+        }
+        let seen = [(false, no), (true, yes)];
+        let seen = seen.into_iter().filter(|(_, outcome)| self.outcomes[usize::from(*outcome)]);
+        self.rows = seen
+            .map(|(value, outcome)| DecisionRow {
+                values: vec![Some(value)],
+                reached: vec![true],
+                outcome,
+            })
+            .collect();
+        self.recorded = true;
+    }
+
     /// Whether it was evaluated to its end at least once.
     pub fn evaluated(&self) -> bool {
         self.outcomes[0] || self.outcomes[1] || !self.rows.is_empty()

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lydian_base::{Diagnostic, Severity};
 
-use crate::coverage::Coverage;
+use crate::coverage::{Coverage, DecisionCoverage};
 use crate::exclusion;
 use crate::sources::{SourceText, Sources};
 
@@ -40,6 +40,8 @@ impl Report {
         let mut found = Vec::new();
         for file in &mut coverage.files {
             file.functions.sort_by(|a, b| (a.start, &a.name).cmp(&(b.start, &b.name)));
+            let decisions = file.functions.iter_mut().flat_map(|function| &mut function.decisions);
+            decisions.for_each(DecisionCoverage::complete);
             let Some(Ok(text)) = sources.get(&file.path) else { continue };
             file.changed |= file.digest.as_ref().is_some_and(|digest| *digest != text.digest);
             // Without a hash, a text that is too short is not what was compiled either.
