@@ -70,6 +70,9 @@ pub(crate) struct CriteriaArgs {
     /// The value of a condition that evaluation does not reach
     #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
     pub(crate) semantics: SemanticsArg,
+    /// A file of hyperlabels, for the criterion `htol`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) htol: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,9 +1,12 @@
 //! The objectives of the functions that the user asked for.
 
-use lydian_objective::{Criterion, FunctionObjectives, Request, annotate};
+use std::path::PathBuf;
+
+use lydian_base::{Diagnostic, Severity};
+use lydian_objective::{Criterion, FunctionObjectives, HtolFile, Request, annotate};
 
 use crate::args::{CriteriaArgs, SemanticsArg};
-use crate::exit::Failure;
+use crate::exit::{ExitCode, Failure};
 use crate::load::Loaded;
 use crate::render;
 
@@ -13,6 +16,7 @@ pub(crate) fn of(
     criteria: &CriteriaArgs,
 ) -> Result<Vec<FunctionObjectives>, Failure> {
     let request = Request {
+        htol: htol_files(loaded, &criteria.htol)?,
         short_circuit: criteria.semantics == SemanticsArg::ShortCircuit,
         ..Request::new(criteria.criteria.clone())
     };
@@ -20,10 +24,35 @@ pub(crate) fn of(
     for func in &loaded.functions {
         let annotation = annotate(&loaded.program, &loaded.map, *func, &request)
             .map_err(|error| Failure::source("no-body", error.to_string()))?;
-        render::diagnostics(&annotation.diagnostics);
+        let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) =
+            annotation.diagnostics.into_iter().partition(|d| d.severity == Severity::Error);
+        render::diagnostics(&warnings);
+        if !errors.is_empty() {
+            return Err(Failure { code: ExitCode::Usage, diagnostics: errors });
+        }
         all.push(annotation.objectives);
     }
     Ok(all)
+}
+
+/// Reads files of hyperlabels.
+fn htol_files(loaded: &Loaded, paths: &[PathBuf]) -> Result<Vec<HtolFile>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        let shown = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::usage("htol", format!("cannot read {shown}: {error}")))?;
+        let file = HtolFile::read(shown.clone(), text)
+            .map_err(|diagnostic| Failure::new(ExitCode::Usage, diagnostic))?;
+        let is_defined =
+            |name: &&str| loaded.program.defined().any(|(_, function)| function.name == **name);
+        if let Some(name) = file.functions().find(|name| !is_defined(name)) {
+            let message = format!("{shown}: there is no function `{name}` with a body");
+            return Err(Failure::usage("htol", message));
+        }
+        files.push(file);
+    }
+    Ok(files)
 }
 
 /// Refuses criteria that engines have no tests for yet.

@@ -35,9 +35,10 @@
 //! | `bpc` | each path of a basis |
 //! | `cpc` | each complete path, loops turned up to a limit |
 //! | `user` | the labels that the user wrote |
+//! | `htol` | the hyperlabels that the user wrote ([`crate::htol`]) |
 
 use indexmap::IndexMap;
-use lydian_base::{Arena, Diagnostic, SourceMap, Span};
+use lydian_base::{Arena, Diagnostic, Place, SourceMap, Span};
 use lydian_ir::stmt::MarkKind;
 use lydian_ir::{Body, ExprId, FuncId, Function, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -45,6 +46,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::criterion::Criterion;
 use crate::dataflow::DefUse;
 use crate::fingerprint::KeyMaker;
+use crate::htol::HtolError;
 use crate::hyper::{Atom, Binding, Hyper, HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
 use crate::label::{Entry, FunctionObjectives, Label, LabelId, Pred, Site};
 use crate::paths::Path;
@@ -88,6 +90,51 @@ pub struct Request {
     pub paths: usize,
     /// How often `cpc` lets a node occur again on one path.
     pub loop_turns: u32,
+    /// The files of which `htol` takes the hyperlabels.
+    pub htol: Vec<HtolFile>,
+}
+
+/// An `.htol` file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HtolFile {
+    /// Its path, for messages.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+    /// What it says.
+    pub file: crate::htol::syntax::File,
+}
+
+impl HtolFile {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// A message with its place, where the text is not as the grammar says.
+    pub fn read(path: impl Into<String>, text: impl Into<String>) -> Result<Self, Diagnostic> {
+        let (path, text) = (path.into(), text.into());
+        match crate::htol::parse_file(&text) {
+            Ok(file) => Ok(Self { path, text, file }),
+            Err(error) => Err(diagnostic(&path, &text, &error)),
+        }
+    }
+
+    /// The functions that it is about, in order.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        self.file.items.iter().filter_map(|item| match item {
+            crate::htol::syntax::Item::Function(name) => Some(name.text.as_str()),
+            _ => None,
+        })
+    }
+
+    fn diagnostic(&self, error: &HtolError) -> Diagnostic {
+        diagnostic(&self.path, &self.text, error)
+    }
+}
+
+fn diagnostic(path: &str, text: &str, error: &HtolError) -> Diagnostic {
+    let (line, column) = error.line_and_column(text);
+    let place = Place { file: path.into(), line, column };
+    Diagnostic::error("ill-formed-objective", error.to_string()).at(place)
 }
 
 impl Request {
@@ -101,6 +148,7 @@ impl Request {
             short_circuit: false,
             paths: 2000,
             loop_turns: 2,
+            htol: Vec::new(),
         }
     }
 }
@@ -131,7 +179,7 @@ pub trait Annotator: Sync {
 }
 
 /// Every criterion's annotator, in the order of [`Criterion::ALL`].
-pub const ANNOTATORS: [&dyn Annotator; 34] = [
+pub const ANNOTATORS: [&dyn Annotator; 35] = [
     &control::FunctionCoverage,
     &calls::CallCoverage,
     &control::StatementCoverage,
@@ -166,6 +214,7 @@ pub const ANNOTATORS: [&dyn Annotator; 34] = [
     &paths::BasisPaths,
     &paths::CompletePaths,
     &user::UserLabels,
+    &user::UserHyperlabels,
 ];
 
 /// Makes the objectives of one function for the criteria asked for.
@@ -284,6 +333,11 @@ impl Context<'_> {
         *known.or_insert_with_key(|(site, pred)| {
             drafts.push(Draft { site: *site, pred: pred.clone(), span })
         })
+    }
+
+    /// The function.
+    pub(crate) const fn id(&self) -> FuncId {
+        self.func
     }
 
     /// A label of this function as an atom.

@@ -76,11 +76,13 @@ pub enum Criterion {
     Cpc,
     /// Labels that the user wrote.
     User,
+    /// Hyperlabels that the user wrote.
+    Htol,
 }
 
 impl Criterion {
     /// Every criterion with its name, in the order of reports.
-    pub const ALL: [(Self, &'static str); 34] = [
+    pub const ALL: [(Self, &'static str); 35] = [
         (Self::Fc, "fc"),
         (Self::Fcc, "fcc"),
         (Self::Stmt, "stmt"),
@@ -115,6 +117,7 @@ impl Criterion {
         (Self::Bpc, "bpc"),
         (Self::Cpc, "cpc"),
         (Self::User, "user"),
+        (Self::Htol, "htol"),
     ];
 
     /// Whether its objectives are hyperlabels, which labels alone cannot express.
@@ -129,6 +132,7 @@ impl Criterion {
                 | Self::Ricc
                 | Self::Mcdc
                 | Self::Cutpnfp
+                | Self::Htol
                 | Self::AllDefs
                 | Self::AllUses
                 | Self::Epc

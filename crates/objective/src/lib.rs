@@ -14,6 +14,7 @@ pub mod fingerprint;
 pub mod foresee;
 pub mod formula;
 pub mod harvest;
+pub mod htol;
 pub mod hyper;
 pub mod label;
 pub mod ledger;
@@ -21,8 +22,9 @@ pub mod marking;
 pub mod paths;
 #[cfg(test)]
 mod testing;
+pub mod trace;
 
-pub use annotate::{AnnotateError, Annotation, Request, annotate};
+pub use annotate::{AnnotateError, Annotation, HtolFile, Request, annotate};
 pub use criterion::Criterion;
 pub use dataflow::{DataFlow, DefUse};
 pub use event::{ConditionSet, DecisionVector, Event};

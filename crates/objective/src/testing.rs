@@ -16,6 +16,7 @@ use proptest::prelude::*;
 pub(crate) const I32: Type = Type::Int(32);
 
 /// A function under construction. Spans of expressions count up, so that each has its own.
+#[derive(Clone)]
 pub(crate) struct Sample {
     pub(crate) program: Program,
     pub(crate) body: Body,
@@ -113,6 +114,20 @@ impl Sample {
     pub(crate) fn mark(&mut self) {
         let span = self.span();
         let mark = self.body.marks.push(Mark { kind: MarkKind::Statement, span });
+        self.stmt(Stmt::Mark(mark));
+    }
+
+    /// A label of the user's that is always true.
+    pub(crate) fn user_label(&mut self, name: &str) {
+        let span = self.span();
+        let predicate = Box::new(Decision {
+            kind: DecisionKind::Control,
+            tree: BoolTree::Const(true),
+            conditions: Arena::new(),
+            span,
+        });
+        let kind = MarkKind::UserLabel { name: name.to_owned(), predicate };
+        let mark = self.body.marks.push(Mark { kind, span });
         self.stmt(Stmt::Mark(mark));
     }
 

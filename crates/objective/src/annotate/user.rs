@@ -1,10 +1,13 @@
-//! User: the labels that the user wrote at a place of the source.
+//! User and HTOL: the labels that the user wrote at a place of the source, and the hyperlabels of
+//! `.htol` files.
 
+use lydian_ir::MarkId;
 use lydian_ir::stmt::MarkKind;
 
 use super::{Annotator, Context};
 use crate::criterion::Criterion;
 use crate::formula::outcome_with;
+use crate::htol::Objective;
 use crate::label::{Pred, Site};
 
 /// One objective for each label written. Its conditions are expressions on the state at its place;
@@ -18,11 +21,41 @@ impl Annotator for UserLabels {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         for (id, mark) in cx.body.marks.iter() {
-            let MarkKind::UserLabel { name, predicate } = &mark.kind else { continue };
-            let pred = outcome_with(&predicate.tree, &|condition| {
-                Pred::Expr(cx.exprs.canonical(predicate.conditions[condition].expr))
-            });
-            cx.push_written(Site::Mark(id), pred, mark.span, name.clone());
+            let MarkKind::UserLabel { name, .. } = &mark.kind else { continue };
+            if let Some(pred) = cx.user_predicate(id) {
+                cx.push_written(Site::Mark(id), pred, mark.span, name.clone());
+            }
         }
+    }
+}
+
+/// HTOL: the hyperlabels of `.htol` files that are about the function.
+pub(super) struct UserHyperlabels;
+
+impl Annotator for UserHyperlabels {
+    fn criterion(&self) -> Criterion {
+        Criterion::Htol
+    }
+
+    fn annotate(&self, cx: &mut Context<'_>) {
+        for file in &cx.request.htol {
+            let (objectives, errors) = crate::htol::bind(cx, &file.file);
+            for Objective { name, hyper, span, text } in objectives {
+                cx.push_hyper(hyper, span, name, text);
+            }
+            cx.diagnostics.extend(errors.iter().map(|error| file.diagnostic(error)));
+        }
+    }
+}
+
+impl Context<'_> {
+    /// The predicate of a label that the user wrote at a mark.
+    pub(crate) fn user_predicate(&self, mark: MarkId) -> Option<Pred> {
+        let MarkKind::UserLabel { predicate, .. } = &self.body.marks[mark].kind else {
+            return None;
+        };
+        Some(outcome_with(&predicate.tree, &|condition| {
+            Pred::Expr(self.exprs.canonical(predicate.conditions[condition].expr))
+        }))
     }
 }

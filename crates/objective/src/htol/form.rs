@@ -1,0 +1,132 @@
+//! Well-formed hyperlabels, and the names that they make visible ([002] Figures 3 and 4).
+//!
+//! A name is visible in a hyperlabel if everything that covers it binds the name. The rules keep a
+//! name from being bound twice in one environment, keep the alternatives of a disjunction alike,
+//! and keep guards and passages from asking for what is not bound.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::HtolError;
+use super::syntax::{Extent, LabelRef, LabelTree, SequenceTree, Term, Tree, TreeKind};
+
+/// A rule of well-formedness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// The names in the bindings of a label are distinct.
+    Bindings,
+    /// The labels of a sequence bind different names.
+    Sequence,
+    /// The parts of a conjunction make different names visible.
+    Conjunction,
+    /// The parts of a disjunction make the same names visible.
+    Disjunction,
+    /// A guard is over the names that are visible in what it guards.
+    Guard,
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Bindings => "the names that a label binds are distinct",
+            Self::Sequence => "the labels of a sequence bind different names",
+            Self::Conjunction => "the parts of a conjunction bind different names",
+            Self::Disjunction => "the parts of a disjunction bind the same names",
+            Self::Guard => "a guard is over names that what it guards always binds",
+        })
+    }
+}
+
+/// What a name that stands for a hyperlabel makes visible; `None` where there is no such name.
+pub type Known<'k> = dyn Fn(&str) -> Option<BTreeSet<String>> + 'k;
+
+/// Checks a hyperlabel and returns its visible names, `nm(h)`. `known` gives those of the labels
+/// and objectives that have names; one that is not known is taken to bind nothing.
+///
+/// # Errors
+/// The first rule that is broken, with the names and the place.
+pub fn visible_names(tree: &Tree, known: &Known<'_>) -> Result<BTreeSet<String>, HtolError> {
+    match &tree.kind {
+        TreeKind::Label(label) => names_of_label(label, known),
+        TreeKind::Sequence(sequence) => names_of_sequence(sequence, known),
+        TreeKind::Guard(inner, guard) => {
+            let visible = visible_names(inner, known)?;
+            over(guard, &visible)?;
+            Ok(visible)
+        }
+        TreeKind::All(parts) => {
+            let parts = parts.iter().map(|part| Ok((visible_names(part, known)?, &part.at)));
+            disjoint(parts, Rule::Conjunction)
+        }
+        TreeKind::Any(parts) => alike(parts, known),
+    }
+}
+
+fn names_of_label(label: &LabelTree, known: &Known<'_>) -> Result<BTreeSet<String>, HtolError> {
+    let own = match &label.label {
+        LabelRef::Named(name) => known(&name.text).unwrap_or_default(),
+        LabelRef::At(..) => BTreeSet::new(),
+    };
+    let mut names = own;
+    for (name, _) in &label.bindings {
+        if !names.insert(name.text.clone()) {
+            return Err(ill_formed(Rule::Bindings, [name.text.clone()], &name.at));
+        }
+    }
+    Ok(names)
+}
+
+fn names_of_sequence(
+    sequence: &SequenceTree,
+    known: &Known<'_>,
+) -> Result<BTreeSet<String>, HtolError> {
+    let labels = sequence.labels.iter();
+    disjoint(labels.map(|label| Ok((names_of_label(label, known)?, &label.at))), Rule::Sequence)
+}
+
+/// The union of the parts' names, no two of which may share one.
+fn disjoint<'t>(
+    parts: impl Iterator<Item = Result<(BTreeSet<String>, &'t Extent), HtolError>>,
+    rule: Rule,
+) -> Result<BTreeSet<String>, HtolError> {
+    let mut all = BTreeSet::new();
+    for part in parts {
+        let (names, at) = part?;
+        let shared: Vec<String> = all.intersection(&names).cloned().collect();
+        if !shared.is_empty() {
+            return Err(ill_formed(rule, shared, at));
+        }
+        all.extend(names);
+    }
+    Ok(all)
+}
+
+fn alike(parts: &[Tree], known: &Known<'_>) -> Result<BTreeSet<String>, HtolError> {
+    let mut first: Option<BTreeSet<String>> = None;
+    for part in parts {
+        let names = visible_names(part, known)?;
+        if let Some(expected) = &first {
+            let different: Vec<String> = expected.symmetric_difference(&names).cloned().collect();
+            if !different.is_empty() {
+                return Err(ill_formed(Rule::Disjunction, different, &part.at));
+            }
+        }
+        first.get_or_insert(names);
+    }
+    Ok(first.unwrap_or_default())
+}
+
+/// That a formula is over these names.
+fn over(term: &Term, visible: &BTreeSet<String>) -> Result<(), HtolError> {
+    let mut unbound: BTreeMap<&str, &Extent> = BTreeMap::new();
+    term.for_each_name(&mut |name, at| {
+        if !visible.contains(name) {
+            unbound.entry(name).or_insert(at);
+        }
+    });
+    let Some(at) = unbound.values().min_by_key(|at| at.0.start) else { return Ok(()) };
+    Err(ill_formed(Rule::Guard, unbound.keys().map(|name| (*name).to_owned()), at))
+}
+
+fn ill_formed(rule: Rule, names: impl IntoIterator<Item = String>, at: &Extent) -> HtolError {
+    HtolError::IllFormed { rule, names: names.into_iter().collect(), at: at.0.clone() }
+}

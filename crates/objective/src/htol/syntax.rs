@@ -1,0 +1,173 @@
+//! The syntax trees of HTOL.
+//!
+//! Trees know where they stand in the text, for errors. Two trees are equal if they say the same,
+//! wherever they stand.
+
+use std::ops::Range;
+
+use crate::hyper::FormulaOp;
+
+/// Where a part stands in the text, in bytes. Any two are equal: see the module.
+#[derive(Clone, Debug, Default)]
+pub struct Extent(pub Range<usize>);
+
+impl PartialEq for Extent {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Extent {}
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Where.
+    pub at: Extent,
+}
+
+/// An `.htol` file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct File {
+    /// Its items in order.
+    pub items: Vec<Item>,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// `function f;`: what follows is about this function.
+    Function(Name),
+    /// `label l = (point, predicate);`
+    Label(Name, LabelTree),
+    /// `objective h = ...;`
+    Objective(Name, Tree),
+}
+
+/// A hyperlabel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// What it is.
+    pub kind: TreeKind,
+    /// Where.
+    pub at: Extent,
+}
+
+/// The forms of hyperlabels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TreeKind {
+    /// `l`: a label, or the name of an objective.
+    Label(LabelTree),
+    /// `[ l1 -φ1-> l2 ... ]`
+    Sequence(SequenceTree),
+    /// `< h | ψ >`
+    Guard(Box<Tree>, Term),
+    /// `h1 . h2 ...`, at least two.
+    All(Vec<Tree>),
+    /// `h1 + h2 ...`, at least two.
+    Any(Vec<Tree>),
+}
+
+/// `l |> { v1 <- e1; ... }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelTree {
+    /// The label.
+    pub label: LabelRef,
+    /// What it binds.
+    pub bindings: Vec<(Name, Term)>,
+    /// Where.
+    pub at: Extent,
+}
+
+/// Which label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabelRef {
+    /// One that was named in the file or in the program. Without bindings it may be an objective.
+    Named(Name),
+    /// `(point, predicate)`
+    At(PointRef, Term),
+}
+
+/// A place of the function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PointRef {
+    /// That of a label of the program's.
+    Label(Name),
+    /// `entry`: the function is entered.
+    Entry(Extent),
+    /// `"file.c":12` or `line 12`: the first statement of a line.
+    Line(Option<String>, u32, Extent),
+}
+
+/// A sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SequenceTree {
+    /// `[activation ...]`: all of it in one activation of the function.
+    pub activation: bool,
+    /// Its labels, at least two.
+    pub labels: Vec<LabelTree>,
+    /// What is asked between each two.
+    pub passages: Vec<Vec<Duty>>,
+}
+
+/// `pc == point => term`, or `pc != point` without a term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Duty {
+    /// The place.
+    pub point: PointRef,
+    /// What must hold there; nothing may for `None`.
+    pub holds: Option<Term>,
+}
+
+/// A formula over metavariables, or an expression over the program's variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// What it is.
+    pub kind: TermKind,
+    /// Where.
+    pub at: Extent,
+}
+
+/// The forms of terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TermKind {
+    /// A number.
+    Number(i128),
+    /// A metavariable or a variable.
+    Name(String),
+    /// `a.name`
+    Member(Box<Term>, String),
+    /// `a->name`
+    Arrow(Box<Term>, String),
+    /// `a[b]`
+    Index(Box<Term>, Box<Term>),
+    /// `*a`
+    Deref(Box<Term>),
+    /// `!a`
+    Not(Box<Term>),
+    /// `-a`
+    Negate(Box<Term>),
+    /// An operator on two operands.
+    Binary(FormulaOp, Box<Term>, Box<Term>),
+}
+
+impl Term {
+    /// Calls `visit` with each name in it, from left to right. Members are none.
+    pub fn for_each_name<'t>(&'t self, visit: &mut impl FnMut(&'t str, &'t Extent)) {
+        match &self.kind {
+            TermKind::Number(_) => {}
+            TermKind::Name(name) => visit(name, &self.at),
+            TermKind::Member(a, _)
+            | TermKind::Arrow(a, _)
+            | TermKind::Deref(a)
+            | TermKind::Not(a)
+            | TermKind::Negate(a) => a.for_each_name(visit),
+            TermKind::Index(a, b) | TermKind::Binary(_, a, b) => {
+                a.for_each_name(visit);
+                b.for_each_name(visit);
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What hyperlabels mean on traces of runs ([002] Figure 5), by its rules and nothing else.
+//!
+//! This is the oracle for everything faster: it is naive, and exponential. A test suite is a list
+//! of traces, a trace the list of what a run passed. [`environments`] gives all the least
+//! environments with which a suite covers a hyperlabel; a suite covers it if there is one. The
+//! rules allow larger environments too, which makes no difference to well-formed hyperlabels: what
+//! a guard asks for is bound.
+//!
+//! An event says of each label at its site whether it is true there, and of each value that some
+//! hyperlabel asks for what it is there. [`Tracer`] makes the events of a run in the interpreter.
+//!
+//! Sites that the interpreter does not tell of ([`Site::Stmt`], [`Site::Block`]) have no events of
+//! its making.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lydian_ir::{DecisionId, FuncId};
+use rustc_hash::FxHashMap;
+
+use crate::event::DecisionVector;
+use crate::harvest::{Harvest, Wanted};
+use crate::hyper::{Atom, Bound, Formula, Hyper, Obligation, Passage, Scope, Sequence};
+use crate::label::{FunctionObjectives, LabelId, Site};
+
+#[cfg(test)]
+mod tests;
+mod tracer;
+
+pub use tracer::Tracer;
+
+/// What a run passed, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// The events.
+    pub events: Vec<TraceEvent>,
+}
+
+/// One passage of a site.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceEvent {
+    /// The function.
+    pub function: FuncId,
+    /// Which activation of a function it is in, by number within the run.
+    pub activation: u32,
+    /// The site.
+    pub site: Site,
+    /// The labels of the function that it covers.
+    pub labels: BTreeSet<LabelId>,
+    /// The values that are known.
+    pub values: FxHashMap<Bound, i128>,
+    /// The vector of a decision's event.
+    pub vector: Option<(DecisionId, DecisionVector)>,
+}
+
+/// The values of metavariables.
+pub type Environment = BTreeMap<String, i128>;
+
+/// The least environments with which the traces cover a hyperlabel of a function.
+pub fn environments(
+    traces: &[Trace],
+    objectives: &FunctionObjectives,
+    hyper: &Hyper,
+) -> BTreeSet<Environment> {
+    match hyper {
+        Hyper::Atom(atom) => {
+            let events = traces.iter().flat_map(|trace| &trace.events);
+            events.filter_map(|event| covers(event, atom)).collect()
+        }
+        Hyper::Sequence(id) => {
+            let sequence = &objectives.sequences[*id];
+            traces.iter().flat_map(|trace| ways(trace, sequence)).collect()
+        }
+        Hyper::Guard(inner, guard) => {
+            let mut found = environments(traces, objectives, inner);
+            found.retain(|environment| guard.holds(&|name| environment.get(name).copied()));
+            found
+        }
+        Hyper::All(parts) => {
+            let mut all = BTreeSet::from([Environment::new()]);
+            for part in parts {
+                let right = environments(traces, objectives, part);
+                let join = |left: &Environment| {
+                    let left = left.clone();
+                    right.iter().filter_map(move |right| union(&left, right)).collect::<Vec<_>>()
+                };
+                all = all.iter().flat_map(join).collect();
+            }
+            all
+        }
+        Hyper::Any(parts) => {
+            parts.iter().flat_map(|part| environments(traces, objectives, part)).collect()
+        }
+    }
+}
+
+/// Whether the traces cover a hyperlabel of a function.
+pub fn is_covered(traces: &[Trace], objectives: &FunctionObjectives, hyper: &Hyper) -> bool {
+    !environments(traces, objectives, hyper).is_empty()
+}
+
+impl Trace {
+    /// What monitors that keep every environment would have recorded of the run.
+    pub fn harvest(&self, objectives: &FunctionObjectives, wanted: &Wanted) -> Harvest {
+        let mut harvest = Harvest::new();
+        let own = |event: &&TraceEvent| event.function == objectives.function;
+        for event in self.events.iter().filter(own) {
+            event.labels.iter().for_each(|label| _ = harvest.cover_label(*label));
+            for values in wanted.labels.iter().filter(|v| event.labels.contains(&v.label)) {
+                let row = values.values.iter().map(|value| event.values.get(value).copied());
+                if let Some(row) = row.collect() {
+                    harvest.add_label_values(values.clone(), row);
+                }
+            }
+            if let Some((decision, vector)) = &event.vector {
+                harvest.add_vector(*decision, vector.clone());
+            }
+        }
+        for (id, sequence) in objectives.sequences.iter() {
+            if !ways(self, sequence).is_empty() {
+                harvest.cover_sequence(id);
+            }
+        }
+        for values in &wanted.sequences {
+            let sequence = &objectives.sequences[values.sequence];
+            for environment in ways(self, sequence) {
+                let name = |(atom, binding): &(u32, u32)| {
+                    &sequence.atoms[*atom as usize].bindings[*binding as usize].name
+                };
+                let row = values.values.iter().map(|value| environment[name(value)]).collect();
+                harvest.add_sequence_values(values.clone(), row);
+            }
+        }
+        harvest
+    }
+}
+
+/// The environment that contains two; `None` where they give a name different values.
+fn union(a: &Environment, b: &Environment) -> Option<Environment> {
+    let mut all = a.clone();
+    for (name, value) in b {
+        if *all.entry(name.clone()).or_insert(*value) != *value {
+            return None;
+        }
+    }
+    Some(all)
+}
+
+/// What an event binds if it covers an atom.
+fn covers(event: &TraceEvent, atom: &Atom) -> Option<Environment> {
+    if event.function != atom.function || !event.labels.contains(&atom.label) {
+        return None;
+    }
+    let value = |bound: &Bound| event.values.get(bound).copied();
+    let binding = |b: &crate::hyper::Binding| Some((b.name.clone(), value(&b.value)?));
+    atom.bindings.iter().map(binding).collect()
+}
+
+/// The environments of all ways in which a trace covers a sequence.
+fn ways(trace: &Trace, sequence: &Sequence) -> Vec<Environment> {
+    let mut found = Vec::new();
+    extend(trace, sequence, &mut Vec::new(), &Environment::new(), &mut found);
+    found
+}
+
+/// Adds an event for the next atom to those chosen, in all ways.
+fn extend(
+    trace: &Trace,
+    sequence: &Sequence,
+    chosen: &mut Vec<usize>,
+    environment: &Environment,
+    found: &mut Vec<Environment>,
+) {
+    let Some(atom) = sequence.atoms.get(chosen.len()) else {
+        found.push(environment.clone());
+        return;
+    };
+    let from = chosen.last().map_or(0, |last| last + 1);
+    for at in from..trace.events.len() {
+        let event = &trace.events[at];
+        let Some(bound) = covers(event, atom) else { continue };
+        let fits = chosen.last().is_none_or(|last| {
+            let first = &trace.events[*last];
+            let passage = &sequence.passages[chosen.len() - 1];
+            (sequence.scope == Scope::Run || first.activation == event.activation)
+                && is_free(trace, *last..at, passage, sequence.scope, environment)
+        });
+        if let Some(all) = union(environment, &bound).filter(|_| fits) {
+            chosen.push(at);
+            extend(trace, sequence, chosen, &all, found);
+            chosen.pop();
+        }
+    }
+}
+
+/// Whether the events after the first of a range are as a passage asks. In a sequence of one
+/// activation those of others do not matter.
+fn is_free(
+    trace: &Trace,
+    range: std::ops::Range<usize>,
+    passage: &Passage,
+    scope: Scope,
+    environment: &Environment,
+) -> bool {
+    let activation = trace.events[range.start].activation;
+    let between = &trace.events[range.start + 1..range.end];
+    let counts = |event: &&TraceEvent| scope == Scope::Run || event.activation == activation;
+    let mut between = between.iter().filter(counts);
+    match passage {
+        Passage::Free => true,
+        Passage::Adjacent => !between.any(|event| matches!(event.site, Site::Block(_))),
+        Passage::Obliged(obligations) => between.all(|event| {
+            let mut here = obligations.iter().filter(|duty| is_at(event, duty));
+            here.all(|duty| holds(event, &duty.holds, environment))
+        }),
+    }
+}
+
+fn is_at(event: &TraceEvent, obligation: &Obligation) -> bool {
+    event.function == obligation.function && event.site == obligation.site
+}
+
+fn holds(event: &TraceEvent, formula: &Formula, environment: &Environment) -> bool {
+    let name = |name: &str| environment.get(name).copied();
+    let state = |expr| event.values.get(&Bound::Expr(expr)).copied();
+    formula.value(&name, &state).is_some_and(|value| value != 0)
+}
