@@ -7,6 +7,9 @@
 use super::notes::UnitId;
 use super::text::{CELLS_MAGIC, FULL, HEADER, TABLES_MAGIC};
 
+/// Files are whole pages of this many bytes.
+const PAGE: usize = 4096;
+
 /// What a file says of one unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitCells {
@@ -36,6 +39,9 @@ pub fn read_cells(bytes: &[u8]) -> (Vec<UnitCells>, Vec<DamagedCells>) {
     let mut units: Vec<UnitCells> = Vec::new();
     let mut damage = Vec::new();
     let mut at = 0;
+    if !bytes.len().is_multiple_of(PAGE) {
+        damage.push(DamagedCells::CutOff);
+    }
     while at + HEADER <= bytes.len() {
         let header = &bytes[at..at + HEADER];
         let magic = &header[..8];
@@ -56,7 +62,6 @@ pub fn read_cells(bytes: &[u8]) -> (Vec<UnitCells>, Vec<DamagedCells>) {
             continue;
         }
         let Some(unit) = at.checked_add(size).and_then(|end| bytes.get(at..end)) else {
-            damage.push(DamagedCells::CutOff);
             break;
         };
         match (magic == CELLS_MAGIC, UnitId(id)) {
@@ -105,6 +110,7 @@ mod tests {
         bytes.extend(unit(CELLS_MAGIC, 1, &[0, 1, 1]));
         bytes.extend([0; 64]);
         bytes.extend(unit(CELLS_MAGIC, 2, &[1]));
+        bytes.resize(PAGE, 0);
         let (units, damage) = read_cells(&bytes);
         assert_eq!(damage, []);
         let sets: Vec<_> = units.iter().map(|unit| (unit.id.0[0], unit.set.clone())).collect();
@@ -115,11 +121,13 @@ mod tests {
     fn damage_costs_one_unit_and_is_told() {
         let mut bytes = unit(CELLS_MAGIC, 1, &[2]);
         bytes.extend(unit(CELLS_MAGIC, 2, &[1]));
+        let end = bytes.len();
+        bytes.resize(PAGE, 0);
         let (units, damage) = read_cells(&bytes);
         assert_eq!((units.len(), units[0].id.0[0]), (1, 2));
         assert_eq!(damage, [DamagedCells::Overwritten]);
-        let (units, damage) = read_cells(&bytes[..bytes.len() - 10]);
-        assert_eq!((units.len(), damage[1].clone()), (0, DamagedCells::CutOff));
+        let (units, damage) = read_cells(&bytes[..end - 10]);
+        assert_eq!((units.len(), damage[0].clone()), (0, DamagedCells::CutOff));
     }
 
     #[test]

@@ -134,7 +134,9 @@ static __inline__ __attribute__((unused)) int lydian_readable(const void *p, uns
 { return lydian_can_be_read && lydian_can_be_read(p, n); }\n";
 
 /// The tables and what enters an evaluation into them: open addressing, without locks. An entry
-/// is free (0), being written (1) or there (2); a writer that is killed loses one evaluation.
+/// is free (0), being written (1) or there (2); a writer that is killed loses one evaluation. The
+/// last arguments of the atomic builtins are C's orders, whose names are macros: 0 is relaxed, 2
+/// acquires, 3 releases.
 fn wide(id: UnitId, tables: &[NotedTable]) -> String {
     let words: u32 = tables.last().map_or(0, |last| last.at + last.capacity * (1 + last.words));
     let size = (words as usize * 8).next_multiple_of(HEADER);
@@ -161,17 +163,17 @@ fn wide(id: UnitId, tables: &[NotedTable]) -> String {
          for (tried = 0; tried < capacity; tried++) {{ \
          unsigned long *entry = lydian_table + places[decision].at \
          + ((hash + tried) & (capacity - 1)) * (1 + words); \
-         unsigned long state = __atomic_load_n(entry, __ATOMIC_ACQUIRE); \
-         if (state == 0 && __atomic_compare_exchange_n(entry, &state, 1, 0, __ATOMIC_ACQUIRE, \
-         __ATOMIC_ACQUIRE)) {{ \
+         unsigned long state = __atomic_load_n(entry, 2); \
+         if (state == 0 && __atomic_compare_exchange_n(entry, &state, 1, 0, 2, \
+         2)) {{ \
          for (word = 0; word < words; word++) \
-         __atomic_store_n(entry + 1 + word, values[word], __ATOMIC_RELAXED); \
-         __atomic_store_n(entry, 2, __ATOMIC_RELEASE); return; }} \
+         __atomic_store_n(entry + 1 + word, values[word], 0); \
+         __atomic_store_n(entry, 2, 3); return; }} \
          if (state == 2) {{ \
          for (word = 0; word < words; word++) \
-         if (__atomic_load_n(entry + 1 + word, __ATOMIC_RELAXED) != values[word]) break; \
+         if (__atomic_load_n(entry + 1 + word, 0) != values[word]) break; \
          if (word == words) return; }} }} \
-         __atomic_store_n((unsigned char *)lydian_table + {FULL}, 1, __ATOMIC_RELAXED); }}\n",
+         __atomic_store_n((unsigned char *)lydian_table + {FULL}, 1, 0); }}\n",
         size / 8,
         initial.join(", "),
         places.join(", "),

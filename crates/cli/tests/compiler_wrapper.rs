@@ -1,0 +1,232 @@
+//! `lydian cc` is the compiler that it stands for: what is built, written and said is the same.
+
+mod common;
+
+use common::Workplace;
+use common::wrapped::{built, cc, counts, coverage, entered, function, shell, warnings};
+
+const PROGRAM: &str = r#"
+#include <stdio.h>
+#include "limit.h"
+static int within(int a, int b) {
+    if (a > LIMIT && b < LIMIT)
+        return 1;
+    return 0;
+}
+int main(int argc, char **argv) {
+    (void)argv;
+    printf("%d\n", within(argc, 2 - argc) + twice(argc));
+    return 0;
+}
+"#;
+
+const HEADER: &str =
+    "#define LIMIT 1\nstatic inline int twice(int n) { return n > 2 ? 2 * n : n; }\n";
+
+fn place() -> Workplace {
+    let at = Workplace::with(PROGRAM);
+    at.write("limit.h", HEADER);
+    at
+}
+
+#[test]
+fn a_program_is_compiled_linked_and_measured_with_either_compiler() {
+    for compiler in ["clang-19", "gcc"] {
+        let at = place();
+        built(&at, "-c fc,stmt,dc,cc,mcc", &format!("{compiler} -O2 -Wall -Werror -c unit.c"));
+        built(&at, "", &format!("{compiler} unit.o -o unit"));
+        assert_eq!(shell(&at, "./unit").out, "1\n");
+        assert_eq!(shell(&at, "./unit 1").out, "3\n");
+        let found = coverage(&at);
+        assert_eq!(warnings(&found), "", "{compiler}");
+        assert_eq!(counts(&found, "within", "dc"), (2, 2));
+        assert_eq!(counts(&found, "within", "cc"), (4, 4), "{found:#}");
+        assert_eq!(counts(&found, "twice", "dc"), (2, 1));
+        assert!(entered(&found, "main"));
+        let decision = &function(&found, "within")["decisions"][0];
+        assert_eq!(decision["text"], "a > 1 && b < 1");
+        assert_eq!(decision["from_macro"], true);
+    }
+}
+
+#[test]
+fn dependency_files_are_those_of_the_plain_compiler() {
+    for compiler in ["clang-19", "gcc"] {
+        for flags in ["-MD", "-MMD -MP", "-MD -MF own.d", "-MMD -MT one -MQ $two"] {
+            for output in ["", "-o sub/made.o"] {
+                let at = place();
+                std::fs::create_dir(at.path("sub")).expect("a folder");
+                let words = format!("{flags} -c unit.c {output}");
+                let keep = |to: &str| shell(&at, &format!("mkdir {to}; mv *.d sub/*.d {to}"));
+                let plain = shell(&at, &format!("{compiler} {}", words.replace('$', "\\$")));
+                assert_eq!(plain.code, Some(0), "{plain}");
+                keep("plain");
+                built(&at, "", &format!("{compiler} {words}"));
+                keep("measured");
+                let same = shell(&at, "diff -r plain measured");
+                assert_eq!(same.code, Some(0), "{compiler} {words}: {same}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_makes_no_object_is_the_compilers_own_output() {
+    let at = place();
+    for words in ["-E unit.c", "-S -o - unit.c", "-MM unit.c", "-dumpmachine"] {
+        let plain = shell(&at, &format!("clang-19 {words}"));
+        let ours = built(&at, "", &format!("clang-19 {words}"));
+        assert_eq!(ours.out, plain.out, "{words}");
+    }
+    assert!(!at.path(".lydian").exists());
+}
+
+#[test]
+fn several_sources_assembly_and_response_files_go_in_one_command() {
+    let at = place();
+    at.write("other.c", "int other(int n) { if (n) return 1; return 2; }\n");
+    at.write(
+        "more.c",
+        "int more(void);\nint other(int);\nint main(void) { return other(more()); }\n",
+    );
+    at.write("more.s", ".globl more\nmore:\n xorl %eax, %eax\n ret\n.section .note.GNU-stack\n");
+    at.write("words", "other.c more.s\n-o 'whole'");
+    built(&at, "-c dc,fc", "clang-19 more.c @words");
+    assert_eq!(shell(&at, "./whole").code, Some(2));
+    let found = coverage(&at);
+    assert_eq!(counts(&found, "other", "dc"), (2, 1));
+    built(&at, "-c fc", "gcc -c unit.c other.c");
+    assert!(at.path("unit.o").exists() && at.path("other.o").exists());
+    assert_eq!(found["plain"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn assertions_and_debug_lines_speak_of_the_users_text() {
+    let text = "#include <assert.h>\nint main(int c, char **v) {\n (void)v;\n assert(c > 1 &&\n        c < 3);\n return __LINE__;\n}\n";
+    let at = Workplace::with(text);
+    shell(&at, "clang-19 -g unit.c -o plain");
+    built(&at, "-c stmt,dc,cc,mcc", "clang-19 -g unit.c -o measured");
+    let said = |name: &str| shell(&at, &format!("./{name}")).err.replace(name, "program");
+    assert_eq!(said("measured"), said("plain"));
+    assert!(said("plain").contains("unit.c:"), "{}", said("plain"));
+    assert_eq!(shell(&at, "./measured 1").code, Some(6));
+    let lines = |name: &str| {
+        let table = shell(&at, &format!("readelf --debug-dump=decodedline {name}")).out;
+        let of_unit = table.lines().filter(|line| line.starts_with("unit.c "));
+        let numbers = of_unit.filter_map(|line| line.split_whitespace().nth(1)?.parse().ok());
+        numbers.collect::<std::collections::BTreeSet<u32>>()
+    };
+    let (plain, measured) = (lines("plain"), lines("measured"));
+    assert!(!plain.is_empty() && plain.is_subset(&measured), "{plain:?} {measured:?}");
+    assert!(measured.iter().all(|line| *line <= 7), "{measured:?}");
+}
+
+#[test]
+fn an_error_of_the_users_is_said_once_by_the_compiler_and_has_its_code() {
+    let at = Workplace::with("int main(void) { return nothing; }\n");
+    let plain = shell(&at, "clang-19 -c unit.c");
+    let ran = cc(&at, "", "clang-19 -c unit.c");
+    assert_eq!((ran.code, &ran.err), (plain.code, &plain.err));
+    assert!(!at.path("unit.o").exists());
+}
+
+#[test]
+fn warnings_are_the_users_and_werror_holds_for_them_alone() {
+    let at = Workplace::with("int main(void) {\n int unused;\n return 1 && (2 > 1);\n}\n");
+    let ran = built(&at, "-c wm,dc", "clang-19 -Wall -Wextra -c unit.c");
+    assert!(ran.err.contains("unused variable") && !ran.err.contains("lydian_"), "{ran}");
+    let ran = cc(&at, "-c wm,dc", "clang-19 -Wall -Werror -c unit.c");
+    assert_eq!(ran.code, Some(1), "{ran}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_compiled_as_it_is_and_listed() {
+    // Only gcc knows nested functions.
+    let text = "int main(void) {\n int one(void) { return 1; }\n return one();\n}\n";
+    let at = Workplace::with(text);
+    let ran = built(&at, "", "gcc unit.c -o unit");
+    assert!(ran.err.contains("unit.c is compiled as it is"), "{ran}");
+    assert_eq!(shell(&at, "./unit").code, Some(1));
+    let found = coverage(&at);
+    let plain = found["plain"].as_array().expect("a list");
+    assert_eq!(plain.len(), 1);
+    assert!(plain[0]["path"].as_str().is_some_and(|path| path.ends_with("unit.c")));
+}
+
+#[test]
+fn configuration_probes_are_left_alone() {
+    let at = place();
+    at.write("conftest.c", "int main(void) { return 0; }\n");
+    built(&at, "", "clang-19 conftest.c -o conftest");
+    let made = shell(&at, "readelf -SW conftest | grep -c lydian");
+    assert_eq!(made.out.trim(), "0");
+    assert!(!at.path(".lydian").exists());
+}
+
+#[test]
+fn lto_is_left_out_and_that_is_said_once() {
+    let at = place();
+    let first = built(&at, "-c dc", "clang-19 -flto -O2 -c unit.c");
+    let second = built(&at, "-c dc", "clang-19 -flto -O2 unit.o -o unit");
+    assert!(first.err.contains("link-time optimisation"), "{first}");
+    assert!(!second.err.contains("link-time"), "{second}");
+    shell(&at, "./unit");
+    assert_eq!(counts(&coverage(&at), "within", "dc"), (2, 1));
+}
+
+#[test]
+fn static_pie_and_partial_links_work() {
+    let at = place();
+    for (kind, flags) in [("static", "-static"), ("pie", "-fPIE -pie"), ("plain", "-no-pie")] {
+        built(&at, "-c dc", &format!("clang-19 {flags} unit.c -o {kind}"));
+        assert_eq!(shell(&at, &format!("rm -rf .lydian/cells; ./{kind}")).out, "1\n");
+        assert_eq!(counts(&coverage(&at), "within", "dc"), (2, 1), "{kind}");
+    }
+    built(&at, "-c dc", "clang-19 -c unit.c");
+    built(&at, "-c dc", "clang-19 -r unit.o -o part.o");
+    built(&at, "-c dc", "clang-19 part.o -o whole");
+    shell(&at, "rm -rf .lydian/cells; ./whole 1");
+    assert_eq!(counts(&coverage(&at), "within", "dc"), (2, 1));
+}
+
+#[test]
+fn objects_link_without_lydian_and_then_are_not_counted() {
+    let at = place();
+    built(&at, "-c dc,wm,mcc", "clang-19 -c unit.c");
+    assert_eq!(shell(&at, "clang-19 unit.o -o unit && ./unit").out, "1\n");
+    assert_eq!(counts(&coverage(&at), "within", "dc"), (2, 0));
+}
+
+#[test]
+fn objects_bring_their_notes_to_a_store_that_lost_them() {
+    let at = place();
+    built(&at, "-c dc", "clang-19 -c unit.c");
+    shell(&at, "rm -r .lydian");
+    built(&at, "-c dc", "clang-19 unit.o -o unit");
+    shell(&at, "./unit");
+    assert_eq!(counts(&coverage(&at), "within", "dc"), (2, 1));
+}
+
+#[test]
+fn a_header_of_two_units_counts_once_with_what_both_cover() {
+    let at = place();
+    let other = "#include \"limit.h\"\nint other(int n) { return twice(n); }\n";
+    at.write("other.c", other);
+    at.write("main.c", "#include \"limit.h\"\nint other(int);\nint main(void) { return twice(1) + other(5) != 11; }\n");
+    built(&at, "-c dc,fc", "clang-19 -c other.c");
+    built(&at, "-c dc,fc", "clang-19 -c main.c");
+    built(&at, "", "clang-19 main.o other.o -o both");
+    assert_eq!(shell(&at, "./both").code, Some(0));
+    assert_eq!(counts(&coverage(&at), "twice", "dc"), (2, 2));
+}
+
+#[test]
+fn a_compilation_without_a_place_for_its_notes_is_plain() {
+    let at = place();
+    at.write("file", "");
+    let ran = built(&at, "--dir file/store", "clang-19 -c unit.c");
+    assert!(ran.err.contains("compiled as it is"), "{ran}");
+    let ran = built(&at, "--dir file/store", "clang-19 unit.o -o unit");
+    assert!(ran.err.contains("not"), "{ran}");
+    assert_eq!(shell(&at, "./unit").out, "1\n");
+}

@@ -1,0 +1,289 @@
+//! What runs of measured programs leave behind, however they end.
+
+mod common;
+
+use common::Workplace;
+use common::wrapped::{built, counts, coverage, entered, function, shell, warnings};
+
+const ENDS: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int by_exit(void) { _exit(0); }
+static int by_abort(void) { abort(); }
+static int by_kill(void) { return kill(getpid(), SIGKILL); }
+static int by_crash(void) { raise(SIGSEGV); return 0; }
+static int in_child(int n) { return n > 3; }
+static int after_exec(void) { return 0; }
+static void *in_thread(void *p) { return p ? p : NULL; }
+int main(int argc, char **argv) {
+    const char *how = argc > 1 ? argv[1] : "";
+    if (!strcmp(how, "exit")) return by_exit();
+    if (!strcmp(how, "abort")) return by_abort();
+    if (!strcmp(how, "kill")) return by_kill();
+    if (!strcmp(how, "crash")) return by_crash();
+    if (!strcmp(how, "executed")) return after_exec();
+    if (!strcmp(how, "exec")) { execl(argv[0], argv[0], "executed", (char *)0); return 1; }
+    if (!strcmp(how, "fork")) {
+        pid_t child = fork();
+        if (child == 0) _exit(in_child(argc));
+        waitpid(child, NULL, 0);
+        return 0;
+    }
+    if (!strcmp(how, "thread")) {
+        pthread_t threads[4];
+        for (int i = 0; i < 4; i++) pthread_create(threads + i, NULL, in_thread, i % 2 ? argv : 0);
+        for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+        return 0;
+    }
+    if (!strcmp(how, "wait")) { puts("ready"); fflush(stdout); return getchar() == 'x'; }
+    if (!strcmp(how, "descriptors")) {
+        for (int fd = 0; fd < 100; fd++) if (fcntl(fd, F_GETFD) != -1) printf("%d ", fd);
+        return 0;
+    }
+    puts("done");
+    return 0;
+}
+"#;
+
+fn ends() -> Workplace {
+    let at = Workplace::with(ENDS);
+    built(&at, "-c fc,dc", "clang-19 -O2 -pthread unit.c -o unit");
+    at
+}
+
+#[test]
+fn no_end_of_a_process_loses_what_it_did() {
+    let at = ends();
+    for (how, name) in [
+        ("exit", "by_exit"),
+        ("abort", "by_abort"),
+        ("kill", "by_kill"),
+        ("crash", "by_crash"),
+        ("exec", "after_exec"),
+        ("fork", "in_child"),
+        ("thread", "in_thread"),
+    ] {
+        shell(&at, &format!("./unit {how}"));
+        let found = coverage(&at);
+        assert!(entered(&found, name), "{how}");
+        assert_eq!(warnings(&found), "");
+    }
+    let found = coverage(&at);
+    assert_eq!(counts(&found, "in_child", "fc"), (1, 1));
+    assert_eq!(counts(&found, "in_thread", "dc"), (2, 2));
+}
+
+#[test]
+fn a_program_finds_its_descriptors_as_they_would_be() {
+    let at = ends();
+    shell(&at, "clang-19 -pthread unit.c -o plain");
+    let plain = shell(&at, "./plain descriptors").out;
+    assert!(plain.starts_with("0 1 2 "));
+    assert_eq!(shell(&at, "./unit descriptors").out, plain);
+}
+
+#[test]
+fn processes_at_once_have_files_of_their_own_and_add_up() {
+    use std::io::{BufRead as _, Write as _};
+    let at = ends();
+    let mut running = Vec::new();
+    for _ in 0..3 {
+        let mut command = std::process::Command::new(at.path("unit"));
+        at.settle(&mut command);
+        command.arg("wait").stdin(std::process::Stdio::piped()).env_remove("LYDIAN_DIR");
+        let mut child = command.spawn().expect("it starts");
+        let out = child.stdout.take().expect("a pipe");
+        let mut line = String::new();
+        std::io::BufReader::new(out).read_line(&mut line).expect("it says something");
+        assert_eq!(line, "ready\n");
+        running.push(child);
+    }
+    shell(&at, "./unit exit");
+    let files = common::entries(&at.path(".lydian/cells"));
+    assert_eq!(files.len(), 4, "{files:?}");
+    for mut child in running {
+        drop(child.stdin.take().expect("a pipe").write_all(b"y"));
+        child.wait().expect("it ends");
+    }
+    // A slot that is free again is used again.
+    shell(&at, "./unit abort");
+    assert_eq!(common::entries(&at.path(".lydian/cells")).len(), 4);
+    let found = coverage(&at);
+    assert!(entered(&found, "by_exit") && entered(&found, "by_abort"));
+}
+
+#[test]
+fn a_full_disk_costs_the_counts_and_nothing_else() {
+    let at = ends();
+    // A limit on the size of files acts as a full disk does, and raises a signal on top.
+    let ran = shell(&at, "ulimit -f 0; ./unit | cat");
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "done\n", ""));
+    let found = coverage(&at);
+    assert!(!entered(&found, "main"));
+    assert!(warnings(&found).contains("some runs could not be counted"), "{found:#}");
+    shell(&at, "./unit");
+    assert!(entered(&coverage(&at), "main"));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_costs_the_counts_and_nothing_else() {
+    let at = ends();
+    let ran = shell(&at, "LYDIAN_DIR=/dev/null/store ./unit");
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "done\n", ""));
+    let ran = shell(&at, "LYDIAN_VERBOSE=1 LYDIAN_DIR=/dev/null/store ./unit");
+    assert!(ran.err.contains("this run is not counted"), "{ran}");
+}
+
+#[test]
+fn a_run_goes_to_the_folder_that_the_environment_names() {
+    let at = ends();
+    shell(&at, "LYDIAN_DIR=$PWD/elsewhere ./unit");
+    assert!(!at.path(".lydian/cells").exists());
+    assert_eq!(common::entries(&at.path("elsewhere/cells")).len(), 1);
+}
+
+#[test]
+fn damaged_counters_cost_what_is_damaged_and_are_told() {
+    let at = Workplace::with("int f(int n) { return n > 1; }\n");
+    at.write("main.c", "int f(int);\nint main(int c, char **v) { (void)v; return f(c); }\n");
+    built(&at, "-c fc,dc", "clang-19 -c unit.c");
+    built(&at, "-c fc,dc", "clang-19 -c main.c");
+    built(&at, "", "clang-19 unit.o main.o -o unit");
+    shell(&at, "./unit");
+    let path = common::entries(&at.path(".lydian/cells")).remove(0);
+    let sound = std::fs::read(&path).expect("the file can be read");
+    // The first unit's first cell stands behind two headers.
+    let mut bytes = sound.clone();
+    bytes[128] = 77;
+    std::fs::write(&path, &bytes).expect("the file can be written");
+    let found = coverage(&at);
+    assert!(warnings(&found).contains("damaged"), "{found:#}");
+    assert!(!entered(&found, "f") && entered(&found, "main"));
+    // Cut off, in the second unit.
+    std::fs::write(&path, &sound[..230]).expect("the file can be written");
+    let found = coverage(&at);
+    assert!(warnings(&found).contains("cut off"), "{found:#}");
+    assert!(entered(&found, "f") && !entered(&found, "main"));
+    // The next run fills it up again.
+    shell(&at, "./unit");
+    let found = coverage(&at);
+    assert!(entered(&found, "f") && entered(&found, "main"));
+    assert_eq!(warnings(&found), "");
+}
+
+#[test]
+fn a_source_that_changed_after_the_build_is_told() {
+    let at = Workplace::with("int main(void) { return 0; }\n");
+    built(&at, "-c fc", "clang-19 unit.c -o unit");
+    shell(&at, "./unit");
+    at.write("unit.c", "int main(void) { return 1; }\n");
+    let found = coverage(&at);
+    assert!(warnings(&found).contains("has changed since it was compiled"), "{found:#}");
+    assert_eq!(found["files"][0]["changed"], true);
+}
+
+#[test]
+fn counters_of_an_earlier_build_do_not_count() {
+    let at = Workplace::with("int main(void) { return 0; }\n");
+    built(&at, "-c fc", "clang-19 unit.c -o unit");
+    shell(&at, "./unit");
+    at.write("unit.c", "\nint main(void) { return 0; }\n");
+    built(&at, "-c fc", "clang-19 unit.c -o unit");
+    let found = coverage(&at);
+    assert!(!entered(&found, "main"));
+    assert!(warnings(&found).contains("earlier build"), "{found:#}");
+}
+
+#[test]
+fn a_build_by_another_version_is_to_be_built_again() {
+    let at = Workplace::with("int main(void) { return 0; }\n");
+    built(&at, "-c fc", "clang-19 unit.c -o unit");
+    let path = common::entries(&at.path(".lydian/notes")).remove(0);
+    let mut bytes = std::fs::read(&path).expect("the notes can be read");
+    bytes[0] ^= 0x40;
+    std::fs::write(&path, bytes).expect("the notes can be written");
+    let found = coverage(&at);
+    assert!(warnings(&found).contains("another version of Lydian"), "{found:#}");
+}
+
+#[test]
+fn a_library_that_is_loaded_and_unloaded_is_counted() {
+    let at = Workplace::with("int f(int n) { if (n > 2) return 1; return 0; }\n");
+    let main = r#"
+#include <dlfcn.h>
+int main(int argc, char **argv) {
+    for (int turn = 0; turn < argc; turn++) {
+        void *library = dlopen(argv[1], RTLD_NOW);
+        if (!library) return 1;
+        int (*f)(int) = (int (*)(int))dlsym(library, "f");
+        f(turn + 2);
+        dlclose(library);
+    }
+    return 0;
+}
+"#;
+    at.write("main.c", main);
+    built(&at, "-c fc,dc", "gcc -O2 -fPIC -shared unit.c -o libunit.so");
+    built(&at, "-c fc,dc", "gcc -O2 main.c -o main -ldl");
+    assert_eq!(shell(&at, "./main ./libunit.so").code, Some(0));
+    let found = coverage(&at);
+    assert_eq!(counts(&found, "f", "dc"), (2, 2));
+    assert!(entered(&found, "main"));
+    assert_eq!(common::entries(&at.path(".lydian/cells")).len(), 2);
+}
+
+#[test]
+fn wide_decisions_keep_each_evaluation_once() {
+    let conditions: Vec<String> = (0..12).map(|n| format!("v[{n}]")).collect();
+    let text = format!(
+        "int f(const int *v) {{ return {} ? 1 : 2; }}\n\
+         int main(void) {{ int v[12] = {{0}}; \
+         for (int turn = 0; turn < 1000; turn++) {{ f(v); v[3] = turn % 2; v[7] = turn % 3 == 0; }} \
+         return 0; }}\n",
+        conditions.join(" || ")
+    );
+    for compiler in ["clang-19", "gcc"] {
+        let at = Workplace::with(&text);
+        built(&at, "-c dc,cc,gacc", &format!("{compiler} -O2 unit.c -o unit"));
+        shell(&at, "./unit && ./unit");
+        let found = coverage(&at);
+        let decision = &function(&found, "f")["decisions"][0];
+        assert_eq!(decision["conditions"].as_array().map(Vec::len), Some(12));
+        let rows = decision["rows"].as_array().expect("rows");
+        // Nothing, only the eighth, and the fourth, after which evaluation stops.
+        assert_eq!(rows.len(), 3, "{rows:#?}");
+        assert_eq!(counts(&found, "f", "dc"), (2, 2));
+    }
+}
+
+#[test]
+fn undefined_values_that_evaluation_does_not_reach_change_nothing() {
+    // `set` has no value where `ok` is false, and `n + 1` overflows where `n` is the greatest.
+    let text = r#"
+#include <limits.h>
+#include <stdio.h>
+static int f(int ok, int n) {
+    int set;
+    if (ok) set = n;
+    if (ok && set == 3) return 1;
+    if (n != INT_MAX && n + 1 > 5) return 2;
+    return 3;
+}
+int main(void) {
+    printf("%d%d%d%d\n", f(0, 1), f(1, 3), f(1, 9), f(0, INT_MAX));
+    return 0;
+}
+"#;
+    for compiler in ["clang-19 -O2", "clang-19 -O0", "gcc -O2", "gcc -O3"] {
+        let at = Workplace::with(text);
+        built(&at, "-c dc,cc,mcc,gacc", &format!("{compiler} unit.c -o unit"));
+        assert_eq!(shell(&at, "./unit").out, "3123\n", "{compiler}");
+    }
+}
