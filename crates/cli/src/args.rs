@@ -224,7 +224,7 @@ impl RunArgs {
 #[command(after_help = "CC=\"lydian cc --criteria dc,mcc --\" ./configure && make && make check")]
 pub(crate) struct CcArgs {
     /// Criteria, separated by commas
-    #[arg(long, short = 'c', value_delimiter = ',', default_value = "fc,stmt,dc,gacc")]
+    #[arg(long, short = 'c', value_delimiter = ',', default_value = "fc,stmt,dc,mcdc")]
     pub(crate) criteria: Vec<Criterion>,
     /// The value of a condition that evaluation does not reach
     #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]

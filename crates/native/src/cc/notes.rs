@@ -266,7 +266,7 @@ impl NotedPlan {
             match found.meaning {
                 CellMeaning::Outcome => noted.outcomes.push((function, decision, first)),
                 CellMeaning::Vector { conditions } => {
-                    let whole = false;
+                    let whole = found.whole;
                     let vectors = NotedVectors { function, decision, first, conditions, whole };
                     noted.vectors.push(vectors);
                     let cells = first as usize..first as usize + (1 << conditions);
