@@ -270,6 +270,8 @@ pub enum BoundOwner {
     /// A parameter that is written as an array, for its outermost bound: its type has none, but the
     /// bound is evaluated all the same. Noted only where that could have an effect.
     Outermost(VarId),
+    /// An explicit cast to a pointer to such an array.
+    Cast(ExprId),
 }
 
 /// How many elements a variable length array has.

@@ -6,12 +6,15 @@
 //! text is what clang printed in the type string. [`Insertions`] leads offsets of the second text
 //! back to the first, so that the tree's spans are those of the user's text.
 //!
-//! A declaration in the head of a `for`, or behind a label, gets no such statement: its type stays
-//! one that is not supported.
+//! Where no statement can stand, the bounds are had in another way: those of the head of a `for` at
+//! the end of its step, where the same names are known, and those of the type of a cast in front of
+//! the cast's operand, `(int (*)[n])((void)sizeof(char[n]), p)`.
 
 use super::Decoder;
 use super::node::{Loc, Node, TypeRef};
-use crate::ast::{Bound, BoundOwner, ExprId, VarId};
+use crate::ast::{Bound, BoundOwner, DeclRef, ExprId, ExprKind, VarId, VarStorage};
+use crate::ctypes::{ArrayLength, CType, QualType};
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::str::CharIndices;
 
@@ -87,6 +90,14 @@ impl Insertions {
             self.lead_back_loc(loc);
         }
         node.inner.iter_mut().chain(&mut node.array_filler).for_each(|child| self.lead_back(child));
+        // What a bracket that was put in closes ends where its last part does.
+        if node.range.end.token().is_none() {
+            let ends = node.inner.iter().map(|child| &child.range.end);
+            let last = ends.max_by_key(|end| end.token().map(|(at, _)| at));
+            if let Some(last) = last.filter(|end| end.token().is_some()) {
+                node.range.end = last.clone();
+            }
+        }
     }
 
     /// What stands in what was put in has no place.
@@ -113,7 +124,19 @@ pub(super) struct Bounds {
     awaiting: VecDeque<BoundOwner>,
     /// Declarations since the last statement, with their own bounds as text.
     declared: Vec<(BoundOwner, Vec<String>)>,
+    /// What was put in for casts, by their operands.
+    of_casts: FxHashMap<ExprId, Vec<ExprId>>,
 }
+
+/// The text whose tree has the bounds.
+fn question(own: &[String]) -> String {
+    let bounds: String = own.iter().map(|bound| format!("[{bound}]")).collect();
+    // The longest way back is the one that messages of clang would take: none.
+    format!("(void)sizeof(char{bounds})")
+}
+
+/// Declarations with their own bounds as text.
+pub(super) type Declared = Vec<(BoundOwner, Vec<String>)>;
 
 impl Decoder<'_> {
     /// Notes the bounds of a variable's or typedef's type, if it has any.
@@ -169,9 +192,7 @@ impl Decoder<'_> {
     /// Asks for the bounds that were declared since, at a place of the text; or waits for them.
     pub(super) fn ask_for_bounds(&mut self, at: u32) {
         for (owner, own) in std::mem::take(&mut self.bounds.declared) {
-            let bounds: String = own.iter().map(|bound| format!("[{bound}]")).collect();
-            // The longest way back is the one that messages of clang would take: none.
-            self.bounds.wanted.add(at, &format!("(void)sizeof(char{bounds});"));
+            self.bounds.wanted.add(at, &format!("{};", question(&own)));
             self.bounds.awaiting.push_back(owner);
         }
     }
@@ -185,15 +206,159 @@ impl Decoder<'_> {
 
     /// Takes the bounds that an inserted statement has.
     pub(super) fn take_bounds(&mut self, node: &Node<'_>) {
-        let Some(owner) = self.bounds.awaiting.pop_front() else { return };
+        if let Some(owner) = self.bounds.awaiting.pop_front() {
+            self.take_bounds_of(owner, node);
+        }
+    }
+
+    fn take_bounds_of(&mut self, owner: BoundOwner, node: &Node<'_>) {
+        let before = self.unit.exprs.len();
+        let own = self.answer(node);
+        if self.names_later(owner, before) {
+            self.unit.bounds.swap_remove(&owner);
+        } else if let Some(bounds) = self.unit.bounds.get_mut(&owner) {
+            bounds.splice(0..0, own.into_iter().map(Bound::Expr));
+        }
+    }
+
+    /// The bounds in what a [`question`] became.
+    fn answer(&mut self, node: &Node<'_>) -> Vec<ExprId> {
         let mut at = node;
         while at.kind != "UnaryExprOrTypeTraitExpr" {
-            let Some(inner) = at.inner.first() else { return };
+            let Some(inner) = at.inner.first() else { return Vec::new() };
             at = inner;
         }
-        let own: Vec<ExprId> = at.inner.iter().map(|bound| self.expr(bound)).collect();
-        if let Some(bounds) = self.unit.bounds.get_mut(&owner) {
-            bounds.splice(0..0, own.into_iter().map(Bound::Expr));
+        at.inner.iter().map(|bound| self.expr(bound)).collect()
+    }
+
+    /// Whether the expressions from `before` on name a variable that is declared after `owner`: its
+    /// bounds meant another one, which that one hides.
+    fn names_later(&self, owner: BoundOwner, before: usize) -> bool {
+        let BoundOwner::Var(owner) = owner else { return false };
+        let unit = &self.unit;
+        matches!(unit.vars[owner].storage, VarStorage::Local(_))
+            && unit.exprs.iter().skip(before).any(|(_, expr)| match expr.kind {
+                ExprKind::DeclRef(DeclRef::Var(var)) => {
+                    var >= owner && matches!(unit.vars[var].storage, VarStorage::Local(_))
+                }
+                _ => false,
+            })
+    }
+
+    /// Takes the declarations since the last statement, to be asked for elsewhere.
+    pub(super) fn declared_bounds(&mut self) -> Declared {
+        std::mem::take(&mut self.bounds.declared)
+    }
+
+    /// Decodes the step of a `for`, behind which the bounds of the head's declarations are asked
+    /// for. `end` is where what stands before the second `;` ends.
+    pub(super) fn step_with_bounds(
+        &mut self,
+        step: &Node<'_>,
+        end: u32,
+        declared: Declared,
+    ) -> Option<ExprId> {
+        let mut answers = Vec::new();
+        let mut at = step;
+        while let ("BinaryOperator", Some(","), [left, right]) = (at.kind, at.opcode, &at.inner[..])
+            && right.inserted
+        {
+            answers.push(right);
+            at = left;
+        }
+        if at.inserted {
+            answers.push(at);
+        }
+        let present = !at.kind.is_empty() && !at.inserted;
+        let step = present.then(|| self.expr(at));
+        if answers.len() == declared.len() {
+            for ((owner, _), answer) in declared.into_iter().zip(answers.into_iter().rev()) {
+                self.take_bounds_of(owner, answer);
+            }
+            return step;
+        }
+        let place = match step {
+            Some(step) => Some(self.unit.exprs[step].span.end),
+            None => self.after_semicolon(end),
+        };
+        for (number, (owner, own)) in declared.into_iter().enumerate() {
+            match place {
+                Some(place) => {
+                    let comma = if step.is_some() || number > 0 { ", " } else { "" };
+                    self.bounds.wanted.add(place, &format!("{comma}{}", question(&own)));
+                }
+                None => drop(self.unit.bounds.swap_remove(&owner)),
+            }
+        }
+        step
+    }
+
+    /// Past the `;` that comes next.
+    fn after_semicolon(&self, from: u32) -> Option<u32> {
+        let rest = self.source.text().get(from as usize..)?;
+        let at = rest.find(|c: char| !c.is_whitespace())?;
+        rest[at..].starts_with(';').then_some(from + at as u32 + 1)
+    }
+
+    /// The operand of a cast, past the bounds of the cast's type that were put in front of it.
+    pub(super) fn cast_operand(&mut self, node: &Node<'_>) -> Option<ExprId> {
+        let [operand] = &node.inner[..] else { return None };
+        let asked = match &operand.inner[..] {
+            [comma] if operand.inserted && operand.kind == "ParenExpr" => match &comma.inner[..] {
+                [answer, operand] if answer.inserted => Some((answer, operand)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((answer, operand)) = asked else { return Some(self.expr(operand)) };
+        let own = self.answer(answer);
+        let operand = self.expr(operand);
+        self.bounds.of_casts.insert(operand, own);
+        Some(operand)
+    }
+
+    /// Notes the bounds of the type that an explicit cast gives, or asks for them.
+    pub(super) fn note_cast_bounds(&mut self, cast: ExprId, node: &Node<'_>) {
+        let expr = &self.unit.exprs[cast];
+        let ExprKind::Cast { operand, .. } = expr.kind else { return };
+        if !self.leads_to_variable_array(expr.ty) {
+            return;
+        }
+        let Some(written) = node.ty.as_ref().map(|ty| &*ty.written) else { return };
+        let own = own_bounds(written);
+        let mut bounds: Vec<Bound> = match self.bounds.of_casts.remove(&operand) {
+            Some(answers) => answers.into_iter().map(Bound::Expr).collect(),
+            None if own.is_empty() => Vec::new(),
+            None => {
+                let place = node.inner.first().map(|operand| self.span(operand));
+                if let Some(place) = place.filter(|place| !place.is_none()) {
+                    self.bounds.wanted.add(place.start, &format!("({}, ", question(&own)));
+                    self.bounds.wanted.add(place.end, ")");
+                }
+                return;
+            }
+        };
+        if let Some(base) = self.base_of(written) {
+            let known = self.unit.bounds.get(&base).map_or(0, Vec::len);
+            bounds.extend((0..known).map(|index| Bound::Of(base, index)));
+        }
+        self.unit.bounds.insert(BoundOwner::Cast(cast), bounds);
+    }
+
+    /// Whether it is a pointer, through any number of them, to an array of variable length.
+    fn leads_to_variable_array(&self, ty: QualType) -> bool {
+        let mut at = ty;
+        let mut through_pointer = false;
+        loop {
+            at = match self.unit.ty(at) {
+                CType::Pointer(pointee) => {
+                    through_pointer = true;
+                    *pointee
+                }
+                CType::Array { length: ArrayLength::Variable, .. } => return through_pointer,
+                CType::Array { element, .. } => *element,
+                _ => return false,
+            };
         }
     }
 

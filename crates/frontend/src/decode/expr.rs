@@ -40,7 +40,11 @@ impl Decoder<'_> {
         {
             return only;
         }
-        self.unit.exprs.push(Expr { kind, ty, category, span })
+        let id = self.unit.exprs.push(Expr { kind, ty, category, span });
+        if node.kind == "CStyleCastExpr" {
+            self.note_cast_bounds(id, node);
+        }
+        id
     }
 
     /// What kind of expression it is; `None` if it is none that is modelled.
@@ -309,7 +313,7 @@ impl Decoder<'_> {
             "VectorSplat" => CastKind::VectorSplat,
             other => CastKind::Unsupported(other.into()),
         };
-        let [operand] = self.children(node)?;
+        let operand = self.cast_operand(node)?;
         if kind == CastKind::BuiltinFnToFnPtr {
             self.give_builtin_its_type(node, operand);
         }

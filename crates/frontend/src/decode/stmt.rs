@@ -84,8 +84,9 @@ impl Decoder<'_> {
             }
             let stmt = self.stmt(node);
             stmts.push(stmt);
-            match node.kind {
-                "DeclStmt" => self.ask_for_bounds(self.unit.stmts[stmt].span.end),
+            let innermost = behind_labels(node);
+            match innermost.kind {
+                "DeclStmt" => self.ask_for_bounds(self.span(innermost).end),
                 _ => self.drop_bounds(),
             }
         }
@@ -99,10 +100,16 @@ impl Decoder<'_> {
         let [init, _, condition, step, body] = inner else { return None };
         let present = |node: &Node<'_>| !node.kind.is_empty();
         self.scopes.enter();
+        let first = present(init).then(|| self.stmt(init));
+        let declared = self.declared_bounds();
+        let before = self.span(if present(condition) { condition } else { init }).end;
         let kind = StmtKind::For {
-            init: present(init).then(|| self.stmt(init)),
+            init: first,
             condition: present(condition).then(|| self.expr(condition)),
-            step: present(step).then(|| self.expr(step)),
+            step: match declared.is_empty() {
+                true => present(step).then(|| self.expr(step)),
+                false => self.step_with_bounds(step, before, declared),
+            },
             body: self.stmt(body),
         };
         self.scopes.leave();
@@ -165,4 +172,14 @@ impl Decoder<'_> {
         }
         Some(label)
     }
+}
+
+/// The statement behind labels, if there are any.
+fn behind_labels<'n, 'a>(mut node: &'n Node<'a>) -> &'n Node<'a> {
+    while let "LabelStmt" | "CaseStmt" | "DefaultStmt" | "AttributedStmt" = node.kind
+        && let Some(body) = node.inner.last()
+    {
+        node = body;
+    }
+    node
 }

@@ -122,6 +122,12 @@ impl FunctionLowering<'_, '_> {
                 Effects::MEMORY
             }
             ExprKind::StmtExpr(_) => Effects::ALL,
+            // The bounds of its type are evaluated.
+            ExprKind::Cast { explicit: true, .. }
+                if self.unit.bounds.contains_key(&crate::ast::BoundOwner::Cast(e)) =>
+            {
+                Effects::ALL
+            }
             // Bounds are evaluated, and so is an operand whose type has some.
             ExprKind::TypeTrait { value: None, .. } => Effects::ALL,
             ExprKind::CompoundLiteral { .. } | ExprKind::Atomic { .. } | ExprKind::VaArg { .. } => {

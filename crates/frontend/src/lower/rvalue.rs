@@ -107,6 +107,7 @@ impl FunctionLowering<'_, '_> {
         operand: ast::ExprId,
     ) -> Lowering<ExprId> {
         let expr = &self.unit.exprs[e];
+        self.cast_bounds(e)?;
         match kind {
             CastKind::LValueToRValue => {
                 let scalar = self.scalar(expr.ty.ty, expr.span)?;
@@ -385,6 +386,10 @@ impl FunctionLowering<'_, '_> {
             }
             ExprKind::Cast { kind: CastKind::Unsupported(name), .. } => {
                 Err(Unsupported::new(format!("the conversion `{name}`"), expr.span))
+            }
+            ExprKind::Cast { operand, explicit: true, .. } => {
+                self.cast_bounds(e)?;
+                self.discard(*operand)
             }
             ExprKind::Binary { op, .. } if op.is_logical() => self.discard_boolean(e),
             ExprKind::Conditional { condition, then, otherwise } => {

@@ -6,7 +6,7 @@
 //! that the expression comes from, since every step inwards takes the outermost bound off.
 
 use lydian_base::Span;
-use lydian_ir::{BinOp, Expr, ExprId, LocalId, Stmt, Type};
+use lydian_ir::{BinOp, CmpOp, Expr, ExprId, LocalId, Stmt, Terminator, Type};
 
 use super::builder::FunctionLowering;
 use super::types::{Scalar, layout_of};
@@ -73,6 +73,16 @@ impl FunctionLowering<'_, '_> {
         Ok(())
     }
 
+    /// Evaluates the bounds of the type that a cast names, if it has any.
+    pub(super) fn cast_bounds(&mut self, cast: ast::ExprId) -> Lowering<()> {
+        let owner = BoundOwner::Cast(cast);
+        if !self.unit.bounds.contains_key(&owner) {
+            return Ok(());
+        }
+        let expr = &self.unit.exprs[cast];
+        self.evaluate_bounds(owner, expr.ty.ty, expr.span)
+    }
+
     fn bound_registers(&mut self, bounds: &[Bound], span: Span) -> Lowering<Vec<LocalId>> {
         let mut registers = Vec::with_capacity(bounds.len());
         for bound in bounds {
@@ -132,12 +142,41 @@ impl FunctionLowering<'_, '_> {
         {
             scope.arrays.push(dst);
         }
-        match decl.init {
-            None => Ok(()),
+        // C23 initialises one by `{}` alone.
+        match decl.init.map(|init| &self.unit.exprs[init].kind) {
+            None => {}
+            Some(ExprKind::InitList(_) | ExprKind::ImplicitValueInit) => self.clear(dst, size),
             Some(_) => {
-                Err(Unsupported::new("an initialiser of a variable-length array", decl.span))
+                let what = "an initialiser of a variable-length array";
+                return Err(Unsupported::new(what, decl.span));
             }
         }
+        Ok(())
+    }
+
+    /// Sets `size` bytes from the address in a register on to zero, byte by byte.
+    fn clear(&mut self, pointer: LocalId, size: ExprId) {
+        let word = Type::Int(64);
+        let long = self.module.program.types.int(self.target().word64(true));
+        let (end, at) = (self.temp_of(long, word), self.temp_of(long, word));
+        self.emit(Stmt::Assign { dst: end, value: size });
+        let zero = self.constant(word, 0);
+        self.emit(Stmt::Assign { dst: at, value: zero });
+        let (head, inside, exit) = (self.new_block(), self.new_block(), self.new_block());
+        self.goto_and_start(head);
+        let (index, limit) = (self.read(at), self.read(end));
+        let cond = self.expr(Expr::Cmp(CmpOp::LtU, index, limit));
+        self.terminate(Terminator::Branch { cond, then_to: inside, else_to: exit, origin: None });
+        self.start(inside);
+        let (base, index) = (self.read(pointer), self.read(at));
+        let addr = self.expr(Expr::Index { base, index, size: 1, bound: None });
+        let value = self.constant(Type::Int(8), 0);
+        self.emit(Stmt::Store { addr, value, ty: Type::Int(8), volatile: false });
+        let (index, one) = (self.read(at), self.constant(word, 1));
+        let value = self.expr(Expr::Binary(BinOp::AddU, index, one));
+        self.emit(Stmt::Assign { dst: at, value });
+        self.terminate(Terminator::Goto(head));
+        self.start(exit);
     }
 
     fn element_align(&self, mut ty: TypeId) -> u64 {
@@ -188,6 +227,9 @@ impl FunctionLowering<'_, '_> {
 
     /// The registers of the bounds of the declaration that an expression comes from.
     fn bounds_at(&self, e: ast::ExprId) -> Option<&[LocalId]> {
+        if let Some(of_cast) = self.bounds.get(&BoundOwner::Cast(e)) {
+            return Some(of_cast);
+        }
         match &self.unit.exprs[e].kind {
             ExprKind::DeclRef(DeclRef::Var(var)) => {
                 self.bounds.get(&BoundOwner::Var(*var)).map(Vec::as_slice)
@@ -283,8 +325,8 @@ impl FunctionLowering<'_, '_> {
                 Ok(self.as_difference(size))
             }
             TraitArgument::Expr(operand) => {
-                let registers = self.bounds_of(*operand).ok_or_else(missing)?;
                 self.apart(|l| l.discard(*operand))?;
+                let registers = self.bounds_of(*operand).ok_or_else(missing)?;
                 let size = self.size_with(unit.exprs[*operand].ty.ty, &registers, expr.span)?;
                 Ok(self.as_difference(size))
             }

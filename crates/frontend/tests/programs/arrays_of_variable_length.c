@@ -207,3 +207,101 @@ sum_t check_bounds_of_parameters(void)
     sum = mix(sum, (sum_t)reads_through_a_pointer(3, (void *)numbers));
     return mix(sum, (sum_t)counts(1, numbers, (void *)numbers, numbers + 2) + (sum_t)bound_calls);
 }
+
+sum_t check_arrays_in_the_heads_of_loops(void)
+{
+    sum_t h = 1;
+    int n = 5;
+    for (int a[n], i = 0; i < n; i++, h = mix(h, sizeof a)) {
+        a[i] = i * n;
+        h = mix(h, (unsigned long)a[i]);
+    }
+    for (int i = 0, b[n + 1][counted(3)]; ; ) {
+        b[i][2] = i + n;
+        h = mix(h, (unsigned long)b[i][2] + sizeof b + sizeof b[0]);
+        if (++i > n)
+            break;
+    }
+    for (int i = 0, c[n], d[n * 2]; i < 2; i++)
+        for (char (*p)[n] = (char (*)[n])c; i < 1; i++, p++) {
+            h = mix(h, sizeof c + sizeof d + sizeof *p);
+            n++;
+            h = mix(h, (unsigned long)((char *)(p + 1) - (char *)p));
+        }
+    int m = 2;
+    for (int e[m]; m < 5; m++)
+        h = mix(h, sizeof e);
+    return h;
+}
+
+sum_t check_arrays_behind_labels(void)
+{
+    sum_t h = 1;
+    int n = 1;
+again:
+    int a[n];
+    a[n - 1] = n;
+    h = mix(h, sizeof a + (unsigned long)a[n - 1]);
+    if (++n < 6)
+        goto again;
+    switch (n) {
+    default:
+        h++;
+    other:
+        int b[n][2];
+        b[n - 1][1] = 7;
+        h = mix(h, sizeof b + (unsigned long)b[n - 1][1]);
+    }
+    if (n++ < 8)
+        goto again;
+    if (n < 0)
+        goto end;
+end:
+    return h;
+}
+
+static int empty(int n, int seed)
+{
+    int a[n] = {}, total = seed;
+    char b[n + 1][3] = {};
+    struct { long x; char c; } s[n * 2] = {};
+    for (int i = 0; i < n; i++)
+        total += a[i] * 3 + b[i][1] + b[n][2] + (int)s[n + i].x + s[i].c;
+    for (int i = 0; i < n; i++)
+        a[i] = s[i].c = b[i][2] = -1, s[i].x = 5;
+    return total + (int)sizeof b;
+}
+
+sum_t check_arrays_initialised_by_empty_braces(void)
+{
+    sum_t h = 1;
+    for (int n = 1; n < 9; n++)
+        h = mix(h, (unsigned long)empty(n, n * 2));
+    return h;
+}
+
+static int store[100];
+
+sum_t check_casts_to_pointers_to_arrays(void)
+{
+    sum_t h = 1;
+    int n = 3, k = 2;
+    for (int i = 0; i < 100; i++)
+        store[i] = i * i % 37;
+    void *raw = store;
+    typedef int row[n];
+    h = mix(h, (unsigned long)((int (*)[n])store)[2][1]);
+    h = mix(h, (unsigned long)((int (*)[n][k + 1])raw)[1][2][1]);
+    h = mix(h, (unsigned long)(*((int (*)[n])raw + 4))[2]);
+    h = mix(h, (unsigned long)((char *)((row *)raw + 2) - (char *)raw));
+    h = mix(h, sizeof *(int (*)[n])raw + sizeof(*(int (*)[4][k])raw)[0]);
+    evaluations = 0;
+    h = mix(h, (unsigned long)((int (*)[counted(5)])raw)[counted(2)][3]);
+    h = mix(h, (unsigned long)evaluations);
+    int (*p)[n] = (int (*)[n])(int (*)[k])raw;
+    h = mix(h, (unsigned long)(((int (*)[n])raw + 7) - p) + (unsigned long)p[1][1]);
+    for (int i = 0; i < 3; i++, k = (int)sizeof *(int (*)[i + 1])raw)
+        h = mix(h, (unsigned long)((int (*)[k])store)[i][1]);
+    h = mix(h, n > 2 && ((short (*)[n])raw)[3][2] == store[5] ? 3 : 4);
+    return h;
+}
