@@ -95,7 +95,7 @@ impl Insertions {
             let ends = node.inner.iter().map(|child| &child.range.end);
             let last = ends.max_by_key(|end| end.token().map(|(at, _)| at));
             if let Some(last) = last.filter(|end| end.token().is_some()) {
-                node.range.end = last.clone();
+                node.range.end = *last;
             }
         }
     }
