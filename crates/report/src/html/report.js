@@ -98,12 +98,13 @@
     code.append(probe);
     const wide = probe.getBoundingClientRect().width / 10;
     probe.remove();
-    return { x: box.left - origin.left + (Number(column) + 0.5) * wide, y: box.top - origin.top + box.height / 2 };
+    return { x: box.left - origin.left + (Number(column) + 0.5) * wide, y: box.bottom - origin.top - 1 };
   };
-  const arrow = (from, to, covered) => {
+  // Arrows between the same lines are drawn beside each other, ends of arrows below the text.
+  const arrow = (from, to, covered, number) => {
     const back = to.y <= from.y;
     const bend = Math.max(from.x, to.x) + 48 + Math.min(160, Math.abs(to.y - from.y) / 4);
-    const side = back ? bend + 24 : bend;
+    const side = bend + (back ? 24 : 0) + (number % 12) * 14;
     const group = shape("g", { class: covered ? "yes" : "no" });
     const tip = 7;
     group.append(
@@ -124,13 +125,16 @@
     svg.setAttribute("height", wrap.scrollHeight);
     const origin = svg.getBoundingClientRect();
     let [drawn, missing] = [0, 0];
-    for (const pair of pressed.dataset.arrows.split(" ")) {
+    // What is not covered is drawn last, and so on top.
+    const pairs = pressed.dataset.arrows.split(" ");
+    pairs.sort((a, b) => Number(b.endsWith("1")) - Number(a.endsWith("1")));
+    for (const pair of pairs) {
       const [definition, use, covered] = pair.split(">");
       const ends = [definition, use].map((place) => place.split(":"));
       const [from, to] = ends.map(([line, column]) => point(line, column, origin));
       if (!from || !to) continue;
       ends.forEach(([line]) => document.getElementById(`L${line}`).classList.add("flow"));
-      svg.append(arrow(from, to, covered === "1"));
+      svg.append(arrow(from, to, covered === "1", drawn));
       drawn += 1;
       missing += covered === "1" ? 0 : 1;
     }
