@@ -216,6 +216,51 @@ fn decisions_of_many_conditions_are_measured_by_pairs() {
     }
 }
 
+const FLOW: &str = "int flow(int high, int low) {\n  int res;\n  //! start: 1\n  \
+    res = low + (high > 3);\n  //! end: 1\n  return res;\n}\n";
+
+#[test]
+fn hyperlabels_of_a_file_are_objectives() {
+    let place = Workplace::with(FLOW);
+    let leak = "function flow;\nobjective leak =\n\
+        < [start |> { lo <- low } -> end |> { r <- res }] .\n\
+        [start |> { lo' <- low } -> end |> { r' <- res }] | lo == lo' && r != r' >;\n";
+    place.write("flow.htol", leak);
+    let ran = place.done("objectives unit.c -c htol --htol flow.htol");
+    assert!(ran.out.starts_with("flow htol: 1 objectives\n"), "{ran}");
+    place.done("gen unit.c -c stmt -o tests");
+    let ran = place.done("cover unit.c -c htol --htol flow.htol --tests tests");
+    assert!(ran.err.contains("flow: 1 objectives of htol are not measured"), "{ran}");
+    place.write("plain.htol", "function flow;\nobjective both = (entry, low > 0) + end;\n");
+    place.done("cover unit.c -c htol --htol plain.htol --tests tests --json c.json");
+    assert_eq!(figures(&place.json("c.json"), "flow", "htol")[..2], [1, 1]);
+    for (text, said) in [
+        ("function flow;\nobjective x = start |> { v <- low }\n;objective y = x . x;\n", "`v`"),
+        ("function flow;\nobjective x = begin;\n", "bad.htol:2:15"),
+        ("function flow;\nobjective x = ;\n", "is expected here"),
+        ("function flows;\n", "`flows`"),
+    ] {
+        place.write("bad.htol", text);
+        place.run("objectives unit.c -c htol --htol bad.htol").says(2, &["bad.htol", said]);
+    }
+    place.run("objectives unit.c -c htol --htol none.htol").says(2, &["none.htol"]);
+}
+
+const LOOPS: &str = "int f(int n) {\n  int s = 0;\n  for (int i = 0; i < n; i++) s += i;\n  \
+    while (s > 10) s -= 4;\n  do s++; while (s < 0);\n  do { s++; } while (0);\n  \
+    for (;;) { s++; if (s > 5) break; }\n  while (s > 6) { s--; break; }\n  return s;\n}\n";
+
+#[test]
+fn loops_are_skipped_entered_and_repeated() {
+    let place = Workplace::with(LOOPS);
+    let ran = place.done("objectives unit.c -c slo,elo,mlo");
+    // `do ... while (0)` is no loop, nor is what always leaves in its first round.
+    for counted in ["f slo: 2 objectives", "f elo: 4 objectives", "f mlo: 4 objectives"] {
+        assert!(ran.out.contains(counted), "{counted}: {ran}");
+    }
+    assert!(ran.out.contains("`while (s > 10)` skipped"), "{ran}");
+}
+
 /// A number that follows from the one before.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use lydian_base::Diagnostic;
 use lydian_native::{Measured, Plan};
+use lydian_objective::harvest::needs_environments;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::ledger::{CriterionRow, Evidence, TestHash, Verdict, verdict};
 use lydian_objective::{Consolidation, Criterion, FunctionObjectives, Harvest, HyperId, LabelId};
@@ -142,6 +143,9 @@ fn unmeasured(loaded: &Loaded, objectives: &[FunctionObjectives], plan: &Plan) -
                 let mut lost = None;
                 let hyper = &function.hypers[entry.hyper].hyper;
                 hyper.for_each_part(&mut |part| lost = lost.or_else(|| reason(part)));
+                if needs_environments(objectives, index, hyper) {
+                    lost = lost.or(Some("values that they bind are not recorded"));
+                }
                 lost.into_iter().for_each(|reason| *counts.entry(reason).or_default() += 1);
             }
             let name = &loaded.program.functions[function.function].name;

@@ -116,6 +116,76 @@ fn near_false_points_differ_in_one_literal() {
     assert_eq!(rows("TTT FTF"), [""; 0], "c differs too");
 }
 
+/// The decisions of the golden table, with `!` and constants in the least usual places.
+fn golden() -> Vec<(&'static str, BoolTree)> {
+    let not = |tree| BoolTree::Not(boxed(tree));
+    let and_12 = || boxed(BoolTree::And(cond(1), cond(2)));
+    let product = |a: usize, b: usize| boxed(BoolTree::And(cond(a), cond(b)));
+    vec![
+        ("a && b", BoolTree::And(cond(0), cond(1))),
+        ("a || b && c", BoolTree::Or(cond(0), and_12())),
+        ("a == (b && c)", BoolTree::Eq(cond(0), and_12())),
+        ("a ^ b", BoolTree::Xor(cond(0), cond(1))),
+        ("!a", not(*cond(0))),
+        ("a && 1", BoolTree::And(cond(0), boxed(BoolTree::Const(true)))),
+        ("a ? b : c", BoolTree::Ite(cond(0), cond(1), cond(2))),
+        ("a && b || a && c", BoolTree::Or(product(0, 1), product(2, 3))),
+    ]
+}
+
+/// How many objectives of a criterion there are, and how many the rows cover.
+fn counts(tree: &BoolTree, criterion: Criterion, rows: &[u32]) -> (usize, usize) {
+    let mut sample = Sample::new("f");
+    sample.decision(tree.clone());
+    let (program, map, func) = sample.finish();
+    let annotation = annotate(&program, &map, func, &Request::new([criterion])).expect("a body");
+    let objectives = annotation.objectives;
+    let body = program.functions[func].body.as_ref().expect("a body");
+    let decision = body.decisions.values().next().expect("a decision");
+    let harvest = harvest_of(decision, false, rows);
+    let covers = |hyper| harvest.covers(&objectives, hyper).expect("it is small");
+    match objectives.hyper_criteria.get(&criterion) {
+        Some(entries) => {
+            let covered = entries.iter().filter(|e| covers(&objectives.hypers[e.hyper].hyper));
+            (entries.len(), covered.count())
+        }
+        None => {
+            let entries = &objectives.criteria[&criterion];
+            let covered = entries.iter().filter(|e| harvest.covers_label(&objectives, e.label));
+            (entries.len(), covered.count())
+        }
+    }
+}
+
+/// Worked out by hand: what there is, and what all combinations of the conditions' values cover. In
+/// the last one both `a`s are the same condition of the program's, so that only combinations in
+/// which they agree exist.
+#[test]
+fn all_combinations_cover_what_was_worked_out_by_hand() {
+    use Criterion::{Cacc, Cutpnfp, Ic, Mcdc, Racc, Ricc, Utpc};
+    let expected = [
+        [(2, 2), (2, 2), (4, 2), (2, 2), (3, 3), (3, 3), (4, 4)],
+        [(3, 3), (3, 3), (6, 5), (3, 3), (4, 4), (4, 4), (7, 7)],
+        [(3, 3), (3, 3), (4, 4), (3, 3), (6, 6), (6, 6), (14, 14)],
+        [(2, 2), (2, 2), (0, 0), (2, 2), (4, 4), (4, 4), (8, 8)],
+        [(1, 1), (1, 1), (0, 0), (1, 1), (2, 2), (2, 2), (2, 2)],
+        [(1, 1), (1, 1), (0, 0), (1, 1), (2, 2), (2, 2), (2, 2)],
+        [(3, 3), (3, 3), (6, 6), (3, 3), (4, 4), (4, 4), (8, 8)],
+        // Neither `a` can differ alone. Of the negation's implicants !a!a', !a!c, !b!a' and !b!c the
+        // middle ones cannot be true alone.
+        [(4, 4), (4, 2), (8, 4), (4, 4), (6, 6), (6, 4), (12, 4)],
+    ];
+    let criteria = [Cacc, Racc, Ricc, Mcdc, Ic, Utpc, Cutpnfp];
+    for ((text, tree), expected) in golden().into_iter().zip(expected) {
+        let count = crate::formula::conditions(&tree).len();
+        let coupled = |row: &u32| count < 4 || row & 1 == row >> 2 & 1;
+        let rows: Vec<u32> = (0..1 << count).filter(coupled).collect();
+        for (criterion, expected) in criteria.into_iter().zip(expected) {
+            assert_eq!(counts(&tree, criterion, &rows), expected, "{criterion} of {text}");
+        }
+    }
+}
+
 /// Each pair of evaluations, by the definition of the criterion.
 fn by_definition(tree: &BoolTree, criterion: Criterion, rows: &[u32], count: usize) -> Vec<String> {
     let value = |bits: u32| run(tree, &mut |c| bits >> c.index() & 1 == 1);
