@@ -56,8 +56,13 @@ struct Justification {
 }
 
 /// Reads the comments of a file, marks what they take out, and says what is wrong with them:
-/// errors for justifications that are none, warnings for what has no effect.
-pub fn apply(file: &mut FileCoverage, text: &SourceText) -> Vec<Diagnostic> {
+/// errors for justifications that are none, warnings for what has no effect. A justification for
+/// criteria none of which was measured is left alone.
+pub fn apply(
+    file: &mut FileCoverage,
+    text: &SourceText,
+    measured: &[Criterion],
+) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let path = file.path.clone();
     let read = markers(&path, &text.lines, &mut found);
@@ -65,7 +70,10 @@ pub fn apply(file: &mut FileCoverage, text: &SourceText) -> Vec<Diagnostic> {
     file.exclusions.branches.merge(read.branches);
     exclude(file);
     for justification in justifications(&path, text, &mut found) {
-        justify(file, justification, &mut found);
+        let criteria = &justification.criteria;
+        if criteria.is_empty() || criteria.iter().any(|criterion| measured.contains(criterion)) {
+            justify(file, justification, &mut found);
+        }
     }
     found
 }

@@ -48,7 +48,7 @@ impl Report {
             let lines = text.lines.len();
             file.changed |= file.functions.iter().any(|f| f.end_line as usize > lines);
             if !file.changed {
-                found.extend(exclusion::apply(file, text));
+                found.extend(exclusion::apply(file, text, &coverage.criteria));
             }
         }
         if found.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {

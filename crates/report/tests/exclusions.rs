@@ -147,14 +147,15 @@ fn a_justification_names_criteria_that_exist() {
 #[test]
 fn a_justification_for_what_is_covered_is_warned_of() {
     let mut sources = Sources::default();
-    let text = "a; // lydian-justify dc: no\nb; // lydian-justify wm: no";
+    let text =
+        "a; // lydian-justify dc: no\nb; // lydian-justify wm: no\nc; // lydian-justify rte: no";
     sources.insert(PathBuf::from("/f.c"), SourceText::of(text.as_bytes()));
     let mut file = file(text, None);
     for objective in &mut file.functions[0].objectives {
         objective.status = ObjectiveStatus::Covered;
     }
     let coverage = Coverage {
-        criteria: vec![Criterion::Stmt, Criterion::Dc],
+        criteria: vec![Criterion::Stmt, Criterion::Dc, Criterion::Wm],
         files: vec![file],
         ..Coverage::default()
     };
@@ -162,6 +163,7 @@ fn a_justification_for_what_is_covered_is_warned_of() {
     assert!(names(&report).is_empty());
     assert!(warnings[0].message.contains("not needed"), "{warnings:?}");
     assert!(warnings[1].message.contains("for nothing"), "{warnings:?}");
+    assert_eq!(warnings.len(), 2, "of RTE nothing is known: {warnings:?}");
 }
 
 #[test]
