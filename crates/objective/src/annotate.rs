@@ -358,6 +358,11 @@ impl Context<'_> {
         name: impl Into<String>,
         text: impl Into<String>,
     ) {
+        debug_assert_eq!(
+            hyper.visible_names(&self.sequences).err(),
+            None,
+            "annotators make well-formed hyperlabels, and users' ones are checked before"
+        );
         let hypers = &mut self.hypers;
         let known = self.known_hypers.entry(hyper);
         let id = *known.or_insert_with_key(|hyper| {

@@ -24,8 +24,11 @@ use serde::{Deserialize, Serialize};
 use crate::dataflow::DefUse;
 use crate::label::{LabelId, LabelKey, Pred, Site};
 
+mod form;
 pub mod normal;
 mod value;
+
+pub use form::IllFormed;
 
 entity_id!(
     /// Names a sequence of a function.
