@@ -238,6 +238,10 @@ pub(crate) struct CcArgs {
     /// Where counters and notes are kept [default: $LYDIAN_DIR, else .lydian in the project's root]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
+    /// Keep the compiler from putting records off, so that not even a crash inside a loop that calls
+    /// nothing loses one
+    #[arg(long)]
+    pub(crate) exact: bool,
     /// The compiler's command line
     #[arg(last = true, value_name = "[COMPILER] ARGUMENTS")]
     pub(crate) words: Vec<std::ffi::OsString>,

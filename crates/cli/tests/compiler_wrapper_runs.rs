@@ -287,3 +287,38 @@ int main(void) {
         assert_eq!(shell(&at, "./unit").out, "3123\n", "{compiler}");
     }
 }
+
+#[test]
+fn exact_records_are_there_when_a_loop_that_calls_nothing_is_killed() {
+    let text = "#include <signal.h>\n#include <unistd.h>\n\
+        static void stop(int n) { (void)n; _exit(0); }\n\
+        static int spin(volatile unsigned *v) { for (;;) { if (*v % 2) *v += 3; else *v += 1; } }\n\
+        int main(void) { unsigned v = 1; signal(SIGALRM, stop); alarm(1); return spin(&v); }\n";
+    let at = Workplace::with(text);
+    built(&at, "--exact -c fc,dc", "clang-19 -O2 unit.c -o unit");
+    assert_eq!(shell(&at, "./unit").code, Some(0));
+    assert_eq!(counts(&coverage(&at), "spin", "dc"), (2, 2));
+}
+
+#[test]
+fn programs_with_sanitizers_run_clean() {
+    let text = "#include <pthread.h>\n\
+        static int shared, locked;\nstatic pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n\
+        static void *work(void *p) { (void)p; for (int i = 0; i < 100; i++) { \
+        pthread_mutex_lock(&lock); locked = 1; if (locked && shared > 50) shared = 0; shared++; \
+        pthread_mutex_unlock(&lock); } return 0; }\n\
+        int main(void) { pthread_t a, b; pthread_create(&a, 0, work, 0); \
+        pthread_create(&b, 0, work, 0); pthread_join(a, 0); pthread_join(b, 0); return 0; }\n";
+    for kind in ["thread", "address,undefined"] {
+        let at = Workplace::with(text);
+        let flags = format!("-g -O1 -fsanitize={kind} -fno-sanitize-recover=all");
+        if shell(&at, &format!("clang-19 {flags} unit.c -o plain && ./plain")).code != Some(0) {
+            // The sanitizer's run-time is not installed, or does not run here.
+            continue;
+        }
+        built(&at, "-c fc,dc,cc,mcdc", &format!("clang-19 {flags} unit.c -o unit"));
+        let ran = shell(&at, "./unit");
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{kind}");
+        assert_eq!(counts(&coverage(&at), "work", "fc"), (1, 1));
+    }
+}

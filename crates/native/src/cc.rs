@@ -34,4 +34,4 @@ pub use notes::{
 };
 pub use runtime::{LinkObjects, Runtime};
 pub use store::{Store, StoreError, UnitRecord, UnitState};
-pub use text::{UnitText, tables_of, unit_text};
+pub use text::{Stores, UnitText, tables_of, unit_text};

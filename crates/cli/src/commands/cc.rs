@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lydian_base::Diagnostic;
-use lydian_native::cc::{Action, CommandLine, Input, InputKind, Runtime, Store, UnitState};
+use lydian_native::cc::{Action, CommandLine, Input, InputKind, Runtime, Store, Stores, UnitState};
 
 use crate::args::{CcArgs, SemanticsArg};
 use crate::exit::Failure;
@@ -50,6 +50,11 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
         // A read that the program would not do may race with a write.
         short_circuit: args.semantics == SemanticsArg::ShortCircuit || sanitizes_threads,
         lowering: lowering_options(args.value_decisions),
+        stores: match (sanitizes_threads, args.exact) {
+            (true, _) => Stores::Atomic,
+            (false, true) => Stores::Exact,
+            (false, false) => Stores::Plain,
+        },
     };
     if line.wants_lto() && store.first_time("lto") {
         warn("link-time optimisation is left out: it would merge counters".to_owned());

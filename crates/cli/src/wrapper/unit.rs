@@ -11,8 +11,8 @@ use lydian_frontend::preprocess::{GNU_TYPES, Preprocessing};
 use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
 use lydian_ir::Program;
 use lydian_native::cc::{
-    CommandLine, Input, InputKind, NotedPlan, Notes, Store, UnitId, UnitText, dependency_arguments,
-    tables_of, unit_text,
+    CommandLine, Input, InputKind, NotedPlan, Notes, Store, Stores, UnitId, UnitText,
+    dependency_arguments, tables_of, unit_text,
 };
 use lydian_native::{Purpose, RewriteRequest, rewrite};
 use lydian_objective::{Criterion, FunctionObjectives, Request, annotate};
@@ -30,6 +30,7 @@ pub(crate) struct Job<'a> {
     pub(crate) criteria: &'a [Criterion],
     pub(crate) short_circuit: bool,
     pub(crate) lowering: LoweringOptions,
+    pub(crate) stores: Stores,
 }
 
 /// What became of a file.
@@ -200,15 +201,9 @@ impl Job<'_> {
             tables: &tables,
             id,
             notes: (&path, packed.len()),
-            atomic: self.line.has_prefix("-fsanitize=") && self.sanitizes("thread"),
+            stores: self.stores,
         });
         Ok((id, text))
-    }
-
-    fn sanitizes(&self, what: &str) -> bool {
-        self.line.plain().iter().any(|word| {
-            word.strip_prefix("-fsanitize=").is_some_and(|list| list.split(',').any(|s| s == what))
-        })
     }
 
     /// The compiler's words for the instrumented text.

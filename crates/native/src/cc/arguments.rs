@@ -265,11 +265,6 @@ impl CommandLine {
         self.groups.iter().any(|group| group.words[0] == word)
     }
 
-    /// Whether a word that begins so stands on it.
-    pub fn has_prefix(&self, prefix: &str) -> bool {
-        self.groups.iter().any(|group| group.words[0].starts_with(prefix))
-    }
-
     /// Whether warnings were asked for.
     pub fn asks_for_warnings(&self) -> bool {
         let is_warning = |word: &str| {

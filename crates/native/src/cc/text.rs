@@ -49,8 +49,20 @@ pub struct UnitText<'a> {
     pub id: UnitId,
     /// Where its packed notes lie, and how many bytes they are.
     pub notes: (&'a Path, usize),
-    /// Whether threads are checked for data races, so that stores must be atomic.
-    pub atomic: bool,
+    /// How records are stored.
+    pub stores: Stores,
+}
+
+/// How records are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stores {
+    /// As any store: the compiler may put one off to the end of a loop that calls nothing.
+    #[default]
+    Plain,
+    /// Where they stand.
+    Exact,
+    /// Atomically, for programs whose threads are checked for data races.
+    Atomic,
 }
 
 /// The tables of a plan's wide decisions, `functions` being the notes of the watched functions.
@@ -99,8 +111,12 @@ pub fn unit_text(unit: &UnitText<'_>) -> String {
          __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {};\n\
          static __attribute__((used)) unsigned char lydian_read(unsigned long k) \
          {{ return lydian_hit[k]; }}",
-        if unit.atomic { "_Atomic" } else { "" },
-        literal(&header(CELLS_MAGIC, unit.id, size)),
+        match unit.stores {
+            Stores::Plain => "",
+            Stores::Exact => "volatile",
+            Stores::Atomic => "_Atomic",
+        },
+        initialiser(&header(CELLS_MAGIC, unit.id, size)),
     );
     if !unit.tables.is_empty() {
         text.push_str(&wide(unit.id, unit.tables));
@@ -119,10 +135,10 @@ fn header(magic: &[u8; 8], id: UnitId, size: usize) -> Vec<u8> {
     header
 }
 
-/// A string literal of these bytes.
-fn literal(bytes: &[u8]) -> String {
-    let escaped: String = bytes.iter().map(|byte| format!("\\{byte:03o}")).collect();
-    format!("\"{escaped}\"")
+/// An initialiser of these bytes: a list, since arrays of atomic elements take no string.
+fn initialiser(bytes: &[u8]) -> String {
+    let numbers: Vec<_> = bytes.iter().map(u8::to_string).collect();
+    format!("{{{}}}", numbers.join(","))
 }
 
 /// What asks whether memory can be read: weak, so that objects link without the run-time, where
@@ -207,7 +223,7 @@ mod tests {
             tables: &[],
             id: UnitId([9; 16]),
             notes: (Path::new("/n"), 4),
-            atomic: false,
+            stores: Stores::Plain,
         };
         let text = unit_text(&unit);
         assert!(text.starts_with("# 1 \"a.c\"\n# 1 \"<lydian>\"\n"), "{text}");
