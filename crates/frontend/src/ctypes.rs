@@ -143,6 +143,9 @@ pub enum ArrayLength {
     Variable,
 }
 
+/// The widest `_BitInt` that is modelled.
+pub const MAX_BIT_INT: u8 = 128;
+
 /// A canonical type.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CType {
@@ -150,6 +153,13 @@ pub enum CType {
     Void,
     /// An integer type, `_Bool` included.
     Int(IntKind),
+    /// `_BitInt(bits)`, of at most [`MAX_BIT_INT`] bits.
+    BitInt {
+        /// Width of its values.
+        bits: u8,
+        /// Whether they are signed.
+        signed: bool,
+    },
     /// A real floating type.
     Float(FloatKind),
     /// A pointer.
@@ -185,7 +195,7 @@ pub enum CType {
     Record(RecordId),
     /// An enumeration.
     Enum(EnumId),
-    /// A type that Lydian does not model (`_BitInt`, matrices), as clang prints it.
+    /// A type that Lydian does not model (a very wide `_BitInt`, matrices), as clang prints it.
     Unsupported(Box<str>),
 }
 
@@ -233,6 +243,14 @@ impl Target {
     /// Size and alignment of an integer type.
     pub const fn int(&self, kind: IntKind) -> Layout {
         self.ints[kind as usize]
+    }
+
+    /// Size and alignment of a `_BitInt`: the least power of two of bytes that holds it, but no more
+    /// than a `long long` is aligned to; of wider ones, a multiple of that.
+    pub fn bit_int(&self, bits: u8) -> Layout {
+        let bytes = u64::from(bits).div_ceil(8);
+        let align = bytes.next_power_of_two().min(self.int(IntKind::LongLong).align);
+        Layout { size: bytes.next_multiple_of(align), align }
     }
 
     /// Size and alignment of a floating type.

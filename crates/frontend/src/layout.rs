@@ -18,6 +18,7 @@ impl TranslationUnit {
         match self.types.get(ty) {
             CType::Void | CType::Function { .. } => Some(byte),
             CType::Int(kind) => Some(self.target.int(*kind)),
+            CType::BitInt { bits, .. } => Some(self.target.bit_int(*bits)),
             CType::Float(kind) => Some(self.target.float(*kind)),
             CType::Pointer(_) => Some(self.target.pointer),
             CType::Array { element, length: ArrayLength::Constant(length) } => {
@@ -48,10 +49,19 @@ impl TranslationUnit {
         }
     }
 
+    /// How many bits the values of a type have; fewer than its bytes do for a `_BitInt`.
+    pub fn value_bits(&self, ty: TypeId) -> Option<u64> {
+        match self.types.get(ty) {
+            CType::BitInt { bits, .. } => Some(u64::from(*bits)),
+            _ => self.layout_of(ty)?.size.checked_mul(8),
+        }
+    }
+
     /// Whether values of an integer or enumeration type are signed; `None` for other types.
     pub fn is_signed(&self, ty: QualType) -> Option<bool> {
         match self.types.get(ty.ty) {
             CType::Int(kind) => Some(self.target.is_signed(*kind)),
+            CType::BitInt { signed, .. } => Some(*signed),
             CType::Enum(id) => self.is_signed(QualType::plain(self.enums[*id].underlying?)),
             _ => None,
         }

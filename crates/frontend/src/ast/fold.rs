@@ -100,7 +100,7 @@ impl TranslationUnit {
             CType::Pointer(_) => false,
             _ => self.is_signed(ty)?,
         };
-        let bits = u32::try_from(self.layout_of(ty.ty)?.size.checked_mul(8)?).ok()?;
+        let bits = u32::try_from(self.value_bits(ty.ty)?).ok()?;
         let unused = 128u32.checked_sub(bits)?;
         if bits == 0 {
             return None;

@@ -29,6 +29,8 @@ impl fmt::Display for DisplayType<'_> {
         match self.types.get(self.ty.ty) {
             CType::Void => f.write_str("void"),
             CType::Int(kind) => f.write_str(kind.name()),
+            CType::BitInt { bits, signed: true } => write!(f, "_BitInt({bits})"),
+            CType::BitInt { bits, signed: false } => write!(f, "unsigned _BitInt({bits})"),
             CType::Float(kind) => f.write_str(kind.name()),
             CType::Pointer(pointee) => write!(f, "pointer({})", nested(*pointee)),
             CType::Array { element, length } => {

@@ -4,7 +4,7 @@
 //! that it does not understand becomes [`CType::Unsupported`] with that string. What names mean
 //! depends on where the string stands, so [`TypeNames`] answers that.
 
-use super::{ArrayLength, CType, CTypes, FloatKind, IntKind, QualType, Quals};
+use super::{ArrayLength, CType, CTypes, FloatKind, IntKind, MAX_BIT_INT, QualType, Quals};
 
 /// Struct, union or enumeration.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -89,6 +89,7 @@ struct Builtin {
     complex: bool,
     long: u32,
     base: Option<&'static str>,
+    bit_int: Option<u8>,
 }
 
 const BASES: &[&str] = &[
@@ -135,6 +136,7 @@ impl Builtin {
             && !self.complex
             && self.long == 0
             && self.base.is_none()
+            && self.bit_int.is_none()
     }
 
     fn ctype(&self) -> CType {
@@ -143,6 +145,9 @@ impl Builtin {
             ULongLong, UShort,
         };
         let pick = |signed, unsigned| CType::Int(if self.unsigned { unsigned } else { signed });
+        if let Some(bits) = self.bit_int {
+            return CType::BitInt { bits, signed: !self.unsigned };
+        }
         match self.base {
             Some("void") => CType::Void,
             Some("_Bool" | "bool") => CType::Int(Bool),
@@ -244,6 +249,11 @@ impl<'a> Reader<'a, '_> {
         while let Some(word) = self.peek_word() {
             if named.is_none() && builtin.word(word) {
                 self.at += word.len();
+            } else if word == "_BitInt" {
+                self.at += word.len();
+                let bits = self.balanced()?.trim().parse().ok()?;
+                builtin.bit_int = (1..=MAX_BIT_INT).contains(&bits).then_some(bits);
+                builtin.bit_int?;
             } else if let Some(length) = self.vector_length(word) {
                 lanes = Some(length);
             } else if self.qualifier(word, &mut quals, &mut named)? {
@@ -266,7 +276,14 @@ impl<'a> Reader<'a, '_> {
         let base = match lanes {
             None => base,
             // Elements of one bit have a layout of their own.
-            Some(_) if *self.types.get(base.ty) == CType::Int(IntKind::Bool) => return None,
+            Some(_)
+                if matches!(
+                    self.types.get(base.ty),
+                    CType::Int(IntKind::Bool) | CType::BitInt { .. }
+                ) =>
+            {
+                return None;
+            }
             Some(length) => {
                 let vector = CType::Vector { element: base.ty, length };
                 QualType::plain(self.types.intern(vector))

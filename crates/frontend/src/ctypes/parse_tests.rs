@@ -107,10 +107,17 @@ fn complex_numbers_and_vectors_know_their_parts() {
 }
 
 #[test]
+fn integers_of_any_number_of_bits_are_types_of_their_own() {
+    assert_eq!(show("_BitInt(7)"), "_BitInt(7)");
+    assert_eq!(show("const unsigned _BitInt(128) *"), "pointer(const unsigned _BitInt(128))");
+}
+
+#[test]
 fn what_is_not_modelled_is_kept_as_text() {
     for text in [
         "__attribute__((ext_vector_type(4))) _Bool",
-        "unsigned _BitInt(7)",
+        "unsigned _BitInt(129)",
+        "_BitInt(n)",
         "unknown_name",
         "int (^)(void)",
         "",

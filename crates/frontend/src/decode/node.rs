@@ -222,7 +222,11 @@ impl Scalar<'_> {
     /// The value of an integer, however it is printed.
     pub(crate) fn integer(&self) -> Option<i128> {
         match self {
-            Self::Text(text) => text.parse().ok(),
+            // A number of 128 bits without a sign keeps its bits.
+            Self::Text(text) => {
+                let wide = || text.parse::<u128>().ok().map(|bits| bits as i128);
+                text.parse().ok().or_else(wide)
+            }
             Self::Number(number) => Some((*number).into()),
             Self::Bool(value) => Some((*value).into()),
         }

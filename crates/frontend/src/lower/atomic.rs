@@ -215,6 +215,7 @@ impl FunctionLowering<'_, '_> {
             }
             _ => self.scalar(object.ty, span)?,
         };
+        self.refuse_narrow(scalar, span)?;
         let later = self.effects_of_all(values);
         let addr = self.operand(pointer, &later)?;
         let mut operands = Vec::new();

@@ -584,6 +584,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         let arg_type = self.unit.exprs[*first].ty.ty;
         let arg = self.scalar(arg_type, span)?;
+        self.refuse_narrow(arg, span)?;
         let result = self.scalar(self.unit.exprs[e].ty.ty, span)?;
         let later = self.effects_of_all(rest);
         let value = self.operand(*first, &later)?;
@@ -759,6 +760,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             self.scalar(unit.exprs[*right].ty.ty, span)?,
         );
         let to = self.scalar(pointee.ty, span)?;
+        self.refuse_narrow(to, span)?;
         let widest = a_type.ty.bits().max(b_type.ty.bits()).max(to.ty.bits());
         let (exact, kind) = match widest {
             0..=32 => (Type::Int(64), self.target().word64(true)),

@@ -45,7 +45,9 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         let temp = self.call_into_temp(e, callee, args)?;
         self.capture(self.text(e), temp);
-        Ok(self.read(temp))
+        let scalar = self.scalar(self.unit.exprs[e].ty.ty, self.unit.exprs[e].span)?;
+        let result = self.read(temp);
+        Ok(self.extended(result, scalar))
     }
 
     /// Calls a function of the program and keeps the scalar result.

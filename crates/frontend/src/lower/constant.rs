@@ -267,7 +267,8 @@ impl Module<'_> {
             Constant::Bits(bits) => {
                 let scalar = self.scalar(e)?;
                 let op = unary_op(op, scalar)?;
-                arith::unary(op, scalar.ty, bits, Overflow::Wrap).ok().map(Constant::Bits)
+                let result = arith::unary(op, scalar.ty, bits, Overflow::Wrap).ok()?;
+                Some(Constant::Bits(scalar.extended(result)))
             }
             _ => None,
         }
@@ -306,7 +307,7 @@ impl Module<'_> {
                 };
                 let result =
                     arith::binary(convert::arithmetic(op, on)?, on.ty, a, b, Overflow::Wrap);
-                result.ok().map(Constant::Bits)
+                result.ok().map(|bits| Constant::Bits(on.extended(bits)))
             }
             (Constant::Address(base, offset), Constant::Bits(_)) => {
                 if let (BinaryOp::Equal | BinaryOp::NotEqual, Some(false)) =
@@ -418,6 +419,7 @@ impl Module<'_> {
         Some(match self.unit.types.get(ty) {
             CType::Void => 0,
             CType::Int(_) | CType::Enum(_) => 1,
+            CType::BitInt { .. } => 18,
             CType::Pointer(_) | CType::Array { .. } | CType::Function { .. } => 5,
             CType::Float(_) => 8,
             CType::Complex(_) => 9,
@@ -509,7 +511,7 @@ impl Module<'_> {
                 for (op, ty) in steps {
                     at = (ty, arith::cast(op, at.0, ty, at.1).ok()?);
                 }
-                Some(at.1)
+                Some(to.extended(at.1))
             }
             None => Some(u128::from(is_not_zero(from.ty, bits))),
         }

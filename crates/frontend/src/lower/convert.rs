@@ -1,10 +1,12 @@
 //! Conversions between scalar types, and which operator of the IR an operator of C is.
 
+use lydian_base::Span;
 use lydian_ir as ir;
 use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 
 use super::builder::FunctionLowering;
 use super::types::Scalar;
+use super::{Lowering, Unsupported};
 use crate::ast::BinaryOp;
 
 /// The conversions, one after the other, that take a value of one type to another; `None` where
@@ -151,12 +153,42 @@ impl FunctionLowering<'_, '_> {
     pub(super) fn convert(&mut self, value: ExprId, from: Scalar, to: Scalar) -> ExprId {
         match steps(from, to, self.target().pointer_bits()) {
             Some(steps) => {
-                steps.into_iter().fold(value, |value, (op, ty)| self.cast(op, ty, value))
+                let value =
+                    steps.into_iter().fold(value, |value, (op, ty)| self.cast(op, ty, value));
+                if matches!(from.ty, Type::Int(_)) && to.holds(from) {
+                    return value;
+                }
+                self.extended(value, to)
             }
             None => {
                 let test = self.test(value);
                 self.cast(CastOp::ZExt, Scalar::BOOL.ty, test)
             }
+        }
+    }
+
+    /// A value of the machine type of a scalar type, with the bits beyond its width as they are
+    /// kept.
+    pub(super) fn extended(&mut self, value: ExprId, scalar: Scalar) -> ExprId {
+        let Some(width) = scalar.narrow else { return value };
+        if let Some((ty, bits)) = self.as_const(value) {
+            return self.expr(Expr::Const(ty, scalar.extended(bits)));
+        }
+        if !scalar.signed {
+            let mask = self.constant(scalar.ty, ir::arith::mask(u32::from(width)) as i128);
+            return self.expr(Expr::Binary(BinOp::And, value, mask));
+        }
+        let unused = scalar.ty.bits() - u32::from(width);
+        let amount = self.constant(scalar.ty, i128::from(unused));
+        let high = self.expr(Expr::Binary(BinOp::ShlU, value, amount));
+        self.expr(Expr::Binary(BinOp::ShrS, high, amount))
+    }
+
+    /// Refuses a `_BitInt` with fewer bits than its bytes have, where those would matter.
+    pub(super) fn refuse_narrow(&self, scalar: Scalar, span: Span) -> Lowering<()> {
+        match scalar.narrow {
+            Some(_) => Err(Unsupported::new("this builtin on a `_BitInt`", span)),
+            None => Ok(()),
         }
     }
 

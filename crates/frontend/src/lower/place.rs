@@ -239,9 +239,14 @@ impl FunctionLowering<'_, '_> {
     ) -> Lowering<ExprId> {
         let ty = scalar.ty;
         let (value, volatile) = match place {
-            Place::Register(local) => (self.read(local), false),
+            // Whoever calls, or wrote the bytes, may have left anything beyond the width.
+            Place::Register(local) => {
+                let value = self.read(local);
+                (self.extended(value, scalar), false)
+            }
             Place::Memory { addr, volatile } => {
-                (self.expr(Expr::Load { ty, addr, volatile }), volatile)
+                let value = self.expr(Expr::Load { ty, addr, volatile });
+                (self.extended(value, scalar), volatile)
             }
             Place::Bits { addr, field, volatile } => {
                 (self.expr(Expr::LoadBits { field, addr }), volatile)

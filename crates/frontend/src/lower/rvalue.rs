@@ -210,7 +210,8 @@ impl FunctionLowering<'_, '_> {
                 let scalar = self.scalar(expr.ty.ty, expr.span)?;
                 let value = self.rvalue(operand)?;
                 let op = unary_op(op, scalar).unwrap_or(UnOp::Not);
-                Ok(self.unary(op, value))
+                let value = self.unary(op, value);
+                Ok(self.extended(value, scalar))
             }
             // A value of a dereference that clang did not convert: a function.
             UnaryOp::Deref => self.address(e),
@@ -332,7 +333,8 @@ impl FunctionLowering<'_, '_> {
             BinaryOp::Shl | BinaryOp::Shr => self.convert(b, other, Scalar::new(on.ty, on.signed)),
             _ => b,
         };
-        Ok(self.expr(Expr::Binary(ir_op, a, b)))
+        let value = self.expr(Expr::Binary(ir_op, a, b));
+        Ok(self.extended(value, on))
     }
 
     fn comma(&mut self, e: ast::ExprId, left: ast::ExprId, right: ast::ExprId) -> Lowering<ExprId> {

@@ -16,11 +16,42 @@ pub(super) struct Scalar {
     pub signed: bool,
     /// Whether it is `_Bool`: conversions to it test for zero.
     pub is_bool: bool,
+    /// The width of a `_BitInt` that has fewer bits than its machine type. Its values are kept
+    /// extended, by their sign or by zeros.
+    pub narrow: Option<u8>,
 }
 
 impl Scalar {
     pub(super) const fn new(ty: Type, signed: bool) -> Self {
-        Self { ty, signed, is_bool: false }
+        Self { ty, signed, is_bool: false, narrow: None }
+    }
+
+    /// Bits of its values.
+    pub(super) fn value_bits(self) -> u32 {
+        match self.narrow {
+            _ if self.is_bool => 1,
+            Some(bits) => u32::from(bits),
+            None => self.ty.bits(),
+        }
+    }
+
+    /// Whether every value of an integer type is one of this integer type.
+    pub(super) fn holds(self, other: Self) -> bool {
+        let (own, others) = (self.value_bits(), other.value_bits());
+        match (self.signed, other.signed) {
+            (true, false) => others < own,
+            (false, true) => false,
+            _ => others <= own,
+        }
+    }
+
+    /// Bits of its machine type with those beyond its width as they are kept.
+    pub(super) fn extended(self, bits: u128) -> u128 {
+        let Some(width) = self.narrow else { return bits };
+        let unused = 128 - u32::from(width);
+        let cut = bits << unused;
+        let whole = if self.signed { ((cut as i128) >> unused) as u128 } else { cut >> unused };
+        ir::arith::truncate(self.ty, whole)
     }
 
     /// `int`.
@@ -30,7 +61,8 @@ impl Scalar {
     /// An index as the IR has it, of 64 bits on every target.
     pub(super) const INDEX: Self = Self::new(Type::Int(64), true);
     /// `_Bool`.
-    pub(super) const BOOL: Self = Self { ty: Type::Int(8), signed: false, is_bool: true };
+    pub(super) const BOOL: Self =
+        Self { ty: Type::Int(8), signed: false, is_bool: true, narrow: None };
 }
 
 /// The target as the IR knows it.
@@ -48,6 +80,12 @@ pub(super) fn scalar_of(unit: &TranslationUnit, ty: TypeId) -> Option<Scalar> {
         CType::Int(kind) => {
             let bits = u8::try_from(unit.target.int(*kind).size * 8).ok()?;
             Some(Scalar::new(Type::Int(bits), unit.target.is_signed(*kind)))
+        }
+        CType::BitInt { bits, signed } => {
+            let held = u8::try_from(unit.target.bit_int(*bits).size * 8).ok()?;
+            let narrow = (*bits < held).then_some(*bits);
+            let scalar = Scalar { narrow, ..Scalar::new(Type::Int(held), *signed) };
+            matches!(held, 8 | 16 | 32 | 64 | 128).then_some(scalar)
         }
         CType::Float(FloatKind::Float) => Some(Scalar::new(Type::F32, false)),
         CType::Float(FloatKind::Double) => Some(Scalar::new(Type::F64, false)),
@@ -71,6 +109,7 @@ pub(super) fn layout_of(unit: &TranslationUnit, ty: TypeId) -> Option<ctypes::La
     match unit.types.get(ty) {
         CType::Void | CType::Function { .. } => layout(1, 1),
         CType::Int(kind) => Some(unit.target.int(*kind)),
+        CType::BitInt { bits, .. } => Some(unit.target.bit_int(*bits)),
         CType::Float(kind) => Some(unit.target.float(*kind)),
         CType::Pointer(_) => Some(unit.target.pointer),
         CType::Enum(id) => layout_of(unit, unit.enums[*id].underlying?),
@@ -122,6 +161,7 @@ impl TypeMap {
                 let signed = unit.target.is_signed(*kind);
                 ir::CType::Int { kind: int_kind(*kind), bits, signed }
             }
+            CType::BitInt { bits, signed } => holder(unit, *bits, *signed),
             CType::Float(FloatKind::Float) => ir::CType::Float,
             CType::Float(FloatKind::Double) => ir::CType::Double,
             CType::Float(FloatKind::Half) => ir::CType::Float16,
@@ -230,6 +270,27 @@ fn record_name(decl: &RecordDecl) -> String {
         (None, None) => String::new(),
         _ => decl.display_name(),
     }
+}
+
+/// The integer type with the bytes of a `_BitInt`.
+fn holder(unit: &TranslationUnit, bits: u8, signed: bool) -> ir::CType {
+    let layout = unit.target.bit_int(bits);
+    let kind = match (layout.size, signed) {
+        (1, true) => IntKind::SChar,
+        (1, false) => IntKind::UChar,
+        (2, true) => IntKind::Short,
+        (2, false) => IntKind::UShort,
+        (4, true) => IntKind::Int,
+        (4, false) => IntKind::UInt,
+        (8, _) => target_of(unit).word64(signed),
+        (16, true) => IntKind::Int128,
+        (16, false) => IntKind::UInt128,
+        (size, _) => {
+            let name = format!("_BitInt({bits})");
+            return ir::CType::Opaque { name, size, align: layout.align };
+        }
+    };
+    ir::CType::Int { kind, bits: (layout.size * 8) as u8, signed }
 }
 
 const fn int_kind(kind: ctypes::IntKind) -> IntKind {

@@ -102,6 +102,7 @@ impl FunctionLowering<'_, '_> {
         let scalar = self.scalar(expr.ty.ty, expr.span)?;
         let addr = self.va_arg(e, list)?;
         let value = self.expr(Expr::Load { ty: scalar.ty, addr, volatile: false });
+        let value = self.extended(value, scalar);
         let (_, temp) = self.within(expr.span, |l| l.keep(value, expr.ty.ty, expr.span))?;
         self.capture(self.text(e), temp);
         Ok(self.read(temp))
