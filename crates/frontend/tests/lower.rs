@@ -108,3 +108,24 @@ fn an_index_is_extended_from_the_32_bits_that_a_pointer_has() {
     assert!(text.contains("index 4(load ptr(v0), sext i64(v1))"), "{text}");
     assert_eq!(unit.diagnostics, []);
 }
+
+#[test]
+fn a_function_with_a_type_that_is_too_wide_is_refused_and_the_others_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wide.c");
+    let text = "int wide(_BitInt(200) x) { return x > 5; }\n\
+                int counts(unsigned _BitInt(9) x) { return __builtin_popcountg(x); }\n\
+                int narrow(_BitInt(128) x) { return x > 5; }\n";
+    std::fs::write(&path, text).unwrap();
+    let unit = unit(&path);
+    let found: Vec<_> = unit
+        .diagnostics
+        .iter()
+        .map(|d| (d.place.as_ref().map_or(0, |place| place.line), d.message.as_str()))
+        .collect();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].0 == 1 && found[0].1.contains("_BitInt(200)"), "{found:?}");
+    assert!(found[1].0 == 2 && found[1].1.contains("builtin on a `_BitInt`"), "{found:?}");
+    let defined: Vec<_> = unit.program.defined().map(|(_, f)| f.name.as_str()).collect();
+    assert_eq!(defined, ["narrow"]);
+}

@@ -322,6 +322,20 @@ impl Decoder<'_> {
         let text = text.strip_prefix("_Alignas").or_else(|| text.strip_prefix("alignas"))?;
         let inner = text.trim_start().strip_prefix('(')?;
         let name = &inner[..closing(inner, '(', ')')?];
+        if name.contains('{') {
+            // In a function clang prints its layout, but not its declaration.
+            let keyword = inner.len() - inner.trim_start().len();
+            let offset = self.source.text().len() - inner.len() + keyword;
+            let (line, column) = self.scopes.line_and_column(u32::try_from(offset).ok()?);
+            if let Some(layout) = self.layouts.unnamed(line, column) {
+                return Some(layout.align);
+            }
+            let kind = if name.trim_start().starts_with("union") { "union" } else { "struct" };
+            let printed = format!("{kind} (unnamed {kind} at <stdin>:{line}:{column})");
+            let written = Str(printed.into());
+            let ty = self.resolve(&TypeRef { written, ..TypeRef::default() });
+            return self.unit.align_of(ty.ty);
+        }
         let written = Str(name.trim().into());
         let ty = self.resolve(&TypeRef { written, ..TypeRef::default() });
         self.unit.align_of(ty.ty)

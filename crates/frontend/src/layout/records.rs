@@ -106,6 +106,12 @@ impl RecordLayouts {
         let found = layouts.iter().position(same)?;
         layouts.remove(found)
     }
+
+    /// The layout of the record without a tag whose keyword stands there.
+    pub(crate) fn unnamed(&self, line: u32, column: u32) -> Option<Layout> {
+        let found = self.by_key.get(&RecordKey::At(line, column))?.iter().next()?;
+        Some(found.layout)
+    }
 }
 
 /// Reads `struct s`, `union s::(unnamed at <stdin>:2:25)`.

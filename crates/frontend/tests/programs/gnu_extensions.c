@@ -87,3 +87,16 @@ sum_t check_transparent_unions(void)
     int number = 77;
     return mix(mix(4, taken(&number, 0)), taken("text", 1));
 }
+
+static char _Alignas(struct { char c; double d; }) like_unnamed;
+
+sum_t check_alignments_of_records_that_are_declared_in_place(void)
+{
+    char first = 1;
+    _Alignas(struct { char a; long double b; }) char second = 2;
+    _Alignas( union { short a; char b[7]; } ) static char third;
+    struct { char c; _Alignas(struct { long x; char y; }) char d; } fourth;
+    sum_t h = mix((unsigned long)&like_unnamed % 8, (unsigned long)&second % 16);
+    h = mix(h, (unsigned long)&third % 2 + (unsigned long)first + (unsigned long)second);
+    return mix(h, sizeof fourth + _Alignof(second) * 100ul + _Alignof(like_unnamed) * 7ul);
+}
