@@ -129,3 +129,16 @@ fn a_function_with_a_type_that_is_too_wide_is_refused_and_the_others_go_on() {
     let defined: Vec<_> = unit.program.defined().map(|(_, f)| f.name.as_str()).collect();
     assert_eq!(defined, ["narrow"]);
 }
+
+#[test]
+fn an_array_whose_bound_names_what_a_later_declarator_hides_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hidden.c");
+    let text = "int hidden(int n) { { int a[n], n = 2; return sizeof a + n; } }\n\
+                int plain(int n) { { int a[n], m = 2; return sizeof a + m; } }\n";
+    std::fs::write(&path, text).unwrap();
+    let unit = unit(&path);
+    let lines: Vec<_> =
+        unit.diagnostics.iter().filter_map(|d| d.place.as_ref()).map(|place| place.line).collect();
+    assert_eq!(lines, [1]);
+}

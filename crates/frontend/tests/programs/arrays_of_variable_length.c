@@ -305,3 +305,33 @@ sum_t check_casts_to_pointers_to_arrays(void)
     h = mix(h, n > 2 && ((short (*)[n])raw)[3][2] == store[5] ? 3 : 4);
     return h;
 }
+
+sum_t check_arrays_in_odd_places(void)
+{
+    sum_t h = 1;
+    evaluations = 0;
+    int n = 4;
+    static int q[64];
+    for (int i = 0; i < 64; i++) q[i] = i * 7;
+    int (*p)[n] = (int (*)[n])q;
+    for (int a[n], i = 0; i < 3; i++, p = (int (*)[n])(q + i)) {
+        a[i] = p[1][2];
+        h = mix(h, sizeof a + (unsigned long)a[i]);
+    }
+    for (int a[n]; ; h = mix(h, sizeof a), ({ int b[n + 1]; b[n] = 3; h += sizeof b + b[n]; })) {
+        for (int c[n][counted(2)], j = 0; j < 2; j++)
+            h = mix(h, sizeof c + (unsigned long)((int (*)[n])q)[j][1] + ((int (*)[j + 1])q)[1][0]);
+        if (n-- < 2) break;
+    }
+    n = 3;
+    if (n) for (char x[n]; n < 5; n++) h = mix(h, sizeof x);
+    int k = 0;
+    do l: for (int a[n]; k < 4; k++) h = mix(h, sizeof a); while (k < 3);
+    int *r = (int *)(int (*)[n])q + ((int (*)[n])q)[1][0];
+    h = mix(h, (unsigned long)(r - q));
+    h = mix(h, (unsigned long)evaluations);
+    typedef int row[n];
+    for (row a = {}, *b = &a; n < 8; n++) { (*b)[1]++; h = mix(h, sizeof *b + a[1] + sizeof a); }
+    for (__typeof__(*p) z; n < 10; n++) { z[0] = n; h = mix(h, sizeof z + z[0]); }
+    return h;
+}
