@@ -14,8 +14,29 @@ use lydian_objective::{DataFlow, FunctionObjectives};
 /// The sources of a unit, read as they are when it is compiled.
 pub(crate) struct Sources<'a> {
     directory: &'a Path,
-    files: BTreeMap<String, Option<String>>,
+    files: BTreeMap<String, Option<Text>>,
     hashes: BTreeMap<String, Option<[u8; 32]>>,
+}
+
+/// A file's text, and where its lines begin.
+struct Text {
+    text: String,
+    starts: Vec<usize>,
+}
+
+impl Text {
+    fn new(text: String) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let starts = std::iter::once(0).chain(ends).collect();
+        Self { text, starts }
+    }
+
+    /// So many lines from a line on, counted from 1.
+    fn lines(&self, line: u32, count: usize) -> &str {
+        let first = line.saturating_sub(1) as usize;
+        let at = |index: usize| self.starts.get(index).copied().unwrap_or(self.text.len());
+        &self.text[at(first)..at(first + count)]
+    }
 }
 
 impl<'a> Sources<'a> {
@@ -24,15 +45,19 @@ impl<'a> Sources<'a> {
     }
 
     /// The text of a file that a line marker names.
-    fn text(&mut self, name: &str) -> Option<&str> {
+    fn text(&mut self, name: &str) -> Option<&Text> {
         let (directory, hashes) = (self.directory, &mut self.hashes);
-        let read = || {
+        let mut read = || {
             let bytes = std::fs::read(directory.join(name)).ok();
             let hash = bytes.as_ref().map(|bytes| *blake3::hash(bytes).as_bytes());
             hashes.insert(name.to_owned(), hash);
-            bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            bytes.map(|bytes| Text::new(String::from_utf8_lossy(&bytes).into_owned()))
         };
-        self.files.entry(name.to_owned()).or_insert_with(read).as_deref()
+        if !self.files.contains_key(name) {
+            let text = read();
+            self.files.insert(name.to_owned(), text);
+        }
+        self.files.get(name)?.as_ref()
     }
 
     /// The files that were asked for, with their hashes.
@@ -43,13 +68,13 @@ impl<'a> Sources<'a> {
 
     /// Whether a text that begins on this line of a file is not what stands there.
     fn is_from_macro(&mut self, name: &str, line: u32, text: &str) -> bool {
-        let lines = text.lines().count().max(1) + 2;
         let Some(source) = self.text(name) else { return false };
-        let there: Vec<&str> =
-            source.lines().skip(line.saturating_sub(1) as usize).take(lines + 8).collect();
-        !squeezed(&there.join("\n")).contains(&squeezed(text))
+        !squeezed(source.lines(line, LINES)).contains(&squeezed(text))
     }
 }
+
+/// How many lines of the source are looked at for the text of a decision.
+const LINES: usize = 40;
 
 /// The text without white space: macros aside, preprocessing changes nothing else.
 fn squeezed(text: &str) -> String {
