@@ -14,7 +14,7 @@
 
 use std::fmt::Write as _;
 
-use lydian_base::{Diagnostic, SourceMap, Span};
+use lydian_base::{Diagnostic, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit, load};
 use lydian_ir::link::{LinkError, LinkUnit, Linked, Role, link, resolve_weak};
@@ -207,15 +207,9 @@ fn start() -> LinkUnit {
     let (result, status) = (program.types.void(), program.types.int(IntKind::Int));
     let ty = CType::Function { result, params: vec![status], variadic: false };
     program.functions.push(Function {
-        name: "exit".to_owned(),
-        ty: program.types.intern(ty),
-        linkage: Linkage::External,
         param_names: vec!["status".to_owned()],
         noreturn: true,
-        weak: false,
-        library: false,
-        body: None,
-        span: Span::NONE,
+        ..Function::declared("exit", program.types.intern(ty))
     });
     let source = SourceMap::from_preprocessed("", "start");
     LinkUnit { name: "start".to_owned(), program, source, role: Role::Part }

@@ -41,6 +41,24 @@ pub struct Function {
     pub span: Span,
 }
 
+impl Function {
+    /// A function of external linkage that is declared and no more, with nothing said of it but its
+    /// name and type.
+    pub fn declared(name: impl Into<String>, ty: CTypeId) -> Self {
+        Self {
+            name: name.into(),
+            ty,
+            linkage: Linkage::External,
+            param_names: Vec::new(),
+            noreturn: false,
+            weak: false,
+            library: false,
+            body: None,
+            span: Span::NONE,
+        }
+    }
+}
+
 /// The body of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Body {

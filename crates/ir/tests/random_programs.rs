@@ -41,15 +41,8 @@ impl Builder {
         add("a", int, LocalKind::Var, Storage::Register(I32));
         add("b", int, LocalKind::Var, Storage::Memory { size: 4, align: 4 });
         program.functions.push(Function {
-            name: "f".into(),
-            ty,
-            linkage: Linkage::External,
             param_names: vec!["x".into(), "y".into(), "p".into()],
-            noreturn: false,
-            weak: false,
-            library: false,
-            body: None,
-            span: Span::NONE,
+            ..Function::declared("f", ty)
         });
         let body = Body {
             params,

@@ -22,9 +22,10 @@ use lydian_base::{SourceMap, Span};
 use lydian_ir::source::{Capture, DecisionSite, MarkStyle, Point, RootId, RootKind};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
-    Body, ConditionId, DecisionId, DecisionKind, FuncId, LocalId, MarkId, Program, Stmt, StmtId,
+    Body, ConditionId, DecisionId, DecisionKind, LocalId, MarkId, Program, Stmt, StmtId,
 };
-use lydian_objective::{FunctionObjectives, Hyper, LabelId, Pred, SequenceId, Site, Wanted};
+use lydian_objective::hyper::normal::Part;
+use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site, Wanted};
 use rustc_hash::FxHashSet;
 
 use crate::harness::static_local;
@@ -223,8 +224,8 @@ struct Watch<'a, 'p> {
     plan: &'p mut Plan,
     hooks: Hooks<'a>,
     sites: IndexMap<Site, Vec<LabelId>>,
-    /// The labels that are more than atoms of sequences.
-    alone: FxHashSet<LabelId>,
+    /// The labels that are to be recorded.
+    recorded: Vec<LabelId>,
     /// The records of the user's labels.
     user_labels: IndexMap<MarkId, String>,
     function: WatchedFunction,
@@ -240,13 +241,13 @@ impl<'a, 'p> Watch<'a, 'p> {
         plan: &'p mut Plan,
     ) -> Self {
         let mut sites: IndexMap<Site, Vec<LabelId>> = IndexMap::new();
-        for (id, label) in objectives.labels.iter() {
-            sites.entry(label.site).or_default().push(id);
+        let recorded = labels_recorded(objectives);
+        for label in &recorded {
+            sites.entry(objectives.labels[*label].site).or_default().push(*label);
         }
         let hooks = Hooks::new(request, objectives, body);
         let function = WatchedFunction::default();
         let user_labels = IndexMap::new();
-        let alone = labels_alone(objectives);
         Self {
             request,
             objectives,
@@ -256,7 +257,7 @@ impl<'a, 'p> Watch<'a, 'p> {
             plan,
             hooks,
             sites,
-            alone,
+            recorded,
             user_labels,
             function,
         }
@@ -277,8 +278,14 @@ impl<'a, 'p> Watch<'a, 'p> {
             &mut units,
             self.plan,
         );
-        let paths =
-            paths::paths(self.request.program, self.body, self.objectives, self.number, self.plan);
+        let paths = paths::paths(
+            self.request.program,
+            self.body,
+            self.objectives,
+            &self.recorded,
+            self.number,
+            self.plan,
+        );
         if let Some(reason) = paths.unmeasured {
             lose_sequences(self.number, &paths.sequences, reason, self.plan);
             self.unwatch(&paths.labels, reason);
@@ -300,7 +307,7 @@ impl<'a, 'p> Watch<'a, 'p> {
                 }
                 Site::Decision(id) => self.decision(id, labels, edits),
                 Site::Root(_) => {}
-                // Sequences of data flow and paths are recorded as a whole.
+                // Sequences of data flow and paths are recorded as wholes, statements below.
                 Site::Stmt(_) | Site::Block(_) | Site::Condition(..) => {}
             }
         }
@@ -356,19 +363,14 @@ impl<'a, 'p> Watch<'a, 'p> {
         }
     }
 
-    /// Records labels at a statement that are atoms of their own, not of sequences alone.
+    /// Records labels at a statement.
     fn statement(&mut self, stmt: StmtId, labels: &[LabelId], units: &mut units::Units<'_>) {
-        let alone: Vec<LabelId> =
-            labels.iter().filter(|label| self.alone.contains(label)).copied().collect();
-        if alone.is_empty() {
-            return;
-        }
         match units.host_of_use(stmt) {
             Ok(host) => {
-                let cell = self.plan.cell(self.number, alone.clone());
-                units.record(host, &format!("lydian_hit[{cell}] = 1, "), &[], &alone);
+                let cell = self.plan.cell(self.number, labels.to_vec());
+                units.record(host, &format!("lydian_hit[{cell}] = 1, "), &[], labels);
             }
-            Err(reason) => self.unwatch(&alone, reason),
+            Err(reason) => self.unwatch(labels, reason),
         }
     }
 
@@ -461,12 +463,8 @@ impl<'a, 'p> Watch<'a, 'p> {
         for span in units.around.keys().copied() {
             let action = Action::Unit { function, span };
             edits.push(Edit { span, rank: rank::UNIT, action });
-            for edit in &mut self.function.decisions {
-                let site = self.body.source.decisions.iter().find(|site| site.decision == edit.id);
-                if site.is_some_and(|site| site.span.contains(span)) {
-                    edit.keep_text();
-                }
-            }
+            let around = |edit: &&mut DecisionEdit| edit.span.contains(span);
+            self.function.decisions.iter_mut().filter(around).for_each(DecisionEdit::keep_text);
         }
         for (site, record) in &units.before {
             let action = Action::Mark { style: site.style, record: record.clone() };
@@ -733,7 +731,7 @@ impl<'a, 'p> Watch<'a, 'p> {
             return Some("its text cannot be rewritten");
         }
         if root.span.is_none() {
-            return Some("its place in the text is not known");
+            return Some(NO_PLACE);
         }
         if has_compound_literal(self.request.map.slice(root.span)) {
             return Some("its text has a compound literal, which must not move into a block");
@@ -788,6 +786,7 @@ fn refuse(
             if found.paths.conditions.keys().any(is_on_paths) {
                 found.paths.lose(*function, plan);
             }
+            lose_sequences(*function, &found.decisions[*index].sequences, OVERLAP, plan);
             (*function, Site::Decision(decision))
         }
         Action::Unit { function, span } => {
@@ -820,24 +819,22 @@ const OVERLAP: &str = "its text overlaps that of another place";
 
 const NO_PLACE: &str = "its place in the text is not known";
 
-/// The labels that a criterion counts, or that hyperlabels have as atoms outside of sequences.
-fn labels_alone(objectives: &FunctionObjectives) -> FxHashSet<LabelId> {
-    fn visit(function: FuncId, hyper: &Hyper, found: &mut FxHashSet<LabelId>) {
-        match hyper {
-            Hyper::Atom(atom) if atom.function == function => _ = found.insert(atom.label),
-            Hyper::Atom(_) => {}
-            Hyper::Sequence(_) => {}
-            Hyper::Guard(inner, _) => visit(function, inner, found),
-            Hyper::All(parts) | Hyper::Any(parts) => {
-                parts.iter().for_each(|part| visit(function, part, found));
+/// The labels that are to be recorded: all but those that are atoms of sequences and no more.
+fn labels_recorded(objectives: &FunctionObjectives) -> Vec<LabelId> {
+    let in_sequences = objectives.sequences.values().flat_map(|sequence| &sequence.atoms);
+    let own = in_sequences.filter(|atom| atom.function == objectives.function);
+    let mut left_out: FxHashSet<LabelId> = own.map(|atom| atom.label).collect();
+    let counted = objectives.criteria.values().flatten();
+    counted.for_each(|entry| _ = left_out.remove(&entry.label));
+    for hyper in objectives.hypers.values() {
+        hyper.hyper.for_each_part(&mut |part| match part {
+            Part::Atom(atom) if atom.function == objectives.function => {
+                left_out.remove(&atom.label);
             }
-        }
+            Part::Atom(_) | Part::Sequence(_) => {}
+        });
     }
-    let counted = objectives.criteria.values().flatten().map(|entry| entry.label);
-    let mut found: FxHashSet<LabelId> = counted.collect();
-    let hypers = objectives.hypers.values();
-    hypers.for_each(|hyper| visit(objectives.function, &hyper.hyper, &mut found));
-    found
+    objectives.labels.ids().filter(|label| !left_out.contains(label)).collect()
 }
 
 /// Says that labels cannot be measured.

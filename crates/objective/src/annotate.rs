@@ -37,6 +37,8 @@
 //! | `user` | the labels that the user wrote |
 //! | `htol` | the hyperlabels that the user wrote ([`crate::htol`]) |
 
+use std::rc::Rc;
+
 use indexmap::IndexMap;
 use lydian_base::{Arena, Diagnostic, Place, SourceMap, Span};
 use lydian_ir::stmt::MarkKind;
@@ -44,12 +46,12 @@ use lydian_ir::{Body, ExprId, FuncId, Function, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::criterion::Criterion;
-use crate::dataflow::DefUse;
+use crate::dataflow::{DataFlow, DefUse};
 use crate::fingerprint::KeyMaker;
 use crate::htol::HtolError;
 use crate::hyper::{Atom, Binding, Hyper, HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
 use crate::label::{Entry, FunctionObjectives, Label, LabelId, Pred, Site};
-use crate::paths::Path;
+use crate::paths::{NodeGraph, Path, TooManyPaths};
 use exprs::ExprBuilder;
 
 pub mod boundary;
@@ -249,6 +251,9 @@ pub fn annotate(
         known_hypers: FxHashMap::default(),
         pairs: FxHashMap::default(),
         known_paths: FxHashMap::default(),
+        flow: None,
+        graph: None,
+        prime_paths: None,
         found: Vec::new(),
         found_hypers: Vec::new(),
         diagnostics: Vec::new(),
@@ -291,6 +296,10 @@ pub struct Context<'a> {
     /// The sequences of pairs, for criteria that share them.
     pairs: FxHashMap<DefUse, SequenceId>,
     known_paths: FxHashMap<Path, SequenceId>,
+    /// What several criteria work out, once one has.
+    flow: Option<Rc<DataFlow>>,
+    graph: Option<Rc<NodeGraph>>,
+    prime_paths: Option<Rc<Result<Vec<Path>, TooManyPaths>>>,
     /// What the annotator at work has found.
     found: Vec<(LabelId, String)>,
     found_hypers: Vec<(HyperId, String)>,
@@ -369,6 +378,24 @@ impl Context<'_> {
             hypers.push(HyperDraft { hyper: hyper.clone(), text: text.into(), span })
         });
         self.found_hypers.push((id, name.into()));
+    }
+
+    /// The definitions and uses.
+    pub(crate) fn data_flow(&mut self) -> Rc<DataFlow> {
+        let make = || Rc::new(DataFlow::of(self.program, self.body));
+        Rc::clone(self.flow.get_or_insert_with(make))
+    }
+
+    /// The graph of nodes.
+    pub(crate) fn node_graph(&mut self) -> Rc<NodeGraph> {
+        Rc::clone(self.graph.get_or_insert_with(|| Rc::new(NodeGraph::of(self.body))))
+    }
+
+    /// The prime paths, up to the limit of the request.
+    pub(crate) fn prime_paths(&mut self) -> Rc<Result<Vec<Path>, TooManyPaths>> {
+        let graph = self.node_graph();
+        let make = || Rc::new(graph.prime_paths(self.request.paths));
+        Rc::clone(self.prime_paths.get_or_insert_with(make))
     }
 
     /// Tells the user something about a place of the text.

@@ -10,8 +10,7 @@
 //!   variable; a p-use is a read by a condition (or the operand of a `switch`), once for each way
 //!   that it can go. What a condition reads before an effect of its own (`n-- > 0`) counts as read
 //!   by the condition too.
-//! - A store through a pointer that is not plainly the variable's address defines no variable here;
-//!   what escapes so far that another function could change it is said in `escapes`.
+//! - A store through a pointer that is not plainly the variable's address defines no variable here.
 //!
 //! Reaching definitions are computed on the graph by iteration to the least fixed point; a
 //! definition of a part ends the reach of others, as one last definition a variable is what is
@@ -24,7 +23,7 @@ use lydian_ir::source::{Point, RootKind};
 use lydian_ir::stmt::{Callee, Terminator};
 use lydian_ir::{
     BlockId, Body, CType, CTypes, ConditionId, DecisionId, Expr, ExprId, LocalId, Program, Stmt,
-    StmtId, Storage,
+    StmtId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -555,34 +554,6 @@ fn block_of(at: UseSite) -> Option<BlockId> {
 pub fn is_variable(body: &Body, local: LocalId) -> bool {
     let local = &body.locals[local];
     matches!(local.kind, LocalKind::Param | LocalKind::Var) && !local.name.is_empty()
-}
-
-/// Whether a memory variable's address goes where other code could use it later: it is stored,
-/// returned, or kept in a variable. What is written through it then is no definition here.
-pub fn escapes(body: &Body, variable: LocalId) -> bool {
-    if matches!(body.locals[variable].storage, Storage::Register(_)) {
-        return false;
-    }
-    let is_address = |expr: &ExprId| {
-        let mut at = *expr;
-        loop {
-            match &body.exprs[at] {
-                Expr::AddrLocal(local) => break *local == variable,
-                Expr::Field { base, .. } | Expr::Index { base, .. } => at = *base,
-                Expr::Cast(_, _, inner) => at = *inner,
-                _ => break false,
-            }
-        }
-    };
-    let by_statement = body.stmts.values().any(|stmt| match stmt {
-        Stmt::Assign { value, .. } | Stmt::Store { value, .. } => is_address(value),
-        _ => false,
-    });
-    by_statement
-        || body.blocks.values().any(|block| match &block.term {
-            Terminator::Return(Some(value)) => is_address(value),
-            _ => false,
-        })
 }
 
 /// The text of a statement whose uses can be recorded around it: none if it is a declaration's.

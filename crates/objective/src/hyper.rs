@@ -173,6 +173,13 @@ pub struct Sequence {
     pub flow: Option<DefUse>,
 }
 
+impl Sequence {
+    /// Whether it is a path: nodes that follow one another.
+    pub fn is_path(&self) -> bool {
+        self.passages.iter().all(|passage| *passage == Passage::Adjacent)
+    }
+}
+
 /// Of what a sequence is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Scope {

@@ -184,17 +184,9 @@ impl Sample {
     /// Another function, which is declared.
     pub(crate) fn declare(&mut self, name: &str) -> FuncId {
         let ty = self.void_function();
-        self.program.functions.push(Function {
-            name: name.to_owned(),
-            ty,
-            linkage: Linkage::External,
-            param_names: Vec::new(),
-            noreturn: false,
-            weak: false,
-            library: false,
-            body: None,
-            span: Span::new(0, 0),
-        })
+        self.program
+            .functions
+            .push(Function { span: Span::new(0, 0), ..Function::declared(name, ty) })
     }
 
     /// A call of a function that takes and gives nothing.

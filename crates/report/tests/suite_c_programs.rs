@@ -353,17 +353,10 @@ fn callbacks_are_stubs_of_their_own() {
     functions.sort_by_key(|ty| types.spell(*ty, ""));
     assert_eq!(types.spell(functions[1], ""), "int (void *, int)");
     for (number, ty) in functions.into_iter().enumerate() {
-        world.program.functions.push(lydian_ir::Function {
-            name: format!("lydian_callback_{number}"),
-            ty,
-            linkage: lydian_ir::Linkage::External,
-            param_names: Vec::new(),
-            noreturn: false,
-            weak: false,
-            library: false,
-            body: None,
-            span: lydian_base::Span::NONE,
-        });
+        world
+            .program
+            .functions
+            .push(lydian_ir::Function::declared(format!("lydian_callback_{number}"), ty));
     }
     world.passes(
         r#"

@@ -32,15 +32,8 @@ fn field(name: &str, ty: CTypeId, bit_offset: u64, bits: Option<u16>) -> Field {
 fn function(program: &mut Program, name: &str, result: CTypeId, params: Vec<CTypeId>) {
     let ty = program.types.intern(CType::Function { result, params, variadic: false });
     program.functions.push(Function {
-        name: name.into(),
-        ty,
-        linkage: Linkage::External,
         param_names: vec!["x".into(), String::new(), "x".into()],
-        noreturn: false,
-        weak: false,
-        library: false,
-        body: None,
-        span: Span::NONE,
+        ..Function::declared(name, ty)
     });
 }
 

@@ -282,17 +282,10 @@ impl<'a> Module<'a> {
         if let Some(known) = self.by_name.get(name) {
             return *known;
         }
-        let function = Function {
-            name: name.to_owned(),
-            param_names: vec![String::new(); params.len()],
-            ty: self.program.types.intern(ir::CType::Function { result, params, variadic: false }),
-            linkage: Linkage::External,
-            noreturn: false,
-            weak: false,
-            library: false,
-            body: None,
-            span,
-        };
+        let param_names = vec![String::new(); params.len()];
+        let ty = ir::CType::Function { result, params, variadic: false };
+        let ty = self.program.types.intern(ty);
+        let function = Function { param_names, span, ..Function::declared(name, ty) };
         let id = self.program.functions.push(function);
         self.by_name.insert(name.to_owned(), id);
         id
@@ -337,15 +330,9 @@ impl<'a> Module<'a> {
             ty = self.program.types.intern(plain);
         }
         let function = Function {
-            name: name.to_owned(),
-            ty,
-            linkage: Linkage::External,
             param_names: vec![String::new(); decl.params.len().min(count)],
             noreturn: decl.no_return,
-            weak: false,
-            library: false,
-            body: None,
-            span: Span::NONE,
+            ..Function::declared(name, ty)
         };
         let func = self.program.functions.push(function);
         self.by_name.insert(name.to_owned(), func);

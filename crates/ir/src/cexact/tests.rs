@@ -138,17 +138,7 @@ fn a_name_that_another_variable_hides_cannot_be_used() {
     let void = program.types.void();
     let ty = CType::Function { result: void, params: vec![], variadic: false };
     let ty = program.types.intern(ty);
-    let f = program.functions.push(Function {
-        name: "f".into(),
-        ty,
-        linkage: Linkage::External,
-        param_names: vec![],
-        noreturn: false,
-        weak: false,
-        library: false,
-        body: None,
-        span: Span::NONE,
-    });
+    let f = program.functions.push(Function::declared("f", ty));
     let mut body = body();
     let reg = Storage::Register(Type::Int(32));
     let outer = body.locals.push(local("x", int, reg, (10, 50)));

@@ -17,8 +17,9 @@ use lydian_objective::dataflow::{
 use lydian_objective::{FunctionObjectives, SequenceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::NO_PLACE;
 use super::units::{Host, Units};
-use crate::plan::{Plan, UnmeasuredSequence};
+use crate::plan::Plan;
 
 /// What the text of one function must record of its data flow.
 #[derive(Debug, Default)]
@@ -42,7 +43,7 @@ pub(super) fn flow(
     units: &mut Units<'_>,
     plan: &mut Plan,
 ) -> Flow {
-    let wanted: FxHashMap<DefUse, SequenceId> = objectives
+    let wanted: IndexMap<DefUse, SequenceId> = objectives
         .sequences
         .iter()
         .filter_map(|(id, sequence)| sequence.flow.map(|pair| (pair, id)))
@@ -74,7 +75,7 @@ struct Maker<'a, 't> {
     units: &'a mut Units<'t>,
     plan: &'a mut Plan,
     flow: &'a DataFlow,
-    wanted: FxHashMap<DefUse, SequenceId>,
+    wanted: IndexMap<DefUse, SequenceId>,
     /// The sequences of each variable, which are lost with any of its places.
     sequences: FxHashMap<LocalId, Vec<SequenceId>>,
     out: Flow,
@@ -110,12 +111,8 @@ impl Maker<'_, '_> {
     }
 
     fn unmeasured(&mut self, id: UseId, usage: &Use, reason: &str) {
-        let lost = self.sequences_of(id, usage).into_iter().map(|sequence| UnmeasuredSequence {
-            function: self.number,
-            sequence,
-            reason: reason.to_owned(),
-        });
-        self.plan.unmeasured.extend(lost);
+        let lost = self.sequences_of(id, usage);
+        super::lose_sequences(self.number, &lost, reason, self.plan);
     }
 
     /// The sequences that end with a use.
@@ -176,7 +173,7 @@ impl Maker<'_, '_> {
             UseSite::Return(block) => {
                 let mut roots = self.body.source.roots.values();
                 let root = roots.find(|root| root.point == Point::Term(block));
-                let root = root.ok_or("its place in the text is not known")?;
+                let root = root.ok_or(NO_PLACE)?;
                 let host = Host::Around(root.span);
                 let cell = self.table(id, usage, ways);
                 self.record_at(host, usage, &format!("lydian_hit[{cell}] = 1, "));
@@ -184,7 +181,7 @@ impl Maker<'_, '_> {
             UseSite::Condition(decision, condition) => {
                 let mut sites = self.body.source.decisions.iter();
                 if !sites.any(|site| site.decision == decision) {
-                    return Err("its place in the text is not known");
+                    return Err(NO_PLACE);
                 }
                 let number = self.read(usage)?;
                 let cell = self.table_of(id, usage, ways, &number);

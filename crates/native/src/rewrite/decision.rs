@@ -13,7 +13,7 @@ use lydian_ir::source::{Capture, DecisionSite, RootKind};
 use lydian_ir::{
     Body, BoolTree, ConditionId, Decision, DecisionId, Expr, ExprId, LocalKind, Purity,
 };
-use lydian_objective::Pred;
+use lydian_objective::{Pred, SequenceId};
 use rustc_hash::FxHashMap;
 
 use super::hooks::Hooks;
@@ -30,6 +30,10 @@ pub(super) struct DecisionEdit {
     recording: Recording,
     /// The first cell, or the number among the wide decisions.
     first: u32,
+    /// The text of all of it.
+    pub(super) span: Span,
+    /// The sequences with steps at its outcome.
+    pub(super) sequences: Vec<SequenceId>,
     spans: Vec<Span>,
     purity: Vec<Purity>,
     /// The conditions' own texts, on one line.
@@ -97,6 +101,8 @@ impl DecisionEdit {
             recording,
             first,
             texts: texts.collect(),
+            span: site.span,
+            sequences: Vec::new(),
             spans: site.conditions.clone(),
             purity: decision.conditions.values().map(|condition| condition.purity).collect(),
             pure: pure_conditions(decision, request.short_circuit),
@@ -175,6 +181,7 @@ impl DecisionEdit {
         let truths: Result<Vec<String>, String> = preds.map(|rails| Ok(rails?.yes)).collect();
         let text = step.text(&truths?);
         self.judged.push(format!("{{ {}{text}}} ", writer.into_declarations()));
+        self.sequences.push(step.sequence);
         Ok(())
     }
 

@@ -71,8 +71,7 @@ pub(super) fn monitors<'a>(
 ) -> Monitors<'a> {
     let mut out = Monitors::default();
     for (id, sequence) in objectives.sequences.iter() {
-        let is_path = sequence.passages.iter().all(|passage| *passage == Passage::Adjacent);
-        if sequence.flow.is_some() || is_path {
+        if sequence.flow.is_some() || sequence.is_path() {
             continue;
         }
         if let Some(reason) = obstacle(objectives, sequence) {

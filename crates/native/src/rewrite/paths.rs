@@ -15,9 +15,8 @@ use lydian_ir::libc::model_named;
 use lydian_ir::nonlocal;
 use lydian_ir::stmt::{Callee, Terminator};
 use lydian_ir::{BlockId, Body, ConditionId, DecisionId, Program, Stmt};
-use lydian_objective::hyper::Passage;
 use lydian_objective::paths::{NodeGraph, NodeId};
-use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site};
+use lydian_objective::{FunctionObjectives, LabelId, Pred, Sequence, SequenceId, Site};
 use rustc_hash::FxHashMap;
 
 use crate::plan::{Cell, Plan};
@@ -53,17 +52,23 @@ enum Covers {
     Label(LabelId),
 }
 
-/// Works out the records of one function, whose cells it adds to the plan.
+/// Works out the records of one function, whose cells it adds to the plan. `recorded` are the labels
+/// that are to be recorded beside sequences.
 pub(super) fn paths(
     program: &Program,
     body: &Body,
     objectives: &FunctionObjectives,
+    recorded: &[LabelId],
     number: u32,
     plan: &mut Plan,
 ) -> Paths {
     let mut out = Paths::default();
+    let asks = |label: &LabelId| matches!(objectives.labels[*label].site, Site::Block(_));
+    if !objectives.sequences.values().any(Sequence::is_path) && !recorded.iter().any(asks) {
+        return out;
+    }
     let graph = NodeGraph::of(body);
-    let words = words(objectives, &graph, &mut out);
+    let words = words(objectives, recorded, &graph, &mut out);
     if words.is_empty() {
         return out;
     }
@@ -113,6 +118,7 @@ pub(super) fn paths(
 /// The paths that are asked for, as words, with what each covers.
 fn words(
     objectives: &FunctionObjectives,
+    recorded: &[LabelId],
     graph: &NodeGraph,
     out: &mut Paths,
 ) -> Vec<(Vec<NodeId>, Covers)> {
@@ -123,16 +129,16 @@ fn words(
         _ => None,
     };
     let mut words = Vec::new();
-    for (id, label) in objectives.labels.iter() {
-        if label.pred == Pred::Const(true)
-            && let Some(node) = node(id)
+    for id in recorded {
+        if objectives.labels[*id].pred == Pred::Const(true)
+            && let Some(node) = node(*id)
         {
-            words.push((vec![node], Covers::Label(id)));
-            out.labels.push(id);
+            words.push((vec![node], Covers::Label(*id)));
+            out.labels.push(*id);
         }
     }
     for (id, sequence) in objectives.sequences.iter() {
-        if sequence.passages.iter().all(|passage| *passage == Passage::Adjacent) {
+        if sequence.is_path() {
             let word: Option<Vec<_>> = sequence.atoms.iter().map(|atom| node(atom.label)).collect();
             if let Some(word) = word {
                 words.push((word, Covers::Sequence(id)));

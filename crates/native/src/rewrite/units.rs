@@ -11,6 +11,8 @@ use lydian_ir::{Body, LocalId, Stmt, StmtId};
 use lydian_objective::dataflow::{is_variable, root_of};
 use lydian_objective::{LabelId, SequenceId};
 
+use super::NO_PLACE;
+
 /// The expressions of one function with records at their statements.
 #[derive(Debug)]
 pub(super) struct Units<'a> {
@@ -47,8 +49,6 @@ pub(super) enum Host {
     /// Before a statement.
     Before(MarkSite),
 }
-
-const NO_PLACE: &str = "its place in the text is not known";
 
 impl Unit {
     /// The expression with its records.

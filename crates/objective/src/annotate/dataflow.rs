@@ -24,7 +24,7 @@ impl Annotator for AllDefinitions {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let flow = DataFlow::of(cx.program, cx.body);
+        let flow = cx.data_flow();
         let mut by_definition: FxHashMap<DefinitionId, Vec<DefUse>> = FxHashMap::default();
         for pair in flow.pairs(cx.body) {
             by_definition.entry(pair.definition).or_default().push(pair);
@@ -56,7 +56,7 @@ impl Annotator for AllUses {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let flow = DataFlow::of(cx.program, cx.body);
+        let flow = cx.data_flow();
         for pair in flow.pairs(cx.body) {
             let definition = flow.definition(pair.definition);
             let usage = flow.usage(pair.usage);

@@ -9,7 +9,7 @@ use super::{Annotator, Context};
 use crate::criterion::Criterion;
 use crate::hyper::{Hyper, Passage, Scope, Sequence};
 use crate::label::{Pred, Site};
-use crate::paths::{NodeGraph, NodeId, Path, TooManyPaths};
+use crate::paths::{self, NodeGraph, NodeId, Path, TooManyPaths};
 
 /// EPC: each two edges that follow one another.
 pub(super) struct EdgePairs;
@@ -30,8 +30,8 @@ impl Annotator for EdgePairs {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let graph = NodeGraph::of(cx.body);
-        push_each(cx, &graph, graph.edge_pairs());
+        let graph = cx.node_graph();
+        push_each(cx, &graph, &graph.edge_pairs());
     }
 }
 
@@ -41,10 +41,10 @@ impl Annotator for PrimePaths {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let graph = NodeGraph::of(cx.body);
-        match graph.prime_paths(cx.request.paths) {
+        let graph = cx.node_graph();
+        match &*cx.prime_paths() {
             Ok(paths) => push_each(cx, &graph, paths),
-            Err(error) => too_many(cx, self.criterion(), error),
+            Err(error) => too_many(cx, self.criterion(), *error),
         }
     }
 }
@@ -75,8 +75,8 @@ impl Annotator for BasisPaths {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let graph = NodeGraph::of(cx.body);
-        push_each(cx, &graph, graph.basis());
+        let graph = cx.node_graph();
+        push_each(cx, &graph, &graph.basis());
     }
 }
 
@@ -86,9 +86,9 @@ impl Annotator for CompletePaths {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let graph = NodeGraph::of(cx.body);
+        let graph = cx.node_graph();
         match graph.complete(cx.request.loop_turns, cx.request.paths) {
-            Ok(paths) => push_each(cx, &graph, paths),
+            Ok(paths) => push_each(cx, &graph, &paths),
             Err(error) => too_many(cx, self.criterion(), error),
         }
     }
@@ -101,19 +101,19 @@ fn too_many(cx: &mut Context<'_>, criterion: Criterion, error: TooManyPaths) {
     cx.warn("paths", message, span);
 }
 
-fn push_each(cx: &mut Context<'_>, graph: &NodeGraph, paths: Vec<Path>) {
+fn push_each(cx: &mut Context<'_>, graph: &NodeGraph, paths: &[Path]) {
     for path in paths {
-        let hyper = hyper(cx, graph, &path);
+        let hyper = hyper(cx, graph, path);
         let span = place(cx.body, graph, path[0]);
-        cx.push_hyper(hyper, span, name(&path), lines(cx, graph, &path));
+        cx.push_hyper(hyper, span, name(path), lines(cx, graph, path));
     }
 }
 
 fn round_trips(cx: &mut Context<'_>, criterion: Criterion, join: fn(Vec<Hyper>) -> Hyper) {
-    let graph = NodeGraph::of(cx.body);
-    let trips = match graph.round_trips(cx.request.paths) {
-        Ok(trips) => trips,
-        Err(error) => return too_many(cx, criterion, error),
+    let graph = cx.node_graph();
+    let trips = match &*cx.prime_paths() {
+        Ok(paths) => paths::round_trips(paths),
+        Err(error) => return too_many(cx, criterion, *error),
     };
     for (node, paths) in trips {
         let all: Vec<Hyper> = paths.iter().map(|path| hyper(cx, &graph, path)).collect();

@@ -7,10 +7,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use lydian_base::Span;
-use lydian_ir::{
-    CType, CTypeId, FuncId, Function, GlobalId, GlobalInit, IntKind, Linkage, Program, Type,
-};
+use lydian_ir::{CType, CTypeId, FuncId, Function, GlobalId, GlobalInit, IntKind, Program, Type};
 
 /// What the names of synthetic functions begin with; a number follows.
 pub const CALLBACK_PREFIX: &str = "lydian_callback_";
@@ -34,17 +31,7 @@ pub fn prepare(program: &mut Program) {
         let taken = program.functions.values();
         let number = taken.filter(|function| is_callback(&function.name)).count();
         let name = format!("{CALLBACK_PREFIX}{number}");
-        program.functions.push(Function {
-            name,
-            ty,
-            linkage: Linkage::External,
-            param_names: Vec::new(),
-            noreturn: false,
-            weak: false,
-            library: false,
-            body: None,
-            span: Span::NONE,
-        });
+        program.functions.push(Function::declared(name, ty));
     }
 }
 

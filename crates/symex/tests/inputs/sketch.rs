@@ -86,17 +86,7 @@ impl Sketch {
     /// Declares a function without a body.
     pub(crate) fn declare(&mut self, name: &str, result: CTypeId, params: Vec<CTypeId>) -> FuncId {
         let ty = self.function_type(result, params);
-        self.program.functions.push(Function {
-            name: name.into(),
-            ty,
-            linkage: Linkage::External,
-            param_names: Vec::new(),
-            noreturn: false,
-            weak: false,
-            library: false,
-            body: None,
-            span: Span::NONE,
-        })
+        self.program.functions.push(Function::declared(name, ty))
     }
 
     /// Defines a function with register parameters; `write` fills its one block.
