@@ -25,13 +25,13 @@ use lydian_ir::{
     Body, ConditionId, DecisionId, DecisionKind, LocalId, MarkId, Program, Stmt, StmtId,
 };
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site, Wanted};
+use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, SequenceId, Site, Wanted};
 use rustc_hash::FxHashSet;
 
 use crate::harness::static_local;
 use crate::plan::{CellMeaning, DecisionCells, Plan, UnmeasuredSequence, Unwatched, WideDecision};
 use decision::DecisionEdit;
-use hooks::Hooks;
+use hooks::{Hooks, Recorded};
 use render::{Renderer, tests_bits};
 use tree::{Edit, nest, splice};
 use vectors::{Recording, recording};
@@ -226,6 +226,8 @@ struct Watch<'a, 'p> {
     sites: IndexMap<Site, Vec<LabelId>>,
     /// The labels that are to be recorded.
     recorded: Vec<LabelId>,
+    /// The labels of run-time errors.
+    errors: FxHashSet<LabelId>,
     /// The records of the user's labels.
     user_labels: IndexMap<MarkId, String>,
     function: WatchedFunction,
@@ -248,6 +250,8 @@ impl<'a, 'p> Watch<'a, 'p> {
         let hooks = Hooks::new(request, objectives, body);
         let function = WatchedFunction::default();
         let user_labels = IndexMap::new();
+        let errors = objectives.criteria.get(&Criterion::Rte).into_iter().flatten();
+        let errors = errors.map(|entry| entry.label).collect();
         Self {
             request,
             objectives,
@@ -258,6 +262,7 @@ impl<'a, 'p> Watch<'a, 'p> {
             hooks,
             sites,
             recorded,
+            errors,
             user_labels,
             function,
         }
@@ -483,8 +488,9 @@ impl<'a, 'p> Watch<'a, 'p> {
         for label in labels {
             let objectives = self.objectives;
             let pred = &objectives.labels[*label].pred;
-            let next = self.plan.cells.len();
-            match self.hooks.record(pred, at, guard_from, next, &[]) {
+            let number = self.plan.cells.len();
+            let cell = Recorded { number, before_undefined: false };
+            match self.hooks.record(pred, at, guard_from, cell, &[]) {
                 Ok(record) => {
                     self.plan.cell(self.number, vec![*label]);
                     text.push_str(&record);
@@ -687,11 +693,15 @@ impl<'a, 'p> Watch<'a, 'p> {
             return self.unwatch(labels, reason);
         }
         let mut hooks = String::new();
-        for label in labels {
+        // Mutants evaluate the expression, and would crash before its errors are recorded.
+        let (errors, others): (Vec<&LabelId>, Vec<&LabelId>) =
+            labels.iter().partition(|label| self.errors.contains(label));
+        for label in errors.into_iter().chain(others) {
             let pred = &self.objectives.labels[*label].pred;
-            let next = self.plan.cells.len();
+            let number = self.plan.cells.len();
+            let cell = Recorded { number, before_undefined: self.errors.contains(label) };
             let guard_from = self.body.exprs.len();
-            match self.hooks.record(pred, root.span.start, guard_from, next, &root.captures) {
+            match self.hooks.record(pred, root.span.start, guard_from, cell, &root.captures) {
                 Ok(record) => {
                     self.plan.cell(self.number, vec![*label]);
                     hooks.push_str(&record);

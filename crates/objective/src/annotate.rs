@@ -9,7 +9,7 @@
 //! | `fc` | the function's entry |
 //! | `fcc` | each function that is called by name: one of the calls ([`calls`]) |
 //! | `stmt` | each statement: its mark |
-//! | `bbc` | each block that holds a statement's mark: the first one in it; and each condition that begins a block, being evaluated only for some values of those before it |
+//! | `bbc` | each block, by what the text has first in it: a statement; a decision; a condition that evaluation may skip; an arm of `?:` |
 //! | `bc` | each edge of a decision: each condition reached and true, reached and false; each edge of a `switch`, the implicit `default` too |
 //! | `slo`, `elo`, `mlo` | each loop skipped, entered, entered more than once ([`loops`]) |
 //! | `dc` | each decision true, false |

@@ -1,7 +1,8 @@
 //! The graph of nodes of a function, and the sets of paths that criteria ask for.
 //!
 //! A node is a basic block in the textbook's sense: a longest run of the IR's blocks that control
-//! enters at its head and leaves at its end. Blocks that do nothing but go on are no nodes, and a
+//! enters at its head and leaves at its end. Blocks that do nothing but go on are no nodes, nor are
+//! those that hold the beginning of a loop alone, whose test or body is what runs first; and a
 //! branch on a constant goes one way. Conditions are nodes of their own where short-circuit
 //! evaluation may skip them.
 //!
@@ -11,9 +12,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use lydian_base::EntityId;
+use lydian_base::{EntityId, Span};
 use lydian_ir::cfg::Cfg;
-use lydian_ir::stmt::Terminator;
+use lydian_ir::stmt::{MarkKind, Terminator};
 use lydian_ir::{BlockId, Body, Expr, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -341,22 +342,57 @@ impl Shape<'_> {
         let mut at = block;
         // A circle of empty blocks is a node.
         for _ in 0..self.body.blocks.len() {
-            let this = &self.body.blocks[at];
-            let is_empty = this
-                .stmts
-                .iter()
-                .all(|stmt| matches!(self.body.stmts[*stmt], Stmt::Enter(_) | Stmt::Leave(_)));
-            let next = match this.term {
-                Terminator::Goto(to) => Some(to),
-                _ => self.constant_way(&this.term),
+            let term = &self.body.blocks[at].term;
+            let next = match term {
+                Terminator::Goto(to) => Some(*to),
+                _ => self.constant_way(term),
             };
-            match next.filter(|next| is_empty && *next != at) {
+            match next.filter(|next| *next != at && only_goes_on(self.body, at, *next)) {
                 Some(next) => at = next,
                 None => return at,
             }
         }
         block
     }
+}
+
+/// Whether nothing happens in a block before control goes on to `next`, but that a loop begins.
+fn only_goes_on(body: &Body, block: BlockId, next: BlockId) -> bool {
+    let place = begin(body, next);
+    body.blocks[block].stmts.iter().all(|stmt| match &body.stmts[*stmt] {
+        Stmt::Enter(_) | Stmt::Leave(_) => true,
+        Stmt::Mark(mark) => {
+            let mark = &body.marks[*mark];
+            // What follows lies within the statement: it is no jump, and not empty.
+            let encloses = mark.span != place && mark.span.contains(place);
+            mark.kind == MarkKind::Statement && !place.is_none() && encloses
+        }
+        _ => false,
+    })
+}
+
+/// Whether a block holds the beginning of a loop alone: control goes on to the loop's test or body,
+/// to which it comes from elsewhere too.
+pub fn only_begins_a_loop(body: &Body, block: BlockId) -> bool {
+    match body.blocks[block].term {
+        Terminator::Goto(next) => next != block && only_goes_on(body, block, next),
+        _ => false,
+    }
+}
+
+/// The text with which a block begins.
+fn begin(body: &Body, block: BlockId) -> Span {
+    let of_mark = body.blocks[block].stmts.iter().find_map(|stmt| match body.stmts[*stmt] {
+        Stmt::Mark(mark) => Some(body.marks[mark].span),
+        _ => None,
+    });
+    let of_decision = || match &body.blocks[block].term {
+        Terminator::Branch { origin: Some(origin), .. } => {
+            Some(body.decisions[origin.decision].conditions[origin.condition].span)
+        }
+        _ => None,
+    };
+    of_mark.or_else(of_decision).unwrap_or(Span::NONE)
 }
 
 /// A depth-first search for prime paths.

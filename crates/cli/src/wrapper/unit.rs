@@ -111,7 +111,7 @@ impl Job<'_> {
         program: &Program,
         map: &SourceMap,
     ) -> (Vec<FunctionObjectives>, Vec<String>) {
-        let request = Request::new(self.criteria);
+        let request = Request { short_circuit: self.short_circuit, ..Request::new(self.criteria) };
         let (mut all, mut remarks) = (Vec::new(), Vec::new());
         for (id, function) in program.defined() {
             let is_users = !function.span.is_none() && !map.is_system(function.span.start);

@@ -26,6 +26,27 @@ pub(super) fn captures(program: &Program, body: &Body, captured: &[(LocalId, Str
     captured.iter().map(|(temp, text)| format!("{} = ({text}); ", declare(*temp))).collect()
 }
 
+/// The cell of a label.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recorded {
+    /// Its number.
+    pub(super) number: usize,
+    /// Whether it is set just before something undefined. The compiler may take it that this does
+    /// not happen, and leave out what can only lead there, but not a volatile store.
+    pub(super) before_undefined: bool,
+}
+
+impl Recorded {
+    /// The statement that sets it.
+    fn set(self) -> String {
+        let cell = self.number;
+        match self.before_undefined {
+            true => format!("*(volatile __typeof__(lydian_hit[0]) *)&lydian_hit[{cell}] = 1; "),
+            false => format!("lydian_hit[{cell}] = 1; "),
+        }
+    }
+}
+
 /// Writes hooks of one function.
 pub(super) struct Hooks<'a> {
     request: &'a RewriteRequest<'a>,
@@ -63,20 +84,19 @@ impl<'a> Hooks<'a> {
         pred: &Pred,
         at: u32,
         guard_from: usize,
-        cell: usize,
+        cell: Recorded,
         captures: &[Capture],
     ) -> Result<String, String> {
+        let set = cell.set();
+        let cell = cell.number;
         if let Pred::Const(value) = pred {
-            return Ok(if *value { format!("lydian_hit[{cell}] = 1; ") } else { String::new() });
+            return Ok(if *value { set } else { String::new() });
         }
         let mut writer = RailWriter::default();
         let mut leaves = StateLeaves { hooks: self, at, guard_from, captures };
         let rails = writer.write(pred, &mut leaves)?;
         let declarations = writer.into_declarations();
-        Ok(format!(
-            "if (!lydian_hit[{cell}]) {{ {declarations}if ({}) lydian_hit[{cell}] = 1; }} ",
-            rails.yes
-        ))
+        Ok(format!("if (!lydian_hit[{cell}]) {{ {declarations}if ({}) {set}}} ", rails.yes))
     }
 
     /// C expressions for whether each predicate is surely true on the state at `at`, and the

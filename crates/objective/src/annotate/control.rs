@@ -1,13 +1,14 @@
 //! FC, STMT, BBC and BC: objectives of the control-flow graph.
 
-use lydian_ir::stmt::{Edge, MarkKind, SwitchCase, Terminator};
-use lydian_ir::{BlockId, Stmt};
+use lydian_ir::stmt::{BranchOrigin, Edge, MarkKind, SwitchCase, Terminator};
+use lydian_ir::{Block, BlockId, Body, DecisionId, DecisionKind, MarkId, Stmt, StmtId};
 use rustc_hash::FxHashSet;
 
 use super::{Annotator, Context};
 use crate::criterion::Criterion;
-use crate::formula::{always_reached, conditions, reached, signed};
+use crate::formula::{always_reached, conditions, outcome, reached, signed};
 use crate::label::{Pred, Site};
+use crate::paths::only_begins_a_loop;
 
 /// FC: the function is entered.
 pub(super) struct FunctionCoverage;
@@ -41,10 +42,15 @@ impl Annotator for StatementCoverage {
 
 /// BBC: control passes each basic block.
 ///
-/// A block of the graph that holds a statement's mark is reached where its first such mark is
-/// passed. A block that evaluates a condition without a mark before it is reached where the
-/// condition is; the decision's first condition is evaluated in the block of the statement. Blocks
-/// with neither (the arms of `?:`, joins) are reached exactly along edges that `bc` counts.
+/// A block is told by what the text has first in it:
+/// - A statement: its mark is passed. The beginning of a loop that stands alone in a block of the
+///   graph is none; what runs first of the loop is ([`only_begins_a_loop`]).
+/// - A decision, as the test of a loop, to which control comes back: it is evaluated.
+/// - A condition that evaluation of its decision may skip: it is evaluated.
+/// - An arm of `?:`: the decision has the outcome that leads there.
+///
+/// Of blocks that control lowered more than once from one text the text counts once. A block with
+/// none of these only joins others, as after `?:`: it is reached where one of them is left.
 pub(super) struct BlockCoverage;
 
 impl Annotator for BlockCoverage {
@@ -56,16 +62,18 @@ impl Annotator for BlockCoverage {
         let body = cx.body;
         let mut seen = FxHashSet::default();
         for (id, block) in body.blocks.iter() {
-            let mark = block.stmts.iter().find_map(|stmt| match &body.stmts[*stmt] {
-                Stmt::Mark(mark) if body.marks[*mark].kind == MarkKind::Statement => Some(*mark),
-                _ => None,
-            });
-            if let Some(mark) = mark.filter(|mark| seen.insert(*mark)) {
+            let alone = id != body.entry && only_begins_a_loop(body, id);
+            let mark = first_statement(body, block).filter(|mark| !alone && seen.insert(*mark));
+            if let Some(mark) = mark {
                 let span = body.marks[mark].span;
                 cx.push(Site::Mark(mark), Pred::Const(true), span, format!("{id}"));
             }
         }
         for (id, decision) in body.decisions.iter() {
+            if begins_a_block(body, id) {
+                let name = format!("{id} evaluated");
+                cx.push(Site::Decision(id), Pred::Const(true), decision.span, name);
+            }
             let always = always_reached(&decision.tree);
             for condition in conditions(&decision.tree) {
                 if !always.contains(condition) {
@@ -74,8 +82,69 @@ impl Annotator for BlockCoverage {
                     cx.push(Site::Decision(id), Pred::Reached(condition), span, name);
                 }
             }
+            for value in [true, false] {
+                if leads_to_an_arm(body, id, value) {
+                    let pred = signed(outcome(&decision.tree), value);
+                    cx.push(
+                        Site::Decision(id),
+                        pred,
+                        decision.span,
+                        format!("arm of {id} {value}"),
+                    );
+                }
+            }
         }
     }
+}
+
+/// The first mark of a statement in a block.
+fn first_statement(body: &Body, block: &Block) -> Option<MarkId> {
+    block.stmts.iter().find_map(|stmt| match &body.stmts[*stmt] {
+        Stmt::Mark(mark) if body.marks[*mark].kind == MarkKind::Statement => Some(*mark),
+        _ => None,
+    })
+}
+
+/// The decision and condition with which a block ends.
+fn origin(block: &Block) -> Option<&BranchOrigin> {
+    match &block.term {
+        Terminator::Branch { origin, .. } => origin.as_ref(),
+        _ => None,
+    }
+}
+
+/// Whether a decision is the first that a block has of the text.
+fn begins_a_block(body: &Body, decision: DecisionId) -> bool {
+    let begins = |block: &Block| {
+        origin(block).is_some_and(|origin| origin.decision == decision && origin.begins)
+            && first_statement(body, block).is_none()
+    };
+    body.blocks.values().any(begins)
+}
+
+/// Whether an outcome of a decision that is tested leads to a block that does something and has
+/// neither a statement nor a decision: an arm of `?:`.
+fn leads_to_an_arm(body: &Body, decision: DecisionId, value: bool) -> bool {
+    if body.decisions[decision].kind != DecisionKind::Control {
+        return false;
+    }
+    let to = body.blocks.values().filter_map(|block| match &block.term {
+        Terminator::Branch { origin: Some(origin), then_to, else_to, .. }
+            if origin.decision == decision =>
+        {
+            match (origin.then_outcome == Some(value), origin.else_outcome == Some(value)) {
+                (true, _) => Some(*then_to),
+                (_, true) => Some(*else_to),
+                _ => None,
+            }
+        }
+        _ => None,
+    });
+    let mut arms = to.map(|to| &body.blocks[to]).filter(|block| {
+        let acts = |stmt: &StmtId| !matches!(body.stmts[*stmt], Stmt::Enter(_) | Stmt::Leave(_));
+        origin(block).is_none() && block.stmts.iter().any(acts)
+    });
+    arms.any(|block| first_statement(body, block).is_none())
 }
 
 /// BC: control takes each edge that leaves a condition or a `switch`.

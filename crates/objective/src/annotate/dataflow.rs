@@ -33,13 +33,16 @@ impl Annotator for AllDefinitions {
             let id = DefinitionId::from_index(index);
             let Some(pairs) = by_definition.remove(&id) else { continue };
             let definition = flow.definition(id);
-            let alternatives: Vec<Hyper> =
+            let mut alternatives: Vec<Hyper> =
                 pairs.iter().map(|pair| Hyper::Sequence(sequence(cx, &flow, *pair))).collect();
-            let hyper = match <[Hyper; 1]>::try_from(alternatives) {
-                Ok([one]) => one,
-                Err(several) => Hyper::Any(several),
+            // One pair alone is the objective of ALL-USES, which says its own text.
+            let (hyper, text) = match &pairs[..] {
+                [one] => (alternatives.remove(0), said(cx, &flow, *one)),
+                _ => {
+                    let text = format!("{} reaches a use", defined(cx, definition));
+                    (Hyper::Any(alternatives), text)
+                }
             };
-            let text = format!("{} reaches a use", defined(cx, definition));
             let name = format!("{} {}", variable(cx, definition), definition.number);
             cx.push_hyper(hyper, definition.span, name, text);
         }
@@ -61,7 +64,7 @@ impl Annotator for AllUses {
             let definition = flow.definition(pair.definition);
             let usage = flow.usage(pair.usage);
             let hyper = Hyper::Sequence(sequence(cx, &flow, pair));
-            let text = format!("{} reaches {}", defined(cx, definition), used(cx, usage, pair.way));
+            let text = said(cx, &flow, pair);
             let variable = variable(cx, definition);
             let name = match usage.at {
                 UseSite::Stmt(_) | UseSite::Return(_) => {
@@ -75,6 +78,12 @@ impl Annotator for AllUses {
             cx.push_hyper(hyper, definition.span, name, text);
         }
     }
+}
+
+/// A pair in words.
+fn said(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
+    let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
+    format!("{} reaches {}", defined(cx, definition), used(cx, usage, pair.way))
 }
 
 fn variable(cx: &Context<'_>, definition: &Definition) -> String {
