@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lydian_base::{Diagnostic, Severity};
-use lydian_objective::{Criterion, FunctionObjectives, HtolFile, Request, annotate};
+use lydian_objective::{Annotators, Criterion, FunctionObjectives, HtolFile, Request};
 
 use crate::args::{CriteriaArgs, SemanticsArg};
 use crate::exit::{ExitCode, Failure};
@@ -21,8 +21,10 @@ pub(crate) fn of(
         ..Request::new(criteria.criteria.clone())
     };
     let mut all = Vec::new();
+    let annotators = Annotators::new(&loaded.program, &loaded.map, &request);
     for func in &loaded.functions {
-        let annotation = annotate(&loaded.program, &loaded.map, *func, &request)
+        let annotation = annotators
+            .function(*func)
             .map_err(|error| Failure::source("no-body", error.to_string()))?;
         let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) =
             annotation.diagnostics.into_iter().partition(|d| d.severity == Severity::Error);

@@ -322,3 +322,35 @@ fn programs_with_sanitizers_run_clean() {
         assert_eq!(counts(&coverage(&at), "work", "fc"), (1, 1));
     }
 }
+
+#[test]
+fn definitions_of_globals_in_other_objects_end_the_reach_of_those_here() {
+    let at = Workplace::with(
+        "int state = 1;\nstatic int own;\nvoid other(int n);\n\
+         static void set(int n) {\n  own = n;\n}\n\
+         int main(int argc, char **argv) {\n  (void)argv;\n  state = 2;\n\
+         \x20 if (argc > 1)\n    other(3);\n  set(argc);\n  return state + own - 3;\n}\n",
+    );
+    at.write("other.c", "extern int state;\nvoid other(int n) {\n  state = state + n;\n}\n");
+    for object in ["unit", "other"] {
+        built(&at, "-c all-uses,all-defs", &format!("clang-19 -O2 -c {object}.c -o {object}.o"));
+    }
+    built(&at, "-c all-uses,all-defs", "clang-19 unit.o other.o -o unit");
+    shell(&at, "./unit x");
+    let status = |name: &str, text: &str| {
+        let found = coverage(&at);
+        let objectives = function(&found, name)["objectives"].as_array().unwrap().clone();
+        let one = objectives.iter().find(|one| one["text"] == text);
+        one.unwrap_or_else(|| panic!("{text}: {objectives:#?}"))["status"].clone()
+    };
+    let of_state = "state of `state = 2` in line 9 reaches the return in line 13";
+    let of_own = "own of `own = n` in line 5 of set reaches the return in line 13";
+    assert_eq!(status("main", of_own), "covered");
+    assert_eq!(status("main", of_state), "missing");
+    // It reads what the other unit defined, which is no definition of its own.
+    let initial = "the initial value of state reaches its use in line 3";
+    assert_eq!(status("other", initial), "missing");
+    assert_eq!(status("set", "own of `own = n` in line 5 reaches a use"), "covered");
+    shell(&at, "./unit || true");
+    assert_eq!(status("main", of_state), "covered");
+}

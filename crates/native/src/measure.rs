@@ -144,6 +144,9 @@ impl<'a> Measurer<'a> {
         let cells = run.cells.iter().filter_map(|cell| self.plan.cells.get(*cell as usize));
         for cell in cells {
             sequences[cell.function as usize].extend(&cell.sequences);
+            for (owner, sequence) in &cell.elsewhere {
+                sequences[*owner as usize].push(*sequence);
+            }
         }
         for of_function in &mut sequences {
             of_function.sort_unstable();

@@ -31,6 +31,8 @@ pub struct Cell {
     pub labels: Vec<LabelId>,
     /// The sequences that it covers then.
     pub sequences: Vec<SequenceId>,
+    /// The sequences of other watched functions, by position, that it covers then.
+    pub elsewhere: Vec<(u32, SequenceId)>,
 }
 
 /// A decision whose evaluations set one cell each.
@@ -95,19 +97,23 @@ pub struct UnmeasuredSequence {
 }
 
 impl Plan {
-    /// Adds a cell that says whether a sequence was covered, or nothing.
-    pub(crate) fn sequence_cell(&mut self, function: u32, sequence: Option<SequenceId>) {
-        self.cells.push(Cell {
-            function,
-            labels: Vec::new(),
-            sequences: sequence.into_iter().collect(),
-        });
+    /// Adds a cell that says whether sequences were covered, each with the position of its function.
+    pub(crate) fn sequences_cell(&mut self, all: &[(u32, SequenceId)]) {
+        let function = all.first().map_or(0, |(owner, _)| *owner);
+        let mut cell = Cell { function, ..Cell::default() };
+        for (owner, sequence) in all {
+            match *owner == function {
+                true => cell.sequences.push(*sequence),
+                false => cell.elsewhere.push((*owner, *sequence)),
+            }
+        }
+        self.cells.push(cell);
     }
 
     /// Adds a cell and returns its position.
     pub(crate) fn cell(&mut self, function: u32, labels: Vec<LabelId>) -> u32 {
         let position = u32::try_from(self.cells.len()).expect("fewer than 2^32 cells");
-        self.cells.push(Cell { function, labels, sequences: Vec::new() });
+        self.cells.push(Cell { function, labels, ..Cell::default() });
         position
     }
 }

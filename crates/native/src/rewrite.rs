@@ -14,15 +14,17 @@
 //!   predicates but the records, whose guards let no trap through.
 //! - A label whose place cannot be rewritten is listed in the plan as unwatched, with the reason.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
-use lydian_base::{SourceMap, Span};
+use lydian_base::{Arena, SourceMap, Span};
 use lydian_ir::source::{Capture, DecisionSite, MarkStyle, Point, RootId, RootKind};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
-    Body, ConditionId, DecisionId, DecisionKind, LocalId, MarkId, Program, Stmt, StmtId,
+    Body, ConditionId, DecisionId, DecisionKind, ExprArena, FuncId, LocalId, MarkId, Program, Stmt,
+    StmtId,
 };
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, SequenceId, Site, Wanted};
@@ -91,16 +93,24 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
         edits.extend(static_locals(request));
         edits.extend(thread_locals::made_plain(request));
     }
-    labels::of_unwatched(request, &mut edits);
     let mut functions = Vec::new();
     let wanted = Wanted::of(request.watched);
+    let flow = dataflow::Asked::new(request);
+    // What others ask of functions that are not watched is recorded in these, too.
+    let mut all = Cow::Borrowed(request.watched);
+    if !flow.further.is_empty() {
+        all.to_mut().extend(flow.further.iter().map(|id| nothing_of(*id)));
+    }
+    let (user, request) = (request, &RewriteRequest { watched: &all, ..*request });
+    labels::of_unwatched(request, &mut edits);
+    let nothing = Wanted::default();
     for (index, objectives) in request.watched.iter().enumerate() {
         let Some(body) = request.program.functions[objectives.function].body.as_ref() else {
             continue;
         };
         let number = index as u32;
-        let whole = &wanted[index].decisions;
-        let mut watch = Watch::new(request, objectives, body, number, whole, &mut plan);
+        let whole = &wanted.get(index).unwrap_or(&nothing).decisions;
+        let mut watch = Watch::new(request, objectives, body, number, whole, &flow, &mut plan);
         watch.all_sites(&mut edits);
         functions.push((number, watch.finish()));
     }
@@ -111,12 +121,25 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     let renderer = Renderer { request, functions: functions.into_iter().collect() };
     let all = Span::new(0, request.map.text().len() as u32);
     let text = splice(request.map.text(), all, &nodes, &mut |node| renderer.render(node));
-    let prelude = prelude(request);
+    let prelude = prelude(user, &flow.declarations());
     (prelude + &text, plan)
 }
 
+/// Objectives that ask for nothing.
+fn nothing_of(function: FuncId) -> FunctionObjectives {
+    FunctionObjectives {
+        function,
+        exprs: ExprArena::default(),
+        labels: Arena::new(),
+        criteria: IndexMap::new(),
+        sequences: Arena::new(),
+        hypers: Arena::new(),
+        hyper_criteria: IndexMap::new(),
+    }
+}
+
 /// What stands before the text: the names that hooks use.
-fn prelude(request: &RewriteRequest<'_>) -> String {
+fn prelude(request: &RewriteRequest<'_>, declarations: &str) -> String {
     if request.watched.is_empty() {
         return String::new();
     }
@@ -125,6 +148,7 @@ fn prelude(request: &RewriteRequest<'_>) -> String {
         text.push_str("int lydian_readable(const void *, unsigned long);\n");
     }
     text.push_str(&lydian_ir::cexact::prelude(Some("lydian_readable")));
+    text.push_str(declarations);
     let first = request.map.place(0);
     let file = first.file.replace('\\', "\\\\").replace('"', "\\\"");
     let _ = writeln!(text, "# {} \"{file}\"", first.line);
@@ -221,6 +245,7 @@ struct Watch<'a, 'p> {
     number: u32,
     /// The decisions whose vectors hyperlabels want.
     whole: &'p BTreeSet<DecisionId>,
+    flow: &'p dataflow::Asked,
     plan: &'p mut Plan,
     hooks: Hooks<'a>,
     sites: IndexMap<Site, Vec<LabelId>>,
@@ -240,10 +265,11 @@ impl<'a, 'p> Watch<'a, 'p> {
         body: &'a Body,
         number: u32,
         whole: &'p BTreeSet<DecisionId>,
+        flow: &'p dataflow::Asked,
         plan: &'p mut Plan,
     ) -> Self {
         let mut sites: IndexMap<Site, Vec<LabelId>> = IndexMap::new();
-        let recorded = labels_recorded(objectives);
+        let recorded = labels_recorded(objectives, flow.shared_labels(objectives.function));
         for label in &recorded {
             sites.entry(objectives.labels[*label].site).or_default().push(*label);
         }
@@ -258,6 +284,7 @@ impl<'a, 'p> Watch<'a, 'p> {
             body,
             number,
             whole,
+            flow,
             plan,
             hooks,
             sites,
@@ -275,14 +302,8 @@ impl<'a, 'p> Watch<'a, 'p> {
     fn all_sites(&mut self, edits: &mut Vec<Edit<Action>>) {
         let sites = std::mem::take(&mut self.sites);
         let mut units = units::Units::new(self.body, self.request.map.text());
-        let flow = dataflow::flow(
-            self.request.program,
-            self.body,
-            self.objectives,
-            self.number,
-            &mut units,
-            self.plan,
-        );
+        let function = self.objectives.function;
+        let flow = dataflow::flow(self.flow, self.body, function, &mut units, self.plan);
         let paths = paths::paths(
             self.request.program,
             self.body,
@@ -313,7 +334,7 @@ impl<'a, 'p> Watch<'a, 'p> {
                 Site::Decision(id) => self.decision(id, labels, edits),
                 Site::Root(_) => {}
                 // Sequences of data flow and paths are recorded as wholes, statements below.
-                Site::Stmt(_) | Site::Block(_) | Site::Condition(..) => {}
+                Site::Start | Site::Stmt(_) | Site::Block(_) | Site::Condition(..) => {}
             }
         }
         // After the decisions, whose conditions may be roots.
@@ -373,7 +394,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         match units.host_of_use(stmt) {
             Ok(host) => {
                 let cell = self.plan.cell(self.number, labels.to_vec());
-                units.record(host, &format!("lydian_hit[{cell}] = 1, "), &[], labels);
+                units.record(host, &format!("lydian_hit[{cell}] = 1, "), &no_sequences(), labels);
             }
             Err(reason) => self.unwatch(labels, reason),
         }
@@ -439,7 +460,8 @@ impl<'a, 'p> Watch<'a, 'p> {
             Site::Stmt(stmt) => {
                 let host = units.host_of_use(stmt)?;
                 let text = text(self, self.body.source.stmts[stmt].start)?;
-                units.record(host, &format!("({{ {text}}}), "), &[step.sequence], &[]);
+                let lost = [(self.number, step.sequence)].into();
+                units.record(host, &format!("({{ {text}}}), "), &lost, &[]);
             }
             Site::Edge(edge) => {
                 let switches = &self.body.source.switches;
@@ -791,7 +813,7 @@ fn refuse(
             let found = functions.iter().find(|(number, _)| number == function);
             let Some((_, found)) = found else { return };
             let decision = found.decisions[*index].id;
-            lose_sequences(*function, &found.flow.lost_with_decision(decision), OVERLAP, plan);
+            lose_all(&found.flow.lost_with_decision(decision), OVERLAP, plan);
             let is_on_paths = |key: &(DecisionId, _)| key.0 == decision;
             if found.paths.conditions.keys().any(is_on_paths) {
                 found.paths.lose(*function, plan);
@@ -803,7 +825,7 @@ fn refuse(
             let found = functions.iter().find(|(number, _)| number == function);
             let Some((_, found)) = found else { return };
             let unit = &found.units[span];
-            lose_sequences(*function, &unit.sequences, OVERLAP, plan);
+            unit.sequences.iter().for_each(|lost| lose_all(lost, OVERLAP, plan));
             return lose_labels(*function, &unit.labels, OVERLAP, plan);
         }
         Action::Insert(_)
@@ -829,11 +851,13 @@ const OVERLAP: &str = "its text overlaps that of another place";
 
 const NO_PLACE: &str = "its place in the text is not known";
 
-/// The labels that are to be recorded: all but those that are atoms of sequences and no more.
-fn labels_recorded(objectives: &FunctionObjectives) -> Vec<LabelId> {
+/// The labels that are to be recorded: all but those that are atoms of sequences and no more. The
+/// first `shared` ones are atoms of other functions' sequences.
+fn labels_recorded(objectives: &FunctionObjectives, shared: usize) -> Vec<LabelId> {
     let in_sequences = objectives.sequences.values().flat_map(|sequence| &sequence.atoms);
     let own = in_sequences.filter(|atom| atom.function == objectives.function);
     let mut left_out: FxHashSet<LabelId> = own.map(|atom| atom.label).collect();
+    left_out.extend(objectives.labels.ids().take(shared));
     let counted = objectives.criteria.values().flatten();
     counted.for_each(|entry| _ = left_out.remove(&entry.label));
     for hyper in objectives.hypers.values() {
@@ -852,6 +876,17 @@ fn lose_labels(function: u32, labels: &[LabelId], reason: &str, plan: &mut Plan)
     let lost =
         labels.iter().map(|label| Unwatched { function, label: *label, reason: reason.to_owned() });
     plan.unwatched.extend(lost);
+}
+
+/// No sequences.
+fn no_sequences() -> units::Sequences {
+    units::Sequences::default()
+}
+
+/// Says that sequences cannot be measured, each with the position of its function.
+fn lose_all(all: &[(u32, SequenceId)], reason: &str, plan: &mut Plan) {
+    all.iter()
+        .for_each(|(function, sequence)| lose_sequences(*function, &[*sequence], reason, plan));
 }
 
 /// Says that sequences cannot be measured.

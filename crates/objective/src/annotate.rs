@@ -27,8 +27,8 @@
 //! | `wm` | one a mutant ([`mutation`]) |
 //! | `idc` | the classes of each parameter ([`domain`]) |
 //! | `rte` | one a run-time error that an expression can have ([`runtime`]) |
-//! | `all-defs` | each definition that reaches a use: with one of them ([`crate::dataflow`]) |
-//! | `all-uses` | each definition with each use that it reaches |
+//! | `all-defs` | each definition that reaches a use, in whatever function: with one of them ([`crate::dataflow`]) |
+//! | `all-uses` | each use with each definition that reaches it, in whatever function |
 //! | `epc` | each two edges that follow one another ([`crate::paths`]) |
 //! | `ppc` | each prime path |
 //! | `srtc`, `crtc` | for each node with prime round trips: one of them, all of them |
@@ -37,7 +37,9 @@
 //! | `user` | the labels that the user wrote |
 //! | `htol` | the hyperlabels that the user wrote ([`crate::htol`]) |
 
+use std::cell::OnceCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use lydian_base::{Arena, Diagnostic, Place, SourceMap, Span};
@@ -46,10 +48,12 @@ use lydian_ir::{Body, ExprId, FuncId, Function, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::criterion::Criterion;
-use crate::dataflow::{DataFlow, DefUse};
+use crate::dataflow::{DataFlow, DefUse, UnitFlow, Variable};
 use crate::fingerprint::KeyMaker;
 use crate::htol::HtolError;
-use crate::hyper::{Atom, Binding, Hyper, HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
+use crate::hyper::{
+    Atom, Binding, Definitions, Hyper, HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId,
+};
 use crate::label::{Entry, FunctionObjectives, Label, LabelId, Pred, Site};
 use crate::paths::{NodeGraph, Path, TooManyPaths};
 use exprs::ExprBuilder;
@@ -219,10 +223,8 @@ pub const ANNOTATORS: [&dyn Annotator; 35] = [
     &user::UserHyperlabels,
 ];
 
-/// Makes the objectives of one function for the criteria asked for.
-///
-/// `map` is the text that the program was lowered from. Deterministic: equal arguments give equal
-/// results, and neither labels' keys nor their texts depend on which criteria are asked for.
+/// Makes the objectives of one function for the criteria asked for: [`Annotators::function`], for
+/// those who want no other function's.
 ///
 /// # Errors
 /// A function without a body has no objectives.
@@ -232,10 +234,45 @@ pub fn annotate(
     func: FuncId,
     request: &Request,
 ) -> Result<Annotation, AnnotateError> {
+    Annotators::new(program, map, request).function(func)
+}
+
+/// Makes the objectives of a program's functions. What several functions need is worked out once.
+#[derive(Debug)]
+pub struct Annotators<'a> {
+    program: &'a Program,
+    map: &'a SourceMap,
+    request: &'a Request,
+    flow: OnceCell<UnitFlow>,
+}
+
+impl<'a> Annotators<'a> {
+    /// For the criteria asked for. `map` is the text that the program was lowered from.
+    pub const fn new(program: &'a Program, map: &'a SourceMap, request: &'a Request) -> Self {
+        Self { program, map, request, flow: OnceCell::new() }
+    }
+
+    /// The objectives of one function. Deterministic: equal arguments give equal results, and
+    /// neither labels' keys nor their texts depend on which criteria are asked for.
+    ///
+    /// # Errors
+    /// A function without a body has no objectives.
+    pub fn function(&self, func: FuncId) -> Result<Annotation, AnnotateError> {
+        annotate_one(self, func)
+    }
+
+    fn flow(&self) -> &UnitFlow {
+        self.flow.get_or_init(|| UnitFlow::of(self.program, self.map))
+    }
+}
+
+fn annotate_one(of: &Annotators<'_>, func: FuncId) -> Result<Annotation, AnnotateError> {
+    let Annotators { program, map, request, .. } = *of;
     let function = &program.functions[func];
     let body = function.body.as_ref();
     let body = body.ok_or_else(|| AnnotateError::NoBody(function.name.clone()))?;
     let mut cx = Context {
+        of,
         program,
         map,
         function,
@@ -250,14 +287,17 @@ pub fn annotate(
         hypers: Arena::new(),
         known_hypers: FxHashMap::default(),
         pairs: FxHashMap::default(),
+        clear: FxHashMap::default(),
         known_paths: FxHashMap::default(),
-        flow: None,
         graph: None,
         prime_paths: None,
         found: Vec::new(),
         found_hypers: Vec::new(),
         diagnostics: Vec::new(),
     };
+    if request.criteria.iter().any(|criterion| criterion.is_data_flow()) {
+        cx.shared_labels();
+    }
     let mut criteria = IndexMap::new();
     let mut hyper_criteria = IndexMap::new();
     for criterion in &request.criteria {
@@ -278,6 +318,7 @@ pub fn annotate(
 
 /// What an annotator sees of the function, and where it puts its objectives.
 pub struct Context<'a> {
+    of: &'a Annotators<'a>,
     pub(crate) program: &'a Program,
     pub(crate) map: &'a SourceMap,
     pub(crate) function: &'a Function,
@@ -295,9 +336,10 @@ pub struct Context<'a> {
     known_hypers: FxHashMap<Hyper, HyperId>,
     /// The sequences of pairs, for criteria that share them.
     pairs: FxHashMap<DefUse, SequenceId>,
+    /// The definitions of variables that sequences must not pass.
+    clear: FxHashMap<Variable, Arc<Definitions>>,
     known_paths: FxHashMap<Path, SequenceId>,
     /// What several criteria work out, once one has.
-    flow: Option<Rc<DataFlow>>,
     graph: Option<Rc<NodeGraph>>,
     prime_paths: Option<Rc<Result<Vec<Path>, TooManyPaths>>>,
     /// What the annotator at work has found.
@@ -320,7 +362,7 @@ struct HyperDraft {
     span: Span,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// Adds an objective. `span` is the text to show for it. One whose predicate is constantly
     /// false says nothing about the program, and is left out.
     pub(crate) fn push(&mut self, site: Site, pred: Pred, span: Span, name: impl Into<String>) {
@@ -380,10 +422,22 @@ impl Context<'_> {
         self.found_hypers.push((id, name.into()));
     }
 
+    /// The definitions and uses of all functions.
+    pub(crate) fn unit_flow(&self) -> &'a UnitFlow {
+        self.of.flow()
+    }
+
     /// The definitions and uses.
-    pub(crate) fn data_flow(&mut self) -> Rc<DataFlow> {
-        let make = || Rc::new(DataFlow::of(self.program, self.body));
-        Rc::clone(self.flow.get_or_insert_with(make))
+    pub(crate) fn data_flow(&self) -> &'a DataFlow {
+        let flow = self.of.flow().function(self.func);
+        flow.expect("the function has a body")
+    }
+
+    /// Makes the labels that sequences of other functions name by their numbers, before any other.
+    fn shared_labels(&mut self) {
+        for (site, pred, span) in self.of.flow().shared(self.func) {
+            self.label(site, pred.clone(), span);
+        }
     }
 
     /// The graph of nodes.

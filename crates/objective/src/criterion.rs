@@ -144,6 +144,11 @@ impl Criterion {
         )
     }
 
+    /// Whether it is about definitions and uses.
+    pub const fn is_data_flow(self) -> bool {
+        matches!(self, Self::AllDefs | Self::AllUses)
+    }
+
     /// Its name, as users write it.
     pub fn name(self) -> &'static str {
         let entry = Self::ALL.iter().find(|(criterion, _)| *criterion == self);

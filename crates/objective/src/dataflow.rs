@@ -1,32 +1,40 @@
 //! Definitions and uses of a function's variables, and which definitions may reach which uses.
 //!
 //! # What counts ([001] 2, [002] III-B, Rapps and Weyuker)
-//! - A variable is a named local: a parameter or an automatic variable, arrays and structs as a
+//! - A variable is a named local (a parameter or an automatic variable), or a global of the user's
+//!   that is not const and not thread-local, static locals among them; arrays and structs as a
 //!   whole.
-//! - Definitions: a parameter at the function's entry; an initialiser; an assignment, increment or
-//!   copy to the variable or to a part of it; a call that gets its address through a parameter that
-//!   is no pointer to const.
+//! - Definitions: a parameter at the function's entry; the initial value of a global at the start of
+//!   the run; an initialiser; an assignment, increment or copy to the variable or to a part of it; a
+//!   call that gets its address through a parameter that is no pointer to const.
 //! - Uses: a c-use is a read by a statement, one for each statement of the graph that reads the
 //!   variable; a p-use is a read by a condition (or the operand of a `switch`), once for each way
 //!   that it can go. What a condition reads before an effect of its own (`n-- > 0`) counts as read
 //!   by the condition too.
 //! - A store through a pointer that is not plainly the variable's address defines no variable here.
 //!
-//! Reaching definitions are computed on the graph by iteration to the least fixed point; a
+//! Reaching definitions of locals are computed on the function's graph by iteration to the least
+//! fixed point, those of globals on the graph of all functions of the program ([`UnitFlow`]); a
 //! definition of a part ends the reach of others, as one last definition a variable is what is
-//! measured.
+//! measured. A pair of a global may have its definition in another function than its use.
 
 use lydian_base::{EntityId, Span, entity_id};
-use lydian_ir::cfg::Cfg;
 use lydian_ir::function::LocalKind;
 use lydian_ir::source::{Point, RootKind};
-use lydian_ir::stmt::{Callee, Terminator};
+use lydian_ir::stmt::{Edge, Terminator};
 use lydian_ir::{
-    BlockId, Body, CType, CTypes, ConditionId, DecisionId, Expr, ExprId, LocalId, Program, Stmt,
-    StmtId,
+    BlockId, Body, ConditionId, DecisionId, FuncId, GlobalId, LocalId, Program, StmtId,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+
+use crate::formula::signed;
+use crate::label::{Pred, Site};
+
+mod events;
+mod local;
+mod unit;
+
+pub use unit::UnitFlow;
 
 entity_id!(
     /// Names a definition of a function.
@@ -42,28 +50,46 @@ entity_id!(
 /// The definitions and uses of one function.
 #[derive(Clone, Debug, Default)]
 pub struct DataFlow {
-    /// The definitions, those of a variable one after the other.
+    /// The definitions in it, those of a variable one after the other; then those of globals that
+    /// are elsewhere and reach its uses.
     pub definitions: Vec<Definition>,
-    /// The uses.
+    /// The uses in it; then those in other functions that its definitions of globals reach.
     pub uses: Vec<Use>,
+}
+
+/// What is defined and used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Variable {
+    /// A parameter or an automatic variable of the function.
+    Local(LocalId),
+    /// A global or a static local.
+    Global(GlobalId),
 }
 
 /// Where a variable gets a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// The variable.
-    pub variable: LocalId,
+    pub variable: Variable,
     /// Where.
     pub at: DefinitionSite,
-    /// The text to show for it.
+    /// The text to show for it: for the start of the run the declaration.
     pub span: Span,
-    /// Its number among the variable's definitions, from 1.
+    /// Its number among the variable's definitions, from 1; that of a global's initial value is 0.
+    /// Those of a global are numbered over all functions.
     pub number: u32,
+    /// Whether it counts as this function's: the initial value of a global is that of the first
+    /// function with a use that it reaches.
+    pub own: bool,
 }
 
 /// Where a definition is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DefinitionSite {
+    /// The start of the run: the initial value of a global.
+    Start,
+    /// A statement of another function.
+    Elsewhere(FuncId, StmtId),
     /// The function's entry.
     Entry,
     /// A statement: the last one of those that make one initialiser.
@@ -74,9 +100,15 @@ pub enum DefinitionSite {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Use {
     /// The variable.
-    pub variable: LocalId,
-    /// Where.
+    pub variable: Variable,
+    /// Where, in its function.
     pub at: UseSite,
+    /// The other function that it is in, with the use there.
+    pub elsewhere: Option<(FuncId, UseId)>,
+    /// How many ways it has, each of which is a pair of its own.
+    pub ways: u32,
+    /// The text of the argument of a call that reads it; none elsewhere.
+    pub argument: Span,
     /// The statement that reads the value for a condition or a switch earlier than the branch.
     pub read_at: Option<StmtId>,
     /// The text to show for it.
@@ -125,33 +157,76 @@ impl UseSite {
     }
 }
 
-impl DataFlow {
-    /// Finds the definitions and uses of a body's variables.
-    pub fn of(program: &Program, body: &Body) -> Self {
-        let cfg = Cfg::new(body);
-        let mut finder = Finder::new(program, body);
-        let events = finder.events(&cfg);
-        finder.number(&events);
-        finder.reach(&cfg, &events)
+impl UseSite {
+    /// The label that stands for a use at this site: where, and what must be true there.
+    pub fn label(self, body: &Body, way: u32) -> (Site, Pred) {
+        match self {
+            Self::Stmt(stmt) => (Site::Stmt(stmt), Pred::Const(true)),
+            Self::Return(block) => {
+                let mut roots = body.source.roots.iter();
+                match roots.find(|(_, root)| root.point == Point::Term(block)) {
+                    Some((root, _)) => (Site::Root(root), Pred::Const(true)),
+                    None => (Site::Entry, Pred::Const(false)),
+                }
+            }
+            Self::Condition(decision, condition) => {
+                (Site::Condition(decision, condition), signed(Pred::Cond(condition), way == 1))
+            }
+            Self::Switch(from) => (Site::Edge(Edge { from, way }), Pred::Const(true)),
+        }
+    }
+}
+
+impl Variable {
+    /// Whether it outlives its function's activation.
+    pub const fn is_global(self) -> bool {
+        matches!(self, Self::Global(_))
     }
 
-    /// All pairs, by use and definition.
-    pub fn pairs(&self, body: &Body) -> Vec<DefUse> {
+    /// Its name in C.
+    pub fn name(self, program: &Program, body: &Body) -> String {
+        match self {
+            Self::Local(local) => body.locals[local].name.clone(),
+            Self::Global(global) => {
+                let name = &program.globals[global].name;
+                name.split('.').nth(1).unwrap_or(name).to_owned()
+            }
+        }
+    }
+}
+
+impl Use {
+    /// Adds definitions that reach it.
+    fn add(&mut self, reaching: impl IntoIterator<Item = DefinitionId>, undefined: bool) {
+        self.reaching.extend(reaching);
+        self.reaching.sort_unstable();
+        self.reaching.dedup();
+        self.undefined |= undefined;
+    }
+}
+
+impl DataFlow {
+    /// The pairs of the uses in this function, by use and definition.
+    pub fn pairs(&self) -> Vec<DefUse> {
+        self.pairs_where(|_, usage| usage.elsewhere.is_none())
+    }
+
+    /// The pairs of the definitions that count as this function's, by use and definition.
+    pub fn pairs_of_definitions(&self) -> Vec<DefUse> {
+        self.pairs_where(|definition, _| definition.own)
+    }
+
+    fn pairs_where(&self, wanted: impl Fn(&Definition, &Use) -> bool) -> Vec<DefUse> {
         let mut pairs = Vec::new();
         for (index, usage) in self.uses.iter().enumerate() {
             let id = UseId::from_index(index);
-            for definition in &usage.reaching {
-                let ways = 0..usage.at.ways(body);
+            let reaching = usage.reaching.iter();
+            for definition in reaching.filter(|id| wanted(self.definition(**id), usage)) {
+                let ways = 0..usage.ways;
                 pairs.extend(ways.map(|way| DefUse { definition: *definition, usage: id, way }));
             }
         }
         pairs
-    }
-
-    /// The definitions of a variable, by number.
-    pub fn definitions_of(&self, variable: LocalId) -> impl Iterator<Item = DefinitionId> {
-        let own = move |(_, definition): &(usize, &Definition)| definition.variable == variable;
-        self.definitions.iter().enumerate().filter(own).map(|(i, _)| DefinitionId::from_index(i))
     }
 
     /// A definition.
@@ -162,391 +237,6 @@ impl DataFlow {
     /// A use.
     pub fn usage(&self, id: UseId) -> &Use {
         &self.uses[id.index()]
-    }
-}
-
-/// What happens to a variable at a place of a block, in order.
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    Read {
-        variable: LocalId,
-        at: UseSite,
-        read_at: Option<StmtId>,
-        span: Span,
-    },
-    Write {
-        variable: LocalId,
-        at: StmtId,
-        span: Span,
-    },
-    /// Its lifetime begins: it has no value.
-    Forget {
-        variable: LocalId,
-    },
-}
-
-struct Finder<'a> {
-    program: &'a Program,
-    body: &'a Body,
-    /// The statement that alone sets a temporary.
-    setter: FxHashMap<LocalId, StmtId>,
-    definitions: Vec<Definition>,
-    /// The definition that a statement makes of a variable.
-    made: FxHashMap<(StmtId, LocalId), DefinitionId>,
-}
-
-impl<'a> Finder<'a> {
-    fn new(program: &'a Program, body: &'a Body) -> Self {
-        let mut setter: FxHashMap<LocalId, StmtId> = FxHashMap::default();
-        let mut several = FxHashSet::default();
-        for (id, stmt) in body.stmts.iter() {
-            if let Stmt::Assign { dst, .. } = stmt
-                && setter.insert(*dst, id).is_some()
-            {
-                several.insert(*dst);
-            }
-        }
-        setter.retain(|local, _| !several.contains(local) && !is_variable(body, *local));
-        Self { program, body, setter, definitions: Vec::new(), made: FxHashMap::default() }
-    }
-
-    /// What each block does, in order.
-    fn events(&self, cfg: &Cfg) -> Vec<Vec<Event>> {
-        let mut all = vec![Vec::new(); self.body.blocks.len()];
-        for block in cfg.reverse_postorder() {
-            let events = &mut all[block.index()];
-            let mut starts = FxHashMap::default();
-            for stmt in &self.body.blocks[*block].stmts {
-                starts.insert(*stmt, events.len());
-                self.statement(*stmt, events);
-            }
-            self.terminator(*block, &starts, events);
-        }
-        all
-    }
-
-    fn statement(&self, id: StmtId, events: &mut Vec<Event>) {
-        let at = UseSite::Stmt(id);
-        let span = self.body.source.stmts[id];
-        let read = |expr: ExprId, events: &mut Vec<Event>| {
-            self.reads(expr, &mut |variable, own| {
-                let span = if own.is_none() { span } else { own };
-                events.push(Event::Read { variable, at, read_at: None, span });
-            });
-        };
-        let write = |variable: Option<LocalId>, events: &mut Vec<Event>| {
-            if let Some(variable) = variable {
-                events.push(Event::Write { variable, at: id, span });
-            }
-        };
-        match &self.body.stmts[id] {
-            Stmt::Mark(_) | Stmt::Leave(_) | Stmt::Release { .. } => {}
-            Stmt::Enter(local) => {
-                if is_variable(self.body, *local) {
-                    events.push(Event::Forget { variable: *local });
-                }
-            }
-            Stmt::Assign { dst, value } => {
-                read(*value, events);
-                write(is_variable(self.body, *dst).then_some(*dst), events);
-            }
-            Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
-                read(*value, events);
-                read(*addr, events);
-                write(self.variable_at(*addr), events);
-            }
-            Stmt::Copy { dst, src, .. } => {
-                if let Some(variable) = self.variable_at(*src) {
-                    events.push(Event::Read { variable, at, read_at: None, span });
-                }
-                read(*src, events);
-                read(*dst, events);
-                write(self.variable_at(*dst), events);
-            }
-            Stmt::Zero { dst, .. } => write(self.variable_at(*dst), events),
-            Stmt::Call { callee, args, arg_types, dst, dst_addr, .. } => {
-                if let Callee::Indirect(target) = callee {
-                    read(*target, events);
-                }
-                for (arg, ty) in args.iter().zip(arg_types) {
-                    read(*arg, events);
-                    if let Some(variable) = self.variable_at(*arg) {
-                        events.push(Event::Read { variable, at, read_at: None, span });
-                        if self.lets_write(*ty) {
-                            write(Some(variable), events);
-                        }
-                    }
-                }
-                write(dst.filter(|dst| is_variable(self.body, *dst)), events);
-                write(dst_addr.and_then(|addr| self.variable_at(addr)), events);
-            }
-            Stmt::Alloca { size, .. } => read(*size, events),
-            Stmt::VaStart { list } => write(self.variable_at(*list), events),
-            Stmt::Havoc(havoc) => {
-                havoc.registers.iter().for_each(|local| {
-                    write(is_variable(self.body, *local).then_some(*local), events);
-                });
-                havoc.places.iter().for_each(|(addr, _)| write(self.variable_at(*addr), events));
-            }
-        }
-    }
-
-    /// Whether a parameter of this type lets the callee write to what it points to.
-    fn lets_write(&self, ty: lydian_ir::CTypeId) -> bool {
-        let types: &CTypes = &self.program.types;
-        matches!(types.get(ty), CType::Pointer { to_const: false, .. })
-    }
-
-    /// `starts` says how many events precede each statement of the block.
-    fn terminator(
-        &self,
-        block: BlockId,
-        starts: &FxHashMap<StmtId, usize>,
-        events: &mut Vec<Event>,
-    ) {
-        let term = &self.body.blocks[block].term;
-        let at = match term {
-            Terminator::Branch { origin: Some(origin), .. } => {
-                UseSite::Condition(origin.decision, origin.condition)
-            }
-            Terminator::Switch { .. } => UseSite::Switch(block),
-            Terminator::Return(Some(_)) => UseSite::Return(block),
-            _ => return,
-        };
-        let Some(operand) = term.operand() else { return };
-        let span = match at {
-            UseSite::Condition(decision, condition) => {
-                self.body.decisions[decision].conditions[condition].span
-            }
-            _ => self.body.source.terms[block],
-        };
-        let mut reads = Vec::new();
-        self.reads(operand, &mut |variable, own| {
-            let span = if own.is_none() { span } else { own };
-            reads.push((events.len(), Event::Read { variable, at, read_at: None, span }));
-        });
-        if !matches!(at, UseSite::Return(_)) {
-            for setter in self.setters(operand) {
-                let Some(&before) = starts.get(&setter) else { continue };
-                let Stmt::Assign { value, .. } = &self.body.stmts[setter] else { continue };
-                self.reads(*value, &mut |variable, own| {
-                    let span = if own.is_none() { span } else { own };
-                    let read = Event::Read { variable, at, read_at: Some(setter), span };
-                    reads.push((before, read));
-                });
-            }
-        }
-        reads.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
-        for (position, read) in reads {
-            events.insert(position, read);
-        }
-    }
-
-    /// The statements that set the temporaries of an expression, and theirs.
-    fn setters(&self, expr: ExprId) -> Vec<StmtId> {
-        let (mut found, mut rest) = (Vec::new(), vec![expr]);
-        while let Some(expr) = rest.pop() {
-            if let Expr::Local(local) = &self.body.exprs[expr]
-                && let Some(setter) = self.setter.get(local)
-                && !found.contains(setter)
-            {
-                found.push(*setter);
-                if let Stmt::Assign { value, .. } = &self.body.stmts[*setter] {
-                    rest.push(*value);
-                }
-            }
-            self.body.exprs[expr].for_each_operand(|operand| rest.push(operand));
-        }
-        found
-    }
-
-    /// Calls `visit` with each variable that an expression reads and the text that reads it.
-    fn reads(&self, expr: ExprId, visit: &mut impl FnMut(LocalId, Span)) {
-        let mut rest = vec![expr];
-        let mut seen = FxHashSet::default();
-        while let Some(at) = rest.pop() {
-            if !seen.insert(at) {
-                continue;
-            }
-            let span = self.body.source.exprs[at];
-            match &self.body.exprs[at] {
-                Expr::Local(local) if is_variable(self.body, *local) => visit(*local, span),
-                Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => {
-                    if let Some(variable) = self.variable_at(*addr) {
-                        visit(variable, span);
-                    }
-                }
-                _ => {}
-            }
-            self.body.exprs[at].for_each_operand(|operand| rest.push(operand));
-        }
-    }
-
-    /// The memory variable in which an address lies by its form.
-    fn variable_at(&self, addr: ExprId) -> Option<LocalId> {
-        match &self.body.exprs[addr] {
-            Expr::AddrLocal(local) => is_variable(self.body, *local).then_some(*local),
-            Expr::Field { base, .. } | Expr::Index { base, .. } => self.variable_at(*base),
-            Expr::Cast(_, _, inner) => self.variable_at(*inner),
-            _ => None,
-        }
-    }
-
-    /// Gives definitions their numbers: by variable, then by place in the text.
-    fn number(&mut self, events: &[Vec<Event>]) {
-        let mut found: Vec<Definition> = Vec::new();
-        for param in self.body.params.iter().filter(|local| is_variable(self.body, **local)) {
-            let span = self.body.locals[*param].scope;
-            let span = Span::new(span.start, span.start);
-            let at = DefinitionSite::Entry;
-            found.push(Definition { variable: *param, at, span, number: 0 });
-        }
-        let mut places: FxHashMap<(LocalId, Span), usize> = FxHashMap::default();
-        let mut joined: Vec<(StmtId, LocalId, usize)> = Vec::new();
-        for event in events.iter().flatten() {
-            let Event::Write { variable, at, span } = event else { continue };
-            // The statements of one initialiser make one definition.
-            let position = match places.get(&(*variable, *span)) {
-                Some(position) if !span.is_none() => *position,
-                _ => {
-                    let site = DefinitionSite::Stmt(*at);
-                    let new = Definition { variable: *variable, at: site, span: *span, number: 0 };
-                    found.push(new);
-                    places.insert((*variable, *span), found.len() - 1);
-                    found.len() - 1
-                }
-            };
-            if let DefinitionSite::Stmt(last) = &mut found[position].at {
-                *last = (*last).max(*at);
-            }
-            joined.push((*at, *variable, position));
-        }
-        let mut order: Vec<usize> = (0..found.len()).collect();
-        order.sort_by_key(|index| {
-            let definition = &found[*index];
-            (
-                definition.variable,
-                definition.at != DefinitionSite::Entry,
-                definition.span.start,
-                *index,
-            )
-        });
-        let mut new_position = vec![0; found.len()];
-        let mut counts: FxHashMap<LocalId, u32> = FxHashMap::default();
-        for (new, old) in order.into_iter().enumerate() {
-            new_position[old] = new;
-            let mut definition = found[old].clone();
-            let count = counts.entry(definition.variable).or_default();
-            *count += 1;
-            definition.number = *count;
-            self.definitions.push(definition);
-        }
-        for (stmt, variable, old) in joined {
-            self.made.insert((stmt, variable), DefinitionId::from_index(new_position[old]));
-        }
-    }
-
-    /// Which definitions reach which uses.
-    fn reach(self, cfg: &Cfg, events: &[Vec<Event>]) -> DataFlow {
-        let variables = Variables::new(self.body, &self.definitions);
-        let mut entry = Reaching::empty(&variables);
-        for local in variables.locals.iter() {
-            entry.set_undefined(&variables, *local);
-        }
-        for (index, definition) in self.definitions.iter().enumerate() {
-            if definition.at == DefinitionSite::Entry {
-                entry.define(&variables, definition.variable, Some(index));
-            }
-        }
-        let mut into: Vec<Option<Reaching>> = vec![None; self.body.blocks.len()];
-        into[self.body.entry.index()] = Some(entry);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for block in cfg.reverse_postorder() {
-                let Some(mut state) = into[block.index()].clone() else { continue };
-                events[block.index()]
-                    .iter()
-                    .for_each(|event| self.apply(&variables, event, &mut state));
-                for to in cfg.successors(*block) {
-                    changed |= match &mut into[to.index()] {
-                        Some(there) => there.join(&state),
-                        none => {
-                            *none = Some(state.clone());
-                            true
-                        }
-                    };
-                }
-            }
-        }
-        let mut uses: Vec<Use> = Vec::new();
-        let mut known: FxHashMap<UseKey, usize> = FxHashMap::default();
-        for block in cfg.reverse_postorder() {
-            let Some(mut state) = into[block.index()].clone() else { continue };
-            // Reads of a variable between two writes, by one statement of the text, are one use.
-            let mut epoch = 0;
-            for event in &events[block.index()] {
-                if let Event::Read { variable, at, read_at, span } = *event {
-                    let key = self.use_key(*block, variable, at, epoch);
-                    let (reaching, undefined) = state.of(&variables, variable);
-                    let position = *known.entry(key).or_insert_with(|| {
-                        let reaching = Vec::new();
-                        let undefined = false;
-                        uses.push(Use { variable, at, read_at, span, reaching, undefined });
-                        uses.len() - 1
-                    });
-                    let usage = &mut uses[position];
-                    usage.reaching.extend(reaching);
-                    usage.reaching.sort_unstable();
-                    usage.reaching.dedup();
-                    usage.undefined |= undefined;
-                } else {
-                    epoch += 1;
-                }
-                self.apply(&variables, event, &mut state);
-            }
-        }
-        uses.sort_by_key(|usage| (usage.span.start, usage.at, usage.variable));
-        DataFlow { definitions: self.definitions, uses }
-    }
-
-    fn use_key(&self, block: BlockId, variable: LocalId, at: UseSite, epoch: u32) -> UseKey {
-        match at {
-            // The copies of a condition are one use.
-            UseSite::Condition(..) | UseSite::Switch(_) | UseSite::Return(_) => {
-                (variable, Some(at), block_of(at).unwrap_or(block), 0, 0)
-            }
-            UseSite::Stmt(stmt) => (variable, None, block, epoch, self.statement_of(block, stmt)),
-        }
-    }
-
-    /// The number of the last mark before a statement in its block.
-    fn statement_of(&self, block: BlockId, stmt: StmtId) -> u32 {
-        let stmts = &self.body.blocks[block].stmts;
-        let before = stmts.iter().take_while(|other| **other != stmt);
-        before.filter(|other| matches!(self.body.stmts[**other], Stmt::Mark(_))).count() as u32
-    }
-
-    fn apply(&self, variables: &Variables, event: &Event, state: &mut Reaching) {
-        match event {
-            Event::Read { .. } => {}
-            Event::Write { variable, at, .. } => {
-                let made = self.made.get(&(*at, *variable));
-                state.define(variables, *variable, made.map(|id| id.index()));
-            }
-            Event::Forget { variable } => state.define(variables, *variable, None),
-        }
-    }
-}
-
-type UseKey = (LocalId, Option<UseSite>, BlockId, u32, u32);
-
-fn block_of(at: UseSite) -> Option<BlockId> {
-    match at {
-        UseSite::Return(block) | UseSite::Switch(block) => Some(block),
-        // Blocks that evaluate a copy of a condition are not told apart.
-        UseSite::Condition(..) => Some(BlockId::from_index(0)),
-        UseSite::Stmt(_) => None,
     }
 }
 
@@ -564,76 +254,4 @@ pub fn root_of(body: &Body, stmt: StmtId) -> Option<Span> {
             && matches!(root.kind, RootKind::Value | RootKind::Assigned { .. })
     });
     root.map(|root| root.span)
-}
-
-/// Bits of definitions, those of a variable in a row, with one before them for having none.
-struct Variables {
-    locals: Vec<LocalId>,
-    /// Of each variable: the bit for having no definition; those of its definitions follow.
-    first: FxHashMap<LocalId, (usize, usize)>,
-    /// The position of each definition's bit.
-    bit: Vec<usize>,
-    bits: usize,
-}
-
-impl Variables {
-    fn new(body: &Body, definitions: &[Definition]) -> Self {
-        let mut counts: FxHashMap<LocalId, usize> = FxHashMap::default();
-        definitions.iter().for_each(|d| *counts.entry(d.variable).or_default() += 1);
-        let locals: Vec<_> = body.locals.ids().filter(|local| is_variable(body, *local)).collect();
-        let (mut first, mut bits) = (FxHashMap::default(), 0);
-        for local in &locals {
-            let count = counts.get(local).copied().unwrap_or(0) + 1;
-            first.insert(*local, (bits, count));
-            bits += count;
-        }
-        let bit = definitions.iter().map(|d| first[&d.variable].0 + d.number as usize).collect();
-        Self { locals, first, bit, bits }
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Reaching {
-    words: Vec<u64>,
-}
-
-impl Reaching {
-    fn empty(variables: &Variables) -> Self {
-        Self { words: vec![0; variables.bits.div_ceil(64)] }
-    }
-
-    fn set(&mut self, bit: usize) {
-        self.words[bit / 64] |= 1 << (bit % 64);
-    }
-
-    fn set_undefined(&mut self, variables: &Variables, local: LocalId) {
-        self.set(variables.first[&local].0);
-    }
-
-    /// The variable has this definition alone, or none.
-    fn define(&mut self, variables: &Variables, local: LocalId, definition: Option<usize>) {
-        let (first, count) = variables.first[&local];
-        (first..first + count).for_each(|bit| self.words[bit / 64] &= !(1 << (bit % 64)));
-        self.set(definition.map_or(first, |definition| variables.bit[definition]));
-    }
-
-    fn of(&self, variables: &Variables, local: LocalId) -> (Vec<DefinitionId>, bool) {
-        let (first, count) = variables.first[&local];
-        let is_set = |bit: usize| self.words[bit / 64] >> (bit % 64) & 1 == 1;
-        // Definitions of a variable follow one another, so its first one is known by a bit.
-        let of_variable = variables.bit.partition_point(|bit| *bit <= first);
-        let reaching = (1..count).filter(|number| is_set(first + number));
-        let id = |number: usize| DefinitionId::from_index(of_variable + number - 1);
-        (reaching.map(id).collect(), is_set(first))
-    }
-
-    /// Adds what another state has. Returns whether that is anything new.
-    fn join(&mut self, other: &Self) -> bool {
-        let mut changed = false;
-        for (word, other) in self.words.iter_mut().zip(&other.words) {
-            changed |= *other & !*word != 0;
-            *word |= other;
-        }
-        changed
-    }
 }

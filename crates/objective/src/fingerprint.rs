@@ -21,7 +21,7 @@ use lydian_ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::hyper::{Atom, Hyper, Sequence, SequenceId};
+use crate::hyper::{Atom, Hyper, Passage, Sequence, SequenceId};
 use crate::label::{Label, LabelId, LabelKey, Pred, Site};
 
 /// Makes the keys of one function's labels.
@@ -158,7 +158,13 @@ fn write_hyper(
         Hyper::Sequence(id) => {
             let sequence = &sequences[*id];
             sequence.atoms.iter().for_each(|a| atom(a, out));
-            write_to(out, format_args!("{:?} {:?}", sequence.passages, sequence.scope));
+            for passage in &sequence.passages {
+                match passage {
+                    Passage::Clear(of) => write_to(out, format_args!("clear {} ", of.variable)),
+                    other => write_to(out, format_args!("{other:?} ")),
+                }
+            }
+            write_to(out, format_args!("{:?}", sequence.scope));
         }
         Hyper::Guard(inner, formula) => {
             write_hyper(func, labels, sequences, inner, out);

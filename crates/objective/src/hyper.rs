@@ -17,6 +17,8 @@
 //! - A sequence may be asked of one activation of its function. In the paper's terms each atom then
 //!   binds the activation's number, and a guard asks for equal ones.
 
+use std::sync::Arc;
+
 use lydian_base::{Place, entity_id};
 use lydian_ir::{ExprId, FuncId};
 use serde::{Deserialize, Serialize};
@@ -199,6 +201,18 @@ pub enum Passage {
     /// That there is no node of the function's graph of nodes between, in the same activation
     /// ([`crate::annotate`], paths).
     Adjacent,
+    /// That control passes no definition of a variable.
+    Clear(Arc<Definitions>),
+}
+
+/// The places that define a variable. Sequences share them, since there may be very many.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Definitions {
+    /// What tells the variable apart from others of the function or the program.
+    pub variable: String,
+    /// Where it is defined, those that have an event: the start of the run, where a global has its
+    /// initial value, is not among them.
+    pub places: Vec<(FuncId, Site)>,
 }
 
 /// `pc = site => holds`.

@@ -20,6 +20,8 @@ entity_id!(
 /// Where a label's predicate is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Site {
+    /// At the start of the run, before the first function is entered. No state can be asked there.
+    Start,
     /// When the function is entered, its parameters being set.
     Entry,
     /// When control passes a mark.

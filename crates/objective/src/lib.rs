@@ -24,9 +24,9 @@ pub mod paths;
 mod testing;
 pub mod trace;
 
-pub use annotate::{AnnotateError, Annotation, HtolFile, Request, annotate};
+pub use annotate::{AnnotateError, Annotation, Annotators, HtolFile, Request, annotate};
 pub use criterion::Criterion;
-pub use dataflow::{DataFlow, DefUse};
+pub use dataflow::{DataFlow, DefUse, UnitFlow};
 pub use event::{ConditionSet, DecisionVector, Event};
 pub use fingerprint::code_fingerprint;
 pub use foresee::{Foreseen, Foresight};

@@ -9,8 +9,8 @@
 //! An event says of each label at its site whether it is true there, and of each value that some
 //! hyperlabel asks for what it is there. [`Tracer`] makes the events of a run in the interpreter.
 //!
-//! Sites that the interpreter does not tell of ([`Site::Stmt`], [`Site::Block`]) have no events of
-//! its making.
+//! Sites that the interpreter does not tell of ([`Site::Stmt`], [`Site::Block`], [`Site::Start`])
+//! have no events of its making.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -208,6 +208,9 @@ fn is_free(
     match passage {
         Passage::Free => true,
         Passage::Adjacent => !between.any(|event| matches!(event.site, Site::Block(_))),
+        Passage::Clear(of) => {
+            !between.any(|event| of.places.contains(&(event.function, event.site)))
+        }
         Passage::Obliged(obligations) => between.all(|event| {
             let mut here = obligations.iter().filter(|duty| is_at(event, duty));
             here.all(|duty| holds(event, &duty.holds, environment))

@@ -122,7 +122,7 @@ impl<'a> LocalProver<'a> {
                 DecisionEvent::new(pool, states, id, &self.body.decisions[id], self.semantics)
             }
             // Its value is known at an event that is no decision's: nothing is proved.
-            Site::Condition(..) => return Vec::new(),
+            Site::Start | Site::Condition(..) => return Vec::new(),
             Site::Entry
             | Site::Mark(_)
             | Site::Edge(_)

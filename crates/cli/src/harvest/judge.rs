@@ -239,6 +239,10 @@ fn def_uses(function: &NotedFunction, judged: &Judged) -> Vec<DefUseCoverage> {
         else {
             continue;
         };
+        // What is shown is lines of one file.
+        if definition.file != function.place.file || usage.file != function.place.file {
+            continue;
+        }
         let branch = is_condition.then_some(flow.way == 1);
         let key = (position(definition), position(usage), variable.clone(), branch);
         *pairs.entry(key).or_default() |= judged.sequences.contains(&id);

@@ -9,7 +9,7 @@ use lydian_native::cc::{
     NotedCondition, NotedDecision, NotedFile, NotedFlow, NotedFunction, NotedSwitch, NotedWay,
 };
 use lydian_objective::dataflow::UseSite;
-use lydian_objective::{DataFlow, FunctionObjectives};
+use lydian_objective::{DataFlow, FunctionObjectives, UnitFlow};
 
 /// The sources of a unit, read as they are when it is compiled.
 pub(crate) struct Sources<'a> {
@@ -85,6 +85,7 @@ fn squeezed(text: &str) -> String {
 pub(crate) fn function(
     program: &Program,
     map: &SourceMap,
+    flow: &UnitFlow,
     objectives: &FunctionObjectives,
     sources: &mut Sources<'_>,
 ) -> Option<NotedFunction> {
@@ -96,8 +97,10 @@ pub(crate) fn function(
     let mut noted = NotedFunction::new(function.name.clone(), place, end_line, objectives);
     noted.decisions = decisions(map, body, sources);
     noted.switches = switches(map, body);
-    if objectives.sequences.values().any(|sequence| sequence.flow.is_some()) {
-        noted.flow = flow(program, map, body);
+    if let Some(flow) = flow.function(objectives.function)
+        && objectives.sequences.values().any(|sequence| sequence.flow.is_some())
+    {
+        noted.flow = noted_flow(program, map, body, flow);
     }
     Some(noted)
 }
@@ -132,15 +135,15 @@ fn decisions(map: &SourceMap, body: &Body, sources: &mut Sources<'_>) -> Vec<Not
     body.decisions.iter().map(decision).collect()
 }
 
-fn flow(program: &Program, map: &SourceMap, body: &Body) -> NotedFlow {
-    let flow = DataFlow::of(program, body);
+fn noted_flow(program: &Program, map: &SourceMap, body: &Body, flow: &DataFlow) -> NotedFlow {
     let definitions = flow.definitions.iter().map(|definition| {
-        let name = body.locals[definition.variable].name.clone();
+        let name = definition.variable.name(program, body);
         (name, map.place(definition.span.start))
     });
     let uses = flow
         .uses
         .iter()
+        .take_while(|usage| usage.elsewhere.is_none())
         .map(|usage| (map.place(usage.span.start), matches!(usage.at, UseSite::Condition(..))));
     NotedFlow { definitions: definitions.collect(), uses: uses.collect() }
 }

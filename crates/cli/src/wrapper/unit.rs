@@ -15,7 +15,7 @@ use lydian_native::cc::{
     dependency_arguments, tables_of, unit_text,
 };
 use lydian_native::{Purpose, RewriteRequest, rewrite};
-use lydian_objective::{Criterion, FunctionObjectives, Request, annotate};
+use lydian_objective::{Annotators, Criterion, FunctionObjectives, Request, UnitFlow};
 
 use super::compiler::Compiler;
 use super::noted::{self, Sources};
@@ -113,12 +113,13 @@ impl Job<'_> {
     ) -> (Vec<FunctionObjectives>, Vec<String>) {
         let request = Request { short_circuit: self.short_circuit, ..Request::new(self.criteria) };
         let (mut all, mut remarks) = (Vec::new(), Vec::new());
+        let annotators = Annotators::new(program, map, &request);
         for (id, function) in program.defined() {
             let is_users = !function.span.is_none() && !map.is_system(function.span.start);
             if function.library || !is_users || is_naked(map.slice(function.span)) {
                 continue;
             }
-            let Ok(annotation) = annotate(program, map, id, &request) else { continue };
+            let Ok(annotation) = annotators.function(id) else { continue };
             remarks.extend(annotation.diagnostics.iter().map(|found| match &found.place {
                 Some(place) => format!("{place}: {}", found.message),
                 None => found.message.clone(),
@@ -179,8 +180,10 @@ impl Job<'_> {
             purpose: Purpose::Program,
         });
         let mut sources = Sources::new(self.directory);
+        let has_flow = self.criteria.iter().any(|criterion| criterion.is_data_flow());
+        let flow = has_flow.then(|| UnitFlow::of(program, map)).unwrap_or_default();
         let functions = read.objectives.iter();
-        let functions = functions.map(|of| noted::function(program, map, of, &mut sources));
+        let functions = functions.map(|of| noted::function(program, map, &flow, of, &mut sources));
         let functions = functions.collect::<Option<Vec<_>>>().ok_or("a function has no body")?;
         let tables = tables_of(&plan, &functions);
         let notes = Notes {

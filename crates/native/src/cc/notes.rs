@@ -10,14 +10,14 @@ use std::io::{Read as _, Write as _};
 use indexmap::IndexMap;
 use lydian_base::{Arena, Place};
 use lydian_ir::{BlockId, Decision, DecisionId, ExprArena, FuncId};
-use lydian_objective::hyper::{HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
+use lydian_objective::hyper::{HyperEntry, HyperId, Hyperlabel, Passage, Sequence, SequenceId};
 use lydian_objective::{Criterion, Entry, FunctionObjectives, Label, LabelId};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{CellMeaning, Plan, Unwatched};
 
 /// The version of the notes' form. Notes of another one cannot be read.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"LYDIANN1";
 
@@ -231,13 +231,28 @@ impl NotedFunction {
             function: objectives.function,
             labels: labels.collect(),
             criteria: objectives.criteria.clone(),
-            sequences: objectives.sequences.clone(),
+            sequences: objectives.sequences.values().map(judged_by_last_definition).collect(),
             hypers: hypers.collect(),
             hyper_criteria: objectives.hyper_criteria.clone(),
             decisions: Vec::new(),
             switches: Vec::new(),
             flow: NotedFlow::default(),
         }
+    }
+}
+
+/// A sequence without the list of definitions that it must not pass, which may be very long: what
+/// is recorded has been found by last definitions.
+fn judged_by_last_definition(sequence: &Sequence) -> Sequence {
+    let short = |passage: &Passage| match passage {
+        Passage::Clear(_) => Passage::Free,
+        other => other.clone(),
+    };
+    Sequence {
+        atoms: sequence.atoms.clone(),
+        passages: sequence.passages.iter().map(short).collect(),
+        scope: sequence.scope,
+        flow: sequence.flow,
     }
 }
 
@@ -280,6 +295,9 @@ impl NotedPlan {
             }
             for sequence in &cell.sequences {
                 noted.sequences.push((at as u32, cell.function, *sequence));
+            }
+            for (function, sequence) in &cell.elsewhere {
+                noted.sequences.push((at as u32, *function, *sequence));
             }
         }
         let unwatched = plan.unwatched.iter().cloned();

@@ -105,19 +105,21 @@ pub fn unit_text(unit: &UnitText<'_>) -> String {
     }
     text.push_str("# 1 \"<lydian>\"\n");
     let size = unit.plan.cells.len().next_multiple_of(HEADER);
+    let stored = match unit.stores {
+        Stores::Plain => "",
+        Stores::Exact => "volatile",
+        Stores::Atomic => "_Atomic",
+    };
     let _ = writeln!(
         text,
         "static {} unsigned char lydian_hit[{size}] \
          __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {};\n\
          static __attribute__((used)) unsigned char lydian_read(unsigned long k) \
          {{ return lydian_hit[k]; }}",
-        match unit.stores {
-            Stores::Plain => "",
-            Stores::Exact => "volatile",
-            Stores::Atomic => "_Atomic",
-        },
+        stored,
         initialiser(&header(CELLS_MAGIC, unit.id, size)),
     );
+    let _ = writeln!(text, "typedef {stored} unsigned long long lydian_definition;");
     if !unit.tables.is_empty() {
         text.push_str(&wide(unit.id, unit.tables));
     }

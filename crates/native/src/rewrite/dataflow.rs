@@ -4,22 +4,223 @@
 //! none. A definition sets it, a use sets the cell of its own table that the number names: one
 //! store each, whatever the number of pairs. The compiler keeps the numbers in registers.
 //! A use that only one definition can reach needs no number: it sets its cell.
+//!
+//! The number of a global, 0 for its initial value, lies in a static variable `lydian_gN`. In the
+//! user's own program the number of a global of external linkage lies in a weak variable,
+//! `lydian_last_NAME`, which all units share: it has a base that tells the unit apart, plus the
+//! number, so that a definition in one unit ends the reach of those of others and is not taken for
+//! one of them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
-use lydian_base::EntityId;
+use lydian_base::{EntityId, Span};
 use lydian_ir::source::Point;
-use lydian_ir::{BlockId, Body, ConditionId, DecisionId, LocalId, Program};
-use lydian_objective::dataflow::{
-    DataFlow, DefUse, DefinitionId, DefinitionSite, Use, UseId, UseSite,
+use lydian_ir::{
+    BlockId, Body, ConditionId, DecisionId, Expr, ExprId, FuncId, GlobalId, Linkage, Stmt, StmtId,
+    Terminator,
 };
-use lydian_objective::{FunctionObjectives, SequenceId};
+use lydian_objective::dataflow::{
+    DataFlow, Definition, DefinitionSite, Use, UseId, UseSite, Variable,
+};
+use lydian_objective::{SequenceId, Site, UnitFlow};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::NO_PLACE;
-use super::units::{Host, Units};
+use super::units::{Host, Sequences, Units};
+use super::{NO_PLACE, Purpose, RewriteRequest, no_sequences};
 use crate::plan::Plan;
+
+/// What all watched functions together ask of the data flow.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    flow: UnitFlow,
+    /// What is asked of each use.
+    uses: FxHashMap<(FuncId, UseId), Vec<Pair>>,
+    globals: BTreeMap<GlobalId, Global>,
+    /// The functions that are not watched and yet have definitions or uses that are asked for.
+    pub(super) further: Vec<FuncId>,
+    /// Where functions are not watched and may not be rewritten.
+    tests: bool,
+}
+
+/// A sequence that a use can end.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    /// The number of the definition.
+    number: u32,
+    way: u32,
+    /// The position of the function whose sequence it is.
+    owner: u32,
+    sequence: SequenceId,
+}
+
+/// A global of which something is asked.
+#[derive(Debug, Default)]
+struct Global {
+    /// All sequences of it.
+    sequences: Sequences,
+    /// Whether its last definition must be known.
+    dynamic: bool,
+    /// How many stores there are to it.
+    stores: u32,
+    /// The variable with the number of its last definition.
+    name: String,
+    /// What is added to numbers, if the variable is shared with other units.
+    base: Option<u64>,
+    /// Why its last definition cannot be known.
+    lost: Option<&'static str>,
+}
+
+const NOT_WATCHED: &str = "a function that is not instrumented defines the variable";
+
+impl Asked {
+    pub(super) fn new(request: &RewriteRequest<'_>) -> Self {
+        let asks = |of: &lydian_objective::FunctionObjectives| {
+            of.sequences.values().any(|sequence| sequence.flow.is_some())
+        };
+        if !request.watched.iter().any(asks) {
+            return Self::default();
+        }
+        let mut this = Self {
+            flow: UnitFlow::of(request.program, request.map),
+            tests: request.purpose == Purpose::Tests,
+            ..Self::default()
+        };
+        let mut of_globals: BTreeMap<GlobalId, Vec<(u32, SequenceId)>> = BTreeMap::new();
+        for (owner, objectives) in (0..).zip(request.watched) {
+            let Some(flow) = this.flow.function(objectives.function) else { continue };
+            for (sequence, one) in objectives.sequences.iter() {
+                let Some(pair) = one.flow else { continue };
+                let usage = flow.usage(pair.usage);
+                let at = usage.elsewhere.unwrap_or((objectives.function, pair.usage));
+                let definition = flow.definition(pair.definition);
+                if let Variable::Global(global) = definition.variable {
+                    of_globals.entry(global).or_default().push((owner, sequence));
+                }
+                let (number, way) = (definition.number, pair.way);
+                let pair = Pair { number, way, owner, sequence };
+                this.uses.entry(at).or_default().push(pair);
+            }
+        }
+        this.further = this.not_watched(request, &of_globals);
+        this.globals(request, of_globals);
+        this
+    }
+
+    /// The functions that are not watched and have definitions or uses that are asked for.
+    fn not_watched(
+        &self,
+        request: &RewriteRequest<'_>,
+        globals: &BTreeMap<GlobalId, Vec<(u32, SequenceId)>>,
+    ) -> Vec<FuncId> {
+        if request.purpose == Purpose::Program {
+            return Vec::new();
+        }
+        let watched: FxHashSet<FuncId> = request.watched.iter().map(|of| of.function).collect();
+        let stores = globals.keys().map(|global| self.flow.stores(*global));
+        let stores = stores.flat_map(|of| of.places.iter().map(|(f, _)| *f).collect::<Vec<_>>());
+        let uses = self.uses.keys().map(|(function, _)| *function);
+        let further: BTreeSet<FuncId> =
+            stores.chain(uses).filter(|f| !watched.contains(f)).collect();
+        further.into_iter().filter(|id| !request.program.functions[*id].library).collect()
+    }
+
+    /// Works out how the last definitions of globals are known.
+    fn globals(
+        &mut self,
+        request: &RewriteRequest<'_>,
+        of_globals: BTreeMap<GlobalId, Vec<(u32, SequenceId)>>,
+    ) {
+        let program = request.program;
+        let mut rewritten: FxHashSet<FuncId> =
+            request.watched.iter().map(|of| of.function).collect();
+        rewritten.extend(&self.further);
+        let hash = blake3::hash(request.map.text().as_bytes());
+        let hash = hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
+        // Numbers have the lower bits to themselves, and no sum is 0, which is an initial value.
+        let base = (hash | 1 << 63) & !0xff_ffff;
+        for (id, sequences) in of_globals {
+            let stores = self.flow.stores(id);
+            let shared = !self.tests && program.globals[id].linkage == Linkage::External;
+            let mut global = Global {
+                sequences: sequences.into(),
+                dynamic: shared,
+                stores: stores.places.len() as u32,
+                name: match shared {
+                    true => format!("lydian_last_{}", program.globals[id].name),
+                    false => format!("lydian_g{}", id.index()),
+                },
+                base: shared.then_some(base),
+                lost: None,
+            };
+            for (function, site) in &stores.places {
+                let body = program.functions[*function].body.as_ref();
+                let (Some(body), Site::Stmt(stmt)) = (body, site) else { continue };
+                let host = match rewritten.contains(function) {
+                    true => Units::new(body, request.map.text())
+                        .host(*stmt, body.source.stmts[*stmt])
+                        .err(),
+                    false => Some(NOT_WATCHED),
+                };
+                global.lost = global.lost.or(host);
+            }
+            self.globals.insert(id, global);
+        }
+        for (function, id) in self.uses.keys() {
+            let Some(flow) = self.flow.function(*function) else { continue };
+            let usage = flow.usage(*id);
+            if let Variable::Global(global) = usage.variable
+                && is_dynamic(usage)
+                && let Some(global) = self.globals.get_mut(&global)
+            {
+                global.dynamic = true;
+            }
+        }
+    }
+
+    /// How many labels of a function are its first because others name them.
+    pub(super) fn shared_labels(&self, function: FuncId) -> usize {
+        self.flow.shared(function).count()
+    }
+
+    /// The variables with the numbers of globals.
+    pub(super) fn declarations(&self) -> String {
+        let mut text = String::new();
+        let used =
+            || self.globals.values().filter(|global| global.dynamic && global.lost.is_none());
+        if self.tests && used().next().is_some() {
+            text.push_str("typedef unsigned long long lydian_definition;\n");
+        }
+        if used().any(|global| global.base.is_some()) {
+            text.push_str(NUMBER);
+        }
+        for global in used() {
+            let _ = match global.base {
+                Some(_) => {
+                    writeln!(text, "lydian_definition {} __attribute__((weak));", global.name)
+                }
+                None => writeln!(text, "static lydian_definition {};", global.name),
+            };
+        }
+        text
+    }
+
+    /// Whether which definition reached a use is known only at run time.
+    fn is_dynamic(&self, usage: &Use) -> bool {
+        let shared = || match usage.variable {
+            Variable::Global(global) => self.globals.get(&global).is_some_and(|g| g.base.is_some()),
+            Variable::Local(_) => false,
+        };
+        is_dynamic(usage) || shared()
+    }
+}
+
+/// The number that a shared variable says, one more than the last for a definition in another unit.
+const NUMBER: &str = "static __inline__ __attribute__((always_inline, unused)) unsigned long \
+lydian_number(unsigned long long last, unsigned long long base, unsigned long most) \
+{ return last == 0 ? 0 : last - base <= most ? (unsigned long)(last - base) : most + 1; }\n";
 
 /// What the text of one function must record of its data flow.
 #[derive(Debug, Default)]
@@ -31,38 +232,28 @@ pub(super) struct Flow {
     /// Variables at the start of the function's body.
     pub(super) declarations: String,
     /// The sequences whose uses are in a condition.
-    of_conditions: IndexMap<(DecisionId, ConditionId), Vec<SequenceId>>,
+    of_conditions: IndexMap<(DecisionId, ConditionId), Vec<(u32, SequenceId)>>,
 }
 
 /// Works out the records of one function, whose cells it adds to the plan.
 pub(super) fn flow(
-    program: &Program,
+    asked: &Asked,
     body: &Body,
-    objectives: &FunctionObjectives,
-    number: u32,
+    function: FuncId,
     units: &mut Units<'_>,
     plan: &mut Plan,
 ) -> Flow {
-    let wanted: IndexMap<DefUse, SequenceId> = objectives
-        .sequences
-        .iter()
-        .filter_map(|(id, sequence)| sequence.flow.map(|pair| (pair, id)))
-        .collect();
-    if wanted.is_empty() {
-        return Flow::default();
-    }
-    let found = DataFlow::of(program, body);
+    let Some(flow) = asked.flow.function(function) else { return Flow::default() };
     let out = Flow::default();
     let sequences = FxHashMap::default();
-    let mut maker =
-        Maker { body, number, units, plan, flow: &found, wanted, sequences, out, reads: 0 };
+    let mut maker = Maker { asked, body, function, units, plan, flow, sequences, out, reads: 0 };
     maker.all();
     maker.out
 }
 
 impl Flow {
     /// The sequences that cannot be measured because a decision's text cannot be rewritten.
-    pub(super) fn lost_with_decision(&self, decision: DecisionId) -> Vec<SequenceId> {
+    pub(super) fn lost_with_decision(&self, decision: DecisionId) -> Vec<(u32, SequenceId)> {
         let own = |key: &&(DecisionId, ConditionId)| key.0 == decision;
         let lost = self.of_conditions.iter().filter(|(key, _)| own(key));
         lost.flat_map(|(_, sequences)| sequences.iter().copied()).collect()
@@ -70,14 +261,14 @@ impl Flow {
 }
 
 struct Maker<'a, 't> {
+    asked: &'a Asked,
     body: &'a Body,
-    number: u32,
+    function: FuncId,
     units: &'a mut Units<'t>,
     plan: &'a mut Plan,
     flow: &'a DataFlow,
-    wanted: IndexMap<DefUse, SequenceId>,
-    /// The sequences of each variable, which are lost with any of its places.
-    sequences: FxHashMap<LocalId, Vec<SequenceId>>,
+    /// The sequences of each local, which are lost with any of its places.
+    sequences: FxHashMap<Variable, Sequences>,
     out: Flow,
     /// How many values are kept for conditions that read before an effect.
     reads: usize,
@@ -85,49 +276,90 @@ struct Maker<'a, 't> {
 
 impl Maker<'_, '_> {
     fn all(&mut self) {
-        for (pair, sequence) in &self.wanted {
-            let variable = self.flow.definition(pair.definition).variable;
-            self.sequences.entry(variable).or_default().push(*sequence);
+        let uses = self.flow.uses.iter().take_while(|usage| usage.elsewhere.is_none());
+        let uses: Vec<(UseId, &Use)> = uses
+            .enumerate()
+            .map(|(index, usage)| (UseId::from_index(index), usage))
+            .filter(|(id, _)| self.asked.uses.contains_key(&(self.function, *id)))
+            .collect();
+        let mut sequences: FxHashMap<Variable, Vec<(u32, SequenceId)>> = FxHashMap::default();
+        for (id, usage) in uses.iter().filter(|(_, usage)| !usage.variable.is_global()) {
+            sequences.entry(usage.variable).or_default().extend(self.sequences_of(*id));
         }
-        let uses: Vec<(UseId, &Use)> =
-            self.flow.uses.iter().enumerate().map(|(i, u)| (UseId::from_index(i), u)).collect();
-        let asked = |(id, usage): &(UseId, &Use)| !self.sequences_of(*id, usage).is_empty();
-        let uses: Vec<_> = uses.into_iter().filter(asked).collect();
-        let dynamic: FxHashSet<LocalId> = uses
+        self.sequences = sequences.into_iter().map(|(of, all)| (of, all.into())).collect();
+        let mut dynamic: BTreeSet<Variable> = uses
             .iter()
-            .filter(|(_, usage)| is_dynamic(usage))
+            .filter(|(_, usage)| self.asked.is_dynamic(usage))
             .map(|(_, usage)| usage.variable)
             .collect();
+        let globals = self.asked.globals.iter().filter(|(_, global)| global.dynamic);
+        dynamic.extend(globals.map(|(id, _)| Variable::Global(*id)));
         let lost = self.define(&dynamic);
         for (id, usage) in uses {
-            let reason = match lost.get(&usage.variable).filter(|_| is_dynamic(usage)) {
+            let is_dynamic = self.asked.is_dynamic(usage);
+            let reason = match lost.get(&usage.variable).filter(|_| is_dynamic) {
                 Some(reason) => Some(*reason),
                 None => self.record(id, usage).err(),
             };
             if let Some(reason) = reason {
-                self.unmeasured(id, usage, reason);
+                super::lose_all(&self.sequences_of(id), reason, self.plan);
             }
         }
     }
 
-    fn unmeasured(&mut self, id: UseId, usage: &Use, reason: &str) {
-        let lost = self.sequences_of(id, usage);
-        super::lose_sequences(self.number, &lost, reason, self.plan);
+    /// The sequences that end with a use.
+    fn sequences_of(&self, id: UseId) -> Vec<(u32, SequenceId)> {
+        let pairs = self.asked.uses.get(&(self.function, id)).into_iter().flatten();
+        pairs.map(|pair| (pair.owner, pair.sequence)).collect()
     }
 
-    /// The sequences that end with a use.
-    fn sequences_of(&self, id: UseId, usage: &Use) -> Vec<SequenceId> {
-        let ways = 0..usage.at.ways(self.body);
-        let pairs = usage.reaching.iter().flat_map(|definition| {
-            ways.clone().map(|way| DefUse { definition: *definition, usage: id, way })
-        });
-        pairs.filter_map(|pair| self.wanted.get(&pair).copied()).collect()
+    /// The sequences that are lost if a place of a variable cannot be recorded.
+    fn lost_with(&self, variable: Variable) -> Sequences {
+        match variable {
+            Variable::Local(_) => self.sequences.get(&variable).cloned(),
+            Variable::Global(id) => self.asked.globals.get(&id).map(|g| Arc::clone(&g.sequences)),
+        }
+        .unwrap_or_else(no_sequences)
+    }
+
+    /// The statement that makes a definition the last one.
+    fn set(&self, definition: &Definition) -> String {
+        let number = definition.number;
+        match definition.variable {
+            Variable::Local(local) => format!("lydian_d{} = {number}; ", local.index()),
+            Variable::Global(id) => {
+                let global = &self.asked.globals[&id];
+                match global.base {
+                    None => format!("{} = {number}; ", global.name),
+                    Some(base) => format!("{} = {}ull; ", global.name, base + u64::from(number)),
+                }
+            }
+        }
+    }
+
+    /// The number of the last definition.
+    fn last(&self, variable: Variable) -> String {
+        match variable {
+            Variable::Local(local) => format!("lydian_d{}", local.index()),
+            Variable::Global(id) => {
+                let global = &self.asked.globals[&id];
+                match global.base {
+                    None => global.name.clone(),
+                    Some(base) => {
+                        format!("lydian_number({}, {base}ull, {}ul)", global.name, global.stores)
+                    }
+                }
+            }
+        }
     }
 
     /// Sets the number of the last definition wherever one is. Returns the variables for which
     /// that is not possible, with the reason.
-    fn define(&mut self, variables: &FxHashSet<LocalId>) -> FxHashMap<LocalId, &'static str> {
-        let mut lost = FxHashMap::default();
+    fn define(&mut self, variables: &BTreeSet<Variable>) -> BTreeMap<Variable, &'static str> {
+        let mut lost: BTreeMap<Variable, &'static str> = BTreeMap::new();
+        for (id, global) in &self.asked.globals {
+            lost.extend(global.lost.map(|reason| (Variable::Global(*id), reason)));
+        }
         let mut hosts = Vec::new();
         for definition in self.flow.definitions.iter().filter(|d| variables.contains(&d.variable)) {
             let DefinitionSite::Stmt(stmt) = definition.at else { continue };
@@ -141,13 +373,11 @@ impl Maker<'_, '_> {
             if lost.contains_key(&variable) {
                 continue;
             }
-            let set = format!("lydian_d{} = {}; ", variable.index(), definition.number);
-            let sequences = self.sequences.get(&variable).map_or(&[][..], Vec::as_slice);
-            self.units.define(stmt, host, &set, sequences);
+            let (set, sequences) = (self.set(definition), self.lost_with(variable));
+            self.units.define(stmt, host, &set, &sequences);
         }
-        let mut ordered: Vec<_> = variables.iter().filter(|v| !lost.contains_key(v)).collect();
-        ordered.sort_unstable();
-        for variable in ordered {
+        for variable in variables.iter().filter(|variable| !lost.contains_key(variable)) {
+            let Variable::Local(local) = variable else { continue };
             let at_entry = self.flow.definitions.iter().find(|definition| {
                 definition.variable == *variable && definition.at == DefinitionSite::Entry
             });
@@ -155,7 +385,7 @@ impl Maker<'_, '_> {
             let _ = write!(
                 self.out.declarations,
                 "unsigned long lydian_d{} = {number}; ",
-                variable.index()
+                local.index()
             );
         }
         lost
@@ -163,20 +393,19 @@ impl Maker<'_, '_> {
 
     /// Records a use in its table.
     fn record(&mut self, id: UseId, usage: &Use) -> Result<(), &'static str> {
-        let ways = usage.at.ways(self.body);
         match usage.at {
             UseSite::Stmt(stmt) => {
                 let host = self.units.host_of_use(stmt)?;
-                let cell = self.table(id, usage, ways);
-                self.record_at(host, usage, &format!("lydian_hit[{cell}] = 1, "));
+                let cell = self.table(id, usage);
+                self.record_value(host, usage, Some(stmt), &format!("lydian_hit[{cell}] = 1, "))?;
             }
             UseSite::Return(block) => {
                 let mut roots = self.body.source.roots.values();
                 let root = roots.find(|root| root.point == Point::Term(block));
                 let root = root.ok_or(NO_PLACE)?;
                 let host = Host::Around(root.span);
-                let cell = self.table(id, usage, ways);
-                self.record_at(host, usage, &format!("lydian_hit[{cell}] = 1, "));
+                let cell = self.table(id, usage);
+                self.record_value(host, usage, None, &format!("lydian_hit[{cell}] = 1, "))?;
             }
             UseSite::Condition(decision, condition) => {
                 let mut sites = self.body.source.decisions.iter();
@@ -184,8 +413,8 @@ impl Maker<'_, '_> {
                     return Err(NO_PLACE);
                 }
                 let number = self.read(usage)?;
-                let cell = self.table_of(id, usage, ways, &number);
-                let sequences = self.sequences_of(id, usage);
+                let cell = self.table_of(id, usage, &number);
+                let sequences = self.sequences_of(id);
                 let of_condition = self.out.of_conditions.entry((decision, condition));
                 of_condition.or_default().extend(sequences);
                 let texts = self.out.conditions.entry((decision, condition)).or_default();
@@ -200,8 +429,8 @@ impl Maker<'_, '_> {
                     return Err("it is of a computed goto");
                 }
                 let number = self.read(usage)?;
-                let cell = self.table_of(id, usage, ways, &number);
-                for way in 0..ways {
+                let cell = self.table_of(id, usage, &number);
+                for way in 0..usage.ways {
                     let text = self.out.switches.entry((block, way)).or_default();
                     let _ = write!(text, "lydian_hit[{cell} + {way}] = 1; ");
                 }
@@ -210,57 +439,152 @@ impl Maker<'_, '_> {
         Ok(())
     }
 
-    fn record_at(&mut self, host: Host, usage: &Use, record: &str) {
-        let sequences = self.sequences.get(&usage.variable).map_or(&[][..], Vec::as_slice);
-        self.units.record(host, record, sequences, &[]);
+    /// Puts the record of a use before the expression that reads the value; for a global after the
+    /// calls in it, which may define it. `stmt` is the statement that reads; none for a return.
+    fn record_value(
+        &mut self,
+        host: Host,
+        usage: &Use,
+        stmt: Option<StmtId>,
+        record: &str,
+    ) -> Result<(), &'static str> {
+        let lost = self.lost_with(usage.variable);
+        match host {
+            Host::Around(span) if usage.variable.is_global() && self.calls_within(span, stmt) => {
+                let is_call = stmt.is_some_and(|stmt| self.is_call(stmt));
+                if is_call && !usage.argument.is_none() && usage.argument != span {
+                    if super::has_compound_literal(self.units.text_of(usage.argument)) {
+                        return Err("its text has a compound literal");
+                    }
+                    if self.calls_within(usage.argument, stmt) {
+                        let bits = stmt.is_some_and(|stmt| self.passes_bits(stmt, usage.argument));
+                        self.units.record_late(usage.argument, bits, record, &lost);
+                    } else {
+                        self.units.record(Host::Around(usage.argument), record, &lost, &[]);
+                    }
+                } else if is_call {
+                    return Err("it is read between calls of one expression");
+                } else {
+                    let bits = self.gives_bits(usage.at);
+                    self.units.record_late(span, bits, record, &lost);
+                }
+            }
+            _ => self.units.record(host, record, &lost, &[]),
+        }
+        Ok(())
+    }
+
+    fn is_call(&self, stmt: StmtId) -> bool {
+        matches!(self.body.stmts[stmt], Stmt::Call { .. })
+    }
+
+    /// Whether other statements call something within a text.
+    fn calls_within(&self, span: Span, own: Option<StmtId>) -> bool {
+        self.body.stmts.ids().any(|id| {
+            let at = self.body.source.stmts[id];
+            Some(id) != own && !at.is_none() && span.contains(at) && self.is_call(id)
+        })
+    }
+
+    /// Whether an argument of a call, with this text, is a bit-field.
+    fn passes_bits(&self, call: StmtId, text: Span) -> bool {
+        let Stmt::Call { args, .. } = &self.body.stmts[call] else { return false };
+        let mut args = args.iter().filter(|arg| self.body.source.exprs[**arg] == text);
+        args.any(|arg| reads_bits(self.body, *arg))
+    }
+
+    /// Whether the value of what reads is a bit-field's.
+    fn gives_bits(&self, at: UseSite) -> bool {
+        let value = match at {
+            UseSite::Stmt(stmt) => match &self.body.stmts[stmt] {
+                Stmt::StoreBits { .. } => return true,
+                Stmt::Assign { value, .. } | Stmt::Store { value, .. } => *value,
+                _ => return false,
+            },
+            UseSite::Return(block) => match self.body.blocks[block].term {
+                Terminator::Return(Some(value)) => value,
+                _ => return false,
+            },
+            UseSite::Condition(..) | UseSite::Switch(_) => return false,
+        };
+        reads_bits(self.body, value)
     }
 
     /// The name of the number that a condition's use looks up: kept from where the value is read,
     /// if an effect may lie between.
     fn read(&mut self, usage: &Use) -> Result<String, &'static str> {
-        let number = format!("lydian_d{}", usage.variable.index());
-        let Some(stmt) = usage.read_at.filter(|_| is_dynamic(usage)) else { return Ok(number) };
-        let Host::Around(span) = self.units.host(stmt, self.body.source.stmts[stmt])? else {
-            return Err("it is read in a declaration");
+        let number = match self.asked.is_dynamic(usage) {
+            true => self.last(usage.variable),
+            false => String::new(),
         };
+        let Some(stmt) = usage.read_at.filter(|_| self.asked.is_dynamic(usage)) else {
+            return Ok(number);
+        };
+        let host = self.units.host(stmt, self.body.source.stmts[stmt])?;
+        if !matches!(host, Host::Around(_)) {
+            return Err("it is read in a declaration");
+        }
         let kept = format!("lydian_q{}", self.reads);
         self.reads += 1;
         let _ = write!(self.out.declarations, "unsigned long {kept} = 0; ");
-        self.record_at(Host::Around(span), usage, &format!("{kept} = {number}, "));
+        self.record_value(host, usage, Some(stmt), &format!("{kept} = {number}, "))?;
         Ok(kept)
     }
 
-    fn table(&mut self, id: UseId, usage: &Use, ways: u32) -> String {
-        let number = format!("lydian_d{}", usage.variable.index());
-        self.table_of(id, usage, ways, &number)
+    fn table(&mut self, id: UseId, usage: &Use) -> String {
+        let number = match self.asked.is_dynamic(usage) {
+            true => self.last(usage.variable),
+            false => String::new(),
+        };
+        self.table_of(id, usage, &number)
     }
 
     /// Adds the cells of a use; the text of the index of the first one of the last definition.
-    fn table_of(&mut self, id: UseId, usage: &Use, ways: u32, number: &str) -> String {
+    fn table_of(&mut self, id: UseId, usage: &Use, number: &str) -> String {
         let first = self.plan.cells.len();
-        let definitions: Vec<Option<DefinitionId>> = match is_dynamic(usage) {
-            false => usage.reaching.iter().copied().map(Some).collect(),
+        let is_dynamic = self.asked.is_dynamic(usage);
+        let numbers: Vec<u32> = match (is_dynamic, usage.variable) {
+            (false, _) => usage.reaching.iter().map(|d| self.flow.definition(*d).number).collect(),
             // Number 0 is that of no definition.
-            true => std::iter::once(None)
-                .chain(self.flow.definitions_of(usage.variable).map(Some))
-                .collect(),
+            (true, Variable::Local(_)) => {
+                let own = self.flow.definitions.iter().filter(|d| d.variable == usage.variable);
+                std::iter::once(0).chain(own.map(|definition| definition.number)).collect()
+            }
+            (true, Variable::Global(global)) => {
+                let global = &self.asked.globals[&global];
+                // One more for definitions in other units.
+                (0..=global.stores + u32::from(global.base.is_some())).collect()
+            }
         };
-        for definition in definitions {
-            for way in 0..ways {
-                let pair = definition.map(|definition| DefUse { definition, usage: id, way });
-                let sequence = pair.and_then(|pair| self.wanted.get(&pair).copied());
-                self.plan.sequence_cell(self.number, sequence);
+        let pairs = self.asked.uses.get(&(self.function, id)).map_or(&[][..], Vec::as_slice);
+        let mut cells: FxHashMap<(u32, u32), Vec<(u32, SequenceId)>> = FxHashMap::default();
+        for pair in pairs {
+            let cell = cells.entry((pair.number, pair.way)).or_default();
+            cell.push((pair.owner, pair.sequence));
+        }
+        for number in numbers {
+            for way in 0..usage.ways {
+                let all = cells.get(&(number, way)).map_or(&[][..], Vec::as_slice);
+                self.plan.sequences_cell(all);
             }
         }
-        match ways {
-            _ if !is_dynamic(usage) => first.to_string(),
+        match usage.ways {
+            _ if !is_dynamic => first.to_string(),
             1 => format!("{first} + {number}"),
-            _ => format!("{first} + {number} * {ways}"),
+            ways => format!("{first} + {number} * {ways}"),
         }
     }
 }
 
-/// Whether which definition reached a use is known only at run time.
+fn reads_bits(body: &Body, expr: ExprId) -> bool {
+    match &body.exprs[expr] {
+        Expr::LoadBits { .. } => true,
+        Expr::Cast(_, _, inner) => reads_bits(body, *inner),
+        _ => false,
+    }
+}
+
+/// Whether more than one definition can reach a use.
 fn is_dynamic(usage: &Use) -> bool {
     usage.undefined || usage.reaching.len() != 1
 }

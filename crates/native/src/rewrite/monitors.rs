@@ -79,7 +79,7 @@ pub(super) fn monitors<'a>(
             continue;
         }
         let cell = plan.cells.len();
-        plan.sequence_cell(number, Some(id));
+        plan.sequences_cell(&[(number, id)]);
         let storage = match sequence.scope {
             Scope::Activation => "",
             Scope::Run => "static ",
@@ -101,7 +101,7 @@ fn obstacle(objectives: &FunctionObjectives, sequence: &Sequence) -> Option<&'st
     let own = objectives.function;
     let forbids = |passage: &Passage| match passage {
         Passage::Free => true,
-        Passage::Adjacent => false,
+        Passage::Adjacent | Passage::Clear(_) => false,
         Passage::Obliged(all) => all.iter().all(|obligation| {
             obligation.function == own
                 && obligation.holds == Formula::Number(0)

@@ -4,6 +4,8 @@
 //! Records before an expression are joined to it by commas, so that its value stays; what is
 //! recorded after it makes a block of it that keeps the value.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use lydian_base::Span;
 use lydian_ir::source::{MarkSite, MarkStyle};
@@ -24,11 +26,16 @@ pub(super) struct Units<'a> {
     pub(super) before: Vec<(MarkSite, String)>,
 }
 
+/// Sequences, each with the position of its function.
+pub(super) type Sequences = Arc<[(u32, SequenceId)]>;
+
 /// An expression with records.
 #[derive(Debug, Default)]
 pub(super) struct Unit {
     /// Records before it, each followed by a comma.
     first: String,
+    /// Records of what it reads after the calls in it, each a statement.
+    late: String,
     /// Records after it, each a statement.
     after: String,
     /// Whether nothing asks for the value, or there is none.
@@ -36,7 +43,7 @@ pub(super) struct Unit {
     /// Whether the value is a bit-field's.
     bits: bool,
     /// The sequences that are lost if the text cannot be rewritten.
-    pub(super) sequences: Vec<SequenceId>,
+    pub(super) sequences: Vec<Sequences>,
     /// The labels that are.
     pub(super) labels: Vec<LabelId>,
 }
@@ -51,9 +58,15 @@ pub(super) enum Host {
 }
 
 impl Unit {
+    fn lose(&mut self, sequences: &Sequences) {
+        if !sequences.is_empty() {
+            self.sequences.push(Arc::clone(sequences));
+        }
+    }
+
     /// The expression with its records.
     pub(super) fn render(&self, text: &str) -> String {
-        if self.after.is_empty() {
+        if self.after.is_empty() && self.late.is_empty() {
             return format!("({}{text})", self.first);
         }
         let first = match self.first.strip_suffix(", ") {
@@ -61,16 +74,22 @@ impl Unit {
             None => String::new(),
         };
         if self.value_unused {
-            return format!("({{ {first}{text}; {}(void)0; }})", self.after);
+            return format!("({{ {first}{text}; {}{}(void)0; }})", self.late, self.after);
         }
         let value = if self.bits { format!("+({text})") } else { format!("({text})") };
-        format!("({{ {first}__auto_type lydian_k = {value}; {}lydian_k; }})", self.after)
+        let then = format!("{}{}", self.late, self.after);
+        format!("({{ {first}__auto_type lydian_k = {value}; {then}lydian_k; }})")
     }
 }
 
 impl<'a> Units<'a> {
     pub(super) fn new(body: &'a Body, text: &'a str) -> Self {
         Self { body, text, around: IndexMap::new(), before: Vec::new() }
+    }
+
+    /// A text.
+    pub(super) fn text_of(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or("")
     }
 
     /// Where a statement with this text is recorded.
@@ -122,14 +141,14 @@ impl<'a> Units<'a> {
         &mut self,
         host: Host,
         record: &str,
-        sequences: &[SequenceId],
+        sequences: &Sequences,
         labels: &[LabelId],
     ) {
         match host {
             Host::Around(span) => {
                 let unit = self.around.entry(span).or_default();
                 unit.first.push_str(record);
-                unit.sequences.extend(sequences);
+                unit.lose(sequences);
                 unit.labels.extend(labels);
             }
             Host::Before(site) => {
@@ -141,13 +160,7 @@ impl<'a> Units<'a> {
 
     /// Records something, a statement, after a statement that gives a variable its value, or before
     /// the declaration that does.
-    pub(super) fn define(
-        &mut self,
-        stmt: StmtId,
-        host: Host,
-        record: &str,
-        sequences: &[SequenceId],
-    ) {
+    pub(super) fn define(&mut self, stmt: StmtId, host: Host, record: &str, sequences: &Sequences) {
         let span = match host {
             Host::Before(site) => return self.before.push((site, record.to_owned())),
             Host::Around(span) => span,
@@ -161,6 +174,23 @@ impl<'a> Units<'a> {
         unit.value_unused = unused && (unit.after.is_empty() || unit.value_unused);
         unit.bits |= matches!(self.body.stmts[stmt], Stmt::StoreBits { .. });
         unit.after.push_str(record);
-        unit.sequences.extend(sequences);
+        unit.lose(sequences);
+    }
+
+    /// Records something, an expression followed by a comma, when all calls in an expression have
+    /// returned. `bits` says whether its value is a bit-field's.
+    pub(super) fn record_late(
+        &mut self,
+        span: Span,
+        bits: bool,
+        record: &str,
+        sequences: &Sequences,
+    ) {
+        let unit = self.around.entry(span).or_default();
+        let record = record.strip_suffix(", ").unwrap_or(record);
+        unit.late.push_str(&format!("{record}; "));
+        unit.bits |= bits;
+        unit.value_unused = false;
+        unit.lose(sequences);
     }
 }

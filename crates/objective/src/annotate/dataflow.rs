@@ -1,15 +1,17 @@
 //! ALL-DEFS and ALL-USES: sequences from a definition to a use without another definition between.
 
+use std::sync::Arc;
+
 use lydian_base::{EntityId, Span};
-use lydian_ir::source::Point;
-use lydian_ir::stmt::Edge;
+use lydian_ir::FuncId;
 use rustc_hash::FxHashMap;
 
 use super::{Annotator, Context};
 use crate::criterion::Criterion;
-use crate::dataflow::{DataFlow, DefUse, Definition, DefinitionId, DefinitionSite, Use, UseSite};
-use crate::formula::signed;
-use crate::hyper::{Atom, Formula, Hyper, Obligation, Passage, Scope, Sequence, SequenceId};
+use crate::dataflow::{
+    DataFlow, DefUse, Definition, DefinitionId, DefinitionSite, Use, UseSite, Variable,
+};
+use crate::hyper::{Atom, Definitions, Hyper, Passage, Scope, Sequence, SequenceId};
 use crate::label::{Pred, Site};
 
 /// About how many bytes of a text are shown.
@@ -26,7 +28,7 @@ impl Annotator for AllDefinitions {
     fn annotate(&self, cx: &mut Context<'_>) {
         let flow = cx.data_flow();
         let mut by_definition: FxHashMap<DefinitionId, Vec<DefUse>> = FxHashMap::default();
-        for pair in flow.pairs(cx.body) {
+        for pair in flow.pairs_of_definitions() {
             by_definition.entry(pair.definition).or_default().push(pair);
         }
         for index in 0..flow.definitions.len() {
@@ -34,10 +36,10 @@ impl Annotator for AllDefinitions {
             let Some(pairs) = by_definition.remove(&id) else { continue };
             let definition = flow.definition(id);
             let mut alternatives: Vec<Hyper> =
-                pairs.iter().map(|pair| Hyper::Sequence(sequence(cx, &flow, *pair))).collect();
+                pairs.iter().map(|pair| Hyper::Sequence(sequence(cx, flow, *pair))).collect();
             // One pair alone is the objective of ALL-USES, which says its own text.
             let (hyper, text) = match &pairs[..] {
-                [one] => (alternatives.remove(0), said(cx, &flow, *one)),
+                [one] => (alternatives.remove(0), said(cx, flow, *one)),
                 _ => {
                     let text = format!("{} reaches a use", defined(cx, definition));
                     (Hyper::Any(alternatives), text)
@@ -60,18 +62,18 @@ impl Annotator for AllUses {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         let flow = cx.data_flow();
-        for pair in flow.pairs(cx.body) {
+        for pair in flow.pairs() {
             let definition = flow.definition(pair.definition);
             let usage = flow.usage(pair.usage);
-            let hyper = Hyper::Sequence(sequence(cx, &flow, pair));
-            let text = said(cx, &flow, pair);
+            let hyper = Hyper::Sequence(sequence(cx, flow, pair));
+            let text = said(cx, flow, pair);
             let variable = variable(cx, definition);
             let name = match usage.at {
                 UseSite::Stmt(_) | UseSite::Return(_) => {
                     format!("{variable} {} to {}", definition.number, pair.usage)
                 }
                 UseSite::Condition(..) | UseSite::Switch(_) => {
-                    let way = way_name(cx, usage.at, pair.way);
+                    let way = way_name(cx, usage, pair.way);
                     format!("{variable} {} to {} {way}", definition.number, pair.usage)
                 }
             };
@@ -87,17 +89,22 @@ fn said(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
 }
 
 fn variable(cx: &Context<'_>, definition: &Definition) -> String {
-    cx.body.locals[definition.variable].name.clone()
+    definition.variable.name(cx.program, cx.body)
 }
 
 /// A definition in words.
 fn defined(cx: &Context<'_>, definition: &Definition) -> String {
     let name = variable(cx, definition);
+    let by = || {
+        let line = cx.map.place(definition.span.start).line;
+        format!("{name} of `{}` in line {line}", snippet(cx, definition.span))
+    };
     match definition.at {
+        DefinitionSite::Start => format!("the initial value of {name}"),
         DefinitionSite::Entry => format!("the parameter {name}"),
-        DefinitionSite::Stmt(_) => {
-            let line = cx.map.place(definition.span.start).line;
-            format!("{name} of `{}` in line {line}", snippet(cx, definition.span))
+        DefinitionSite::Stmt(_) => by(),
+        DefinitionSite::Elsewhere(function, _) => {
+            format!("{} of {}", by(), cx.program.functions[function].name)
         }
     }
 }
@@ -118,29 +125,36 @@ fn snippet(cx: &Context<'_>, span: Span) -> String {
 }
 
 fn used(cx: &Context<'_>, usage: &Use, way: u32) -> String {
+    let name = usage.variable.name(cx.program, cx.body);
     let line = cx.map.place(usage.span.start).line;
-    match usage.at {
+    let text = match usage.at {
         UseSite::Stmt(_) => {
             let text = snippet(cx, usage.span);
-            match text == cx.body.locals[usage.variable].name {
+            match text == name {
                 true => format!("its use in line {line}"),
                 false => format!("its use in `{text}` in line {line}"),
             }
         }
         UseSite::Return(_) => format!("the return in line {line}"),
         UseSite::Condition(..) => {
-            format!("the condition in line {line}, {}", way_name(cx, usage.at, way))
+            format!("the condition in line {line}, {}", way_name(cx, usage, way))
         }
         UseSite::Switch(_) => {
-            format!("the switch in line {line}, {}", way_name(cx, usage.at, way))
+            format!("the switch in line {line}, {}", way_name(cx, usage, way))
         }
+    };
+    match usage.elsewhere {
+        Some((function, _)) => format!("{text} of {}", cx.program.functions[function].name),
+        None => text,
     }
 }
 
-fn way_name(cx: &Context<'_>, at: UseSite, way: u32) -> String {
-    match at {
+fn way_name(cx: &Context<'_>, usage: &Use, way: u32) -> String {
+    let elsewhere = usage.elsewhere.and_then(|(id, _)| cx.program.functions[id].body.as_ref());
+    let body = elsewhere.unwrap_or(cx.body);
+    match usage.at {
         UseSite::Condition(..) => (way == 1).to_string(),
-        UseSite::Switch(block) => match &cx.body.blocks[block].term {
+        UseSite::Switch(block) => match &body.blocks[block].term {
             lydian_ir::stmt::Terminator::Switch { cases, .. } => cases
                 .get(way as usize)
                 .map_or_else(|| "default".to_owned(), |case| format!("case {}", case.low)),
@@ -157,59 +171,72 @@ fn sequence(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> SequenceId {
     }
     let definition = flow.definition(pair.definition);
     let usage = flow.usage(pair.usage);
-    let first = definition_atom(cx, definition);
-    let second = use_atom(cx, usage, pair.way);
-    let others = flow
-        .definitions
-        .iter()
-        .filter(|other| other.variable == definition.variable && other.at != definition.at);
-    let forbidden = others.filter_map(|other| match other.at {
-        DefinitionSite::Entry => None,
-        DefinitionSite::Stmt(stmt) => Some(Obligation {
-            function: first.function,
-            site: Site::Stmt(stmt),
-            holds: Formula::Number(0),
-        }),
-    });
-    let passage = Passage::Obliged(forbidden.collect());
-    let id = cx.sequence(Sequence {
-        atoms: vec![first, second],
-        passages: vec![passage],
-        scope: Scope::Activation,
-        flow: Some(pair),
-    });
+    let atoms = vec![definition_atom(cx, definition), use_atom(cx, usage, pair.way)];
+    let passages = vec![Passage::Clear(definitions(cx, flow, definition.variable))];
+    let scope = match definition.variable {
+        Variable::Local(_) => Scope::Activation,
+        Variable::Global(_) => Scope::Run,
+    };
+    let id = cx.sequence(Sequence { atoms, passages, scope, flow: Some(pair) });
     cx.pairs.insert(pair, id);
     id
 }
 
-fn definition_atom(cx: &mut Context<'_>, definition: &Definition) -> Atom {
-    let (site, span) = match definition.at {
-        DefinitionSite::Entry => (Site::Entry, cx.function.span),
-        DefinitionSite::Stmt(stmt) => (Site::Stmt(stmt), definition.span),
+/// The definitions of a variable that no sequence of it may pass. That of its own first atom may be
+/// among them: a sequence that passes it again has one that begins there.
+fn definitions(cx: &mut Context<'_>, flow: &DataFlow, variable: Variable) -> Arc<Definitions> {
+    if let Some(known) = cx.clear.get(&variable) {
+        return Arc::clone(known);
+    }
+    let all = match variable {
+        Variable::Global(global) => cx.unit_flow().stores(global),
+        Variable::Local(local) => {
+            let own = flow.definitions.iter().filter(|other| other.variable == variable);
+            let places = own.filter_map(|definition| match definition.at {
+                DefinitionSite::Stmt(stmt) => Some((cx.id(), Site::Stmt(stmt))),
+                _ => None,
+            });
+            let name = &cx.body.locals[local].name;
+            Arc::new(Definitions { variable: format!("{name} {local}"), places: places.collect() })
+        }
     };
-    atom_at(cx, site, Pred::Const(true), span)
+    cx.clear.insert(variable, Arc::clone(&all));
+    all
+}
+
+fn definition_atom(cx: &mut Context<'_>, definition: &Definition) -> Atom {
+    let always = Pred::Const(true);
+    match definition.at {
+        DefinitionSite::Start => atom_at(cx, Site::Start, always, definition.span),
+        DefinitionSite::Entry => {
+            let span = cx.function.span;
+            atom_at(cx, Site::Entry, always, span)
+        }
+        DefinitionSite::Stmt(stmt) => atom_at(cx, Site::Stmt(stmt), always, definition.span),
+        DefinitionSite::Elsewhere(function, stmt) => {
+            atom_elsewhere(cx, function, Site::Stmt(stmt), &always)
+        }
+    }
 }
 
 fn use_atom(cx: &mut Context<'_>, usage: &Use, way: u32) -> Atom {
-    let (site, pred) = match usage.at {
-        UseSite::Stmt(stmt) => (Site::Stmt(stmt), Pred::Const(true)),
-        UseSite::Return(block) => {
-            let roots = cx.body.source.roots.iter();
-            let mut of_block = roots.filter(|(_, root)| root.point == Point::Term(block));
-            match of_block.next() {
-                Some((root, _)) => (Site::Root(root), Pred::Const(true)),
-                None => (Site::Entry, Pred::Const(false)),
-            }
-        }
-        UseSite::Condition(decision, condition) => {
-            (Site::Condition(decision, condition), signed(Pred::Cond(condition), way == 1))
-        }
-        UseSite::Switch(from) => (Site::Edge(Edge { from, way }), Pred::Const(true)),
+    let Some((function, _)) = usage.elsewhere else {
+        let (site, pred) = usage.at.label(cx.body, way);
+        return atom_at(cx, site, pred, usage.span);
     };
-    atom_at(cx, site, pred, usage.span)
+    let body = cx.program.functions[function].body.as_ref();
+    let (site, pred) = usage.at.label(body.expect("a use is in a body"), way);
+    atom_elsewhere(cx, function, site, &pred)
 }
 
 fn atom_at(cx: &mut Context<'_>, site: Site, pred: Pred, span: Span) -> Atom {
     let label = cx.label(site, pred, span);
     cx.atom(label, Vec::new())
+}
+
+/// A label of another function as an atom.
+fn atom_elsewhere(cx: &Context<'_>, function: FuncId, site: Site, pred: &Pred) -> Atom {
+    let label = cx.unit_flow().shared_label(function, site, pred);
+    let label = label.expect("what is an atom elsewhere is shared");
+    Atom { function, label, bindings: Vec::new() }
 }

@@ -250,7 +250,7 @@ fn keys(site: Site, body: &Body) -> SmallVec<[SiteKey; 1]> {
             Some(stmt) => Point::Stmt(*stmt),
             None => Point::Term(block),
         }),
-        Site::Condition(..) => return SmallVec::new(),
+        Site::Start | Site::Condition(..) => return SmallVec::new(),
     };
     SmallVec::from_iter([one])
 }

@@ -1,0 +1,89 @@
+//! All functions of a text through the front end, with their objectives, measured together.
+
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
+use lydian_ir::FuncId;
+use lydian_ir::test::Test;
+use lydian_native::{Limits, MeasureRequest, Measured, Measurer, Optimization, RewriteRequest};
+use lydian_objective::{Annotators, Criterion, FunctionObjectives, Hyper, Request};
+
+/// The functions of a text with their objectives.
+pub struct WholeUnit {
+    _place: tempfile::TempDir,
+    pub unit: Unit,
+    pub objectives: Vec<FunctionObjectives>,
+    entry: FuncId,
+}
+
+impl WholeUnit {
+    /// `watched` says of which functions, by name, there are objectives. Tests call the last one.
+    pub fn of(text: &str, criteria: &[Criterion], watched: impl Fn(&str) -> bool) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("unit.c");
+        std::fs::write(&file, text).unwrap();
+        let flags = CompileFlags::new(&[], &file).unwrap();
+        let unit = load(&LoadRequest::new(ParseRequest::new(&file, flags))).unwrap();
+        let (entry, _) = unit.program.defined().last().unwrap();
+        let request = Request::new(criteria);
+        let annotators = Annotators::new(&unit.program, &unit.source, &request);
+        let functions = unit.program.defined().filter(|(_, function)| watched(&function.name));
+        let objectives = functions.map(|(id, _)| annotators.function(id).unwrap().objectives);
+        let objectives = objectives.collect();
+        Self { _place: place, unit, objectives, entry }
+    }
+
+    fn measurer(&self) -> Measurer<'_> {
+        let request = MeasureRequest {
+            rewrite: RewriteRequest {
+                map: &self.unit.source,
+                program: &self.unit.program,
+                watched: &self.objectives,
+                short_circuit: false,
+                overflow_traps: false,
+                purpose: lydian_native::Purpose::Tests,
+            },
+            companions: &[],
+            flags: &[],
+            entries: std::slice::from_ref(&self.entry),
+            modelled: &|_| false,
+            level: Optimization::Some,
+            compiler: "clang-19",
+        };
+        Measurer::new(request, Limits::default()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Why sequences cannot be measured.
+    pub fn unmeasured(&self) -> Vec<String> {
+        let measurer = self.measurer();
+        measurer.plan().unmeasured.iter().map(|lost| lost.reason.clone()).collect()
+    }
+
+    /// Runs tests; all sequences can be measured.
+    pub fn measured(&self, tests: &[Test]) -> Vec<Measured> {
+        let mut measurer = self.measurer();
+        assert_eq!(measurer.plan().unmeasured, [], "{}", measurer.text());
+        measurer.measure(tests).unwrap()
+    }
+
+    /// The texts of the objectives of a criterion that the runs cover, and those that they do not.
+    pub fn covers(&self, criterion: Criterion, measured: &[Measured]) -> [Vec<String>; 2] {
+        let mut found = [Vec::new(), Vec::new()];
+        for (number, objectives) in self.objectives.iter().enumerate() {
+            let seen = |hyper: &Hyper| match hyper {
+                Hyper::Sequence(id) => {
+                    measured.iter().any(|test| test.sequences[number].contains(id))
+                }
+                _ => panic!("{hyper:?}"),
+            };
+            let covers = |hyper: &Hyper| match hyper {
+                Hyper::Any(parts) => parts.iter().any(seen),
+                _ => seen(hyper),
+            };
+            for entry in &objectives.hyper_criteria[&criterion] {
+                let hyper = &objectives.hypers[entry.hyper];
+                found[usize::from(!covers(&hyper.hyper))].push(hyper.text.clone());
+            }
+        }
+        found
+    }
+}

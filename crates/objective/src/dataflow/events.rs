@@ -1,0 +1,413 @@
+//! What each block of a function does to variables, in order.
+
+use lydian_base::{EntityId, SourceMap, Span};
+use lydian_ir::cfg::Cfg;
+use lydian_ir::libc::{Family, model_named};
+use lydian_ir::stmt::{Callee, Terminator};
+use lydian_ir::{
+    BlockId, Body, CType, CTypeId, CTypes, Expr, ExprId, FuncId, Function, Global, GlobalId,
+    LocalId, Program, Stmt, StmtId,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Definition, DefinitionId, DefinitionSite, UseSite, Variable, is_variable};
+
+/// What happens to a variable at a place of a block, in order.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    Read {
+        variable: Variable,
+        at: UseSite,
+        read_at: Option<StmtId>,
+        span: Span,
+        /// The text of the argument of a call that reads it; none elsewhere.
+        argument: Span,
+    },
+    Write {
+        variable: Variable,
+        at: StmtId,
+        span: Span,
+    },
+    /// The lifetime of a local begins: it has no value.
+    Forget {
+        variable: LocalId,
+    },
+    /// Code runs that may read and write globals.
+    Call(Target),
+}
+
+/// Who runs at a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A function with a body.
+    Function(FuncId),
+    /// What is not known: any function that others can call, any number of times.
+    Outside,
+}
+
+/// The globals that are variables of the user's.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Globals {
+    tracked: FxHashSet<GlobalId>,
+    /// The functions that call no function of the program.
+    inert: FxHashSet<FuncId>,
+}
+
+impl Globals {
+    /// Those of a program that was lowered from a text.
+    pub(super) fn of(program: &Program, map: &SourceMap) -> Self {
+        let unsupported = program.functions.values().filter(|function| {
+            function.body.is_none() && !function.span.is_none() && !function.library
+        });
+        let unsupported: Vec<&str> = unsupported
+            .map(|function| map.slice(function.span))
+            .filter(|text| text.contains('{'))
+            .collect();
+        let is_variable = |global: &Global| {
+            let name = global.name.split('.').nth(1).unwrap_or(&global.name);
+            let declaration = map.slice(global.span);
+            !global.span.is_none()
+                && !global.read_only
+                && !global.name.starts_with('.')
+                && !map.is_system(global.span.start)
+                && !words(declaration).any(|word| THREAD_LOCAL.contains(&word))
+                && !unsupported.iter().any(|text| words(text).any(|word| word == name))
+        };
+        let globals = program.globals.iter();
+        let tracked = globals.filter(|(_, global)| is_variable(global)).map(|(id, _)| id);
+        let functions = program.functions.iter();
+        let inert = functions.filter(|(_, f)| is_inert(program, map, f)).map(|(id, _)| id);
+        Self { tracked: tracked.collect(), inert: inert.collect() }
+    }
+
+    /// In order.
+    pub(super) fn all(&self) -> Vec<GlobalId> {
+        let mut all: Vec<_> = self.tracked.iter().copied().collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+const THREAD_LOCAL: [&str; 3] = ["_Thread_local", "thread_local", "__thread"];
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
+}
+
+/// Whether a function without a body is the C library's or the compiler's, returns, and gets no
+/// function that it could call.
+fn is_inert(program: &Program, map: &SourceMap, function: &Function) -> bool {
+    if function.body.is_some() || function.noreturn {
+        return false;
+    }
+    if let Some(model) = model_named(&function.name) {
+        return !matches!(model.family, Family::End | Family::Jump);
+    }
+    let is_function = |ty: &CTypeId| match program.types.get(*ty) {
+        CType::Pointer { pointee, .. } => {
+            matches!(program.types.get(*pointee), CType::Function { .. })
+        }
+        _ => false,
+    };
+    let takes_function = match program.types.get(function.ty) {
+        CType::Function { params, .. } => params.iter().any(is_function),
+        _ => true,
+    };
+    let is_system = !function.span.is_none() && map.is_system(function.span.start);
+    is_system && !takes_function
+}
+
+pub(super) struct Finder<'a> {
+    program: &'a Program,
+    body: &'a Body,
+    globals: &'a Globals,
+    /// The statement that alone sets a temporary.
+    setter: FxHashMap<LocalId, StmtId>,
+    pub(super) definitions: Vec<Definition>,
+    /// The definition that a statement makes of a variable.
+    pub(super) made: FxHashMap<(StmtId, Variable), DefinitionId>,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn new(program: &'a Program, body: &'a Body, globals: &'a Globals) -> Self {
+        let mut setter: FxHashMap<LocalId, StmtId> = FxHashMap::default();
+        let mut several = FxHashSet::default();
+        for (id, stmt) in body.stmts.iter() {
+            if let Stmt::Assign { dst, .. } = stmt
+                && setter.insert(*dst, id).is_some()
+            {
+                several.insert(*dst);
+            }
+        }
+        setter.retain(|local, _| !several.contains(local) && !is_variable(body, *local));
+        Self { program, body, globals, setter, definitions: Vec::new(), made: FxHashMap::default() }
+    }
+
+    /// What each block does, in order.
+    pub(super) fn events(&self, cfg: &Cfg) -> Vec<Vec<Event>> {
+        let mut all = vec![Vec::new(); self.body.blocks.len()];
+        for block in cfg.reverse_postorder() {
+            let events = &mut all[block.index()];
+            let mut starts = FxHashMap::default();
+            for stmt in &self.body.blocks[*block].stmts {
+                starts.insert(*stmt, events.len());
+                self.statement(*stmt, events);
+            }
+            self.terminator(*block, &starts, events);
+        }
+        all
+    }
+
+    fn statement(&self, id: StmtId, events: &mut Vec<Event>) {
+        let at = UseSite::Stmt(id);
+        let span = self.body.source.stmts[id];
+        let read_in = |expr: ExprId, argument: Span, events: &mut Vec<Event>| {
+            self.reads(expr, &mut |variable, own| {
+                let span = if own.is_none() { span } else { own };
+                events.push(Event::Read { variable, at, read_at: None, span, argument });
+            });
+        };
+        let read = |expr: ExprId, events: &mut Vec<Event>| read_in(expr, Span::NONE, events);
+        let write = |variable: Option<Variable>, events: &mut Vec<Event>| {
+            if let Some(variable) = variable {
+                events.push(Event::Write { variable, at: id, span });
+            }
+        };
+        let register =
+            |local: LocalId| is_variable(self.body, local).then_some(Variable::Local(local));
+        match &self.body.stmts[id] {
+            Stmt::Mark(_) | Stmt::Leave(_) | Stmt::Release { .. } => {}
+            Stmt::Enter(local) => {
+                if is_variable(self.body, *local) {
+                    events.push(Event::Forget { variable: *local });
+                }
+            }
+            Stmt::Assign { dst, value } => {
+                read(*value, events);
+                write(register(*dst), events);
+            }
+            Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
+                read(*value, events);
+                read(*addr, events);
+                write(self.variable_at(*addr), events);
+            }
+            Stmt::Copy { dst, src, .. } => {
+                if let Some(variable) = self.variable_at(*src) {
+                    let argument = Span::NONE;
+                    events.push(Event::Read { variable, at, read_at: None, span, argument });
+                }
+                read(*src, events);
+                read(*dst, events);
+                write(self.variable_at(*dst), events);
+            }
+            Stmt::Zero { dst, .. } => write(self.variable_at(*dst), events),
+            Stmt::Call { callee, args, arg_types, dst, dst_addr, .. } => {
+                if let Callee::Indirect(target) = callee {
+                    read(*target, events);
+                }
+                let mut written = Vec::new();
+                for (arg, ty) in args.iter().zip(arg_types) {
+                    let argument = self.body.source.exprs[*arg];
+                    read_in(*arg, argument, events);
+                    if let Some(variable) = self.variable_at(*arg) {
+                        events.push(Event::Read { variable, at, read_at: None, span, argument });
+                        written.extend(self.lets_write(*ty).then_some(variable));
+                    }
+                }
+                events.extend(self.target(callee).map(Event::Call));
+                written.into_iter().for_each(|variable| write(Some(variable), events));
+                write(dst.and_then(register), events);
+                write(dst_addr.and_then(|addr| self.variable_at(addr)), events);
+            }
+            Stmt::Alloca { size, .. } => read(*size, events),
+            Stmt::VaStart { list } => write(self.variable_at(*list), events),
+            Stmt::Havoc(havoc) => {
+                havoc.registers.iter().for_each(|local| {
+                    write(register(*local), events);
+                });
+                havoc.places.iter().for_each(|(addr, _)| write(self.variable_at(*addr), events));
+            }
+        }
+    }
+
+    /// Who runs at a call, if that may touch globals.
+    fn target(&self, callee: &Callee) -> Option<Target> {
+        match callee {
+            Callee::Direct(function) if self.globals.inert.contains(function) => None,
+            Callee::Direct(function) if self.program.functions[*function].body.is_some() => {
+                Some(Target::Function(*function))
+            }
+            Callee::Direct(_) | Callee::Indirect(_) => Some(Target::Outside),
+        }
+    }
+
+    /// Whether a parameter of this type lets the callee write to what it points to.
+    fn lets_write(&self, ty: lydian_ir::CTypeId) -> bool {
+        let types: &CTypes = &self.program.types;
+        matches!(types.get(ty), CType::Pointer { to_const: false, .. })
+    }
+
+    /// `starts` says how many events precede each statement of the block.
+    fn terminator(
+        &self,
+        block: BlockId,
+        starts: &FxHashMap<StmtId, usize>,
+        events: &mut Vec<Event>,
+    ) {
+        let term = &self.body.blocks[block].term;
+        let at = match term {
+            Terminator::Branch { origin: Some(origin), .. } => {
+                UseSite::Condition(origin.decision, origin.condition)
+            }
+            Terminator::Switch { .. } => UseSite::Switch(block),
+            Terminator::Return(Some(_)) => UseSite::Return(block),
+            _ => return,
+        };
+        let Some(operand) = term.operand() else { return };
+        let span = match at {
+            UseSite::Condition(decision, condition) => {
+                self.body.decisions[decision].conditions[condition].span
+            }
+            _ => self.body.source.terms[block],
+        };
+        let mut reads = Vec::new();
+        self.reads(operand, &mut |variable, own| {
+            let span = if own.is_none() { span } else { own };
+            let argument = Span::NONE;
+            reads.push((events.len(), Event::Read { variable, at, read_at: None, span, argument }));
+        });
+        if !matches!(at, UseSite::Return(_)) {
+            for setter in self.setters(operand) {
+                let Some(&before) = starts.get(&setter) else { continue };
+                let Stmt::Assign { value, .. } = &self.body.stmts[setter] else { continue };
+                self.reads(*value, &mut |variable, own| {
+                    let span = if own.is_none() { span } else { own };
+                    let argument = Span::NONE;
+                    let read = Event::Read { variable, at, read_at: Some(setter), span, argument };
+                    reads.push((before, read));
+                });
+            }
+        }
+        reads.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+        for (position, read) in reads {
+            events.insert(position, read);
+        }
+    }
+
+    /// The statements that set the temporaries of an expression, and theirs.
+    fn setters(&self, expr: ExprId) -> Vec<StmtId> {
+        let (mut found, mut rest) = (Vec::new(), vec![expr]);
+        while let Some(expr) = rest.pop() {
+            if let Expr::Local(local) = &self.body.exprs[expr]
+                && let Some(setter) = self.setter.get(local)
+                && !found.contains(setter)
+            {
+                found.push(*setter);
+                if let Stmt::Assign { value, .. } = &self.body.stmts[*setter] {
+                    rest.push(*value);
+                }
+            }
+            self.body.exprs[expr].for_each_operand(|operand| rest.push(operand));
+        }
+        found
+    }
+
+    /// Calls `visit` with each variable that an expression reads and the text that reads it.
+    fn reads(&self, expr: ExprId, visit: &mut impl FnMut(Variable, Span)) {
+        let mut rest = vec![expr];
+        let mut seen = FxHashSet::default();
+        while let Some(at) = rest.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            let span = self.body.source.exprs[at];
+            match &self.body.exprs[at] {
+                Expr::Local(local) if is_variable(self.body, *local) => {
+                    visit(Variable::Local(*local), span);
+                }
+                Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => {
+                    if let Some(variable) = self.variable_at(*addr) {
+                        visit(variable, span);
+                    }
+                }
+                _ => {}
+            }
+            self.body.exprs[at].for_each_operand(|operand| rest.push(operand));
+        }
+    }
+
+    /// The memory variable in which an address lies by its form.
+    fn variable_at(&self, addr: ExprId) -> Option<Variable> {
+        match &self.body.exprs[addr] {
+            Expr::AddrLocal(local) => {
+                is_variable(self.body, *local).then_some(Variable::Local(*local))
+            }
+            Expr::AddrGlobal(global) => {
+                self.globals.tracked.contains(global).then_some(Variable::Global(*global))
+            }
+            Expr::Field { base, .. } | Expr::Index { base, .. } => self.variable_at(*base),
+            Expr::Cast(_, _, inner) => self.variable_at(*inner),
+            _ => None,
+        }
+    }
+
+    /// Gives definitions their numbers: by variable, then by place in the text.
+    pub(super) fn number(&mut self, events: &[Vec<Event>]) {
+        let mut found: Vec<Definition> = Vec::new();
+        for param in self.body.params.iter().filter(|local| is_variable(self.body, **local)) {
+            let span = self.body.locals[*param].scope;
+            let span = Span::new(span.start, span.start);
+            let at = DefinitionSite::Entry;
+            let variable = Variable::Local(*param);
+            found.push(Definition { variable, at, span, number: 0, own: true });
+        }
+        let mut places: FxHashMap<(Variable, Span), usize> = FxHashMap::default();
+        let mut joined: Vec<(StmtId, Variable, usize)> = Vec::new();
+        for event in events.iter().flatten() {
+            let Event::Write { variable, at, span } = event else { continue };
+            // The statements of one initialiser make one definition.
+            let position = match places.get(&(*variable, *span)) {
+                Some(position) if !span.is_none() => *position,
+                _ => {
+                    let site = DefinitionSite::Stmt(*at);
+                    found.push(Definition {
+                        variable: *variable,
+                        at: site,
+                        span: *span,
+                        number: 0,
+                        own: true,
+                    });
+                    places.insert((*variable, *span), found.len() - 1);
+                    found.len() - 1
+                }
+            };
+            if let DefinitionSite::Stmt(last) = &mut found[position].at {
+                *last = (*last).max(*at);
+            }
+            joined.push((*at, *variable, position));
+        }
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by_key(|index| {
+            let definition = &found[*index];
+            (
+                definition.variable,
+                definition.at != DefinitionSite::Entry,
+                definition.span.start,
+                *index,
+            )
+        });
+        let mut new_position = vec![0; found.len()];
+        let mut counts: FxHashMap<Variable, u32> = FxHashMap::default();
+        for (new, old) in order.into_iter().enumerate() {
+            new_position[old] = new;
+            let mut definition = found[old].clone();
+            let count = counts.entry(definition.variable).or_default();
+            *count += 1;
+            definition.number = *count;
+            self.definitions.push(definition);
+        }
+        for (stmt, variable, old) in joined {
+            self.made.insert((stmt, variable), DefinitionId::from_index(new_position[old]));
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Reaching definitions of one function's locals, and the uses of all its variables.
+
+use lydian_base::EntityId;
+use lydian_ir::cfg::Cfg;
+use lydian_ir::{BlockId, Body, LocalId, Program, Stmt, StmtId};
+use rustc_hash::FxHashMap;
+
+use super::events::{Event, Finder, Globals};
+use super::{Definition, DefinitionId, DefinitionSite, Use, UseSite, Variable, is_variable};
+
+/// What is known of one function before others are looked at.
+pub(super) struct Part {
+    pub(super) cfg: Cfg,
+    /// What each block does, in order.
+    pub(super) events: Vec<Vec<Event>>,
+    /// Its definitions: those of locals, then those of globals, numbered within the function.
+    pub(super) definitions: Vec<Definition>,
+    /// The definition that a statement makes of a variable.
+    pub(super) made: FxHashMap<(StmtId, Variable), DefinitionId>,
+    /// Its uses in no order. Nothing is known yet of what reaches those of globals.
+    pub(super) uses: Vec<Use>,
+    /// The reads of globals: the position of the event in its block, and of the use.
+    pub(super) global_reads: Vec<(BlockId, usize, usize)>,
+}
+
+impl Part {
+    pub(super) fn of(program: &Program, body: &Body, globals: &Globals) -> Self {
+        let cfg = Cfg::new(body);
+        let mut finder = Finder::new(program, body, globals);
+        let events = finder.events(&cfg);
+        finder.number(&events);
+        let mut this = Self {
+            cfg,
+            events,
+            definitions: std::mem::take(&mut finder.definitions),
+            made: std::mem::take(&mut finder.made),
+            uses: Vec::new(),
+            global_reads: Vec::new(),
+        };
+        this.reach(body);
+        this
+    }
+
+    /// Which definitions of locals reach which uses.
+    fn reach(&mut self, body: &Body) {
+        let variables = Variables::new(body, &self.definitions);
+        let mut entry = Reaching::empty(&variables);
+        for local in variables.locals.iter() {
+            entry.set_undefined(&variables, *local);
+        }
+        for (index, definition) in self.definitions.iter().enumerate() {
+            if let Definition {
+                variable: Variable::Local(local), at: DefinitionSite::Entry, ..
+            } = definition
+            {
+                entry.define(&variables, *local, Some(index));
+            }
+        }
+        let mut into: Vec<Option<Reaching>> = vec![None; body.blocks.len()];
+        into[body.entry.index()] = Some(entry);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in self.cfg.reverse_postorder() {
+                let Some(mut state) = into[block.index()].clone() else { continue };
+                self.events[block.index()]
+                    .iter()
+                    .for_each(|event| self.apply(&variables, event, &mut state));
+                for to in self.cfg.successors(*block) {
+                    changed |= match &mut into[to.index()] {
+                        Some(there) => there.join(&state),
+                        none => {
+                            *none = Some(state.clone());
+                            true
+                        }
+                    };
+                }
+            }
+        }
+        self.find_uses(body, &variables, &into);
+    }
+
+    fn find_uses(&mut self, body: &Body, variables: &Variables, into: &[Option<Reaching>]) {
+        let mut uses: Vec<Use> = Vec::new();
+        let mut global_reads = Vec::new();
+        let mut known: FxHashMap<UseKey, usize> = FxHashMap::default();
+        for block in self.cfg.reverse_postorder() {
+            let Some(mut state) = into[block.index()].clone() else { continue };
+            // Reads of a variable between two writes, by one statement of the text, are one use.
+            let mut epochs = [0; 2];
+            for (index, event) in self.events[block.index()].iter().enumerate() {
+                match *event {
+                    Event::Read { variable, at, read_at, span, argument } => {
+                        let epoch = epochs[usize::from(variable.is_global())];
+                        let key = use_key(body, *block, variable, at, epoch);
+                        let position = *known.entry(key).or_insert_with(|| {
+                            uses.push(Use {
+                                variable,
+                                at,
+                                elsewhere: None,
+                                ways: at.ways(body),
+                                read_at,
+                                argument,
+                                span,
+                                reaching: Vec::new(),
+                                undefined: false,
+                            });
+                            uses.len() - 1
+                        });
+                        match variable {
+                            Variable::Local(local) => {
+                                let (reaching, undefined) = state.of(variables, local);
+                                uses[position].add(reaching, undefined);
+                            }
+                            Variable::Global(_) => global_reads.push((*block, index, position)),
+                        }
+                    }
+                    Event::Write { variable, .. } => epochs[usize::from(variable.is_global())] += 1,
+                    Event::Forget { .. } => epochs[0] += 1,
+                    Event::Call(_) => epochs[1] += 1,
+                }
+                self.apply(variables, event, &mut state);
+            }
+        }
+        self.uses = uses;
+        self.global_reads = global_reads;
+    }
+
+    fn apply(&self, variables: &Variables, event: &Event, state: &mut Reaching) {
+        match event {
+            Event::Write { variable: Variable::Local(local), at, .. } => {
+                let made = self.made.get(&(*at, Variable::Local(*local)));
+                state.define(variables, *local, made.map(|id| id.index()));
+            }
+            Event::Forget { variable } => state.define(variables, *variable, None),
+            Event::Read { .. } | Event::Call(_) | Event::Write { .. } => {}
+        }
+    }
+}
+
+fn use_key(body: &Body, block: BlockId, variable: Variable, at: UseSite, epoch: u32) -> UseKey {
+    match at {
+        // The copies of a condition are one use.
+        UseSite::Condition(..) | UseSite::Switch(_) | UseSite::Return(_) => {
+            (variable, Some(at), block_of(at).unwrap_or(block), 0, 0)
+        }
+        UseSite::Stmt(stmt) => (variable, None, block, epoch, statement_of(body, block, stmt)),
+    }
+}
+
+/// The number of the last mark before a statement in its block.
+fn statement_of(body: &Body, block: BlockId, stmt: StmtId) -> u32 {
+    let stmts = &body.blocks[block].stmts;
+    let before = stmts.iter().take_while(|other| **other != stmt);
+    before.filter(|other| matches!(body.stmts[**other], Stmt::Mark(_))).count() as u32
+}
+
+type UseKey = (Variable, Option<UseSite>, BlockId, u32, u32);
+
+fn block_of(at: UseSite) -> Option<BlockId> {
+    match at {
+        UseSite::Return(block) | UseSite::Switch(block) => Some(block),
+        // Blocks that evaluate a copy of a condition are not told apart.
+        UseSite::Condition(..) => Some(BlockId::from_index(0)),
+        UseSite::Stmt(_) => None,
+    }
+}
+
+/// Bits of definitions, those of a variable in a row, with one before them for having none.
+struct Variables {
+    locals: Vec<LocalId>,
+    /// Of each variable: the bit for having no definition; those of its definitions follow.
+    first: FxHashMap<LocalId, (usize, usize)>,
+    /// The position of each definition's bit.
+    bit: Vec<usize>,
+    bits: usize,
+}
+
+impl Variables {
+    fn new(body: &Body, definitions: &[Definition]) -> Self {
+        let mut counts: FxHashMap<LocalId, usize> = FxHashMap::default();
+        let of_locals = || {
+            definitions.iter().filter_map(|definition| match definition.variable {
+                Variable::Local(local) => Some((local, definition)),
+                Variable::Global(_) => None,
+            })
+        };
+        of_locals().for_each(|(local, _)| *counts.entry(local).or_default() += 1);
+        let locals: Vec<_> = body.locals.ids().filter(|local| is_variable(body, *local)).collect();
+        let (mut first, mut bits) = (FxHashMap::default(), 0);
+        for local in &locals {
+            let count = counts.get(local).copied().unwrap_or(0) + 1;
+            first.insert(*local, (bits, count));
+            bits += count;
+        }
+        let bit = of_locals().map(|(local, d)| first[&local].0 + d.number as usize).collect();
+        Self { locals, first, bit, bits }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Reaching {
+    words: Vec<u64>,
+}
+
+impl Reaching {
+    fn empty(variables: &Variables) -> Self {
+        Self { words: vec![0; variables.bits.div_ceil(64)] }
+    }
+
+    fn set(&mut self, bit: usize) {
+        self.words[bit / 64] |= 1 << (bit % 64);
+    }
+
+    fn set_undefined(&mut self, variables: &Variables, local: LocalId) {
+        self.set(variables.first[&local].0);
+    }
+
+    /// The variable has this definition alone, or none.
+    fn define(&mut self, variables: &Variables, local: LocalId, definition: Option<usize>) {
+        let (first, count) = variables.first[&local];
+        (first..first + count).for_each(|bit| self.words[bit / 64] &= !(1 << (bit % 64)));
+        self.set(definition.map_or(first, |definition| variables.bit[definition]));
+    }
+
+    fn of(&self, variables: &Variables, local: LocalId) -> (Vec<DefinitionId>, bool) {
+        let (first, count) = variables.first[&local];
+        let is_set = |bit: usize| self.words[bit / 64] >> (bit % 64) & 1 == 1;
+        // Definitions of a variable follow one another, so its first one is known by a bit.
+        let of_variable = variables.bit.partition_point(|bit| *bit <= first);
+        let reaching = (1..count).filter(|number| is_set(first + number));
+        let id = |number: usize| DefinitionId::from_index(of_variable + number - 1);
+        (reaching.map(id).collect(), is_set(first))
+    }
+
+    /// Adds what another state has. Returns whether that is anything new.
+    fn join(&mut self, other: &Self) -> bool {
+        let mut changed = false;
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            changed |= *other & !*word != 0;
+            *word |= other;
+        }
+        changed
+    }
+}
