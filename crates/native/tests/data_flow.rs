@@ -148,3 +148,69 @@ int f(int n) {
     assert!(has(&covered, "p of `p.bits++` in line 9 reaches the return in line 20"));
     assert_eq!(covered.len(), 20, "{covered:#?}");
 }
+
+#[test]
+fn paths_from_definitions_to_uses_are_simple_and_pass_no_other_definition() {
+    let measuring = Measuring::of(LOOP, &[Criterion::AllDuPaths]);
+    let entries = &measuring.objectives.hyper_criteria[&Criterion::AllDuPaths];
+    assert_eq!(entries.len(), 21);
+    // The use in `x += 2` is reached on the paths of the condition before it, that of x in the
+    // return on the path of n to the way out of the loop.
+    assert_eq!(entries.iter().filter(|entry| entry.duplicate_of.is_some()).count(), 4);
+    let (covered, _) = measuring.covers(Criterion::AllDuPaths, &[&[0]]);
+    assert_eq!(
+        covered,
+        [
+            "the parameter n reaches its use in line 4 by lines 3, 4",
+            "the parameter n reaches the condition in line 4, false by lines 3, 4, 10",
+            "the parameter n reaches the condition in line 4, false by lines 3, 4, 10",
+        ]
+    );
+    // x takes the values 0, 2, 4, 1, 3, 5.
+    let (_, open) = measuring.covers(Criterion::AllDuPaths, &[&[5]]);
+    assert_eq!(
+        open,
+        [
+            "the parameter n reaches the condition in line 4, false by lines 3, 4, 10",
+            "n of `n--` in line 4 reaches the condition in line 4, false by lines 4, 5, 6, 4, 10",
+            "x of `int x = 0` in line 3 reaches the condition in line 5, true by lines 3, 4, 5, 6",
+            "x of `x = 1` in line 6 reaches the condition in line 5, true by lines 6, 4, 5, 6",
+            "the parameter n reaches the condition in line 4, false by lines 3, 4, 10",
+            "x of `x = 1` in line 6 reaches the return in line 10 by lines 6, 4, 10",
+        ]
+    );
+}
+
+#[test]
+fn a_pair_with_two_ways_between_has_two_paths() {
+    let text = "
+int f(int n, int m) {
+  int x = n;
+  if (m)
+    n = 2;
+  while (m > 0) {
+    int x = m;
+    m = x - 1;
+  }
+  return x;
+}
+";
+    let measuring = Measuring::of(text, &[Criterion::AllDuPaths]);
+    // A path stands for every variable whose pair it is, x and m here.
+    let out = |texts: &[String]| -> Vec<String> {
+        let paths = texts.iter().map(|text| text.split(" by lines ").nth(1).unwrap().to_owned());
+        let mut paths: Vec<_> = paths.filter(|path| path.ends_with(", 10")).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    };
+    let (covered, open) = measuring.covers(Criterion::AllDuPaths, &[&[0, 1]]);
+    // With one turn of the loop neither path is taken: the condition is passed twice. The `while`
+    // itself, where the ways from `if` meet, is a node before it.
+    assert_eq!(out(&covered), ["7, 6, 10"]);
+    assert_eq!(out(&open), ["3, 5, 6, 6, 10", "3, 6, 6, 10"]);
+    let inner = "x of `int x = m` in line 7 reaches its use in line 8 by lines 7";
+    assert!(has(&covered, inner), "{covered:#?}");
+    let (covered, _) = measuring.covers(Criterion::AllDuPaths, &[&[0, 0], &[0, -1]]);
+    assert_eq!(out(&covered), ["3, 5, 6, 6, 10", "3, 6, 6, 10"]);
+}

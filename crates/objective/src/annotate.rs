@@ -29,6 +29,7 @@
 //! | `rte` | one a run-time error that an expression can have ([`runtime`]) |
 //! | `all-defs` | each definition that reaches a use, in whatever function: with one of them ([`crate::dataflow`]) |
 //! | `all-uses` | each use with each definition that reaches it, in whatever function |
+//! | `all-du-paths` | each pair of a local, by each simple path without another definition ([`crate::dataflow::DuPaths`]) |
 //! | `epc` | each two edges that follow one another ([`crate::paths`]) |
 //! | `ppc` | each prime path |
 //! | `srtc`, `crtc` | for each node with prime round trips: one of them, all of them |
@@ -185,7 +186,7 @@ pub trait Annotator: Sync {
 }
 
 /// Every criterion's annotator, in the order of [`Criterion::ALL`].
-pub const ANNOTATORS: [&dyn Annotator; 35] = [
+pub const ANNOTATORS: [&dyn Annotator; 36] = [
     &control::FunctionCoverage,
     &calls::CallCoverage,
     &control::StatementCoverage,
@@ -213,6 +214,7 @@ pub const ANNOTATORS: [&dyn Annotator; 35] = [
     &runtime::RuntimeErrorCoverage,
     &dataflow::AllDefinitions,
     &dataflow::AllUses,
+    &dataflow::AllDuPaths,
     &paths::EdgePairs,
     &paths::PrimePaths,
     &paths::SimpleRoundTrips,

@@ -62,6 +62,8 @@ pub enum Criterion {
     AllDefs,
     /// Every definition with every use that it reaches.
     AllUses,
+    /// Every path from a definition to a use that passes no node twice and no other definition.
+    AllDuPaths,
     /// Every pair of edges.
     Epc,
     /// Every prime path.
@@ -82,7 +84,7 @@ pub enum Criterion {
 
 impl Criterion {
     /// Every criterion with its name, in the order of reports.
-    pub const ALL: [(Self, &'static str); 35] = [
+    pub const ALL: [(Self, &'static str); 36] = [
         (Self::Fc, "fc"),
         (Self::Fcc, "fcc"),
         (Self::Stmt, "stmt"),
@@ -110,6 +112,7 @@ impl Criterion {
         (Self::Rte, "rte"),
         (Self::AllDefs, "all-defs"),
         (Self::AllUses, "all-uses"),
+        (Self::AllDuPaths, "all-du-paths"),
         (Self::Epc, "epc"),
         (Self::Ppc, "ppc"),
         (Self::Srtc, "srtc"),
@@ -135,6 +138,7 @@ impl Criterion {
                 | Self::Htol
                 | Self::AllDefs
                 | Self::AllUses
+                | Self::AllDuPaths
                 | Self::Epc
                 | Self::Ppc
                 | Self::Srtc
@@ -146,7 +150,7 @@ impl Criterion {
 
     /// Whether it is about definitions and uses.
     pub const fn is_data_flow(self) -> bool {
-        matches!(self, Self::AllDefs | Self::AllUses)
+        matches!(self, Self::AllDefs | Self::AllUses | Self::AllDuPaths)
     }
 
     /// Its name, as users write it.

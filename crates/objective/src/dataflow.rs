@@ -32,8 +32,10 @@ use crate::label::{Pred, Site};
 
 mod events;
 mod local;
+mod paths;
 mod unit;
 
+pub use paths::DuPaths;
 pub use unit::UnitFlow;
 
 entity_id!(

@@ -56,7 +56,7 @@ pub struct TooManyPaths {
 }
 
 /// Steps of a search for each path that it may give.
-const STEPS: usize = 1000;
+pub(crate) const STEPS: usize = 1000;
 
 impl NodeGraph {
     /// The nodes of a body.
@@ -297,6 +297,45 @@ impl NodeGraph {
         }
         (order, before)
     }
+}
+
+/// The blocks from one on that do nothing but go on, before the first one that does something.
+pub(crate) fn passed_over(body: &Body, block: BlockId) -> Vec<BlockId> {
+    let shape = Shape { body };
+    let to = shape.forwarded(block);
+    let (mut at, mut passed) = (block, Vec::new());
+    while at != to && passed.len() < body.blocks.len() {
+        passed.push(at);
+        let term = &body.blocks[at].term;
+        match (term, shape.constant_way(term)) {
+            (Terminator::Goto(next), _) => at = *next,
+            (_, Some(next)) => at = next,
+            _ => break,
+        }
+    }
+    passed
+}
+
+/// The blocks of each node in order, with those that are passed over between them.
+pub(crate) fn blocks_of_nodes(body: &Body, graph: &NodeGraph) -> Vec<Vec<BlockId>> {
+    let shape = Shape { body };
+    let of = |node: &Node| {
+        let mut blocks = vec![node.head];
+        let mut at = node.head;
+        while at != node.last && blocks.len() <= body.blocks.len() {
+            let term = &body.blocks[at].term;
+            let mut next = shape.constant_way(term);
+            if next.is_none() {
+                term.for_each_successor(|to| next = Some(to));
+            }
+            let Some(next) = next else { break };
+            blocks.extend(passed_over(body, next));
+            at = shape.forwarded(next);
+            blocks.push(at);
+        }
+        blocks
+    };
+    graph.nodes.iter().map(of).collect()
 }
 
 /// Those of some prime paths that return to where they began, by that node.

@@ -1,4 +1,4 @@
-//! ALL-DEFS and ALL-USES: sequences from a definition to a use without another definition between.
+//! ALL-DEFS, ALL-USES and ALL-DU-PATHS: sequences from a definition to a use without another definition between.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use lydian_base::{EntityId, Span};
 use lydian_ir::FuncId;
 use rustc_hash::FxHashMap;
 
-use super::{Annotator, Context};
+use super::{Annotator, Context, paths};
 use crate::criterion::Criterion;
 use crate::dataflow::{
-    DataFlow, DefUse, Definition, DefinitionId, DefinitionSite, Use, UseSite, Variable,
+    DataFlow, DefUse, Definition, DefinitionId, DefinitionSite, DuPaths, Use, UseSite, Variable,
 };
 use crate::hyper::{Atom, Definitions, Hyper, Passage, Scope, Sequence, SequenceId};
 use crate::label::{Pred, Site};
@@ -86,6 +86,37 @@ impl Annotator for AllUses {
 fn said(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
     let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
     format!("{} reaches {}", defined(cx, definition), used(cx, usage, pair.way))
+}
+
+/// ALL-DU-PATHS: each pair of a local by each of its paths without another definition.
+pub(super) struct AllDuPaths;
+
+impl Annotator for AllDuPaths {
+    fn criterion(&self) -> Criterion {
+        Criterion::AllDuPaths
+    }
+
+    fn annotate(&self, cx: &mut Context<'_>) {
+        let (flow, graph) = (cx.data_flow(), cx.node_graph());
+        let mut search = DuPaths::new(cx.body, &graph, flow, cx.request.paths);
+        let mut found = Vec::new();
+        for pair in flow.pairs() {
+            match search.of(pair) {
+                Ok(paths) => found.extend(paths.into_iter().map(|path| (pair, path))),
+                Err(error) => return paths::too_many(cx, self.criterion(), error),
+            }
+        }
+        for (pair, path) in found {
+            let definition = flow.definition(pair.definition);
+            // A path that is a criterion's of its own is another hyperlabel.
+            let hyper = Hyper::Any(vec![paths::hyper(cx, &graph, &path)]);
+            let lines = paths::lines(cx, &graph, &path);
+            let text = format!("{} by {lines}", said(cx, flow, pair));
+            let (variable, nodes) = (variable(cx, definition), paths::name(&path));
+            let name = format!("{variable} {} to {} by {nodes}", definition.number, pair.usage);
+            cx.push_hyper(hyper, definition.span, name, text);
+        }
+    }
 }
 
 fn variable(cx: &Context<'_>, definition: &Definition) -> String {

@@ -94,7 +94,7 @@ impl Annotator for CompletePaths {
     }
 }
 
-fn too_many(cx: &mut Context<'_>, criterion: Criterion, error: TooManyPaths) {
+pub(super) fn too_many(cx: &mut Context<'_>, criterion: Criterion, error: TooManyPaths) {
     let function = &cx.function.name;
     let message = format!("{criterion} has no objectives for `{function}`: it has {error}");
     let span = cx.function.span;
@@ -126,12 +126,12 @@ fn round_trips(cx: &mut Context<'_>, criterion: Criterion, join: fn(Vec<Hyper>) 
 }
 
 /// The nodes by number.
-fn name(path: &[NodeId]) -> String {
+pub(super) fn name(path: &[NodeId]) -> String {
     path.iter().map(|node| format!("n{node}")).collect::<Vec<_>>().join(" ")
 }
 
 /// The lines in which the nodes begin.
-fn lines(cx: &Context<'_>, graph: &NodeGraph, path: &[NodeId]) -> String {
+pub(super) fn lines(cx: &Context<'_>, graph: &NodeGraph, path: &[NodeId]) -> String {
     let line = |node: &NodeId| cx.map.place(place(cx.body, graph, *node).start).line.to_string();
     format!("lines {}", path.iter().map(line).collect::<Vec<_>>().join(", "))
 }
@@ -149,7 +149,7 @@ fn place(body: &Body, graph: &NodeGraph, node: NodeId) -> Span {
 }
 
 /// A path as a hyperlabel.
-fn hyper(cx: &mut Context<'_>, graph: &NodeGraph, path: &[NodeId]) -> Hyper {
+pub(super) fn hyper(cx: &mut Context<'_>, graph: &NodeGraph, path: &[NodeId]) -> Hyper {
     let atoms = path.iter().map(|node| {
         let span = place(cx.body, graph, *node);
         let label = cx.label(Site::Block(graph.nodes[*node].head), Pred::Const(true), span);

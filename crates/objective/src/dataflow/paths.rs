@@ -1,0 +1,239 @@
+//! The paths that lead a local's definition to a use without another definition between.
+//!
+//! They are paths over the graph of nodes in which no node occurs twice, but the first may be the
+//! last (Rapps and Weyuker; Frankl and Weyuker, *An Applicable Family of Data Flow Testing
+//! Criteria*). A path to a use in a condition or switch has one node more, that to which the way
+//! leads, which may be any. Calls that do not return are as in other paths: what follows in the node
+//! counts as passed.
+
+use lydian_ir::{Body, LocalId, Stmt, StmtId, Terminator};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{DataFlow, DefUse, DefinitionSite, UseSite, Variable};
+use crate::paths::{NodeGraph, NodeId, Path, STEPS, TooManyPaths, blocks_of_nodes, passed_over};
+
+/// The paths of one function's pairs.
+#[derive(Debug)]
+pub struct DuPaths<'a> {
+    body: &'a Body,
+    graph: &'a NodeGraph,
+    flow: &'a DataFlow,
+    /// The node of each statement, and its position there.
+    place: FxHashMap<StmtId, (NodeId, usize)>,
+    /// Where each variable is defined or its lifetime begins, in order.
+    kills: FxHashMap<LocalId, Vec<(NodeId, usize)>>,
+    limit: usize,
+    /// How many paths and steps are left.
+    left: usize,
+    steps: usize,
+}
+
+/// A use as paths see it.
+struct End {
+    node: NodeId,
+    /// The position of the read in the node.
+    position: usize,
+    /// The node to which the way of a p-use leads.
+    then: Option<NodeId>,
+}
+
+impl<'a> DuPaths<'a> {
+    /// Of a function; at most so many paths for all of its pairs.
+    pub fn new(body: &'a Body, graph: &'a NodeGraph, flow: &'a DataFlow, limit: usize) -> Self {
+        let mut place = FxHashMap::default();
+        let mut kills: FxHashMap<LocalId, Vec<(NodeId, usize)>> = FxHashMap::default();
+        for (node, blocks) in blocks_of_nodes(body, graph).into_iter().enumerate() {
+            let stmts = blocks.iter().flat_map(|block| &body.blocks[*block].stmts);
+            for (position, stmt) in stmts.enumerate() {
+                place.insert(*stmt, (node, position));
+                if let Stmt::Enter(local) = &body.stmts[*stmt] {
+                    kills.entry(*local).or_default().push((node, position));
+                }
+            }
+        }
+        for definition in &flow.definitions {
+            if let (Variable::Local(local), DefinitionSite::Stmt(stmt)) =
+                (definition.variable, definition.at)
+                && let Some(at) = place.get(&stmt)
+            {
+                kills.entry(local).or_default().push(*at);
+            }
+        }
+        kills.values_mut().for_each(|of| of.sort_unstable());
+        let steps = limit.saturating_mul(STEPS);
+        Self { body, graph, flow, place, kills, limit, left: limit, steps }
+    }
+
+    /// The paths of a pair of a local, in the order of a depth-first search.
+    ///
+    /// # Errors
+    /// Where all pairs together have more paths than allowed, or the search takes too long.
+    pub fn of(&mut self, pair: DefUse) -> Result<Vec<Path>, TooManyPaths> {
+        let definition = self.flow.definition(pair.definition);
+        let Variable::Local(local) = definition.variable else { return Ok(Vec::new()) };
+        let start = match definition.at {
+            DefinitionSite::Entry => Some((0, None)),
+            DefinitionSite::Stmt(stmt) => {
+                self.place.get(&stmt).map(|(node, position)| (*node, Some(*position)))
+            }
+            _ => None,
+        };
+        let Some((first, defined)) = start else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for end in self.ends(pair) {
+            self.search(local, first, defined, &end, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Where a pair's use is. The copies of a condition are several places.
+    fn ends(&self, pair: DefUse) -> Vec<End> {
+        let usage = self.flow.usage(pair.usage);
+        let read = usage.read_at.and_then(|stmt| self.place.get(&stmt));
+        let at_terminator = |node: NodeId| {
+            let position = read.filter(|(of, _)| *of == node).map_or(usize::MAX, |(_, at)| *at);
+            let then = self.graph.nodes[node].ways.get(pair.way as usize).copied();
+            End { node, position, then }
+        };
+        let nodes = || self.graph.nodes.iter().enumerate();
+        match usage.at {
+            UseSite::Stmt(stmt) => {
+                let at = self.place.get(&stmt).into_iter();
+                at.map(|(node, position)| End { node: *node, position: *position, then: None })
+                    .collect()
+            }
+            UseSite::Return(block) => {
+                let of = nodes().filter(|(_, node)| node.last == block);
+                let end = |(node, _)| End { node, position: usize::MAX, then: None };
+                of.map(end).collect()
+            }
+            UseSite::Switch(block) => {
+                let of = nodes().filter(|(_, node)| node.last == block && node.branches);
+                of.map(|(node, _)| at_terminator(node)).collect()
+            }
+            UseSite::Condition(decision, condition) => {
+                let evaluates = |term: &Terminator| match term {
+                    Terminator::Branch { origin: Some(origin), .. } => {
+                        (origin.decision, origin.condition) == (decision, condition)
+                    }
+                    _ => false,
+                };
+                let of = nodes().filter(|(_, node)| {
+                    node.branches && evaluates(&self.body.blocks[node.last].term)
+                });
+                // Way 1 of a condition is that of a true one, which is the first way of its branch.
+                let flipped = |node: NodeId| {
+                    let way = 1 - pair.way as usize;
+                    let then = self.graph.nodes[node].ways.get(way).copied();
+                    End { then, ..at_terminator(node) }
+                };
+                of.map(|(node, _)| flipped(node)).collect()
+            }
+        }
+    }
+
+    /// Whether a variable is defined in a node after one position and before another.
+    fn is_killed(&self, local: LocalId, node: NodeId, after: Option<usize>, before: usize) -> bool {
+        let kills = self.kills.get(&local).map_or(&[][..], Vec::as_slice);
+        kills
+            .iter()
+            .any(|(of, at)| *of == node && after.is_none_or(|after| *at > after) && *at < before)
+    }
+
+    /// Whether an edge passes no block that begins the variable's lifetime.
+    fn is_clear_edge(&self, local: LocalId, from: NodeId, to: NodeId) -> bool {
+        let (mut clear, head) = (false, self.graph.nodes[to].head);
+        self.body.blocks[self.graph.nodes[from].last].term.for_each_successor(|target| {
+            let passed = passed_over(self.body, target);
+            let ends = passed.last().map_or(target, |last| {
+                let mut next = head;
+                self.body.blocks[*last].term.for_each_successor(|to| next = to);
+                next
+            });
+            let begins = passed.iter().flat_map(|block| &self.body.blocks[*block].stmts);
+            let begins = begins.map(|stmt| &self.body.stmts[*stmt]);
+            clear |= ends == head && !begins.into_iter().any(|stmt| *stmt == Stmt::Enter(local));
+        });
+        clear
+    }
+
+    fn search(
+        &mut self,
+        local: LocalId,
+        first: NodeId,
+        defined: Option<usize>,
+        end: &End,
+        found: &mut Vec<Path>,
+    ) -> Result<(), TooManyPaths> {
+        // Within one node, the use being after the definition.
+        let is_later = defined.is_none_or(|defined| defined < end.position);
+        if first == end.node && is_later && !self.is_killed(local, first, defined, end.position) {
+            self.add(vec![first], end, found)?;
+        }
+        if self.is_killed(local, first, defined, usize::MAX)
+            || self.is_killed(local, end.node, None, end.position)
+        {
+            return Ok(());
+        }
+        let useful = self.leading_to(local, end.node);
+        let mut path = vec![first];
+        let mut open = vec![self.onward(local, first, &useful)];
+        while let Some(rest) = open.last_mut() {
+            let Some(next) = rest.pop() else {
+                open.pop();
+                path.pop();
+                continue;
+            };
+            self.steps = self.steps.checked_sub(1).ok_or(TooManyPaths { limit: self.limit })?;
+            if next == end.node {
+                let mut whole = path.clone();
+                whole.push(next);
+                self.add(whole, end, found)?;
+            } else if !path.contains(&next) {
+                path.push(next);
+                open.push(self.onward(local, next, &useful));
+            }
+        }
+        Ok(())
+    }
+
+    /// The nodes by which a path may go on, in reverse order.
+    fn onward(&self, local: LocalId, from: NodeId, useful: &FxHashSet<NodeId>) -> Vec<NodeId> {
+        let mut to = self.graph.successors(from);
+        to.retain(|to| useful.contains(to) && self.is_clear_edge(local, from, *to));
+        to.reverse();
+        to
+    }
+
+    /// The nodes from which a use is reached without a definition between, itself among them.
+    fn leading_to(&self, local: LocalId, end: NodeId) -> FxHashSet<NodeId> {
+        let mut before: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
+        for node in 0..self.graph.nodes.len() {
+            for to in self.graph.successors(node) {
+                before.entry(to).or_default().push(node);
+            }
+        }
+        let mut useful = FxHashSet::default();
+        let mut rest = vec![end];
+        while let Some(node) = rest.pop() {
+            if useful.insert(node) {
+                let before = before.get(&node).map_or(&[][..], Vec::as_slice);
+                let clear = |node: &&NodeId| !self.is_killed(local, **node, None, usize::MAX);
+                rest.extend(before.iter().filter(clear));
+            }
+        }
+        useful
+    }
+
+    fn add(
+        &mut self,
+        mut path: Path,
+        end: &End,
+        found: &mut Vec<Path>,
+    ) -> Result<(), TooManyPaths> {
+        path.extend(end.then);
+        self.left = self.left.checked_sub(1).ok_or(TooManyPaths { limit: self.limit })?;
+        found.push(path);
+        Ok(())
+    }
+}
