@@ -180,8 +180,10 @@ impl Job<'_> {
             purpose: Purpose::Program,
         });
         let mut sources = Sources::new(self.directory);
-        let has_flow = self.criteria.iter().any(|criterion| criterion.is_data_flow());
-        let flow = has_flow.then(|| UnitFlow::of(program, map)).unwrap_or_default();
+        let flow = match self.criteria.iter().any(|criterion| criterion.is_data_flow()) {
+            true => UnitFlow::of(program, map),
+            false => UnitFlow::default(),
+        };
         let functions = read.objectives.iter();
         let functions = functions.map(|of| noted::function(program, map, &flow, of, &mut sources));
         let functions = functions.collect::<Option<Vec<_>>>().ok_or("a function has no body")?;

@@ -356,7 +356,7 @@ impl<'a> Supergraph<'a> {
         }
         let start = self.outside.clone();
         self.outside = State::empty(self.bits.words);
-        self.to_outside(&start);
+        self.reach_outside(&start);
         while let Some(function) = self.queue.pop_front() {
             if let Some(node) = self.nodes.get_mut(&function) {
                 node.queued = false;
@@ -366,7 +366,7 @@ impl<'a> Supergraph<'a> {
     }
 
     /// Definitions reach the outside, and with it all functions that it may call.
-    fn to_outside(&mut self, state: &State) {
+    fn reach_outside(&mut self, state: &State) {
         if !self.outside.join(state) {
             return;
         }
@@ -422,7 +422,7 @@ impl<'a> Supergraph<'a> {
                 self.push(caller);
             }
             if self.visible.contains(&function) {
-                self.to_outside(&exit);
+                self.reach_outside(&exit);
             }
         }
     }
@@ -458,7 +458,7 @@ impl<'a> Supergraph<'a> {
                 }
                 Event::Call(Target::Outside) => {
                     if call {
-                        self.to_outside(state);
+                        self.reach_outside(state);
                     }
                     state.pass_call(&self.outside_defines, &self.outside);
                 }
