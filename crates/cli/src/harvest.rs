@@ -29,6 +29,11 @@ pub(crate) struct Counters {
 pub(crate) fn harvest(store: &Store) -> Coverage {
     let mut warnings = Vec::new();
     let (units, superseded, plain) = compiled(store);
+    for path in store.damaged_records() {
+        let path = path.display();
+        warnings
+            .push(format!("a record of the build is damaged: {path}; remove it and build again"));
+    }
     let mut counters = counters(store, &units, &superseded, &mut warnings);
     let mut parts = Vec::new();
     for (id, name) in &units {
@@ -117,13 +122,16 @@ fn counters(
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) => {
-                warnings.push(format!("the counter file {name} cannot be read: {error}"));
+                let what = format!("the counter file {name} cannot be read: {error}");
+                warnings.push(format!("{what}; remove it and run the program again"));
                 continue;
             }
         };
         let (found, damage) = read_cells(&bytes);
         for damage in damage {
-            warnings.push(format!("{damage}: {name}; what is sound in it counts"));
+            let rest =
+                "what is sound in it counts; remove it and run the program again for the rest";
+            warnings.push(format!("{damage}: {name}; {rest}"));
         }
         for unit in found {
             if units.contains_key(&unit.id) {
@@ -140,12 +148,20 @@ fn counters(
         1 => Some(format!("the counters of one unit are left out: {what}")),
         _ => Some(format!("the counters of {count} units are left out: {what}")),
     };
-    warnings.extend(say(old.len(), "they are of an earlier build of it"));
-    warnings.extend(say(unknown.len(), "nothing is known of its build"));
+    let cells = store.path().join("cells");
+    let cells = cells.display();
+    let earlier = format!(
+        "they are of an earlier build of it; run the program again (removing {cells} forgets all runs)"
+    );
+    warnings.extend(say(old.len(), &earlier));
+    warnings.extend(say(unknown.len(), "nothing is known of its build; build it again"));
     if store.lost() > 0 {
-        warnings.push(
-            "some runs could not be counted: their counter files could not be made".to_owned(),
-        );
+        warnings.push(format!(
+            "some runs could not be counted: their counter files could not be made in {cells}; see \
+             that it has room and can be written, and run them again (LYDIAN_VERBOSE=1 says why)"
+        ));
+    } else if !units.is_empty() && store.cell_files().is_empty() {
+        warnings.push(format!("no run was counted: {cells} is empty; run the program first"));
     }
     all
 }

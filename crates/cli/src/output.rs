@@ -18,9 +18,15 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes a whole file beside its place and then moves it there, so that a reader sees the old
-/// contents or the new ones and a full disk leaves the old.
+/// contents or the new ones and a full disk leaves the old. A link is followed; a device or a pipe
+/// stays what it is and gets the contents.
 pub(crate) fn file(path: &Path, contents: &str) -> Result<(), Failure> {
-    let folder = match path.parent() {
+    if path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return std::fs::write(path, contents).map_err(|error| unwritable(path, &error));
+    }
+    let followed = path.is_symlink().then(|| path.canonicalize().ok()).flatten();
+    let place = followed.as_deref().unwrap_or(path);
+    let folder = match place.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
@@ -30,7 +36,7 @@ pub(crate) fn file(path: &Path, contents: &str) -> Result<(), Failure> {
         file.as_file().sync_all()?;
         use std::os::unix::fs::PermissionsExt as _;
         file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
-        file.persist(path).map_err(|error| error.error)?;
+        file.persist(place).map_err(|error| error.error)?;
         Ok(())
     };
     write().map_err(|error| unwritable(path, &error))
@@ -51,7 +57,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
         Failure::environment("output", format!("cannot write {}: {error}", path.display()));
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-            failure.note("make room and run the same command again: what the ledger has is kept")
+            failure.note("make room and run the same command again: what was there before is kept")
         }
         _ => failure,
     }

@@ -65,7 +65,9 @@ pub enum ReadError {
     #[error("it is JSON, but its `format` is not `{FORMAT}`")]
     Format,
     /// It was written by a newer Lydian.
-    #[error("it has version {0} of its form; this Lydian reads version {VERSION}")]
+    #[error(
+        "it has version {0} of its form; this Lydian reads version {VERSION}: write it again with the `lydian report --json` of this one"
+    )]
     Version(u32),
     /// A decision contradicts itself.
     #[error("the decision at {line}:{column} is damaged: {why}")]

@@ -18,6 +18,10 @@ use crate::{coverage_table, output, render};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let coverage = read(args)?;
+    // First of all: they may be the reason of what follows.
+    for warning in &coverage.warnings {
+        render::diagnostics(&[Diagnostic::warning("coverage", warning)]);
+    }
     for FailUnder { criterion, .. } in &args.fail_under {
         if !coverage.criteria.contains(criterion) {
             return Err(not_measured(*criterion, &coverage));
@@ -27,9 +31,6 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let (report, warnings) = Report::read(coverage, &root)
         .map_err(|diagnostics| Failure { code: ExitCode::Usage, diagnostics })?;
     render::diagnostics(&warnings);
-    for warning in &report.coverage.warnings {
-        render::diagnostics(&[Diagnostic::warning("coverage", warning)]);
-    }
     write(args, &report)?;
     output::text(&(coverage_table::render(&report, args.by) + "\n"))?;
     judge(args, &report)
@@ -52,18 +53,26 @@ fn read(args: &ReportArgs) -> Result<Coverage, Failure> {
         false => given.collect(),
     };
     for store in found {
+        let path = store.path().display();
         if !store.path().is_dir() {
-            let path = store.path().display();
-            let message = format!("nothing was measured: there is no {path}");
-            let failure = Failure::usage("report", message);
-            return Err(failure.note("build with CC=\"lydian cc --\" and run the program first"));
+            return Err(nothing(format!("there is no {path}")));
         }
-        add(harvest(&store));
+        let found = harvest(&store);
+        if found == Coverage::default() {
+            return Err(nothing(format!("{path} knows of no build")));
+        }
+        add(found);
     }
     for path in &args.from_json {
         add(read_json(path)?);
     }
     all.ok_or_else(|| Failure::usage("report", "there is nothing to report on"))
+}
+
+/// There are no figures to report.
+fn nothing(why: String) -> Failure {
+    let failure = Failure::usage("report", format!("nothing was measured: {why}"));
+    failure.note("build with CC=\"lydian cc --\" and run the program first")
 }
 
 fn read_json(path: &Path) -> Result<Coverage, Failure> {

@@ -98,12 +98,37 @@ static int falls(int n)
     return k;   // @D
 }
 
+static int meet_with(int n)
+{
+    meet();
+    return n;
+}
+
+//= function apart
+// Both threads stand within the decision at once: apart(1, 0), (0, 9) and apart(2, 5): TF, F-, TT.
+//= dc       2/2
+//= cc,bc    4/4
+//= mcc      2/4 covered d0 TT; d0 TF
+//= gacc     3/4
+//= cacc,racc 1/2
+//= mcdc     2/2
+//= bbc      4/4
+//= epc,ppc,cpc 3/3
+//= all-uses 3/3 -- two ways of a, the argument b
+static int apart(int a, int b)
+{
+    if (a > 0 && meet_with(b) > 0)
+        return 1;
+    return 0;
+}
+
 static void *first(void *unused)
 {
     step(0);
     rounds(1);
     checked(1, 1), checked(0, 1);
     falls(1);
+    apart(1, 0), apart(0, 9);
     return unused;
 }
 
@@ -113,6 +138,7 @@ static void *second(void *unused)
     rounds(1);
     checked(1, 0);
     falls(2);
+    apart(2, 5);
     return unused;
 }
 

@@ -315,10 +315,10 @@ impl NotedPlan {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadNotes {
     /// Another version of Lydian made them.
-    #[error("another version of Lydian compiled it; it must be built again")]
+    #[error("another version of Lydian compiled it; build it again")]
     Version,
     /// They are cut off or overwritten.
-    #[error("its notes are damaged")]
+    #[error("its notes are damaged; build it again")]
     Damaged,
 }
 

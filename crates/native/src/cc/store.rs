@@ -157,14 +157,14 @@ impl Store {
         }
     }
 
-    /// Keeps packed notes. Returns where they are.
+    /// Keeps packed notes, in the place of damaged ones too. Returns where they are.
     ///
     /// # Errors
     /// Where they cannot be written.
     pub fn keep_notes(&self, id: UnitId, packed: &[u8]) -> Result<PathBuf, StoreError> {
         let path = self.path.join("notes").join(id.to_string());
-        match path.metadata() {
-            Ok(there) if there.len() == packed.len() as u64 => Ok(path),
+        match std::fs::read(&path) {
+            Ok(there) if there == packed => Ok(path),
             _ => self.write("notes", &id.to_string(), packed),
         }
     }
@@ -240,6 +240,22 @@ impl Store {
         ids.sort_unstable();
         ids.dedup();
         ids
+    }
+
+    /// The files with records of builds that cannot be read. What they were of is not known.
+    pub fn damaged_records(&self) -> Vec<PathBuf> {
+        let is_sound = |path: &PathBuf, is_unit: bool| {
+            let Ok(bytes) = std::fs::read(path) else { return false };
+            match is_unit {
+                true => serde_json::from_slice::<UnitRecord>(&bytes).is_ok(),
+                false => serde_json::from_slice::<Vec<UnitId>>(&bytes).is_ok(),
+            }
+        };
+        let of = |folder: &str, is_unit| {
+            let files = self.files(folder).into_iter();
+            files.filter(move |path| !is_sound(path, is_unit)).collect::<Vec<_>>()
+        };
+        [of("units", true), of("images", false)].concat()
     }
 
     /// The counter files, by name.
