@@ -178,6 +178,8 @@ enum Action {
     Capture { temp: LocalId },
     /// An expression that reads or defines variables.
     Unit { function: u32, span: Span },
+    /// A place that is written to, whose address is kept.
+    Place { function: u32, span: Span },
 }
 
 /// Ranks of edits that share a span, from the outermost in.
@@ -196,6 +198,7 @@ mod rank {
     pub(super) const CAPTURE: u8 = 8;
     pub(super) const ROOT: u8 = 9;
     pub(super) const UNIT: u8 = 10;
+    pub(super) const PLACE: u8 = 11;
 }
 
 /// Marks static locals as used: the optimiser then leaves them in memory, where tests find them.
@@ -231,6 +234,7 @@ struct WatchedFunction {
     flow: dataflow::Flow,
     paths: paths::Paths,
     units: IndexMap<Span, units::Unit>,
+    places: IndexMap<Span, (usize, units::Sequences)>,
     /// Variables and records of sequences at the start of the function's body.
     monitors: String,
     /// Steps of sequences on ways out of switches.
@@ -303,7 +307,8 @@ impl<'a, 'p> Watch<'a, 'p> {
         let sites = std::mem::take(&mut self.sites);
         let mut units = units::Units::new(self.body, self.request.map.text());
         let function = self.objectives.function;
-        let flow = dataflow::flow(self.flow, self.body, function, &mut units, self.plan);
+        let program = self.request.program;
+        let flow = dataflow::flow(self.flow, program, self.body, function, &mut units, self.plan);
         let paths = paths::paths(
             self.request.program,
             self.body,
@@ -497,7 +502,13 @@ impl<'a, 'p> Watch<'a, 'p> {
             let action = Action::Mark { style: site.style, record: record.clone() };
             edits.push(Edit { span: site.span, rank: rank::MARK, action });
         }
+        for span in units.places.keys().copied() {
+            edits.push(Edit { span, rank: rank::PLACE, action: Action::Place { function, span } });
+            let around = |edit: &&mut DecisionEdit| edit.span.contains(span);
+            self.function.decisions.iter_mut().filter(around).for_each(DecisionEdit::keep_text);
+        }
         self.function.units = units.around;
+        self.function.places = units.places;
     }
 
     fn unwatch(&mut self, labels: &[LabelId], reason: &str) {
@@ -827,6 +838,11 @@ fn refuse(
             let unit = &found.units[span];
             unit.sequences.iter().for_each(|lost| lose_all(lost, OVERLAP, plan));
             return lose_labels(*function, &unit.labels, OVERLAP, plan);
+        }
+        Action::Place { function, span } => {
+            let found = functions.iter().find(|(number, _)| number == function);
+            let Some((_, found)) = found else { return };
+            return lose_all(&found.places[span].1, OVERLAP, plan);
         }
         Action::Insert(_)
         | Action::Remove

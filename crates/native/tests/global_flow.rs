@@ -86,9 +86,9 @@ fn a_definition_is_covered_by_a_use_in_another_function() {
         of_globals(&covered),
         [
             "count of `count += n` in line 5 reaches a use",
-            "the initial value of count reaches a use",
+            "the initial value of count reaches its use in line 5",
             "calls of `calls++` in line 9 reaches a use",
-            "the initial value of calls reaches a use",
+            "the initial value of calls reaches its use in line 9",
             "the initial value of limit reaches a use",
         ]
     );
@@ -181,6 +181,12 @@ enum Line {
     Set(usize, Expr),
     /// `g += e;`
     Add(usize, Expr),
+    /// `*to = e;`
+    Through(Expr),
+    /// `*to += e;`
+    AddThrough(Expr),
+    /// `to = &g;`
+    Point(usize),
     /// `f(n - 1, e);`
     Call(usize, Expr),
     /// `f((h(n - 1, 0), n - 1), e);`
@@ -228,7 +234,7 @@ impl Random {
 
     fn lines(&mut self, function: usize, depth: u32) -> Vec<Line> {
         let count = 1 + self.below(3);
-        let line = |this: &mut Self| match this.below(if depth == 0 { 5 } else { 8 }) {
+        let line = |this: &mut Self| match this.below(if depth == 0 { 8 } else { 11 }) {
             0 | 1 => Line::Set(this.global(function), this.expr(function)),
             2 => Line::Add(this.global(function), this.expr(function)),
             3 => Line::Call(this.below(FUNCTIONS as u64) as usize, this.expr(function)),
@@ -236,7 +242,11 @@ impl Random {
                 let callee = |this: &mut Self| this.below(FUNCTIONS as u64) as usize;
                 Line::Nested(callee(this), callee(this), this.expr(function))
             }
-            5 | 6 => {
+            // No pointer to the static local leaves its function.
+            5 => Line::Point(this.below(3) as usize),
+            6 => Line::Through(this.expr(function)),
+            7 => Line::AddThrough(this.expr(function)),
+            8 | 9 => {
                 let condition = this.expr(function);
                 let yes = this.lines(function, depth - 1);
                 Line::If(condition, yes, this.lines(function, depth - 1))
@@ -264,6 +274,7 @@ struct Program {
     returns: Vec<u32>,
     globals: [i32; 4],
     last: [u32; 4],
+    to: usize,
     steps: u32,
     pairs: BTreeSet<Pair>,
 }
@@ -272,7 +283,9 @@ impl Program {
     fn new(random: &mut Random) -> Self {
         let function = |f| Rc::new((random.lines(f, 2), random.expr(f)));
         let functions: Vec<_> = (0..FUNCTIONS).map(function).collect();
-        let mut text = String::from("static int ga;\nint gb = 1;\nstatic int gc = 2;\n");
+        let mut text = String::from(
+            "static int ga;\nint gb = 1;\nstatic int gc = 2;\nstatic int *to = &ga;\n",
+        );
         for function in 0..FUNCTIONS {
             text.push_str(&format!("{}int f{function}(int n, int m);\n", linkage(function)));
         }
@@ -290,11 +303,11 @@ impl Program {
         text.push_str("int run(int n, int m) {\nreturn f3(n, m) + f3(n, 1);\n}\n");
         let (pairs, steps) = (BTreeSet::new(), 0);
         let (globals, last) = ([0, 1, 2, 1], [0; 4]);
-        Self { functions, text, returns, globals, last, steps, pairs }
+        Self { functions, text, returns, globals, last, to: 0, steps, pairs }
     }
 
     fn run(&mut self, n: i32, m: i32) {
-        (self.globals, self.last) = ([0, 1, 2, 1], [0; 4]);
+        (self.globals, self.last, self.to) = ([0, 1, 2, 1], [0; 4], 0);
         self.call(3, n, m);
         self.call(3, n, 1);
     }
@@ -356,6 +369,14 @@ impl Program {
                     self.use_all(&uses, here, None);
                     let sum = self.globals[*global].wrapping_add(value);
                     (self.globals[*global], self.last[*global]) = (sum, here);
+                }
+                Line::Point(global) => self.to = *global,
+                Line::Through(expr) | Line::AddThrough(expr) => {
+                    let (value, uses) = self.eval(expr, n, m);
+                    self.use_all(&uses, here, None);
+                    let adds = matches!(one, Line::AddThrough(_));
+                    let old = if adds { self.globals[self.to] } else { 0 };
+                    (self.globals[self.to], self.last[self.to]) = (old.wrapping_add(value), here);
                 }
                 Line::Call(function, expr) => {
                     let (value, uses) = self.eval(expr, n, m);
@@ -436,6 +457,9 @@ fn write(lines: &[Line], text: &mut String) {
             Line::Add(global, e) => {
                 text.push_str(&format!("{} += {};\n", GLOBALS[*global], shown(e)));
             }
+            Line::Through(e) => text.push_str(&format!("*to = {};\n", shown(e))),
+            Line::AddThrough(e) => text.push_str(&format!("*to += {};\n", shown(e))),
+            Line::Point(global) => text.push_str(&format!("to = &{};\n", GLOBALS[*global])),
             Line::Call(f, e) => text.push_str(&format!("f{f}(n - 1, {});\n", shown(e))),
             Line::Nested(f, inner, e) => {
                 text.push_str(&format!("f{f}((f{inner}(n - 1, 0), n - 1), {});\n", shown(e)));

@@ -7,11 +7,15 @@
 //! - Definitions: a parameter at the function's entry; the initial value of a global at the start of
 //!   the run; an initialiser; an assignment, increment or copy to the variable or to a part of it; a
 //!   call that gets its address through a parameter that is no pointer to const.
+//! - A write through a pointer that may hit the variable ([`aliases`]) is a definition where it does
+//!   at run time. It ends the reach of no other one here, so that a pair with it or across it may be
+//!   infeasible. As the atom of a hyperlabel it counts as if it hit; whether it does is measured.
+//!   Bit-fields aside.
 //! - Uses: a c-use is a read by a statement, one for each statement of the graph that reads the
 //!   variable; a p-use is a read by a condition (or the operand of a `switch`), once for each way
 //!   that it can go. What a condition reads before an effect of its own (`n-- > 0`) counts as read
 //!   by the condition too.
-//! - A store through a pointer that is not plainly the variable's address defines no variable here.
+//! - A read through a pointer is no use.
 //!
 //! Reaching definitions of locals are computed on the function's graph by iteration to the least
 //! fixed point, those of globals on the graph of all functions of the program ([`UnitFlow`]); a
@@ -30,6 +34,7 @@ use serde::{Deserialize, Serialize};
 use crate::formula::signed;
 use crate::label::{Pred, Site};
 
+mod aliases;
 mod events;
 mod local;
 mod paths;
@@ -83,6 +88,8 @@ pub struct Definition {
     /// Whether it counts as this function's: the initial value of a global is that of the first
     /// function with a use that it reaches.
     pub own: bool,
+    /// Whether it is a write through a pointer, which defines the variable only where it hits it.
+    pub indirect: bool,
 }
 
 /// Where a definition is.

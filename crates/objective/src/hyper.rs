@@ -205,6 +205,13 @@ pub enum Passage {
     Clear(Arc<Definitions>),
 }
 
+impl Definitions {
+    /// All places, also those of writes through pointers.
+    pub fn all(&self) -> impl Iterator<Item = &(FuncId, Site)> {
+        self.places.iter().chain(&self.indirect)
+    }
+}
+
 /// The places that define a variable. Sequences share them, since there may be very many.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Definitions {
@@ -213,6 +220,8 @@ pub struct Definitions {
     /// Where it is defined, those that have an event: the start of the run, where a global has its
     /// initial value, is not among them.
     pub places: Vec<(FuncId, Site)>,
+    /// Where writes through pointers may define it. To pass one is not forbidden.
+    pub indirect: Vec<(FuncId, Site)>,
 }
 
 /// `pc = site => holds`.

@@ -5,6 +5,9 @@
 //! store each, whatever the number of pairs. The compiler keeps the numbers in registers.
 //! A use that only one definition can reach needs no number: it sets its cell.
 //!
+//! A write through a pointer that may hit a variable keeps its address in `lydian_aN`, and sets the
+//! number after it if the address lies in the variable.
+//!
 //! The number of a global, 0 for its initial value, lies in a static variable `lydian_gN`. In the
 //! user's own program the number of a global of external linkage lies in a weak variable,
 //! `lydian_last_NAME`, which all units share: it has a base that tells the unit apart, plus the
@@ -17,10 +20,11 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use lydian_base::{EntityId, Span};
-use lydian_ir::source::Point;
+use lydian_ir::cexact::{Names, ScopedNames};
+use lydian_ir::source::{Point, RootKind};
 use lydian_ir::{
-    BlockId, Body, ConditionId, DecisionId, Expr, ExprId, FuncId, GlobalId, Linkage, Stmt, StmtId,
-    Terminator,
+    BlockId, Body, ConditionId, DecisionId, Expr, ExprId, FuncId, GlobalId, Linkage, Program, Stmt,
+    StmtId, Terminator,
 };
 use lydian_objective::dataflow::{
     DataFlow, Definition, DefinitionSite, Use, UseId, UseSite, Variable,
@@ -120,7 +124,7 @@ impl Asked {
         }
         let watched: FxHashSet<FuncId> = request.watched.iter().map(|of| of.function).collect();
         let stores = globals.keys().map(|global| self.flow.stores(*global));
-        let stores = stores.flat_map(|of| of.places.iter().map(|(f, _)| *f).collect::<Vec<_>>());
+        let stores = stores.flat_map(|of| of.all().map(|(f, _)| *f).collect::<Vec<_>>());
         let uses = self.uses.keys().map(|(function, _)| *function);
         let further: BTreeSet<FuncId> =
             stores.chain(uses).filter(|f| !watched.contains(f)).collect();
@@ -147,7 +151,7 @@ impl Asked {
             let mut global = Global {
                 sequences: sequences.into(),
                 dynamic: shared,
-                stores: stores.places.len() as u32,
+                stores: stores.all().count() as u32,
                 name: match shared {
                     true => format!("lydian_last_{}", program.globals[id].name),
                     false => format!("lydian_g{}", id.index()),
@@ -155,16 +159,18 @@ impl Asked {
                 base: shared.then_some(base),
                 lost: None,
             };
-            for (function, site) in &stores.places {
+            for (function, site) in stores.all() {
                 let body = program.functions[*function].body.as_ref();
                 let (Some(body), Site::Stmt(stmt)) = (body, site) else { continue };
-                let host = match rewritten.contains(function) {
-                    true => Units::new(body, request.map.text())
-                        .host(*stmt, body.source.stmts[*stmt])
-                        .err(),
+                let units = Units::new(body, request.map.text());
+                let lost = match rewritten.contains(function) {
                     false => Some(NOT_WATCHED),
+                    true if stores.indirect.contains(&(*function, *site)) => {
+                        aim(program, *function, body, &units, *stmt, Variable::Global(id)).err()
+                    }
+                    true => units.host(*stmt, body.source.stmts[*stmt]).err(),
                 };
-                global.lost = global.lost.or(host);
+                global.lost = global.lost.or(lost);
             }
             self.globals.insert(id, global);
         }
@@ -238,6 +244,7 @@ pub(super) struct Flow {
 /// Works out the records of one function, whose cells it adds to the plan.
 pub(super) fn flow(
     asked: &Asked,
+    program: &Program,
     body: &Body,
     function: FuncId,
     units: &mut Units<'_>,
@@ -246,7 +253,8 @@ pub(super) fn flow(
     let Some(flow) = asked.flow.function(function) else { return Flow::default() };
     let out = Flow::default();
     let sequences = FxHashMap::default();
-    let mut maker = Maker { asked, body, function, units, plan, flow, sequences, out, reads: 0 };
+    let mut maker =
+        Maker { asked, program, body, function, units, plan, flow, sequences, out, reads: 0 };
     maker.all();
     maker.out
 }
@@ -262,6 +270,7 @@ impl Flow {
 
 struct Maker<'a, 't> {
     asked: &'a Asked,
+    program: &'a Program,
     body: &'a Body,
     function: FuncId,
     units: &'a mut Units<'t>,
@@ -360,14 +369,29 @@ impl Maker<'_, '_> {
         for (id, global) in &self.asked.globals {
             lost.extend(global.lost.map(|reason| (Variable::Global(*id), reason)));
         }
-        let mut hosts = Vec::new();
+        let (mut hosts, mut aims) = (Vec::new(), Vec::new());
         for definition in self.flow.definitions.iter().filter(|d| variables.contains(&d.variable)) {
             let DefinitionSite::Stmt(stmt) = definition.at else { continue };
+            let variable = definition.variable;
+            if definition.indirect {
+                match aim(self.program, self.function, self.body, self.units, stmt, variable) {
+                    Ok(aim) => aims.push((definition, stmt, aim)),
+                    Err(reason) => _ = lost.insert(variable, reason),
+                }
+                continue;
+            }
             match self.units.host(stmt, definition.span) {
                 Ok(host) => hosts.push((definition, stmt, host)),
-                Err(reason) => _ = lost.insert(definition.variable, reason),
+                Err(reason) => _ = lost.insert(variable, reason),
             }
         }
+        for (definition, stmt, aim) in aims {
+            if !lost.contains_key(&definition.variable) {
+                self.define_through(definition, stmt, &aim);
+            }
+        }
+        let kept = 0..self.units.kept_values();
+        kept.for_each(|n| self.out.declarations += &format!("unsigned long lydian_a{n} = 0; "));
         for (definition, stmt, host) in hosts {
             let variable = definition.variable;
             if lost.contains_key(&variable) {
@@ -389,6 +413,24 @@ impl Maker<'_, '_> {
             );
         }
         lost
+    }
+
+    /// Makes a write through a pointer the last definition of what it hits.
+    fn define_through(&mut self, definition: &Definition, stmt: StmtId, aim: &Aim) {
+        let sequences = self.lost_with(definition.variable);
+        let number = match aim.written {
+            Written::Place(place) => self.units.keep_address(place, &sequences).0,
+            Written::Argument(text) => {
+                let (number, is_new) = self.units.keep_value(text);
+                let keep = format!("lydian_a{number} = (unsigned long)lydian_k, ");
+                self.units.record_late(text, false, if is_new { &keep } else { "" }, &sequences);
+                number
+            }
+        };
+        let Aim { name, size, .. } = aim;
+        let set = self.set(definition);
+        let set = format!("if (lydian_a{number} - (unsigned long)&{name} < {size}ul) {{ {set}}} ");
+        self.units.define(stmt, Host::Around(aim.around), &set, &sequences);
     }
 
     /// Records a use in its table.
@@ -574,6 +616,69 @@ impl Maker<'_, '_> {
             ways => format!("{first} + {number} * {ways}"),
         }
     }
+}
+
+/// A write through a pointer as the text has it.
+struct Aim {
+    /// The whole expression.
+    around: Span,
+    written: Written,
+    /// The variable's name there, and its size.
+    name: String,
+    size: u64,
+}
+
+/// Where a write through a pointer has its address.
+#[derive(Clone, Copy)]
+enum Written {
+    /// The text of the place.
+    Place(Span),
+    /// The text of the argument that points to it.
+    Argument(Span),
+}
+
+/// How the text has a write through a pointer that may hit a variable.
+fn aim(
+    program: &Program,
+    function: FuncId,
+    body: &Body,
+    units: &Units<'_>,
+    stmt: StmtId,
+    variable: Variable,
+) -> Result<Aim, &'static str> {
+    let Host::Around(around) = units.host(stmt, body.source.stmts[stmt])? else {
+        return Err("a declaration may write to it through a pointer");
+    };
+    let written = match &body.stmts[stmt] {
+        Stmt::Call { args, .. } => {
+            let text = args.first().map_or(Span::NONE, |arg| body.source.exprs[*arg]);
+            if text.is_none() || text == around {
+                return Err(NO_PLACE);
+            }
+            Written::Argument(text)
+        }
+        _ => {
+            let at = Point::Stmt(stmt);
+            let roots = body.source.roots.values();
+            let mut places = roots.filter(|root| root.kind == RootKind::Address);
+            let place = places.find(|root| root.points().any(|point| point == at));
+            Written::Place(place.map(|root| root.span).filter(|s| !s.is_none()).ok_or(NO_PLACE)?)
+        }
+    };
+    let text = match written {
+        Written::Place(text) | Written::Argument(text) => text,
+    };
+    if super::has_compound_literal(units.text_of(text)) {
+        return Err("its text has a compound literal, which must not move into a block");
+    }
+    let names = ScopedNames::new(program, function, body, around.start, &|_| None);
+    let (name, size) = match variable {
+        Variable::Local(local) => (names.local(local), program.types.size(body.locals[local].ty)),
+        Variable::Global(global) => (names.global(global), Some(program.globals[global].size)),
+    };
+    let name = name.ok_or("it has no name where a pointer may reach it")?;
+    let size = size.ok_or("its size is not known")?;
+    Ok(Aim { around, written, name, size })
 }
 
 fn reads_bits(body: &Body, expr: ExprId) -> bool {

@@ -51,6 +51,9 @@ impl Renderer<'_> {
             Action::Unit { function, span } => {
                 self.functions[function].units[span].render(&self.inside(node))
             }
+            Action::Place { function, span } => {
+                place(self.functions[function].places[span].0, &self.inside(node))
+            }
         }
     }
 
@@ -84,9 +87,21 @@ impl Renderer<'_> {
                 let inside = self.inside_capturing(child, captured);
                 self.functions[function].units[span].render(&inside)
             }
+            Action::Place { function, span } => {
+                let inside = self.inside_capturing(child, captured);
+                place(self.functions[function].places[span].0, &inside)
+            }
             _ => self.render(child),
         })
     }
+}
+
+/// A place that is written to, its address being kept.
+fn place(number: usize, text: &str) -> String {
+    format!(
+        "(*({{ __auto_type lydian_b = &({text}); lydian_a{number} = (unsigned long)lydian_b; \
+         lydian_b; }}))"
+    )
 }
 
 fn mark(style: MarkStyle, record: &str, inner: &str) -> String {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use lydian_base::Span;
 use lydian_ir::source::{MarkSite, MarkStyle};
 use lydian_ir::{Body, LocalId, Stmt, StmtId};
@@ -24,6 +24,11 @@ pub(super) struct Units<'a> {
     pub(super) around: IndexMap<Span, Unit>,
     /// What is recorded before declarations.
     pub(super) before: Vec<(MarkSite, String)>,
+    /// The places written to whose addresses are kept, with the numbers of the variables that keep
+    /// them and what is lost without.
+    pub(super) places: IndexMap<Span, (usize, Sequences)>,
+    /// The texts of which something is kept.
+    kept: IndexSet<Span>,
 }
 
 /// Sequences, each with the position of its function.
@@ -84,12 +89,38 @@ impl Unit {
 
 impl<'a> Units<'a> {
     pub(super) fn new(body: &'a Body, text: &'a str) -> Self {
-        Self { body, text, around: IndexMap::new(), before: Vec::new() }
+        Self {
+            body,
+            text,
+            around: IndexMap::new(),
+            before: Vec::new(),
+            places: IndexMap::new(),
+            kept: IndexSet::new(),
+        }
     }
 
     /// A text.
     pub(super) fn text_of(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// Keeps the address of a place that is written to. Returns the number of the variable, and
+    /// whether it is a new one.
+    pub(super) fn keep_address(&mut self, place: Span, sequences: &Sequences) -> (usize, bool) {
+        let (number, is_new) = self.keep_value(place);
+        let kept = self.places.entry(place).or_insert_with(|| (number, Sequences::default()));
+        kept.1 = kept.1.iter().chain(sequences.iter()).copied().collect();
+        (number, is_new)
+    }
+
+    /// Keeps the value of a text. Returns the number of the variable, and whether it is a new one.
+    pub(super) fn keep_value(&mut self, text: Span) -> (usize, bool) {
+        self.kept.insert_full(text)
+    }
+
+    /// How many values are kept.
+    pub(super) fn kept_values(&self) -> usize {
+        self.kept.len()
     }
 
     /// Where a statement with this text is recorded.
@@ -187,8 +218,9 @@ impl<'a> Units<'a> {
         sequences: &Sequences,
     ) {
         let unit = self.around.entry(span).or_default();
-        let record = record.strip_suffix(", ").unwrap_or(record);
-        unit.late.push_str(&format!("{record}; "));
+        if let Some(record) = record.strip_suffix(", ") {
+            unit.late.push_str(&format!("{record}; "));
+        }
         unit.bits |= bits;
         unit.value_unused = false;
         unit.lose(sequences);

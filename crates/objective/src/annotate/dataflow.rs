@@ -222,13 +222,18 @@ fn definitions(cx: &mut Context<'_>, flow: &DataFlow, variable: Variable) -> Arc
     let all = match variable {
         Variable::Global(global) => cx.unit_flow().stores(global),
         Variable::Local(local) => {
-            let own = flow.definitions.iter().filter(|other| other.variable == variable);
-            let places = own.filter_map(|definition| match definition.at {
-                DefinitionSite::Stmt(stmt) => Some((cx.id(), Site::Stmt(stmt))),
-                _ => None,
-            });
-            let name = &cx.body.locals[local].name;
-            Arc::new(Definitions { variable: format!("{name} {local}"), places: places.collect() })
+            let places = |indirect: bool| {
+                let own = flow.definitions.iter().filter(|other| other.variable == variable);
+                let own = own.filter(|other| other.indirect == indirect);
+                let places = own.filter_map(|definition| match definition.at {
+                    DefinitionSite::Stmt(stmt) => Some((cx.id(), Site::Stmt(stmt))),
+                    _ => None,
+                });
+                places.collect()
+            };
+            let variable = format!("{} {local}", cx.body.locals[local].name);
+            let (places, indirect) = (places(false), places(true));
+            Arc::new(Definitions { variable, places, indirect })
         }
     };
     cx.clear.insert(variable, Arc::clone(&all));

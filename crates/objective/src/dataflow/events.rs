@@ -10,6 +10,7 @@ use lydian_ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::aliases::{Aliases, exposed};
 use super::{Definition, DefinitionId, DefinitionSite, UseSite, Variable, is_variable};
 
 /// What happens to a variable at a place of a block, in order.
@@ -24,6 +25,12 @@ pub(super) enum Event {
         argument: Span,
     },
     Write {
+        variable: Variable,
+        at: StmtId,
+        span: Span,
+    },
+    /// A write through a pointer, which may hit it.
+    MayWrite {
         variable: Variable,
         at: StmtId,
         span: Span,
@@ -49,6 +56,8 @@ pub(super) enum Target {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Globals {
     tracked: FxHashSet<GlobalId>,
+    /// Those whose addresses are taken.
+    pub(super) exposed: FxHashSet<GlobalId>,
     /// The functions that call no function of the program.
     inert: FxHashSet<FuncId>,
 }
@@ -77,7 +86,10 @@ impl Globals {
         let tracked = globals.filter(|(_, global)| is_variable(global)).map(|(id, _)| id);
         let functions = program.functions.iter();
         let inert = functions.filter(|(_, f)| is_inert(program, map, f)).map(|(id, _)| id);
-        Self { tracked: tracked.collect(), inert: inert.collect() }
+        let tracked: FxHashSet<GlobalId> = tracked.collect();
+        let mut exposed = exposed(program);
+        exposed.retain(|global| tracked.contains(global));
+        Self { tracked, exposed, inert: inert.collect() }
     }
 
     /// In order.
@@ -121,6 +133,7 @@ pub(super) struct Finder<'a> {
     program: &'a Program,
     body: &'a Body,
     globals: &'a Globals,
+    aliases: Aliases<'a>,
     /// The statement that alone sets a temporary.
     setter: FxHashMap<LocalId, StmtId>,
     pub(super) definitions: Vec<Definition>,
@@ -129,7 +142,12 @@ pub(super) struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    pub(super) fn new(program: &'a Program, body: &'a Body, globals: &'a Globals) -> Self {
+    pub(super) fn new(
+        program: &'a Program,
+        function: FuncId,
+        body: &'a Body,
+        globals: &'a Globals,
+    ) -> Self {
         let mut setter: FxHashMap<LocalId, StmtId> = FxHashMap::default();
         let mut several = FxHashSet::default();
         for (id, stmt) in body.stmts.iter() {
@@ -140,7 +158,9 @@ impl<'a> Finder<'a> {
             }
         }
         setter.retain(|local, _| !several.contains(local) && !is_variable(body, *local));
-        Self { program, body, globals, setter, definitions: Vec::new(), made: FxHashMap::default() }
+        let aliases = Aliases::of(program, function, body, globals);
+        let (definitions, made) = (Vec::new(), FxHashMap::default());
+        Self { program, body, globals, aliases, setter, definitions, made }
     }
 
     /// What each block does, in order.
@@ -152,6 +172,9 @@ impl<'a> Finder<'a> {
             for stmt in &self.body.blocks[*block].stmts {
                 starts.insert(*stmt, events.len());
                 self.statement(*stmt, events);
+                let span = self.body.source.stmts[*stmt];
+                let hit = self.aliases.hit(*stmt).into_iter();
+                events.extend(hit.map(|variable| Event::MayWrite { variable, at: *stmt, span }));
             }
             self.terminator(*block, &starts, events);
         }
@@ -359,12 +382,16 @@ impl<'a> Finder<'a> {
             let span = Span::new(span.start, span.start);
             let at = DefinitionSite::Entry;
             let variable = Variable::Local(*param);
-            found.push(Definition { variable, at, span, number: 0, own: true });
+            found.push(Definition { variable, at, span, number: 0, own: true, indirect: false });
         }
         let mut places: FxHashMap<(Variable, Span), usize> = FxHashMap::default();
         let mut joined: Vec<(StmtId, Variable, usize)> = Vec::new();
         for event in events.iter().flatten() {
-            let Event::Write { variable, at, span } = event else { continue };
+            let (variable, at, span, indirect) = match event {
+                Event::Write { variable, at, span } => (variable, at, span, false),
+                Event::MayWrite { variable, at, span } => (variable, at, span, true),
+                _ => continue,
+            };
             // The statements of one initialiser make one definition.
             let position = match places.get(&(*variable, *span)) {
                 Some(position) if !span.is_none() => *position,
@@ -376,6 +403,7 @@ impl<'a> Finder<'a> {
                         span: *span,
                         number: 0,
                         own: true,
+                        indirect,
                     });
                     places.insert((*variable, *span), found.len() - 1);
                     found.len() - 1

@@ -2,7 +2,7 @@
 
 use lydian_base::EntityId;
 use lydian_ir::cfg::Cfg;
-use lydian_ir::{BlockId, Body, LocalId, Program, Stmt, StmtId};
+use lydian_ir::{BlockId, Body, FuncId, LocalId, Program, Stmt, StmtId};
 use rustc_hash::FxHashMap;
 
 use super::events::{Event, Finder, Globals};
@@ -24,9 +24,9 @@ pub(super) struct Part {
 }
 
 impl Part {
-    pub(super) fn of(program: &Program, body: &Body, globals: &Globals) -> Self {
+    pub(super) fn of(program: &Program, function: FuncId, body: &Body, globals: &Globals) -> Self {
         let cfg = Cfg::new(body);
-        let mut finder = Finder::new(program, body, globals);
+        let mut finder = Finder::new(program, function, body, globals);
         let events = finder.events(&cfg);
         finder.number(&events);
         let mut this = Self {
@@ -115,7 +115,9 @@ impl Part {
                             Variable::Global(_) => global_reads.push((*block, index, position)),
                         }
                     }
-                    Event::Write { variable, .. } => epochs[usize::from(variable.is_global())] += 1,
+                    Event::Write { variable, .. } | Event::MayWrite { variable, .. } => {
+                        epochs[usize::from(variable.is_global())] += 1
+                    }
                     Event::Forget { .. } => epochs[0] += 1,
                     Event::Call(_) => epochs[1] += 1,
                 }
@@ -132,8 +134,13 @@ impl Part {
                 let made = self.made.get(&(*at, Variable::Local(*local)));
                 state.define(variables, *local, made.map(|id| id.index()));
             }
+            Event::MayWrite { variable: Variable::Local(local), at, .. } => {
+                if let Some(made) = self.made.get(&(*at, Variable::Local(*local))) {
+                    state.set(variables.bit[made.index()]);
+                }
+            }
             Event::Forget { variable } => state.define(variables, *variable, None),
-            Event::Read { .. } | Event::Call(_) | Event::Write { .. } => {}
+            Event::MayWrite { .. } | Event::Read { .. } | Event::Call(_) | Event::Write { .. } => {}
         }
     }
 }

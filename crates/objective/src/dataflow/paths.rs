@@ -54,6 +54,7 @@ impl<'a> DuPaths<'a> {
         for definition in &flow.definitions {
             if let (Variable::Local(local), DefinitionSite::Stmt(stmt)) =
                 (definition.variable, definition.at)
+                && !definition.indirect
                 && let Some(at) = place.get(&stmt)
             {
                 kills.entry(local).or_default().push(*at);

@@ -43,7 +43,7 @@ impl UnitFlow {
         let globals = Globals::of(program, map);
         let parts: BTreeMap<FuncId, Part> = program
             .defined()
-            .filter_map(|(id, f)| Some((id, Part::of(program, f.body.as_ref()?, &globals))))
+            .filter_map(|(id, f)| Some((id, Part::of(program, id, f.body.as_ref()?, &globals))))
             .collect();
         let bits = Bits::new(&globals, &parts);
         let mut graph = Supergraph::new(program, &bits, &parts);
@@ -124,6 +124,8 @@ struct Bits {
     before: FxHashMap<(FuncId, GlobalId), u32>,
     /// All stores of a global, by number.
     stores: BTreeMap<GlobalId, Vec<(FuncId, StmtId)>>,
+    /// The numbers of those through pointers.
+    indirect: FxHashSet<(GlobalId, u32)>,
     words: usize,
 }
 
@@ -132,6 +134,7 @@ impl Bits {
         let mut stores: BTreeMap<GlobalId, Vec<(FuncId, StmtId)>> =
             globals.all().into_iter().map(|global| (global, Vec::new())).collect();
         let mut before = FxHashMap::default();
+        let mut indirect = FxHashSet::default();
         for (function, part) in parts {
             for definition in &part.definitions {
                 let Variable::Global(global) = definition.variable else { continue };
@@ -139,6 +142,9 @@ impl Bits {
                 let all = stores.entry(global).or_default();
                 before.entry((*function, global)).or_insert(all.len() as u32);
                 all.push((*function, stmt));
+                if definition.indirect {
+                    indirect.insert((global, all.len() as u32));
+                }
             }
         }
         let (mut of, mut bits) = (FxHashMap::default(), 0);
@@ -146,7 +152,7 @@ impl Bits {
             of.insert(*global, (bits, stores.len() + 1));
             bits += stores.len() + 1;
         }
-        Self { of, before, stores, words: bits.div_ceil(64) }
+        Self { of, before, stores, indirect, words: bits.div_ceil(64) }
     }
 
     /// The number of a definition that a function numbers on its own.
@@ -440,8 +446,11 @@ impl<'a> Supergraph<'a> {
     ) -> bool {
         for event in part.events[block].iter().take(until) {
             match event {
-                Event::Write { variable: Variable::Global(global), at, .. } => {
-                    state.clear(self.bits.of_global(*global));
+                Event::Write { variable: Variable::Global(global), at, .. }
+                | Event::MayWrite { variable: Variable::Global(global), at, .. } => {
+                    if matches!(event, Event::Write { .. }) {
+                        state.clear(self.bits.of_global(*global));
+                    }
                     if let Some(made) = part.made.get(&(*at, Variable::Global(*global))) {
                         let own = part.definitions[made.index()].number;
                         let number = self.bits.number(function, *global, own);
@@ -462,7 +471,10 @@ impl<'a> Supergraph<'a> {
                     }
                     state.pass_call(&self.outside_defines, &self.outside);
                 }
-                Event::Read { .. } | Event::Write { .. } | Event::Forget { .. } => {}
+                Event::Read { .. }
+                | Event::Write { .. }
+                | Event::MayWrite { .. }
+                | Event::Forget { .. } => {}
             }
         }
         true
@@ -545,8 +557,15 @@ impl Joiner<'_> {
         let place = |(function, stmt): &(FuncId, StmtId)| (*function, Site::Stmt(*stmt));
         let stores = self.bits.stores.iter().map(|(id, all)| {
             let variable = self.program.globals[*id].name.clone();
-            let places = all.iter().map(place).collect();
-            (*id, Arc::new(Definitions { variable, places }))
+            let numbered = (1..).zip(all);
+            let places = numbered.map(|(number, at)| {
+                let indirect = self.bits.indirect.contains(&(*id, number));
+                (place(at), indirect)
+            });
+            let (indirect, plain): (Vec<_>, Vec<_>) = places.partition(|(_, indirect)| *indirect);
+            let only =
+                |all: Vec<((FuncId, Site), bool)>| all.into_iter().map(|one| one.0).collect();
+            (*id, Arc::new(Definitions { variable, places: only(plain), indirect: only(indirect) }))
         });
         UnitFlow { functions, stores: stores.collect(), shared: BTreeMap::new() }
     }
@@ -596,12 +615,13 @@ impl Joiner<'_> {
             None => {
                 let (at, own) = (DefinitionSite::Start, started.insert(global));
                 let span = self.program.globals[global].span;
-                Definition { variable, at, span, number, own }
+                Definition { variable, at, span, number, own, indirect: false }
             }
             Some(index) => {
                 let place = self.bits.stores[&global][index as usize];
                 let at = DefinitionSite::Elsewhere(place.0, place.1);
-                Definition { variable, at, span: spans[&place], number, own: false }
+                let indirect = self.bits.indirect.contains(&(global, number));
+                Definition { variable, at, span: spans[&place], number, own: false, indirect }
             }
         }
     }

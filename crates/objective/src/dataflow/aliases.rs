@@ -1,0 +1,351 @@
+//! Which variables a write through a pointer may hit.
+//!
+//! A local may be hit by a pointer that may hold its address: what the function makes of `&v`, and
+//! once that has left the function's own variables (stored or passed to a call), whatever is loaded
+//! from memory or returned by a call. A global whose address is taken somewhere may be hit by any
+//! pointer. The types must fit, too: the record whose member is written lies in the variable, or a
+//! scalar of the written type does. So a program that reaches a variable through pointers of other
+//! types (but for `memcpy` and its like, on locals) writes unseen.
+
+use lydian_ir::libc::{LibFn, model_named};
+use lydian_ir::stmt::Callee;
+use lydian_ir::{
+    Body, CType, CTypeId, Expr, ExprId, FuncId, GlobalId, GlobalInit, LocalId, Program, RecordId,
+    RelocationTarget, Stmt, StmtId, Type,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::events::Globals;
+use super::{Variable, is_variable};
+
+/// The most writes through pointers that one function may make to one global for them to count.
+const WRITES: usize = 64;
+
+/// What may be hit in one function.
+pub(super) struct Aliases<'a> {
+    program: &'a Program,
+    body: &'a Body,
+    /// The locals whose addresses are values somewhere, with who may hold them.
+    locals: Vec<(LocalId, Holders)>,
+    /// The globals of which the same is true and that have a name here.
+    globals: Vec<GlobalId>,
+    /// Globals that too many writes may hit.
+    given_up: FxHashSet<GlobalId>,
+}
+
+/// Who may hold the address of a local.
+#[derive(Debug, Default)]
+struct Holders {
+    locals: FxHashSet<LocalId>,
+    /// Whether memory that is no variable, or another function, may.
+    others: bool,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    Scalar(Type),
+    Record(RecordId),
+    Bytes,
+}
+
+impl<'a> Aliases<'a> {
+    pub(super) fn of(
+        program: &'a Program,
+        function: FuncId,
+        body: &'a Body,
+        globals: &Globals,
+    ) -> Self {
+        let prefix = format!("{}.", program.functions[function].name);
+        let is_named = |id: &&GlobalId| {
+            let name = &program.globals[**id].name;
+            !name.contains('.') || name.starts_with(&prefix)
+        };
+        let mut of: Vec<GlobalId> = globals.exposed.iter().filter(is_named).copied().collect();
+        of.sort_unstable();
+        let mut taken = FxHashSet::default();
+        for_each_value(body, &mut |expr| {
+            if let Expr::AddrLocal(local) = body.exprs[expr]
+                && is_variable(body, local)
+            {
+                taken.insert(local);
+            }
+        });
+        let mut taken: Vec<LocalId> = taken.into_iter().collect();
+        taken.sort_unstable();
+        let locals = taken.into_iter().map(|local| (local, holders(body, local))).collect();
+        let given_up = FxHashSet::default();
+        let mut this = Self { program, body, locals, globals: of, given_up };
+        this.give_up();
+        this
+    }
+
+    /// Leaves out the globals that too many writes may hit.
+    fn give_up(&mut self) {
+        let mut counts: FxHashMap<GlobalId, usize> = FxHashMap::default();
+        if self.globals.is_empty() {
+            return;
+        }
+        for id in self.body.stmts.ids() {
+            for variable in self.hit(id) {
+                if let Variable::Global(global) = variable {
+                    *counts.entry(global).or_default() += 1;
+                }
+            }
+        }
+        let many = counts.into_iter().filter(|(_, count)| *count > WRITES);
+        self.given_up = many.map(|(global, _)| global).collect();
+    }
+
+    /// The variables that a statement may write to through a pointer, in order.
+    pub(super) fn hit(&self, stmt: StmtId) -> Vec<Variable> {
+        if self.locals.is_empty() && self.globals.is_empty() {
+            return Vec::new();
+        }
+        let Some((addr, written)) = self.written(stmt) else { return Vec::new() };
+        if plain_variable(self.body, addr) {
+            return Vec::new();
+        }
+        let span = self.body.source.stmts[stmt];
+        let in_scope = |local: LocalId| {
+            let scope = self.body.locals[local].scope;
+            span.is_none() || scope.is_none() || scope.contains(span)
+        };
+        let locals = self.locals.iter().filter(|(local, holders)| {
+            in_scope(*local)
+                && may_hold(self.body, addr, *local, holders)
+                && self.fits(self.body.locals[*local].ty, written)
+        });
+        let globals = self.globals.iter().filter(|global| {
+            written != Written::Bytes
+                && !self.given_up.contains(global)
+                && self.fits(self.program.globals[**global].ty, written)
+        });
+        let locals = locals.map(|(local, _)| Variable::Local(*local));
+        locals.chain(globals.map(|global| Variable::Global(*global))).collect()
+    }
+
+    /// Where a statement writes and what, if the place is known.
+    fn written(&self, stmt: StmtId) -> Option<(ExprId, Written)> {
+        match &self.body.stmts[stmt] {
+            Stmt::Store { addr, ty, .. } => {
+                Some((*addr, self.record_of(*addr).unwrap_or(Written::Scalar(*ty))))
+            }
+            Stmt::Copy { dst, .. } | Stmt::Zero { dst, .. } => {
+                Some((*dst, self.record_of(*dst).unwrap_or(Written::Bytes)))
+            }
+            Stmt::Call { callee: Callee::Direct(callee), args, .. } => {
+                let function = &self.program.functions[*callee];
+                let writes = function.body.is_none() && writes_bytes(&function.name);
+                writes.then(|| Some((*args.first()?, Written::Bytes))).flatten()
+            }
+            _ => None,
+        }
+    }
+
+    /// The record whose member an address is, the one nearest to the pointer.
+    fn record_of(&self, addr: ExprId) -> Option<Written> {
+        match &self.body.exprs[addr] {
+            Expr::Field { base, record, .. } => {
+                Some(self.record_of(*base).unwrap_or(Written::Record(*record)))
+            }
+            Expr::Index { base, .. } => self.record_of(*base),
+            _ => None,
+        }
+    }
+
+    /// Whether a variable of this type has room for what is written.
+    fn fits(&self, ty: CTypeId, written: Written) -> bool {
+        if written == Written::Bytes {
+            return true;
+        }
+        let types = &self.program.types;
+        let mut rest = vec![ty];
+        let mut seen = FxHashSet::default();
+        while let Some(ty) = rest.pop() {
+            if !seen.insert(ty) {
+                continue;
+            }
+            if let Written::Scalar(scalar) = written
+                && types.scalar(ty) == Some(scalar)
+            {
+                return true;
+            }
+            match types.get(ty) {
+                CType::Array { element, .. } | CType::Complex { element } => rest.push(*element),
+                CType::Record(record) => {
+                    if written == Written::Record(*record) {
+                        return true;
+                    }
+                    let fields = types.records[*record].fields.iter();
+                    rest.extend(fields.filter(|field| field.bits.is_none()).map(|field| field.ty));
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+/// Whether a library function of this name writes to where its first argument points.
+fn writes_bytes(name: &str) -> bool {
+    let writes = |function: LibFn| {
+        matches!(
+            function,
+            LibFn::Memcpy
+                | LibFn::Memmove
+                | LibFn::Memset
+                | LibFn::Strcpy
+                | LibFn::Strncpy
+                | LibFn::Strcat
+                | LibFn::Strncat
+        )
+    };
+    model_named(name).is_some_and(|model| writes(model.function))
+}
+
+/// Whether an address lies in a local or global by its form.
+fn plain_variable(body: &Body, addr: ExprId) -> bool {
+    match &body.exprs[addr] {
+        Expr::AddrLocal(_) | Expr::AddrGlobal(_) => true,
+        Expr::Field { base, .. } | Expr::Index { base, .. } => plain_variable(body, *base),
+        Expr::Cast(_, _, inner) => plain_variable(body, *inner),
+        _ => false,
+    }
+}
+
+/// Calls `visit` with each expression of a body that is a value, and not the address of an access or
+/// a part of it that says in which variable that lies.
+pub(super) fn for_each_value(body: &Body, visit: &mut impl FnMut(ExprId)) {
+    let mut seen = FxHashSet::default();
+    let mut work: Vec<(ExprId, bool)> = Vec::new();
+    for stmt in body.stmts.values() {
+        match stmt {
+            Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
+                work.extend([(*value, false), (*addr, true)]);
+            }
+            Stmt::Copy { dst, src, .. } => work.extend([(*dst, true), (*src, true)]),
+            Stmt::Zero { dst, .. } => work.push((*dst, true)),
+            Stmt::Call { dst_addr: Some(addr), .. } => {
+                work.push((*addr, true));
+                stmt.for_each_expr(|expr| work.extend((expr != *addr).then_some((expr, false))));
+            }
+            other => other.for_each_expr(|expr| work.push((expr, false))),
+        }
+    }
+    work.extend(body.blocks.values().filter_map(|block| Some((block.term.operand()?, false))));
+    while let Some((expr, is_place)) = work.pop() {
+        if !seen.insert((expr, is_place)) {
+            continue;
+        }
+        match &body.exprs[expr] {
+            Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => work.push((*addr, true)),
+            Expr::Field { base, .. } => work.push((*base, is_place)),
+            Expr::Index { base, index, .. } => work.extend([(*base, is_place), (*index, false)]),
+            Expr::Cast(_, _, inner) if is_place => work.push((*inner, true)),
+            other => other.for_each_operand(|operand| work.push((operand, false))),
+        }
+        if !is_place {
+            visit(expr);
+        }
+    }
+}
+
+/// The globals whose addresses are values in some body or initial value.
+pub(super) fn exposed(program: &Program) -> FxHashSet<GlobalId> {
+    let mut exposed = FxHashSet::default();
+    for (_, function) in program.defined() {
+        let Some(body) = &function.body else { continue };
+        for_each_value(body, &mut |expr| {
+            if let Expr::AddrGlobal(global) = body.exprs[expr] {
+                exposed.insert(global);
+            }
+        });
+    }
+    for global in program.globals.values() {
+        if let GlobalInit::Data { relocations, .. } = &global.init {
+            exposed.extend(relocations.iter().filter_map(|relocation| match relocation.target {
+                RelocationTarget::Global(id) => Some(id),
+                RelocationTarget::Function(_) => None,
+            }));
+        }
+    }
+    exposed
+}
+
+/// Who may hold the address of a local, whatever the order of statements.
+fn holders(body: &Body, local: LocalId) -> Holders {
+    let mut found = Holders::default();
+    loop {
+        let before = (found.locals.len(), found.others);
+        for stmt in body.stmts.values() {
+            pass_on(body, stmt, local, &mut found);
+        }
+        if before == (found.locals.len(), found.others) {
+            return found;
+        }
+    }
+}
+
+/// Notes who may hold the address of a local after a statement.
+fn pass_on(body: &Body, stmt: &Stmt, local: LocalId, found: &mut Holders) {
+    let mut place = None;
+    match stmt {
+        Stmt::Assign { dst, value } if may_hold(body, *value, local, found) => {
+            _ = found.locals.insert(*dst);
+        }
+        Stmt::Store { addr, value, .. } if may_hold(body, *value, local, found) => {
+            place = Some(*addr);
+        }
+        Stmt::Copy { dst, src, .. } => {
+            let from = local_at(body, *src);
+            if from.map_or(found.others, |from| found.locals.contains(&from)) {
+                place = Some(*dst);
+            }
+        }
+        Stmt::Call { args, dst, dst_addr, .. } => {
+            found.others |= args.iter().any(|arg| may_hold(body, *arg, local, found));
+            if found.others {
+                found.locals.extend(dst);
+                found.locals.extend(dst_addr.and_then(|addr| local_at(body, addr)));
+            }
+        }
+        _ => {}
+    }
+    match place.map(|addr| local_at(body, addr)) {
+        Some(Some(holder)) => _ = found.locals.insert(holder),
+        Some(None) => found.others = true,
+        None => {}
+    }
+}
+
+/// The local in which an address lies by its form.
+fn local_at(body: &Body, addr: ExprId) -> Option<LocalId> {
+    match &body.exprs[addr] {
+        Expr::AddrLocal(local) => Some(*local),
+        Expr::Field { base, .. } | Expr::Index { base, .. } => local_at(body, *base),
+        Expr::Cast(_, _, inner) => local_at(body, *inner),
+        _ => None,
+    }
+}
+
+/// Whether the value of an expression may be an address in a local.
+fn may_hold(body: &Body, expr: ExprId, local: LocalId, holders: &Holders) -> bool {
+    match &body.exprs[expr] {
+        Expr::AddrLocal(of) => *of == local,
+        Expr::Local(holder) => holders.locals.contains(holder),
+        Expr::Load { addr, .. } => match local_at(body, *addr) {
+            // What a local has in memory may be written by others, too.
+            Some(holder) => holders.locals.contains(&holder) || holders.others,
+            None => holders.others,
+        },
+        Expr::Field { base, .. } | Expr::Index { base, .. } => {
+            may_hold(body, *base, local, holders)
+        }
+        Expr::Unary(_, a) | Expr::Cast(_, _, a) => may_hold(body, *a, local, holders),
+        Expr::Binary(_, a, b) => {
+            may_hold(body, *a, local, holders) || may_hold(body, *b, local, holders)
+        }
+        _ => false,
+    }
+}
