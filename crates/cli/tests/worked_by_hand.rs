@@ -217,6 +217,7 @@ fn listed_counts(at: &Workplace, file: &str, criteria: &str) -> BTreeMap<(String
 fn holds(file: &str) {
     let worked = Worked::read(file);
     let criteria = CRITERIA.join(",");
+    let with_tests: BTreeSet<&str> = worked.tests.iter().map(|(name, _)| name.as_str()).collect();
     let mut wrong = Vec::new();
     for short_circuit in [false, true] {
         let rows: Vec<&Row> =
@@ -239,6 +240,11 @@ fn holds(file: &str) {
             true => None,
             false => Some(listed_counts(&at, file, &criteria)),
         };
+        let tested: Vec<&Row> =
+            rows.iter().copied().filter(|row| with_tests.contains(&*row.function)).collect();
+        if !tested.is_empty() {
+            wrong.extend(against_tests(&worked, file, &at, &options, &tested));
+        }
         for row in rows {
             let function = common::wrapped::function(&found, &row.function);
             let objectives = function["objectives"].as_array().expect("a list");
@@ -285,6 +291,65 @@ fn values_are_as_worked_out_by_hand() {
     holds("values.c");
 }
 
+/// What `lydian cover` says of the runs that are written as tests, against some rows. `options` are
+/// the command's.
+fn against_tests(
+    worked: &Worked,
+    file: &str,
+    at: &Workplace,
+    options: &str,
+    rows: &[&Row],
+) -> Vec<String> {
+    let test = |(number, (function, args)): (usize, &(String, Value))| {
+        let name = format!("{function}_{number}");
+        json!({ "name": name, "function": function, "args": args })
+    };
+    let tests: Vec<Value> = worked.tests.iter().enumerate().map(test).collect();
+    let suite = json!({ "version": 1, "source": file, "tests": tests });
+    at.write("suite.json", &suite.to_string());
+    let words = format!("cover {file} {options} --tests suite.json --missing --json table.json");
+    let ran = at.done(&format!("{words} -- -Wno-everything"));
+    let table = at.json("table.json");
+    let mut wrong = Vec::new();
+    for row in rows {
+        let [objectives, covered, _, duplicates, _] =
+            common::figures(&table, &row.function, &row.criterion).map(|n| n as usize);
+        let counted = objectives - duplicates;
+        let mut of_row = Vec::new();
+        if (covered, counted, duplicates) != (row.covered, row.objectives, row.duplicates) {
+            of_row.push(format!("    the tests cover {covered}/{counted} +{duplicates}"));
+        }
+        let begin = format!(": {} {} ", row.function, row.criterion);
+        let missing: Vec<Vec<String>> =
+            ran.out.lines().filter_map(|line| missing_names(worked, line, &begin)).collect();
+        match &row.listed {
+            Some((status, items)) if status == "missing" => of_row.extend(compare(items, missing)),
+            Some((_, items)) => {
+                let is_missing =
+                    |item: &&String| missing.iter().flatten().any(|name| name == *item);
+                let also = items.iter().filter(is_missing);
+                of_row.extend(also.map(|item| format!("    missing with tests: {item}")));
+            }
+            None => {}
+        }
+        if !of_row.is_empty() {
+            wrong.push(format!("{} {}, by tests", row.function, row.criterion));
+            wrong.extend(of_row);
+        }
+    }
+    wrong
+}
+
+/// The names of an objective in a line of `--missing`: `file:line:column: function criterion name: text`.
+fn missing_names(worked: &Worked, line: &str, begin: &str) -> Option<Vec<String>> {
+    let (place, rest) = line.split_once(begin)?;
+    let (name, text) = rest.split_once(": ").unwrap_or((rest, ""));
+    let mut names = vec![name.to_owned(), worked.lettered(text)];
+    let number = place.split(':').nth(1).and_then(|number| number.parse::<u64>().ok());
+    names.extend(number.and_then(|number| worked.letters.get(&number).cloned()));
+    Some(names)
+}
+
 #[test]
 fn labels_and_hyperlabels_of_the_user_are_as_worked_out_by_hand() {
     let worked = Worked::read("labels.c");
@@ -293,41 +358,10 @@ fn labels_and_hyperlabels_of_the_user_are_as_worked_out_by_hand() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/by_hand");
     let htol = std::fs::read_to_string(folder.join("labels.htol")).expect("it is there");
     at.write("labels.htol", &htol);
-    let test = |(number, (function, args)): (usize, &(String, Value))| json!({ "name": format!("{function}_{number}"), "function": function, "args": args });
-    let tests: Vec<Value> = worked.tests.iter().enumerate().map(test).collect();
-    let suite = json!({ "version": 1, "source": "labels.c", "tests": tests });
-    at.write("suite.json", &suite.to_string());
-    let words = "cover labels.c -c user,htol --htol labels.htol --tests suite.json --missing";
-    let ran = at.done(&format!("{words} --json table.json"));
-    let table = at.json("table.json");
-    let mut wrong = Vec::new();
-    for row in &worked.rows {
-        let [objectives, covered, _, duplicates, _] =
-            common::figures(&table, &row.function, &row.criterion).map(|n| n as usize);
-        let counted = objectives - duplicates;
-        let mut of_row = Vec::new();
-        if (covered, counted, duplicates) != (row.covered, row.objectives, row.duplicates) {
-            of_row.push(format!("    it says {covered}/{counted} +{duplicates} duplicates"));
-        }
-        let begin = format!(": {} {} ", row.function, row.criterion);
-        let lines = ran.out.lines().filter_map(|line| line.split_once(&begin));
-        let missing: Vec<&str> = lines.filter_map(|(_, rest)| rest.split(':').next()).collect();
-        let wanted = row.listed.as_ref().filter(|(status, _)| status == "missing");
-        if let Some((_, items)) = wanted {
-            of_row.extend(compare(
-                items,
-                missing.iter().map(|name| vec![(*name).to_owned()]).collect(),
-            ));
-        } else if let Some((_, items)) = &row.listed {
-            let also = items.iter().filter(|item| missing.contains(&item.as_str()));
-            of_row.extend(also.map(|item| format!("    missing: {item}")));
-        }
-        if !of_row.is_empty() {
-            wrong.push(format!("{} {} {missing:?}", row.function, row.criterion));
-            wrong.extend(of_row);
-        }
-    }
-    assert!(wrong.is_empty(), "{}\n{ran}", wrong.join("\n"));
+    let rows: Vec<&Row> = worked.rows.iter().collect();
+    let options = "-c user,htol --htol labels.htol";
+    let wrong = against_tests(&worked, "labels.c", &at, options, &rows);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

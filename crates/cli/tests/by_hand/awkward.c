@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 //= function descend
+//= test {"n": 2}
 // A decision that is evaluated again within its second condition.
 // descend(2): F- in the third activation, then TT in the second and in the first.
 //= stmt     3/3
@@ -31,6 +32,8 @@ int descend(int n)
 }
 
 //= function duff
+//= test {"n": 3}
+//= test {"n": 2}
 // A switch into a loop. duff(3): ACBCD; duff(2): ABCD.
 //= stmt     7/7
 //= bbc      4/4 -- `do` alone is no block
@@ -63,6 +66,8 @@ int duff(int n)
 }
 
 //= function chain
+//= test {"a": 1, "b": 0}
+//= test {"a": 0, "b": 0}
 // chain(1, 0), chain(0, 0).
 //= stmt     1/1
 //= dc,cc    3/4
@@ -77,6 +82,9 @@ int chain(int a, int b)
 }
 
 //= function inverted
+//= test {"a": 0, "b": 1}
+//= test {"a": 1, "b": 1}
+//= test {"a": 0, "b": 0}
 // !a && b, written with negations. inverted(0, 1), (1, 1), (0, 0): FT=T, Tt=F, FF=F.
 //= dc       2/2
 //= cc,bc    4/4
@@ -97,6 +105,8 @@ int inverted(int a, int b)
 }
 
 //= function eager
+//= test {"x": 1, "y": 0}
+//= test {"x": 0, "y": 1}
 // `&` evaluates both sides, and either may mask the other. eager(1, 0), (0, 1): TF=F, FT=F.
 //= dc       1/2
 //= cc,bc    4/4
@@ -118,6 +128,8 @@ int eager(int x, int y)
 }
 
 //= function stored
+//= test {"a": 1, "b": 1, "c": 0}
+//= test {"a": 0, "b": 1, "c": 1}
 // Value decisions. stored(1, 1, 0), (0, 1, 1): a && b is TT, Ft; a || c is Tf, FT.
 //= stmt     3/3
 //= dc       3/4 missing d1 false
@@ -137,6 +149,7 @@ int stored(int a, int b, int c)
 }
 
 //= function unevaluated
+//= test {"a": 1, "b": 1}
 // What sizeof has is never evaluated. unevaluated(1, 1).
 //= dc,cc,mcc,bc 1/2
 //= gacc     1/2
@@ -159,6 +172,8 @@ int warm(double t)
 }
 
 //= function top
+//= test {"u": 4}
+//= test {"u": 3}
 // top(4), top(3).
 //= bva      2/3 missing d0.c0 just inside
 int top(unsigned u)
@@ -169,6 +184,7 @@ int top(unsigned u)
 }
 
 //= function search
+//= test {"n": 7}
 // search(7).
 //= stmt     3/4
 //= bbc      3/4
@@ -187,6 +203,7 @@ int search(int n)
 }
 
 //= function tree
+//= test {"n": 2}
 // tree(2): rounds of one activation are counted across those of others.
 //= slo,elo,mlo 1/1
 //= srtc,crtc 2/2
@@ -212,6 +229,7 @@ static int leave(int n)
 }
 
 //= function halfway
+//= test {"a": 1, "b": 0}
 // halfway(1, 0): TT; and in a process of its own halfway(1, 1), which never ends.
 //= dc       1/2
 //= cc,bc    2/4
@@ -239,6 +257,8 @@ int never_decided(int a)
 }
 
 //= function choose_call
+//= test {"n": 0}
+//= test {"n": 3}
 // The condition is an assignment; what it assigns is used. choose_call(0), choose_call(3).
 //= dc,cc    2/2
 //= mcc,bc   2/2

@@ -3,6 +3,7 @@
 // reach them, a use in a condition or a switch once for each way.
 
 //= function straight
+//= test {"x": 1}
 // straight(1). One node, x defined three times.
 //= fc       1/1
 //= stmt     3/3
@@ -21,6 +22,7 @@ int straight(int x)
 }
 
 //= function diamond
+//= test {"x": 1}
 // diamond(1): ABD.
 //= stmt     4/5 missing @C
 //= bbc      3/4 missing @C
@@ -41,6 +43,8 @@ int diamond(int x)
 }
 
 //= function sum
+//= test {"n": 0}
+//= test {"n": 1}
 // sum(0): ABD; sum(1): ABCBD.
 //= stmt     5/5
 //= bbc      4/4 -- the loop's test is a block of its own: control comes to it from A and from C
@@ -70,6 +74,8 @@ int sum(int n)
 }
 
 //= function early
+//= test {"n": 1}
+//= test {"n": 20}
 // Early exits from a loop. early(1): ABCEGBCD; early(20): ABCEFH.
 //= stmt     8/8 -- for, i = 0, i++, if, return, if, break, return
 //= bbc      8/8
@@ -103,6 +109,8 @@ int early(int n)
 }
 
 //= function fall
+//= test {"x": 1}
+//= test {"x": 7}
 // A case that falls through. fall(1): ABCE; fall(7): ADE.
 //= stmt     7/7
 //= bbc      5/5
@@ -132,6 +140,8 @@ int fall(int x)
 }
 
 //= function implicit
+//= test {"x": 5}
+//= test {"x": 2}
 // A switch without `default`: its way past all cases is an edge too.
 // implicit(5): AC; implicit(2): ABC.
 //= stmt     4/4 -- switch, x = 7, break, return
@@ -155,6 +165,8 @@ int implicit(int x)
 }
 
 //= function into
+//= test {"n": 2, "skip": 0}
+//= test {"n": 1, "skip": 1}
 // `goto` into a loop. into(2, 0): ACDECDECF; into(1, 1): ABECF.
 //= stmt     8/8
 //= bbc      6/6
@@ -186,6 +198,8 @@ int into(int n, int skip)
 }
 
 //= function nest
+//= test {"n": 1, "m": 2}
+//= test {"n": 2, "m": 1}
 // nest(1, 2): ABCDCEF; nest(2, 1): ABCEBCEF.
 //= stmt     8/8
 //= bbc      6/6 -- A, B with the start of the inner loop, C, D, E with the outer test, F
@@ -217,6 +231,8 @@ int nest(int n, int m)
 }
 
 //= function endless
+//= test {"n": 2}
+//= test {"n": 16}
 // A loop without a condition, `continue` and `break`. Control comes to the return from `break`
 // alone: they are one block.
 // endless(2): ABDE; endless(16): ABCB, six times DFB, DE.
@@ -246,6 +262,7 @@ int endless(int n)
 }
 
 //= function retry
+//= test {"n": 2}
 // A loop of `goto`. retry(2): ABCBD.
 //= stmt     5/5
 //= bbc      4/4
@@ -267,6 +284,7 @@ again:
 }
 
 //= function deep
+//= test {"n": 1}
 // Recursion: definitions, paths and loops are those of one activation.
 // deep(1): ABCD without its call, and within it deep(0): ACE.
 //= fc       1/1
@@ -292,6 +310,7 @@ int deep(int n)
 }
 
 //= function fact
+//= test {"n": 2}
 // fact(2): AC, and within it fact(1): AB.
 //= fcc      1/1
 //= stmt     3/3
@@ -306,6 +325,7 @@ int fact(int n)
 }
 
 //= function parts
+//= test {"n": 1, "i": 1}
 // An array counts as a whole: writing an element ends the reach of the initialiser.
 // parts(1, 1).
 //= stmt     4/4
@@ -323,6 +343,7 @@ int parts(int n, int i)
 }
 
 //= function arms
+//= test {"x": 1}
 // The arms of `?:` are nodes. arms(1): ABD.
 //= stmt     2/2
 //= bbc      3/4 missing arm of d0 false

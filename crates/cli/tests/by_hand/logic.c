@@ -7,6 +7,8 @@
 struct pair { int x, y; };
 
 //= function both
+//= test {"a": 1, "b": 1}
+//= test {"a": 1, "b": 0}
 // Rows of both(1, 1), both(1, 0): TT=T, TF=F.
 //= fc      1/1
 //= stmt    3/3
@@ -43,6 +45,9 @@ int both(int a, int b)
 }
 
 //= function effect
+//= test {"n": 0, "k": 9}
+//= test {"n": 1, "k": 0}
+//= test {"n": 5, "k": 0}
 // Side effects in conditions: neither has a value where it is not reached.
 // Rows of effect(0, 9), effect(1, 0), effect(5, 0): F-=F, TF=F (n 2, k 2), TT=T (n 6, k 6).
 //= fc      1/1
@@ -76,6 +81,10 @@ int effect(int n, int k)
 }
 
 //= function coupled
+//= test {"x": 2}
+//= test {"x": 5}
+//= test {"x": 15}
+//= test {"x": 20}
 // Coupled conditions: x > 3, x < 10 and x == 20 are never FF anything, nor TTT.
 // Rows of coupled(2), (5), (15), (20): FtF=F, TTf=T, TFF=F, TFT=T.
 //= stmt    3/3
@@ -105,6 +114,9 @@ int coupled(int x)
 }
 
 //= function same_int
+//= test {"a": 1, "b": 1, "c": 1}
+//= test {"a": 0, "b": 1, "c": 0}
+//= test {"a": 5, "b": 0, "c": 1}
 // `a` is a number, not a Boolean expression: `==` is no Boolean operator, `b && c` is the decision.
 // Rows of same_int(1, 1, 1), (0, 1, 0), (5, 0, 1): TT=T, TF=F, Ft=F.
 //= stmt    1/1
@@ -128,6 +140,10 @@ int same_int(int a, int b, int c)
 }
 
 //= function same_bool
+//= test {"a": 1, "b": 1, "c": 1}
+//= test {"a": 0, "b": 1, "c": 1}
+//= test {"a": 0, "b": 0, "c": 1}
+//= test {"a": 1, "b": 1, "c": 0}
 // One decision of three conditions; both sides of `==` are evaluated.
 // Rows of same_bool(1, 1, 1), (0, 1, 1), (0, 0, 1), (1, 1, 0): TTT=T, FTT=F, FFt=T, TTF=F.
 //= stmt    3/3
@@ -160,6 +176,9 @@ int same_bool(_Bool a, int b, int c)
 #define WITHIN(v, low, high) ((v) >= (low) && (v) <= (high))
 
 //= function in_macro
+//= test {"x": 5, "low": 0}
+//= test {"x": -9, "low": 0}
+//= test {"x": 50, "low": 0}
 // (c0 && c1) || !(c2 && c3), all from a macro.
 // Rows of in_macro(5, 0), (-9, 0), (50, 0): TTtt=T, FtFt=T, TFTT=F.
 //= stmt    3/3
@@ -221,6 +240,9 @@ int guarded(const struct pair *p)
 }
 
 //= function choose
+//= test {"a": 1, "b": 1, "c": 0}
+//= test {"a": 1, "b": 0, "c": 0}
+//= test {"a": 0, "b": 0, "c": 1}
 // `?:` between Boolean expressions is a Boolean operator: one decision.
 // Rows of choose(1, 1, 0), (1, 0, 0), (0, 0, 1): TTf=T, TFf=F, FfT=T.
 //= stmt    3/3
@@ -257,6 +279,9 @@ static int same(int v)
 }
 
 //= function nested
+//= test {"a": 1, "b": 1, "c": 0}
+//= test {"a": 1, "b": 0, "c": 0}
+//= test {"a": 0, "b": 1, "c": 7}
 // A decision within a condition of another: `a && b` is an argument.
 // nested(1, 1, 0), (1, 0, 0), (0, 1, 7). Inner: TT=T, TF=F, Ft=F; outer: Tf=T, FF=F, FT=T.
 //= stmt    3/3
@@ -285,6 +310,8 @@ int nested(int a, int b, int c)
 enum { SIZE = 8 };
 
 //= function folded
+//= test {"n": 3}
+//= test {"n": 9}
 // Constants are no conditions; a decision of constants alone is none.
 // folded(3), folded(9): the first decision is T, T; the second one F (n is 4), T (n is 10).
 //= stmt    5/7 missing @A; @B
@@ -343,6 +370,9 @@ int scan(const int *v, int n, int stop)
 }
 
 //= function differ
+//= test {"x": 1, "y": 1}
+//= test {"x": 1, "y": 0}
+//= test {"x": 0, "y": 1}
 // Two comparisons that `!=` combines, each a condition.
 // Rows of differ(1, 1), (1, 0), (0, 1): TT=F, TF=T, FT=T.
 //= dc      2/2

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 //= function add
+//= test {"a": 3, "b": 5}
 // add(3, 5).
 //= wm       22/25 missing 3x ABS abs
 //=     -- seven insertions for each of a, b and a + b: abs, -abs, -, ~, !, +1, -1; four AOR
@@ -17,6 +18,7 @@ int add(int a, int b)
 }
 
 //= function below
+//= test {"x": 10}
 // below(10).
 //= wm       10/19 +2 duplicates
 //=     -- x: 7, of which -abs, -, ~, ! and -1 make it smaller; 10: 0, 1, -1, none of which is above
@@ -33,6 +35,7 @@ int below(int x)
 }
 
 //= function mask
+//= test {"u": 4}
 // mask(4): 4 | 16.
 //= wm       31/36 missing 2x UOI +1; CRO 12 -> -1; CRO 2 -> -1; LOR | -> ^
 //=     -- five insertions each (unsigned: no ABS) for u, u & 12, u, u << 2 and the whole; 3 + 3 CRO,
@@ -45,6 +48,7 @@ unsigned mask(unsigned u)
 }
 
 //= function assign
+//= test {"a": 4, "b": -2}
 // assign(4, -2).
 //= wm       20/23 missing ABS abs; 2x ABS -abs
 //=     -- a, b and the returned c seven each; c = b to b or a (Theorem 2 of [000])
@@ -57,6 +61,7 @@ int assign(int a, int b)
 }
 
 //= function promoted
+//= test {"c": 1}
 // promoted(1).
 //= wm       19/21 missing 2x ABS abs -- the promoted value, 2, the product
 //= rte      0/1 -- multiplication
@@ -87,6 +92,7 @@ int at(const int *p, int i)
 }
 
 //= function band
+//= test {"x": 5, "low": 5}
 // band(5, 5).
 //= wm       18/44 +5 duplicates
 //=     -- low 1 of 7, x 5 of 7, ROR 4 of 7 (<, >, !=, false); x 0 of 7, 9 3 of 3, ROR 4 of 7 (>, >=,
@@ -112,6 +118,7 @@ int quotient(int a, int b)
 }
 
 //= function share
+//= test {"a": 4, "b": 2}
 // share(4, 2).
 //= rte      0/1
 //= idc      2/6
@@ -121,6 +128,7 @@ unsigned share(unsigned a, unsigned b)
 }
 
 //= function left
+//= test {"a": 1, "n": 40}
 // left(1, 40): whether bits are lost is not known where the shift has no value.
 //= rte      1/2 missing left shift overflows
 int left(int a, int n)
@@ -129,6 +137,8 @@ int left(int a, int n)
 }
 
 //= function element
+//= test {"i": 0}
+//= test {"i": 4}
 // element(0), element(4).
 //= rte      1/1
 //= idc      2/5
@@ -166,6 +176,7 @@ int load(const int *p)
 }
 
 //= function product
+//= test {"a": 65536, "b": 65536}
 // product(65536, 65536).
 //= rte      1/1
 int product(int a, int b)
