@@ -267,6 +267,11 @@ fn decisions_and_conditions_are_as_worked_out_by_hand() {
 }
 
 #[test]
+fn what_is_a_decision_is_as_worked_out_by_hand() {
+    holds("recognised.c");
+}
+
+#[test]
 fn what_is_easily_got_wrong_is_as_worked_out_by_hand() {
     holds("awkward.c");
 }
@@ -366,7 +371,16 @@ fn labels_and_hyperlabels_of_the_user_are_as_worked_out_by_hand() {
 
 #[test]
 fn every_criterion_is_worked_out_on_enough_functions() {
-    let files = ["logic.c", "awkward.c", "flow.c", "calls.c", "threads.c", "values.c", "labels.c"];
+    let files = [
+        "logic.c",
+        "recognised.c",
+        "awkward.c",
+        "flow.c",
+        "calls.c",
+        "threads.c",
+        "values.c",
+        "labels.c",
+    ];
     let mut functions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in files {
         for row in Worked::read(file).rows {
