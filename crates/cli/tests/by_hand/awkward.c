@@ -117,6 +117,7 @@ int inverted(int a, int b)
 //= ricc     0/4
 //= bva      4/6
 //= bbc      2/3 -- nothing is skipped
+//= epc      2/3 -- decisions are branches, of `&` too: x F leads to the end whatever y is
 //= short-circuit mcc 2/4
 //= short-circuit gacc 2/4
 //= short-circuit cacc,racc,mcdc 0/2

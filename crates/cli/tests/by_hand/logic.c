@@ -385,6 +385,7 @@ int scan(const int *v, int n, int stop)
 //= cutpnfp 4/8 -- TF with TT by b; FT with TT by a; TT with FT by a, with TF by b
 //= bc      4/4
 //= bva     4/6 -- x and y were 1 and 0, never -1
+//= epc     3/4 -- decisions are branches, of `!=` too: each way of y after each way of x
 //= short-circuit mcc 3/4
 //= short-circuit cacc,racc,mcdc 2/2
 int differ(int x, int y)

@@ -23,6 +23,27 @@ int denied(int a)
     return !a;
 }
 
+//= function hopeless
+// The outcome is false whatever n is. What can be seen from the text alone to be false everywhere
+// is no objective: it would be infeasible, and take no part in the percentage either.
+//= test {"n": 5}
+//= dc       1/1
+//= cc       1/2
+//= mcc      1/2
+//= bc       1/2
+//= gacc,cacc,racc,mcdc 0/0 -- n > 2 never decides
+//= gicc     1/2 -- true and false, the outcome being false
+//= ricc     0/1 -- two of the outcome false, of which F is missing
+//= ic,utpc  1/1 -- the negation is constantly true: one implicant without literals
+//= cutpnfp  0/0
+//= stmt     2/3
+int hopeless(int n)
+{
+    if (n > 2 && 0)
+        return 1;
+    return 0;
+}
+
 //= function compared
 // A lone comparison that is used as a value is none.
 //= test {"a": 1}
@@ -234,6 +255,7 @@ int main(void)
 {
     const struct flags one = { 1, 5, 0 }, two = { 1, 0, 2 };
     denied(0);
+    hopeless(5);
     compared(1);
     picked(1, 1), picked(0, 1);
     filled(0, 5), filled(1, 5);

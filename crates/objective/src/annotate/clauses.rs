@@ -160,13 +160,18 @@ fn correlated(cx: &mut Context<'_>, id: DecisionId, condition: ConditionId, coun
     cx.push_hyper(hyper, span, format!("{id}.{condition} decides"), text);
 }
 
-/// Two evaluations with these outcomes that differ in one condition alone.
+/// Two evaluations with these outcomes that differ in one condition alone. Nothing where the text
+/// alone says that an outcome cannot be, as for labels.
 fn restricted(cx: &mut Context<'_>, id: DecisionId, condition: ConditionId, outcomes: [bool; 2]) {
     let decision = &cx.body.decisions[id];
+    let whole = outcome(&decision.tree);
+    if outcomes.iter().any(|value| signed(whole.clone(), *value) == Pred::Const(false)) {
+        return;
+    }
     let span = decision.conditions[condition].span;
     let free = cx.request.short_circuit;
     let atoms = outcomes.into_iter().zip(["", "'"]).map(|(value, prime)| {
-        let pred = signed(outcome(&decision.tree), value);
+        let pred = signed(whole.clone(), value);
         let label = cx.label(Site::Decision(id), pred, decision.span);
         Hyper::Atom(cx.atom(label, bind_all(decision, free, prime)))
     });
