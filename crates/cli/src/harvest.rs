@@ -99,9 +99,9 @@ fn compiled(store: &Store) -> (BTreeMap<UnitId, String>, BTreeSet<UnitId>, Vec<P
         }
     }
     // Objects that a cache gave back have no record of their own.
-    for id in store.image_units() {
+    for (id, linked) in store.image_units() {
         if !superseded.contains(&id) {
-            units.entry(id).or_insert_with(|| format!("unit {id}"));
+            units.entry(id).or_insert_with(|| format!("a unit of {}", linked.display()));
         }
     }
     superseded.retain(|id| !units.contains_key(id));

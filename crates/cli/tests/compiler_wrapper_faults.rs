@@ -262,7 +262,10 @@ fn notes_of_another_version_are_told_and_building_again_mends_them() {
     bytes[0] = bytes[0].wrapping_sub(1);
     std::fs::write(&path, &bytes).expect("the notes can be written");
     let ran = at.run("report");
-    ran.says(0, &["another version of Lydian compiled it; build it again"]);
+    ran.says(0, &["unit.c is left out: another version of Lydian compiled it; build it again"]);
+    // Without the record of its compilation a unit is known by what it is linked into.
+    shell(&at, "rm -r .lydian/units");
+    at.run("report").says(0, &["a unit of ", "/unit is left out: another version"]);
     built(&at, "-c fc,dc", "clang-19 unit.c -o unit");
     let found = coverage(&at);
     assert_eq!((counts(&found, "main", "dc"), warnings(&found).as_str()), ((2, 1), ""));

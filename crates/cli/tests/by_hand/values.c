@@ -108,6 +108,40 @@ int band(int x, int low)
     return 6;
 }
 
+//= function sum_into
+// sum_into(2, 3).
+//= test {"x": 2, "y": 3}
+//= wm       29/33 missing 4x ABS abs
+//=     -- seven each for x, y, the sum and the return; four AOR; x replaced by y
+//= idc      2/10
+//= rte      0/1
+int sum_into(int x, int y)
+{
+    x = x + y;
+    return x;
+}
+
+//= function bump
+// bump(4): `++` becomes `--` and nothing else; x, x + 1 and the return seven each.
+//= test {"x": 4}
+//= wm       19/22 missing 3x ABS abs
+//= idc      1/5
+int bump(int x)
+{
+    x++;
+    return x;
+}
+
+//= function put
+// put(room + 2, 1, 5): where the address differs something else is written.
+//= wm       12/14 missing 2x ABS abs -- the index and the value
+//= idc      3/12 covered p not null; i positive; v positive
+//= rte      0/1
+void put(int *p, int i, int v)
+{
+    p[i] = v;
+}
+
 //= function quotient
 // quotient(1, 0) in a process of its own.
 //= rte      1/2 missing division overflows
@@ -210,6 +244,7 @@ int main(void)
     static const int row[] = { 1, 2, 3, 7, 8, 9 };
     const int *volatile nowhere = NULL;
     volatile int zero = 0, sink = 0;
+    int room[5] = { 0 };
     add(3, 5);
     below(10);
     mask(4);
@@ -218,6 +253,9 @@ int main(void)
     half(4);
     at(row + 3, 1);
     band(5, 5);
+    sum_into(2, 3);
+    bump(4);
+    put(room + 2, 1, 5);
     share(4, 2);
     left(1, 40);
     element(0), element(4);

@@ -13,6 +13,7 @@
 //! Files appear whole, by a rename, since several builds may write at once. Nothing here is needed
 //! for the program itself: what cannot be written costs counts, never the build.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use object::{Object as _, ObjectSection as _};
@@ -76,6 +77,15 @@ pub struct UnitRecord {
     pub state: UnitState,
     /// The ids of earlier compilations, whose counters no longer count.
     pub superseded: Vec<UnitId>,
+}
+
+/// What is known of a linked file.
+#[derive(Debug, Serialize, Deserialize)]
+struct ImageRecord {
+    /// The file, as an absolute path.
+    linked: PathBuf,
+    /// The units in it.
+    units: Vec<UnitId>,
 }
 
 /// How an object was compiled.
@@ -227,19 +237,20 @@ impl Store {
         for (id, packed) in found {
             self.keep_notes(id, packed)?;
         }
-        let bytes = serde_json::to_vec(&ids).unwrap_or_default();
+        let record = ImageRecord { linked: linked.to_owned(), units: ids };
+        let bytes = serde_json::to_vec(&record).unwrap_or_default();
         self.write("images", &name_of(linked), &bytes).map(|_| ())
     }
 
-    /// The ids of the units of all linked files.
-    pub fn image_units(&self) -> Vec<UnitId> {
+    /// The ids of the units of all linked files, each with one of the files.
+    pub fn image_units(&self) -> BTreeMap<UnitId, PathBuf> {
         let read =
-            |path: PathBuf| serde_json::from_slice::<Vec<UnitId>>(&std::fs::read(path).ok()?).ok();
-        let mut ids: Vec<UnitId> =
-            self.files("images").into_iter().filter_map(read).flatten().collect();
-        ids.sort_unstable();
-        ids.dedup();
-        ids
+            |path: PathBuf| serde_json::from_slice::<ImageRecord>(&std::fs::read(path).ok()?).ok();
+        let records = self.files("images").into_iter().filter_map(read);
+        let of = |record: ImageRecord| {
+            record.units.into_iter().map(move |id| (id, record.linked.clone()))
+        };
+        records.flat_map(of).collect()
     }
 
     /// The files with records of builds that cannot be read. What they were of is not known.
@@ -248,7 +259,7 @@ impl Store {
             let Ok(bytes) = std::fs::read(path) else { return false };
             match is_unit {
                 true => serde_json::from_slice::<UnitRecord>(&bytes).is_ok(),
-                false => serde_json::from_slice::<Vec<UnitId>>(&bytes).is_ok(),
+                false => serde_json::from_slice::<ImageRecord>(&bytes).is_ok(),
             }
         };
         let of = |folder: &str, is_unit| {
