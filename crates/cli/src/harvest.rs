@@ -31,8 +31,9 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
     let (units, superseded, plain) = compiled(store);
     for path in store.damaged_records() {
         let path = path.display();
-        warnings
-            .push(format!("a record of the build is damaged: {path}; remove it and build again"));
+        warnings.push(format!(
+            "a record of the build cannot be read: {path}; remove it and build again"
+        ));
     }
     let mut counters = counters(store, &units, &superseded, &mut warnings);
     let mut parts = Vec::new();
