@@ -27,13 +27,14 @@ use lydian_ir::{
     StmtId,
 };
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, SequenceId, Site, Wanted};
+use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Site, Wanted};
 use rustc_hash::FxHashSet;
 
 use crate::harness::static_local;
-use crate::plan::{CellMeaning, DecisionCells, Plan, UnmeasuredSequence, Unwatched, WideDecision};
+use crate::plan::{CellMeaning, DecisionCells, Plan, WideDecision};
 use decision::DecisionEdit;
 use hooks::{Hooks, Recorded};
+use lost::{NO_PLACE, OVERLAP, lose_all, lose_labels, lose_sequences, refuse};
 use render::{Renderer, tests_bits};
 use tree::{Edit, nest, splice};
 use vectors::{Recording, recording};
@@ -42,6 +43,7 @@ mod dataflow;
 mod decision;
 mod hooks;
 mod labels;
+mod lost;
 mod monitors;
 mod paths;
 mod rails;
@@ -811,62 +813,6 @@ fn integer(value: i128) -> String {
     }
 }
 
-/// The labels of an edit that could not be made.
-fn refuse(
-    action: &Action,
-    functions: &[(u32, WatchedFunction)],
-    request: &RewriteRequest<'_>,
-    plan: &mut Plan,
-) {
-    let (function, site) = match action {
-        Action::Root { function, root } => (*function, Site::Root(*root)),
-        Action::Decision { function, index } | Action::Condition { function, index, .. } => {
-            let found = functions.iter().find(|(number, _)| number == function);
-            let Some((_, found)) = found else { return };
-            let decision = found.decisions[*index].id;
-            lose_all(&found.flow.lost_with_decision(decision), OVERLAP, plan);
-            let is_on_paths = |key: &(DecisionId, _)| key.0 == decision;
-            if found.paths.conditions.keys().any(is_on_paths) {
-                found.paths.lose(*function, plan);
-            }
-            lose_sequences(*function, &found.decisions[*index].sequences, OVERLAP, plan);
-            (*function, Site::Decision(decision))
-        }
-        Action::Unit { function, span } => {
-            let found = functions.iter().find(|(number, _)| number == function);
-            let Some((_, found)) = found else { return };
-            let unit = &found.units[span];
-            unit.sequences.iter().for_each(|lost| lose_all(lost, OVERLAP, plan));
-            return lose_labels(*function, &unit.labels, OVERLAP, plan);
-        }
-        Action::Place { function, span } => {
-            let found = functions.iter().find(|(number, _)| number == function);
-            let Some((_, found)) = found else { return };
-            return lose_all(&found.places[span].1, OVERLAP, plan);
-        }
-        Action::Insert(_)
-        | Action::Remove
-        | Action::Mark { .. }
-        | Action::Label { .. }
-        | Action::Switch { .. }
-        | Action::Capture { .. } => {
-            return;
-        }
-    };
-    let labels = request.watched[function as usize].labels.iter();
-    let own = labels.filter(|(_, label)| label.site == site).map(|(label, _)| Unwatched {
-        function,
-        label,
-        reason: OVERLAP.to_owned(),
-    });
-    plan.unwatched.extend(own);
-}
-
-/// Why an edit could not be made.
-const OVERLAP: &str = "its text overlaps that of another place";
-
-const NO_PLACE: &str = "its place in the text is not known";
-
 /// The labels that are to be recorded: all but those that are atoms of sequences and no more. The
 /// first `shared` ones are atoms of other functions' sequences.
 fn labels_recorded(objectives: &FunctionObjectives, shared: usize) -> Vec<LabelId> {
@@ -887,30 +833,7 @@ fn labels_recorded(objectives: &FunctionObjectives, shared: usize) -> Vec<LabelI
     objectives.labels.ids().filter(|label| !left_out.contains(label)).collect()
 }
 
-/// Says that labels cannot be measured.
-fn lose_labels(function: u32, labels: &[LabelId], reason: &str, plan: &mut Plan) {
-    let lost =
-        labels.iter().map(|label| Unwatched { function, label: *label, reason: reason.to_owned() });
-    plan.unwatched.extend(lost);
-}
-
 /// No sequences.
 fn no_sequences() -> units::Sequences {
     units::Sequences::default()
-}
-
-/// Says that sequences cannot be measured, each with the position of its function.
-fn lose_all(all: &[(u32, SequenceId)], reason: &str, plan: &mut Plan) {
-    all.iter()
-        .for_each(|(function, sequence)| lose_sequences(*function, &[*sequence], reason, plan));
-}
-
-/// Says that sequences cannot be measured.
-fn lose_sequences(function: u32, sequences: &[SequenceId], reason: &str, plan: &mut Plan) {
-    let lost = sequences.iter().map(|sequence| UnmeasuredSequence {
-        function,
-        sequence: *sequence,
-        reason: reason.to_owned(),
-    });
-    plan.unmeasured.extend(lost);
 }
