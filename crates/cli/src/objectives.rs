@@ -21,7 +21,7 @@ pub(crate) fn of(
         ..Request::new(criteria.criteria.clone())
     };
     let mut all = Vec::new();
-    let annotators = Annotators::new(&loaded.program, &loaded.map, &request);
+    let annotators = Annotators::new(&loaded.program, &loaded.map, &request).of_unit(&loaded.own);
     for func in &loaded.functions {
         let annotation = annotators
             .function(*func)

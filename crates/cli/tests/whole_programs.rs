@@ -161,6 +161,12 @@ fn functions_of_other_files_are_followed_and_run() {
     assert_eq!(row, [6, 6, 0, 0, 0]);
     place.done("cover unit.c --with other.c -f f -c dc --tests tests --json again.json");
     assert_eq!(figures(&place.json("again.json"), "f", "dc")[1], 6);
+    // The pairs of globals are those of the file.
+    place.done(
+        "cover unit.c --with other.c -f f -c all-defs,all-uses --tests tests --json flow.json",
+    );
+    let [objectives, covered, ..] = figures(&place.json("flow.json"), "f", "all-uses");
+    assert!(objectives > 0 && covered > 0, "{covered} of {objectives}");
 }
 
 #[test]

@@ -124,7 +124,7 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     let all = Span::new(0, request.map.text().len() as u32);
     let text = splice(request.map.text(), all, &nodes, &mut |node| renderer.render(node));
     let prelude = prelude(user, &flow.declarations());
-    (prelude + &text, plan)
+    (prelude + &text + &flow.epilogue(), plan)
 }
 
 /// Objectives that ask for nothing.

@@ -502,7 +502,7 @@ fn pair_of(text: &str) -> Option<Pair> {
 fn random_programs_cover_the_pairs_that_an_evaluator_of_their_trees_sees() {
     let mut random = Random(20_261_121);
     let (mut seen, mut objectives, mut tried) = (0, 0, 0);
-    while tried < 24 {
+    while tried < 12 {
         let mut program = Program::new(&mut random);
         let mut tests = Vec::new();
         for (n, m) in [(1, 0), (2, 0), (3, 1)] {
@@ -528,10 +528,30 @@ fn random_programs_cover_the_pairs_that_an_evaluator_of_their_trees_sees() {
         seen += found.len();
         objectives += covered.len() + open.len();
     }
-    assert!(seen > 200 && objectives > seen, "{seen} of {objectives}");
+    assert!(seen > 100 && objectives > seen, "{seen} of {objectives}");
 }
 
 fn numbered(text: &str) -> String {
     let lines: BTreeMap<usize, &str> = (1..).zip(text.lines()).collect();
     lines.iter().map(|(number, line)| format!("{number:3} {line}\n")).collect()
+}
+
+#[test]
+fn a_write_through_a_pointer_hits_a_global_that_is_declared_later() {
+    let text = "
+struct state { int first, second; };
+static void set(struct state *to, int n) { to->first = n; }
+static struct state here;
+static struct state there = {1, 2};
+int f(int n) {
+  set(n ? &here : &there, 5);
+  return there.first;
+}
+";
+    let through = "there of `to->first = n` in line 3 of set reaches the return in line 8";
+    let [covered, open] = covered_by(text, &[&[1]]);
+    assert_eq!(of_globals(&covered), ["the initial value of there reaches the return in line 8"]);
+    assert_eq!(of_globals(&open), [through]);
+    let [covered, _] = covered_by(text, &[&[0]]);
+    assert_eq!(of_globals(&covered), [through]);
 }

@@ -245,13 +245,21 @@ pub struct Annotators<'a> {
     program: &'a Program,
     map: &'a SourceMap,
     request: &'a Request,
+    /// The text of the unit that is measured.
+    own: &'a SourceMap,
     flow: OnceCell<UnitFlow>,
 }
 
 impl<'a> Annotators<'a> {
     /// For the criteria asked for. `map` is the text that the program was lowered from.
     pub const fn new(program: &'a Program, map: &'a SourceMap, request: &'a Request) -> Self {
-        Self { program, map, request, flow: OnceCell::new() }
+        Self { program, map, request, own: map, flow: OnceCell::new() }
+    }
+
+    /// The same for functions of one unit of a program, whose text is the beginning of the whole
+    /// one: pairs of globals are those within it.
+    pub fn of_unit(self, own: &'a SourceMap) -> Self {
+        Self { own, ..self }
     }
 
     /// The objectives of one function. Deterministic: equal arguments give equal results, and
@@ -264,7 +272,7 @@ impl<'a> Annotators<'a> {
     }
 
     fn flow(&self) -> &UnitFlow {
-        self.flow.get_or_init(|| UnitFlow::of(self.program, self.map))
+        self.flow.get_or_init(|| UnitFlow::of(self.program, self.own))
     }
 }
 
@@ -431,8 +439,8 @@ impl<'a> Context<'a> {
 
     /// The definitions and uses.
     pub(crate) fn data_flow(&self) -> &'a DataFlow {
-        let flow = self.of.flow().function(self.func);
-        flow.expect("the function has a body")
+        static NONE: DataFlow = DataFlow { definitions: Vec::new(), uses: Vec::new() };
+        self.of.flow().function(self.func).unwrap_or(&NONE)
     }
 
     /// Makes the labels that sequences of other functions name by their numbers, before any other.

@@ -75,6 +75,8 @@ struct Global {
     base: Option<u64>,
     /// Why its last definition cannot be known.
     lost: Option<&'static str>,
+    /// Where it is, as what comes before its declaration may ask: a variable and the name in C.
+    at: Option<(String, String)>,
 }
 
 const NOT_WATCHED: &str = "a function that is not instrumented defines the variable";
@@ -158,6 +160,9 @@ impl Asked {
                 },
                 base: shared.then_some(base),
                 lost: None,
+                at: (!stores.indirect.is_empty()).then(|| {
+                    (format!("lydian_at_g{}", id.index()), program.globals[id].name.clone())
+                }),
             };
             for (function, site) in stores.all() {
                 let body = program.functions[*function].body.as_ref();
@@ -209,8 +214,21 @@ impl Asked {
                 }
                 None => writeln!(text, "static lydian_definition {};", global.name),
             };
+            if let Some((at, _)) = &global.at {
+                let _ = writeln!(text, "static const char *const {at};");
+            }
         }
         text
+    }
+
+    /// What stands after the text: the addresses of globals.
+    pub(super) fn epilogue(&self) -> String {
+        let used = self.globals.values().filter(|global| global.dynamic && global.lost.is_none());
+        let at = used.filter_map(|global| global.at.as_ref());
+        let define = |(at, name): &(String, String)| {
+            format!("\nstatic const char *const {at} = (const char *)&{name};")
+        };
+        at.map(define).collect()
     }
 
     /// Whether which definition reached a use is known only at run time.
@@ -429,7 +447,7 @@ impl Maker<'_, '_> {
         };
         let Aim { name, size, .. } = aim;
         let set = self.set(definition);
-        let set = format!("if (lydian_a{number} - (unsigned long)&{name} < {size}ul) {{ {set}}} ");
+        let set = format!("if (lydian_a{number} - (unsigned long){name} < {size}ul) {{ {set}}} ");
         self.units.define(stmt, Host::Around(aim.around), &set, &sequences);
     }
 
@@ -623,7 +641,7 @@ struct Aim {
     /// The whole expression.
     around: Span,
     written: Written,
-    /// The variable's name there, and its size.
+    /// The variable's address there, and its size.
     name: String,
     size: u64,
 }
@@ -673,8 +691,13 @@ fn aim(
     }
     let names = ScopedNames::new(program, function, body, around.start, &|_| None);
     let (name, size) = match variable {
-        Variable::Local(local) => (names.local(local), program.types.size(body.locals[local].ty)),
-        Variable::Global(global) => (names.global(global), Some(program.globals[global].size)),
+        Variable::Local(local) => {
+            let name = names.local(local).map(|name| format!("&{name}"));
+            (name, program.types.size(body.locals[local].ty))
+        }
+        Variable::Global(global) => {
+            (Some(format!("lydian_at_g{}", global.index())), Some(program.globals[global].size))
+        }
     };
     let name = name.ok_or("it has no name where a pointer may reach it")?;
     let size = size.ok_or("its size is not known")?;

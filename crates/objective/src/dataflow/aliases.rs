@@ -10,7 +10,7 @@
 use lydian_ir::libc::{LibFn, model_named};
 use lydian_ir::stmt::Callee;
 use lydian_ir::{
-    Body, CType, CTypeId, Expr, ExprId, FuncId, GlobalId, GlobalInit, LocalId, Program, RecordId,
+    Body, CType, CTypeId, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, RecordId,
     RelocationTarget, Stmt, StmtId, Type,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,7 +27,7 @@ pub(super) struct Aliases<'a> {
     body: &'a Body,
     /// The locals whose addresses are values somewhere, with who may hold them.
     locals: Vec<(LocalId, Holders)>,
-    /// The globals of which the same is true and that have a name here.
+    /// The globals of which the same is true somewhere.
     globals: Vec<GlobalId>,
     /// Globals that too many writes may hit.
     given_up: FxHashSet<GlobalId>,
@@ -50,18 +50,8 @@ enum Written {
 }
 
 impl<'a> Aliases<'a> {
-    pub(super) fn of(
-        program: &'a Program,
-        function: FuncId,
-        body: &'a Body,
-        globals: &Globals,
-    ) -> Self {
-        let prefix = format!("{}.", program.functions[function].name);
-        let is_named = |id: &&GlobalId| {
-            let name = &program.globals[**id].name;
-            !name.contains('.') || name.starts_with(&prefix)
-        };
-        let mut of: Vec<GlobalId> = globals.exposed.iter().filter(is_named).copied().collect();
+    pub(super) fn of(program: &'a Program, body: &'a Body, globals: &Globals) -> Self {
+        let mut of: Vec<GlobalId> = globals.exposed.iter().copied().collect();
         of.sort_unstable();
         let mut taken = FxHashSet::default();
         for_each_value(body, &mut |expr| {
@@ -251,7 +241,8 @@ pub(super) fn for_each_value(body: &Body, visit: &mut impl FnMut(ExprId)) {
     }
 }
 
-/// The globals whose addresses are values in some body or initial value.
+/// The globals that are defined here and whose addresses are values in some body or initial value.
+/// Static locals have no name outside of their functions, and are left out.
 pub(super) fn exposed(program: &Program) -> FxHashSet<GlobalId> {
     let mut exposed = FxHashSet::default();
     for (_, function) in program.defined() {
@@ -270,6 +261,10 @@ pub(super) fn exposed(program: &Program) -> FxHashSet<GlobalId> {
             }));
         }
     }
+    exposed.retain(|id| {
+        let global = &program.globals[*id];
+        global.init != GlobalInit::Extern && !global.name.contains('.')
+    });
     exposed
 }
 

@@ -60,6 +60,8 @@ pub(super) struct Globals {
     pub(super) exposed: FxHashSet<GlobalId>,
     /// The functions that call no function of the program.
     inert: FxHashSet<FuncId>,
+    /// The functions whose bodies are of the text.
+    pub(super) defined: FxHashSet<FuncId>,
 }
 
 impl Globals {
@@ -75,7 +77,7 @@ impl Globals {
         let is_variable = |global: &Global| {
             let name = global.name.split('.').nth(1).unwrap_or(&global.name);
             let declaration = map.slice(global.span);
-            !global.span.is_none()
+            is_within(map, global.span)
                 && !global.read_only
                 && !global.name.starts_with('.')
                 && !map.is_system(global.span.start)
@@ -89,7 +91,9 @@ impl Globals {
         let tracked: FxHashSet<GlobalId> = tracked.collect();
         let mut exposed = exposed(program);
         exposed.retain(|global| tracked.contains(global));
-        Self { tracked, exposed, inert: inert.collect() }
+        let defined = program.defined().filter(|(_, f)| !f.library && is_within(map, f.span));
+        let defined = defined.map(|(id, _)| id).collect();
+        Self { tracked, exposed, inert: inert.collect(), defined }
     }
 
     /// In order.
@@ -98,6 +102,11 @@ impl Globals {
         all.sort_unstable();
         all
     }
+}
+
+/// Whether a text is a part of this one: a program may have parts of others.
+fn is_within(map: &SourceMap, span: Span) -> bool {
+    !span.is_none() && span.end as usize <= map.text().len()
 }
 
 const THREAD_LOCAL: [&str; 3] = ["_Thread_local", "thread_local", "__thread"];
@@ -109,7 +118,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Whether a function without a body is the C library's or the compiler's, returns, and gets no
 /// function that it could call.
 fn is_inert(program: &Program, map: &SourceMap, function: &Function) -> bool {
-    if function.body.is_some() || function.noreturn {
+    if function.noreturn || (function.body.is_some() && !function.library) {
         return false;
     }
     if let Some(model) = model_named(&function.name) {
@@ -125,8 +134,8 @@ fn is_inert(program: &Program, map: &SourceMap, function: &Function) -> bool {
         CType::Function { params, .. } => params.iter().any(is_function),
         _ => true,
     };
-    let is_system = !function.span.is_none() && map.is_system(function.span.start);
-    is_system && !takes_function
+    let is_system = is_within(map, function.span) && map.is_system(function.span.start);
+    (is_system || function.library) && !takes_function
 }
 
 pub(super) struct Finder<'a> {
@@ -142,12 +151,7 @@ pub(super) struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    pub(super) fn new(
-        program: &'a Program,
-        function: FuncId,
-        body: &'a Body,
-        globals: &'a Globals,
-    ) -> Self {
+    pub(super) fn new(program: &'a Program, body: &'a Body, globals: &'a Globals) -> Self {
         let mut setter: FxHashMap<LocalId, StmtId> = FxHashMap::default();
         let mut several = FxHashSet::default();
         for (id, stmt) in body.stmts.iter() {
@@ -158,7 +162,7 @@ impl<'a> Finder<'a> {
             }
         }
         setter.retain(|local, _| !several.contains(local) && !is_variable(body, *local));
-        let aliases = Aliases::of(program, function, body, globals);
+        let aliases = Aliases::of(program, body, globals);
         let (definitions, made) = (Vec::new(), FxHashMap::default());
         Self { program, body, globals, aliases, setter, definitions, made }
     }
@@ -257,7 +261,7 @@ impl<'a> Finder<'a> {
     fn target(&self, callee: &Callee) -> Option<Target> {
         match callee {
             Callee::Direct(function) if self.globals.inert.contains(function) => None,
-            Callee::Direct(function) if self.program.functions[*function].body.is_some() => {
+            Callee::Direct(function) if self.globals.defined.contains(function) => {
                 Some(Target::Function(*function))
             }
             Callee::Direct(_) | Callee::Indirect(_) => Some(Target::Outside),

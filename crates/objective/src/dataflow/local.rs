@@ -2,7 +2,7 @@
 
 use lydian_base::EntityId;
 use lydian_ir::cfg::Cfg;
-use lydian_ir::{BlockId, Body, FuncId, LocalId, Program, Stmt, StmtId};
+use lydian_ir::{BlockId, Body, LocalId, Program, Stmt, StmtId};
 use rustc_hash::FxHashMap;
 
 use super::events::{Event, Finder, Globals};
@@ -24,9 +24,9 @@ pub(super) struct Part {
 }
 
 impl Part {
-    pub(super) fn of(program: &Program, function: FuncId, body: &Body, globals: &Globals) -> Self {
+    pub(super) fn of(program: &Program, body: &Body, globals: &Globals) -> Self {
         let cfg = Cfg::new(body);
-        let mut finder = Finder::new(program, function, body, globals);
+        let mut finder = Finder::new(program, body, globals);
         let events = finder.events(&cfg);
         finder.number(&events);
         let mut this = Self {

@@ -38,12 +38,14 @@ pub struct UnitFlow {
 
 impl UnitFlow {
     /// Finds the definitions and uses of a program that was lowered from a text, and what reaches
-    /// what. Where functions have no bodies, see [`super`].
+    /// what. Functions and globals that are not of the text, as they come from other units that were
+    /// linked, have none: they are as unknown as if they were only declared.
     pub fn of(program: &Program, map: &SourceMap) -> Self {
         let globals = Globals::of(program, map);
         let parts: BTreeMap<FuncId, Part> = program
             .defined()
-            .filter_map(|(id, f)| Some((id, Part::of(program, id, f.body.as_ref()?, &globals))))
+            .filter(|(id, _)| globals.defined.contains(id))
+            .filter_map(|(id, f)| Some((id, Part::of(program, f.body.as_ref()?, &globals))))
             .collect();
         let bits = Bits::new(&globals, &parts);
         let mut graph = Supergraph::new(program, &bits, &parts);
@@ -524,7 +526,12 @@ fn visible(program: &Program, nodes: &FxHashMap<FuncId, Node>) -> BTreeSet<FuncI
             || taken.contains(id)
             || nodes.get(id).is_some_and(|node| node.callers.is_empty())
     };
-    program.defined().filter(is_visible).map(|(id, _)| id).collect()
+    program
+        .defined()
+        .filter(|(id, _)| nodes.contains_key(id))
+        .filter(is_visible)
+        .map(|(id, _)| id)
+        .collect()
 }
 
 /// Makes the data flow of functions from what was found.
