@@ -224,8 +224,12 @@ pub fn run(
     let function = function.filter(|id| body(&program.functions[*id]));
     let function = function.ok_or_else(|| BadTest::NoFunction(test.function.clone()))?;
     let memory = start::memory(program, test, options.max_memory)?;
-    let listens = observer.listens();
-    let codes = machine::Codes::new(program, &memory, options.overflow, (listens, false));
+    let codes = machine::Codes::new(
+        program,
+        &memory,
+        options.overflow,
+        (observe::Hearing::of(observer), false),
+    );
     let mut machine = machine::Machine::new(program, *options, memory, &codes);
     machine.begin(test, function)?;
     let end = machine.execute(observer);

@@ -4,6 +4,8 @@
 //! Lowering fills this in; only `native` rewrites. Sites nest as their spans do. Nothing here
 //! changes what the IR means.
 
+use std::collections::BTreeMap;
+
 use lydian_base::{Arena, SideTable, Span, entity_id};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +39,17 @@ pub struct FunctionSource {
     pub switches: Vec<SwitchSite>,
     /// Every place that evaluates a whole expression, for objectives about values.
     pub roots: Arena<RootId, Root>,
+    /// Statements that are copies, each with the one that it is a copy of: the right side of a
+    /// Boolean `==`, `!=`, `^`, `&` or `|` is lowered once for each value of the left.
+    pub copies: BTreeMap<StmtId, StmtId>,
+}
+
+impl FunctionSource {
+    /// The statement that a statement is a copy of; itself if it is none. It stands for all copies
+    /// where objectives speak of the place in the text.
+    pub fn original(&self, stmt: StmtId) -> StmtId {
+        self.copies.get(&stmt).copied().unwrap_or(stmt)
+    }
 }
 
 /// Where in a function something is evaluated.

@@ -292,3 +292,44 @@ int f(int n) {
     assert_eq!(returns(&[3]), [a.clone(), "one of `p->second = i`".to_owned()]);
     assert_eq!(returns(&[5]), [a, "one of `*p = (two)`".to_owned()]);
 }
+
+#[test]
+fn both_copies_of_the_right_side_of_a_boolean_operator_are_one_place() {
+    // The right side of `&` is lowered once for each value of the left.
+    let text = "
+static int odd(int v) { return v & 1; }
+int f(int a, int b) {
+  int x = b;
+  if ((a > 3) & (odd(x) != 0))
+    return x;
+  return a;
+}
+";
+    let measuring = Measuring::of(text, &[Criterion::AllUses, Criterion::Fcc]);
+    for a in [9, 1] {
+        let (covered, open) = measuring.covers(Criterion::AllUses, &[&[a, 1]]);
+        let uses = |all: &[String]| {
+            all.iter().filter(|text| text.contains("its use") && text.contains("x of")).count()
+        };
+        assert_eq!((uses(&covered), uses(&open)), (1, 0), "{covered:#?} {open:#?}");
+        assert_eq!(measuring.covers(Criterion::Fcc, &[&[a, 1]]).0.len(), 1);
+    }
+}
+
+#[test]
+fn what_a_call_writes_reaches_none_of_its_arguments() {
+    let text = "
+static void set(int *place, int value) { *place = value; }
+int f(int n) {
+  int x = n;
+  set(&x, x);
+  return x;
+}
+";
+    let measuring = Measuring::of(text, &[Criterion::AllUses]);
+    let (covered, open) = measuring.covers(Criterion::AllUses, &[&[1]]);
+    let has = |text: &str| covered.iter().any(|covered| covered == text);
+    assert!(has("x of `set(&x, x)` in line 5 reaches the return in line 6"), "{covered:#?}");
+    let to_itself = |text: &&String| text.starts_with("x of `set") && text.contains("its use");
+    assert_eq!(covered.iter().chain(&open).filter(to_itself).count(), 0, "{covered:#?} {open:#?}");
+}

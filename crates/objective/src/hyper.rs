@@ -23,7 +23,7 @@ use lydian_base::{Place, entity_id};
 use lydian_ir::{ExprId, FuncId};
 use serde::{Deserialize, Serialize};
 
-use crate::dataflow::DefUse;
+use crate::dataflow::{DefUse, Variable};
 use crate::label::{LabelId, LabelKey, Pred, Site};
 
 mod form;
@@ -217,6 +217,9 @@ impl Definitions {
 pub struct Definitions {
     /// What tells the variable apart from others of the function or the program.
     pub variable: String,
+    /// The variable, but for definitions that were read from notes.
+    #[serde(skip)]
+    pub of: Option<Variable>,
     /// Where it is defined, those that have an event: the start of the run, where a global has its
     /// initial value, is not among them.
     pub places: Vec<(FuncId, Site)>,

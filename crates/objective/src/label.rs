@@ -33,7 +33,7 @@ pub enum Site {
     Decision(DecisionId),
     /// Just before the statement or terminator that evaluates a root does so.
     Root(lydian_ir::source::RootId),
-    /// Just before a statement.
+    /// Just before a statement or a copy of it ([`lydian_ir::source::FunctionSource::copies`]).
     Stmt(StmtId),
     /// When control enters a block.
     Block(BlockId),

@@ -7,19 +7,22 @@
 //! a guard asks for is bound.
 //!
 //! An event says of each label at its site whether it is true there, and of each value that some
-//! hyperlabel asks for what it is there. [`Tracer`] makes the events of a run in the interpreter.
-//!
-//! Sites that the interpreter does not tell of ([`Site::Stmt`], [`Site::Block`], [`Site::Start`])
-//! have no events of its making.
+//! hyperlabel asks for what it is there. [`Tracer`] makes the events of a run in the interpreter,
+//! at every kind of site. A statement that writes through a pointer defines a variable where it
+//! hits it in this run: elsewhere it is no first atom of the variable's sequences, and does not end
+//! the reach of others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::{DecisionId, FuncId};
 use rustc_hash::FxHashMap;
 
+use crate::dataflow::Variable;
 use crate::event::DecisionVector;
 use crate::harvest::{Harvest, Wanted};
-use crate::hyper::{Atom, Bound, Formula, Hyper, Obligation, Passage, Scope, Sequence};
+use crate::hyper::{
+    Atom, Bound, Definitions, Formula, Hyper, Obligation, Passage, Scope, Sequence,
+};
 use crate::label::{FunctionObjectives, LabelId, Site};
 
 #[cfg(test)]
@@ -50,6 +53,8 @@ pub struct TraceEvent {
     pub values: FxHashMap<Bound, i128>,
     /// The vector of a decision's event.
     pub vector: Option<(DecisionId, DecisionVector)>,
+    /// The variables that a write through a pointer hits.
+    pub hits: BTreeSet<Variable>,
 }
 
 /// The values of metavariables.
@@ -178,6 +183,9 @@ fn extend(
     for at in from..trace.events.len() {
         let event = &trace.events[at];
         let Some(bound) = covers(event, atom) else { continue };
+        if chosen.is_empty() && !defines(event, sequence) {
+            continue;
+        }
         let fits = chosen.last().is_none_or(|last| {
             let first = &trace.events[*last];
             let passage = &sequence.passages[chosen.len() - 1];
@@ -208,14 +216,27 @@ fn is_free(
     match passage {
         Passage::Free => true,
         Passage::Adjacent => !between.any(|event| matches!(event.site, Site::Block(_))),
-        Passage::Clear(of) => {
-            !between.any(|event| of.places.contains(&(event.function, event.site)))
-        }
+        Passage::Clear(of) => !between.any(|event| {
+            let place = (event.function, event.site);
+            of.places.contains(&place) || of.indirect.contains(&place) && hits(event, of)
+        }),
         Passage::Obliged(obligations) => between.all(|event| {
             let mut here = obligations.iter().filter(|duty| is_at(event, duty));
             here.all(|duty| holds(event, &duty.holds, environment))
         }),
     }
+}
+
+/// Whether an event that the first atom of a sequence covers defines the variable that the sequence
+/// is about, if it is about one.
+fn defines(event: &TraceEvent, sequence: &Sequence) -> bool {
+    let Some(Passage::Clear(of)) = sequence.passages.first() else { return true };
+    !of.indirect.contains(&(event.function, event.site)) || hits(event, of)
+}
+
+/// Whether a write through a pointer hits a variable.
+fn hits(event: &TraceEvent, of: &Definitions) -> bool {
+    of.of.is_some_and(|variable| event.hits.contains(&variable))
 }
 
 fn is_at(event: &TraceEvent, obligation: &Obligation) -> bool {

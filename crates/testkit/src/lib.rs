@@ -3,10 +3,13 @@
 //!
 //! For development only; nothing that users run depends on it.
 
+pub mod agreement;
 pub mod cgen;
+pub mod cprogram;
 pub mod csmith;
 pub mod execution;
 pub mod fuzz;
 pub mod golden;
 pub mod oracle;
 pub mod survey;
+pub mod tools;

@@ -49,25 +49,30 @@ impl Subject {
     /// Reads a C text and makes the objectives of all its functions. Panics where it is rejected:
     /// generated programs are valid.
     pub fn read(text: &str, criteria: &[Criterion], short_circuit: bool) -> Self {
+        Self::read_with(text, &Request { short_circuit, ..Request::new(criteria) })
+    }
+
+    /// The same with all that a request can say.
+    pub fn read_with(text: &str, request: &Request) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = folder.path().join("subject.c");
         std::fs::write(&file, text).expect("a temporary file can be written");
-        Self::load(&file, criteria, short_circuit)
+        Self::load(&file, request)
     }
 
-    fn load(file: &Path, criteria: &[Criterion], short_circuit: bool) -> Self {
+    fn load(file: &Path, annotated: &Request) -> Self {
         let request = LoadRequest::new(ParseRequest::new(file, CompileFlags::default()));
         let unit = lydian_frontend::load(&request).unwrap_or_else(|error| panic!("{error}"));
         assert!(unit.diagnostics.is_empty(), "{:?}", unit.diagnostics);
         let mut program = unit.program;
         prepare(&mut program);
         let functions: Vec<FuncId> = program.defined().map(|(id, _)| id).collect();
-        let request = Request::new(criteria);
-        let annotated = functions.iter().map(|id| {
-            let annotation = annotate(&program, &unit.source, *id, &request);
+        let short_circuit = annotated.short_circuit;
+        let objectives = functions.iter().map(|id| {
+            let annotation = annotate(&program, &unit.source, *id, annotated);
             annotation.expect("the function has a body").objectives
         });
-        let objectives: Vec<FunctionObjectives> = annotated.collect();
+        let objectives: Vec<FunctionObjectives> = objectives.collect();
         Self { program, map: unit.source, objectives, functions, short_circuit }
     }
 

@@ -72,12 +72,14 @@ impl Node {
                 (Self::Const(false), _) => Self::Const(false),
                 (Self::Const(true), b) => b,
                 (a, Self::Const(true)) => a,
+                (a, _) if a.always() == Some(false) => a,
                 (a, b) => Self::And(a.into(), b.into()),
             },
             Self::Or(a, b) => match two(a, b) {
                 (Self::Const(true), _) => Self::Const(true),
                 (Self::Const(false), b) => b,
                 (a, Self::Const(false)) => a,
+                (a, _) if a.always() == Some(true) => a,
                 (a, b) => Self::Or(a.into(), b.into()),
             },
             Self::BitAnd(a, b) => match two(a, b) {
@@ -108,8 +110,37 @@ impl Node {
                 c => match two(a, b) {
                     (Self::Const(true), Self::Const(false)) => c,
                     (Self::Const(false), Self::Const(true)) => Self::Not(c.into()),
-                    (a, b) => Self::Ite(c.into(), a.into(), b.into()),
+                    // The test is evaluated, and one arm never.
+                    (a, b) => match c.always() {
+                        Some(true) => Self::BitAnd(c.into(), a.into()).simplified(),
+                        Some(false) => Self::BitOr(c.into(), b.into()).simplified(),
+                        None => Self::Ite(c.into(), a.into(), b.into()),
+                    },
                 },
+            },
+        }
+    }
+
+    /// The value that its constants give it, whatever its conditions are.
+    fn always(&self) -> Option<bool> {
+        match self {
+            Self::Const(value) => Some(*value),
+            Self::Leaf(_) => None,
+            Self::Not(a) => a.always().map(|value| !value),
+            Self::And(a, b) | Self::BitAnd(a, b) => match (a.always(), b.always()) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (a, b) => a.and(b),
+            },
+            Self::Or(a, b) | Self::BitOr(a, b) => match (a.always(), b.always()) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (a, b) => a.and(b),
+            },
+            Self::Eq(a, b) => Some(a.always()? == b.always()?),
+            Self::Xor(a, b) => Some(a.always()? != b.always()?),
+            Self::Ite(c, a, b) => match c.always() {
+                Some(true) => a.always(),
+                Some(false) => b.always(),
+                None => a.always().filter(|value| b.always() == Some(*value)),
             },
         }
     }
@@ -330,6 +361,15 @@ mod tests {
         assert_eq!(Node::And(zero(), leaf(0)).simplified(), Node::Const(false));
         assert_eq!(Node::And(leaf(0), zero()).simplified(), Node::And(leaf(0), zero()));
         assert_eq!(Node::Eq(leaf(0), zero()).simplified(), Node::Not(leaf(0)));
+    }
+
+    #[test]
+    fn what_a_part_that_is_constantly_so_never_lets_be_evaluated_is_dropped() {
+        let never = || Box::new(Node::BitAnd(Node::Const(false).into(), leaf(0)));
+        assert_eq!(Node::And(never(), leaf(1)).simplified(), *never());
+        let kept = Node::BitOr(never(), leaf(2));
+        assert_eq!(Node::Ite(never(), leaf(1), leaf(2)).simplified(), kept);
+        assert_eq!(Node::Or(leaf(1), never()).simplified(), Node::Or(leaf(1), never()));
     }
 
     #[test]

@@ -179,6 +179,9 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
         self.reopen();
         let id = self.body.stmts.push(stmt);
         self.body.source.stmts.set(id, self.span);
+        if let Some(original) = self.journals.stmt(id) {
+            self.body.source.copies.insert(id, original);
+        }
         self.body.blocks[self.current].stmts.push(id);
         id
     }

@@ -5,7 +5,7 @@ use lydian_ir::decision::Condition;
 use lydian_ir::source::{DecisionSite, Point, RootKind};
 use lydian_ir::{
     BinOp, BlockId, BoolTree, BranchOrigin, CastOp, ConditionId, Decision, DecisionId,
-    DecisionKind, Expr, ExprId, LocalId, MarkId, Purity, Terminator, Type,
+    DecisionKind, Expr, ExprId, LocalId, MarkId, Purity, StmtId, Terminator, Truth, Type,
 };
 use rustc_hash::FxHashMap;
 
@@ -29,6 +29,10 @@ struct Journal {
     made: Vec<Made>,
     /// The next entry, while it is read.
     at: Option<usize>,
+    /// The statements of the first copy, in order.
+    stmts: Vec<StmtId>,
+    /// How many statements of another copy were made.
+    copied: usize,
 }
 
 impl Journal {
@@ -51,13 +55,15 @@ impl Journal {
 #[derive(Debug, Default)]
 pub(super) struct Journals {
     open: Vec<Journal>,
-    done: FxHashMap<(DecisionId, ConditionId), Vec<Made>>,
+    done: FxHashMap<(DecisionId, ConditionId), (Vec<Made>, Vec<StmtId>)>,
 }
 
 impl Journals {
     fn open(&mut self, key: (DecisionId, ConditionId)) {
         let journal = match self.done.get(&key) {
-            Some(made) => Journal { made: made.clone(), at: Some(0) },
+            Some((made, stmts)) => {
+                Journal { made: made.clone(), at: Some(0), stmts: stmts.clone(), copied: 0 }
+            }
             None => Journal::default(),
         };
         self.open.push(journal);
@@ -65,7 +71,7 @@ impl Journals {
 
     fn close(&mut self, key: (DecisionId, ConditionId)) {
         if let Some(journal) = self.open.pop() {
-            self.done.entry(key).or_insert(journal.made);
+            self.done.entry(key).or_insert((journal.made, journal.stmts));
         }
     }
 
@@ -84,6 +90,17 @@ impl Journals {
             Some(Made::Local(local)) => local,
             _ => new,
         }
+    }
+
+    /// Notes a new statement. Returns the one that it is a copy of.
+    pub(super) fn stmt(&mut self, new: StmtId) -> Option<StmtId> {
+        let journal = self.open.last_mut()?;
+        if journal.at.is_none() {
+            journal.stmts.push(new);
+            return None;
+        }
+        journal.copied += 1;
+        journal.stmts.get(journal.copied - 1).copied()
     }
 
     /// The decision to use: `new`, or the first copy's.
@@ -270,6 +287,12 @@ impl FunctionLowering<'_, '_> {
         yes: Exit,
         no: Exit,
     ) -> Lowering<()> {
+        // What is constantly so leaves one way, however its conditions are evaluated.
+        let (yes, no) = match always(tree) {
+            Some(true) => (yes, yes),
+            Some(false) => (no, no),
+            None => (yes, no),
+        };
         match tree {
             BoolTree::Const(value) => {
                 // Only a whole tree is a constant here; parts are left out by `Self::towards`.
@@ -308,6 +331,20 @@ impl FunctionLowering<'_, '_> {
         after_true: (Exit, Exit),
         after_false: Option<(Exit, Exit)>,
     ) -> Lowering<()> {
+        // One copy of `b` is enough where `a` is constantly so.
+        let only = match (always(a), after_false) {
+            (Some(true), Some(_)) => Some(after_true),
+            (Some(false), Some(exits)) => Some(exits),
+            _ => None,
+        };
+        if let Some((yes, no)) = only {
+            if matches!(a, BoolTree::Const(_)) {
+                return self.branch(decision, b, yes, no);
+            }
+            let on = self.towards(b, yes, no);
+            self.branch(decision, a, on, on)?;
+            return self.rest(decision, b, on, yes, no);
+        }
         let on_true = self.towards(b, after_true.0, after_true.1);
         let on_false = match after_false {
             Some((yes, no)) => self.towards(b, yes, no),
@@ -463,6 +500,11 @@ impl FunctionLowering<'_, '_> {
         self.note_span(cond, span);
         Ok((cond, span))
     }
+}
+
+/// The value that its constants give a tree, whatever its conditions are.
+fn always(tree: &BoolTree) -> Option<bool> {
+    tree.eval(&|_| Truth::Unknown).known()
 }
 
 fn fits(offset: i128, bytes: u64, size: u64) -> bool {

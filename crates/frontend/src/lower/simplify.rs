@@ -4,6 +4,8 @@
 //! dropped is what lowering left: blocks that nothing leads to and that hold no mark and no branch
 //! of a decision. Ids of blocks and statements are made dense again, in the order of their making.
 
+use std::collections::BTreeMap;
+
 use lydian_base::{Arena, EntityId, SideTable};
 use lydian_ir::source::{Point, RootKind};
 use lydian_ir::{Block, BlockId, Body, Callee, ExprId, MarkKind, Stmt, StmtId, Terminator};
@@ -157,6 +159,7 @@ fn compact(body: &mut Body) {
     for (_, block) in blocks.iter_mut() {
         block.stmts.iter_mut().for_each(|stmt| *stmt = stmt_ids[stmt]);
     }
+    body.source.copies = kept_copies(&body.source.copies, &stmt_ids);
     let old_roots = std::mem::take(&mut body.source.roots);
     for (_, root) in old_roots.iter() {
         let mut points = root.points().filter_map(|point| match point {
@@ -180,6 +183,25 @@ fn compact(body: &mut Body) {
     body.stmts = stmts;
     body.source.stmts = spans;
     body.source.terms = terms;
+}
+
+/// The copies that are left, under their new numbers. Where an original is gone, its first copy takes
+/// its place.
+fn kept_copies(
+    copies: &BTreeMap<StmtId, StmtId>,
+    stmt_ids: &FxHashMap<StmtId, StmtId>,
+) -> BTreeMap<StmtId, StmtId> {
+    let mut originals: FxHashMap<StmtId, StmtId> = FxHashMap::default();
+    let mut kept = BTreeMap::new();
+    for (copy, original) in copies {
+        let Some(copy) = stmt_ids.get(copy) else { continue };
+        let stands = stmt_ids.get(original).copied();
+        let original = *originals.entry(*original).or_insert(stands.unwrap_or(*copy));
+        if original != *copy {
+            kept.insert(*copy, original);
+        }
+    }
+    kept
 }
 
 /// Drops expressions that nothing uses, and renumbers the others in their order.

@@ -11,16 +11,16 @@
 
 use std::cell::{Cell, OnceCell};
 
-use lydian_base::EntityId;
+use lydian_base::{EntityId, SideTable};
 
 use crate::arith;
 use crate::decision::DecisionId;
-use crate::expr::{BinOp, BitField, CastOp, CmpOp, Type, UnOp};
+use crate::expr::{BinOp, BitField, CastOp, CmpOp, ExprId, Type, UnOp};
 use crate::function::{Body, LocalId};
 use crate::libc::Model;
 use crate::program::FuncId;
 use crate::source::{Point, RootId};
-use crate::stmt::{BlockId, BranchOrigin, MarkId, Stmt, TrapKind};
+use crate::stmt::{BlockId, BranchOrigin, MarkId, Stmt, StmtId, TrapKind};
 use crate::variadic::Area;
 
 use super::host::HostCall;
@@ -254,6 +254,8 @@ pub(super) enum Op {
     SeesEntry,
     SeesRoots(u32),
     SeesMark(MarkId),
+    SeesStatement(StmtId),
+    SeesBlock(BlockId),
     SeesEdge(BlockId, u32),
     SeesCondition(u32),
     SeesOutcome(Slot, u32),
@@ -385,9 +387,16 @@ pub(super) struct Code<'p> {
     pub(super) plans: Vec<Plan>,
     pub(super) origins: Vec<BranchOrigin>,
     pub(super) roots: Vec<Vec<RootId>>,
+    /// The types of the body's expressions, made when an observer's view first needs them.
+    pub(super) expr_types: OnceCell<SideTable<ExprId, Type>>,
 }
 
 impl Code<'_> {
+    /// The types of the body's expressions.
+    pub(super) fn types_of_exprs(&self) -> &SideTable<ExprId, Type> {
+        self.expr_types.get_or_init(|| self.body.types_in(&self.body.exprs))
+    }
+
     /// The position among the points of what the operation at `pc` belongs to.
     pub(super) fn point_index(&self, pc: usize) -> Option<usize> {
         self.points.partition_point(|(start, _)| *start as usize <= pc).checked_sub(1)

@@ -2,7 +2,7 @@
 //!
 //! Blocks come in their order, so that most edges fall through. Each statement is made from its
 //! expressions ([`values`]); a branch on a comparison is one operation. Steps are counted once for
-//! every run of statements up to a call or the end of a block. For an observer ([`Settings::watched`])
+//! every run of statements up to a call or the end of a block. For an observer ([`Settings::hearing`])
 //! there are events between the operations, and every register has a flag.
 
 use lydian_base::{EntityId, SideTable};
@@ -20,6 +20,7 @@ use crate::stmt::{BlockId, Callee, Stmt, Terminator};
 use super::code::{CallSite, Code, Home, Op, Passed, Receive, Slot, is_wide, slots_of};
 use super::host::HostCall;
 use super::memory::GAP;
+use super::observe::Hearing;
 
 mod access;
 mod assigned;
@@ -41,12 +42,19 @@ const MOST_FRAME: u64 = 1 << 31;
 #[derive(Clone, Copy)]
 pub(super) struct Settings<'a> {
     pub(super) overflow: Overflow,
-    /// Whether an observer listens.
-    pub(super) watched: bool,
+    /// What an observer hears of.
+    pub(super) hearing: Hearing,
     /// Whether host calls are served.
     pub(super) hosted: bool,
     /// The addresses of the globals.
     pub(super) globals: &'a [u64],
+}
+
+impl Settings<'_> {
+    /// Whether an observer listens.
+    fn watched(&self) -> bool {
+        self.hearing > Hearing::Nothing
+    }
 }
 
 /// A function in the making.
@@ -103,12 +111,12 @@ pub(super) fn compile<'p>(
 impl<'a, 'p> Builder<'a, 'p> {
     fn new(program: &'p Program, function: FuncId, body: &'p Body, settings: Settings<'a>) -> Self {
         let mut roots: FxHashMap<Point, Vec<RootId>> = FxHashMap::default();
-        if settings.watched {
+        if settings.watched() {
             for (id, root) in body.source.roots.iter() {
                 root.points().for_each(|point| roots.entry(point).or_default().push(id));
             }
         }
-        let assigned = match settings.watched {
+        let assigned = match settings.watched() {
             true => Assigned::nothing_known(body),
             false => Assigned::new(body),
         };
@@ -141,6 +149,7 @@ impl<'a, 'p> Builder<'a, 'p> {
             plans: Vec::new(),
             origins: Vec::new(),
             roots: Vec::new(),
+            expr_types: std::cell::OnceCell::new(),
         };
         Self {
             program,
@@ -274,7 +283,7 @@ impl<'a, 'p> Builder<'a, 'p> {
     }
 
     fn begin(&mut self) {
-        if self.settings.watched {
+        if self.settings.watched() {
             self.emit(Op::SeesEntry);
         }
     }
@@ -285,6 +294,9 @@ impl<'a, 'p> Builder<'a, 'p> {
         self.starts[id.index()] = self.code.ops.len() as u32;
         self.counter = None;
         self.set = self.assigned.at(id.index());
+        if self.settings.hearing == Hearing::Statements {
+            self.emit(Op::SeesBlock(id));
+        }
         let body = self.body;
         let block = &body.blocks[id];
         for stmt in &block.stmts {
@@ -304,7 +316,7 @@ impl<'a, 'p> Builder<'a, 'p> {
         self.most_slots = self.most_slots.max(self.cursor);
         self.cursor = self.first_temporary;
         self.free.clear();
-        if self.settings.watched {
+        if self.settings.watched() {
             self.counter = None;
         }
         let counter = match self.counter {
@@ -320,6 +332,9 @@ impl<'a, 'p> Builder<'a, 'p> {
             *count += 1;
         }
         self.code.points.push((self.code.ops.len() as u32, point));
+        if let (Point::Stmt(stmt), Hearing::Statements) = (point, self.settings.hearing) {
+            self.emit(Op::SeesStatement(stmt));
+        }
         if let Some(roots) = self.roots.remove(&point) {
             let number = self.code.roots.len() as u32;
             self.code.roots.push(roots);
@@ -350,7 +365,7 @@ impl<'a, 'p> Builder<'a, 'p> {
     fn statement(&mut self, stmt: &'p Stmt) {
         match stmt {
             Stmt::Mark(mark) => {
-                if self.settings.watched {
+                if self.settings.watched() {
                     self.emit(Op::SeesMark(*mark));
                 }
             }
@@ -548,7 +563,7 @@ impl<'a, 'p> Builder<'a, 'p> {
         match term {
             Terminator::Goto(to) => self.edge(id, 0, *to, next),
             Terminator::Branch { cond, then_to, else_to, origin } => {
-                if self.settings.watched {
+                if self.settings.watched() {
                     self.watched_branch(id, *cond, (*then_to, *else_to), *origin);
                 } else {
                     self.branch(*cond, *then_to, *else_to, next);
@@ -583,7 +598,7 @@ impl<'a, 'p> Builder<'a, 'p> {
 
     /// An edge that is always taken.
     fn edge(&mut self, from: BlockId, way: u32, to: BlockId, next: Option<BlockId>) {
-        if self.settings.watched {
+        if self.settings.watched() {
             self.emit(Op::SeesEdge(from, way));
         }
         if next != Some(to) {

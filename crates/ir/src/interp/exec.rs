@@ -679,6 +679,8 @@ impl<'p, 'c> Machine<'p, 'c> {
                     code.roots[number as usize].iter().for_each(|root| observer.root(&view, *root));
                 }
                 Op::SeesMark(mark) => observer.mark(&self.view(regs), mark),
+                Op::SeesStatement(stmt) => observer.statement(&self.view(regs), stmt),
+                Op::SeesBlock(block) => observer.block(&self.view(regs), block),
                 Op::SeesEdge(from, way) => observer.edge(&self.view(regs), Edge { from, way }),
                 Op::SeesCondition(number) => self.sees_condition(observer, regs, number),
                 Op::SeesOutcome(a, number) => {

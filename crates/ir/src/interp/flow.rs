@@ -122,7 +122,8 @@ impl<'p> Machine<'p, '_> {
         let local = |offset: u32| frame + u64::from(offset);
         match op {
             Steps(_) | Stop | Jump(_) | Trap(_) | Return | Enter(..) | Leave(..) | Havoc
-            | SeesEntry | SeesRoots(_) | SeesMark(_) | SeesEdge(..) | SeesCondition(_) => Ok(()),
+            | SeesEntry | SeesRoots(_) | SeesMark(_) | SeesStatement(_) | SeesBlock(_)
+            | SeesEdge(..) | SeesCondition(_) => Ok(()),
             JumpIf(a, _)
             | JumpIfNot(a, _)
             | JEqI(a, ..)

@@ -11,7 +11,7 @@ use super::compile::{Settings, compile};
 use super::flow::Forgotten;
 use super::host::Host;
 use super::memory::{Bytes, FrameSpan, Memory};
-use super::observe::{Observer, View};
+use super::observe::{Hearing, Observer, View};
 use super::plan::Ground;
 use super::start::{self, CharacterTables};
 use super::{BadTest, End, Location, Options, Outcome};
@@ -28,7 +28,7 @@ pub(super) type Window = [u64; WINDOW];
 pub(super) struct Codes<'p> {
     program: &'p Program,
     overflow: arith::Overflow,
-    watched: bool,
+    hearing: Hearing,
     hosted: bool,
     globals: Vec<u64>,
     codes: Vec<OnceCell<Option<Code<'p>>>>,
@@ -41,11 +41,11 @@ impl<'p> Codes<'p> {
         program: &'p Program,
         memory: &Memory,
         overflow: arith::Overflow,
-        (watched, hosted): (bool, bool),
+        (hearing, hosted): (Hearing, bool),
     ) -> Self {
         let globals = program.globals.ids().map(|id| memory.global_address(id)).collect();
         let codes = program.functions.ids().map(|_| OnceCell::new()).collect();
-        Self { program, overflow, watched, hosted, globals, codes, patched: OnceCell::new() }
+        Self { program, overflow, hearing, hosted, globals, codes, patched: OnceCell::new() }
     }
 
     /// The code of a function; `None` where it has no body or needs more room than there is.
@@ -55,7 +55,7 @@ impl<'p> Codes<'p> {
             let body = self.program.functions[function].body.as_ref()?;
             let settings = Settings {
                 overflow: self.overflow,
-                watched: self.watched,
+                hearing: self.hearing,
                 hosted: self.hosted,
                 globals: &self.globals,
             };
@@ -272,7 +272,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             }
         };
         self.serial += 1;
-        let watched = self.codes.watched;
+        let watched = self.codes.hearing > Hearing::Nothing;
         self.frames.push(Frame {
             code,
             base,

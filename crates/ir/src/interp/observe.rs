@@ -4,14 +4,15 @@ use std::cell::RefCell;
 
 use lydian_base::{Arena, EntityId};
 
+use super::code::Home;
 use super::memory::Memory;
 use super::plan::{Ground, Plan, Value};
 use crate::decision::{BoolTree, Condition, ConditionId, Decision, DecisionId, Purity, Truth};
 use crate::expr::{ExprArena, ExprId};
-use crate::function::Body;
-use crate::program::{FuncId, Program};
+use crate::function::{Body, LocalId};
+use crate::program::{FuncId, GlobalId, Program};
 use crate::source::RootId;
-use crate::stmt::{BranchOrigin, Edge, MarkId, TrapKind};
+use crate::stmt::{BlockId, BranchOrigin, Edge, MarkId, StmtId, TrapKind};
 
 /// The state at a place of a run: the running call's registers and locals, and all memory.
 pub struct View<'a> {
@@ -51,6 +52,10 @@ pub trait Observer {
     fn listens(&self) -> bool {
         true
     }
+    /// Whether it hears of every statement and block too, which few observers need.
+    fn hears_statements(&self) -> bool {
+        false
+    }
     /// A function is entered, its parameters being set.
     fn entry(&mut self, view: &View<'_>) {
         let _ = view;
@@ -74,6 +79,36 @@ pub trait Observer {
     /// A root is about to be evaluated.
     fn root(&mut self, view: &View<'_>, root: RootId) {
         let _ = (view, root);
+    }
+    /// A statement is about to run, if [`Observer::hears_statements`].
+    fn statement(&mut self, view: &View<'_>, stmt: StmtId) {
+        let _ = (view, stmt);
+    }
+    /// Control enters a block, if [`Observer::hears_statements`].
+    fn block(&mut self, view: &View<'_>, block: BlockId) {
+        let _ = (view, block);
+    }
+}
+
+/// What there are events for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Hearing {
+    /// Nothing.
+    Nothing,
+    /// The places that most labels stand at.
+    Places,
+    /// Statements and blocks too.
+    Statements,
+}
+
+impl Hearing {
+    /// What an observer hears of.
+    pub(super) fn of(observer: &dyn Observer) -> Self {
+        match (observer.listens(), observer.hears_statements()) {
+            (false, _) => Self::Nothing,
+            (true, false) => Self::Places,
+            (true, true) => Self::Statements,
+        }
     }
 }
 
@@ -114,6 +149,23 @@ impl View<'_> {
         self.undefined
     }
 
+    /// Where a local of the running call lies in memory, and how many bytes it has; `None` for a
+    /// register.
+    pub fn place_of_local(&self, local: LocalId) -> Option<(u64, u64)> {
+        match self.ground.code.home(local) {
+            Home::Memory { offset, size } => {
+                Some((self.ground.frame + u64::from(offset), u64::from(size)))
+            }
+            Home::Near(_) | Home::Far(_) => None,
+        }
+    }
+
+    /// Where a global lies, and how many bytes it has.
+    pub fn place_of_global(&self, global: GlobalId) -> Option<(u64, u64)> {
+        let size = self.program.globals[global].size;
+        Some((self.ground.memory.global_address(global), size))
+    }
+
     /// All memory.
     pub fn memory(&self) -> &Memory {
         self.ground.memory
@@ -126,6 +178,12 @@ impl View<'_> {
     /// The trap that evaluating it gives.
     pub fn eval(&self, arena: &ExprArena, expr: ExprId) -> Result<Value, TrapKind> {
         self.eval_plan(&Plan::new(self.program, arena, &self.body.types_in(arena), expr))
+    }
+
+    /// The truth of a condition of the body's.
+    fn condition(&self, expr: ExprId) -> Truth {
+        let types = self.ground.code.types_of_exprs();
+        truth_of(self.eval_plan(&Plan::new(self.program, &self.body.exprs, types, expr)))
     }
 
     /// The value of a prepared expression of this function.
@@ -206,9 +264,7 @@ impl View<'_> {
         let conditions = &self.body.decisions[decision].conditions;
         let values = conditions.iter().map(|(id, condition)| match reached[id.index()] {
             Some(value) => Truth::from(value),
-            None if condition.purity == Purity::Pure => {
-                self.truth(&self.body.exprs, condition.expr)
-            }
+            None if condition.purity == Purity::Pure => self.condition(condition.expr),
             None => Truth::Unknown,
         });
         DecisionEvent { decision, outcome, values: values.collect(), reached }

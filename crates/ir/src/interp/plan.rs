@@ -26,6 +26,9 @@ struct Node {
     b: u32,
     /// What is added to the base, for a member.
     offset: u64,
+    /// For what is read: the positions of the subscripts on the way to it, each with how many
+    /// elements there are. Memory alone does not tell where an array ends and another object begins.
+    subscripts: Vec<(u32, u64)>,
 }
 
 /// An expression that is ready for evaluation on any state of its function.
@@ -118,6 +121,7 @@ impl Plan {
                 a: position(operands[0]),
                 b: position(operands[1]),
                 offset,
+                subscripts: subscripts(arena, id).map(|(e, n)| (positions[&e], n)).collect(),
             });
             positions.insert(id, nodes.len() as u32 - 1);
         }
@@ -133,12 +137,38 @@ impl Plan {
         let mut uninitialised = false;
         for node in &self.nodes {
             let (a, b) = (operand(scratch, node.a), operand(scratch, node.b));
+            let beyond = |(at, bound): &(u32, u64)| operand(scratch, *at) as u64 >= *bound;
+            if node.subscripts.iter().any(beyond) {
+                return Err(TrapKind::OutOfBounds);
+            }
             let value = node.eval(ground, a, b, &mut uninitialised)?;
             scratch.push(value);
         }
         let bits = scratch.last().copied().unwrap_or(0);
         Ok(Value { bits, uninitialised })
     }
+}
+
+/// The subscripts of arrays of known length in the address of what an expression reads.
+fn subscripts(arena: &ExprArena, expr: ExprId) -> impl Iterator<Item = (ExprId, u64)> {
+    let mut at = match &arena[expr] {
+        Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => Some(*addr),
+        _ => None,
+    };
+    std::iter::from_fn(move || {
+        loop {
+            match &arena[at?] {
+                Expr::Field { base, .. } => at = Some(*base),
+                Expr::Index { base, index, bound, .. } => {
+                    at = Some(*base);
+                    if let Some(bound) = bound {
+                        return Some((*index, *bound));
+                    }
+                }
+                _ => return None,
+            }
+        }
+    })
 }
 
 fn operand(values: &[u128], position: u32) -> u128 {

@@ -4,6 +4,7 @@ use lydian_base::EntityId;
 
 use super::host::{Files, Host, Output};
 use super::machine::{Codes, Machine};
+use super::observe::Hearing;
 use super::start::{self, place_constant};
 use super::{BadTest, End, Location, Observer, Options, Silent};
 use crate::program::{FuncId, Moment, Program};
@@ -100,9 +101,10 @@ pub fn run_program(
         memory.pointer_bytes(argv),
         memory.pointer_bytes(envp),
     ];
-    let listens = observer.listens();
-    let codes = Codes::new(program, &memory, run.options.overflow, (listens, true));
-    let codes_to_flush = Codes::new(program, &memory, run.options.overflow, (false, true));
+    let hearing = Hearing::of(observer);
+    let codes = Codes::new(program, &memory, run.options.overflow, (hearing, true));
+    let codes_to_flush =
+        Codes::new(program, &memory, run.options.overflow, (Hearing::Nothing, true));
     let mut host = Host::new(run.input, output, &run.files, run.time);
     host.environment = environment;
     host.terminal = run.terminal;

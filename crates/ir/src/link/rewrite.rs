@@ -111,8 +111,17 @@ impl Renumbering<'_> {
     }
 
     fn source(&self, source: &mut FunctionSource) {
-        let FunctionSource { body, stmts, terms, exprs, marks, decisions, switches, roots } =
-            source;
+        let FunctionSource {
+            body,
+            stmts,
+            terms,
+            exprs,
+            marks,
+            decisions,
+            switches,
+            roots,
+            copies: _,
+        } = source;
         self.span(body);
         stmts.set_values_mut().for_each(|span| self.span(span));
         terms.set_values_mut().for_each(|span| self.span(span));

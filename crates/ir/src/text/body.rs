@@ -367,6 +367,9 @@ impl<'a> BodyPrinter<'a> {
             let operand = span(site.operand);
             line(&mut self.out, format_args!("    switch {}{operand}{computed}", site.block));
         }
+        for (copy, original) in &source.copies {
+            line(&mut self.out, format_args!("    copy {copy} {original}"));
+        }
         for (id, root) in source.roots.iter() {
             let text = self.root(root);
             line(&mut self.out, format_args!("    root {id} {text}"));

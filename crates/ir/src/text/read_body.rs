@@ -514,6 +514,10 @@ impl Draft {
                     let computed = reader.take_word("computed");
                     self.source.switches.push(SwitchSite { block, operand, computed });
                 }
+                "copy" => {
+                    let (copy, original) = (reader.id("s")?, reader.id("s")?);
+                    self.source.copies.insert(copy, original);
+                }
                 "root" => {
                     reader.next_of(&self.source.roots, "r")?;
                     let root = self.root(reader)?;

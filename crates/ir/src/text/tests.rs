@@ -265,6 +265,7 @@ impl Soup {
             computed: soup.coin(),
         });
         source.roots = self.many(|soup| soup.root(exprs)).into_iter().collect();
+        source.copies = self.many(|soup| (soup.id(), soup.id())).into_iter().collect();
         source
     }
     fn body(&mut self) -> Body {

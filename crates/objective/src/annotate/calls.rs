@@ -25,7 +25,8 @@ impl Annotator for CallCoverage {
     fn annotate(&self, cx: &mut Context<'_>) {
         let mut calls: Vec<(Span, StmtId, FuncId)> = Vec::new();
         for block in cx.body.blocks.values() {
-            for stmt in &block.stmts {
+            let copies = &cx.body.source.copies;
+            for stmt in block.stmts.iter().filter(|stmt| !copies.contains_key(stmt)) {
                 if let Stmt::Call { callee: Callee::Direct(callee), .. } = cx.body.stmts[*stmt] {
                     calls.push((cx.body.source.stmts[*stmt], *stmt, callee));
                 }

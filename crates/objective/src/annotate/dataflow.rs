@@ -11,7 +11,9 @@ use crate::criterion::Criterion;
 use crate::dataflow::{
     DataFlow, DefUse, Definition, DefinitionId, DefinitionSite, DuPaths, Use, UseSite, Variable,
 };
-use crate::hyper::{Atom, Definitions, Hyper, Passage, Scope, Sequence, SequenceId};
+use crate::hyper::{
+    Atom, Definitions, Formula, Hyper, Obligation, Passage, Scope, Sequence, SequenceId,
+};
 use crate::label::{Pred, Site};
 
 /// About how many bytes of a text are shown.
@@ -202,8 +204,16 @@ fn sequence(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> SequenceId {
     }
     let definition = flow.definition(pair.definition);
     let usage = flow.usage(pair.usage);
-    let atoms = vec![definition_atom(cx, definition), use_atom(cx, usage, pair.way)];
-    let passages = vec![Passage::Clear(definitions(cx, flow, definition.variable))];
+    let clear = Passage::Clear(definitions(cx, flow, definition.variable));
+    let (mut atoms, mut passages) = (vec![definition_atom(cx, definition)], vec![clear]);
+    if let Some(read) = read_atom(cx, usage) {
+        // What may define the variable between the read and the branch does not matter.
+        let site = usage.read_at.map(Site::Stmt);
+        let again = |site| Obligation { function: read.function, site, holds: Formula::Number(0) };
+        passages.push(Passage::Obliged(site.into_iter().map(again).collect()));
+        atoms.push(read);
+    }
+    atoms.push(use_atom(cx, usage, pair.way));
     let scope = match definition.variable {
         Variable::Local(_) => Scope::Activation,
         Variable::Global(_) => Scope::Run,
@@ -231,9 +241,9 @@ fn definitions(cx: &mut Context<'_>, flow: &DataFlow, variable: Variable) -> Arc
                 });
                 places.collect()
             };
-            let variable = format!("{} {local}", cx.body.locals[local].name);
+            let name = format!("{} {local}", cx.body.locals[local].name);
             let (places, indirect) = (places(false), places(true));
-            Arc::new(Definitions { variable, places, indirect })
+            Arc::new(Definitions { variable: name, of: Some(variable), places, indirect })
         }
     };
     cx.clear.insert(variable, Arc::clone(&all));
@@ -263,6 +273,15 @@ fn use_atom(cx: &mut Context<'_>, usage: &Use, way: u32) -> Atom {
     let body = cx.program.functions[function].body.as_ref();
     let (site, pred) = usage.at.label(body.expect("a use is in a body"), way);
     atom_elsewhere(cx, function, site, &pred)
+}
+
+/// Where a condition or a switch reads the value, if that is earlier than the branch.
+fn read_atom(cx: &mut Context<'_>, usage: &Use) -> Option<Atom> {
+    let site = Site::Stmt(usage.read_at?);
+    Some(match usage.elsewhere {
+        Some((function, _)) => atom_elsewhere(cx, function, site, &Pred::Const(true)),
+        None => atom_at(cx, site, Pred::Const(true), usage.span),
+    })
 }
 
 fn atom_at(cx: &mut Context<'_>, site: Site, pred: Pred, span: Span) -> Atom {

@@ -400,7 +400,7 @@ impl<'a> Finder<'a> {
             let position = match places.get(&(*variable, *span)) {
                 Some(position) if !span.is_none() => *position,
                 _ => {
-                    let site = DefinitionSite::Stmt(*at);
+                    let site = DefinitionSite::Stmt(self.body.source.original(*at));
                     found.push(Definition {
                         variable: *variable,
                         at: site,
@@ -414,7 +414,7 @@ impl<'a> Finder<'a> {
                 }
             };
             if let DefinitionSite::Stmt(last) = &mut found[position].at {
-                *last = (*last).max(*at);
+                *last = (*last).max(self.body.source.original(*at));
             }
             joined.push((*at, *variable, position));
         }

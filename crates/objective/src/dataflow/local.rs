@@ -84,6 +84,7 @@ impl Part {
         let mut uses: Vec<Use> = Vec::new();
         let mut global_reads = Vec::new();
         let mut known: FxHashMap<UseKey, usize> = FxHashMap::default();
+        let originals = self.keys_of_originals(body);
         for block in self.cfg.reverse_postorder() {
             let Some(mut state) = into[block.index()].clone() else { continue };
             // Reads of a variable between two writes, by one statement of the text, are one use.
@@ -92,7 +93,16 @@ impl Part {
                 match *event {
                     Event::Read { variable, at, read_at, span, argument } => {
                         let epoch = epochs[usize::from(variable.is_global())];
-                        let key = use_key(body, *block, variable, at, epoch);
+                        let key = match at {
+                            UseSite::Stmt(stmt) => originals.get(&(stmt, variable)).copied(),
+                            _ => None,
+                        };
+                        let key = key.unwrap_or_else(|| use_key(body, *block, variable, at, epoch));
+                        let at = match at {
+                            UseSite::Stmt(stmt) => UseSite::Stmt(body.source.original(stmt)),
+                            other => other,
+                        };
+                        let read_at = read_at.map(|stmt| body.source.original(stmt));
                         let position = *known.entry(key).or_insert_with(|| {
                             uses.push(Use {
                                 variable,
@@ -115,17 +125,43 @@ impl Part {
                             Variable::Global(_) => global_reads.push((*block, index, position)),
                         }
                     }
-                    Event::Write { variable, .. } | Event::MayWrite { variable, .. } => {
-                        epochs[usize::from(variable.is_global())] += 1
-                    }
-                    Event::Forget { .. } => epochs[0] += 1,
-                    Event::Call(_) => epochs[1] += 1,
+                    _ => pass_epochs(event, &mut epochs),
                 }
                 self.apply(variables, event, &mut state);
             }
         }
         self.uses = uses;
         self.global_reads = global_reads;
+    }
+
+    /// For each statement that is a copy, and each variable that it reads, the key of the original's
+    /// use: they are one.
+    fn keys_of_originals(&self, body: &Body) -> FxHashMap<(StmtId, Variable), UseKey> {
+        let copies = &body.source.copies;
+        let mut keys = FxHashMap::default();
+        if copies.is_empty() {
+            return keys;
+        }
+        let mut own: FxHashMap<(StmtId, Variable), UseKey> = FxHashMap::default();
+        for (block, events) in body.blocks.ids().zip(&self.events) {
+            let mut epochs = [0; 2];
+            for event in events {
+                match *event {
+                    Event::Read { variable, at: UseSite::Stmt(stmt), .. } => {
+                        let (at, epoch) =
+                            (UseSite::Stmt(stmt), epochs[usize::from(variable.is_global())]);
+                        let key = use_key(body, block, variable, at, epoch);
+                        own.entry((stmt, variable)).or_insert(key);
+                    }
+                    _ => pass_epochs(event, &mut epochs),
+                }
+            }
+        }
+        for (stmt, variable) in own.keys() {
+            let original = copies.get(stmt).and_then(|stmt| own.get(&(*stmt, *variable)));
+            keys.extend(original.map(|key| ((*stmt, *variable), *key)));
+        }
+        keys
     }
 
     fn apply(&self, variables: &Variables, event: &Event, state: &mut Reaching) {
@@ -142,6 +178,18 @@ impl Part {
             Event::Forget { variable } => state.define(variables, *variable, None),
             Event::MayWrite { .. } | Event::Read { .. } | Event::Call(_) | Event::Write { .. } => {}
         }
+    }
+}
+
+/// Counts what keeps reads before and after apart: for locals, and for globals.
+fn pass_epochs(event: &Event, epochs: &mut [u32; 2]) {
+    match event {
+        Event::Read { .. } => {}
+        Event::Write { variable, .. } | Event::MayWrite { variable, .. } => {
+            epochs[usize::from(variable.is_global())] += 1;
+        }
+        Event::Forget { .. } => epochs[0] += 1,
+        Event::Call(_) => epochs[1] += 1,
     }
 }
 

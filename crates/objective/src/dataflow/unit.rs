@@ -112,6 +112,10 @@ impl UnitFlow {
                 for way in 0..usage.ways {
                     labels.entry(usage.at.label(body, way)).or_insert(usage.span);
                 }
+                if let Some(stmt) = usage.read_at {
+                    let label = (Site::Stmt(stmt), Pred::Const(true));
+                    labels.entry(label).or_insert(usage.span);
+                }
             }
         }
     }
@@ -572,7 +576,9 @@ impl Joiner<'_> {
             let (indirect, plain): (Vec<_>, Vec<_>) = places.partition(|(_, indirect)| *indirect);
             let only =
                 |all: Vec<((FuncId, Site), bool)>| all.into_iter().map(|one| one.0).collect();
-            (*id, Arc::new(Definitions { variable, places: only(plain), indirect: only(indirect) }))
+            let of = Some(Variable::Global(*id));
+            let (places, indirect) = (only(plain), only(indirect));
+            (*id, Arc::new(Definitions { variable, of, places, indirect }))
         });
         UnitFlow { functions, stores: stores.collect(), shared: BTreeMap::new() }
     }

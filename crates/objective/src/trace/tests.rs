@@ -41,6 +41,7 @@ fn traces() -> impl Strategy<Value = Vec<Trace>> {
                 labels: covered.then(|| LabelId::from_index(label)).into_iter().collect(),
                 values: known.collect(),
                 vector: None,
+                hits: BTreeSet::new(),
             }
         };
         Trace { events: events.into_iter().map(event).collect() }
@@ -241,7 +242,7 @@ fn covered_by(sample: Sample, htol: &str, runs: &[&[i32]]) -> Vec<bool> {
                 globals: Vec::new(),
                 externals: Vec::new(),
             };
-            tracer.run(&test, &Options::default()).expect("it suits the program")
+            tracer.run(&test, &Options::default()).expect("it suits the program").0
         })
         .collect();
     let wanted = Wanted::of(&objectives).remove(0);

@@ -1,23 +1,30 @@
 //! Traces of runs in the interpreter.
 
+use std::collections::BTreeSet;
+
+use lydian_base::{EntityId, SideTable};
+use lydian_ir::arith::Overflow;
 use lydian_ir::interp::{self, BadTest, DecisionEvent, Observer, Plan, View};
 use lydian_ir::source::RootId;
 use lydian_ir::stmt::{BranchOrigin, Edge};
 use lydian_ir::test::Test;
-use lydian_ir::{ConditionId, ExprId, FuncId, MarkId, Program, Truth};
+use lydian_ir::trap::may_trap;
+use lydian_ir::{
+    BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Purity, Stmt, StmtId, Truth,
+    Type,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Trace, TraceEvent};
+use crate::dataflow::Variable;
 use crate::event::Event;
 use crate::foresee::vector_of;
 use crate::hyper::normal::Part;
-use crate::hyper::{Atom, Bound, Formula, Passage};
-use crate::label::{FunctionObjectives, LabelId, Site};
+use crate::hyper::{Atom, Bound, Definitions, Formula, Passage, Sequence};
+use crate::label::{FunctionObjectives, LabelId, Pred, Site};
+use crate::paths::NodeGraph;
 
-/// Makes traces with what hyperlabels of some functions ask for.
-///
-/// A predicate over the values of mutants is unknown in its events: those belong to weak mutation,
-/// which is no hyperlabel's.
+/// Makes traces with what the labels and hyperlabels of some functions ask for.
 #[derive(Debug)]
 pub struct Tracer<'a> {
     program: &'a Program,
@@ -26,7 +33,14 @@ pub struct Tracer<'a> {
     index: FxHashMap<FuncId, usize>,
     /// What is asked at each site, by function.
     sites: Vec<FxHashMap<Site, Asked>>,
+    /// The mutants of each condition, by function.
+    mutants: Vec<FxHashMap<(DecisionId, ConditionId), Vec<ExprId>>>,
     plans: FxHashMap<(usize, ExprId), Plan>,
+    /// The writes through pointers: by function and statement the address, the bytes, and the
+    /// variables that may be hit.
+    writes: FxHashMap<(usize, StmtId), (ExprId, u64, Vec<Variable>)>,
+    /// The types of each function's expressions.
+    types: Vec<Option<SideTable<ExprId, Type>>>,
 }
 
 /// What is asked at a site.
@@ -52,8 +66,15 @@ impl<'a> Tracer<'a> {
             short_circuit,
             index,
             sites: objectives.iter().map(|_| FxHashMap::default()).collect(),
+            mutants: objectives.iter().map(|_| FxHashMap::default()).collect(),
             plans: FxHashMap::default(),
+            writes: FxHashMap::default(),
+            types: Vec::new(),
         };
+        for one in objectives {
+            let body = program.functions[one.function].body.as_ref();
+            this.types.push(body.map(|body| body.types_in(&one.exprs)));
+        }
         for number in 0..objectives.len() {
             this.gather(number);
         }
@@ -66,6 +87,20 @@ impl<'a> Tracer<'a> {
         for (id, label) in objectives.labels.iter() {
             self.sites[number].entry(label.site).or_default().labels.push(id);
             label.pred.for_each_expr(&mut |expr| self.plan(number, expr));
+            match label.site {
+                Site::Decision(decision) => label.pred.for_each_mutant(&mut |condition, expr| {
+                    let all = self.mutants[number].entry((decision, condition)).or_default();
+                    if !all.contains(&expr) {
+                        all.push(expr);
+                    }
+                }),
+                Site::Condition(decision, condition) => {
+                    let body = self.program.functions[objectives.function].body.as_ref();
+                    let expr = body.map(|b| b.decisions[decision].conditions[condition].expr);
+                    expr.into_iter().for_each(|expr| self.plan(number, expr));
+                }
+                _ => {}
+            }
         }
         for hyper in objectives.hypers.values() {
             let mut atoms = Vec::new();
@@ -76,9 +111,16 @@ impl<'a> Tracer<'a> {
             });
             atoms.into_iter().for_each(|atom| self.gather_atom(atom));
         }
+        let adjacent = |sequence: &Sequence| sequence.passages.contains(&Passage::Adjacent);
+        if objectives.sequences.values().any(adjacent) {
+            self.gather_nodes(number);
+        }
         for sequence in objectives.sequences.values() {
             sequence.atoms.iter().for_each(|atom| self.gather_atom(atom));
             for passage in &sequence.passages {
+                if let Passage::Clear(of) = passage {
+                    self.gather_definitions(of);
+                }
                 let Passage::Obliged(obligations) = passage else { continue };
                 for duty in obligations {
                     let Some(&number) = self.index.get(&duty.function) else { continue };
@@ -86,6 +128,44 @@ impl<'a> Tracer<'a> {
                     self.gather_states(number, duty.site, &duty.holds);
                 }
             }
+        }
+    }
+
+    /// Every definition of a variable has events.
+    fn gather_definitions(&mut self, of: &Definitions) {
+        for (function, site) in of.places.iter().chain(&of.indirect) {
+            let Some(&number) = self.index.get(function) else { continue };
+            self.sites[number].entry(*site).or_default();
+        }
+        let Some(variable) = of.of else { return };
+        for (function, site) in &of.indirect {
+            let (Some(&number), Site::Stmt(stmt)) = (self.index.get(function), *site) else {
+                continue;
+            };
+            let Some(body) = &self.program.functions[*function].body else { continue };
+            let written = match &body.stmts[stmt] {
+                Stmt::Store { addr, ty, .. } => {
+                    Some((*addr, self.program.types.target.stored_bytes(*ty)))
+                }
+                Stmt::StoreBits { addr, field, .. } => Some((*addr, field.bytes())),
+                Stmt::Copy { dst, size, .. } | Stmt::Zero { dst, size } => Some((*dst, *size)),
+                _ => None,
+            };
+            let Some((addr, bytes)) = written else { continue };
+            self.plan(number, addr);
+            let all = self.writes.entry((number, stmt)).or_insert((addr, bytes, Vec::new()));
+            if !all.2.contains(&variable) {
+                all.2.push(variable);
+            }
+        }
+    }
+
+    /// Nodes that no label stands at have events too: those keep others from being adjacent.
+    fn gather_nodes(&mut self, number: usize) {
+        let function = self.objectives[number].function;
+        let Some(body) = &self.program.functions[function].body else { return };
+        for node in NodeGraph::of(body).nodes {
+            self.sites[number].entry(Site::Block(node.head)).or_default();
         }
     }
 
@@ -118,23 +198,27 @@ impl<'a> Tracer<'a> {
     }
 
     fn plan(&mut self, number: usize, expr: ExprId) {
-        let objectives = &self.objectives[number];
-        let Some(body) = &self.program.functions[objectives.function].body else { return };
-        self.plans.entry((number, expr)).or_insert_with(|| {
-            let types = body.types_in(&objectives.exprs);
-            Plan::new(self.program, &objectives.exprs, &types, expr)
-        });
+        let exprs = &self.objectives[number].exprs;
+        let Some(types) = &self.types[number] else { return };
+        let plan = || Plan::new(self.program, exprs, types, expr);
+        self.plans.entry((number, expr)).or_insert_with(plan);
     }
 
-    /// The trace of a test, up to where C stops defining the run.
+    /// The trace of a test, up to where C stops defining the run, and what became of the run.
     ///
     /// # Errors
     /// Where the test does not suit the program.
-    pub fn run(&self, test: &Test, options: &interp::Options) -> Result<Trace, BadTest> {
+    pub fn run(
+        &self,
+        test: &Test,
+        options: &interp::Options,
+    ) -> Result<(Trace, interp::Outcome), BadTest> {
         let (stack, trace) = (Vec::new(), Trace::default());
-        let mut watch = Watch { tracer: self, stack, activations: 0, trace };
-        interp::run(self.program, test, options, &mut watch)?;
-        Ok(watch.trace)
+        let mutants = FxHashMap::default();
+        let mut watch = Watch { tracer: self, stack, activations: 0, mutants, trace };
+        watch.start();
+        let outcome = interp::run(self.program, test, options, &mut watch)?;
+        Ok((watch.trace, outcome))
     }
 }
 
@@ -144,11 +228,14 @@ struct Watch<'a> {
     /// The activation at each depth of calls.
     stack: Vec<u32>,
     activations: u32,
+    /// The values of mutants when their conditions were last reached in an activation.
+    mutants: FxHashMap<(u32, DecisionId, ConditionId, ExprId), Truth>,
     trace: Trace,
 }
 
 /// What a predicate can ask at a passage.
 struct Passing<'v> {
+    watch: &'v Watch<'v>,
     tracer: &'v Tracer<'v>,
     view: &'v View<'v>,
     number: usize,
@@ -159,7 +246,6 @@ struct Passing<'v> {
 
 impl Event for Passing<'_> {
     fn condition(&self, condition: ConditionId) -> Truth {
-        use lydian_base::EntityId as _;
         match (self.decision, self.condition) {
             (Some(event), _) => match event.reached[condition.index()] {
                 Some(value) => Truth::from(value),
@@ -172,7 +258,6 @@ impl Event for Passing<'_> {
     }
 
     fn reached(&self, condition: ConditionId) -> bool {
-        use lydian_base::EntityId as _;
         match (self.decision, self.condition) {
             (Some(event), _) => event.reached[condition.index()].is_some(),
             (None, Some((own, _))) => own == condition,
@@ -180,8 +265,19 @@ impl Event for Passing<'_> {
         }
     }
 
-    fn mutant(&self, _: ConditionId, _: ExprId) -> Truth {
-        Truth::Unknown
+    fn mutant(&self, condition: ConditionId, expr: ExprId) -> Truth {
+        let Some(event) = self.decision else { return Truth::Unknown };
+        if self.reached(condition) {
+            let key = (self.watch.activation(), event.decision, condition, expr);
+            return self.watch.mutants.get(&key).copied().unwrap_or(Truth::Unknown);
+        }
+        let (program, body) = (self.tracer.program, self.view.body());
+        let exprs = &self.tracer.objectives[self.number].exprs;
+        let is_pure = body.decisions[event.decision].conditions[condition].purity == Purity::Pure;
+        match is_pure && !may_trap(program, body, exprs, expr, Overflow::Wrap) {
+            true if !self.tracer.short_circuit => self.expr(expr),
+            _ => Truth::Unknown,
+        }
     }
 
     fn expr(&self, expr: ExprId) -> Truth {
@@ -214,19 +310,68 @@ impl Watch<'_> {
         let Some(asked) = tracer.sites[number].get(&site).filter(|_| !view.is_undefined()) else {
             return;
         };
-        let passing = Passing { tracer, view, number, decision, condition };
+        let passing = Passing { watch: self, tracer, view, number, decision, condition };
         let labels = &tracer.objectives[number].labels;
         let covered = asked.labels.iter().filter(|id| labels[**id].pred.eval(&passing).is_true());
         let values = asked.values.iter().filter_map(|v| Some((v.clone(), passing.value(v)?)));
         let vector = decision.map(|e| (e.decision, vector_of(e, tracer.short_circuit)));
-        self.trace.events.push(TraceEvent {
+        let event = TraceEvent {
             function: view.function(),
-            activation: self.stack.last().copied().unwrap_or(0),
+            activation: self.activation(),
             site,
             labels: covered.copied().collect(),
             values: values.collect(),
             vector,
-        });
+            hits: self.hits(view, number, site),
+        };
+        self.trace.events.push(event);
+    }
+
+    /// The variables that a statement is about to write to through a pointer.
+    fn hits(&self, view: &View<'_>, number: usize, site: Site) -> BTreeSet<Variable> {
+        let Site::Stmt(stmt) = site else { return BTreeSet::new() };
+        let Some((addr, bytes, variables)) = self.tracer.writes.get(&(number, stmt)) else {
+            return BTreeSet::new();
+        };
+        let Ok(address) = view.eval_plan(&self.tracer.plans[&(number, *addr)]) else {
+            return BTreeSet::new();
+        };
+        let first = address.bits as u64;
+        let is_hit = |variable: &&Variable| {
+            let place = match variable {
+                Variable::Local(local) => view.place_of_local(*local),
+                Variable::Global(global) => view.place_of_global(*global),
+            };
+            place.is_some_and(|(start, size)| first < start + size && start < first + bytes)
+        };
+        variables.iter().filter(is_hit).copied().collect()
+    }
+
+    /// The events of the start of the run.
+    fn start(&mut self) {
+        for objectives in self.tracer.objectives {
+            let labels = objectives.labels.iter();
+            let at_start =
+                labels.filter(|(_, l)| l.site == Site::Start && l.pred == Pred::Const(true));
+            let labels: BTreeSet<LabelId> = at_start.map(|(id, _)| id).collect();
+            if labels.is_empty() {
+                continue;
+            }
+            self.trace.events.push(TraceEvent {
+                function: objectives.function,
+                activation: 0,
+                site: Site::Start,
+                labels,
+                values: FxHashMap::default(),
+                vector: None,
+                hits: BTreeSet::new(),
+            });
+        }
+    }
+
+    /// The activation that runs.
+    fn activation(&self) -> u32 {
+        self.stack.last().copied().unwrap_or(0)
     }
 
     /// Knows which activation runs: calls deeper than the view have returned.
@@ -261,11 +406,35 @@ impl Observer for Watch<'_> {
 
     fn condition(&mut self, view: &View<'_>, origin: &BranchOrigin) {
         self.settle(view);
-        let site = Site::Condition(origin.decision, origin.condition);
-        let body = view.body();
-        let expr = body.decisions[origin.decision].conditions[origin.condition].expr;
-        let value = view.truth(&body.exprs, expr);
-        self.pass(view, site, None, Some((origin.condition, value)));
+        let tracer = self.tracer;
+        let Some(&number) = tracer.index.get(&view.function()) else { return };
+        let key = (origin.decision, origin.condition);
+        for expr in tracer.mutants[number].get(&key).into_iter().flatten() {
+            let value = view.truth_of_plan(&tracer.plans[&(number, *expr)]);
+            self.mutants.insert((self.activation(), key.0, key.1, *expr), value);
+        }
+        let site = Site::Condition(key.0, key.1);
+        if tracer.sites[number].contains_key(&site) {
+            let expr = view.body().decisions[key.0].conditions[key.1].expr;
+            let value = view.truth_of_plan(&tracer.plans[&(number, expr)]);
+            self.pass(view, site, None, Some((origin.condition, value)));
+        }
+    }
+
+    fn hears_statements(&self) -> bool {
+        true
+    }
+
+    fn statement(&mut self, view: &View<'_>, stmt: StmtId) {
+        self.settle(view);
+        // A copy stands for the same place of the text.
+        let original = view.body().source.original(stmt);
+        self.pass(view, Site::Stmt(original), None, None);
+    }
+
+    fn block(&mut self, view: &View<'_>, block: BlockId) {
+        self.settle(view);
+        self.pass(view, Site::Block(block), None, None);
     }
 
     fn decision(&mut self, view: &View<'_>, event: &DecisionEvent) {

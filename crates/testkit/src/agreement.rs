@@ -1,0 +1,364 @@
+//! Native measurement against the trace semantics, objective by objective, on random programs.
+//!
+//! The tests of a [`crate::cprogram::Case`] run natively as `lydian cover` runs them, and in the
+//! interpreter, whose traces are judged by the rules of [002] Figure 5 ([`lydian_objective::trace`]).
+//! For each criterion each objective must be covered by both or by none: by one test alone, and by
+//! all tests of the case.
+//!
+//! As for `lydian cover`, a label whose predicate may trap counts as measured only where the
+//! interpreter's own evaluation agrees ([`lydian_objective::Foresight`]).
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+use lydian_base::Rng;
+use lydian_ir::FuncId;
+use lydian_ir::interp::{End, Options};
+use lydian_ir::test::Test;
+use lydian_native::{Measured, Optimization, Outcome, Plan};
+use lydian_objective::harvest::needs_environments;
+use lydian_objective::hyper::normal::Part;
+use lydian_objective::trace::{self, Trace, Tracer};
+use lydian_objective::{
+    Consolidation, Criterion, Foresight, FunctionObjectives, Harvest, Hyper, LabelId, Request,
+};
+use rustc_hash::FxHashSet;
+
+use crate::cprogram::{Arguments, Case, Features, PRELUDE};
+use crate::oracle::Subject;
+
+/// What a batch of cases is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How many cases one file has.
+    pub cases: u64,
+    /// How many tests are tried for each.
+    pub tests: u64,
+    /// The most events of a trace; tests with longer ones are left out.
+    pub events: usize,
+    /// The most paths of a function, for criteria of paths.
+    pub paths: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { cases: 20, tests: 6, events: 400, paths: 120 }
+    }
+}
+
+/// How the objectives of one criterion were judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Objectives that both judged, all tests together.
+    pub judged: u64,
+    /// Those of them that are covered by both.
+    pub covered: u64,
+    /// Objectives that the text cannot record.
+    pub unmeasured: u64,
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Cases with a test at least.
+    pub cases: u64,
+    /// Tests.
+    pub tests: u64,
+    /// By criterion.
+    pub tallies: BTreeMap<Criterion, Tally>,
+    /// Why objectives are not measured, and how many.
+    pub reasons: BTreeMap<String, u64>,
+    /// Disagreements, in words.
+    pub mismatches: Vec<String>,
+}
+
+impl Report {
+    /// Adds what another batch gave.
+    pub fn merge(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.tests += other.tests;
+        for (criterion, tally) in other.tallies {
+            let own = self.tallies.entry(criterion).or_default();
+            own.judged += tally.judged;
+            own.covered += tally.covered;
+            own.unmeasured += tally.unmeasured;
+        }
+        for (reason, count) in other.reasons {
+            *self.reasons.entry(reason).or_default() += count;
+        }
+        self.mismatches.extend(other.mismatches);
+    }
+}
+
+/// Every criterion whose objectives need no text of the user's.
+pub fn criteria() -> Vec<Criterion> {
+    let users = [Criterion::User, Criterion::Htol];
+    let all = Criterion::ALL.into_iter().map(|(criterion, _)| criterion);
+    all.filter(|criterion| !users.contains(criterion)).collect()
+}
+
+/// A batch: its cases in one text, read and annotated.
+pub struct Batch {
+    /// The cases, the first seed's first.
+    pub cases: Vec<Case>,
+    /// The seed of the first case.
+    pub first: u64,
+    /// The text.
+    pub text: String,
+    /// What was read.
+    pub subject: Subject,
+}
+
+/// A test of a case with what the interpreter says of it.
+pub struct Traced {
+    /// The arguments.
+    pub arguments: Arguments,
+    /// The test.
+    pub test: Test,
+    /// What it passes.
+    pub trace: Trace,
+    /// The bytes of its result.
+    pub result: Option<Vec<u8>>,
+}
+
+impl Batch {
+    /// The cases of some seeds.
+    pub fn new(first: u64, settings: &Settings, features: Features, short_circuit: bool) -> Self {
+        let names = first..first + settings.cases;
+        let cases: Vec<Case> =
+            names.map(|seed| Case::new(&format!("f{seed}"), seed, features)).collect();
+        let mut text = PRELUDE.to_owned();
+        cases.iter().for_each(|case| text.push_str(&case.text));
+        let request = Request { short_circuit, paths: settings.paths, ..Request::new(criteria()) };
+        let subject = Subject::read_with(&text, &request);
+        Self { cases, first, text, subject }
+    }
+
+    /// Tests of a case that return after few enough events.
+    pub fn tests(&self, tracer: &Tracer<'_>, index: usize, settings: &Settings) -> Vec<Traced> {
+        let case = &self.cases[index];
+        let mut rng = Rng::new((self.first + index as u64) ^ 0x7e57);
+        let options = Options { max_steps: 20_000, ..Options::default() };
+        let traced = (0..settings.tests).filter_map(|_| {
+            let arguments = case.arguments(&mut rng);
+            let test = case.test(&arguments);
+            let (trace, outcome) = tracer.run(&test, &options).expect("tests suit their program");
+            let fits = outcome.end == End::Returned && trace.events.len() <= settings.events;
+            fits.then_some(Traced { arguments, test, trace, result: outcome.result })
+        });
+        traced.collect()
+    }
+
+    /// The functions of a case, by their positions among the objectives.
+    pub(crate) fn functions(&self, case: &Case) -> std::ops::Range<usize> {
+        let helper = format!("{}_", case.name);
+        let is_own = |func: &FuncId| {
+            let name = &self.subject.program.functions[*func].name;
+            *name == case.name || name.starts_with(&helper)
+        };
+        let first = self.subject.functions.iter().position(is_own).unwrap_or(0);
+        let count = self.subject.functions[first..].iter().take_while(|func| is_own(func)).count();
+        first..first + count
+    }
+}
+
+/// Runs and judges the cases of the seeds from `first` on.
+pub fn check(first: u64, settings: &Settings, level: Optimization) -> Report {
+    let short_circuit = first / settings.cases.max(1) % 3 == 2;
+    let batch = Batch::new(first, settings, Features::All, short_circuit);
+    check_batch(&batch, settings, level)
+}
+
+/// Runs and judges a batch.
+pub fn check_batch(batch: &Batch, settings: &Settings, level: Optimization) -> Report {
+    let subject = &batch.subject;
+    let tracer = Tracer::new(&subject.program, &subject.objectives, subject.short_circuit);
+    let all: Vec<Vec<Traced>> =
+        (0..batch.cases.len()).map(|index| batch.tests(&tracer, index, settings)).collect();
+    let mut measurer = subject.measurer(level);
+    let tests: Vec<Test> = all.iter().flatten().map(|traced| traced.test.clone()).collect();
+    let measured = measurer.measure(&tests).unwrap_or_else(|error| panic!("{error}"));
+    let mut judge = Judge {
+        batch,
+        plan: measurer.plan(),
+        foresight: OnceCell::new(),
+        report: Report::default(),
+    };
+    let mut rest = measured.as_slice();
+    for (case, traced) in batch.cases.iter().zip(&all) {
+        let (own, others) = rest.split_at(traced.len());
+        rest = others;
+        if traced.is_empty() {
+            continue;
+        }
+        judge.report.cases += 1;
+        judge.report.tests += traced.len() as u64;
+        judge.runs(case, traced, own);
+        let alone = traced.len() / 2;
+        judge.case(case, &traced[alone..=alone], &own[alone..=alone], false);
+        judge.case(case, traced, own, true);
+    }
+    judge.report
+}
+
+struct Judge<'a> {
+    batch: &'a Batch,
+    plan: &'a Plan,
+    /// Made when a label that may trap asks for it.
+    foresight: OnceCell<Foresight<'a>>,
+    report: Report,
+}
+
+impl Judge<'_> {
+    /// Both give the same results.
+    fn runs(&mut self, case: &Case, traced: &[Traced], measured: &[Measured]) {
+        for (ours, native) in traced.iter().zip(measured) {
+            let same = match &native.run.outcome {
+                Outcome::Returned(bytes) => Some(bytes) == ours.result.as_ref(),
+                _ => false,
+            };
+            if !same {
+                let (name, arguments, ended) = (&case.name, &ours.arguments, &native.run.outcome);
+                let text = format!("{name}{arguments:?}: {:?}, natively {ended}", ours.result);
+                self.report.mismatches.push(text);
+            }
+        }
+    }
+
+    /// Both cover the same objectives of a case's functions.
+    fn case(&mut self, case: &Case, traced: &[Traced], measured: &[Measured], counts: bool) {
+        let traces: Vec<Trace> = traced.iter().map(|traced| traced.trace.clone()).collect();
+        let functions = self.batch.functions(case);
+        let objectives = &self.batch.subject.objectives[functions.clone()];
+        let mut harvests = vec![Harvest::new(); objectives.len()];
+        for (own, index) in harvests.iter_mut().zip(functions.clone()) {
+            measured.iter().for_each(|one| harvest(own, one, index));
+        }
+        let mut consolidation = Consolidation::new(objectives);
+        consolidation.update(&harvests);
+        for (position, index) in functions.enumerate() {
+            let own = &objectives[position];
+            let covered: FxHashSet<LabelId> = traces
+                .iter()
+                .flat_map(|trace| &trace.events)
+                .filter(|event| event.function == own.function)
+                .flat_map(|event| event.labels.iter().copied())
+                .collect();
+            for (criterion, entries) in &own.criteria {
+                for entry in entries {
+                    let lost = self.label_lost(index, entry.label);
+                    let ours = covered.contains(&entry.label);
+                    let native = harvests[position].has_label(entry.label);
+                    let native = native
+                        && (ours || self.counts_anyway(index, entry.label, traced, measured));
+                    let what = (*criterion, index, entry.name.as_str());
+                    let text = &own.labels[entry.label].text;
+                    self.judge(what, text, (ours, native), lost, (traced, counts));
+                }
+            }
+            for (criterion, entries) in &own.hyper_criteria {
+                for entry in entries {
+                    let hyper = &own.hypers[entry.hyper];
+                    let lost = consolidation
+                        .unjudged(position, entry.hyper)
+                        .map(ToString::to_string)
+                        .or_else(|| self.hyper_lost(index, &hyper.hyper));
+                    let ours = trace::is_covered(&traces, own, &hyper.hyper);
+                    let native = consolidation.is_covered(position, entry.hyper);
+                    let what = (*criterion, index, entry.name.as_str());
+                    self.judge(what, &hyper.text, (ours, native), lost, (traced, counts));
+                }
+            }
+        }
+    }
+
+    fn judge(
+        &mut self,
+        (criterion, function, name): (Criterion, usize, &str),
+        text: &str,
+        (ours, native): (bool, bool),
+        lost: Option<String>,
+        (traced, counts): (&[Traced], bool),
+    ) {
+        let tally = self.report.tallies.entry(criterion).or_default();
+        if let Some(reason) = lost {
+            if counts {
+                tally.unmeasured += 1;
+                let reason = format!("{criterion}: {reason}");
+                *self.report.reasons.entry(reason).or_default() += 1;
+            }
+            return;
+        }
+        if counts {
+            tally.judged += 1;
+            tally.covered += u64::from(ours && native);
+        }
+        if ours != native {
+            let subject = &self.batch.subject;
+            let who = if native { "natively" } else { "by the trace semantics" };
+            let func = &subject.program.functions[subject.functions[function]].name;
+            let runs: Vec<String> =
+                traced.iter().map(|traced| format!("{:?}", traced.arguments)).collect();
+            self.report.mismatches.push(format!(
+                "{func} {criterion} {name}: {text}: covered only {who}, by {}",
+                runs.join(" ")
+            ));
+        }
+    }
+
+    /// Whether a label that the native run covers, and the trace does not, counts.
+    fn counts_anyway(
+        &self,
+        index: usize,
+        label: LabelId,
+        traced: &[Traced],
+        measured: &[Measured],
+    ) -> bool {
+        let foresight = self.foresight.get_or_init(|| self.batch.subject.foresight());
+        if !foresight.may_trap(index, label) {
+            return true;
+        }
+        traced.iter().zip(measured).any(|(traced, native)| {
+            native.covered[index].contains(&label) && {
+                let run = foresight.run(&traced.test, &Options::default());
+                run.is_ok_and(|run| run.covered[index].contains(&label))
+            }
+        })
+    }
+
+    fn label_lost(&self, index: usize, label: LabelId) -> Option<String> {
+        let mut unwatched = self.plan.unwatched.iter();
+        let lost = unwatched.find(|lost| lost.function as usize == index && lost.label == label);
+        lost.map(|lost| lost.reason.clone())
+    }
+
+    fn hyper_lost(&self, index: usize, hyper: &Hyper) -> Option<String> {
+        let mut lost = None;
+        hyper.for_each_part(&mut |part| {
+            let reason = match part {
+                Part::Atom(atom) => self.label_lost(index, atom.label),
+                Part::Sequence(id) => self
+                    .plan
+                    .unmeasured
+                    .iter()
+                    .find(|lost| lost.function as usize == index && lost.sequence == id)
+                    .map(|lost| lost.reason.clone()),
+            };
+            lost = lost.take().or(reason);
+        });
+        let all: &[FunctionObjectives] = &self.batch.subject.objectives;
+        lost.or_else(|| {
+            needs_environments(all, index, hyper)
+                .then(|| "values that they bind are not recorded".to_owned())
+        })
+    }
+}
+
+/// Adds what a test covers natively of one function.
+fn harvest(harvest: &mut Harvest, measured: &Measured, index: usize) {
+    measured.covered[index].iter().for_each(|label| _ = harvest.cover_label(*label));
+    measured.sequences[index].iter().for_each(|sequence| _ = harvest.cover_sequence(*sequence));
+    for (decision, vector) in &measured.vectors[index] {
+        harvest.add_vector(*decision, vector.clone());
+    }
+}

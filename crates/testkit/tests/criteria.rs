@@ -1,0 +1,56 @@
+//! A few random programs: every criterion measured natively as the trace semantics says. The
+//! `criteria` bench does the same for as many as one likes.
+
+use lydian_ir::interp::Options;
+use lydian_ir::test::{Image, Test};
+use lydian_native::Optimization;
+use lydian_objective::Criterion;
+use lydian_objective::trace::Tracer;
+use lydian_testkit::agreement::{self, Report, Settings, check};
+use lydian_testkit::oracle::Subject;
+
+#[test]
+fn native_measurement_is_the_trace_semantics_for_every_criterion() {
+    let settings = Settings { cases: 3, tests: 5, ..Settings::default() };
+    let mut report = Report::default();
+    for (first, level) in [(0, Optimization::None), (24, Optimization::Some)] {
+        report.merge(check(first, &settings, level));
+    }
+    assert!(report.mismatches.is_empty(), "{}", report.mismatches.join("\n"));
+    for criterion in agreement::criteria() {
+        let tally = report.tallies.get(&criterion).copied().unwrap_or_default();
+        assert!(tally.judged > 0, "{criterion} has no objectives");
+    }
+    let covered = report.tallies.values().filter(|tally| tally.covered > 0).count();
+    assert!(covered > 25, "objectives of {covered} criteria are covered");
+    assert!(report.tests > report.cases, "most tests are run: {}", report.tests);
+}
+
+/// Memory lies beyond the array, and is another object's.
+#[test]
+fn a_mutant_that_reads_beyond_an_array_has_no_value() {
+    let text = "int f(int i)\n{\n    int t[4] = {1, 1, 1, 1};\n    int other[64] = {0};\n    \
+                other[i & 3] = 2;\n    return t[i & 3];\n}\n";
+    let subject = Subject::read(text, &[Criterion::Wm], false);
+    let objectives = &subject.objectives[0];
+    let beyond = |index: &&lydian_objective::Entry| {
+        index.name.ends_with("3 -> -1") && objectives.labels[index.label].text.contains("t[")
+    };
+    let entries = &objectives.criteria[&Criterion::Wm];
+    let mutants: Vec<_> = entries.iter().filter(beyond).map(|entry| entry.label).collect();
+    assert!(!mutants.is_empty(), "there is a mutant of the subscript");
+    let tracer = Tracer::new(&subject.program, &subject.objectives, false);
+    for index in -20..120i32 {
+        let argument = Image { bytes: index.to_le_bytes().into(), pointers: Vec::new() };
+        let test = Test {
+            function: "f".to_owned(),
+            objects: Vec::new(),
+            args: vec![argument],
+            globals: Vec::new(),
+            externals: Vec::new(),
+        };
+        let (trace, _) = tracer.run(&test, &Options::default()).unwrap();
+        let covered = trace.events.iter().flat_map(|event| &event.labels);
+        assert!(covered.filter(|label| mutants.contains(label)).count() == 0, "f({index})");
+    }
+}
