@@ -238,7 +238,7 @@ impl Writer {
             17 => self.endless_loop(depth, suffix),
             18 => self.forwards(depth, suffix),
             19 => self.backwards(depth, suffix),
-            20 if self.features == Features::All => self.into_loop(depth, suffix),
+            20 if self.features == Features::All => self.loop_from_inside(depth, suffix),
             21 | 22 => self.switch(depth, suffix),
             _ => {
                 self.line("{");
@@ -464,7 +464,7 @@ impl Writer {
         self.line(&format!("    goto {label};"));
     }
 
-    fn into_loop(&mut self, depth: u32, suffix: &str) {
+    fn loop_from_inside(&mut self, depth: u32, suffix: &str) {
         let (label, counter, value) =
             (format!("into{}", self.fresh()), self.counter(), self.value(1));
         self.line(&format!("{counter} = ({value}) & 3;"));

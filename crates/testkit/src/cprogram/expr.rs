@@ -227,10 +227,11 @@ impl Writer {
             let known = self.conditions.clone();
             return self.one_of(&known);
         }
-        if !limits.pure && self.chance(18) {
-            if let Some((_, text)) = self.update(limits) {
-                return text;
-            }
+        if !limits.pure
+            && self.chance(18)
+            && let Some((_, text)) = self.update(limits)
+        {
+            return text;
         }
         let a = self.value_within(1, limits);
         let (op, number) = (self.pick(&COMPARISONS), self.number());
