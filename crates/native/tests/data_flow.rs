@@ -333,3 +333,27 @@ int f(int n) {
     let to_itself = |text: &&String| text.starts_with("x of `set") && text.contains("its use");
     assert_eq!(covered.iter().chain(&open).filter(to_itself).count(), 0, "{covered:#?} {open:#?}");
 }
+
+#[test]
+fn places_that_are_assigned_or_whose_address_is_taken_stay_places() {
+    let text = "
+void *memset(void *, int, unsigned long);
+struct sum { volatile int error; int all[2]; };
+static int next(int *to) { return ++*to; }
+static int shared;
+static int add(const int *a, int b) { return *a + b; }
+int f(int n) {
+  struct sum sum = {n, {n, n}}, *at = n ? &sum : 0;
+  char bytes[4] = {1, 2, 3, 4}, *from = bytes;
+  if (at)
+    at->error += (n - 1) + n;
+  memset(&from[1], 0, 2);
+  memset((&from[2]), 0, 1);
+  shared = next(&n) + add(&shared, next(&n));
+  return sum.error + bytes[1] + shared;
+}
+";
+    let measuring = Measuring::of(text, &[Criterion::AllUses]);
+    let lost = measuring.unmeasured();
+    assert!(lost.iter().all(|reason| !reason.contains("overlaps")), "{lost:?}");
+}

@@ -512,7 +512,11 @@ impl Maker<'_, '_> {
         match host {
             Host::Around(span) if usage.variable.is_global() && self.calls_within(span, stmt) => {
                 let is_call = stmt.is_some_and(|stmt| self.is_call(stmt));
-                if is_call && !usage.argument.is_none() && usage.argument != span {
+                let is_value = || {
+                    let text = usage.argument;
+                    !text.is_none() && text != span && !self.units.is_addressed(text)
+                };
+                if is_call && is_value() {
                     if super::has_compound_literal(self.units.text_of(usage.argument)) {
                         return Err("its text has a compound literal");
                     }
@@ -673,7 +677,10 @@ fn aim(
             if text.is_none() || text == around {
                 return Err(NO_PLACE);
             }
-            Written::Argument(text)
+            match units.is_addressed(text) {
+                true => Written::Place(text),
+                false => Written::Argument(text),
+            }
         }
         _ => {
             let at = Point::Stmt(stmt);

@@ -87,6 +87,12 @@ impl Unit {
     }
 }
 
+/// Whether a text begins with a keyword of statements, and so is no expression.
+fn is_statement(text: &str) -> bool {
+    let word = text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+    ["return", "if", "else", "while", "do", "for", "switch", "goto"].contains(&word)
+}
+
 impl<'a> Units<'a> {
     pub(super) fn new(body: &'a Body, text: &'a str) -> Self {
         Self {
@@ -102,6 +108,28 @@ impl<'a> Units<'a> {
     /// A text.
     pub(super) fn text_of(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// Whether what follows a text assigns to it, which a value is not for.
+    fn is_assigned(&self, span: Span) -> bool {
+        let after = self.text.get(span.end as usize..).unwrap_or("").trim_start();
+        let operator = after.trim_start_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
+        let taken = after.len() - operator.len();
+        let assigns = operator.starts_with('=') && !operator.starts_with("==");
+        // `<=` and `>=` compare.
+        let compares = taken == 1 && after.starts_with(['<', '>']);
+        // What is assigned to may be what the text points to.
+        let before = self.text.get(..span.start as usize).unwrap_or("").trim_end();
+        let through = before.ends_with('*');
+        let steps = after.starts_with("++") || after.starts_with("--");
+        steps || (assigns && taken < 3 && !compares && !through)
+    }
+
+    /// Whether the address of what a text stands for is taken before it.
+    pub(super) fn is_addressed(&self, span: Span) -> bool {
+        let before = self.text.get(..span.start as usize).unwrap_or("").trim_end();
+        let before = before.trim_end_matches(['(', ' ', '\t', '\n']);
+        before.ends_with('&') && !before.ends_with("&&")
     }
 
     /// Keeps the address of a place that is written to. Returns the number of the variable, and
@@ -132,6 +160,9 @@ impl<'a> Units<'a> {
             !matches!(self.body.stmts[stmt], Stmt::Havoc(_)) && self.declared_in(span).is_none();
         if is_expression {
             let slice = self.text.get(span.range()).unwrap_or("");
+            if self.is_assigned(span) || is_statement(slice) {
+                return Err("its text is not that of a value");
+            }
             return match super::has_compound_literal(slice) {
                 true => Err("its text has a compound literal, which must not move into a block"),
                 false => Ok(Host::Around(span)),
