@@ -1,12 +1,14 @@
 //! Random programs, random tests, every criterion: native measurement against the trace semantics.
 //!
 //!     cargo bench -p lydian-testkit --bench criteria -- [count=400] [first=SEED] [batch=20]
-//!         [tests=6] [jobs=2] [keep=DIR] [tools=0] [lydian=PATH]
+//!         [tests=6] [jobs=2] [keep=DIR] [mutants=1] [tools=0] [lydian=PATH]
 //!
 //! `count` programs are generated from the seeds that begin at `first`, `batch` of them in a file.
 //! Each has up to `tests` tests, which run natively and in the interpreter; each objective of each
 //! criterion must be covered by both or by none. `keep` is a folder for the files that have a
 //! disagreement.
+//!
+//! Weak mutation is judged in one of `mutants` files: its objectives take most of the time.
 //!
 //! `tools` is how many programs of those are also run under `lydian cc`, gcov and clang's coverage,
 //! of the kind that can be compared ([`lydian_testkit::tools`]). `lydian` is
@@ -28,6 +30,7 @@ struct Settings {
     first: u64,
     jobs: usize,
     keep: Option<PathBuf>,
+    mutants: u64,
     tools: u64,
     lydian: PathBuf,
     batch: agreement::Settings,
@@ -67,7 +70,8 @@ fn settings() -> Settings {
     let lydian = own.parent().and_then(|deps| deps.parent()).map(|folder| folder.join("lydian"));
     let lydian = lydian.expect("the benchmark lies in a folder of cargo's");
     let keep = None;
-    let mut settings = Settings { count: 400, first: 1, jobs: 2, keep, tools: 0, lydian, batch };
+    let mut settings =
+        Settings { count: 400, first: 1, jobs: 2, keep, mutants: 1, tools: 0, lydian, batch };
     for argument in std::env::args().skip(1).filter(|argument| argument != "--bench") {
         let (key, value) = argument.split_once('=').expect("arguments are like count=100");
         let number = || value.parse::<u64>().expect("a number");
@@ -77,6 +81,7 @@ fn settings() -> Settings {
             "batch" => settings.batch.cases = number().max(1),
             "tests" => settings.batch.tests = number(),
             "jobs" => settings.jobs = number() as usize,
+            "mutants" => settings.mutants = number().max(1),
             "tools" => settings.tools = number(),
             "lydian" => settings.lydian = value.into(),
             "keep" => settings.keep = Some(value.into()),
@@ -97,14 +102,15 @@ fn batch(settings: &Settings, number: u64) -> Report {
         3 => Optimization::Some,
         _ => Optimization::None,
     };
-    let batch = std::panic::catch_unwind(|| {
-        Batch::new(first, &settings.batch, Features::All, number % 3 == 2)
-    });
+    let mutants = number.is_multiple_of(settings.mutants);
+    let of_batch = agreement::Settings { mutants, ..settings.batch };
+    let batch =
+        std::panic::catch_unwind(|| Batch::new(first, &of_batch, Features::All, number % 3 == 2));
     let Ok(batch) = batch else {
         let mismatches = vec![format!("the batch from seed {first} on cannot be read")];
         return Report { mismatches, ..Report::default() };
     };
-    let report = agreement::check_batch(&batch, &settings.batch, level);
+    let report = agreement::check_batch(&batch, &of_batch, level);
     for mismatch in report.mismatches.iter().take(8) {
         say(&format!("  {mismatch}"));
     }

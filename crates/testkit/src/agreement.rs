@@ -38,11 +38,13 @@ pub struct Settings {
     pub events: usize,
     /// The most paths of a function, for criteria of paths.
     pub paths: usize,
+    /// Whether there are objectives of weak mutation, which are most of all and of the time.
+    pub mutants: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { cases: 20, tests: 6, events: 400, paths: 120 }
+        Self { cases: 20, tests: 6, events: 400, paths: 120, mutants: true }
     }
 }
 
@@ -129,7 +131,9 @@ impl Batch {
             names.map(|seed| Case::new(&format!("f{seed}"), seed, features)).collect();
         let mut text = PRELUDE.to_owned();
         cases.iter().for_each(|case| text.push_str(&case.text));
-        let request = Request { short_circuit, paths: settings.paths, ..Request::new(criteria()) };
+        let mut criteria = criteria();
+        criteria.retain(|criterion| settings.mutants || *criterion != Criterion::Wm);
+        let request = Request { short_circuit, paths: settings.paths, ..Request::new(criteria) };
         let subject = Subject::read_with(&text, &request);
         Self { cases, first, text, subject }
     }
