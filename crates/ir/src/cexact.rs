@@ -54,6 +54,15 @@ pub trait Names {
     fn global(&self, global: GlobalId) -> Option<String>;
     /// The function's name.
     fn function(&self, function: FuncId) -> Option<String>;
+    /// The name of the variable that has this expression's value, if [`Self::share`] has made one.
+    fn shared(&self, _expr: ExprId) -> Option<String> {
+        None
+    }
+    /// Asked once for an expression that needs no guard, with its type and text: the name of a
+    /// variable that stands for it from now on, if texts at this place share values.
+    fn share(&self, _expr: ExprId, _ty: Type, _text: &str) -> Option<String> {
+        None
+    }
 }
 
 /// Which operators check their operands before they compute.
@@ -180,8 +189,21 @@ impl<'a> ExactC<'a> {
     }
 
     fn value(&self, expr: ExprId, depth: u32) -> Result<String, Unspeakable> {
+        if let Some(name) = self.names.shared(expr) {
+            return Ok(name);
+        }
         let text = self.value_of(expr, depth)?;
-        if text.len() > MAX_LENGTH { Err(Unspeakable::TooDeep) } else { Ok(text) }
+        if text.len() > MAX_LENGTH {
+            return Err(Unspeakable::TooDeep);
+        }
+        let unguarded = self.guard.is_some_and(|guard| expr.index() < guard.from);
+        let mut operands = 0;
+        self.arena[expr].for_each_operand(|_| operands += 1);
+        let name = match unguarded && operands > 0 {
+            true => self.names.share(expr, self.types[expr], &text),
+            false => None,
+        };
+        Ok(name.unwrap_or(text))
     }
 
     fn value_of(&self, id: ExprId, depth: u32) -> Result<String, Unspeakable> {

@@ -155,10 +155,10 @@ impl<'a> Measurer<'a> {
         Measured { run, covered, sequences, vectors }
     }
 
-    /// The vectors for which a run set cells, of decisions whose vectors are whole.
+    /// The vectors for which a run set cells, of decisions whose vectors hyperlabels want.
     fn vectors_of_cells(&self, run: &Run) -> Vec<Vec<(DecisionId, DecisionVector)>> {
         let mut vectors = vec![Vec::new(); self.request.rewrite.watched.len()];
-        for cells in self.plan.decisions.iter().filter(|cells| cells.whole) {
+        for cells in self.plan.decisions.iter().filter(|cells| cells.wanted) {
             let CellMeaning::Vector { conditions } = cells.meaning else { continue };
             let Some(decision) = self.decision(cells.function, cells.decision) else { continue };
             let end = cells.first + (1 << conditions);

@@ -46,9 +46,11 @@ pub struct DecisionCells {
     pub first: u32,
     /// What each cell, from the first on, says: the vector, or just the outcome.
     pub meaning: CellMeaning,
-    /// Whether vectors have the value of every condition that has one, and not only of those on
-    /// which labels depend.
-    pub whole: bool,
+    /// Whether hyperlabels are judged by its vectors.
+    pub wanted: bool,
+    /// The conditions, as bits, whose values vectors have where they are not reached too: those on
+    /// which labels and hyperlabels depend.
+    pub settled: u64,
 }
 
 /// What a decision's cell, by its position among them, says.

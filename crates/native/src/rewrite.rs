@@ -15,7 +15,7 @@
 //! - A label whose place cannot be rewritten is listed in the plan as unwatched, with the reason.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
@@ -33,7 +33,8 @@ use rustc_hash::FxHashSet;
 use crate::harness::static_local;
 use crate::plan::{CellMeaning, DecisionCells, Plan, WideDecision};
 use decision::DecisionEdit;
-use hooks::{Hooks, Recorded};
+use hooks::{Hooks, Recorded, Standing};
+use judges::Judges;
 use lost::{NO_PLACE, OVERLAP, lose_all, lose_labels, lose_sequences, refuse};
 use render::{Renderer, tests_bits};
 use tree::{Edit, nest, splice};
@@ -42,12 +43,15 @@ use vectors::{Recording, recording};
 mod dataflow;
 mod decision;
 mod hooks;
+mod judges;
 mod labels;
 mod lost;
 mod monitors;
+mod mutants;
 mod paths;
 mod rails;
 mod render;
+mod switches;
 mod thread_locals;
 mod tree;
 mod units;
@@ -96,6 +100,7 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
         edits.extend(thread_locals::made_plain(request));
     }
     let mut functions = Vec::new();
+    let mut judges = Judges::default();
     let wanted = Wanted::of(request.watched);
     let flow = dataflow::Asked::new(request);
     // What others ask of functions that are not watched is recorded in these, too.
@@ -111,8 +116,8 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
             continue;
         };
         let number = index as u32;
-        let whole = &wanted.get(index).unwrap_or(&nothing).decisions;
-        let mut watch = Watch::new(request, objectives, body, number, whole, &flow, &mut plan);
+        let wanted = &wanted.get(index).unwrap_or(&nothing).decisions;
+        let mut watch = Watch::new(request, number, body, wanted, &flow, &mut plan, &mut judges);
         watch.all_sites(&mut edits);
         functions.push((number, watch.finish()));
     }
@@ -123,7 +128,7 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     let renderer = Renderer { request, functions: functions.into_iter().collect() };
     let all = Span::new(0, request.map.text().len() as u32);
     let text = splice(request.map.text(), all, &nodes, &mut |node| renderer.render(node));
-    let prelude = prelude(user, &flow.declarations());
+    let prelude = prelude(user, &flow.declarations(), &judges);
     (prelude + &text + &flow.epilogue(), plan)
 }
 
@@ -141,7 +146,7 @@ fn nothing_of(function: FuncId) -> FunctionObjectives {
 }
 
 /// What stands before the text: the names that hooks use.
-fn prelude(request: &RewriteRequest<'_>, declarations: &str) -> String {
+fn prelude(request: &RewriteRequest<'_>, declarations: &str, judges: &Judges) -> String {
     if request.watched.is_empty() {
         return String::new();
     }
@@ -151,6 +156,7 @@ fn prelude(request: &RewriteRequest<'_>, declarations: &str) -> String {
     }
     text.push_str(&lydian_ir::cexact::prelude(Some("lydian_readable")));
     text.push_str(declarations);
+    text.push_str(judges.text());
     let first = request.map.place(0);
     let file = first.file.replace('\\', "\\\\").replace('"', "\\\"");
     let _ = writeln!(text, "# {} \"{file}\"", first.line);
@@ -250,15 +256,17 @@ struct Watch<'a, 'p> {
     body: &'a Body,
     number: u32,
     /// The decisions whose vectors hyperlabels want.
-    whole: &'p BTreeSet<DecisionId>,
+    wanted: &'p BTreeMap<DecisionId, Vec<Pred>>,
     flow: &'p dataflow::Asked,
     plan: &'p mut Plan,
+    judges: &'p mut Judges,
     hooks: Hooks<'a>,
     sites: IndexMap<Site, Vec<LabelId>>,
     /// The labels that are to be recorded.
     recorded: Vec<LabelId>,
-    /// The labels of run-time errors.
+    /// The labels of run-time errors, and of mutants.
     errors: FxHashSet<LabelId>,
+    mutants: FxHashSet<LabelId>,
     /// The records of the user's labels.
     user_labels: IndexMap<MarkId, String>,
     function: WatchedFunction,
@@ -267,13 +275,14 @@ struct Watch<'a, 'p> {
 impl<'a, 'p> Watch<'a, 'p> {
     fn new(
         request: &'a RewriteRequest<'a>,
-        objectives: &'a FunctionObjectives,
-        body: &'a Body,
         number: u32,
-        whole: &'p BTreeSet<DecisionId>,
+        body: &'a Body,
+        wanted: &'p BTreeMap<DecisionId, Vec<Pred>>,
         flow: &'p dataflow::Asked,
         plan: &'p mut Plan,
+        judges: &'p mut Judges,
     ) -> Self {
+        let objectives = &request.watched[number as usize];
         let mut sites: IndexMap<Site, Vec<LabelId>> = IndexMap::new();
         let recorded = labels_recorded(objectives, flow.shared_labels(objectives.function));
         for label in &recorded {
@@ -282,20 +291,20 @@ impl<'a, 'p> Watch<'a, 'p> {
         let hooks = Hooks::new(request, objectives, body);
         let function = WatchedFunction::default();
         let user_labels = IndexMap::new();
-        let errors = objectives.criteria.get(&Criterion::Rte).into_iter().flatten();
-        let errors = errors.map(|entry| entry.label).collect();
         Self {
             request,
             objectives,
             body,
             number,
-            whole,
+            wanted,
             flow,
             plan,
+            judges,
             hooks,
             sites,
             recorded,
-            errors,
+            errors: labels_of(objectives, Criterion::Rte),
+            mutants: labels_of(objectives, Criterion::Wm),
             user_labels,
             function,
         }
@@ -331,7 +340,7 @@ impl<'a, 'p> Watch<'a, 'p> {
             match *site {
                 Site::Entry => {
                     let at = self.body.source.body.start + 1;
-                    entry = self.records(labels, at, 0);
+                    entry = self.records(labels, false, Standing::at(at));
                 }
                 Site::Mark(mark) => self.mark(mark, labels, edits),
                 Site::Edge(edge) => {
@@ -518,14 +527,17 @@ impl<'a, 'p> Watch<'a, 'p> {
     }
 
     /// Statements that record labels at a place whose state their predicates speak of.
-    fn records(&mut self, labels: &[LabelId], at: u32, guard_from: usize) -> String {
+    fn records(
+        &mut self,
+        labels: &[LabelId],
+        before_undefined: bool,
+        standing: Standing<'_>,
+    ) -> String {
         let mut text = String::new();
         for label in labels {
-            let objectives = self.objectives;
-            let pred = &objectives.labels[*label].pred;
-            let number = self.plan.cells.len();
-            let cell = Recorded { number, before_undefined: false };
-            match self.hooks.record(pred, at, guard_from, cell, &[]) {
+            let pred = &self.objectives.labels[*label].pred;
+            let cell = Recorded { number: self.plan.cells.len(), before_undefined };
+            match self.hooks.record(pred, cell, standing) {
                 Ok(record) => {
                     self.plan.cell(self.number, vec![*label]);
                     text.push_str(&record);
@@ -541,88 +553,13 @@ impl<'a, 'p> Watch<'a, 'p> {
         let Some(site) = site else {
             return self.unwatch(labels, NO_PLACE);
         };
-        let record = self.records(labels, site.span.start, 0);
+        let record = self.records(labels, false, Standing::at(site.span.start));
         if labels::is_user_label(self.body, mark) {
             self.user_labels.insert(mark, record);
         } else if !record.is_empty() {
             let action = Action::Mark { style: site.style, record };
             edits.push(Edit { span: site.span, rank: rank::MARK, action });
         }
-    }
-
-    /// An inner switch on the captured operand tells which way the user's switch goes.
-    fn switch(
-        &mut self,
-        block: lydian_ir::BlockId,
-        ways: &[(u32, LabelId)],
-        edits: &mut Vec<Edit<Action>>,
-    ) {
-        let site = self.body.source.switches.iter().find(|site| site.block == block);
-        let lydian_ir::Terminator::Switch { cases, .. } = &self.body.blocks[block].term else {
-            let labels: Vec<_> = ways.iter().map(|(_, label)| *label).collect();
-            return self.unwatch(&labels, "the edge is of no switch");
-        };
-        let Some(site) = site else {
-            let labels: Vec<_> = ways.iter().map(|(_, label)| *label).collect();
-            return self.unwatch(&labels, NO_PLACE);
-        };
-        let mut by_way: IndexMap<u32, Vec<LabelId>> = IndexMap::new();
-        ways.iter().for_each(|(way, label)| by_way.entry(*way).or_default().push(*label));
-        if site.computed {
-            let dispatch = self.labels_dispatch(cases, by_way);
-            let action = Action::Switch { dispatch };
-            edits.push(Edit { span: site.operand, rank: rank::SWITCH, action });
-            return;
-        }
-        let mut dispatch = String::from("switch (lydian_x) { ");
-        for (way, case) in cases.iter().enumerate() {
-            let range = match case.low == case.high {
-                true => integer(case.low),
-                false => format!("{} ... {}", integer(case.low), integer(case.high)),
-            };
-            let record = self.on_edge(block, way as u32, &mut by_way);
-            let _ = write!(dispatch, "case {range}: {record}break; ");
-        }
-        let default = self.on_edge(block, cases.len() as u32, &mut by_way);
-        let _ = write!(dispatch, "default: {default}break; }}");
-        let action = Action::Switch { dispatch };
-        edits.push(Edit { span: site.operand, rank: rank::SWITCH, action });
-    }
-
-    /// What is recorded on one way out of a switch.
-    fn on_edge(
-        &mut self,
-        block: lydian_ir::BlockId,
-        way: u32,
-        by_way: &mut IndexMap<u32, Vec<LabelId>>,
-    ) -> String {
-        let record = by_way.swap_remove(&way).map_or(String::new(), |labels| {
-            format!("lydian_hit[{}] = 1; ", self.plan.cell(self.number, labels))
-        });
-        let flow = self.function.flow.switches.get(&(block, way));
-        let path = self.function.paths.switches.get(&(block, way));
-        let steps = self.function.steps.get(&Edge { from: block, way });
-        flow.into_iter().chain(path).chain(steps).fold(record, |record, more| record + more)
-    }
-
-    /// Comparisons with the addresses of labels tell where a computed `goto` goes.
-    fn labels_dispatch(
-        &mut self,
-        cases: &[lydian_ir::SwitchCase],
-        mut by_way: IndexMap<u32, Vec<LabelId>>,
-    ) -> String {
-        let mut dispatch = String::new();
-        for (way, case) in cases.iter().enumerate() {
-            let Some(labels) = by_way.swap_remove(&(way as u32)) else { continue };
-            let name = self.request.map.slice(case.span);
-            if name.is_empty() {
-                self.unwatch(&labels, "the label has no place in the text");
-                continue;
-            }
-            let cell = self.plan.cell(self.number, labels);
-            let _ = write!(dispatch, "if (lydian_x == &&{name}) lydian_hit[{cell}] = 1; ");
-        }
-        dispatch
     }
 
     fn decision(
@@ -646,8 +583,12 @@ impl<'a, 'p> Watch<'a, 'p> {
             labels.iter().partition(|l| of_state(l));
         let preds: Vec<(LabelId, &Pred)> =
             plain.iter().map(|label| (*label, &objectives.labels[*label].pred)).collect();
-        let recording =
-            recording(decision, self.request.short_circuit, &preds, self.whole.contains(&id));
+        let recording = recording(
+            decision,
+            self.request.short_circuit,
+            &preds,
+            self.wanted.get(&id).map(Vec::as_slice),
+        );
         let function = self.number;
         let first = self.add_cells(id, &recording);
         let mut edit =
@@ -655,14 +596,17 @@ impl<'a, 'p> Watch<'a, 'p> {
         if site.keeps_value && tests_bits(self.body, decision) {
             edit.promote();
         }
-        for label in hooked {
-            let pred = &objectives.labels[label].pred;
-            let cell = self.plan.cells.len();
-            match edit.hook(pred, cell, &mut self.hooks) {
-                Ok(()) => _ = self.plan.cell(function, vec![label]),
-                Err(reason) => self.unwatch(&[label], &reason),
-            }
+        let of_mutant = |label: &LabelId| {
+            let mut any = false;
+            objectives.labels[*label].pred.for_each_mutant(&mut |_, _| any = true);
+            any
+        };
+        let (mutants, others): (Vec<LabelId>, Vec<LabelId>) =
+            hooked.into_iter().partition(of_mutant);
+        for label in others {
+            self.hook(label, &mut edit);
         }
+        self.mutants_of_decision(id, &mutants, &mut edit);
         let index = self.function.decisions.len();
         let action = Action::Decision { function, index };
         edits.push(Edit { span: site.span, rank: rank::DECISION, action });
@@ -717,8 +661,10 @@ impl<'a, 'p> Watch<'a, 'p> {
         for labels in all {
             self.plan.cell(function, labels);
         }
-        let whole = self.whole.contains(&decision);
-        self.plan.decisions.push(DecisionCells { function, decision, first, meaning, whole });
+        let wanted = self.wanted.contains_key(&decision);
+        let settled = if let Recording::Vector { needed, .. } = recording { *needed } else { 0 };
+        let cells = DecisionCells { function, decision, first, meaning, wanted, settled };
+        self.plan.decisions.push(cells);
         first
     }
 
@@ -727,23 +673,19 @@ impl<'a, 'p> Watch<'a, 'p> {
         if let Some(reason) = self.unwatchable(id) {
             return self.unwatch(labels, reason);
         }
-        let mut hooks = String::new();
         // Mutants evaluate the expression, and would crash before its errors are recorded.
-        let (errors, others): (Vec<&LabelId>, Vec<&LabelId>) =
+        let (errors, others): (Vec<LabelId>, Vec<LabelId>) =
             labels.iter().partition(|label| self.errors.contains(label));
-        for label in errors.into_iter().chain(others) {
-            let pred = &self.objectives.labels[*label].pred;
-            let number = self.plan.cells.len();
-            let cell = Recorded { number, before_undefined: self.errors.contains(label) };
-            let guard_from = self.body.exprs.len();
-            match self.hooks.record(pred, root.span.start, guard_from, cell, &root.captures) {
-                Ok(record) => {
-                    self.plan.cell(self.number, vec![*label]);
-                    hooks.push_str(&record);
-                }
-                Err(reason) => self.unwatch(&[*label], &reason),
-            }
-        }
+        let (mutants, others): (Vec<LabelId>, Vec<LabelId>) =
+            others.iter().partition(|label| self.mutants.contains(label));
+        let standing = Standing {
+            guard_from: self.body.exprs.len(),
+            captures: &root.captures,
+            ..Standing::at(root.span.start)
+        };
+        let mut hooks = self.records(&errors, true, standing);
+        hooks.push_str(&self.mutants_of_root(root, &mutants));
+        hooks.push_str(&self.records(&others, false, standing));
         if hooks.is_empty() {
             return;
         }
@@ -804,13 +746,10 @@ fn has_compound_literal(text: &str) -> bool {
     false
 }
 
-/// An integer constant of C, of a type that holds it.
-fn integer(value: i128) -> String {
-    match value {
-        -0x8000_0000_0000_0000 => "(-9223372036854775807l - 1)".to_owned(),
-        _ if value > i128::from(i64::MAX) => format!("{value}ul"),
-        _ => format!("{value}l"),
-    }
+/// The labels of a criterion.
+fn labels_of(objectives: &FunctionObjectives, criterion: Criterion) -> FxHashSet<LabelId> {
+    let entries = objectives.criteria.get(&criterion);
+    entries.into_iter().flatten().map(|entry| entry.label).collect()
 }
 
 /// The labels that are to be recorded: all but those that are atoms of sequences and no more. The

@@ -246,6 +246,18 @@ fn a_mutant_of_a_condition_is_covered_where_the_outcome_differs() {
 }
 
 #[test]
+fn an_operand_that_is_negative_once_all_other_mutants_are_covered_is_seen() {
+    let text = "int f(int n, int last) { int s = 0; for (int i = 0; i <= n; i++) { \
+                int x = i < n ? i : last; if (x < 100) s += x + 1; } return s; }";
+    let found = covered(text, Criterion::Wm, &[&[150, -5], &[0, -5], &[150, 5]]);
+    let absolutes = |test: usize| found[test].iter().filter(|name| *name == "ABS abs").count();
+    // In the value and in the condition.
+    assert_eq!((absolutes(0), absolutes(2)), (4, 0), "{found:?}");
+    assert!(absolutes(1) >= 2, "{found:?}");
+    assert!(found[2].len() < found[0].len() && found[1].len() < found[0].len(), "{found:?}");
+}
+
+#[test]
 fn captured_calls_are_made_once() {
     let text = "static int n; static int next(void) { return ++n; } \
                 int f(int a, int b) { int x = a + next() * b; if (x - next() > 0 && b) x += next(); \

@@ -140,7 +140,8 @@ struct Watch<'a> {
 impl Watch<'_> {
     fn keep_vector(&mut self, view: &View<'_>, event: &DecisionEvent) {
         let Some(&index) = self.foresight.index.get(&view.function()) else { return };
-        if !view.is_undefined() && self.foresight.wanted[index].decisions.contains(&event.decision)
+        if !view.is_undefined()
+            && self.foresight.wanted[index].decisions.contains_key(&event.decision)
         {
             let vector = vector_of(event, self.foresight.short_circuit);
             self.vectors[index].insert((event.decision, vector));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::{EntityId as _, Place};
 use lydian_ir::stmt::Edge;
-use lydian_ir::{DecisionId, Purity, Truth};
+use lydian_ir::{ConditionId, DecisionId, Purity, Truth};
 use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, Notes};
 use lydian_objective::event::DecisionVector;
 use lydian_objective::harvest::{Consolidation, Harvest, Wanted};
@@ -21,9 +21,9 @@ use super::Counters;
 struct Judged {
     harvest: Harvest,
     covered: BTreeSet<LabelId>,
-    /// The evaluations of decisions that are recorded, and whether they have the value of every
-    /// condition that has one.
-    vectors: BTreeMap<DecisionId, (BTreeSet<DecisionVector>, bool)>,
+    /// The evaluations of decisions that are recorded, and the conditions, as bits, whose value they
+    /// have where these are not reached too.
+    vectors: BTreeMap<DecisionId, (BTreeSet<DecisionVector>, u64)>,
     /// The outcomes of decisions of which no more is recorded.
     outcomes: BTreeMap<DecisionId, [bool; 2]>,
     /// The labels that cells stand for.
@@ -101,7 +101,7 @@ fn read_vectors(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
         let cells = counters.set.range(vectors.first..end);
         let seen = cells
             .map(|cell| vector(noted, notes.short_circuit, &[u64::from(cell - vectors.first)]));
-        judged.vectors.insert(vectors.decision, (seen.collect(), vectors.whole));
+        judged.vectors.insert(vectors.decision, (seen.collect(), vectors.settled));
     }
     for table in &notes.plan.tables {
         let (Some(judged), Some(noted)) =
@@ -117,7 +117,7 @@ fn read_vectors(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
             let there = entries.filter(|entry| entry[0] == 2);
             seen.extend(there.map(|entry| vector(noted, notes.short_circuit, &entry[1..])));
         }
-        judged.vectors.insert(table.decision, (seen, true));
+        judged.vectors.insert(table.decision, (seen, u64::MAX));
     }
 }
 
@@ -158,8 +158,8 @@ fn judge_hypers(notes: &Notes, all: &mut [Judged]) {
         for label in &judged.covered {
             harvest.cover_label(*label);
         }
-        for (decision, (vectors, whole)) in &judged.vectors {
-            for vector in vectors.iter().filter(|_| *whole) {
+        for (decision, (vectors, _)) in &judged.vectors {
+            for vector in vectors {
                 harvest.add_vector(*decision, vector.clone());
             }
         }
@@ -282,7 +282,9 @@ fn lines(function: &NotedFunction, judged: &Judged) -> Vec<LineCoverage> {
 fn decision(id: DecisionId, noted: &NotedDecision, judged: &Judged) -> DecisionCoverage {
     let recorded = judged.vectors.get(&id);
     let mut rows: Vec<DecisionRow> = match recorded {
-        Some((vectors, whole)) => vectors.iter().map(|vector| row(noted, vector, *whole)).collect(),
+        Some((vectors, settled)) => {
+            vectors.iter().map(|vector| row(noted, vector, *settled)).collect()
+        }
         None => Vec::new(),
     };
     rows.sort();
@@ -311,10 +313,13 @@ fn decision(id: DecisionId, noted: &NotedDecision, judged: &Judged) -> DecisionC
     }
 }
 
-/// A row of the decision's table. Where vectors are not `whole`, a condition that was not reached
-/// may have a value that nobody looked at.
-fn row(noted: &NotedDecision, vector: &DecisionVector, whole: bool) -> DecisionRow {
-    let is_known = |id| vector.known.contains(id) && (whole || vector.reached.contains(id));
+/// A row of the decision's table. A condition that was not reached may have a value that nobody
+/// looked at, unless it is one of the `settled` ones.
+fn row(noted: &NotedDecision, vector: &DecisionVector, settled: u64) -> DecisionRow {
+    let is_settled =
+        |id: ConditionId| settled.checked_shr(id.index() as u32).is_none_or(|bits| bits & 1 == 1);
+    let is_known =
+        |id| vector.known.contains(id) && (is_settled(id) || vector.reached.contains(id));
     let outcome = noted.decision.tree.eval(&|condition| {
         Truth::from(vector.known.contains(condition) && vector.value.contains(condition))
     });

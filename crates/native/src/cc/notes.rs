@@ -196,9 +196,9 @@ pub struct NotedVectors {
     pub first: u32,
     /// How many conditions it has.
     pub conditions: u32,
-    /// Whether vectors have the value of every condition that has one, and not only of those on
-    /// which labels depend.
-    pub whole: bool,
+    /// The conditions, as bits, whose values vectors have where they are not reached too: those on
+    /// which objectives depend.
+    pub settled: u64,
 }
 
 /// A table of the distinct evaluations of a wide decision.
@@ -281,8 +281,8 @@ impl NotedPlan {
             match found.meaning {
                 CellMeaning::Outcome => noted.outcomes.push((function, decision, first)),
                 CellMeaning::Vector { conditions } => {
-                    let whole = found.whole;
-                    let vectors = NotedVectors { function, decision, first, conditions, whole };
+                    let settled = found.settled;
+                    let vectors = NotedVectors { function, decision, first, conditions, settled };
                     noted.vectors.push(vectors);
                     let cells = first as usize..first as usize + (1 << conditions);
                     of_vectors[cells].fill(true);

@@ -1,8 +1,9 @@
 //! A decision's text: its conditions note their values, and its outcome records them.
 //!
 //! `v` holds a bit for each true condition, `r` one for each that was reached (kept only where
-//! something asks for it). Where all conditions are pure and those that evaluation would not reach
-//! matter, all are evaluated first and the decision is computed from the bits. Mutants of a
+//! something asks for it). Where each end of the evaluation is that of one vector, as in `a && b`,
+//! there are no bits: each end sets its cell. Where all conditions are pure and those that
+//! evaluation would not reach matter, all are evaluated first and the decision is computed from the bits. Mutants of a
 //! condition are evaluated just before it, on the state that it is evaluated on, and judged at the
 //! outcome.
 
@@ -16,10 +17,11 @@ use lydian_ir::{
 use lydian_objective::{Pred, SequenceId};
 use rustc_hash::FxHashMap;
 
-use super::hooks::Hooks;
+use super::hooks::{Hooks, Standing};
+use super::judges::{Gate, Judged, Judges, Parameters};
 use super::monitors::Step;
 use super::rails::{Leaves, RailWriter, Rails};
-use super::vectors::{CELL_CONDITIONS, Recording, pure_conditions};
+use super::vectors::{CELL_CONDITIONS, Recording, ends, pure_conditions};
 use super::{Purpose, RewriteRequest};
 
 /// Everything that rendering a decision needs.
@@ -30,6 +32,8 @@ pub(super) struct DecisionEdit {
     recording: Recording,
     /// The first cell, or the number among the wide decisions.
     first: u32,
+    /// The vectors with which evaluation ends at each condition ([`ends`]).
+    ends: Option<Vec<[Option<u32>; 2]>>,
     /// The text of all of it.
     pub(super) span: Span,
     /// The sequences with steps at its outcome.
@@ -45,6 +49,13 @@ pub(super) struct DecisionEdit {
     numbers: FxHashMap<(ConditionId, ExprId), usize>,
     /// Labels to be judged at the outcome: their cells and predicates' texts.
     judged: Vec<String>,
+    /// Those that speak of mutants, which are judged by functions of their own.
+    judged_mutants: String,
+    /// What each condition's mutants read, and what the labels that speak of mutants do.
+    read_by_mutants: Vec<Parameters>,
+    read_by_labels: Parameters,
+    /// The calls that judge mutants.
+    calls: Calls,
     /// Captures of conditions that have mutants.
     captures: Vec<Vec<Capture>>,
     /// The conditions whose value may be undefined where evaluation does not reach them, so that
@@ -76,6 +87,17 @@ struct MutantHook {
     pure: bool,
 }
 
+/// The calls of functions that judge a decision's mutants.
+#[derive(Debug, Default)]
+struct Calls {
+    /// Of each condition: when, and the call.
+    conditions: Vec<Option<[String; 2]>>,
+    /// Of each condition where it is not reached.
+    late: Vec<Option<[String; 2]>>,
+    /// At the outcome, if a condition called.
+    outcome: String,
+}
+
 impl MutantHook {
     /// Evaluates it unless all labels that ask for it are covered.
     fn statement(&self) -> String {
@@ -100,6 +122,7 @@ impl DecisionEdit {
             tree: decision.tree.clone(),
             recording,
             first,
+            ends: ends(decision),
             texts: texts.collect(),
             span: site.span,
             sequences: Vec::new(),
@@ -109,6 +132,10 @@ impl DecisionEdit {
             mutants: Vec::new(),
             numbers: FxHashMap::default(),
             judged: Vec::new(),
+            judged_mutants: String::new(),
+            read_by_mutants: site.conditions.iter().map(|_| Parameters::default()).collect(),
+            read_by_labels: Parameters::default(),
+            calls: Calls::default(),
             doubtful: doubtful(decision, request, body),
             captures: vec![Vec::new(); site.conditions.len()],
             hooks: vec![String::new(); site.conditions.len()],
@@ -151,15 +178,21 @@ impl DecisionEdit {
             return Err("its decision's text is used for its value too".to_owned());
         }
         let before = self.mutants.len();
+        let mut has_mutant = false;
+        pred.for_each_mutant(&mut |_, _| has_mutant = true);
         let mut writer = RailWriter::default();
-        let mut leaves = EventLeaves { edit: self, hooks, cell };
+        let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: has_mutant };
         match writer.write(pred, &mut leaves) {
             Ok(rails) => {
                 let declarations = writer.into_declarations();
-                self.judged.push(format!(
+                let text = format!(
                     "if (!lydian_hit[{cell}]) {{ {declarations}if ({}) lydian_hit[{cell}] = 1; }} ",
                     rails.yes
-                ));
+                );
+                match has_mutant {
+                    true => self.judged_mutants.push_str(&text),
+                    false => self.judged.push(text),
+                }
                 Ok(())
             }
             Err(reason) => {
@@ -170,13 +203,55 @@ impl DecisionEdit {
         }
     }
 
+    /// Makes the functions that judge its mutants, when all of its labels are there. `signs` has,
+    /// for each condition, tests of operands for mutants that differ only where one is negative.
+    pub(super) fn make_judges(
+        &mut self,
+        judged: Judged,
+        gate: &Gate,
+        signs: &[Vec<String>],
+        judges: &mut Judges,
+    ) {
+        let id = self.id.index();
+        let mutants = format!("lydian_m{id}");
+        let own = [(format!("unsigned char *{mutants}"), mutants.clone())];
+        let open = format!(
+            "if (!lydian_k{id}) {{ lydian_k{id} = 1; __builtin_memset({mutants}, 0, {}); }} ",
+            self.mutants.len()
+        );
+        let mut call = |index: usize, chosen: &dyn Fn(&MutantHook) -> bool| {
+            let own_mutants = self.mutants.iter().filter(|mutant| mutant.condition == index);
+            let chosen = own_mutants.filter(|mutant| chosen(mutant));
+            let statements: String = chosen.map(MutantHook::statement).collect();
+            if statements.is_empty() {
+                return None;
+            }
+            let call = judges.add(&own, &self.read_by_mutants[index], &statements);
+            Some([gate.is_open(&signs[index]), format!("{open}{call}")])
+        };
+        let conditions = 0..self.spans.len();
+        let of_conditions = conditions.clone().map(|index| call(index, &|_| true)).collect();
+        let late = self.late();
+        let late = conditions
+            .map(|index| late.contains(&index).then(|| call(index, &|mutant| mutant.pure))?)
+            .collect();
+        let ty = if self.is_wide() { "unsigned long *" } else { "unsigned int " };
+        let reached = if self.is_wide() { "unsigned long *" } else { "unsigned long " };
+        let words = [(ty, format!("lydian_v{id}")), (reached, format!("lydian_r{id}"))];
+        let words = words.map(|(ty, name)| (format!("{ty}{name}"), name));
+        let own: Vec<_> = words.into_iter().chain(own.clone()).collect();
+        let statements = format!("{}{}", self.judged_mutants, gate.update(judged));
+        let outcome = judges.add(&own, &self.read_by_labels, &statements);
+        self.calls = Calls { conditions: of_conditions, late, outcome };
+    }
+
     /// Adds a step of a sequence at the outcome.
     pub(super) fn step(&mut self, step: &Step<'_>, hooks: &mut Hooks<'_>) -> Result<(), String> {
         if self.keeps_value {
             return Err("its decision's text is used for its value too".to_owned());
         }
         let mut writer = RailWriter::default();
-        let mut leaves = EventLeaves { edit: self, hooks, cell: 0 };
+        let mut leaves = EventLeaves { edit: self, hooks, cell: 0, is_outside: false };
         let preds = step.atoms.iter().map(|(_, pred)| writer.write(pred, &mut leaves));
         let truths: Result<Vec<String>, String> = preds.map(|rails| Ok(rails?.yes)).collect();
         let text = step.text(&truths?);
@@ -213,7 +288,15 @@ impl DecisionEdit {
     }
 
     fn reached_word(&self, index: usize) -> String {
-        format!("lydian_r{}[{}]", self.id.index(), index / 64)
+        match self.is_wide() {
+            true => format!("lydian_r{}[{}]", self.id.index(), index / 64),
+            false => format!("lydian_r{}", self.id.index()),
+        }
+    }
+
+    /// Whether labels are judged at the outcome.
+    fn judges(&self) -> bool {
+        !self.judged.is_empty() || !self.judged_mutants.is_empty()
     }
 
     fn bit(&self, index: usize) -> String {
@@ -224,25 +307,27 @@ impl DecisionEdit {
         }
     }
 
-    /// The conditions to be evaluated at the outcome where they were not reached.
+    /// The conditions to be evaluated at the outcome where they may not have been reached.
     fn late(&self) -> Vec<usize> {
         let needed = |index: &usize| match &self.recording {
-            _ if !self.judged.is_empty() => true,
+            _ if self.judges() => true,
             Recording::Vector { needed, .. } => needed >> index & 1 == 1,
             Recording::Wide(_) => true,
             Recording::Nothing | Recording::Outcome(_) => false,
         };
-        self.pure.iter().copied().filter(needed).collect()
+        let always = lydian_objective::formula::always_reached(&self.tree);
+        let is_late = |index: &usize| !always.contains(ConditionId::from_index(*index));
+        self.pure.iter().copied().filter(needed).filter(is_late).collect()
     }
 
     fn keeps_reached(&self) -> bool {
         let effects = self.purity.contains(&Purity::Effects);
-        !self.judged.is_empty() || (effects && !self.late().is_empty())
+        self.judges() || (effects && !self.late().is_empty())
     }
 
     /// Whether all conditions are evaluated before the outcome is computed from them.
     fn is_eager(&self) -> bool {
-        self.judged.is_empty()
+        !self.judges()
             && !self.in_place
             && !self.has_ways()
             && !self.is_wide()
@@ -250,13 +335,21 @@ impl DecisionEdit {
             && !self.late().is_empty()
     }
 
+    /// The vectors with which evaluation ends at each condition, if it is there that cells are set.
+    fn recorded_ends(&self) -> Option<&[[Option<u32>; 2]]> {
+        let suits = matches!(self.recording, Recording::Vector { .. })
+            && !self.keeps_value
+            && !self.judges()
+            && self.late().is_empty();
+        self.ends.as_deref().filter(|_| suits)
+    }
+
     /// Whether the conditions' values are noted.
     fn keeps_values(&self) -> bool {
-        if self.keeps_value {
+        if self.keeps_value || self.recorded_ends().is_some() {
             return false;
         }
-        !self.judged.is_empty()
-            || matches!(self.recording, Recording::Vector { .. } | Recording::Wide(_))
+        self.judges() || matches!(self.recording, Recording::Vector { .. } | Recording::Wide(_))
     }
 
     /// Variables at the start of the function's body.
@@ -271,17 +364,21 @@ impl DecisionEdit {
             let _ = write!(text, "int lydian_o{id}; ");
         }
         if self.keeps_reached() {
-            let _ = write!(text, "unsigned long lydian_r{id}[{}]; ", self.words());
+            let _ = match self.is_wide() {
+                true => write!(text, "unsigned long lydian_r{id}[{}]; ", self.words()),
+                false => write!(text, "unsigned long lydian_r{id}; "),
+            };
         }
         if !self.mutants.is_empty() {
-            let _ = write!(text, "unsigned char lydian_m{id}[{}]; ", self.mutants.len());
+            let count = self.mutants.len();
+            let _ = write!(text, "unsigned char lydian_m{id}[{count}]; int lydian_k{id}; ");
         }
         text
     }
 
     /// The conditions whose text is edited.
     pub(super) fn condition_spans(&self) -> impl Iterator<Item = (usize, Span)> {
-        let all = self.keeps_values() && !self.is_eager();
+        let all = (self.keeps_values() && !self.is_eager()) || self.recorded_ends().is_some();
         let has_ways = |index: &usize| self.ways[*index].iter().any(|text| !text.is_empty());
         let edited: Vec<_> = (0..self.spans.len())
             .filter(|index| !self.keeps_value && (all || has_ways(index)))
@@ -298,6 +395,13 @@ impl DecisionEdit {
     /// A condition that notes its value. `captures` declares what `text` captures.
     pub(super) fn render_condition(&self, index: usize, text: &str, captures: &str) -> String {
         let [no, yes] = &self.ways[index];
+        if let Some(ends) = self.recorded_ends() {
+            let record = |end: Option<u32>| {
+                end.map_or(String::new(), |end| format!("lydian_hit[{}] = 1, ", self.first + end))
+            };
+            let [on_no, on_yes] = ends[index].map(record);
+            return format!("(({text}) ? ({on_yes}{yes}1) : ({on_no}{no}0))");
+        }
         if !self.keeps_values() {
             return format!("(({text}) ? ({yes}1) : ({no}0))");
         }
@@ -307,9 +411,8 @@ impl DecisionEdit {
             let reached = self.reached_word(index);
             noted = format!("({reached} |= 1ul << {}, {noted})", index % 64);
         }
-        let own = self.mutants.iter().filter(|mutant| mutant.condition == index);
-        let own: String = own.map(MutantHook::statement).collect();
-        let hooks = format!("{}{own}", self.hooks[index]);
+        let call = called(&self.calls.conditions, index);
+        let hooks = format!("{}{call}", self.hooks[index]);
         if captures.is_empty() && hooks.is_empty() {
             return noted;
         }
@@ -389,12 +492,11 @@ impl DecisionEdit {
             false => _ = write!(text, "lydian_v{id} = 0, "),
         }
         if self.keeps_reached() {
-            (0..self.words()).for_each(|word| {
-                let _ = write!(text, "lydian_r{id}[{word}] = 0, ");
-            });
+            let words = (0..self.words()).map(|word| self.reached_word(word * 64));
+            words.for_each(|word| _ = write!(text, "{word} = 0, "));
         }
         if !self.mutants.is_empty() {
-            let _ = write!(text, "__builtin_memset(lydian_m{id}, 0, {}), ", self.mutants.len());
+            let _ = write!(text, "lydian_k{id} = 0, ");
         }
         text
     }
@@ -440,11 +542,7 @@ impl DecisionEdit {
     /// Values, at the outcome, of conditions and mutants that were not reached.
     fn late_values(&self) -> String {
         let mut text = String::new();
-        let always = lydian_objective::formula::always_reached(&self.tree);
         for index in self.late() {
-            if always.contains(ConditionId::from_index(index)) {
-                continue;
-            }
             let (value, bit) = (self.value_word(index), self.bit(index));
             let noted = format!("({} ? ({value} |= {bit}, 0) : 0)", self.settled(index));
             if !self.keeps_reached() {
@@ -453,12 +551,7 @@ impl DecisionEdit {
                 continue;
             }
             let unreached = format!("!({} & (1ul << {}))", self.reached_word(index), index % 64);
-            let hooks: String = self
-                .mutants
-                .iter()
-                .filter(|mutant| mutant.condition == index && mutant.pure)
-                .map(MutantHook::statement)
-                .collect();
+            let hooks = called(&self.calls.late, index);
             match hooks.is_empty() {
                 true => _ = write!(text, "({unreached} && {noted}), "),
                 false => {
@@ -494,10 +587,14 @@ impl DecisionEdit {
     }
 
     fn judge(&self) -> String {
-        if self.judged.is_empty() {
+        if !self.judges() {
             return String::new();
         }
-        format!("({{ {}}}), ", self.judged.concat())
+        let mut text = self.judged.concat();
+        if !self.judged_mutants.is_empty() {
+            let _ = write!(text, "if (lydian_k{}) {}", self.id.index(), self.calls.outcome);
+        }
+        format!("({{ {text}}}), ")
     }
 
     /// The number of a mutant's variable, made on first use.
@@ -516,7 +613,13 @@ impl DecisionEdit {
         let captures = condition_captures(hooks, self.id, condition)?;
         let at = self.spans[index].start;
         let from = hooks.body().exprs.len();
-        let value = hooks.text(expr, at, from, &captures)?;
+        let standing = Standing {
+            at,
+            guard_from: from,
+            captures: &captures,
+            parameters: Some(&self.read_by_mutants[index]),
+        };
+        let value = hooks.text(expr, standing)?;
         let number = self.mutants.len();
         let variable = format!("lydian_m{}[{number}]", self.id.index());
         let text = format!(
@@ -527,6 +630,14 @@ impl DecisionEdit {
         self.numbers.insert((condition, expr), number);
         self.captures[index] = captures;
         Ok(number)
+    }
+}
+
+/// A call that a condition makes, when it does.
+fn called(calls: &[Option<[String; 2]>], index: usize) -> String {
+    match calls.get(index) {
+        Some(Some([open, call])) => format!("if ({open}) {{ {call}}} "),
+        _ => String::new(),
     }
 }
 
@@ -582,6 +693,8 @@ struct EventLeaves<'e, 'h, 'a> {
     hooks: &'h mut Hooks<'a>,
     /// The cell of the label that asks: once it is set, its mutants need no evaluation.
     cell: usize,
+    /// Whether the text stands in a function of its own.
+    is_outside: bool,
 }
 
 impl EventLeaves<'_, '_, '_> {
@@ -617,7 +730,8 @@ impl Leaves for EventLeaves<'_, '_, '_> {
 
     fn expr(&mut self, expr: ExprId) -> Result<String, String> {
         let at = self.edit.spans.last().map_or(0, |span| span.start);
-        self.hooks.text(expr, at, 0, &[])
+        let parameters = self.is_outside.then_some(&self.edit.read_by_labels);
+        self.hooks.text(expr, Standing { parameters, ..Standing::at(at) })
     }
 }
 

@@ -1,13 +1,37 @@
 //! Statements that evaluate a label's predicate on the state at one place and set its cell.
 
-use lydian_ir::cexact::{ExactC, Guard, ScopedNames};
+use lydian_ir::cexact::{ExactC, Guard, Names, ScopedNames};
 use lydian_ir::source::Capture;
 use lydian_ir::trap::may_trap;
 use lydian_ir::{Body, CType, ConditionId, ExprId, LocalId, Overflow, Program};
 use lydian_objective::{FunctionObjectives, Pred};
 
 use super::RewriteRequest;
+use super::judges::{Parameters, Passed};
 use super::rails::{Leaves, RailWriter, Rails};
+
+/// Where a text stands: what it means, and what it is called there.
+#[derive(Clone, Copy)]
+pub(super) struct Standing<'a> {
+    /// The place in the user's text on whose state it speaks.
+    pub(super) at: u32,
+    /// The first expression that checks its operands.
+    pub(super) guard_from: usize,
+    /// The captures that have names.
+    pub(super) captures: &'a [Capture],
+    /// What it takes as parameters, if it stands in a function of its own.
+    pub(super) parameters: Option<&'a Parameters>,
+}
+
+impl Standing<'_> {
+    /// In the user's function, at this place. All expressions check their operands.
+    pub(super) const fn at(at: u32) -> Self {
+        Self { at, guard_from: 0, captures: &[], parameters: None }
+    }
+}
+
+/// The flag that is set where an expression has no value.
+pub(super) const POISON: &str = "lydian_bad";
 
 /// The name of the variable that holds a captured value.
 pub(super) fn temporary(temp: LocalId) -> String {
@@ -77,15 +101,12 @@ impl<'a> Hooks<'a> {
         self.request.map.slice(span)
     }
 
-    /// A statement that sets the cell where the predicate is surely true on the state at `at`.
-    /// Operators from expression `guard_from` on check their operands. `captures` have names.
+    /// A statement that sets the cell where the predicate is surely true on the state.
     pub(super) fn record(
         &self,
         pred: &Pred,
-        at: u32,
-        guard_from: usize,
         cell: Recorded,
-        captures: &[Capture],
+        standing: Standing<'_>,
     ) -> Result<String, String> {
         let set = cell.set();
         let cell = cell.number;
@@ -93,7 +114,7 @@ impl<'a> Hooks<'a> {
             return Ok(if *value { set } else { String::new() });
         }
         let mut writer = RailWriter::default();
-        let mut leaves = StateLeaves { hooks: self, at, guard_from, captures };
+        let mut leaves = StateLeaves { hooks: self, standing };
         let rails = writer.write(pred, &mut leaves)?;
         let declarations = writer.into_declarations();
         Ok(format!("if (!lydian_hit[{cell}]) {{ {declarations}if ({}) {set}}} ", rails.yes))
@@ -103,20 +124,15 @@ impl<'a> Hooks<'a> {
     /// declarations that they need.
     pub(super) fn truths(&self, preds: &[&Pred], at: u32) -> Result<(String, Vec<String>), String> {
         let mut writer = RailWriter::default();
-        let mut leaves = StateLeaves { hooks: self, at, guard_from: 0, captures: &[] };
+        let mut leaves = StateLeaves { hooks: self, standing: Standing::at(at) };
         let rails = preds.iter().map(|pred| writer.write(pred, &mut leaves));
         let truths: Result<Vec<String>, String> = rails.map(|rails| Ok(rails?.yes)).collect();
         Ok((writer.into_declarations(), truths?))
     }
 
-    /// The text of an expression on the state at `at`.
-    pub(super) fn text(
-        &self,
-        expr: ExprId,
-        at: u32,
-        guard_from: usize,
-        captures: &[Capture],
-    ) -> Result<String, String> {
+    /// The text of an expression.
+    pub(super) fn text(&self, expr: ExprId, standing: Standing<'_>) -> Result<String, String> {
+        let Standing { at, guard_from, captures, parameters } = standing;
         let temporary = |temp: LocalId| {
             captures.iter().any(|capture| capture.temp == temp).then(|| temporary(temp))
         };
@@ -127,8 +143,19 @@ impl<'a> Hooks<'a> {
             at,
             &temporary,
         );
+        let passed = parameters.map(|parameters| Passed {
+            names: &names,
+            program: self.request.program,
+            body: self.body,
+            purpose: self.request.purpose,
+            parameters,
+        });
+        let names: &dyn Names = match &passed {
+            Some(passed) => passed,
+            None => &names,
+        };
         let guard = Guard {
-            poison: "lydian_bad",
+            poison: POISON,
             from: guard_from,
             overflow_traps: self.request.overflow_traps,
             loads: true,
@@ -137,7 +164,7 @@ impl<'a> Hooks<'a> {
             self.request.program,
             self.body,
             &self.objectives.exprs,
-            &names,
+            names,
             Some(guard),
         );
         exact.text(expr).map_err(|error| error.to_string())
@@ -147,9 +174,7 @@ impl<'a> Hooks<'a> {
 /// Leaves on a state; there is no decision to speak of.
 struct StateLeaves<'h, 'a> {
     hooks: &'h Hooks<'a>,
-    at: u32,
-    guard_from: usize,
-    captures: &'h [Capture],
+    standing: Standing<'h>,
 }
 
 const NO_DECISION: &str = "its predicate speaks of a decision's conditions outside of the decision";
@@ -170,6 +195,6 @@ impl Leaves for StateLeaves<'_, '_> {
     }
 
     fn expr(&mut self, expr: ExprId) -> Result<String, String> {
-        self.hooks.text(expr, self.at, self.guard_from, self.captures)
+        self.hooks.text(expr, self.standing)
     }
 }

@@ -5,7 +5,7 @@
 //! that is not reached is worth evaluating only if its value can change what is covered.
 
 use lydian_base::EntityId;
-use lydian_ir::{Decision, Purity, Truth};
+use lydian_ir::{BoolTree, ConditionId, Decision, Purity, Truth};
 use lydian_objective::event::DecisionVector;
 use lydian_objective::{LabelId, Pred};
 
@@ -38,30 +38,32 @@ pub(crate) fn vector(decision: &Decision, short_circuit: bool, values: &[u64]) -
 }
 
 /// Decides how to record a decision for these labels, none of which has mutants or expressions.
-/// With `whole` its vectors are wanted with the value of every condition that has one.
+/// With `wanted` its vectors are judged by hyperlabels too, which bind these values.
 pub(crate) fn recording(
     decision: &Decision,
     short_circuit: bool,
     labels: &[(LabelId, &Pred)],
-    whole: bool,
+    wanted: Option<&[Pred]>,
 ) -> Recording {
     let count = decision.conditions.len();
-    if labels.is_empty() && !whole {
+    if labels.is_empty() && wanted.is_none() {
         return Recording::Nothing;
     }
     if count > CELL_CONDITIONS {
         return Recording::Wide(labels.iter().map(|(label, _)| *label).collect());
     }
-    let vectors: Vec<_> =
-        (0..1u64 << count).map(|bits| Vector::new(decision, short_circuit, bits, labels)).collect();
-    if let Some(outcomes) = by_outcome(&vectors).filter(|_| !whole) {
+    let vectors: Vec<_> = (0..1u64 << count)
+        .map(|bits| Vector::new(decision, short_circuit, bits, labels, wanted))
+        .collect();
+    if let Some(outcomes) = by_outcome(&vectors).filter(|_| wanted.is_none()) {
         return Recording::Outcome(outcomes);
     }
     let mut needed = 0;
     for (bits, vector) in vectors.iter().enumerate().filter(|(_, vector)| vector.exists) {
         for bit in (0..count).map(|index| 1 << index) {
             let unreached = vector.known & bit != 0 && vector.reached & bit == 0;
-            if unreached && (whole || vector.covers != vectors[bits ^ bit as usize].covers) {
+            let other = &vectors[bits ^ bit as usize];
+            if unreached && (vector.covers != other.covers || vector.bound != other.bound) {
                 needed |= bit;
             }
         }
@@ -76,6 +78,8 @@ struct Vector {
     known: u64,
     outcome: bool,
     covers: Vec<LabelId>,
+    /// The values that hyperlabels bind.
+    bound: Vec<Truth>,
 }
 
 impl Vector {
@@ -84,9 +88,10 @@ impl Vector {
         short_circuit: bool,
         bits: u64,
         labels: &[(LabelId, &Pred)],
+        wanted: Option<&[Pred]>,
     ) -> Self {
         let vector = vector(decision, short_circuit, &[bits]);
-        let set = |holds: &dyn Fn(lydian_ir::ConditionId) -> bool| {
+        let set = |holds: &dyn Fn(ConditionId) -> bool| {
             decision.conditions.ids().filter(|c| holds(*c)).fold(0, |set, c| set | 1 << c.index())
         };
         let known = set(&|c| vector.known.contains(c));
@@ -94,7 +99,15 @@ impl Vector {
         let outcome = decision.tree.eval(&|c| Truth::from(bits >> c.index() & 1 == 1)).is_true();
         let covered = labels.iter().filter(|(_, pred)| exists && pred.eval(&vector).is_true());
         let covers = covered.map(|(label, _)| *label).collect();
-        Self { exists, reached: set(&|c| vector.reached.contains(c)), known, outcome, covers }
+        let bound = wanted.unwrap_or_default().iter().map(|pred| pred.eval(&vector)).collect();
+        Self {
+            exists,
+            reached: set(&|c| vector.reached.contains(c)),
+            known,
+            outcome,
+            covers,
+            bound,
+        }
     }
 }
 
@@ -107,6 +120,41 @@ fn by_outcome(vectors: &[Vector]) -> Option<[Vec<LabelId>; 2]> {
         }
     }
     Some(outcomes.map(|covers| covers.cloned().unwrap_or_default()))
+}
+
+/// For each condition, what the vector is where evaluation ends with it, false or true: none where
+/// evaluation goes on. `None` if one end is that of several vectors, or if C leaves the order of
+/// evaluation open. Conditions that are not reached count as false.
+pub(crate) fn ends(decision: &Decision) -> Option<Vec<[Option<u32>; 2]>> {
+    let count = decision.conditions.len();
+    if count > CELL_CONDITIONS || !in_order(&decision.tree) {
+        return None;
+    }
+    let mut ends = vec![[None; 2]; count];
+    for bits in 0..1u64 << count {
+        let vector = vector(decision, true, &[bits]);
+        let reached = |index: &usize| vector.reached.contains(ConditionId::from_index(*index));
+        let last = (0..count).rev().find(reached)?;
+        if (0..count).any(|index| bits >> index & 1 == 1 && !reached(&index)) {
+            continue;
+        }
+        let end = &mut ends[last][(bits >> last & 1) as usize];
+        if end.replace(bits as u32).is_some() {
+            return None;
+        }
+    }
+    Some(ends)
+}
+
+/// Whether conditions are evaluated in their order.
+fn in_order(tree: &BoolTree) -> bool {
+    match tree {
+        BoolTree::Const(_) | BoolTree::Cond(_) => true,
+        BoolTree::Not(a) => in_order(a),
+        BoolTree::And(a, b) | BoolTree::Or(a, b) => in_order(a) && in_order(b),
+        BoolTree::Ite(c, a, b) => in_order(c) && in_order(a) && in_order(b),
+        BoolTree::BitAnd(..) | BoolTree::BitOr(..) | BoolTree::Eq(..) | BoolTree::Xor(..) => false,
+    }
 }
 
 /// The conditions that have a value where they are not reached.

@@ -7,6 +7,7 @@ use lydian_ir::{BinOp, BoolTree, CastOp, CmpOp, Expr, IntKind, Program, Stmt, Ty
 
 use lydian_base::EntityId;
 
+use super::mutation::operand_made_absolute;
 use super::*;
 use crate::testing::{I32, Sample, cond};
 
@@ -207,6 +208,31 @@ fn each_operator_of_an_expression_is_mutated() {
     expected.extend(["AOR + -> -", "AOR + -> *", "AOR + -> /", "AOR + -> %"]);
     expected.extend(insertions);
     assert_eq!(names(&wm(sample), Criterion::Wm), expected);
+}
+
+#[test]
+fn the_operand_of_an_absolute_value_is_found_and_no_other_mutant_is_taken_for_one() {
+    let mut sample = Sample::new("f");
+    let int = sample.int();
+    let x = sample.param("x", int);
+    let (read, two) = (sample.read(x), sample.constant(2));
+    let product = sample.expr(Expr::Binary(BinOp::MulS, read, two));
+    let again = sample.read(x);
+    let sum = sample.expr(Expr::Binary(BinOp::AddS, product, again));
+    sample.returned(sum);
+    let objectives = wm(sample).objectives;
+    let mut operands = Vec::new();
+    for entry in &objectives.criteria[&Criterion::Wm] {
+        let Pred::Expr(test) = objectives.labels[entry.label].pred else { continue };
+        let Expr::Cmp(_, a, b) = objectives.exprs[test] else { continue };
+        let found = operand_made_absolute(&objectives.exprs, a, b)
+            .or_else(|| operand_made_absolute(&objectives.exprs, b, a));
+        assert_eq!(found.is_some(), entry.name == "ABS abs", "{}", entry.name);
+        operands.extend(found.map(|found| objectives.exprs[found].clone()));
+    }
+    assert_eq!(operands.len(), 4);
+    assert_eq!(operands.iter().filter(|operand| **operand == Expr::Local(x)).count(), 2);
+    assert!(operands.contains(&Expr::Binary(BinOp::MulS, read, two)), "{operands:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! first). Names play no part: two labels that bind the same expressions under other names, as the
 //! two halves of a pair do, want one record.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::{DecisionId, FuncId};
 use rustc_hash::FxHashMap;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::vectors_give;
 use crate::hyper::{Atom, Bound, Hyper, Sequence, SequenceId};
-use crate::label::{FunctionObjectives, LabelId};
+use crate::label::{FunctionObjectives, LabelId, Pred};
 
 /// A label with what is to be known of each event that covers it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,8 +36,8 @@ pub struct SequenceValues {
 /// What must be recorded of one function beside which labels and sequences are covered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
-    /// The decisions whose vectors are needed.
-    pub decisions: BTreeSet<DecisionId>,
+    /// The decisions whose vectors are needed, with the values that are bound to them.
+    pub decisions: BTreeMap<DecisionId, Vec<Pred>>,
     /// The labels whose environments are needed and do not follow from vectors.
     pub labels: Vec<LabelValues>,
     /// The sequences whose environments are needed.
@@ -86,7 +86,14 @@ fn gather<'h>(
                 return;
             }
             match vectors_give(&all[number], atom.label, &values.values) {
-                Some(decision) => _ = wanted[number].decisions.insert(decision),
+                Some(decision) => {
+                    let bound = wanted[number].decisions.entry(decision).or_default();
+                    for value in values.values {
+                        if let Bound::Truth(pred) = value {
+                            push_new(bound, pred);
+                        }
+                    }
+                }
                 None => push_new(&mut wanted[number].labels, values),
             }
         }

@@ -5,7 +5,7 @@
 
 use lydian_base::Span;
 use lydian_ir::source::{Root, RootKind};
-use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
 
 use crate::annotate::Context;
 use crate::annotate::exprs::mask;
@@ -282,6 +282,54 @@ impl Walk<'_, '_> {
         };
         self.cx.exprs.binary(if step == Step::Up { up } else { down }, expr, one)
     }
+}
+
+/// The operand of `original` in whose place `mutant` has its absolute value, if that is all in which
+/// they differ: then they have one value wherever this operand, an integer, is not negative.
+pub fn operand_made_absolute(
+    exprs: &ExprArena,
+    original: ExprId,
+    mutant: ExprId,
+) -> Option<ExprId> {
+    let (mut old, mut new) = (original, mutant);
+    loop {
+        if is_absolute(exprs, new, old) {
+            return Some(old);
+        }
+        let (mut olds, mut news) = (Vec::new(), Vec::new());
+        exprs[old].for_each_operand(|operand| olds.push(operand));
+        exprs[new].for_each_operand(|operand| news.push(operand));
+        let mut own = olds.iter();
+        let as_old = exprs[new].map_operands(|operand| own.next().copied().unwrap_or(operand));
+        if olds.len() != news.len() || as_old != exprs[old] {
+            return None;
+        }
+        let mut pairs = olds.into_iter().zip(news).filter(|(old, new)| !is_same(exprs, *old, *new));
+        match (pairs.next(), pairs.next()) {
+            (Some(pair), None) => (old, new) = pair,
+            _ => return None,
+        }
+    }
+}
+
+/// Whether an expression is the absolute value of an integer, as mutants have it.
+fn is_absolute(exprs: &ExprArena, expr: ExprId, of: ExprId) -> bool {
+    let &Expr::Binary(BinOp::SubU, flipped, sign) = &exprs[expr] else { return false };
+    let &Expr::Binary(BinOp::ShrS, shifted, amount) = &exprs[sign] else { return false };
+    let &Expr::Const(ty, bits) = &exprs[amount] else { return false };
+    let is_flipped = matches!(&exprs[flipped], &Expr::Binary(BinOp::Xor, value, other)
+        if other == sign && is_same(exprs, value, of));
+    is_flipped && is_same(exprs, shifted, of) && bits == u128::from(ty.bits() - 1)
+}
+
+/// Whether two ids are of one expression: leaves may have several.
+fn is_same(exprs: &ExprArena, a: ExprId, b: ExprId) -> bool {
+    let is_leaf = || {
+        let mut leaf = true;
+        exprs[a].for_each_operand(|_| leaf = false);
+        leaf
+    };
+    a == b || (exprs[a] == exprs[b] && is_leaf())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
