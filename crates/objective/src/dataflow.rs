@@ -9,8 +9,7 @@
 //!   call that gets its address through a parameter that is no pointer to const.
 //! - A write through a pointer that may hit the variable ([`aliases`]) is a definition where it does
 //!   at run time. It ends the reach of no other one here, so that a pair with it or across it may be
-//!   infeasible. As the atom of a hyperlabel it counts as if it hit; whether it does is measured.
-//!   Bit-fields aside.
+//!   infeasible. Bit-fields aside.
 //! - Uses: a c-use is a read by a statement, one for each statement of the graph that reads the
 //!   variable; a p-use is a read by a condition (or the operand of a `switch`), once for each way
 //!   that it can go. What a condition reads before an effect of its own (`n-- > 0`) counts as read

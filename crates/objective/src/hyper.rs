@@ -223,7 +223,7 @@ pub struct Definitions {
     /// Where it is defined, those that have an event: the start of the run, where a global has its
     /// initial value, is not among them.
     pub places: Vec<(FuncId, Site)>,
-    /// Where writes through pointers may define it. To pass one is not forbidden.
+    /// Where writes through pointers may define it: they do where they hit it.
     pub indirect: Vec<(FuncId, Site)>,
 }
 
