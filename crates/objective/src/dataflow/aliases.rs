@@ -4,7 +4,7 @@
 //! once that has left the function's own variables (stored or passed to a call), whatever is loaded
 //! from memory or returned by a call. A global whose address is taken somewhere may be hit by any
 //! pointer. The types must fit, too: the record whose member is written lies in the variable, or a
-//! scalar of the written type does. So a program that reaches a variable through pointers of other
+//! scalar of the written type does; a global must be such a scalar itself. So a program that reaches a variable through pointers of other
 //! types (but for `memcpy` and its like, on locals) writes unseen.
 
 use lydian_ir::libc::{LibFn, model_named};
@@ -107,9 +107,13 @@ impl<'a> Aliases<'a> {
                 && self.fits(self.body.locals[*local].ty, written)
         });
         let globals = self.globals.iter().filter(|global| {
-            written != Written::Bytes
-                && !self.given_up.contains(global)
-                && self.fits(self.program.globals[**global].ty, written)
+            let ty = self.program.globals[**global].ty;
+            !self.given_up.contains(global)
+                && match written {
+                    Written::Bytes => false,
+                    Written::Record(_) => self.fits(ty, written),
+                    Written::Scalar(scalar) => self.program.types.scalar(ty) == Some(scalar),
+                }
         });
         let locals = locals.map(|(local, _)| Variable::Local(*local));
         locals.chain(globals.map(|global| Variable::Global(*global))).collect()
