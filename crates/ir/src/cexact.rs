@@ -197,9 +197,7 @@ impl<'a> ExactC<'a> {
             return Err(Unspeakable::TooDeep);
         }
         let unguarded = self.guard.is_some_and(|guard| expr.index() < guard.from);
-        let mut operands = 0;
-        self.arena[expr].for_each_operand(|_| operands += 1);
-        let name = match unguarded && operands > 0 {
+        let name = match unguarded && !self.arena[expr].is_leaf() {
             true => self.names.share(expr, self.types[expr], &text),
             false => None,
         };

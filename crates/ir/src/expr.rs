@@ -449,6 +449,13 @@ impl Expr {
         }
     }
 
+    /// Whether it has no operands: a constant, a register, an address. Such cannot trap.
+    pub fn is_leaf(&self) -> bool {
+        let mut leaf = true;
+        self.for_each_operand(|_| leaf = false);
+        leaf
+    }
+
     /// The same expression with each operand replaced by what `map` gives for it.
     pub fn map_operands(&self, mut map: impl FnMut(ExprId) -> ExprId) -> Self {
         let mut new = self.clone();

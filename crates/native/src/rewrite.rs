@@ -596,11 +596,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         if site.keeps_value && tests_bits(self.body, decision) {
             edit.promote();
         }
-        let of_mutant = |label: &LabelId| {
-            let mut any = false;
-            objectives.labels[*label].pred.for_each_mutant(&mut |_, _| any = true);
-            any
-        };
+        let of_mutant = |label: &LabelId| objectives.labels[*label].pred.has_mutant();
         let (mutants, others): (Vec<LabelId>, Vec<LabelId>) =
             hooked.into_iter().partition(of_mutant);
         for label in others {

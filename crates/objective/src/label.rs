@@ -193,6 +193,13 @@ impl Pred {
         }
     }
 
+    /// Whether there is a mutant in it.
+    pub fn has_mutant(&self) -> bool {
+        let mut found = false;
+        self.for_each_mutant(&mut |_, _| found = true);
+        found
+    }
+
     /// Calls `visit` with each expression in it.
     pub fn for_each_expr(&self, visit: &mut impl FnMut(ExprId)) {
         match self {

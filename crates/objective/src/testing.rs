@@ -8,8 +8,8 @@ use lydian_ir::source::{FunctionSource, Point, Root, RootKind};
 use lydian_ir::stmt::{Block, Callee, Mark, MarkKind, Terminator};
 use lydian_ir::{
     BlockId, Body, BoolTree, CType, CTypeId, CTypes, CmpOp, ConditionId, Decision, DecisionId,
-    DecisionKind, Expr, ExprId, FuncId, Function, IntKind, Linkage, Local, LocalId, LocalKind,
-    Program, Purity, Stmt, Storage, Type,
+    DecisionKind, Expr, ExprId, FuncId, Function, IntKind, Local, LocalId, LocalKind, Program,
+    Purity, Stmt, Storage, Type,
 };
 use proptest::prelude::*;
 
@@ -212,17 +212,9 @@ impl Sample {
     pub(crate) fn finish(mut self) -> (Program, SourceMap, FuncId) {
         let ty = self.void_function();
         let span = self.body.source.body;
-        let func = self.program.functions.push(Function {
-            name: self.name,
-            ty,
-            linkage: Linkage::External,
-            param_names: Vec::new(),
-            noreturn: false,
-            weak: false,
-            library: false,
-            body: Some(self.body),
-            span,
-        });
+        let body = Some(self.body);
+        let function = Function { body, span, ..Function::declared(self.name, ty) };
+        let func = self.program.functions.push(function);
         let map = SourceMap::from_preprocessed(self.text, "sample.c");
         (self.program, map, func)
     }

@@ -178,8 +178,7 @@ impl DecisionEdit {
             return Err("its decision's text is used for its value too".to_owned());
         }
         let before = self.mutants.len();
-        let mut has_mutant = false;
-        pred.for_each_mutant(&mut |_, _| has_mutant = true);
+        let has_mutant = pred.has_mutant();
         let mut writer = RailWriter::default();
         let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: has_mutant };
         match writer.write(pred, &mut leaves) {

@@ -59,17 +59,8 @@ impl Unit {
     ) {
         let ty = CType::Function { result, params: params.to_vec(), variadic };
         let ty = self.program.types.intern(ty);
-        self.program.functions.push(Function {
-            name: name.to_owned(),
-            ty,
-            linkage: Linkage::External,
-            param_names: Vec::new(),
-            noreturn: false,
-            weak: false,
-            library: false,
-            body: defined.then(empty_body),
-            span: Span::NONE,
-        });
+        let body = defined.then(empty_body);
+        self.program.functions.push(Function { body, ..Function::declared(name, ty) });
     }
 
     pub fn global(mut self, name: &str, ty: CTypeId, defined: bool) -> Self {

@@ -1,11 +1,12 @@
 //! All functions of a text through the front end, with their objectives, measured together.
 
-use lydian_frontend::flags::CompileFlags;
-use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
+use lydian_frontend::Unit;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
-use lydian_native::{Limits, MeasureRequest, Measured, Measurer, Optimization, RewriteRequest};
+use lydian_native::{Measured, Measurer};
 use lydian_objective::{Annotators, Criterion, FunctionObjectives, Hyper, Request};
+
+use super::whole::{loaded, measurer};
 
 /// The functions of a text with their objectives.
 pub struct WholeUnit {
@@ -18,11 +19,7 @@ pub struct WholeUnit {
 impl WholeUnit {
     /// `watched` says of which functions, by name, there are objectives. Tests call the last one.
     pub fn of(text: &str, criteria: &[Criterion], watched: impl Fn(&str) -> bool) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let file = place.path().join("unit.c");
-        std::fs::write(&file, text).unwrap();
-        let flags = CompileFlags::new(&[], &file).unwrap();
-        let unit = load(&LoadRequest::new(ParseRequest::new(&file, flags))).unwrap();
+        let (place, unit) = loaded(text);
         let (entry, _) = unit.program.defined().last().unwrap();
         let request = Request::new(criteria);
         let annotators = Annotators::new(&unit.program, &unit.source, &request);
@@ -33,23 +30,7 @@ impl WholeUnit {
     }
 
     fn measurer(&self) -> Measurer<'_> {
-        let request = MeasureRequest {
-            rewrite: RewriteRequest {
-                map: &self.unit.source,
-                program: &self.unit.program,
-                watched: &self.objectives,
-                short_circuit: false,
-                overflow_traps: false,
-                purpose: lydian_native::Purpose::Tests,
-            },
-            companions: &[],
-            flags: &[],
-            entries: std::slice::from_ref(&self.entry),
-            modelled: &|_| false,
-            level: Optimization::Some,
-            compiler: "clang-19",
-        };
-        Measurer::new(request, Limits::default()).unwrap_or_else(|error| panic!("{error}"))
+        measurer(&self.unit, &self.objectives, &self.entry)
     }
 
     /// Why sequences cannot be measured.

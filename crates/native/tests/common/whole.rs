@@ -30,13 +30,44 @@ pub fn run_of(function: &str, args: &[i32]) -> Test {
     }
 }
 
+/// A text through the front end, in a folder of its own.
+pub fn loaded(text: &str) -> (tempfile::TempDir, Unit) {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("unit.c");
+    std::fs::write(&file, text).unwrap();
+    let flags = CompileFlags::new(&[], &file).unwrap();
+    let unit = load(&LoadRequest::new(ParseRequest::new(&file, flags))).unwrap();
+    (place, unit)
+}
+
+/// What runs tests of `entry` and measures the `watched` functions.
+pub fn measurer<'a>(
+    unit: &'a Unit,
+    watched: &'a [FunctionObjectives],
+    entry: &'a FuncId,
+) -> Measurer<'a> {
+    let request = MeasureRequest {
+        rewrite: RewriteRequest {
+            map: &unit.source,
+            program: &unit.program,
+            watched,
+            short_circuit: false,
+            overflow_traps: false,
+            purpose: lydian_native::Purpose::Tests,
+        },
+        companions: &[],
+        flags: &[],
+        entries: std::slice::from_ref(entry),
+        modelled: &|_| false,
+        level: Optimization::Some,
+        compiler: "clang-19",
+    };
+    Measurer::new(request, Limits::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
 impl Measuring {
     pub fn of(text: &str, criteria: &[Criterion]) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let file = place.path().join("unit.c");
-        std::fs::write(&file, text).unwrap();
-        let flags = CompileFlags::new(&[], &file).unwrap();
-        let unit = load(&LoadRequest::new(ParseRequest::new(&file, flags))).unwrap();
+        let (place, unit) = loaded(text);
         let (function, _) = unit.program.defined().last().unwrap();
         let request = Request::new(criteria);
         let annotation = annotate(&unit.program, &unit.source, function, &request).unwrap();
@@ -45,23 +76,7 @@ impl Measuring {
     }
 
     fn measurer(&self) -> Measurer<'_> {
-        let request = MeasureRequest {
-            rewrite: RewriteRequest {
-                map: &self.unit.source,
-                program: &self.unit.program,
-                watched: std::slice::from_ref(&self.objectives),
-                short_circuit: false,
-                overflow_traps: false,
-                purpose: lydian_native::Purpose::Tests,
-            },
-            companions: &[],
-            flags: &[],
-            entries: std::slice::from_ref(&self.function),
-            modelled: &|_| false,
-            level: Optimization::Some,
-            compiler: "clang-19",
-        };
-        Measurer::new(request, Limits::default()).unwrap()
+        measurer(&self.unit, std::slice::from_ref(&self.objectives), &self.function)
     }
 
     /// Why sequences cannot be measured.

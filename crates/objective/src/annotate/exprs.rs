@@ -21,7 +21,7 @@ pub(crate) struct ExprBuilder<'a> {
 impl<'a> ExprBuilder<'a> {
     pub(crate) fn new(body: &'a Body) -> Self {
         let mut ids = FxHashMap::default();
-        for (id, expr) in body.exprs.iter().filter(|(_, expr)| is_leaf(expr)) {
+        for (id, expr) in body.exprs.iter().filter(|(_, expr)| expr.is_leaf()) {
             ids.entry(expr.clone()).or_insert(id);
         }
         Self { body, exprs: body.exprs.clone(), ids }
@@ -38,7 +38,7 @@ impl<'a> ExprBuilder<'a> {
 
     /// The id that stands for all leaves of this one's shape; for others the same id.
     pub(crate) fn canonical(&self, expr: ExprId) -> ExprId {
-        if is_leaf(&self.exprs[expr]) { self.ids[&self.exprs[expr]] } else { expr }
+        if self.exprs[expr].is_leaf() { self.ids[&self.exprs[expr]] } else { expr }
     }
 
     /// The id of an expression that is a leaf or new.
@@ -157,13 +157,6 @@ impl<'a> ExprBuilder<'a> {
             }
         }
     }
-}
-
-/// Whether it has no operands: a constant, a register, an address. Such cannot trap.
-fn is_leaf(expr: &Expr) -> bool {
-    let mut leaf = true;
-    expr.for_each_operand(|_| leaf = false);
-    leaf
 }
 
 /// Compares two integers or addresses by their bits; `None` for floats.

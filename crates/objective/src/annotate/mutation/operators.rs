@@ -324,12 +324,7 @@ fn is_absolute(exprs: &ExprArena, expr: ExprId, of: ExprId) -> bool {
 
 /// Whether two ids are of one expression: leaves may have several.
 fn is_same(exprs: &ExprArena, a: ExprId, b: ExprId) -> bool {
-    let is_leaf = || {
-        let mut leaf = true;
-        exprs[a].for_each_operand(|_| leaf = false);
-        leaf
-    };
-    a == b || (exprs[a] == exprs[b] && is_leaf())
+    a == b || (exprs[a] == exprs[b] && exprs[a].is_leaf())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
