@@ -317,8 +317,9 @@ fn an_interrupt_and_a_time_limit_stop_a_hard_query() {
         };
         let answer = s.check(&mut p, &q, &stopped);
         assert!(matches!(answer, Answer::Unknown(Reason::Interrupted)), "{sat:?}: {answer}");
+        // A solver of its own: what the first learned may have brought it close to an answer.
         let few = Limits { conflicts: Some(50), ..Limits::none() };
-        let answer = s.check(&mut p, &q, &few);
+        let answer = BitBlastSolver::new(sat).check(&mut p, &q, &few);
         assert!(matches!(answer, Answer::Unknown(Reason::Conflicts(50))), "{sat:?}: {answer}");
     }
 }
