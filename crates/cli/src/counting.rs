@@ -12,7 +12,9 @@
 
 use lydian_ir::interp::{BadTest, End, Options};
 use lydian_ir::test::Test;
-use lydian_native::{Build, MeasureError, Measured, Measurer, Outcome, Plan, RunError, TestError};
+use lydian_native::{
+    BoundOf, Build, MeasureError, Measured, Measurer, Outcome, Plan, RunError, TestError,
+};
 use lydian_objective::{Foreseen, Foresight};
 use rustc_hash::FxHashSet;
 
@@ -90,6 +92,20 @@ impl<'a> Counting<'a> {
                 Standing::NotFollowed => true,
                 Standing::Defined if !foresight.may_trap(index, *label) => true,
                 Standing::Defined | Standing::Undefined => foreseen.binary_search(label).is_ok(),
+            });
+        }
+        let found = measured.bound.iter_mut().zip(&foreseen.bound).enumerate();
+        for (index, (bound, foreseen)) in found {
+            bound.retain(|(of, row)| match (of, standing) {
+                (_, Standing::NotFollowed) => true,
+                // As for sequences without values.
+                (BoundOf::Sequence(_), standing) => matches!(standing, Standing::Defined),
+                (BoundOf::Label(values), Standing::Defined)
+                    if !foresight.values_may_trap(index, values) =>
+                {
+                    true
+                }
+                (BoundOf::Label(values), _) => foreseen.contains(&(values.clone(), row.clone())),
             });
         }
         if matches!(standing, Standing::Undefined) {

@@ -355,18 +355,30 @@ fn missing_names(worked: &Worked, line: &str, begin: &str) -> Option<Vec<String>
     Some(names)
 }
 
+/// The rows of a file with hyperlabels, against `lydian cover`.
+fn holds_of_written(name: &str, criteria: &str) {
+    let file = format!("{name}.c");
+    let worked = Worked::read(&file);
+    let at = Workplace::with("");
+    at.write(&file, &worked.text);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/by_hand");
+    let written = format!("{name}.htol");
+    let htol = std::fs::read_to_string(folder.join(&written)).expect("it is there");
+    at.write(&written, &htol);
+    let rows: Vec<&Row> = worked.rows.iter().collect();
+    let options = format!("-c {criteria} --htol {written}");
+    let wrong = against_tests(&worked, &file, &at, &options, &rows);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn labels_and_hyperlabels_of_the_user_are_as_worked_out_by_hand() {
-    let worked = Worked::read("labels.c");
-    let at = Workplace::with("");
-    at.write("labels.c", &worked.text);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/by_hand");
-    let htol = std::fs::read_to_string(folder.join("labels.htol")).expect("it is there");
-    at.write("labels.htol", &htol);
-    let rows: Vec<&Row> = worked.rows.iter().collect();
-    let options = "-c user,htol --htol labels.htol";
-    let wrong = against_tests(&worked, "labels.c", &at, options, &rows);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    holds_of_written("labels", "user,htol");
+}
+
+#[test]
+fn hyperlabels_that_bind_values_are_as_worked_out_by_hand() {
+    holds_of_written("hyperlabels", "htol");
 }
 
 #[test]
@@ -380,6 +392,7 @@ fn every_criterion_is_worked_out_on_enough_functions() {
         "threads.c",
         "values.c",
         "labels.c",
+        "hyperlabels.c",
     ];
     let mut functions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in files {

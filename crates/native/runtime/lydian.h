@@ -43,6 +43,18 @@ struct lydian_services {
     void (*wide)(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values);
     /* Whether all of these bytes surely belong to live objects. */
     int (*readable)(const void *address, lydian_u64 size);
+    /* Records values that a label or a sequence bound; 0 where there is no room. */
+    int (*row)(lydian_u32 table, lydian_u32 words, const lydian_u64 *values);
+    /* Sets of environments (`environments.h`). */
+    int (*lock)(void);
+    void (*unlock)(void);
+    int (*add)(lydian_u32 *set, unsigned long long owner, lydian_u32 words,
+               const unsigned long long *values);
+    void (*remove)(lydian_u32 *link);
+    const unsigned long long *(*values)(lydian_u32 node);
+    lydian_u32 (*next)(lydian_u32 node);
+    lydian_u32 *(*link)(lydian_u32 node);
+    void (*forget)(void *activation);
 };
 
 /* Calls one function under test: arguments from an image, the result to another. */

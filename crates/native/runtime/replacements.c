@@ -76,7 +76,27 @@ void lydian_wide(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values
     lydian_services->wide(decision, words, values);
 }
 
-__attribute__((visibility("default")))
+#define SERVICE __attribute__((visibility("default")))
+
+SERVICE int lydian_row(lydian_u32 table, lydian_u32 words, const unsigned long long *values) {
+    return lydian_services->row(table, words, (const lydian_u64 *)values);
+}
+
+SERVICE int lydian_lock(void) { return lydian_services->lock(); }
+SERVICE void lydian_unlock(void) { lydian_services->unlock(); }
+SERVICE int lydian_add(lydian_u32 *set, unsigned long long owner, lydian_u32 words,
+                       const unsigned long long *values) {
+    return lydian_services->add(set, owner, words, values);
+}
+SERVICE void lydian_remove(lydian_u32 *link) { lydian_services->remove(link); }
+SERVICE const unsigned long long *lydian_values(lydian_u32 node) {
+    return lydian_services->values(node);
+}
+SERVICE lydian_u32 lydian_next(lydian_u32 node) { return lydian_services->next(node); }
+SERVICE lydian_u32 *lydian_link(lydian_u32 node) { return lydian_services->link(node); }
+SERVICE void lydian_forget(void *activation) { lydian_services->forget(activation); }
+
+SERVICE
 int lydian_readable(const void *address, lydian_u64 size) {
     return lydian_services->readable(address, size);
 }

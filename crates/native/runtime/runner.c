@@ -297,7 +297,8 @@ enum { WIDE_SLOTS = 1 << 14 };
 static uint64_t *wide;
 static uint32_t wide_slots[WIDE_SLOTS];
 
-static void serve_wide(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values) {
+/* 0 where there is no room. */
+static int keep(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values) {
     uint64_t hash = decision * 0x9e3779b97f4a7c15u;
     for (uint32_t i = 0; i < words; i++) hash = (hash ^ values[i]) * 0xbf58476d1ce4e5b9u, hash ^= hash >> 29;
     uint64_t head = (uint64_t)decision << 32 | words;
@@ -311,18 +312,48 @@ static void serve_wide(lydian_u32 decision, lydian_u32 words, const lydian_u64 *
             memcpy(record + 1, values, words * 8);
             *slot = (uint32_t)control->wide_used + 1;
             control->wide_used = need;
-            return;
+            return 1;
         }
         uint64_t *record = wide + *slot - 1;
-        if (record[0] == head && !memcmp(record + 1, values, words * 8)) return;
+        if (record[0] == head && !memcmp(record + 1, values, words * 8)) return 1;
     }
-    control->wide_full = 1;
+    return 0;
+}
+
+static void serve_wide(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values) {
+    if (!keep(decision, words, values)) control->wide_full = 1;
+}
+
+/* Values that labels and sequences bound are kept with the vectors, under numbers that no decision
+ * has, and leave these half of the room. */
+enum { ROWS = WIDE_SLOTS / 2 };
+static const lydian_u32 BOUND = 0x80000000u;
+static uint64_t rows_used, rows_kept;
+
+static int serve_row(lydian_u32 table, lydian_u32 words, const lydian_u64 *values) {
+    uint64_t before = control->wide_used;
+    if (rows_kept == ROWS || (rows_used + 1 + words) * 8 > setup.wide_size / 2) return 0;
+    if (!keep(BOUND | table, words, values)) return 0;
+    rows_used += control->wide_used - before;
+    rows_kept += control->wide_used != before;
+    return 1;
 }
 
 static void wide_clear(void) {
     if (control->wide_used == 0) return;
     control->wide_used = 0;
+    rows_used = rows_kept = 0;
     memset(wide_slots, 0, sizeof wide_slots);
+}
+
+enum { LYDIAN_NODES = 1 << 15, LYDIAN_BUCKETS = 1 << 14, LYDIAN_VALUES = 32 };
+#include "environments.h"
+
+static void environments_clear(void) {
+    lydian_busy = 0;
+    if (!lydian_used_nodes) return;
+    lydian_used_nodes = lydian_free_nodes = 0;
+    memset(lydian_buckets, 0, sizeof lydian_buckets);
 }
 
 
@@ -524,7 +555,9 @@ static int serve_readable(const void *address, lydian_u64 size) {
 }
 
 static struct lydian_services services = {serve_external, serve_end,  serve_allocate, serve_block_size,
-                                          serve_release,  serve_wide, serve_readable};
+                                          serve_release,  serve_wide, serve_readable,  serve_row,
+                                          lydian_lock,    lydian_unlock, lydian_add,    lydian_remove,
+                                          lydian_values,  lydian_next, lydian_link,     lydian_forget};
 
 /* ---- replies ------------------------------------------------------------------------------ */
 
@@ -593,6 +626,7 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
     struct lydian_entry *entry = &entries[test->function];
     restore();
     arena_reset();
+    environments_clear();
     if (wants & WANT_CELLS) {
         if (cells) memset(cells, 0, setup.cells_size);
         wide_clear();

@@ -133,6 +133,7 @@ impl Build {
         text.push_str(&harness::appendix(&entries, &table));
         write(&place.join("unit.i"), &text)?;
         write(&place.join("lydian.h"), harness::HEADER)?;
+        write(&place.join("environments.h"), harness::ENVIRONMENTS)?;
         write(&place.join("runner.c"), harness::RUNNER)?;
 
         let unit = start_unit(request, &place)?;
@@ -167,7 +168,7 @@ impl Build {
             cells,
             cells_offset: offset("lydian_hit"),
             symbols_offset: offset("lydian_symbols"),
-            wide: !request.plan.wide.is_empty(),
+            wide: !request.plan.wide.is_empty() || !request.plan.tables.is_empty(),
             library,
         })
     }
@@ -242,6 +243,15 @@ pub fn with_cells(text: &str, plan: &Plan) -> String {
             "void lydian_wide(unsigned int decision, unsigned int words, \
              const unsigned long *values);\n",
         );
+    }
+    if !plan.tables.is_empty() {
+        whole.push_str(
+            "int lydian_row(unsigned int table, unsigned int words, \
+             const unsigned long long *values);\n",
+        );
+    }
+    if plan.environments > 0 {
+        whole.push_str(harness::SETS);
     }
     whole.push_str(text);
     whole

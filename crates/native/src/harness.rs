@@ -51,6 +51,15 @@ const REPLACED: [&str; 17] = [
 
 /// The header that runner and harness share.
 pub(crate) const HEADER: &str = include_str!("../runtime/lydian.h");
+/// The sets of environments.
+pub(crate) const ENVIRONMENTS: &str = include_str!("../runtime/environments.h");
+/// What a text calls of it, where it is not part of the text.
+pub(crate) const SETS: &str = "\
+int lydian_lock(void);\nvoid lydian_unlock(void);\n\
+int lydian_add(unsigned int *, unsigned long long, unsigned int, const unsigned long long *);\n\
+void lydian_remove(unsigned int *);\nconst unsigned long long *lydian_values(unsigned int);\n\
+unsigned int lydian_next(unsigned int);\nunsigned int *lydian_link(unsigned int);\n\
+void lydian_forget(void *);\n";
 /// The runner.
 pub(crate) const RUNNER: &str = include_str!("../runtime/runner.c");
 const REPLACEMENTS: &str = include_str!("../runtime/replacements.c");

@@ -24,7 +24,10 @@ pub use flags::Optimization;
 pub use harness::Uncallable;
 pub use measure::{MeasureError, MeasureRequest, Measurer};
 pub use outcome::{Crash, CrashClass, Measured, Outcome, Run, WideVector};
-pub use plan::{Cell, CellMeaning, DecisionCells, Plan, Unwatched, WideDecision};
+pub use plan::{
+    BoundOf, BoundTable, Cell, CellMeaning, Column, DecisionCells, Plan, ShortCell, ShortOf,
+    Unwatched, WideDecision,
+};
 pub use request::{DamagedReply, TestError, Wants};
 pub use rewrite::{Purpose, RewriteRequest, rewrite};
 pub use runner::{Limits, RunError, Runner};

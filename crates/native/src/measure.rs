@@ -14,7 +14,7 @@ use lydian_objective::{DecisionVector, LabelId};
 use crate::build::{Build, BuildError, BuildRequest, Companion};
 use crate::flags::Optimization;
 use crate::outcome::{Measured, Outcome, Run};
-use crate::plan::{CellMeaning, Plan};
+use crate::plan::{CellMeaning, Column, Plan};
 use crate::request::Wants;
 use crate::rewrite::{RewriteRequest, rewrite, vector};
 use crate::runner::{Limits, RunError, Runner};
@@ -127,7 +127,17 @@ impl<'a> Measurer<'a> {
     fn judge(&self, run: Run) -> Measured {
         let mut covered = covered_by_cells(&self.plan, &run, self.request.rewrite.watched.len());
         let mut vectors = self.vectors_of_cells(&run);
+        let mut bound = vec![Vec::new(); covered.len()];
         for wide in &run.wide {
+            if wide.decision & BOUND != 0 {
+                let Some(table) = self.plan.tables.get((wide.decision & !BOUND) as usize) else {
+                    continue;
+                };
+                if let Some(row) = Column::row(&table.columns, &wide.values) {
+                    bound[table.function as usize].push((table.of.clone(), row));
+                }
+                continue;
+            }
             let Some(found) = self.plan.wide.get(wide.decision as usize) else { continue };
             let Some(decision) = self.decision(found.function, found.decision) else { continue };
             let objectives = &self.request.rewrite.watched[found.function as usize];
@@ -152,7 +162,13 @@ impl<'a> Measurer<'a> {
             of_function.sort_unstable();
             of_function.dedup();
         }
-        Measured { run, covered, sequences, vectors }
+        let mut short = vec![Vec::new(); covered.len()];
+        for cell in
+            self.plan.short.iter().filter(|short| run.cells.binary_search(&short.cell).is_ok())
+        {
+            short[cell.function as usize].push(cell.of);
+        }
+        Measured { run, covered, sequences, vectors, bound, short }
     }
 
     /// The vectors for which a run set cells, of decisions whose vectors hyperlabels want.
@@ -180,6 +196,9 @@ impl<'a> Measurer<'a> {
         Some(&body.decisions[decision])
     }
 }
+
+/// The bit that tells the numbers of tables of bound values from those of decisions.
+const BOUND: u32 = 1 << 31;
 
 fn covered_by_cells(plan: &Plan, run: &Run, functions: usize) -> Vec<Vec<LabelId>> {
     let mut covered = vec![Vec::new(); functions];

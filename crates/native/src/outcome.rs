@@ -3,8 +3,11 @@
 use std::fmt;
 
 use lydian_ir::DecisionId;
-use lydian_objective::{DecisionVector, LabelId, SequenceId};
+use lydian_objective::harvest::Row;
+use lydian_objective::{DecisionVector, Harvest, LabelId, SequenceId};
 use serde::{Deserialize, Serialize};
+
+use crate::plan::{BoundOf, ShortOf};
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -100,6 +103,25 @@ pub struct Measured {
     /// The distinct vectors of the decisions of each watched function for which hyperlabels want
     /// them or which have too many conditions for cells, in the same order.
     pub vectors: Vec<Vec<(DecisionId, DecisionVector)>>,
+    /// The values that labels and sequences of each watched function bound, in the same order.
+    pub bound: Vec<Vec<(BoundOf, Row)>>,
+    /// Those of each watched function of which not all values could be kept.
+    pub short: Vec<Vec<ShortOf>>,
+}
+
+impl Measured {
+    /// Adds what the run gave for a watched function, by its position.
+    pub fn add_to(&self, harvest: &mut Harvest, function: usize) {
+        self.covered[function].iter().for_each(|label| _ = harvest.cover_label(*label));
+        self.sequences[function].iter().for_each(|one| _ = harvest.cover_sequence(*one));
+        for (decision, vector) in &self.vectors[function] {
+            harvest.add_vector(*decision, vector.clone());
+        }
+        for (of, row) in &self.bound[function] {
+            of.add(row.clone(), harvest);
+        }
+        self.short[function].iter().for_each(|of| of.add(harvest));
+    }
 }
 
 impl Run {

@@ -5,7 +5,11 @@
 //! with very many conditions record vectors, which are judged afterwards.
 
 use lydian_ir::DecisionId;
-use lydian_objective::{LabelId, SequenceId};
+use lydian_objective::harvest::{LabelValues, Row, SequenceValues};
+use lydian_objective::hyper::normal::Part;
+use lydian_objective::hyper::{Atom, Hyper};
+use lydian_objective::{FunctionObjectives, Harvest, LabelId, SequenceId};
+use serde::{Deserialize, Serialize};
 
 /// What the cells of an instrumented text stand for.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +24,109 @@ pub struct Plan {
     pub unwatched: Vec<Unwatched>,
     /// Sequences that the text cannot record, with the reason.
     pub unmeasured: Vec<UnmeasuredSequence>,
+    /// The tables of the values that labels and sequences bind.
+    pub tables: Vec<BoundTable>,
+    /// The cells that say that not all of such values could be kept, with whose.
+    pub short: Vec<ShortCell>,
+    /// Labels of which the text cannot record what they bind, with the reason.
+    pub unbound: Vec<Unwatched>,
+    /// The most words that an environment of a sequence under way has; 0 where there are none.
+    pub environments: u32,
+}
+
+/// A table of the distinct values that a label or a sequence binds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundTable {
+    /// The watched function, by position, to which the label or sequence belongs.
+    pub function: u32,
+    /// What binds them.
+    pub of: BoundOf,
+    /// How each of them is kept.
+    pub columns: Vec<Column>,
+}
+
+/// What binds the values of a table, and which.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BoundOf {
+    /// A label.
+    Label(LabelValues),
+    /// A sequence.
+    Sequence(SequenceValues),
+}
+
+/// How a value is kept in words of 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Column {
+    /// In one, without a sign.
+    Unsigned,
+    /// In one, with a sign.
+    Signed,
+    /// In two, the lower half first, with a sign.
+    Wide,
+}
+
+/// A cell that says that values could not be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShortCell {
+    /// The cell.
+    pub cell: u32,
+    /// The watched function, by position.
+    pub function: u32,
+    /// Whose values.
+    pub of: ShortOf,
+}
+
+/// Whose values could not be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ShortOf {
+    /// A label's.
+    Label(LabelId),
+    /// A sequence's.
+    Sequence(SequenceId),
+}
+
+impl BoundOf {
+    /// Adds values to what is known of the function.
+    pub fn add(&self, row: Row, harvest: &mut Harvest) {
+        match self {
+            Self::Label(values) => _ = harvest.add_label_values(values.clone(), row),
+            Self::Sequence(values) => _ = harvest.add_sequence_values(values.clone(), row),
+        }
+    }
+}
+
+impl ShortOf {
+    /// Adds that values are missing to what is known of the function.
+    pub fn add(self, harvest: &mut Harvest) {
+        match self {
+            Self::Label(label) => harvest.fall_short_of_label(label),
+            Self::Sequence(sequence) => harvest.fall_short_of_sequence(sequence),
+        }
+    }
+}
+
+impl Column {
+    /// How many words it takes.
+    pub const fn words(self) -> usize {
+        match self {
+            Self::Unsigned | Self::Signed => 1,
+            Self::Wide => 2,
+        }
+    }
+
+    /// The values that are kept in some words; `None` where these are too few.
+    pub fn row(columns: &[Self], words: &[u64]) -> Option<Row> {
+        let mut rest = words.iter().copied();
+        let value = |column: &Self| {
+            let low = rest.next()?;
+            Some(match column {
+                Self::Unsigned => i128::from(low),
+                Self::Signed => i128::from(low as i64),
+                Self::Wide => i128::from(low) | i128::from(rest.next()? as i64) << 64,
+            })
+        };
+        columns.iter().map(value).collect()
+    }
 }
 
 /// A byte that instrumented code sets to 1.
@@ -99,6 +206,47 @@ pub struct UnmeasuredSequence {
 }
 
 impl Plan {
+    /// Why a hyperlabel of a watched function, by its position, cannot be measured; `None` where it
+    /// can. `all` are the objectives of the watched functions.
+    pub fn why_unmeasured(
+        &self,
+        all: &[FunctionObjectives],
+        owner: usize,
+        hyper: &Hyper,
+    ) -> Option<&str> {
+        let of_label = |atom: &Atom| {
+            let number = match all[owner].function == atom.function {
+                true => Some(owner),
+                false => all.iter().position(|of| of.function == atom.function),
+            };
+            let mut lost = self.unwatched.iter().chain(&self.unbound);
+            let is_it = |lost: &&Unwatched| {
+                Some(lost.function as usize) == number && lost.label == atom.label
+            };
+            lost.find(is_it).map(|lost| lost.reason.as_str())
+        };
+        let of_sequence = |id: SequenceId| {
+            let mut lost = self.unmeasured.iter();
+            let found = lost.find(|lost| lost.function as usize == owner && lost.sequence == id);
+            found.map(|lost| lost.reason.as_str())
+        };
+        let mut why = None;
+        hyper.for_each_part(&mut |part| {
+            why = why.or_else(|| match part {
+                Part::Atom(atom) => of_label(atom),
+                Part::Sequence(id) => of_sequence(id),
+            });
+        });
+        why
+    }
+
+    /// Adds a cell that says that values could not be kept, and returns its position.
+    pub(crate) fn short_cell(&mut self, function: u32, of: ShortOf) -> u32 {
+        let cell = self.cell(function, Vec::new());
+        self.short.push(ShortCell { cell, function, of });
+        cell
+    }
+
     /// Adds a cell that says whether sequences were covered, each with the position of its function.
     pub(crate) fn sequences_cell(&mut self, all: &[(u32, SequenceId)]) {
         let function = all.first().map_or(0, |(owner, _)| *owner);

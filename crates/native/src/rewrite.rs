@@ -28,7 +28,7 @@ use lydian_ir::{
 };
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Site, Wanted};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::harness::static_local;
 use crate::plan::{CellMeaning, DecisionCells, Plan, WideDecision};
@@ -36,12 +36,14 @@ use decision::DecisionEdit;
 use hooks::{Hooks, Recorded, Standing};
 use judges::Judges;
 use lost::{NO_PLACE, OVERLAP, lose_all, lose_labels, lose_sequences, refuse};
+use monitors::Step;
 use render::{Renderer, tests_bits};
 use tree::{Edit, nest, splice};
 use vectors::{Recording, recording};
 
 mod dataflow;
 mod decision;
+mod environments;
 mod hooks;
 mod judges;
 mod labels;
@@ -111,14 +113,20 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     let (user, request) = (request, &RewriteRequest { watched: &all, ..*request });
     labels::of_unwatched(request, &mut edits);
     let nothing = Wanted::default();
+    let mut monitors = monitors::monitors(request, &wanted, &mut plan);
+    let elsewhere = Elsewhere::of(request.watched);
+    let asked = (&flow, &elsewhere);
+    let mut declarations = flow.declarations();
+    declarations.push_str(&monitors.declarations(&plan));
     for (index, objectives) in request.watched.iter().enumerate() {
         let Some(body) = request.program.functions[objectives.function].body.as_ref() else {
             continue;
         };
         let number = index as u32;
         let wanted = &wanted.get(index).unwrap_or(&nothing).decisions;
-        let mut watch = Watch::new(request, number, body, wanted, &flow, &mut plan, &mut judges);
-        watch.all_sites(&mut edits);
+        let mut watch = Watch::new(request, number, body, wanted, asked, &mut plan, &mut judges);
+        let own = monitors.functions.get_mut(index).map(std::mem::take).unwrap_or_default();
+        watch.all_sites(&own, &mut edits);
         functions.push((number, watch.finish()));
     }
     let (nodes, refused) = nest(edits);
@@ -128,7 +136,7 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     let renderer = Renderer { request, functions: functions.into_iter().collect() };
     let all = Span::new(0, request.map.text().len() as u32);
     let text = splice(request.map.text(), all, &nodes, &mut |node| renderer.render(node));
-    let prelude = prelude(user, &flow.declarations(), &judges);
+    let prelude = prelude(user, &declarations, &judges);
     (prelude + &text + &flow.epilogue(), plan)
 }
 
@@ -278,13 +286,14 @@ impl<'a, 'p> Watch<'a, 'p> {
         number: u32,
         body: &'a Body,
         wanted: &'p BTreeMap<DecisionId, Vec<Pred>>,
-        flow: &'p dataflow::Asked,
+        (flow, elsewhere): (&'p dataflow::Asked, &Elsewhere),
         plan: &'p mut Plan,
         judges: &'p mut Judges,
     ) -> Self {
         let objectives = &request.watched[number as usize];
         let mut sites: IndexMap<Site, Vec<LabelId>> = IndexMap::new();
-        let recorded = labels_recorded(objectives, flow.shared_labels(objectives.function));
+        let shared = flow.shared_labels(objectives.function);
+        let recorded = labels_recorded(objectives, elsewhere, shared);
         for label in &recorded {
             sites.entry(objectives.labels[*label].site).or_default().push(*label);
         }
@@ -314,7 +323,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         self.function
     }
 
-    fn all_sites(&mut self, edits: &mut Vec<Edit<Action>>) {
+    fn all_sites(&mut self, monitors: &monitors::OfFunction<'_>, edits: &mut Vec<Edit<Action>>) {
         let sites = std::mem::take(&mut self.sites);
         let mut units = units::Units::new(self.body, self.request.map.text());
         let function = self.objectives.function;
@@ -368,7 +377,7 @@ impl<'a, 'p> Watch<'a, 'p> {
                 self.statement(stmt, labels, &mut units);
             }
         }
-        self.sequences(&mut units, &mut edges, edits);
+        self.monitors(monitors, &mut units, &mut edges, edits);
         self.at_statements(units, edits);
         labels::of_function(self.body, &mut self.user_labels, edits);
         self.conditions(edits);
@@ -416,19 +425,19 @@ impl<'a, 'p> Watch<'a, 'p> {
         }
     }
 
-    /// Records the sequences that are neither data flow nor paths.
-    fn sequences(
+    /// Records the sequences that are neither data flow nor paths, and what labels bind.
+    fn monitors(
         &mut self,
+        monitors: &monitors::OfFunction<'_>,
         units: &mut units::Units<'_>,
         edges: &mut IndexMap<lydian_ir::BlockId, Vec<(u32, LabelId)>>,
         edits: &mut Vec<Edit<Action>>,
     ) {
-        let monitors = monitors::monitors(self.objectives, self.number, self.plan);
-        self.function.monitors = monitors.declarations;
+        self.function.monitors.clone_from(&monitors.declarations);
         for (site, steps) in &monitors.steps {
             for step in steps {
                 if let Err(reason) = self.step(*site, step, units, edges, edits) {
-                    lose_sequences(self.number, &[step.sequence], &reason, self.plan);
+                    step.lose(&reason, self.plan);
                 }
             }
         }
@@ -438,34 +447,30 @@ impl<'a, 'p> Watch<'a, 'p> {
     fn step(
         &mut self,
         site: Site,
-        step: &monitors::Step<'_>,
+        step: &Step<'_>,
         units: &mut units::Units<'_>,
         edges: &mut IndexMap<lydian_ir::BlockId, Vec<(u32, LabelId)>>,
         edits: &mut Vec<Edit<Action>>,
     ) -> Result<(), String> {
-        if let Site::Decision(decision) = site {
-            let sites = &self.body.source.decisions;
-            if !sites.iter().any(|site| site.decision == decision) {
-                return Err(NO_PLACE.to_owned());
-            }
-            let index = self.edit_of(decision, edits);
-            return self.function.decisions[index].step(step, &mut self.hooks);
-        }
-        let preds: Vec<&Pred> = step.atoms.iter().map(|(_, pred)| *pred).collect();
-        let text = |this: &Self, at: u32| {
-            let (declarations, truths) = this.hooks.truths(&preds, at)?;
-            Ok::<_, String>(format!("{{ {declarations}{}}} ", step.text(&truths)))
-        };
         match site {
+            Site::Decision(decision) => {
+                let sites = &self.body.source.decisions;
+                if !sites.iter().any(|site| site.decision == decision) {
+                    return Err(NO_PLACE.to_owned());
+                }
+                let Step::Bits(step) = step else { return Err(NO_PLACE.to_owned()) };
+                let index = self.edit_of(decision, edits);
+                self.function.decisions[index].step(step, &mut self.hooks)?;
+            }
             Site::Entry => {
-                let text = text(self, self.body.source.body.start + 1)?;
+                let text = step.text(&self.hooks, self.body.source.body.start + 1)?;
                 self.function.monitors.push_str(&text);
             }
             Site::Mark(mark) => {
                 let sites = &self.body.source.marks;
                 let site = sites.iter().find(|site| site.mark == mark).copied();
                 let site = site.ok_or(NO_PLACE)?;
-                let record = text(self, site.span.start)?;
+                let record = step.text(&self.hooks, site.span.start)?;
                 if labels::is_user_label(self.body, mark) {
                     self.user_labels.entry(mark).or_default().push_str(&record);
                 } else {
@@ -475,14 +480,14 @@ impl<'a, 'p> Watch<'a, 'p> {
             }
             Site::Stmt(stmt) => {
                 let host = units.host_of_use(stmt)?;
-                let text = text(self, self.body.source.stmts[stmt].start)?;
-                let lost = [(self.number, step.sequence)].into();
+                let text = step.text(&self.hooks, self.body.source.stmts[stmt].start)?;
+                let lost: units::Sequences = step.sequence().into_iter().collect();
                 units.record(host, &format!("({{ {text}}}), "), &lost, &[]);
             }
             Site::Edge(edge) => {
                 let switches = &self.body.source.switches;
                 let site = switches.iter().find(|site| site.block == edge.from && !site.computed);
-                let text = text(self, site.ok_or(NO_PLACE)?.operand.start)?;
+                let text = step.text(&self.hooks, site.ok_or(NO_PLACE)?.operand.start)?;
                 edges.entry(edge.from).or_default();
                 self.function.steps.entry(edge).or_default().push_str(&text);
             }
@@ -748,12 +753,53 @@ fn labels_of(objectives: &FunctionObjectives, criterion: Criterion) -> FxHashSet
     entries.into_iter().flatten().map(|entry| entry.label).collect()
 }
 
+/// The labels that hyperlabels of other functions name.
+#[derive(Debug, Default)]
+struct Elsewhere {
+    /// Those that are atoms of sequences.
+    in_sequences: FxHashMap<FuncId, Vec<LabelId>>,
+    /// Those that are to be recorded by themselves.
+    alone: FxHashMap<FuncId, Vec<LabelId>>,
+}
+
+impl Elsewhere {
+    fn of(all: &[FunctionObjectives]) -> Self {
+        let mut this = Self::default();
+        for of in all {
+            // The labels of pairs are known as shared ones.
+            let sequences = of.sequences.values().filter(|sequence| sequence.flow.is_none());
+            for atom in sequences.flat_map(|sequence| &sequence.atoms) {
+                if atom.function != of.function {
+                    this.in_sequences.entry(atom.function).or_default().push(atom.label);
+                }
+            }
+            for hyper in of.hypers.values() {
+                hyper.hyper.for_each_part(&mut |part| match part {
+                    Part::Atom(atom) if atom.function != of.function => {
+                        this.alone.entry(atom.function).or_default().push(atom.label);
+                    }
+                    Part::Atom(_) | Part::Sequence(_) => {}
+                });
+            }
+        }
+        this
+    }
+}
+
 /// The labels that are to be recorded: all but those that are atoms of sequences and no more. The
-/// first `shared` ones are atoms of other functions' sequences.
-fn labels_recorded(objectives: &FunctionObjectives, shared: usize) -> Vec<LabelId> {
+/// first `shared` ones are atoms of other functions' pairs.
+fn labels_recorded(
+    objectives: &FunctionObjectives,
+    elsewhere: &Elsewhere,
+    shared: usize,
+) -> Vec<LabelId> {
     let in_sequences = objectives.sequences.values().flat_map(|sequence| &sequence.atoms);
     let own = in_sequences.filter(|atom| atom.function == objectives.function);
     let mut left_out: FxHashSet<LabelId> = own.map(|atom| atom.label).collect();
+    let of_others = |map: &FxHashMap<FuncId, Vec<LabelId>>| {
+        map.get(&objectives.function).cloned().unwrap_or_default()
+    };
+    left_out.extend(of_others(&elsewhere.in_sequences));
     left_out.extend(objectives.labels.ids().take(shared));
     let counted = objectives.criteria.values().flatten();
     counted.for_each(|entry| _ = left_out.remove(&entry.label));
@@ -765,6 +811,7 @@ fn labels_recorded(objectives: &FunctionObjectives, shared: usize) -> Vec<LabelI
             Part::Atom(_) | Part::Sequence(_) => {}
         });
     }
+    of_others(&elsewhere.alone).iter().for_each(|label| _ = left_out.remove(label));
     objectives.labels.ids().filter(|label| !left_out.contains(label)).collect()
 }
 

@@ -21,7 +21,8 @@ use lydian_ir::{ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Purity
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::event::{DecisionVector, Event};
-use crate::harvest::Wanted;
+use crate::harvest::{LabelValues, Row, Wanted};
+use crate::hyper::Bound;
 use crate::label::{FunctionObjectives, LabelId, Site};
 
 /// A run of the interpreter with what it covers.
@@ -35,6 +36,8 @@ pub struct Foreseen {
     /// Of each function the vectors that its decisions had while the run was defined, if
     /// hyperlabels want them.
     pub vectors: Vec<FxHashSet<(DecisionId, DecisionVector)>>,
+    /// Of each function what its labels bound while the run was defined, if hyperlabels want it.
+    pub bound: Vec<FxHashSet<(LabelValues, Row)>>,
 }
 
 /// Objectives, ready to be watched in any number of runs.
@@ -82,14 +85,21 @@ impl<'a> Foresight<'a> {
         let Some(body) = &program.functions[objectives.function].body else { return };
         let exprs = &objectives.exprs;
         let types = body.types_in(exprs);
+        let mut plan = |expr| {
+            self.plans.entry((index, expr)).or_insert_with(|| {
+                let traps = may_trap(program, body, exprs, expr, Overflow::Wrap);
+                (Plan::new(program, exprs, &types, expr), traps)
+            });
+        };
+        for value in self.wanted[index].labels.iter().flat_map(|wanted| &wanted.values) {
+            match value {
+                Bound::Expr(expr) => plan(*expr),
+                Bound::Truth(pred) => pred.for_each_expr(&mut plan),
+            }
+        }
         for (id, label) in objectives.labels.iter() {
             self.sites[index].entry(label.site).or_default().push(id);
-            label.pred.for_each_expr(&mut |expr| {
-                self.plans.entry((index, expr)).or_insert_with(|| {
-                    let traps = may_trap(program, body, exprs, expr, Overflow::Wrap);
-                    (Plan::new(program, exprs, &types, expr), traps)
-                });
-            });
+            label.pred.for_each_expr(&mut plan);
             if let Site::Decision(decision) = label.site {
                 label.pred.for_each_mutant(&mut |condition, expr| {
                     let of_condition = self.mutants[index].entry((decision, condition));
@@ -111,6 +121,19 @@ impl<'a> Foresight<'a> {
         any
     }
 
+    /// Whether a label's predicate or what it binds may trap.
+    pub fn values_may_trap(&self, index: usize, values: &LabelValues) -> bool {
+        let mut any = self.may_trap(index, values.label);
+        let mut look = |expr| any |= self.plans.get(&(index, expr)).is_none_or(|(_, traps)| *traps);
+        for value in &values.values {
+            match value {
+                Bound::Expr(expr) => look(*expr),
+                Bound::Truth(pred) => pred.for_each_expr(&mut look),
+            }
+        }
+        any
+    }
+
     /// Runs a test.
     ///
     /// # Errors
@@ -118,10 +141,12 @@ impl<'a> Foresight<'a> {
     pub fn run(&self, test: &Test, options: &interp::Options) -> Result<Foreseen, BadTest> {
         let covered = vec![BTreeSet::new(); self.objectives.len()];
         let vectors = vec![FxHashSet::default(); self.objectives.len()];
-        let mut watch = Watch { foresight: self, values: FxHashMap::default(), covered, vectors };
+        let bound = vec![FxHashSet::default(); self.objectives.len()];
+        let values = FxHashMap::default();
+        let mut watch = Watch { foresight: self, values, covered, vectors, bound };
         let outcome = interp::run(self.program, test, options, &mut watch)?;
         let covered = watch.covered.iter().map(|set| set.iter().copied().collect()).collect();
-        Ok(Foreseen { outcome, covered, vectors: watch.vectors })
+        Ok(Foreseen { outcome, covered, vectors: watch.vectors, bound: watch.bound })
     }
 }
 
@@ -135,6 +160,7 @@ struct Watch<'a> {
     values: FxHashMap<MutantKey, Truth>,
     covered: Vec<BTreeSet<LabelId>>,
     vectors: Vec<FxHashSet<(DecisionId, DecisionVector)>>,
+    bound: Vec<FxHashSet<(LabelValues, Row)>>,
 }
 
 impl Watch<'_> {
@@ -163,7 +189,18 @@ impl Watch<'_> {
             .filter(|label| objectives.labels[**label].pred.eval(&at).is_true())
             .copied()
             .collect();
+        let here = self.foresight.wanted[index].labels.iter();
+        let here = here.filter(|wanted| labels.contains(&wanted.label));
+        let bound: Vec<(LabelValues, Row)> = here
+            .filter(|wanted| objectives.labels[wanted.label].pred.eval(&at).is_true())
+            .filter_map(|wanted| {
+                let row =
+                    wanted.values.iter().map(|value| at.value(value)).collect::<Option<_>>()?;
+                Some((wanted.clone(), row))
+            })
+            .collect();
         self.covered[index].extend(covered);
+        self.bound[index].extend(bound);
     }
 }
 
@@ -196,6 +233,17 @@ struct Passage<'w, 'v> {
 }
 
 impl Passage<'_, '_> {
+    fn value(&self, bound: &Bound) -> Option<i128> {
+        match bound {
+            Bound::Truth(pred) => pred.eval(self).known().map(i128::from),
+            Bound::Expr(expr) => {
+                let plan = &self.watch.foresight.plans[&(self.index, *expr)].0;
+                let value = self.view.eval_plan(plan).ok()?;
+                (!value.uninitialised).then_some(value.bits as i128)
+            }
+        }
+    }
+
     fn reached_value(&self, condition: ConditionId) -> Option<bool> {
         self.event.and_then(|event| event.reached[condition.index()])
     }

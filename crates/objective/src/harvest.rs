@@ -25,7 +25,7 @@ mod tests;
 mod wanted;
 
 pub use consolidate::{Consolidation, Unjudged};
-pub use wanted::{LabelValues, SequenceValues, Wanted, needs_environments};
+pub use wanted::{LabelValues, SequenceValues, Wanted};
 
 type Set<T> = IndexSet<T, FxBuildHasher>;
 type Map<K, V> = IndexMap<K, V, FxBuildHasher>;
@@ -43,6 +43,9 @@ pub struct Harvest {
     label_rows: Map<LabelValues, Set<Row>>,
     #[serde(with = "indexmap::map::serde_seq")]
     sequence_rows: Map<SequenceValues, Set<Row>>,
+    /// Those of which not all environments could be kept.
+    short_labels: BTreeSet<LabelId>,
+    short_sequences: BTreeSet<SequenceId>,
 }
 
 impl Harvest {
@@ -80,6 +83,17 @@ impl Harvest {
         self.sequence_rows.entry(values).or_default().insert(row)
     }
 
+    /// Not all environments of a label could be kept: what asks for them and is not covered may be
+    /// covered all the same.
+    pub fn fall_short_of_label(&mut self, label: LabelId) {
+        self.short_labels.insert(label);
+    }
+
+    /// As [`Self::fall_short_of_label`], of a sequence.
+    pub fn fall_short_of_sequence(&mut self, sequence: SequenceId) {
+        self.short_sequences.insert(sequence);
+    }
+
     /// Adds what other runs gave. Returns whether there was anything new.
     pub fn merge(&mut self, other: &Self) -> bool {
         let before = self.size();
@@ -94,6 +108,8 @@ impl Harvest {
         for (values, rows) in &other.sequence_rows {
             self.sequence_rows.entry(values.clone()).or_default().extend(rows.iter().cloned());
         }
+        self.short_labels.extend(&other.short_labels);
+        self.short_sequences.extend(&other.short_sequences);
         self.size() != before
     }
 
@@ -102,7 +118,8 @@ impl Harvest {
         let vectors: usize = self.vectors.values().map(Set::len).sum();
         let labels: usize = self.label_rows.values().map(Set::len).sum();
         let sequences: usize = self.sequence_rows.values().map(Set::len).sum();
-        self.labels.len() + self.sequences.len() + vectors + labels + sequences
+        let short = self.short_labels.len() + self.short_sequences.len();
+        self.labels.len() + self.sequences.len() + vectors + labels + sequences + short
     }
 
     /// Whether a label was covered: as recorded, or by a vector of its decision.

@@ -16,12 +16,8 @@ use lydian_ir::FuncId;
 use lydian_ir::interp::{End, Options};
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Optimization, Outcome, Plan};
-use lydian_objective::harvest::needs_environments;
-use lydian_objective::hyper::normal::Part;
 use lydian_objective::trace::{self, Trace, Tracer};
-use lydian_objective::{
-    Consolidation, Criterion, Foresight, FunctionObjectives, Harvest, Hyper, LabelId, Request,
-};
+use lydian_objective::{Consolidation, Criterion, Foresight, Harvest, Hyper, LabelId, Request};
 use rustc_hash::FxHashSet;
 
 use crate::cprogram::{Arguments, Case, Features, PRELUDE};
@@ -126,15 +122,22 @@ pub struct Traced {
 impl Batch {
     /// The cases of some seeds.
     pub fn new(first: u64, settings: &Settings, features: Features, short_circuit: bool) -> Self {
-        let names = first..first + settings.cases;
-        let cases: Vec<Case> =
-            names.map(|seed| Case::new(&format!("f{seed}"), seed, features)).collect();
-        let mut text = PRELUDE.to_owned();
-        cases.iter().for_each(|case| text.push_str(&case.text));
+        let (cases, text) = cases(first, settings, features);
         let mut criteria = criteria();
         criteria.retain(|criterion| settings.mutants || *criterion != Criterion::Wm);
         let request = Request { short_circuit, paths: settings.paths, ..Request::new(criteria) };
         let subject = Subject::read_with(&text, &request);
+        Self { cases, first, text, subject }
+    }
+
+    /// The cases of some seeds with random hyperlabels alone ([`crate::hyperlabels`]).
+    pub fn written(first: u64, settings: &Settings, features: Features) -> Self {
+        let (cases, text) = cases(first, settings, features);
+        let names: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
+        let subject = Subject::read_asking(&text, |program, map| Request {
+            htol: vec![crate::hyperlabels::file(program, map, &names, first)],
+            ..Request::new([Criterion::Htol])
+        });
         Self { cases, first, text, subject }
     }
 
@@ -166,11 +169,26 @@ impl Batch {
     }
 }
 
+/// The cases of some seeds, and the text of them all.
+fn cases(first: u64, settings: &Settings, features: Features) -> (Vec<Case>, String) {
+    let names = first..first + settings.cases;
+    let cases: Vec<Case> =
+        names.map(|seed| Case::new(&format!("f{seed}"), seed, features)).collect();
+    let mut text = PRELUDE.to_owned();
+    cases.iter().for_each(|case| text.push_str(&case.text));
+    (cases, text)
+}
+
 /// Runs and judges the cases of the seeds from `first` on.
 pub fn check(first: u64, settings: &Settings, level: Optimization) -> Report {
     let short_circuit = first / settings.cases.max(1) % 3 == 2;
     let batch = Batch::new(first, settings, Features::All, short_circuit);
     check_batch(&batch, settings, level)
+}
+
+/// The same for random hyperlabels.
+pub fn check_written(first: u64, settings: &Settings, level: Optimization) -> Report {
+    check_batch(&Batch::written(first, settings, Features::All), settings, level)
 }
 
 /// Runs and judges a batch.
@@ -236,7 +254,7 @@ impl Judge<'_> {
         let objectives = &self.batch.subject.objectives[functions.clone()];
         let mut harvests = vec![Harvest::new(); objectives.len()];
         for (own, index) in harvests.iter_mut().zip(functions.clone()) {
-            measured.iter().for_each(|one| harvest(own, one, index));
+            measured.iter().for_each(|one| one.add_to(own, index));
         }
         let mut consolidation = Consolidation::new(objectives);
         consolidation.update(&harvests);
@@ -337,32 +355,7 @@ impl Judge<'_> {
     }
 
     fn hyper_lost(&self, index: usize, hyper: &Hyper) -> Option<String> {
-        let mut lost = None;
-        hyper.for_each_part(&mut |part| {
-            let reason = match part {
-                Part::Atom(atom) => self.label_lost(index, atom.label),
-                Part::Sequence(id) => self
-                    .plan
-                    .unmeasured
-                    .iter()
-                    .find(|lost| lost.function as usize == index && lost.sequence == id)
-                    .map(|lost| lost.reason.clone()),
-            };
-            lost = lost.take().or(reason);
-        });
-        let all: &[FunctionObjectives] = &self.batch.subject.objectives;
-        lost.or_else(|| {
-            needs_environments(all, index, hyper)
-                .then(|| "values that they bind are not recorded".to_owned())
-        })
-    }
-}
-
-/// Adds what a test covers natively of one function.
-fn harvest(harvest: &mut Harvest, measured: &Measured, index: usize) {
-    measured.covered[index].iter().for_each(|label| _ = harvest.cover_label(*label));
-    measured.sequences[index].iter().for_each(|sequence| _ = harvest.cover_sequence(*sequence));
-    for (decision, vector) in &measured.vectors[index] {
-        harvest.add_vector(*decision, vector.clone());
+        let all = &self.batch.subject.objectives;
+        self.plan.why_unmeasured(all, index, hyper).map(str::to_owned)
     }
 }

@@ -10,6 +10,7 @@ pub mod csmith;
 pub mod execution;
 pub mod fuzz;
 pub mod golden;
+pub mod hyperlabels;
 pub mod oracle;
 pub mod survey;
 pub mod tools;

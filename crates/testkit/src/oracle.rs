@@ -9,14 +9,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lydian_base::{Budget, CancelToken, Rng, SourceMap};
+use lydian_base::{Budget, CancelToken, Rng, Severity, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest};
 use lydian_ir::arith::Overflow;
 use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, FuncId, Program};
 use lydian_native::{Limits, MeasureRequest, Measurer, Optimization, RewriteRequest};
-use lydian_objective::{Criterion, Foresight, FunctionObjectives, LabelId, Request, annotate};
+use lydian_objective::{Annotators, Criterion, Foresight, FunctionObjectives, LabelId, Request};
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
@@ -54,23 +54,32 @@ impl Subject {
 
     /// The same with all that a request can say.
     pub fn read_with(text: &str, request: &Request) -> Self {
+        Self::read_asking(text, |_, _| request.clone())
+    }
+
+    /// The same with a request that is made for the program.
+    pub fn read_asking(text: &str, ask: impl FnOnce(&Program, &SourceMap) -> Request) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = folder.path().join("subject.c");
         std::fs::write(&file, text).expect("a temporary file can be written");
-        Self::load(&file, request)
+        Self::load(&file, ask)
     }
 
-    fn load(file: &Path, annotated: &Request) -> Self {
+    fn load(file: &Path, ask: impl FnOnce(&Program, &SourceMap) -> Request) -> Self {
         let request = LoadRequest::new(ParseRequest::new(file, CompileFlags::default()));
         let unit = lydian_frontend::load(&request).unwrap_or_else(|error| panic!("{error}"));
         assert!(unit.diagnostics.is_empty(), "{:?}", unit.diagnostics);
         let mut program = unit.program;
         prepare(&mut program);
         let functions: Vec<FuncId> = program.defined().map(|(id, _)| id).collect();
-        let short_circuit = annotated.short_circuit;
+        let request = ask(&program, &unit.source);
+        let short_circuit = request.short_circuit;
+        let annotators = Annotators::new(&program, &unit.source, &request);
         let objectives = functions.iter().map(|id| {
-            let annotation = annotate(&program, &unit.source, *id, annotated);
-            annotation.expect("the function has a body").objectives
+            let annotation = annotators.function(*id).expect("the function has a body");
+            let wrong = annotation.diagnostics.iter().find(|d| d.severity == Severity::Error);
+            assert!(wrong.is_none(), "{wrong:?}");
+            annotation.objectives
         });
         let objectives: Vec<FunctionObjectives> = objectives.collect();
         Self { program, map: unit.source, objectives, functions, short_circuit }

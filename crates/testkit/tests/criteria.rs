@@ -6,7 +6,7 @@ use lydian_ir::test::{Image, Test};
 use lydian_native::Optimization;
 use lydian_objective::Criterion;
 use lydian_objective::trace::Tracer;
-use lydian_testkit::agreement::{self, Report, Settings, check};
+use lydian_testkit::agreement::{self, Report, Settings, check, check_written};
 use lydian_testkit::oracle::Subject;
 
 #[test]
@@ -24,6 +24,19 @@ fn native_measurement_is_the_trace_semantics_for_every_criterion() {
     let covered = report.tallies.values().filter(|tally| tally.covered > 0).count();
     assert!(covered > 25, "objectives of {covered} criteria are covered");
     assert!(report.tests > report.cases, "most tests are run: {}", report.tests);
+}
+
+#[test]
+fn native_measurement_is_the_trace_semantics_for_hyperlabels_that_bind() {
+    let settings = Settings { cases: 6, tests: 5, events: 60, ..Settings::default() };
+    let mut report = Report::default();
+    for (first, level) in [(0, Optimization::None), (600, Optimization::Some)] {
+        report.merge(check_written(first, &settings, level));
+    }
+    assert!(report.mismatches.is_empty(), "{}", report.mismatches.join("\n"));
+    assert!(report.reasons.is_empty(), "{:?}", report.reasons);
+    let tally = report.tallies[&Criterion::Htol];
+    assert!(tally.judged > 60 && tally.covered > 10, "{tally:?}");
 }
 
 /// Memory lies beyond the array, and is another object's.

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use lydian_base::Diagnostic;
-use lydian_native::{Measured, Plan};
-use lydian_objective::harvest::needs_environments;
-use lydian_objective::hyper::normal::Part;
+use lydian_native::Plan;
 use lydian_objective::ledger::{CriterionRow, Evidence, TestHash, Verdict, verdict};
 use lydian_objective::{Consolidation, Criterion, FunctionObjectives, Harvest, HyperId, LabelId};
 use lydian_report::{CriterionSummary, FunctionSummary, Summary};
@@ -38,7 +36,8 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
         match counting.measure(&case.test)? {
             Ok(measured) => {
                 *counts.entry(case.test.function.as_str()).or_default() += 1;
-                harvest(&mut harvests, measured);
+                let found = harvests.iter_mut().enumerate();
+                found.for_each(|(index, harvest)| measured.add_to(harvest, index));
             }
             Err(error) => refused.push(refusal(&case.name, &error)),
         }
@@ -91,19 +90,6 @@ impl Coverage<'_> {
     }
 }
 
-/// Adds what a test covers.
-fn harvest(harvests: &mut [Harvest], measured: Measured) {
-    for (harvest, labels) in harvests.iter_mut().zip(measured.covered) {
-        labels.into_iter().for_each(|label| _ = harvest.cover_label(label));
-    }
-    for (harvest, sequences) in harvests.iter_mut().zip(measured.sequences) {
-        sequences.into_iter().for_each(|sequence| _ = harvest.cover_sequence(sequence));
-    }
-    for (harvest, vectors) in harvests.iter_mut().zip(measured.vectors) {
-        vectors.into_iter().for_each(|(decision, v)| _ = harvest.add_vector(decision, v));
-    }
-}
-
 /// Warnings about hyperlabels that are not judged.
 fn unjudged(
     objectives: &[FunctionObjectives],
@@ -124,28 +110,11 @@ fn unjudged(
 fn unmeasured(loaded: &Loaded, objectives: &[FunctionObjectives], plan: &Plan) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for (index, function) in objectives.iter().enumerate() {
-        let reason = |part: Part<'_>| match part {
-            Part::Atom(atom) if atom.function == function.function => plan
-                .unwatched
-                .iter()
-                .find(|lost| lost.function as usize == index && lost.label == atom.label)
-                .map(|lost| lost.reason.as_str()),
-            Part::Atom(_) => None,
-            Part::Sequence(id) => plan
-                .unmeasured
-                .iter()
-                .find(|lost| lost.function as usize == index && lost.sequence == id)
-                .map(|lost| lost.reason.as_str()),
-        };
         for (criterion, entries) in &function.hyper_criteria {
             let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
             for entry in entries {
-                let mut lost = None;
                 let hyper = &function.hypers[entry.hyper].hyper;
-                hyper.for_each_part(&mut |part| lost = lost.or_else(|| reason(part)));
-                if needs_environments(objectives, index, hyper) {
-                    lost = lost.or(Some("values that they bind are not recorded"));
-                }
+                let lost = plan.why_unmeasured(objectives, index, hyper);
                 lost.into_iter().for_each(|reason| *counts.entry(reason).or_default() += 1);
             }
             let name = &loaded.program.functions[function.function].name;

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 use super::hooks::{Hooks, Standing};
 use super::judges::{Gate, Judged, Judges, Parameters};
-use super::monitors::Step;
+use super::monitors::BitStep;
 use super::rails::{Leaves, RailWriter, Rails};
 use super::vectors::{CELL_CONDITIONS, Recording, ends, pure_conditions};
 use super::{Purpose, RewriteRequest};
@@ -37,7 +37,7 @@ pub(super) struct DecisionEdit {
     /// The text of all of it.
     pub(super) span: Span,
     /// The sequences with steps at its outcome.
-    pub(super) sequences: Vec<SequenceId>,
+    pub(super) sequences: Vec<(u32, SequenceId)>,
     spans: Vec<Span>,
     purity: Vec<Purity>,
     /// The conditions' own texts, on one line.
@@ -245,17 +245,20 @@ impl DecisionEdit {
     }
 
     /// Adds a step of a sequence at the outcome.
-    pub(super) fn step(&mut self, step: &Step<'_>, hooks: &mut Hooks<'_>) -> Result<(), String> {
+    pub(super) fn step(&mut self, step: &BitStep<'_>, hooks: &mut Hooks<'_>) -> Result<(), String> {
         if self.keeps_value {
             return Err("its decision's text is used for its value too".to_owned());
         }
+        if !step.is_plain() {
+            return Err("it asks for values at a decision".to_owned());
+        }
         let mut writer = RailWriter::default();
         let mut leaves = EventLeaves { edit: self, hooks, cell: 0, is_outside: false };
-        let preds = step.atoms.iter().map(|(_, pred)| writer.write(pred, &mut leaves));
+        let preds = step.preds().map(|pred| writer.write(pred, &mut leaves));
         let truths: Result<Vec<String>, String> = preds.map(|rails| Ok(rails?.yes)).collect();
-        let text = step.text(&truths?);
+        let text = step.text(&truths?, &step.forbidden());
         self.judged.push(format!("{{ {}{text}}} ", writer.into_declarations()));
-        self.sequences.push(step.sequence);
+        self.sequences.push(step.sequence());
         Ok(())
     }
 

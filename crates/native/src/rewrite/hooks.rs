@@ -91,6 +91,30 @@ impl<'a> Hooks<'a> {
         self.body
     }
 
+    pub(super) const fn objectives(&self) -> &'a FunctionObjectives {
+        self.objectives
+    }
+
+    /// The bits of an integer expression; 64 for an address.
+    pub(super) fn width(&self, expr: ExprId) -> u32 {
+        match self.body.types_in(&self.objectives.exprs)[expr] {
+            lydian_ir::Type::Int(bits) => u32::from(bits),
+            _ => 64,
+        }
+    }
+
+    /// C expressions for whether a predicate is surely true, and surely false, on the state at a
+    /// place, and the declarations that they need.
+    pub(super) fn rails(
+        &self,
+        pred: &Pred,
+        standing: Standing<'_>,
+    ) -> Result<(String, Rails), String> {
+        let mut writer = RailWriter::default();
+        let rails = writer.write(pred, &mut StateLeaves { hooks: self, standing })?;
+        Ok((writer.into_declarations(), rails))
+    }
+
     /// Whether an expression of a predicate has a value on every state.
     pub(super) fn cannot_trap(&self, expr: ExprId) -> bool {
         let overflow = if self.request.overflow_traps { Overflow::Trap } else { Overflow::Wrap };

@@ -24,7 +24,7 @@ pub(super) fn refuse(
             if found.paths.conditions.keys().any(is_on_paths) {
                 found.paths.lose(*function, plan);
             }
-            lose_sequences(*function, &found.decisions[*index].sequences, OVERLAP, plan);
+            lose_all(&found.decisions[*index].sequences, OVERLAP, plan);
             (*function, Site::Decision(decision))
         }
         Action::Unit { function, span } => {

@@ -1,52 +1,237 @@
 //! Sequences in general: a word of bits beside each activation, or each run.
 //!
-//! Bit `i` of `lydian_wN` says that the first `i + 1` atoms of sequence `N` were covered in order,
-//! all that is asked between them holding so far. At an event of one of its sites all bits move at
-//! once: an atom whose predecessor's bit was set before the event sets its own, and what forbids
-//! the site clears the bits of the passages that it forbids. This is the automaton of the sequence
-//! made deterministic, so that no choice of earlier events is lost ([002] VII-A).
+//! Bit `i` of `lydian_wF_S` says that the first `i + 1` atoms of sequence `S` of function `F` were
+//! covered in order, all that is asked between them holding so far. At an event of one of its sites
+//! all bits move at once: an atom whose predecessor's bit was set before the event sets its own, and
+//! what does not hold at the site clears the bits of the passages that ask for it. This is the
+//! automaton of the sequence made deterministic, so that no choice of earlier events is lost
+//! ([002] VII-A). Sequences whose bound values matter have sets of environments in the place of bits
+//! ([`super::environments`]).
+//!
+//! The atoms of a sequence of a run may lie in any watched functions; its word is a variable of the
+//! whole text.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
-use lydian_objective::hyper::{Formula, Passage, Scope, Sequence};
-use lydian_objective::{FunctionObjectives, Pred, SequenceId, Site};
+use lydian_base::EntityId as _;
+use lydian_ir::FuncId;
+use lydian_objective::harvest::SequenceValues;
+use lydian_objective::hyper::{Atom, Bound, Formula, Passage, Scope, Sequence};
+use lydian_objective::{Pred, SequenceId, Site, Wanted};
+use rustc_hash::FxHashMap;
 
-use crate::plan::Plan;
+use super::RewriteRequest;
+use super::environments::{self, SetStep};
+use super::hooks::{Hooks, Standing};
+use crate::plan::{BoundOf, BoundTable, Plan, ShortOf};
 
-/// What the text of one function must record of its sequences.
+/// What the texts of all functions must record of sequences and of what labels bind.
 #[derive(Debug, Default)]
 pub(super) struct Monitors<'a> {
-    /// By site, in the order of the sequences.
+    /// By watched function.
+    pub(super) functions: Vec<OfFunction<'a>>,
+    /// Variables of the whole text.
+    pub(super) declarations: String,
+}
+
+impl Monitors<'_> {
+    /// What the whole text needs before the functions.
+    pub(super) fn declarations(&self, plan: &Plan) -> String {
+        let mut text = String::new();
+        let has_steps = self.functions.iter().any(|own| !own.steps.is_empty());
+        if has_steps && (plan.environments > 0 || self.has_formulas()) {
+            text.push_str(&environments::formulas());
+        }
+        if plan.environments > 0 {
+            text.push_str(environments::ACTIVATIONS);
+        }
+        text + &self.declarations
+    }
+
+    fn has_formulas(&self) -> bool {
+        let steps = self.functions.iter().flat_map(|own| own.steps.values().flatten());
+        steps.into_iter().any(|step| match step {
+            Step::Bits(step) => step.duties.iter().any(|(_, holds)| **holds != Formula::Number(0)),
+            Step::Sets(_) | Step::Row(_) => false,
+        })
+    }
+}
+
+/// What the text of one function must record.
+#[derive(Debug, Default)]
+pub(super) struct OfFunction<'a> {
+    /// By site, in the order of the sequences, labels after them.
     pub(super) steps: IndexMap<Site, Vec<Step<'a>>>,
     /// Variables at the start of the function's body.
     pub(super) declarations: String,
 }
 
-/// What happens to one sequence's word at an event of a site.
-#[derive(Clone, Debug)]
-pub(super) struct Step<'a> {
-    /// The sequence.
-    pub(super) sequence: SequenceId,
-    /// The atoms of the site: their positions and predicates.
-    pub(super) atoms: Vec<(usize, &'a Pred)>,
-    /// The bits that are cleared.
-    clears: u64,
+/// What happens at an event of a site.
+#[derive(Debug)]
+pub(super) enum Step<'a> {
+    /// The word of a sequence moves.
+    Bits(BitStep<'a>),
+    /// The sets of a sequence do.
+    Sets(SetStep<'a>),
+    /// The values that a label binds are kept.
+    Row(RowStep<'a>),
+}
+
+/// What happens to one sequence's word.
+#[derive(Debug)]
+pub(super) struct BitStep<'a> {
+    /// The function, by position, whose sequence it is, and the sequence.
+    sequence: (u32, SequenceId),
+    /// The atoms of the site.
+    atoms: Vec<AtomHere<'a>>,
+    /// The bits that are cleared unless a formula on the state holds.
+    duties: Vec<(usize, &'a Formula)>,
     /// The position of the last atom, and the cell of the sequence.
     last: usize,
     cell: usize,
 }
 
+/// An atom at an event of its site.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AtomHere<'a> {
+    /// Its position in the sequence.
+    pub(super) position: usize,
+    pub(super) pred: &'a Pred,
+    pub(super) atom: &'a Atom,
+}
+
+/// The values that a label binds, at an event that covers it.
+#[derive(Debug)]
+pub(super) struct RowStep<'a> {
+    function: u32,
+    pred: &'a Pred,
+    /// The number of the table.
+    table: u32,
+    values: Vec<&'a Bound>,
+    short: u32,
+}
+
 impl Step<'_> {
-    /// The statement for it, given C expressions for whether each atom's predicate is surely true.
-    pub(super) fn text(&self, holds: &[String]) -> String {
-        let word = format!("lydian_w{}", lydian_base::EntityId::index(self.sequence));
-        let mut text = format!("{{ unsigned long lydian_u = {word}; ");
-        let mut next = match self.clears {
-            0 => "lydian_u".to_owned(),
-            clears => format!("(lydian_u & ~{clears}ul)"),
-        };
-        for ((position, _), holds) in self.atoms.iter().zip(holds) {
+    /// The statement for it where the state is that of a place.
+    pub(super) fn text(&self, hooks: &Hooks<'_>, at: u32) -> Result<String, String> {
+        match self {
+            Self::Bits(step) => {
+                let preds: Vec<&Pred> = step.atoms.iter().map(|atom| atom.pred).collect();
+                let (mut text, mut truths) = hooks.truths(&preds, at)?;
+                let mut writer = environments::Values::new(hooks, Standing::at(at));
+                for (atom, truth) in step.atoms.iter().zip(&mut truths) {
+                    for binding in &atom.atom.bindings {
+                        let value = writer.bound(&binding.value)?;
+                        let _ = write!(truth, " & {}", value.known);
+                    }
+                    *truth = format!("({truth})");
+                }
+                let kept = step.duties.iter().map(|(_, formula)| match formula {
+                    Formula::Number(0) => Ok("0".to_owned()),
+                    formula => writer.formula(formula, &|_| None),
+                });
+                let kept: Vec<String> = kept.collect::<Result<_, _>>()?;
+                text.push_str(&writer.finish());
+                Ok(format!("{{ {text}{}}} ", step.text(&truths, &kept)))
+            }
+            Self::Sets(step) => step.text(hooks, at),
+            Self::Row(step) => {
+                let (mut text, truths) = hooks.truths(&[step.pred], at)?;
+                let mut writer = environments::Values::new(hooks, Standing::at(at));
+                let values: Result<Vec<_>, String> =
+                    step.values.iter().map(|value| writer.bound(value)).collect();
+                let values = values?;
+                text.push_str(&writer.finish());
+                let known: String = values.iter().map(|v| format!(" & {}", v.known)).collect();
+                let words: Vec<&str> =
+                    values.iter().flat_map(|v| v.words.iter().map(String::as_str)).collect();
+                Ok(format!(
+                    "{{ {text}if ({}{known}) {{ unsigned long long lydian_x[] = {{{}}}; \
+                     if (!lydian_row({}, {}, lydian_x)) lydian_hit[{}] = 1; }} }} ",
+                    truths[0],
+                    words.join(", "),
+                    step.table,
+                    words.len(),
+                    step.short,
+                ))
+            }
+        }
+    }
+
+    /// Says that it cannot be recorded.
+    pub(super) fn lose(&self, reason: &str, plan: &mut Plan) {
+        match self {
+            Self::Bits(step) => lose(step.sequence, reason, plan),
+            Self::Sets(step) => lose(step.sequence, reason, plan),
+            Self::Row(step) => {
+                let label = plan.tables.get(step.table as usize).map(|table| &table.of);
+                if let Some(BoundOf::Label(values)) = label {
+                    let (function, label) = (step.function, values.label);
+                    let reason = reason.to_owned();
+                    plan.unbound.push(crate::plan::Unwatched { function, label, reason });
+                }
+            }
+        }
+    }
+
+    /// The sequence that a statement of its own needs, as the plan knows it.
+    pub(super) fn sequence(&self) -> Option<(u32, SequenceId)> {
+        match self {
+            Self::Bits(step) => Some(step.sequence),
+            Self::Sets(step) => Some(step.sequence),
+            Self::Row(_) => None,
+        }
+    }
+}
+
+fn lose((function, sequence): (u32, SequenceId), reason: &str, plan: &mut Plan) {
+    super::lose_sequences(function, &[sequence], reason, plan);
+}
+
+impl BitStep<'_> {
+    /// The sequence.
+    pub(super) const fn sequence(&self) -> (u32, SequenceId) {
+        self.sequence
+    }
+
+    /// The predicates of its atoms.
+    pub(super) fn preds(&self) -> impl Iterator<Item = &Pred> {
+        self.atoms.iter().map(|atom| atom.pred)
+    }
+
+    /// Whether all that it asks is what its predicates say.
+    pub(super) fn is_plain(&self) -> bool {
+        self.atoms.iter().all(|atom| atom.atom.bindings.is_empty())
+            && self.duties.iter().all(|(_, formula)| **formula == Formula::Number(0))
+    }
+
+    /// What each duty holds where all forbid the site.
+    pub(super) fn forbidden(&self) -> Vec<String> {
+        vec!["0".to_owned(); self.duties.len()]
+    }
+
+    /// The statement for it, given C expressions for whether each atom is surely covered, and for
+    /// whether what each duty asks holds.
+    pub(super) fn text(&self, holds: &[String], kept: &[String]) -> String {
+        let word = word(self.sequence);
+        let mut text = format!("{{ unsigned long long lydian_u = {word}; ");
+        let mut next = "lydian_u".to_owned();
+        let mut clears = 0u64;
+        for ((position, _), kept) in self.duties.iter().zip(kept) {
+            match kept.as_str() {
+                "0" => clears |= 1 << position,
+                _ => {
+                    let bit = 1u64 << position;
+                    next = format!("({next} & ~(({kept}) ? 0ull : {bit}ull))");
+                }
+            }
+        }
+        if clears != 0 {
+            next = format!("({next} & ~{clears}ull)");
+        }
+        for (AtomHere { position, .. }, holds) in self.atoms.iter().zip(holds) {
             let before = match position.checked_sub(1) {
                 None => holds.clone(),
                 Some(before) => format!("({holds} & (int)(lydian_u >> {before} & 1))"),
@@ -54,7 +239,7 @@ impl Step<'_> {
             if *position == self.last {
                 let _ = write!(text, "if ({before}) lydian_hit[{}] = 1; ", self.cell);
             } else {
-                let _ = write!(next, " | (unsigned long){before} << {position}");
+                let _ = write!(next, " | (unsigned long long){before} << {position}");
             }
         }
         let _ = write!(text, "{word} = {next}; }} ");
@@ -62,97 +247,249 @@ impl Step<'_> {
     }
 }
 
-/// Works out the steps for the sequences that neither data flow nor paths record. Those that
-/// cannot be followed are noted in the plan.
+fn word((function, sequence): (u32, SequenceId)) -> String {
+    format!("lydian_w{function}_{}", sequence.index())
+}
+
+/// Works out the steps for the sequences that neither data flow nor paths record, and for what
+/// labels bind. Those that cannot be followed are noted in the plan.
 pub(super) fn monitors<'a>(
-    objectives: &'a FunctionObjectives,
-    number: u32,
+    request: &'a RewriteRequest<'a>,
+    wanted: &'a [Wanted],
     plan: &mut Plan,
 ) -> Monitors<'a> {
-    let mut out = Monitors::default();
-    for (id, sequence) in objectives.sequences.iter() {
-        if sequence.flow.is_some() || sequence.is_path() {
-            continue;
-        }
-        if let Some(reason) = obstacle(objectives, sequence) {
-            super::lose_sequences(number, &[id], reason, plan);
-            continue;
-        }
-        let cell = plan.cells.len();
-        plan.sequences_cell(&[(number, id)]);
-        let storage = match sequence.scope {
-            Scope::Activation => "",
-            Scope::Run => "static ",
-        };
-        let word = lydian_base::EntityId::index(id);
-        let _ = write!(out.declarations, "{storage}unsigned long lydian_w{word} = 0; ");
-        for (site, step) in steps(objectives, id, sequence, cell) {
-            out.steps.entry(site).or_default().push(step);
+    let numbers = request.watched.iter().enumerate();
+    let numbers: FxHashMap<FuncId, usize> = numbers.map(|(n, of)| (of.function, n)).collect();
+    let mut maker = Maker {
+        request,
+        numbers,
+        out: Monitors {
+            functions: request.watched.iter().map(|_| OfFunction::default()).collect(),
+            declarations: String::new(),
+        },
+        positions: 1,
+    };
+    for (owner, objectives) in (0..).zip(request.watched) {
+        let nothing: &[SequenceValues] = &[];
+        let values = wanted.get(owner as usize).map_or(nothing, |wanted| &wanted.sequences);
+        for (id, sequence) in objectives.sequences.iter() {
+            if sequence.flow.is_some() || sequence.is_path() {
+                continue;
+            }
+            let values: Vec<_> = values.iter().filter(|values| values.sequence == id).collect();
+            maker.sequence((owner, id), sequence, &values, plan);
         }
     }
-    out
+    for (number, wanted) in (0..).zip(wanted) {
+        maker.labels(number, wanted, plan);
+    }
+    maker.out
+}
+
+struct Maker<'a> {
+    request: &'a RewriteRequest<'a>,
+    numbers: FxHashMap<FuncId, usize>,
+    out: Monitors<'a>,
+    /// How many positions of sequences have sets, and one.
+    positions: u64,
 }
 
 /// The most atoms that a sequence can have.
 const ATOMS: usize = 64;
 
-/// Why a sequence cannot be followed.
-fn obstacle(objectives: &FunctionObjectives, sequence: &Sequence) -> Option<&'static str> {
-    let own = objectives.function;
-    let forbids = |passage: &Passage| match passage {
-        Passage::Free => true,
-        Passage::Adjacent | Passage::Clear(_) => false,
-        Passage::Obliged(all) => all.iter().all(|obligation| {
-            obligation.function == own
-                && obligation.holds == Formula::Number(0)
-                && has_event(obligation.site)
-        }),
-    };
-    let has_events =
-        || sequence.atoms.iter().all(|atom| has_event(objectives.labels[atom.label].site));
-    match () {
-        () if sequence.atoms.iter().any(|atom| atom.function != own) => {
-            Some("its atoms are in several functions")
-        }
-        () if sequence.atoms.iter().any(|atom| !atom.bindings.is_empty()) => {
-            Some("it binds values of the state")
-        }
-        () if sequence.atoms.len() > ATOMS => Some("it has more than 64 atoms"),
-        () if !sequence.passages.iter().all(forbids) => {
-            Some("what it asks of a passage is not recorded")
-        }
-        () if !has_events() => Some("it has an atom whose site is not recorded"),
-        () => None,
-    }
+/// A sequence as its sites see it: by function and site its atoms there and the passages that ask
+/// for something there.
+#[derive(Debug, Default)]
+pub(super) struct Here<'a> {
+    pub(super) atoms: Vec<AtomHere<'a>>,
+    pub(super) duties: Vec<(usize, &'a Formula)>,
 }
 
-/// Whether the text has an event for a site to which a step can be put.
-fn has_event(site: Site) -> bool {
-    matches!(site, Site::Entry | Site::Mark(_) | Site::Decision(_) | Site::Stmt(_) | Site::Edge(_))
-}
-
-/// The steps of one sequence, by site.
-fn steps<'a>(
-    objectives: &'a FunctionObjectives,
-    id: SequenceId,
-    sequence: &Sequence,
-    cell: usize,
-) -> IndexMap<Site, Step<'a>> {
-    let last = sequence.atoms.len() - 1;
-    let mut steps: IndexMap<Site, Step<'a>> = IndexMap::new();
-    let new = || Step { sequence: id, atoms: Vec::new(), clears: 0, last, cell };
-    for (position, atom) in sequence.atoms.iter().enumerate() {
-        let label = &objectives.labels[atom.label];
-        let step = steps.entry(label.site).or_insert_with(new);
-        step.atoms.push((position, &label.pred));
+impl<'a> Maker<'a> {
+    fn sequence(
+        &mut self,
+        key: (u32, SequenceId),
+        sequence: &'a Sequence,
+        wanted: &[&'a SequenceValues],
+        plan: &mut Plan,
+    ) {
+        let has_values = !wanted.is_empty() || names_bound(sequence);
+        if let Some(reason) = self.obstacle(sequence, has_values) {
+            return lose(key, reason, plan);
+        }
+        let cell = plan.cells.len();
+        plan.sequences_cell(&[key]);
+        let sites = self.sites(sequence);
+        if has_values {
+            let made = environments::SetMonitor::new(
+                self.request,
+                key,
+                sequence,
+                wanted,
+                (cell, &mut self.positions),
+                &self.numbers,
+                plan,
+            );
+            let made = match made {
+                Ok(made) => made,
+                Err(reason) => return lose(key, reason, plan),
+            };
+            self.declare(sequence, &made.declaration(), true);
+            for ((number, site), here) in sites {
+                let step = Step::Sets(made.step(here));
+                self.out.functions[number].steps.entry(site).or_default().push(step);
+            }
+            return;
+        }
+        self.declare(sequence, &format!("unsigned long long {} = 0; ", word(key)), false);
+        let last = sequence.atoms.len() - 1;
+        for ((number, site), Here { atoms, duties }) in sites {
+            let step = BitStep { sequence: key, atoms, duties, last, cell };
+            self.out.functions[number].steps.entry(site).or_default().push(Step::Bits(step));
+        }
     }
-    for (position, passage) in sequence.passages.iter().enumerate() {
-        if let Passage::Obliged(obligations) = passage {
-            for obligation in obligations {
-                let step = steps.entry(obligation.site).or_insert_with(new);
-                step.clears |= 1 << position;
+
+    /// Declares the variables of a sequence where its atoms can see them.
+    fn declare(&mut self, sequence: &Sequence, text: &str, of_sets: bool) {
+        match sequence.scope {
+            Scope::Run => {
+                let _ = writeln!(self.out.declarations, "static {text}");
+            }
+            Scope::Activation => {
+                let number = self.numbers[&sequence.atoms[0].function];
+                let own = &mut self.out.functions[number].declarations;
+                if of_sets && !own.contains(environments::ACTIVATION) {
+                    own.push_str(environments::ACTIVATION);
+                }
+                own.push_str(text);
             }
         }
     }
-    steps
+
+    /// The sites of a sequence. In a sequence of one activation those of other functions do not
+    /// matter.
+    fn sites(&self, sequence: &'a Sequence) -> IndexMap<(usize, Site), Here<'a>> {
+        let mut sites: IndexMap<(usize, Site), Here<'a>> = IndexMap::new();
+        for (position, atom) in sequence.atoms.iter().enumerate() {
+            let number = self.numbers[&atom.function];
+            let label = &self.request.watched[number].labels[atom.label];
+            let here = sites.entry((number, label.site)).or_default();
+            here.atoms.push(AtomHere { position, pred: &label.pred, atom });
+        }
+        for (position, passage) in sequence.passages.iter().enumerate() {
+            let Passage::Obliged(obligations) = passage else { continue };
+            for duty in obligations {
+                let Some(number) = self.numbers.get(&duty.function) else { continue };
+                let is_elsewhere = duty.function != sequence.atoms[0].function;
+                if sequence.scope == Scope::Activation && is_elsewhere {
+                    continue;
+                }
+                let here = sites.entry((*number, duty.site)).or_default();
+                here.duties.push((position, &duty.holds));
+            }
+        }
+        sites
+    }
+
+    /// Why a sequence cannot be followed.
+    fn obstacle(&self, sequence: &Sequence, has_values: bool) -> Option<&'static str> {
+        let is_watched = |function: &FuncId| self.numbers.contains_key(function);
+        let duties = || {
+            sequence.passages.iter().flat_map(|passage| match passage {
+                Passage::Obliged(all) => all.as_slice(),
+                _ => &[],
+            })
+        };
+        let mut functions = sequence.atoms.iter().map(|atom| &atom.function);
+        if !functions.clone().chain(duties().map(|duty| &duty.function)).all(is_watched) {
+            return Some("it is about a function that is not measured");
+        }
+        if sequence.scope == Scope::Activation {
+            let first = functions.next();
+            if functions.any(|function| Some(function) != first) {
+                return Some("its atoms lie in several functions, and so in several activations");
+            }
+        }
+        let has_event = |function: &FuncId, site: Site| {
+            self.request.program.functions[*function].body.is_some() && has_event(site, has_values)
+        };
+        let site = |atom: &Atom| {
+            self.request.watched[self.numbers[&atom.function]].labels[atom.label].site
+        };
+        let plain = |passage: &Passage| matches!(passage, Passage::Free | Passage::Obliged(_));
+        let binds = |atom: &Atom| !atom.bindings.is_empty();
+        let at_decision = |atom: &&Atom| matches!(site(atom), Site::Decision(_));
+        match () {
+            () if sequence.atoms.len() > ATOMS => Some("it has more than 64 atoms"),
+            () if !sequence.passages.iter().all(plain) => {
+                Some("what it asks of a passage is not recorded")
+            }
+            () if !duties().all(|duty| has_event(&duty.function, duty.site)) => {
+                Some("what it asks of a passage is not recorded")
+            }
+            () if !sequence.atoms.iter().all(|atom| has_event(&atom.function, site(atom))) => {
+                Some("it has an atom whose site is not recorded")
+            }
+            () if sequence.atoms.iter().filter(at_decision).any(binds) => {
+                Some("it binds values at a decision")
+            }
+            () => None,
+        }
+    }
+
+    /// What labels bind.
+    fn labels(&mut self, number: u32, wanted: &'a Wanted, plan: &mut Plan) {
+        let objectives = &self.request.watched[number as usize];
+        for values in &wanted.labels {
+            let label = &objectives.labels[values.label];
+            if !matches!(label.site, Site::Entry | Site::Mark(_) | Site::Stmt(_) | Site::Edge(_)) {
+                plan.unbound.push(crate::plan::Unwatched {
+                    function: number,
+                    label: values.label,
+                    reason: "it binds values at a site where they are not recorded".to_owned(),
+                });
+                continue;
+            }
+            let columns = values
+                .values
+                .iter()
+                .map(|value| environments::column(self.request, number as usize, value));
+            let table = plan.tables.len() as u32;
+            plan.tables.push(BoundTable {
+                function: number,
+                of: BoundOf::Label(values.clone()),
+                columns: columns.collect(),
+            });
+            let step = RowStep {
+                function: number,
+                pred: &label.pred,
+                table,
+                values: values.values.iter().collect(),
+                short: plan.short_cell(number, ShortOf::Label(values.label)),
+            };
+            let steps = &mut self.out.functions[number as usize].steps;
+            steps.entry(label.site).or_default().push(Step::Row(step));
+        }
+    }
+}
+
+/// Whether what a sequence asks of its passages speaks of what its atoms bound.
+fn names_bound(sequence: &Sequence) -> bool {
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for passage in &sequence.passages {
+        if let Passage::Obliged(all) = passage {
+            all.iter()
+                .for_each(|duty| duty.holds.for_each_name(&mut |name| _ = names.insert(name)));
+        }
+    }
+    !names.is_empty()
+}
+
+/// Whether the text has an event for a site to which a step can be put.
+const fn has_event(site: Site, has_values: bool) -> bool {
+    match site {
+        Site::Entry | Site::Mark(_) | Site::Stmt(_) | Site::Edge(_) => true,
+        Site::Decision(_) => !has_values,
+        _ => false,
+    }
 }

@@ -36,6 +36,9 @@ pub enum Unjudged {
     /// It is about a function that has no objectives.
     #[error("it is about a function that is not measured")]
     Function,
+    /// Runs bound more values than could be kept, and those that were kept do not cover it.
+    #[error("a table was too small for all the values that it binds")]
+    Values,
 }
 
 /// The hyperlabels of some functions, with what is known of their coverage.
@@ -52,6 +55,8 @@ pub struct Consolidation<'a> {
 struct State {
     goal: Result<Goal, Unjudged>,
     covered: bool,
+    /// Whether values that it asks for could not be kept.
+    short: bool,
 }
 
 /// A hyperlabel, ready to be judged.
@@ -93,7 +98,7 @@ impl<'a> Consolidation<'a> {
         let compiler = Compiler { all, functions };
         let states = all.iter().enumerate().map(|(owner, objectives)| {
             let hypers = objectives.hypers.values();
-            let state = |goal| State { goal, covered: false };
+            let state = |goal| State { goal, covered: false, short: false };
             hypers.map(|hyper| state(compiler.goal(owner, &hyper.hyper))).collect()
         });
         Self { all, states: states.collect(), sizes: vec![0; all.len()] }
@@ -117,6 +122,7 @@ impl<'a> Consolidation<'a> {
                 if !goal.is_about(&|function| grown[function]) {
                     continue;
                 }
+                state.short = goal.asks_for(&|source| judge.falls_short(source));
                 match judge.covers(goal) {
                     Ok(true) => {
                         state.covered = true;
@@ -136,9 +142,13 @@ impl<'a> Consolidation<'a> {
         self.states[function][hyper.index()].covered
     }
 
-    /// Why a hyperlabel cannot be judged; `None` where it is.
+    /// Why a hyperlabel cannot be judged, or not be said to be open; `None` where it is.
     pub fn unjudged(&self, function: usize, hyper: HyperId) -> Option<&Unjudged> {
-        self.states[function][hyper.index()].goal.as_ref().err()
+        let state = &self.states[function][hyper.index()];
+        match &state.goal {
+            Err(why) => Some(why),
+            Ok(_) => (state.short && !state.covered).then_some(&Unjudged::Values),
+        }
     }
 }
 
@@ -245,12 +255,15 @@ impl Compiler<'_> {
 impl Goal {
     /// Whether a function that it is about is one of these.
     fn is_about(&self, function: &impl Fn(usize) -> bool) -> bool {
+        self.asks_for(&|source| function(source.function))
+    }
+
+    /// Whether it asks for one of these labels and sequences.
+    fn asks_for(&self, holds: &impl Fn(&Source) -> bool) -> bool {
         match self {
-            Self::Part(source) => function(source.function),
-            Self::All(goals) | Self::Any(goals) => goals.iter().any(|g| g.is_about(function)),
-            Self::Guarded(guarded) => {
-                guarded.iter().flat_map(|g| &g.sources).any(|source| function(source.function))
-            }
+            Self::Part(source) => holds(source),
+            Self::All(goals) | Self::Any(goals) => goals.iter().any(|g| g.asks_for(holds)),
+            Self::Guarded(guarded) => guarded.iter().flat_map(|g| &g.sources).any(holds),
         }
     }
 }
@@ -310,6 +323,18 @@ impl Judge<'_> {
         }
         let rows: Vec<&[Row]> = rows.iter().map(|rows| rows.as_slice()).collect();
         guarded.join.is_solvable(&rows)
+    }
+
+    /// Whether some of what is asked of a part could not be kept. That a label was covered always
+    /// can; a sequence may need values that are not asked for in the end.
+    fn falls_short(&self, source: &Source) -> bool {
+        let harvest = &self.harvests[source.function];
+        match &source.values {
+            Values::Label(values) => {
+                source.width() > 0 && harvest.short_labels.contains(&values.label)
+            }
+            Values::Sequence(values) => harvest.short_sequences.contains(&values.sequence),
+        }
     }
 
     fn is_covered(&self, source: &Source) -> bool {

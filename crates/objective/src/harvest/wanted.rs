@@ -60,15 +60,6 @@ impl Wanted {
     }
 }
 
-/// Whether a hyperlabel of a function, given by its position, needs values that no vector gives:
-/// environments of labels or sequences.
-pub fn needs_environments(all: &[FunctionObjectives], owner: usize, hyper: &Hyper) -> bool {
-    let mut wanted = vec![Wanted::default(); all.len()];
-    let numbers = all.iter().enumerate().map(|(number, one)| (one.function, number)).collect();
-    gather(all, &numbers, owner, hyper, &mut BTreeSet::new(), &mut wanted);
-    wanted.iter().any(|wanted| !wanted.labels.is_empty() || !wanted.sequences.is_empty())
-}
-
 /// Adds what a hyperlabel needs; `used` are the names that guards around it use.
 fn gather<'h>(
     all: &'h [FunctionObjectives],

@@ -11,7 +11,8 @@ use std::ops::Range;
 
 use lydian_base::Span;
 use lydian_ir::stmt::MarkKind;
-use lydian_ir::{BinOp, CmpOp, Expr, ExprId, Type, UnOp};
+use lydian_ir::trap::may_trap;
+use lydian_ir::{BinOp, CmpOp, Expr, ExprId, Overflow, Type, UnOp};
 
 use super::HtolError;
 use super::form::visible_names;
@@ -188,21 +189,33 @@ impl Binder {
         parts.iter().map(|part| self.hyper(cx, part, first)).collect()
     }
 
-    /// A label with the bindings of its definition and its own.
+    /// A label with the bindings of its definition and its own. It is covered only where what it
+    /// binds is known.
     fn atom(
         &self,
         cx: &mut Context<'_>,
         label: &LabelTree,
         first: &mut Option<Span>,
     ) -> Result<Atom, HtolError> {
-        let (point, pred, mut bindings) = match &label.label {
+        let (point, pred, bindings) = self.written(cx, label)?;
+        first.get_or_insert(point.span);
+        let pred = bindings.iter().fold(pred, |pred, binding| match &binding.value {
+            Bound::Expr(expr) => Pred::and(pred, known(cx, *expr)),
+            Bound::Truth(_) => pred,
+        });
+        let label = cx.label(point.site, pred, point.span);
+        Ok(cx.atom(label, bindings))
+    }
+
+    /// A label's point, its predicate and all that it binds.
+    fn written(
+        &self,
+        cx: &mut Context<'_>,
+        label: &LabelTree,
+    ) -> Result<(Point, Pred, Vec<Binding>), HtolError> {
+        let (point, pred, mut all) = match &label.label {
             LabelRef::Named(name) => match self.labels.get(&name.text) {
-                Some(defined) => {
-                    let mut atom = self.atom(cx, defined, first)?;
-                    let point = self.point_of(cx, defined)?;
-                    atom.bindings.extend(bindings(cx, &label.bindings, point.span)?);
-                    return Ok(atom);
-                }
+                Some(defined) => self.written(cx, defined)?,
                 None => {
                     let (point, pred) = user_label(cx, name)?;
                     (point, pred, Vec::new())
@@ -214,20 +227,8 @@ impl Binder {
                 (point, pred, Vec::new())
             }
         };
-        first.get_or_insert(point.span);
-        bindings.extend(self::bindings(cx, &label.bindings, point.span)?);
-        let label = cx.label(point.site, pred, point.span);
-        Ok(cx.atom(label, bindings))
-    }
-
-    fn point_of(&self, cx: &Context<'_>, label: &LabelTree) -> Result<Point, HtolError> {
-        match &label.label {
-            LabelRef::Named(name) => match self.labels.get(&name.text) {
-                Some(defined) => self.point_of(cx, defined),
-                None => user_label(cx, name).map(|(point, _)| point),
-            },
-            LabelRef::At(point, _) => point_of(cx, point),
-        }
+        all.extend(bindings(cx, &label.bindings, point.span)?);
+        Ok((point, pred, all))
     }
 
     fn sequence(
@@ -282,6 +283,14 @@ fn bindings(
         Ok(Binding { name: name.text.clone(), value })
     };
     trees.iter().map(bind).collect()
+}
+
+/// That an expression has a value.
+fn known(cx: &mut Context<'_>, expr: ExprId) -> Pred {
+    if !may_trap(cx.program, cx.body, cx.exprs.arena(), expr, Overflow::Wrap) {
+        return Pred::Const(true);
+    }
+    Pred::Expr(cx.exprs.make(&Expr::Cmp(CmpOp::Eq, expr, expr)))
 }
 
 /// A term as a formula. `state` gives the value of what stands for the program's; `None` for a

@@ -1,0 +1,92 @@
+/* Environments of sequences under way: what their first atoms bound.
+ *
+ * Part of the text of an instrumented unit, and of the runner. Nodes come from one array; those of a
+ * set hang together by `next`, and all are found again by a hash of their owner (a sequence, how far
+ * it is, and an activation where it must lie in one) and their values, so that none is kept twice.
+ * Node 0 is none. Whoever calls holds the lock, which is given up on rather than waited for without
+ * end: a signal handler may have interrupted its holder. */
+struct lydian_node {
+    unsigned int next, chain, bucket, words;
+    unsigned long long owner;
+    unsigned long long values[LYDIAN_VALUES];
+};
+static struct lydian_node lydian_nodes[LYDIAN_NODES];
+static unsigned int lydian_buckets[LYDIAN_BUCKETS];
+static unsigned int lydian_free_nodes, lydian_used_nodes, lydian_busy;
+
+static __attribute__((unused)) int lydian_lock(void) {
+    int tries;
+    for (tries = 0; tries < 65536; tries++)
+        if (!__atomic_exchange_n(&lydian_busy, 1u, 2)) return 1;
+    return 0;
+}
+
+static __attribute__((unused)) void lydian_unlock(void) { __atomic_store_n(&lydian_busy, 0u, 3); }
+
+static __attribute__((unused)) const unsigned long long *lydian_values(unsigned int node) {
+    return lydian_nodes[node].values;
+}
+
+static __attribute__((unused)) unsigned int lydian_next(unsigned int node) {
+    return lydian_nodes[node].next;
+}
+
+static __attribute__((unused)) unsigned int *lydian_link(unsigned int node) {
+    return &lydian_nodes[node].next;
+}
+
+/* Adds to a set; 0 where there is no room. */
+static __attribute__((unused)) int lydian_add(unsigned int *set, unsigned long long owner,
+                                              unsigned int words,
+                                              const unsigned long long *values) {
+    unsigned long long hash = owner * 0x9e3779b97f4a7c15ull;
+    unsigned int word, node, bucket;
+    for (word = 0; word < words; word++) {
+        hash = (hash ^ values[word]) * 0xbf58476d1ce4e5b9ull;
+        hash ^= hash >> 29;
+    }
+    bucket = (unsigned int)(hash >> 32) % LYDIAN_BUCKETS;
+    for (node = lydian_buckets[bucket]; node; node = lydian_nodes[node].chain) {
+        if (lydian_nodes[node].owner != owner || lydian_nodes[node].words != words) continue;
+        for (word = 0; word < words; word++)
+            if (lydian_nodes[node].values[word] != values[word]) break;
+        if (word == words) return 1;
+    }
+    if (lydian_free_nodes) {
+        node = lydian_free_nodes;
+        lydian_free_nodes = lydian_nodes[node].next;
+    } else if (lydian_used_nodes + 1 < LYDIAN_NODES) {
+        node = ++lydian_used_nodes;
+    } else {
+        return 0;
+    }
+    lydian_nodes[node].owner = owner;
+    lydian_nodes[node].words = words;
+    for (word = 0; word < words; word++) lydian_nodes[node].values[word] = values[word];
+    lydian_nodes[node].bucket = bucket;
+    lydian_nodes[node].chain = lydian_buckets[bucket];
+    lydian_buckets[bucket] = node;
+    lydian_nodes[node].next = *set;
+    *set = node;
+    return 1;
+}
+
+/* Takes out the node that a link names. */
+static __attribute__((unused)) void lydian_remove(unsigned int *link) {
+    unsigned int node = *link, *chain = &lydian_buckets[lydian_nodes[node].bucket];
+    *link = lydian_nodes[node].next;
+    while (*chain != node) chain = &lydian_nodes[*chain].chain;
+    *chain = lydian_nodes[node].chain;
+    lydian_nodes[node].next = lydian_free_nodes;
+    lydian_free_nodes = node;
+}
+
+/* Empties the sets of an activation that ends: an array whose first element says how many. */
+static __attribute__((unused)) void lydian_forget(void *activation) {
+    unsigned int *sets = (unsigned int *)activation, set, any = 0;
+    for (set = 1; set <= sets[0]; set++) any |= sets[set];
+    if (!any || !lydian_lock()) return;
+    for (set = 1; set <= sets[0]; set++)
+        while (sets[set]) lydian_remove(&sets[set]);
+    lydian_unlock();
+}

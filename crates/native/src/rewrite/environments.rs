@@ -1,0 +1,550 @@
+//! Sequences whose bound values matter: sets of environments in the place of bits.
+//!
+//! Set `i` of a sequence holds the environments with which its first `i + 1` atoms were covered in
+//! order, all that is asked between them holding so far: each as the values that a later passage or
+//! a guard asks for, and each once. At an event the sets move from the last to the first, so that an
+//! event stands for one atom only: what a passage asks at the site takes environments out, then an
+//! atom joins what it binds to those of its predecessor. Where the last atom does, the values that
+//! guards ask for go to the sequence's table. So all environments that [002] VII-A demands are kept;
+//! where there is no room for one, a cell says so.
+//!
+//! The sets of a sequence of a run are variables of the text; those of a sequence of one activation
+//! are the activation's own, and are emptied where it ends. Their nodes come from one array
+//! (`runtime/environments.h`).
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use lydian_base::EntityId as _;
+use lydian_ir::{CastOp, Expr, ExprId, FuncId, Type};
+use lydian_objective::harvest::SequenceValues;
+use lydian_objective::hyper::{Bound, Formula, FormulaOp, Passage, Scope, Sequence};
+use lydian_objective::{Pred, SequenceId};
+use rustc_hash::FxHashMap;
+
+use super::RewriteRequest;
+use super::hooks::{Hooks, POISON, Standing};
+use super::monitors::Here;
+use crate::plan::{BoundOf, BoundTable, Column, Plan, ShortOf};
+
+/// The number of an activation, a variable at the start of its body.
+pub(super) const ACTIVATION: &str = "unsigned long long lydian_n = \
+     __atomic_add_fetch(&lydian_activations, 1ull, 0) << 20; ";
+
+/// Its source.
+pub(super) const ACTIVATIONS: &str = "static unsigned long long lydian_activations;\n";
+
+/// The most words of an environment.
+const WORDS: usize = 32;
+
+/// The most positions of sequences with sets in a text, which owners of nodes are told apart by.
+const POSITIONS: u64 = 1 << 20;
+
+/// A value that was evaluated.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    /// Whether it is known: a C expression without effects.
+    pub(super) known: String,
+    /// Its words.
+    pub(super) words: Vec<String>,
+}
+
+/// How a bound value is kept.
+pub(super) fn column(request: &RewriteRequest<'_>, function: usize, bound: &Bound) -> Column {
+    let Bound::Expr(expr) = bound else { return Column::Unsigned };
+    let exprs = &request.watched[function].exprs;
+    match &exprs[*expr] {
+        Expr::Cast(CastOp::SExt, Type::Int(128), _) => Column::Signed,
+        Expr::Cast(CastOp::ZExt, Type::Int(128), _) => Column::Unsigned,
+        Expr::Const(Type::Int(128), bits) if i64::try_from(*bits as i128).is_ok() => Column::Signed,
+        _ => {
+            let body = request.program.functions[request.watched[function].function].body.as_ref();
+            let ty = body.map(|body| body.types_in(exprs)[*expr]);
+            match ty {
+                Some(Type::Int(128)) | None => Column::Wide,
+                Some(_) => Column::Unsigned,
+            }
+        }
+    }
+}
+
+/// Writes values and formulas at one place of a text.
+pub(super) struct Values<'h, 'a> {
+    hooks: &'h Hooks<'a>,
+    standing: Standing<'h>,
+    declarations: String,
+    known: FxHashMap<(ExprId, bool), usize>,
+    preds: usize,
+}
+
+impl<'h, 'a> Values<'h, 'a> {
+    pub(super) fn new(hooks: &'h Hooks<'a>, standing: Standing<'h>) -> Self {
+        let known = FxHashMap::default();
+        Self { hooks, standing, declarations: String::new(), known, preds: 0 }
+    }
+
+    /// The declarations that what was written needs before it.
+    pub(super) fn finish(self) -> String {
+        self.declarations
+    }
+
+    /// Declares the value of an expression, of the given type in C. Returns the number of the
+    /// variables `lydian_z` and `lydian_k`, its value and whether it is known.
+    fn declare(&mut self, expr: ExprId, half: bool) -> Result<usize, String> {
+        if let Some(number) = self.known.get(&(expr, half)) {
+            return Ok(*number);
+        }
+        let text = self.hooks.text(expr, self.standing)?;
+        let number = self.known.len();
+        let ty = if half { "unsigned long long" } else { "lydian_u128" };
+        let _ = write!(
+            self.declarations,
+            "{POISON} = 0; {ty} lydian_z{number} = ({ty})({text}); \
+             int lydian_k{number} = !{POISON}; (void)lydian_k{number}; "
+        );
+        self.known.insert((expr, half), number);
+        Ok(number)
+    }
+
+    /// What is bound, in words.
+    pub(super) fn bound(&mut self, bound: &Bound) -> Result<Value, String> {
+        let expr = match bound {
+            Bound::Expr(expr) => *expr,
+            Bound::Truth(pred) => return self.truth(pred),
+        };
+        let objectives = self.hooks.objectives();
+        let value = |number: usize| format!("lydian_z{number}");
+        let known = |number: usize| format!("lydian_k{number}");
+        let single = |number: usize| Value { known: known(number), words: vec![value(number)] };
+        match &objectives.exprs[expr] {
+            Expr::Cast(CastOp::SExt, Type::Int(128), of) => {
+                let number = self.declare(*of, true)?;
+                let width = self.hooks.width(*of);
+                let word = match width {
+                    1 => format!("(0ull - lydian_z{number})"),
+                    _ => {
+                        let by = 64 - width;
+                        format!(
+                            "(unsigned long long)((long long)(lydian_z{number} << {by}) >> {by})"
+                        )
+                    }
+                };
+                Ok(Value { known: known(number), words: vec![word] })
+            }
+            Expr::Cast(CastOp::ZExt, Type::Int(128), of) => Ok(single(self.declare(*of, true)?)),
+            Expr::Const(Type::Int(128), bits) if i64::try_from(*bits as i128).is_ok() => {
+                Ok(Value { known: "1".to_owned(), words: vec![format!("{}ull", *bits as u64)] })
+            }
+            _ if self.hooks.width(expr) == 128 => {
+                let number = self.declare(expr, false)?;
+                let words = vec![
+                    format!("(unsigned long long)lydian_z{number}"),
+                    format!("(unsigned long long)(lydian_z{number} >> 64)"),
+                ];
+                Ok(Value { known: known(number), words })
+            }
+            _ => Ok(single(self.declare(expr, true)?)),
+        }
+    }
+
+    /// A truth value.
+    fn truth(&mut self, pred: &Pred) -> Result<Value, String> {
+        let (declarations, rails) = self.hooks.rails(pred, self.standing)?;
+        let number = self.preds;
+        self.preds += 1;
+        let _ = write!(
+            self.declarations,
+            "int lydian_yes{number}, lydian_no{number}; {{ {declarations}\
+             lydian_yes{number} = {}; lydian_no{number} = {}; }} ",
+            rails.yes, rails.no
+        );
+        let known = format!("(lydian_yes{number} | lydian_no{number})");
+        Ok(Value { known, words: vec![format!("(unsigned long long)lydian_yes{number}")] })
+    }
+
+    /// A C expression for whether a formula surely holds. `name` gives the words of a metavariable
+    /// and how it is kept.
+    pub(super) fn formula(
+        &mut self,
+        formula: &Formula,
+        name: &dyn Fn(&str) -> Option<(Column, Vec<String>)>,
+    ) -> Result<String, String> {
+        Ok(format!("lydian_f_holds({})", self.operand(formula, name)?))
+    }
+
+    fn operand(
+        &mut self,
+        formula: &Formula,
+        name: &dyn Fn(&str) -> Option<(Column, Vec<String>)>,
+    ) -> Result<String, String> {
+        let wide = |high: &str, low: &str| {
+            format!("lydian_f(1, (lydian_u128)({high}) << 64 | (lydian_u128)({low}))")
+        };
+        Ok(match formula {
+            Formula::Number(number) => {
+                let bits = *number as u128;
+                wide(&format!("{}ull", (bits >> 64) as u64), &format!("{}ull", bits as u64))
+            }
+            Formula::Name(of) => match name(of) {
+                Some((Column::Wide, words)) => wide(&words[1], &words[0]),
+                Some((Column::Unsigned, words)) => format!("lydian_f(1, {})", words[0]),
+                Some((Column::Signed, words)) => {
+                    format!("lydian_f(1, (lydian_u128)(lydian_s128)(long long){})", words[0])
+                }
+                None => return Err("it asks for a value that nothing binds".to_owned()),
+            },
+            Formula::State(expr) => {
+                let number = self.declare(*expr, false)?;
+                format!("lydian_f(lydian_k{number}, lydian_z{number})")
+            }
+            Formula::Not(a) => format!("lydian_f_not({})", self.operand(a, name)?),
+            Formula::Negate(a) => format!("lydian_f_neg({})", self.operand(a, name)?),
+            Formula::Binary(op, a, b) => {
+                let (a, b) = (self.operand(a, name)?, self.operand(b, name)?);
+                format!("lydian_f_{}({a}, {b})", name_of(*op))
+            }
+        })
+    }
+}
+
+const fn name_of(op: FormulaOp) -> &'static str {
+    match op {
+        FormulaOp::And => "and",
+        FormulaOp::Or => "or",
+        FormulaOp::Eq => "eq",
+        FormulaOp::Ne => "ne",
+        FormulaOp::Lt => "lt",
+        FormulaOp::Le => "le",
+        FormulaOp::Gt => "gt",
+        FormulaOp::Ge => "ge",
+        FormulaOp::Add => "add",
+        FormulaOp::Sub => "sub",
+        FormulaOp::Mul => "mul",
+        FormulaOp::Div => "div",
+        FormulaOp::Rem => "rem",
+    }
+}
+
+/// Values of formulas as `lydian_objective::hyper` has them: integers of 128 bits, unknown where an
+/// operand is, a divisor is zero or a result has no room.
+pub(super) fn formulas() -> String {
+    const INLINE: &str = "static __inline__ __attribute__((unused))";
+    let mut text = format!(
+        "struct lydian_f {{ int known; lydian_s128 value; }};\n\
+         {INLINE} struct lydian_f lydian_f(int known, lydian_u128 value) \
+         {{ struct lydian_f f; f.known = known; f.value = (lydian_s128)value; return f; }}\n\
+         {INLINE} int lydian_f_holds(struct lydian_f a) {{ return a.known && a.value != 0; }}\n\
+         {INLINE} struct lydian_f lydian_f_not(struct lydian_f a) \
+         {{ a.value = a.value == 0; return a; }}\n\
+         {INLINE} int lydian_f_least(lydian_s128 a) \
+         {{ return (lydian_u128)a == (lydian_u128)1 << 127; }}\n\
+         {INLINE} struct lydian_f lydian_f_neg(struct lydian_f a) \
+         {{ return lydian_f(a.known && !lydian_f_least(a.value), 0 - (lydian_u128)a.value); }}\n\
+         {INLINE} struct lydian_f lydian_f_and(struct lydian_f a, struct lydian_f b) {{ \
+         int no = (a.known && a.value == 0) || (b.known && b.value == 0); \
+         return lydian_f(no || (a.known && b.known), !no); }}\n\
+         {INLINE} struct lydian_f lydian_f_or(struct lydian_f a, struct lydian_f b) {{ \
+         int yes = (a.known && a.value != 0) || (b.known && b.value != 0); \
+         return lydian_f(yes || (a.known && b.known), yes); }}\n"
+    );
+    let mut operator = |name: &str, body: &str| {
+        let _ = writeln!(
+            text,
+            "{INLINE} struct lydian_f lydian_f_{name}(struct lydian_f a, struct lydian_f b) {{ \
+             int known = a.known && b.known; lydian_u128 x = (lydian_u128)a.value, \
+             y = (lydian_u128)b.value, z = 0; {body} return lydian_f(known, z); }}"
+        );
+    };
+    for (name, sign) in
+        [("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")]
+    {
+        operator(name, &format!("z = a.value {sign} b.value;"));
+    }
+    operator("add", "z = x + y; known = known && !((~(x ^ y) & (x ^ z)) >> 127);");
+    operator("sub", "z = x - y; known = known && !(((x ^ y) & (x ^ z)) >> 127);");
+    operator(
+        "mul",
+        "lydian_u128 m = a.value < 0 ? 0 - x : x, n = b.value < 0 ? 0 - y : y; \
+         int minus = (a.value < 0) != (b.value < 0); \
+         lydian_u128 most = ((lydian_u128)1 << 127) - !minus; \
+         if (known && m != 0 && n > most / m) known = 0; \
+         z = minus ? 0 - m * n : m * n;",
+    );
+    let divides = "known = known && y != 0 && !(lydian_f_least(a.value) && b.value == -1); \
+                   if (known) z = (lydian_u128)";
+    operator("div", &format!("{divides}(a.value / b.value);"));
+    operator("rem", &format!("{divides}(a.value % b.value);"));
+    text
+}
+
+/// A sequence's sets.
+#[derive(Debug)]
+pub(super) struct SetMonitor {
+    sequence: (u32, SequenceId),
+    scope: Scope,
+    /// For each set the values of its environments, in order: atom, binding, column, first word.
+    layouts: Vec<Vec<Slot>>,
+    /// The tables: the number, and the values in order.
+    tables: Vec<(u32, Vec<(u32, u32)>)>,
+    cell: usize,
+    short: u32,
+    /// The number of its first set among all of the text.
+    base: u64,
+}
+
+/// A value of an environment.
+#[derive(Clone, Debug)]
+struct Slot {
+    atom: u32,
+    binding: u32,
+    name: String,
+    column: Column,
+    /// Its first word.
+    at: usize,
+}
+
+/// What happens to a sequence's sets at an event of a site.
+#[derive(Debug)]
+pub(super) struct SetStep<'a> {
+    pub(super) sequence: (u32, SequenceId),
+    monitor: Rc<SetMonitor>,
+    here: Here<'a>,
+}
+
+impl SetMonitor {
+    /// Lays out the sets of a sequence, and adds its tables to the plan. `cell` is set where it is
+    /// covered; `positions` counts the sets of the text.
+    ///
+    /// # Errors
+    /// Why it cannot be followed.
+    pub(super) fn new(
+        request: &RewriteRequest<'_>,
+        (owner, id): (u32, SequenceId),
+        sequence: &Sequence,
+        wanted: &[&SequenceValues],
+        (cell, positions): (usize, &mut u64),
+        numbers: &FxHashMap<FuncId, usize>,
+        plan: &mut Plan,
+    ) -> Result<Rc<Self>, &'static str> {
+        let column_of = |atom: u32, binding: u32| {
+            let atom = &sequence.atoms[atom as usize];
+            column(request, numbers[&atom.function], &atom.bindings[binding as usize].value)
+        };
+        let sets = sequence.passages.len();
+        let layouts: Vec<Vec<Slot>> =
+            (0..sets).map(|set| layout(sequence, wanted, set, &column_of)).collect();
+        let words = |slots: &[Slot]| slots.last().map_or(0, |last| last.at + last.column.words());
+        let most = layouts.iter().map(|slots| words(slots)).max().unwrap_or(0);
+        let base = *positions;
+        *positions += sets as u64;
+        if most > WORDS || *positions >= POSITIONS {
+            return Err("it binds more values than can be kept");
+        }
+        plan.environments = plan.environments.max(most.max(1) as u32);
+        let short = plan.short_cell(owner, ShortOf::Sequence(id));
+        let mut tables = Vec::new();
+        for values in wanted {
+            let columns = values.values.iter().map(|(atom, binding)| column_of(*atom, *binding));
+            tables.push((plan.tables.len() as u32, values.values.clone()));
+            plan.tables.push(BoundTable {
+                function: owner,
+                of: BoundOf::Sequence((*values).clone()),
+                columns: columns.collect(),
+            });
+        }
+        let (scope, sequence) = (sequence.scope, (owner, id));
+        Ok(Rc::new(Self { sequence, scope, layouts, tables, cell, short, base }))
+    }
+
+    fn name(&self) -> String {
+        format!("lydian_h{}_{}", self.sequence.0, self.sequence.1.index())
+    }
+
+    /// The declaration of its sets: how many there are, and the first node of each.
+    pub(super) fn declaration(&self) -> String {
+        let (name, sets) = (self.name(), self.layouts.len());
+        let ends = match self.scope {
+            Scope::Run => "",
+            Scope::Activation => " __attribute__((cleanup(lydian_forget)))",
+        };
+        format!("unsigned int {name}[{}]{ends} = {{{sets}}}; ", sets + 1)
+    }
+
+    /// What happens at a site.
+    pub(super) fn step<'a>(self: &Rc<Self>, here: Here<'a>) -> SetStep<'a> {
+        SetStep { sequence: self.sequence, monitor: Rc::clone(self), here }
+    }
+
+    /// The first node of a set.
+    fn set(&self, position: usize) -> String {
+        format!("{}[{}]", self.name(), position + 1)
+    }
+
+    fn owner(&self, position: usize) -> String {
+        let number = self.base + position as u64;
+        match self.scope {
+            Scope::Run => format!("{number}ull"),
+            Scope::Activation => format!("lydian_n + {number}ull"),
+        }
+    }
+}
+
+/// The values that the environments of a set have: those that guards or passages after it ask for.
+fn layout(
+    sequence: &Sequence,
+    wanted: &[&SequenceValues],
+    set: usize,
+    column_of: &dyn Fn(u32, u32) -> Column,
+) -> Vec<Slot> {
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for passage in &sequence.passages[set..] {
+        if let Passage::Obliged(all) = passage {
+            all.iter()
+                .for_each(|duty| duty.holds.for_each_name(&mut |name| _ = names.insert(name)));
+        }
+    }
+    let mut slots = Vec::new();
+    let mut at = 0;
+    for (atom, of) in (0..).zip(&sequence.atoms[..=set]) {
+        for (binding, bound) in (0..).zip(&of.bindings) {
+            let is_wanted = wanted.iter().any(|values| values.values.contains(&(atom, binding)));
+            if is_wanted || names.contains(bound.name.as_str()) {
+                let (name, column) = (bound.name.clone(), column_of(atom, binding));
+                slots.push(Slot { atom, binding, name, column, at });
+                at += column.words();
+            }
+        }
+    }
+    slots
+}
+
+/// The words of a slot of the environment `lydian_e`.
+fn words_of(slot: &Slot) -> Vec<String> {
+    (slot.at..slot.at + slot.column.words()).map(|word| format!("lydian_e[{word}]")).collect()
+}
+
+impl SetStep<'_> {
+    /// The statement for it.
+    pub(super) fn text(&self, hooks: &Hooks<'_>, at: u32) -> Result<String, String> {
+        let Here { atoms, duties } = &self.here;
+        let monitor = &*self.monitor;
+        let preds: Vec<&Pred> = atoms.iter().map(|atom| atom.pred).collect();
+        let (mut text, truths) = hooks.truths(&preds, at)?;
+        let mut writer = Values::new(hooks, Standing::at(at));
+        let mut covered = Vec::new();
+        for (atom, truth) in atoms.iter().zip(&truths) {
+            let bindings = atom.atom.bindings.iter();
+            let values: Vec<Value> =
+                bindings.map(|binding| writer.bound(&binding.value)).collect::<Result<_, _>>()?;
+            let mut covers = truth.clone();
+            values.iter().for_each(|value| _ = write!(covers, " & {}", value.known));
+            covered.push((atom.position, format!("({covers})"), values));
+        }
+        let mut kept: Vec<(usize, String)> = Vec::new();
+        for (set, formula) in duties {
+            let slots = &monitor.layouts[*set];
+            let name = |name: &str| {
+                let slot = slots.iter().find(|slot| slot.name == name)?;
+                Some((slot.column, words_of(slot)))
+            };
+            let holds = match formula {
+                Formula::Number(0) => "0".to_owned(),
+                formula => writer.formula(formula, &name)?,
+            };
+            kept.push((*set, holds));
+        }
+        text.push_str(&writer.finish());
+        let mut moves = String::new();
+        let mut any = Vec::new();
+        for position in (0..=monitor.layouts.len()).rev() {
+            let holds: Vec<&str> =
+                kept.iter().filter(|(set, _)| *set == position).map(|(_, h)| h.as_str()).collect();
+            if !holds.is_empty() {
+                any.push(format!("{} != 0", monitor.set(position)));
+                moves.push_str(&self.taken_out(position, &holds.join(" && ")));
+            }
+            for (_, covers, values) in covered.iter().filter(|(at, ..)| *at == position) {
+                any.push(match position.checked_sub(1) {
+                    None => covers.clone(),
+                    Some(before) => format!("({covers} && {} != 0)", monitor.set(before)),
+                });
+                let _ = write!(moves, "if ({covers}) {{ {}}} ", self.joined(position, values));
+            }
+        }
+        Ok(format!(
+            "{{ {text}if ({}) {{ if (lydian_lock()) {{ {moves}lydian_unlock(); }} \
+             else lydian_hit[{}] = 1; }} }} ",
+            any.join(" || "),
+            monitor.short
+        ))
+    }
+
+    /// Takes out of a set the environments for which something does not hold.
+    fn taken_out(&self, position: usize, holds: &str) -> String {
+        format!(
+            "{{ unsigned int *lydian_l = &{}; while (*lydian_l) {{ \
+             const unsigned long long *lydian_e = lydian_values(*lydian_l); (void)lydian_e; \
+             if ({holds}) lydian_l = lydian_link(*lydian_l); else lydian_remove(lydian_l); }} }} ",
+            self.monitor.set(position)
+        )
+    }
+
+    /// Joins what an atom binds to the environments of its predecessor.
+    fn joined(&self, position: usize, own: &[Value]) -> String {
+        let monitor = &*self.monitor;
+        let previous = position.checked_sub(1).map(|before| &monitor.layouts[before]);
+        // The words of a binding of an atom up to this one.
+        let words = |atom: u32, binding: u32| -> Vec<String> {
+            if atom as usize == position {
+                return own[binding as usize].words.clone();
+            }
+            let known = previous.into_iter().flatten();
+            let slot = known.into_iter().find(|slot| (slot.atom, slot.binding) == (atom, binding));
+            slot.map(words_of).unwrap_or_default()
+        };
+        let array = |words: &[String]| match words.is_empty() {
+            true => "0".to_owned(),
+            false => words.join(", "),
+        };
+        let put = match monitor.layouts.get(position) {
+            Some(slots) => {
+                let all: Vec<String> =
+                    slots.iter().flat_map(|slot| words(slot.atom, slot.binding)).collect();
+                format!(
+                    "{{ unsigned long long lydian_x[] = {{{}}}; \
+                     if (!lydian_add(&{}, {}, {}, lydian_x)) lydian_hit[{}] = 1; }} ",
+                    array(&all),
+                    monitor.set(position),
+                    monitor.owner(position),
+                    all.len(),
+                    monitor.short
+                )
+            }
+            None => {
+                let mut put = format!("lydian_hit[{}] = 1; ", monitor.cell);
+                for (table, values) in &monitor.tables {
+                    let all: Vec<String> =
+                        values.iter().flat_map(|(atom, binding)| words(*atom, *binding)).collect();
+                    let _ = write!(
+                        put,
+                        "{{ unsigned long long lydian_x[] = {{{}}}; \
+                         if (!lydian_row({table}, {}, lydian_x)) lydian_hit[{}] = 1; }} ",
+                        array(&all),
+                        all.len(),
+                        monitor.short
+                    );
+                }
+                put
+            }
+        };
+        let Some(before) = position.checked_sub(1) else { return put };
+        format!(
+            "{{ unsigned int lydian_j; for (lydian_j = {}; lydian_j; \
+             lydian_j = lydian_next(lydian_j)) {{ \
+             const unsigned long long *lydian_e = lydian_values(lydian_j); (void)lydian_e; \
+             {put}}} }} ",
+            monitor.set(before)
+        )
+    }
+}
