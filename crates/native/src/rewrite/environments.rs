@@ -50,6 +50,9 @@ pub(super) struct Value {
     pub(super) words: Vec<String>,
 }
 
+/// The words of metavariables, and how they are kept.
+pub(super) type Metavariables<'n> = dyn Fn(&str) -> Option<(Column, Vec<String>)> + 'n;
+
 /// How a bound value is kept.
 pub(super) fn column(request: &RewriteRequest<'_>, function: usize, bound: &Bound) -> Column {
     let Bound::Expr(expr) = bound else { return Column::Unsigned };
@@ -168,16 +171,12 @@ impl<'h, 'a> Values<'h, 'a> {
     pub(super) fn formula(
         &mut self,
         formula: &Formula,
-        name: &dyn Fn(&str) -> Option<(Column, Vec<String>)>,
+        name: &Metavariables<'_>,
     ) -> Result<String, String> {
         Ok(format!("lydian_f_holds({})", self.operand(formula, name)?))
     }
 
-    fn operand(
-        &mut self,
-        formula: &Formula,
-        name: &dyn Fn(&str) -> Option<(Column, Vec<String>)>,
-    ) -> Result<String, String> {
+    fn operand(&mut self, formula: &Formula, name: &Metavariables<'_>) -> Result<String, String> {
         let wide = |high: &str, low: &str| {
             format!("lydian_f(1, (lydian_u128)({high}) << 64 | (lydian_u128)({low}))")
         };
