@@ -355,3 +355,34 @@ fn definitions_of_globals_in_other_objects_end_the_reach_of_those_here() {
     shell(&at, "./unit || true");
     assert_eq!(status("main", of_state), "covered");
 }
+
+#[test]
+fn definitions_of_cells_in_other_objects_end_the_reach_of_those_of_the_same_cells_here() {
+    let at = Workplace::with(
+        "int state[2] = { 1 };\nvoid other(int n);\n\
+         int main(int argc, char **argv) {\n  (void)argv;\n  state[0] = 2;\n  state[1] = 2;\n\
+         \x20 if (argc > 1)\n    other(0);\n  return state[0] + state[1] > 9;\n}\n",
+    );
+    at.write("other.c", "extern int state[2];\nvoid other(int n) {\n  state[n] += 3;\n}\n");
+    let options = "-c all-uses-cells,all-defs-cells";
+    built(&at, options, "clang-19 -O2 unit.c other.c -o unit");
+    let status = |name: &str, text: &str| {
+        let found = coverage(&at);
+        let objectives = function(&found, name)["objectives"].as_array().unwrap().clone();
+        let one = objectives.iter().find(|one| one["text"] == text);
+        one.unwrap_or_else(|| panic!("{text}: {objectives:#?}"))["status"].clone()
+    };
+    let to = |cell: &str, line: u32| {
+        format!(
+            "the cell of state of `{cell} = 2` in line {line} reaches `{cell}` of the return in line 9"
+        )
+    };
+    let initial = "the initial value of state reaches `state[n]` in line 3";
+    shell(&at, "./unit x");
+    assert_eq!(status("main", &to("state[0]", 5)), "missing");
+    assert_eq!(status("main", &to("state[1]", 6)), "covered");
+    // It reads what the other unit defined.
+    assert_eq!(status("other", initial), "missing");
+    shell(&at, "./unit");
+    assert_eq!(status("main", &to("state[0]", 5)), "covered");
+}

@@ -15,7 +15,7 @@
 //! - A label whose place cannot be rewritten is listed in the plan as unwatched, with the reason.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
@@ -41,6 +41,7 @@ use render::{Renderer, tests_bits};
 use tree::{Edit, nest, splice};
 use vectors::{Recording, recording};
 
+mod cells;
 mod dataflow;
 mod decision;
 mod environments;
@@ -105,18 +106,20 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     let mut judges = Judges::default();
     let wanted = Wanted::of(request.watched);
     let flow = dataflow::Asked::new(request);
+    let cells = cells::AskedCells::new(request);
     // What others ask of functions that are not watched is recorded in these, too.
     let mut all = Cow::Borrowed(request.watched);
-    if !flow.further.is_empty() {
-        all.to_mut().extend(flow.further.iter().map(|id| nothing_of(*id)));
+    let further: BTreeSet<FuncId> = flow.further.iter().chain(&cells.further).copied().collect();
+    if !further.is_empty() {
+        all.to_mut().extend(further.into_iter().map(nothing_of));
     }
     let (user, request) = (request, &RewriteRequest { watched: &all, ..*request });
     labels::of_unwatched(request, &mut edits);
     let nothing = Wanted::default();
     let mut monitors = monitors::monitors(request, &wanted, &mut plan);
     let elsewhere = Elsewhere::of(request.watched);
-    let asked = (&flow, &elsewhere);
-    let mut declarations = flow.declarations();
+    let asked = (&flow, &cells, &elsewhere);
+    let mut declarations = flow.declarations() + &cells.declarations();
     declarations.push_str(&monitors.declarations(&plan));
     for (index, objectives) in request.watched.iter().enumerate() {
         let Some(body) = request.program.functions[objectives.function].body.as_ref() else {
@@ -137,7 +140,7 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     let all = Span::new(0, request.map.text().len() as u32);
     let text = splice(request.map.text(), all, &nodes, &mut |node| renderer.render(node));
     let prelude = prelude(user, &declarations, &judges);
-    (prelude + &text + &flow.epilogue(), plan)
+    (prelude + &text + &flow.epilogue() + &cells.epilogue(), plan)
 }
 
 /// Objectives that ask for nothing.
@@ -194,7 +197,7 @@ enum Action {
     Capture { temp: LocalId },
     /// An expression that reads or defines variables.
     Unit { function: u32, span: Span },
-    /// A place that is written to, whose address is kept.
+    /// A place that is read or written to, of whose address something is recorded.
     Place { function: u32, span: Span },
 }
 
@@ -250,7 +253,7 @@ struct WatchedFunction {
     flow: dataflow::Flow,
     paths: paths::Paths,
     units: IndexMap<Span, units::Unit>,
-    places: IndexMap<Span, (usize, units::Sequences)>,
+    places: IndexMap<Span, units::Place>,
     /// Variables and records of sequences at the start of the function's body.
     monitors: String,
     /// Steps of sequences on ways out of switches.
@@ -266,6 +269,7 @@ struct Watch<'a, 'p> {
     /// The decisions whose vectors hyperlabels want.
     wanted: &'p BTreeMap<DecisionId, Vec<Pred>>,
     flow: &'p dataflow::Asked,
+    cells: &'p cells::AskedCells,
     plan: &'p mut Plan,
     judges: &'p mut Judges,
     hooks: Hooks<'a>,
@@ -286,13 +290,14 @@ impl<'a, 'p> Watch<'a, 'p> {
         number: u32,
         body: &'a Body,
         wanted: &'p BTreeMap<DecisionId, Vec<Pred>>,
-        (flow, elsewhere): (&'p dataflow::Asked, &Elsewhere),
+        (flow, cells, elsewhere): (&'p dataflow::Asked, &'p cells::AskedCells, &Elsewhere),
         plan: &'p mut Plan,
         judges: &'p mut Judges,
     ) -> Self {
         let objectives = &request.watched[number as usize];
         let mut sites: IndexMap<Site, Vec<LabelId>> = IndexMap::new();
-        let shared = flow.shared_labels(objectives.function);
+        let function = objectives.function;
+        let shared = flow.shared_labels(function).max(cells.shared_labels(function));
         let recorded = labels_recorded(objectives, elsewhere, shared);
         for label in &recorded {
             sites.entry(objectives.labels[*label].site).or_default().push(*label);
@@ -307,6 +312,7 @@ impl<'a, 'p> Watch<'a, 'p> {
             number,
             wanted,
             flow,
+            cells,
             plan,
             judges,
             hooks,
@@ -328,7 +334,10 @@ impl<'a, 'p> Watch<'a, 'p> {
         let mut units = units::Units::new(self.body, self.request.map.text());
         let function = self.objectives.function;
         let program = self.request.program;
-        let flow = dataflow::flow(self.flow, program, self.body, function, &mut units, self.plan);
+        let mut flow =
+            dataflow::flow(self.flow, program, self.body, function, &mut units, self.plan);
+        let of = (program, self.body, function);
+        cells::cells(self.cells, of, &mut units, self.plan, &mut flow);
         let paths = paths::paths(
             self.request.program,
             self.body,
@@ -767,7 +776,7 @@ impl Elsewhere {
         let mut this = Self::default();
         for of in all {
             // The labels of pairs are known as shared ones.
-            let sequences = of.sequences.values().filter(|sequence| sequence.flow.is_none());
+            let sequences = of.sequences.values().filter(|sequence| !sequence.is_pair());
             for atom in sequences.flat_map(|sequence| &sequence.atoms) {
                 if atom.function != of.function {
                     this.in_sequences.entry(atom.function).or_default().push(atom.label);

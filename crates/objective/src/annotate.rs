@@ -30,6 +30,7 @@
 //! | `all-defs` | each definition that reaches a use, in whatever function: with one of them ([`crate::dataflow`]) |
 //! | `all-uses` | each use with each definition that reaches it, in whatever function |
 //! | `all-du-paths` | each pair of a local, by each simple path without another definition ([`crate::dataflow::DuPaths`]) |
+//! | `all-defs-cells`, `all-uses-cells` | those of `all-defs`, `all-uses`, but for arrays the pairs of their cells ([`crate::dataflow::cells`]) |
 //! | `epc` | each two edges that follow one another ([`crate::paths`]) |
 //! | `ppc` | each prime path |
 //! | `srtc`, `crtc` | for each node with prime round trips: one of them, all of them |
@@ -53,7 +54,8 @@ use crate::dataflow::{DataFlow, DefUse, UnitFlow, Variable};
 use crate::fingerprint::KeyMaker;
 use crate::htol::HtolError;
 use crate::hyper::{
-    Atom, Binding, Definitions, Hyper, HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId,
+    Atom, Binding, CellDefinitions, Definitions, Hyper, HyperEntry, HyperId, Hyperlabel, Sequence,
+    SequenceId,
 };
 use crate::label::{Entry, FunctionObjectives, Label, LabelId, Pred, Site};
 use crate::paths::{NodeGraph, Path, TooManyPaths};
@@ -61,6 +63,7 @@ use exprs::ExprBuilder;
 
 pub mod boundary;
 pub mod calls;
+mod cells;
 pub mod clauses;
 mod control;
 mod dataflow;
@@ -186,7 +189,7 @@ pub trait Annotator: Sync {
 }
 
 /// Every criterion's annotator, in the order of [`Criterion::ALL`].
-pub const ANNOTATORS: [&dyn Annotator; 36] = [
+pub const ANNOTATORS: [&dyn Annotator; 38] = [
     &control::FunctionCoverage,
     &calls::CallCoverage,
     &control::StatementCoverage,
@@ -215,6 +218,8 @@ pub const ANNOTATORS: [&dyn Annotator; 36] = [
     &dataflow::AllDefinitions,
     &dataflow::AllUses,
     &dataflow::AllDuPaths,
+    &cells::AllDefinitionsOfCells,
+    &cells::AllUsesOfCells,
     &paths::EdgePairs,
     &paths::PrimePaths,
     &paths::SimpleRoundTrips,
@@ -248,12 +253,13 @@ pub struct Annotators<'a> {
     /// The text of the unit that is measured.
     own: &'a SourceMap,
     flow: OnceCell<UnitFlow>,
+    cells: OnceCell<UnitFlow>,
 }
 
 impl<'a> Annotators<'a> {
     /// For the criteria asked for. `map` is the text that the program was lowered from.
     pub const fn new(program: &'a Program, map: &'a SourceMap, request: &'a Request) -> Self {
-        Self { program, map, request, own: map, flow: OnceCell::new() }
+        Self { program, map, request, own: map, flow: OnceCell::new(), cells: OnceCell::new() }
     }
 
     /// The same for functions of one unit of a program, whose text is the beginning of the whole
@@ -273,6 +279,10 @@ impl<'a> Annotators<'a> {
 
     fn flow(&self) -> &UnitFlow {
         self.flow.get_or_init(|| UnitFlow::of(self.program, self.own))
+    }
+
+    fn cells(&self) -> &UnitFlow {
+        self.cells.get_or_init(|| UnitFlow::of_cells(self.program, self.own, self.flow()))
     }
 }
 
@@ -297,6 +307,8 @@ fn annotate_one(of: &Annotators<'_>, func: FuncId) -> Result<Annotation, Annotat
         hypers: Arena::new(),
         known_hypers: FxHashMap::default(),
         pairs: FxHashMap::default(),
+        cell_pairs: FxHashMap::default(),
+        cells: FxHashMap::default(),
         clear: FxHashMap::default(),
         known_paths: FxHashMap::default(),
         graph: None,
@@ -346,6 +358,10 @@ pub struct Context<'a> {
     known_hypers: FxHashMap<Hyper, HyperId>,
     /// The sequences of pairs, for criteria that share them.
     pairs: FxHashMap<DefUse, SequenceId>,
+    /// The same of pairs of cells.
+    cell_pairs: FxHashMap<DefUse, SequenceId>,
+    /// The definitions of cells of each variable.
+    cells: FxHashMap<Variable, Arc<CellDefinitions>>,
     /// The definitions of variables that sequences must not pass.
     clear: FxHashMap<Variable, Arc<Definitions>>,
     known_paths: FxHashMap<Path, SequenceId>,
@@ -443,9 +459,20 @@ impl<'a> Context<'a> {
         self.of.flow().function(self.func).unwrap_or(&NONE)
     }
 
+    /// The definitions and uses of cells of all functions.
+    pub(crate) fn unit_cells(&self) -> &'a UnitFlow {
+        self.of.cells()
+    }
+
+    /// The data flow that says which labels sequences of other functions name by their numbers.
+    pub(crate) fn shared_flow(&self) -> &'a UnitFlow {
+        let cells = self.request.criteria.iter().any(|criterion| criterion.tells_cells_apart());
+        if cells { self.of.cells() } else { self.of.flow() }
+    }
+
     /// Makes the labels that sequences of other functions name by their numbers, before any other.
     fn shared_labels(&mut self) {
-        for (site, pred, span) in self.of.flow().shared(self.func) {
+        for (site, pred, span) in self.shared_flow().shared(self.func) {
             self.label(site, pred.clone(), span);
         }
     }

@@ -64,6 +64,10 @@ pub enum Criterion {
     AllUses,
     /// Every path from a definition to a use that passes no node twice and no other definition.
     AllDuPaths,
+    /// ALL-DEFS with array cells told apart.
+    AllDefsCells,
+    /// ALL-USES with array cells told apart.
+    AllUsesCells,
     /// Every pair of edges.
     Epc,
     /// Every prime path.
@@ -84,7 +88,7 @@ pub enum Criterion {
 
 impl Criterion {
     /// Every criterion with its name, in the order of reports.
-    pub const ALL: [(Self, &'static str); 36] = [
+    pub const ALL: [(Self, &'static str); 38] = [
         (Self::Fc, "fc"),
         (Self::Fcc, "fcc"),
         (Self::Stmt, "stmt"),
@@ -113,6 +117,8 @@ impl Criterion {
         (Self::AllDefs, "all-defs"),
         (Self::AllUses, "all-uses"),
         (Self::AllDuPaths, "all-du-paths"),
+        (Self::AllDefsCells, "all-defs-cells"),
+        (Self::AllUsesCells, "all-uses-cells"),
         (Self::Epc, "epc"),
         (Self::Ppc, "ppc"),
         (Self::Srtc, "srtc"),
@@ -139,6 +145,8 @@ impl Criterion {
                 | Self::AllDefs
                 | Self::AllUses
                 | Self::AllDuPaths
+                | Self::AllDefsCells
+                | Self::AllUsesCells
                 | Self::Epc
                 | Self::Ppc
                 | Self::Srtc
@@ -150,7 +158,12 @@ impl Criterion {
 
     /// Whether it is about definitions and uses.
     pub const fn is_data_flow(self) -> bool {
-        matches!(self, Self::AllDefs | Self::AllUses | Self::AllDuPaths)
+        matches!(self, Self::AllDefs | Self::AllUses | Self::AllDuPaths) || self.tells_cells_apart()
+    }
+
+    /// Whether it is about definitions and uses of array cells.
+    pub const fn tells_cells_apart(self) -> bool {
+        matches!(self, Self::AllDefsCells | Self::AllUsesCells)
     }
 
     /// Its name, as users write it.

@@ -34,11 +34,13 @@ use crate::formula::signed;
 use crate::label::{Pred, Site};
 
 mod aliases;
+pub mod cells;
 mod events;
 mod local;
 mod paths;
 mod unit;
 
+pub use cells::Access;
 pub use paths::DuPaths;
 pub use unit::UnitFlow;
 
@@ -89,6 +91,8 @@ pub struct Definition {
     pub own: bool,
     /// Whether it is a write through a pointer, which defines the variable only where it hits it.
     pub indirect: bool,
+    /// Which cells it writes, in a data flow of cells: none if it writes all.
+    pub cell: Option<Access>,
 }
 
 /// Where a definition is.
@@ -125,6 +129,8 @@ pub struct Use {
     pub reaching: Vec<DefinitionId>,
     /// Whether it may also be reached without any definition.
     pub undefined: bool,
+    /// Which cells it reads, in a data flow of cells.
+    pub cell: Option<Access>,
 }
 
 /// Where a use is.

@@ -161,6 +161,10 @@ fn write_hyper(
             for passage in &sequence.passages {
                 match passage {
                     Passage::Clear(of) => write_to(out, format_args!("clear {} ", of.variable)),
+                    Passage::Cell(same) => {
+                        let (variable, written) = (&same.of.variable, same.written);
+                        write_to(out, format_args!("cell {variable} {written:?} {} ", same.read));
+                    }
                     other => write_to(out, format_args!("{other:?} ")),
                 }
             }

@@ -16,6 +16,10 @@
 //!   passes them, which is all that a predicate over `pc` can say.
 //! - A sequence may be asked of one activation of its function. In the paper's terms each atom then
 //!   binds the activation's number, and a guard asks for equal ones.
+//! - [`Passage::Cell`] is what array cells need ([002] V-D2), solved too. In the paper's terms the
+//!   definition binds the address that it writes to and the use the one that it reads, the guard asks
+//!   for the same cell, and `φ` for other cells wherever control passes a definition. The paper's
+//!   `φ` names what was bound before; a definition of all cells leaves the cell to the use.
 
 use std::sync::Arc;
 
@@ -176,6 +180,19 @@ pub struct Sequence {
 }
 
 impl Sequence {
+    /// The pair of cells of which this is the sequence, if it is one's.
+    pub fn cell_pair(&self) -> Option<DefUse> {
+        match self.passages.first() {
+            Some(Passage::Cell(same)) => Some(same.pair),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a pair's, of a variable or of cells: recorded with the last definition.
+    pub fn is_pair(&self) -> bool {
+        self.flow.is_some() || self.cell_pair().is_some()
+    }
+
     /// Whether it is a path: nodes that follow one another.
     pub fn is_path(&self) -> bool {
         self.passages.iter().all(|passage| *passage == Passage::Adjacent)
@@ -203,6 +220,55 @@ pub enum Passage {
     Adjacent,
     /// That control passes no definition of a variable.
     Clear(Arc<Definitions>),
+    /// That the second atom reads a cell that the first one defines, and control passes no
+    /// definition of that cell.
+    Cell(SameCell),
+}
+
+/// What a definition and a use of one cell are asked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SameCell {
+    /// Where cells of the variable are defined.
+    pub of: Arc<CellDefinitions>,
+    /// How many bytes the first atom writes, from the address that it binds. If none, it binds
+    /// nothing, and defines all cells.
+    pub written: Option<u64>,
+    /// How many bytes, each of which counts, the second atom reads from the address that it binds.
+    /// A scalar lies where its first byte does: that is one.
+    pub read: u64,
+    /// The pair of the data flow of cells ([`crate::UnitFlow::of_cells`]), for those who record uses
+    /// with the last definition.
+    pub pair: DefUse,
+}
+
+/// The places that define cells of a variable. Sequences share them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CellDefinitions {
+    /// What tells the variable apart from others of the function or the program.
+    pub variable: String,
+    /// The variable, but for definitions that were read from notes.
+    #[serde(skip)]
+    pub of: Option<Variable>,
+    /// Where, those that have an event.
+    pub places: Vec<CellDefinition>,
+}
+
+/// A place that defines cells.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CellDefinition {
+    /// Where.
+    pub place: (FuncId, Site),
+    /// The address that it writes to and how many bytes. If none, it defines all cells.
+    pub writes: Option<(ExprId, u64)>,
+    /// Whether it writes through a pointer: it then defines what it hits.
+    pub indirect: bool,
+}
+
+impl CellDefinitions {
+    /// Those at a place.
+    pub fn at(&self, place: (FuncId, Site)) -> impl Iterator<Item = &CellDefinition> {
+        self.places.iter().filter(move |definition| definition.place == place)
+    }
 }
 
 impl Definitions {

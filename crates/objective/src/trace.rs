@@ -21,7 +21,8 @@ use crate::dataflow::Variable;
 use crate::event::DecisionVector;
 use crate::harvest::{Harvest, Wanted};
 use crate::hyper::{
-    Atom, Bound, Definitions, Formula, Hyper, Obligation, Passage, Scope, Sequence,
+    Atom, Bound, CellDefinition, Definitions, Formula, Hyper, Obligation, Passage, SameCell, Scope,
+    Sequence,
 };
 use crate::label::{FunctionObjectives, LabelId, Site};
 
@@ -186,13 +187,17 @@ fn extend(
         if chosen.is_empty() && !defines(event, sequence) {
             continue;
         }
+        let Some(all) = union(environment, &bound) else { continue };
         let fits = chosen.last().is_none_or(|last| {
             let first = &trace.events[*last];
             let passage = &sequence.passages[chosen.len() - 1];
             (sequence.scope == Scope::Run || first.activation == event.activation)
-                && is_free(trace, *last..at, passage, sequence.scope, environment)
+                && match passage {
+                    Passage::Cell(same) => is_same_cell(trace, *last..at, same, sequence, atom),
+                    _ => is_free(trace, *last..at, passage, sequence.scope, environment),
+                }
         });
-        if let Some(all) = union(environment, &bound).filter(|_| fits) {
+        if fits {
             chosen.push(at);
             extend(trace, sequence, chosen, &all, found);
             chosen.pop();
@@ -209,12 +214,9 @@ fn is_free(
     scope: Scope,
     environment: &Environment,
 ) -> bool {
-    let activation = trace.events[range.start].activation;
-    let between = &trace.events[range.start + 1..range.end];
-    let counts = |event: &&TraceEvent| scope == Scope::Run || event.activation == activation;
-    let mut between = between.iter().filter(counts);
+    let mut between = between(trace, range, scope);
     match passage {
-        Passage::Free => true,
+        Passage::Free | Passage::Cell(_) => true,
         Passage::Adjacent => !between.any(|event| matches!(event.site, Site::Block(_))),
         Passage::Clear(of) => !between.any(|event| {
             let place = (event.function, event.site);
@@ -224,6 +226,70 @@ fn is_free(
             let mut here = obligations.iter().filter(|duty| is_at(event, duty));
             here.all(|duty| holds(event, &duty.holds, environment))
         }),
+    }
+}
+
+/// The events between two, those of one activation if that is the scope.
+fn between(
+    trace: &Trace,
+    range: std::ops::Range<usize>,
+    scope: Scope,
+) -> impl Iterator<Item = &TraceEvent> {
+    let activation = trace.events[range.start].activation;
+    let between = trace.events[range.start + 1..range.end].iter();
+    between.filter(move |event| scope == Scope::Run || event.activation == activation)
+}
+
+/// Whether some byte that the event at the end of a range reads, covering an atom, was written by
+/// the one at its start and by no definition between.
+fn is_same_cell(
+    trace: &Trace,
+    range: std::ops::Range<usize>,
+    same: &SameCell,
+    sequence: &Sequence,
+    read: &Atom,
+) -> bool {
+    let address = |event: &TraceEvent, atom: &Atom| {
+        let bound = &atom.bindings.first()?.value;
+        event.values.get(bound).map(|value| *value as u64)
+    };
+    let (first, last) = (&trace.events[range.start], &trace.events[range.end]);
+    let Some(from) = address(last, read) else { return false };
+    let is_written = |byte: u64| match same.written {
+        Some(bytes) => {
+            address(first, &sequence.atoms[0]).is_some_and(|start| byte.wrapping_sub(start) < bytes)
+        }
+        None => {
+            let mut own = same.of.at((first.function, first.site)).peekable();
+            // The start of the run is no place of the list.
+            own.peek().is_none()
+                || own.any(|definition| defines_byte(first, definition, same, byte))
+        }
+    };
+    let is_kept = |byte: u64| {
+        let mut others = between(trace, range.clone(), sequence.scope)
+            .flat_map(|event| same.of.at((event.function, event.site)).map(move |d| (event, d)));
+        !others.any(|(event, definition)| defines_byte(event, definition, same, byte))
+    };
+    (from..from.saturating_add(same.read)).any(|byte| is_written(byte) && is_kept(byte))
+}
+
+/// Whether an event at a definition of cells writes the byte at an address.
+fn defines_byte(
+    event: &TraceEvent,
+    definition: &CellDefinition,
+    same: &SameCell,
+    byte: u64,
+) -> bool {
+    match definition.writes {
+        Some((addr, bytes)) => {
+            let start = event.values.get(&Bound::Expr(addr));
+            start.is_some_and(|start| byte.wrapping_sub(*start as u64) < bytes)
+        }
+        None if definition.indirect => {
+            same.of.of.is_some_and(|variable| event.hits.contains(&variable))
+        }
+        None => true,
     }
 }
 

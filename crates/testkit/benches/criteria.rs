@@ -1,7 +1,7 @@
 //! Random programs, random tests, every criterion: native measurement against the trace semantics.
 //!
 //!     cargo bench -p lydian-testkit --bench criteria -- [count=400] [first=SEED] [batch=20]
-//!         [tests=6] [jobs=2] [keep=DIR] [mutants=1] [tools=0] [lydian=PATH]
+//!         [tests=6] [jobs=2] [keep=DIR] [mutants=1] [only=CRITERION] [tools=0] [lydian=PATH]
 //!
 //! `count` programs are generated from the seeds that begin at `first`, `batch` of them in a file.
 //! Each has up to `tests` tests, which run natively and in the interpreter; each objective of each
@@ -9,6 +9,8 @@
 //! disagreement.
 //!
 //! Weak mutation is judged in one of `mutants` files: its objectives take most of the time.
+//!
+//! `only` names the one criterion to judge.
 //!
 //! `tools` is how many programs of those are also run under `lydian cc`, gcov and clang's coverage,
 //! of the kind that can be compared ([`lydian_testkit::tools`]). `lydian` is
@@ -82,6 +84,7 @@ fn settings() -> Settings {
             "tests" => settings.batch.tests = number(),
             "jobs" => settings.jobs = number() as usize,
             "mutants" => settings.mutants = number().max(1),
+            "only" => settings.batch.only = Some(value.parse().expect("a criterion")),
             "tools" => settings.tools = number(),
             "lydian" => settings.lydian = value.into(),
             "keep" => settings.keep = Some(value.into()),

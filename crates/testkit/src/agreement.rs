@@ -36,11 +36,13 @@ pub struct Settings {
     pub paths: usize,
     /// Whether there are objectives of weak mutation, which are most of all and of the time.
     pub mutants: bool,
+    /// The only criterion, if not all of them.
+    pub only: Option<Criterion>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { cases: 20, tests: 6, events: 400, paths: 120, mutants: true }
+        Self { cases: 20, tests: 6, events: 400, paths: 120, mutants: true, only: None }
     }
 }
 
@@ -125,6 +127,7 @@ impl Batch {
         let (cases, text) = cases(first, settings, features);
         let mut criteria = criteria();
         criteria.retain(|criterion| settings.mutants || *criterion != Criterion::Wm);
+        criteria.retain(|criterion| settings.only.is_none_or(|only| only == *criterion));
         let request = Request { short_circuit, paths: settings.paths, ..Request::new(criteria) };
         let subject = Subject::read_with(&text, &request);
         Self { cases, first, text, subject }

@@ -4,7 +4,8 @@
 //! side effects in conditions, conditions that may trap, values that are decisions, `==`, `!=`, `^`,
 //! `&` and `|` of Boolean expressions, `?:`, loops of every kind, `switch` with fall-through,
 //! `goto` forwards, backwards and into loops, early returns, calls, bounded recursion, globals,
-//! arrays, and pointers to locals.
+//! arrays of one dimension and two and in structs, copies of those, and pointers to locals and into
+//! arrays.
 //!
 //! # What holds by construction
 //! - Every run ends: each loop has a counter that nothing else writes, recursion a depth.
@@ -65,8 +66,10 @@ const SIGNED: usize = 4;
 pub type Arguments = Vec<i128>;
 
 /// The macros that cases use; stands before them.
-pub const PRELUDE: &str =
-    "#define BOTH(a, b) ((a) && (b))\n#define CLAMP(v) ((v) < 0 ? 0 : (v) > 9 ? 9 : (v))\n";
+pub const PRELUDE: &str = "#define BOTH(a, b) ((a) && (b))\n\
+    #define CLAMP(v) ((v) < 0 ? 0 : (v) > 9 ? 9 : (v))\n\
+    struct cells { int n; short a[2][2]; };\n\
+    void *memset(void *, int, unsigned long);\n";
 
 impl Case {
     /// The case of a seed.
@@ -82,6 +85,10 @@ impl Case {
         let mut case = Self { name: name.to_owned(), text: String::new(), parameters, globals };
         for (global, value) in &case.globals {
             let _ = writeln!(case.text, "int {global} = {value};");
+        }
+        if features == Features::All {
+            let _ = writeln!(case.text, "int {name}_k[4] = {{3, 1}};");
+            let _ = writeln!(case.text, "static struct cells {name}_s;");
         }
         let mut writer = body::Writer::new(rng, name, features);
         writer.helpers();

@@ -245,7 +245,7 @@ impl NotedFunction {
 /// is recorded has been found by last definitions.
 fn judged_by_last_definition(sequence: &Sequence) -> Sequence {
     let short = |passage: &Passage| match passage {
-        Passage::Clear(_) => Passage::Free,
+        Passage::Clear(_) | Passage::Cell(_) => Passage::Free,
         other => other.clone(),
     };
     Sequence {

@@ -51,13 +51,14 @@ pub(super) struct Asked {
 
 /// A sequence that a use can end.
 #[derive(Clone, Copy, Debug)]
-struct Pair {
+pub(super) struct Pair {
     /// The number of the definition.
-    number: u32,
-    way: u32,
+    pub(super) number: u32,
+    /// The way of the use.
+    pub(super) way: u32,
     /// The position of the function whose sequence it is.
-    owner: u32,
-    sequence: SequenceId,
+    pub(super) owner: u32,
+    pub(super) sequence: SequenceId,
 }
 
 /// A global of which something is asked.
@@ -278,6 +279,18 @@ pub(super) fn flow(
 }
 
 impl Flow {
+    /// Adds what is recorded on the two ways of a condition for sequences.
+    pub(super) fn at_condition(
+        &mut self,
+        at: (DecisionId, ConditionId),
+        ways: &[String; 2],
+        sequences: &[(u32, SequenceId)],
+    ) {
+        self.of_conditions.entry(at).or_default().extend(sequences);
+        let texts = self.conditions.entry(at).or_default();
+        texts.iter_mut().zip(ways).for_each(|(text, way)| text.push_str(way));
+    }
+
     /// The sequences that cannot be measured because a decision's text cannot be rewritten.
     pub(super) fn lost_with_decision(&self, decision: DecisionId) -> Vec<(u32, SequenceId)> {
         let own = |key: &&(DecisionId, ConditionId)| key.0 == decision;
@@ -436,15 +449,7 @@ impl Maker<'_, '_> {
     /// Makes a write through a pointer the last definition of what it hits.
     fn define_through(&mut self, definition: &Definition, stmt: StmtId, aim: &Aim) {
         let sequences = self.lost_with(definition.variable);
-        let number = match aim.written {
-            Written::Place(place) => self.units.keep_address(place, &sequences).0,
-            Written::Argument(text) => {
-                let (number, is_new) = self.units.keep_value(text);
-                let keep = format!("lydian_a{number} = (unsigned long)lydian_k, ");
-                self.units.record_late(text, false, if is_new { &keep } else { "" }, &sequences);
-                number
-            }
-        };
+        let number = aim.keep(self.units, &sequences);
         let Aim { name, size, .. } = aim;
         let set = self.set(definition);
         let set = format!("if (lydian_a{number} - (unsigned long){name} < {size}ul) {{ {set}}} ");
@@ -641,13 +646,28 @@ impl Maker<'_, '_> {
 }
 
 /// A write through a pointer as the text has it.
-struct Aim {
+pub(super) struct Aim {
     /// The whole expression.
-    around: Span,
+    pub(super) around: Span,
     written: Written,
     /// The variable's address there, and its size.
-    name: String,
-    size: u64,
+    pub(super) name: String,
+    pub(super) size: u64,
+}
+
+impl Aim {
+    /// Keeps the address that is written to in `lydian_aN`; N.
+    pub(super) fn keep(&self, units: &mut Units<'_>, sequences: &Sequences) -> usize {
+        match self.written {
+            Written::Place(place) => units.keep_address(place, sequences).0,
+            Written::Argument(text) => {
+                let (number, is_new) = units.keep_value(text);
+                let keep = format!("lydian_a{number} = (unsigned long)lydian_k, ");
+                units.record_late(text, false, if is_new { &keep } else { "" }, sequences);
+                number
+            }
+        }
+    }
 }
 
 /// Where a write through a pointer has its address.
@@ -660,7 +680,7 @@ enum Written {
 }
 
 /// How the text has a write through a pointer that may hit a variable.
-fn aim(
+pub(super) fn aim(
     program: &Program,
     function: FuncId,
     body: &Body,

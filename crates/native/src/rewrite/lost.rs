@@ -37,7 +37,8 @@ pub(super) fn refuse(
         Action::Place { function, span } => {
             let found = functions.iter().find(|(number, _)| number == function);
             let Some((_, found)) = found else { return };
-            return lose_all(&found.places[span].1, OVERLAP, plan);
+            let lost = found.places[span].sequences.iter();
+            return lost.for_each(|lost| lose_all(lost, OVERLAP, plan));
         }
         Action::Insert(_)
         | Action::Remove

@@ -52,7 +52,7 @@ impl Renderer<'_> {
                 self.functions[function].units[span].render(&self.inside(node))
             }
             Action::Place { function, span } => {
-                place(self.functions[function].places[span].0, &self.inside(node))
+                self.functions[function].places[span].render(&self.inside(node))
             }
         }
     }
@@ -89,19 +89,11 @@ impl Renderer<'_> {
             }
             Action::Place { function, span } => {
                 let inside = self.inside_capturing(child, captured);
-                place(self.functions[function].places[span].0, &inside)
+                self.functions[function].places[span].render(&inside)
             }
             _ => self.render(child),
         })
     }
-}
-
-/// A place that is written to, its address being kept.
-fn place(number: usize, text: &str) -> String {
-    format!(
-        "(*({{ __auto_type lydian_b = &({text}); lydian_a{number} = (unsigned long)lydian_b; \
-         lydian_b; }}))"
-    )
 }
 
 fn mark(style: MarkStyle, record: &str, inner: &str) -> String {

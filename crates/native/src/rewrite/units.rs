@@ -24,9 +24,8 @@ pub(super) struct Units<'a> {
     pub(super) around: IndexMap<Span, Unit>,
     /// What is recorded before declarations.
     pub(super) before: Vec<(MarkSite, String)>,
-    /// The places written to whose addresses are kept, with the numbers of the variables that keep
-    /// them and what is lost without.
-    pub(super) places: IndexMap<Span, (usize, Sequences)>,
+    /// The places that are read or written to, with what is recorded of their addresses.
+    pub(super) places: IndexMap<Span, Place>,
     /// The texts of which something is kept.
     kept: IndexSet<Span>,
 }
@@ -51,6 +50,26 @@ pub(super) struct Unit {
     pub(super) sequences: Vec<Sequences>,
     /// The labels that are.
     pub(super) labels: Vec<LabelId>,
+}
+
+/// What is recorded where a place is evaluated.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// The number of the variable that keeps its address.
+    keep: Option<usize>,
+    /// Statements that speak of its address as `lydian_b`.
+    records: String,
+    /// The sequences that are lost if the text cannot be rewritten.
+    pub(super) sequences: Vec<Sequences>,
+}
+
+impl Place {
+    /// The place with its records.
+    pub(super) fn render(&self, text: &str) -> String {
+        let keep = self.keep.map(|number| format!("lydian_a{number} = (unsigned long)lydian_b; "));
+        let (keep, records) = (keep.unwrap_or_default(), &self.records);
+        format!("(*({{ __auto_type lydian_b = &({text}); {keep}{records}lydian_b; }}))")
+    }
 }
 
 /// Where something can be recorded.
@@ -136,9 +155,25 @@ impl<'a> Units<'a> {
     /// whether it is a new one.
     pub(super) fn keep_address(&mut self, place: Span, sequences: &Sequences) -> (usize, bool) {
         let (number, is_new) = self.keep_value(place);
-        let kept = self.places.entry(place).or_insert_with(|| (number, Sequences::default()));
-        kept.1 = kept.1.iter().chain(sequences.iter()).copied().collect();
+        let kept = self.places.entry(place).or_default();
+        kept.keep = Some(number);
+        kept.sequences.push(Arc::clone(sequences));
         (number, is_new)
+    }
+
+    /// Records something, a statement that may speak of the place's address as `lydian_b`, where a
+    /// place is evaluated.
+    pub(super) fn at_place(&mut self, place: Span, record: &str, sequences: &Sequences) {
+        let unit = self.places.entry(place).or_default();
+        unit.records.push_str(record);
+        unit.sequences.push(Arc::clone(sequences));
+    }
+
+    /// Whether the name at an offset is declared as a register.
+    pub(super) fn is_register(&self, at: u32) -> bool {
+        let before = self.text.get(..at as usize).unwrap_or("");
+        let start = before.rfind([';', '{', '}', '(', ')']).map_or(0, |at| at + 1);
+        before[start..].split_whitespace().any(|word| word == "register")
     }
 
     /// Keeps the value of a text. Returns the number of the variable, and whether it is a new one.

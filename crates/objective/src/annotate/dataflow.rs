@@ -29,28 +29,37 @@ impl Annotator for AllDefinitions {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         let flow = cx.data_flow();
-        let mut by_definition: FxHashMap<DefinitionId, Vec<DefUse>> = FxHashMap::default();
-        for pair in flow.pairs_of_definitions() {
-            by_definition.entry(pair.definition).or_default().push(pair);
-        }
-        for index in 0..flow.definitions.len() {
-            let id = DefinitionId::from_index(index);
-            let Some(pairs) = by_definition.remove(&id) else { continue };
-            let definition = flow.definition(id);
-            let mut alternatives: Vec<Hyper> =
-                pairs.iter().map(|pair| Hyper::Sequence(sequence(cx, flow, *pair))).collect();
-            // One pair alone is the objective of ALL-USES, which says its own text.
-            let (hyper, text) = match &pairs[..] {
-                [one] => (alternatives.remove(0), said(cx, flow, *one)),
-                _ => {
-                    let text = format!("{} reaches a use", defined(cx, definition));
-                    (Hyper::Any(alternatives), text)
-                }
-            };
-            let name = format!("{} {}", variable(cx, definition), definition.number);
-            cx.push_hyper(hyper, definition.span, name, text);
+        for pairs in by_definition(flow) {
+            all_definitions(cx, flow, &pairs);
         }
     }
+}
+
+/// The pairs of each definition that counts as this function's, and has some.
+pub(super) fn by_definition(flow: &DataFlow) -> Vec<Vec<DefUse>> {
+    let mut by_definition: FxHashMap<DefinitionId, Vec<DefUse>> = FxHashMap::default();
+    for pair in flow.pairs_of_definitions() {
+        by_definition.entry(pair.definition).or_default().push(pair);
+    }
+    let all = (0..flow.definitions.len()).map(DefinitionId::from_index);
+    all.filter_map(|id| by_definition.remove(&id)).collect()
+}
+
+/// The objective of a definition with these pairs.
+pub(super) fn all_definitions(cx: &mut Context<'_>, flow: &DataFlow, pairs: &[DefUse]) {
+    let definition = flow.definition(pairs[0].definition);
+    let mut alternatives: Vec<Hyper> =
+        pairs.iter().map(|pair| Hyper::Sequence(sequence(cx, flow, *pair))).collect();
+    // One pair alone is the objective of ALL-USES, which says its own text.
+    let (hyper, text) = match pairs {
+        [one] => (alternatives.remove(0), said(cx, flow, *one)),
+        _ => {
+            let text = format!("{} reaches a use", defined(cx, definition));
+            (Hyper::Any(alternatives), text)
+        }
+    };
+    let name = format!("{} {}", variable(cx, definition), definition.number);
+    cx.push_hyper(hyper, definition.span, name, text);
 }
 
 /// ALL-USES: each definition reaches each use that it can reach ([002] example 3), a p-use once
@@ -65,27 +74,36 @@ impl Annotator for AllUses {
     fn annotate(&self, cx: &mut Context<'_>) {
         let flow = cx.data_flow();
         for pair in flow.pairs() {
-            let definition = flow.definition(pair.definition);
-            let usage = flow.usage(pair.usage);
-            let hyper = Hyper::Sequence(sequence(cx, flow, pair));
-            let text = said(cx, flow, pair);
-            let variable = variable(cx, definition);
-            let name = match usage.at {
-                UseSite::Stmt(_) | UseSite::Return(_) => {
-                    format!("{variable} {} to {}", definition.number, pair.usage)
-                }
-                UseSite::Condition(..) | UseSite::Switch(_) => {
-                    let way = way_name(cx, usage, pair.way);
-                    format!("{variable} {} to {} {way}", definition.number, pair.usage)
-                }
-            };
-            cx.push_hyper(hyper, definition.span, name, text);
+            all_uses(cx, flow, pair);
+        }
+    }
+}
+
+/// The objective of a pair.
+pub(super) fn all_uses(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) {
+    let hyper = Hyper::Sequence(sequence(cx, flow, pair));
+    let text = said(cx, flow, pair);
+    let name = name(cx, flow, pair);
+    cx.push_hyper(hyper, flow.definition(pair.definition).span, name, text);
+}
+
+/// What a criterion calls a pair.
+pub(super) fn name(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
+    let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
+    let variable = variable(cx, definition);
+    match usage.at {
+        UseSite::Stmt(_) | UseSite::Return(_) => {
+            format!("{variable} {} to {}", definition.number, pair.usage)
+        }
+        UseSite::Condition(..) | UseSite::Switch(_) => {
+            let way = way_name(cx, usage, pair.way);
+            format!("{variable} {} to {} {way}", definition.number, pair.usage)
         }
     }
 }
 
 /// A pair in words.
-fn said(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
+pub(super) fn said(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
     let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
     format!("{} reaches {}", defined(cx, definition), used(cx, usage, pair.way))
 }
@@ -121,12 +139,12 @@ impl Annotator for AllDuPaths {
     }
 }
 
-fn variable(cx: &Context<'_>, definition: &Definition) -> String {
+pub(super) fn variable(cx: &Context<'_>, definition: &Definition) -> String {
     definition.variable.name(cx.program, cx.body)
 }
 
 /// A definition in words.
-fn defined(cx: &Context<'_>, definition: &Definition) -> String {
+pub(super) fn defined(cx: &Context<'_>, definition: &Definition) -> String {
     let name = variable(cx, definition);
     let by = || {
         let line = cx.map.place(definition.span.start).line;
@@ -143,7 +161,7 @@ fn defined(cx: &Context<'_>, definition: &Definition) -> String {
 }
 
 /// The beginning of a text, on one line.
-fn snippet(cx: &Context<'_>, span: Span) -> String {
+pub(super) fn snippet(cx: &Context<'_>, span: Span) -> String {
     let mut words = cx.map.slice(span).split_whitespace();
     let mut text = words.next().unwrap_or("").to_owned();
     for word in words {
@@ -182,7 +200,7 @@ fn used(cx: &Context<'_>, usage: &Use, way: u32) -> String {
     }
 }
 
-fn way_name(cx: &Context<'_>, usage: &Use, way: u32) -> String {
+pub(super) fn way_name(cx: &Context<'_>, usage: &Use, way: u32) -> String {
     let elsewhere = usage.elsewhere.and_then(|(id, _)| cx.program.functions[id].body.as_ref());
     let body = elsewhere.unwrap_or(cx.body);
     match usage.at {
@@ -198,7 +216,7 @@ fn way_name(cx: &Context<'_>, usage: &Use, way: u32) -> String {
 }
 
 /// The sequence of a pair, one for all criteria.
-fn sequence(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> SequenceId {
+pub(super) fn sequence(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> SequenceId {
     if let Some(known) = cx.pairs.get(&pair) {
         return *known;
     }
@@ -250,7 +268,7 @@ fn definitions(cx: &mut Context<'_>, flow: &DataFlow, variable: Variable) -> Arc
     all
 }
 
-fn definition_atom(cx: &mut Context<'_>, definition: &Definition) -> Atom {
+pub(super) fn definition_atom(cx: &mut Context<'_>, definition: &Definition) -> Atom {
     let always = Pred::Const(true);
     match definition.at {
         DefinitionSite::Start => atom_at(cx, Site::Start, always, definition.span),
@@ -265,7 +283,7 @@ fn definition_atom(cx: &mut Context<'_>, definition: &Definition) -> Atom {
     }
 }
 
-fn use_atom(cx: &mut Context<'_>, usage: &Use, way: u32) -> Atom {
+pub(super) fn use_atom(cx: &mut Context<'_>, usage: &Use, way: u32) -> Atom {
     let Some((function, _)) = usage.elsewhere else {
         let (site, pred) = usage.at.label(cx.body, way);
         return atom_at(cx, site, pred, usage.span);
@@ -276,7 +294,7 @@ fn use_atom(cx: &mut Context<'_>, usage: &Use, way: u32) -> Atom {
 }
 
 /// Where a condition or a switch reads the value, if that is earlier than the branch.
-fn read_atom(cx: &mut Context<'_>, usage: &Use) -> Option<Atom> {
+pub(super) fn read_atom(cx: &mut Context<'_>, usage: &Use) -> Option<Atom> {
     let site = Site::Stmt(usage.read_at?);
     Some(match usage.elsewhere {
         Some((function, _)) => atom_elsewhere(cx, function, site, &Pred::Const(true)),
@@ -291,7 +309,7 @@ fn atom_at(cx: &mut Context<'_>, site: Site, pred: Pred, span: Span) -> Atom {
 
 /// A label of another function as an atom.
 fn atom_elsewhere(cx: &Context<'_>, function: FuncId, site: Site, pred: &Pred) -> Atom {
-    let label = cx.unit_flow().shared_label(function, site, pred);
+    let label = cx.shared_flow().shared_label(function, site, pred);
     let label = label.expect("what is an atom elsewhere is shared");
     Atom { function, label, bindings: Vec::new() }
 }

@@ -15,6 +15,7 @@ use lydian_ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::cells::{Grain, local_has_cells};
 use super::events::Globals;
 use super::{Variable, is_variable};
 
@@ -29,6 +30,8 @@ pub(super) struct Aliases<'a> {
     locals: Vec<(LocalId, Holders)>,
     /// The globals of which the same is true somewhere.
     globals: Vec<GlobalId>,
+    /// Whether cells are told apart.
+    cells: bool,
     /// Globals that too many writes may hit.
     given_up: FxHashSet<GlobalId>,
 }
@@ -61,11 +64,13 @@ impl<'a> Aliases<'a> {
                 taken.insert(local);
             }
         });
+        let cells = globals.grain == Grain::Cells;
+        taken.retain(|local| !cells || local_has_cells(program, body, *local));
         let mut taken: Vec<LocalId> = taken.into_iter().collect();
         taken.sort_unstable();
         let locals = taken.into_iter().map(|local| (local, holders(body, local))).collect();
         let given_up = FxHashSet::default();
-        let mut this = Self { program, body, locals, globals: of, given_up };
+        let mut this = Self { program, body, locals, globals: of, cells, given_up };
         this.give_up();
         this
     }
@@ -112,6 +117,8 @@ impl<'a> Aliases<'a> {
                 && match written {
                     Written::Bytes => false,
                     Written::Record(_) => self.fits(ty, written),
+                    // Of what has cells those are hit; of other variables the whole must be.
+                    Written::Scalar(_) if self.cells => self.fits(ty, written),
                     Written::Scalar(scalar) => self.program.types.scalar(ty) == Some(scalar),
                 }
         });

@@ -11,6 +11,7 @@ use lydian_ir::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::aliases::{Aliases, exposed};
+use super::cells::{self, Access, Grain};
 use super::{Definition, DefinitionId, DefinitionSite, UseSite, Variable, is_variable};
 
 /// What happens to a variable at a place of a block, in order.
@@ -23,22 +24,26 @@ pub(super) enum Event {
         span: Span,
         /// The text of the argument of a call that reads it; none elsewhere.
         argument: Span,
+        /// Which cells it reads, where cells are told apart.
+        cell: Option<Access>,
     },
     Write {
         variable: Variable,
         at: StmtId,
         span: Span,
+        /// Which cells are written, where cells are told apart: none if all are.
+        cell: Option<Access>,
     },
     /// A write through a pointer, which may hit it.
     MayWrite {
         variable: Variable,
         at: StmtId,
         span: Span,
+        /// Which cells are written if it hits, as for [`Self::Write`].
+        cell: Option<Access>,
     },
     /// The lifetime of a local begins: it has no value.
-    Forget {
-        variable: LocalId,
-    },
+    Forget { variable: LocalId },
     /// Code runs that may read and write globals.
     Call(Target),
 }
@@ -53,8 +58,9 @@ pub(super) enum Target {
 }
 
 /// The globals that are variables of the user's.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Globals {
+    pub(super) grain: Grain,
     tracked: FxHashSet<GlobalId>,
     /// Those whose addresses are taken.
     pub(super) exposed: FxHashSet<GlobalId>,
@@ -66,7 +72,7 @@ pub(super) struct Globals {
 
 impl Globals {
     /// Those of a program that was lowered from a text.
-    pub(super) fn of(program: &Program, map: &SourceMap) -> Self {
+    pub(super) fn of(program: &Program, map: &SourceMap, grain: Grain) -> Self {
         let unsupported = program.functions.values().filter(|function| {
             function.body.is_none() && !function.span.is_none() && !function.library
         });
@@ -88,12 +94,15 @@ impl Globals {
         let tracked = globals.filter(|(_, global)| is_variable(global)).map(|(id, _)| id);
         let functions = program.functions.iter();
         let inert = functions.filter(|(_, f)| is_inert(program, map, f)).map(|(id, _)| id);
-        let tracked: FxHashSet<GlobalId> = tracked.collect();
+        let mut tracked: FxHashSet<GlobalId> = tracked.collect();
+        if grain == Grain::Cells {
+            tracked.retain(|global| cells::global_has_cells(program, *global));
+        }
         let mut exposed = exposed(program);
         exposed.retain(|global| tracked.contains(global));
         let defined = program.defined().filter(|(_, f)| !f.library && is_within(map, f.span));
         let defined = defined.map(|(id, _)| id).collect();
-        Self { tracked, exposed, inert: inert.collect(), defined }
+        Self { grain, tracked, exposed, inert: inert.collect(), defined }
     }
 
     /// In order.
@@ -143,6 +152,8 @@ pub(super) struct Finder<'a> {
     body: &'a Body,
     globals: &'a Globals,
     aliases: Aliases<'a>,
+    /// The locals with cells, where these are told apart.
+    with_cells: FxHashSet<LocalId>,
     /// The statement that alone sets a temporary.
     setter: FxHashMap<LocalId, StmtId>,
     pub(super) definitions: Vec<Definition>,
@@ -163,8 +174,21 @@ impl<'a> Finder<'a> {
         }
         setter.retain(|local, _| !several.contains(local) && !is_variable(body, *local));
         let aliases = Aliases::of(program, body, globals);
+        let with_cells = match globals.grain {
+            Grain::Whole => FxHashSet::default(),
+            Grain::Cells => {
+                let locals = body.locals.ids();
+                locals.filter(|local| cells::local_has_cells(program, body, *local)).collect()
+            }
+        };
         let (definitions, made) = (Vec::new(), FxHashMap::default());
-        Self { program, body, globals, aliases, setter, definitions, made }
+        Self { program, body, globals, aliases, with_cells, setter, definitions, made }
+    }
+
+    /// Whether a local is a variable of this grain.
+    fn is_variable(&self, local: LocalId) -> bool {
+        let counts = self.globals.grain == Grain::Whole || self.with_cells.contains(&local);
+        counts && is_variable(self.body, local)
     }
 
     /// What each block does, in order.
@@ -178,7 +202,10 @@ impl<'a> Finder<'a> {
                 self.statement(*stmt, events);
                 let span = self.body.source.stmts[*stmt];
                 let hit = self.aliases.hit(*stmt).into_iter();
-                events.extend(hit.map(|variable| Event::MayWrite { variable, at: *stmt, span }));
+                let cell = self.written_through_pointer(*stmt);
+                let hit = hit.filter(|variable| self.counts(*variable));
+                let write = |variable| Event::MayWrite { variable, at: *stmt, span, cell };
+                events.extend(hit.map(write));
             }
             self.terminator(*block, &starts, events);
         }
@@ -189,23 +216,28 @@ impl<'a> Finder<'a> {
         let at = UseSite::Stmt(id);
         let span = self.body.source.stmts[id];
         let read_in = |expr: ExprId, argument: Span, events: &mut Vec<Event>| {
-            self.reads(expr, &mut |variable, own| {
+            self.reads(expr, &mut |variable, own, cell| {
                 let span = if own.is_none() { span } else { own };
-                events.push(Event::Read { variable, at, read_at: None, span, argument });
+                events.push(Event::Read { variable, at, read_at: None, span, argument, cell });
             });
         };
         let read = |expr: ExprId, events: &mut Vec<Event>| read_in(expr, Span::NONE, events);
         let write = |variable: Option<Variable>, events: &mut Vec<Event>| {
             if let Some(variable) = variable {
-                events.push(Event::Write { variable, at: id, span });
+                events.push(Event::Write { variable, at: id, span, cell: None });
             }
         };
-        let register =
-            |local: LocalId| is_variable(self.body, local).then_some(Variable::Local(local));
+        let write_part = |addr: ExprId, events: &mut Vec<Event>| {
+            if let Some(variable) = self.variable_at(addr) {
+                let cell = self.written_part(id, addr, variable);
+                events.push(Event::Write { variable, at: id, span, cell });
+            }
+        };
+        let register = |local: LocalId| self.is_variable(local).then_some(Variable::Local(local));
         match &self.body.stmts[id] {
             Stmt::Mark(_) | Stmt::Leave(_) | Stmt::Release { .. } => {}
             Stmt::Enter(local) => {
-                if is_variable(self.body, *local) {
+                if self.is_variable(*local) {
                     events.push(Event::Forget { variable: *local });
                 }
             }
@@ -216,18 +248,19 @@ impl<'a> Finder<'a> {
             Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
                 read(*value, events);
                 read(*addr, events);
-                write(self.variable_at(*addr), events);
+                write_part(*addr, events);
             }
-            Stmt::Copy { dst, src, .. } => {
+            Stmt::Copy { dst, src, size } => {
                 if let Some(variable) = self.variable_at(*src) {
                     let argument = Span::NONE;
-                    events.push(Event::Read { variable, at, read_at: None, span, argument });
+                    let cell = self.part(*src, *size, Span::NONE, false);
+                    events.push(Event::Read { variable, at, read_at: None, span, argument, cell });
                 }
                 read(*src, events);
                 read(*dst, events);
-                write(self.variable_at(*dst), events);
+                write_part(*dst, events);
             }
-            Stmt::Zero { dst, .. } => write(self.variable_at(*dst), events),
+            Stmt::Zero { dst, .. } => write_part(*dst, events),
             Stmt::Call { callee, args, arg_types, dst, dst_addr, .. } => {
                 if let Callee::Indirect(target) = callee {
                     read(*target, events);
@@ -237,14 +270,28 @@ impl<'a> Finder<'a> {
                     let argument = self.body.source.exprs[*arg];
                     read_in(*arg, argument, events);
                     if let Some(variable) = self.variable_at(*arg) {
-                        events.push(Event::Read { variable, at, read_at: None, span, argument });
                         written.extend(self.lets_write(*ty).then_some(variable));
+                        let passed = self.program.types.size(*ty);
+                        let passed = passed.filter(|_| self.program.types.is_aggregate(*ty));
+                        let cell = passed.and_then(|size| self.part(*arg, size, argument, false));
+                        // An address that is passed is a use of the whole, and of no cell.
+                        if self.globals.grain == Grain::Whole || cell.is_some() {
+                            let read_at = None;
+                            events.push(Event::Read {
+                                variable,
+                                at,
+                                read_at,
+                                span,
+                                argument,
+                                cell,
+                            });
+                        }
                     }
                 }
                 events.extend(self.target(callee).map(Event::Call));
                 written.into_iter().for_each(|variable| write(Some(variable), events));
                 write(dst.and_then(register), events);
-                write(dst_addr.and_then(|addr| self.variable_at(addr)), events);
+                dst_addr.iter().for_each(|addr| write_part(*addr, events));
             }
             Stmt::Alloca { size, .. } => read(*size, events),
             Stmt::VaStart { list } => write(self.variable_at(*list), events),
@@ -298,19 +345,20 @@ impl<'a> Finder<'a> {
             _ => self.body.source.terms[block],
         };
         let mut reads = Vec::new();
-        self.reads(operand, &mut |variable, own| {
+        self.reads(operand, &mut |variable, own, cell| {
             let span = if own.is_none() { span } else { own };
-            let argument = Span::NONE;
-            reads.push((events.len(), Event::Read { variable, at, read_at: None, span, argument }));
+            let (argument, read_at) = (Span::NONE, None);
+            let read = Event::Read { variable, at, read_at, span, argument, cell };
+            reads.push((events.len(), read));
         });
         if !matches!(at, UseSite::Return(_)) {
             for setter in self.setters(operand) {
                 let Some(&before) = starts.get(&setter) else { continue };
                 let Stmt::Assign { value, .. } = &self.body.stmts[setter] else { continue };
-                self.reads(*value, &mut |variable, own| {
+                self.reads(*value, &mut |variable, own, cell| {
                     let span = if own.is_none() { span } else { own };
-                    let argument = Span::NONE;
-                    let read = Event::Read { variable, at, read_at: Some(setter), span, argument };
+                    let (argument, read_at) = (Span::NONE, Some(setter));
+                    let read = Event::Read { variable, at, read_at, span, argument, cell };
                     reads.push((before, read));
                 });
             }
@@ -339,8 +387,9 @@ impl<'a> Finder<'a> {
         found
     }
 
-    /// Calls `visit` with each variable that an expression reads and the text that reads it.
-    fn reads(&self, expr: ExprId, visit: &mut impl FnMut(Variable, Span)) {
+    /// Calls `visit` with each variable that an expression reads, the text that reads it, and which
+    /// of its cells.
+    fn reads(&self, expr: ExprId, visit: &mut impl FnMut(Variable, Span, Option<Access>)) {
         let mut rest = vec![expr];
         let mut seen = FxHashSet::default();
         while let Some(at) = rest.pop() {
@@ -349,12 +398,20 @@ impl<'a> Finder<'a> {
             }
             let span = self.body.source.exprs[at];
             match &self.body.exprs[at] {
-                Expr::Local(local) if is_variable(self.body, *local) => {
-                    visit(Variable::Local(*local), span);
+                Expr::Local(local) if self.is_variable(*local) => {
+                    visit(Variable::Local(*local), span, None);
                 }
-                Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => {
+                Expr::Load { addr, ty, .. } => {
                     if let Some(variable) = self.variable_at(*addr) {
-                        visit(variable, span);
+                        let bytes = self.program.types.target.stored_bytes(*ty);
+                        visit(variable, span, self.part(*addr, bytes, span, true));
+                    }
+                }
+                Expr::LoadBits { addr, field } => {
+                    if let Some(variable) = self.variable_at(*addr) {
+                        // The text is that of the bit-field, which has no address.
+                        let cell = self.part(*addr, field.bytes(), Span::NONE, true);
+                        visit(variable, span, cell);
                     }
                 }
                 _ => {}
@@ -366,9 +423,7 @@ impl<'a> Finder<'a> {
     /// The memory variable in which an address lies by its form.
     fn variable_at(&self, addr: ExprId) -> Option<Variable> {
         match &self.body.exprs[addr] {
-            Expr::AddrLocal(local) => {
-                is_variable(self.body, *local).then_some(Variable::Local(*local))
-            }
+            Expr::AddrLocal(local) => self.is_variable(*local).then_some(Variable::Local(*local)),
             Expr::AddrGlobal(global) => {
                 self.globals.tracked.contains(global).then_some(Variable::Global(*global))
             }
@@ -378,26 +433,85 @@ impl<'a> Finder<'a> {
         }
     }
 
+    /// Whether a variable that may be hit is of this grain.
+    fn counts(&self, variable: Variable) -> bool {
+        match variable {
+            Variable::Local(local) => self.is_variable(local),
+            Variable::Global(global) => self.globals.tracked.contains(&global),
+        }
+    }
+
+    /// The cells that an access to a part of a variable is to, where cells are told apart.
+    fn part(&self, addr: ExprId, bytes: u64, text: Span, scalar: bool) -> Option<Access> {
+        let access = || cells::access(self.program, self.body, (addr, bytes), text, scalar);
+        (self.globals.grain == Grain::Cells).then(access)
+    }
+
+    /// The cells of a variable that a statement writes by name: none if all are.
+    fn written_part(&self, id: StmtId, addr: ExprId, variable: Variable) -> Option<Access> {
+        let (bytes, size) = match (&self.body.stmts[id], variable) {
+            (_, Variable::Local(local)) if self.declares(id, local) => return None,
+            (Stmt::Call { ty, .. }, _) => {
+                let CType::Function { result, .. } = self.program.types.get(*ty) else {
+                    return None;
+                };
+                (self.program.types.size(*result)?, self.size(variable))
+            }
+            (stmt, _) => (cells::written(self.program, stmt)?.1, self.size(variable)),
+        };
+        let access = self.part(addr, bytes, Span::NONE, false);
+        access.filter(|access| access.bytes < size || access.fixed() != Some(0))
+    }
+
+    fn size(&self, variable: Variable) -> u64 {
+        match variable {
+            Variable::Local(id) => self.program.types.size(self.body.locals[id].ty).unwrap_or(0),
+            Variable::Global(id) => self.program.globals[id].size,
+        }
+    }
+
+    /// Whether a statement is a part of the declaration of a local.
+    fn declares(&self, id: StmtId, local: LocalId) -> bool {
+        let (text, start) = (self.body.source.stmts[id], self.body.locals[local].scope.start);
+        !self.body.params.contains(&local) && text.start <= start && start < text.end
+    }
+
+    /// The cells of whatever variable a statement writes through a pointer: none if all are.
+    fn written_through_pointer(&self, id: StmtId) -> Option<Access> {
+        let (addr, bytes) = cells::written(self.program, &self.body.stmts[id])?;
+        let access = cells::through_pointer(addr, bytes);
+        (self.globals.grain == Grain::Cells).then_some(access)
+    }
+
     /// Gives definitions their numbers: by variable, then by place in the text.
     pub(super) fn number(&mut self, events: &[Vec<Event>]) {
         let mut found: Vec<Definition> = Vec::new();
-        for param in self.body.params.iter().filter(|local| is_variable(self.body, **local)) {
+        for param in self.body.params.iter().filter(|local| self.is_variable(**local)) {
             let span = self.body.locals[*param].scope;
             let span = Span::new(span.start, span.start);
             let at = DefinitionSite::Entry;
             let variable = Variable::Local(*param);
-            found.push(Definition { variable, at, span, number: 0, own: true, indirect: false });
+            found.push(Definition {
+                variable,
+                at,
+                span,
+                number: 0,
+                own: true,
+                indirect: false,
+                cell: None,
+            });
         }
-        let mut places: FxHashMap<(Variable, Span), usize> = FxHashMap::default();
+        let mut places: FxHashMap<(Variable, Span, bool), usize> = FxHashMap::default();
         let mut joined: Vec<(StmtId, Variable, usize)> = Vec::new();
         for event in events.iter().flatten() {
-            let (variable, at, span, indirect) = match event {
-                Event::Write { variable, at, span } => (variable, at, span, false),
-                Event::MayWrite { variable, at, span } => (variable, at, span, true),
+            let (variable, at, span, indirect, cell) = match event {
+                Event::Write { variable, at, span, cell } => (variable, at, span, false, cell),
+                Event::MayWrite { variable, at, span, cell } => (variable, at, span, true, cell),
                 _ => continue,
             };
             // The statements of one initialiser make one definition.
-            let position = match places.get(&(*variable, *span)) {
+            let key = (*variable, *span, cell.is_some());
+            let position = match places.get(&key) {
                 Some(position) if !span.is_none() => *position,
                 _ => {
                     let site = DefinitionSite::Stmt(self.body.source.original(*at));
@@ -408,8 +522,9 @@ impl<'a> Finder<'a> {
                         number: 0,
                         own: true,
                         indirect,
+                        cell: *cell,
                     });
-                    places.insert((*variable, *span), found.len() - 1);
+                    places.insert(key, found.len() - 1);
                     found.len() - 1
                 }
             };

@@ -5,6 +5,7 @@ use lydian_ir::cfg::Cfg;
 use lydian_ir::{BlockId, Body, LocalId, Program, Stmt, StmtId};
 use rustc_hash::FxHashMap;
 
+use super::cells::{Access, may_meet, overwrites};
 use super::events::{Event, Finder, Globals};
 use super::{Definition, DefinitionId, DefinitionSite, Use, UseSite, Variable, is_variable};
 
@@ -91,10 +92,13 @@ impl Part {
             let mut epochs = [0; 2];
             for (index, event) in self.events[block.index()].iter().enumerate() {
                 match *event {
-                    Event::Read { variable, at, read_at, span, argument } => {
+                    Event::Read { variable, at, read_at, span, argument, cell } => {
                         let epoch = epochs[usize::from(variable.is_global())];
-                        let key = match at {
-                            UseSite::Stmt(stmt) => originals.get(&(stmt, variable)).copied(),
+                        let key = match (at, cell) {
+                            (_, Some(cell)) => Some(cell_key(variable, at, &cell)),
+                            (UseSite::Stmt(stmt), None) => {
+                                originals.get(&(stmt, variable)).copied()
+                            }
                             _ => None,
                         };
                         let key = key.unwrap_or_else(|| use_key(body, *block, variable, at, epoch));
@@ -114,12 +118,17 @@ impl Part {
                                 span,
                                 reaching: Vec::new(),
                                 undefined: false,
+                                cell,
                             });
                             uses.len() - 1
                         });
                         match variable {
                             Variable::Local(local) => {
-                                let (reaching, undefined) = state.of(variables, local);
+                                let (mut reaching, undefined) = state.of(variables, local);
+                                reaching.retain(|id| {
+                                    let definition = &self.definitions[id.index()];
+                                    may_meet(definition.cell.as_ref(), cell.as_ref())
+                                });
                                 uses[position].add(reaching, undefined);
                             }
                             Variable::Global(_) => global_reads.push((*block, index, position)),
@@ -166,7 +175,19 @@ impl Part {
 
     fn apply(&self, variables: &Variables, event: &Event, state: &mut Reaching) {
         match event {
-            Event::Write { variable: Variable::Local(local), at, .. } => {
+            Event::Write { variable: Variable::Local(local), at, cell: Some(cell), .. } => {
+                let made = self.made.get(&(*at, Variable::Local(*local)));
+                let Some(made) = made.map(|id| id.index()) else { return };
+                let all = self.definitions.iter().enumerate();
+                let own = all.filter(|(_, other)| other.variable == Variable::Local(*local));
+                for (index, other) in own {
+                    if overwrites(Some(cell), other.cell.as_ref()) {
+                        state.clear(variables.bit[index]);
+                    }
+                }
+                state.set(variables.bit[made]);
+            }
+            Event::Write { variable: Variable::Local(local), at, cell: None, .. } => {
                 let made = self.made.get(&(*at, Variable::Local(*local)));
                 state.define(variables, *local, made.map(|id| id.index()));
             }
@@ -201,6 +222,16 @@ fn use_key(body: &Body, block: BlockId, variable: Variable, at: UseSite, epoch: 
         }
         UseSite::Stmt(stmt) => (variable, None, block, epoch, statement_of(body, block, stmt)),
     }
+}
+
+/// What tells a use of cells from others: its text, which is evaluated once, and who branches on it.
+fn cell_key(variable: Variable, at: UseSite, cell: &Access) -> UseKey {
+    let at = if let UseSite::Stmt(_) = at { None } else { Some(at) };
+    let (start, end) = match cell.text.is_none() {
+        true => (u32::MAX, cell.addr.index() as u32),
+        false => (cell.text.start, cell.text.end),
+    };
+    (variable, at, BlockId::from_index(0), start, end)
 }
 
 /// The number of the last mark before a statement in its block.
@@ -265,6 +296,10 @@ impl Reaching {
 
     fn set(&mut self, bit: usize) {
         self.words[bit / 64] |= 1 << (bit % 64);
+    }
+
+    fn clear(&mut self, bit: usize) {
+        self.words[bit / 64] &= !(1 << (bit % 64));
     }
 
     fn set_undefined(&mut self, variables: &Variables, local: LocalId) {

@@ -20,10 +20,11 @@ use lydian_ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::cells::{Access, Grain, may_meet, overwrites};
 use super::events::{Event, Globals, Target};
 use super::local::Part;
 use super::{DataFlow, Definition, DefinitionId, DefinitionSite, Use, UseId, Variable};
-use crate::hyper::Definitions;
+use crate::hyper::{CellDefinition, CellDefinitions, Definitions};
 use crate::label::{LabelId, Pred, Site};
 
 /// The definitions and uses of all functions of a program.
@@ -32,6 +33,8 @@ pub struct UnitFlow {
     functions: BTreeMap<FuncId, DataFlow>,
     /// The stores to each global, by number from 1.
     stores: BTreeMap<GlobalId, Arc<Definitions>>,
+    /// The same as stores to cells, in a data flow of cells.
+    cell_stores: BTreeMap<GlobalId, Arc<CellDefinitions>>,
     /// The labels of a function that sequences of others have as atoms, with their texts.
     shared: BTreeMap<FuncId, IndexMap<(Site, Pred), Span>>,
 }
@@ -41,7 +44,23 @@ impl UnitFlow {
     /// what. Functions and globals that are not of the text, as they come from other units that were
     /// linked, have none: they are as unknown as if they were only declared.
     pub fn of(program: &Program, map: &SourceMap) -> Self {
-        let globals = Globals::of(program, map);
+        let mut this = Self::with_grain(program, map, Grain::Whole);
+        this.share(program);
+        this
+    }
+
+    /// The same of the cells of the variables that have some, which alone are among its variables
+    /// ([`super::cells`]). `whole` is [`Self::of`] the same program: its shared labels come before
+    /// those of this one.
+    pub fn of_cells(program: &Program, map: &SourceMap, whole: &Self) -> Self {
+        let mut this = Self::with_grain(program, map, Grain::Cells);
+        this.shared = whole.shared.clone();
+        this.share(program);
+        this
+    }
+
+    fn with_grain(program: &Program, map: &SourceMap, grain: Grain) -> Self {
+        let globals = Globals::of(program, map, grain);
         let parts: BTreeMap<FuncId, Part> = program
             .defined()
             .filter(|(id, _)| globals.defined.contains(id))
@@ -51,9 +70,7 @@ impl UnitFlow {
         let mut graph = Supergraph::new(program, &bits, &parts);
         graph.run();
         let reaching = parts.iter().map(|(id, part)| (*id, graph.reaching(*id, part))).collect();
-        let mut this = Joiner { program, bits: &bits, reaching }.join(parts);
-        this.share(program);
-        this
+        Joiner { program, grain, bits: &bits, reaching }.join(parts)
     }
 
     /// The definitions and uses of a function with a body.
@@ -64,6 +81,11 @@ impl UnitFlow {
     /// The stores to a global, by number from 1.
     pub fn stores(&self, global: GlobalId) -> Arc<Definitions> {
         self.stores.get(&global).cloned().unwrap_or_default()
+    }
+
+    /// The stores to cells of a global, by number from 1, in a data flow of cells.
+    pub fn cell_stores(&self, global: GlobalId) -> Arc<CellDefinitions> {
+        self.cell_stores.get(&global).cloned().unwrap_or_default()
     }
 
     /// The labels of a function that sequences of others have as atoms, with the texts to show for
@@ -132,6 +154,8 @@ struct Bits {
     stores: BTreeMap<GlobalId, Vec<(FuncId, StmtId)>>,
     /// The numbers of those through pointers.
     indirect: FxHashSet<(GlobalId, u32)>,
+    /// The cells that those write which do not write all, by number.
+    cells: FxHashMap<(GlobalId, u32), Access>,
     words: usize,
 }
 
@@ -141,6 +165,7 @@ impl Bits {
             globals.all().into_iter().map(|global| (global, Vec::new())).collect();
         let mut before = FxHashMap::default();
         let mut indirect = FxHashSet::default();
+        let mut cells = FxHashMap::default();
         for (function, part) in parts {
             for definition in &part.definitions {
                 let Variable::Global(global) = definition.variable else { continue };
@@ -148,9 +173,11 @@ impl Bits {
                 let all = stores.entry(global).or_default();
                 before.entry((*function, global)).or_insert(all.len() as u32);
                 all.push((*function, stmt));
+                let number = all.len() as u32;
                 if definition.indirect {
-                    indirect.insert((global, all.len() as u32));
+                    indirect.insert((global, number));
                 }
+                cells.extend(definition.cell.map(|cell| ((global, number), cell)));
             }
         }
         let (mut of, mut bits) = (FxHashMap::default(), 0);
@@ -158,7 +185,7 @@ impl Bits {
             of.insert(*global, (bits, stores.len() + 1));
             bits += stores.len() + 1;
         }
-        Self { of, before, stores, indirect, words: bits.div_ceil(64) }
+        Self { of, before, stores, indirect, cells, words: bits.div_ceil(64) }
     }
 
     /// The number of a definition that a function numbers on its own.
@@ -170,6 +197,17 @@ impl Bits {
     fn numbers(&self, state: &State, global: GlobalId) -> Vec<u32> {
         let (first, count) = self.of[&global];
         (0..count).filter(|number| state.has(first + number)).map(|number| number as u32).collect()
+    }
+
+    /// The bits of the definitions that a store with a number overwrites: all, unless it writes some
+    /// cells alone.
+    fn overwritten(&self, global: GlobalId, number: u32) -> Vec<usize> {
+        let own = self.cells.get(&(global, number));
+        let (first, count) = self.of[&global];
+        let numbers = 0..count as u32;
+        let overwritten =
+            numbers.filter(|other| overwrites(own, self.cells.get(&(global, *other))));
+        overwritten.map(|other| first + other as usize).collect()
     }
 
     fn of_global(&self, global: GlobalId) -> std::ops::Range<usize> {
@@ -454,12 +492,20 @@ impl<'a> Supergraph<'a> {
             match event {
                 Event::Write { variable: Variable::Global(global), at, .. }
                 | Event::MayWrite { variable: Variable::Global(global), at, .. } => {
-                    if matches!(event, Event::Write { .. }) {
-                        state.clear(self.bits.of_global(*global));
-                    }
-                    if let Some(made) = part.made.get(&(*at, Variable::Global(*global))) {
+                    let made = part.made.get(&(*at, Variable::Global(*global)));
+                    let number = made.map(|made| {
                         let own = part.definitions[made.index()].number;
-                        let number = self.bits.number(function, *global, own);
+                        self.bits.number(function, *global, own)
+                    });
+                    match (event, number) {
+                        (Event::Write { cell: Some(_), .. }, Some(number)) => {
+                            let overwritten = self.bits.overwritten(*global, number);
+                            overwritten.into_iter().for_each(|bit| state.clear(bit..bit + 1));
+                        }
+                        (Event::Write { .. }, _) => state.clear(self.bits.of_global(*global)),
+                        _ => {}
+                    }
+                    if let Some(number) = number {
                         state.set(self.bits.of[global].0 + number as usize);
                     }
                 }
@@ -496,8 +542,12 @@ impl<'a> Supergraph<'a> {
             if !self.pass(function, part, block.index(), *event, &mut state, false) {
                 continue;
             }
-            if let Variable::Global(global) = part.uses[*usage].variable {
-                numbers.extend(self.bits.numbers(&state, global));
+            let usage = &part.uses[*usage];
+            if let Variable::Global(global) = usage.variable {
+                let reaching = self.bits.numbers(&state, global).into_iter();
+                numbers.extend(reaching.filter(|number| {
+                    may_meet(self.bits.cells.get(&(global, *number)), usage.cell.as_ref())
+                }));
             }
         }
         found
@@ -541,6 +591,7 @@ fn visible(program: &Program, nodes: &FxHashMap<FuncId, Node>) -> BTreeSet<FuncI
 /// Makes the data flow of functions from what was found.
 struct Joiner<'a> {
     program: &'a Program,
+    grain: Grain,
     bits: &'a Bits,
     /// The numbers of the definitions that reach each use of a global, by function and position.
     reaching: BTreeMap<FuncId, BTreeMap<usize, BTreeSet<u32>>>,
@@ -580,7 +631,28 @@ impl Joiner<'_> {
             let (places, indirect) = (only(plain), only(indirect));
             (*id, Arc::new(Definitions { variable, of, places, indirect }))
         });
-        UnitFlow { functions, stores: stores.collect(), shared: BTreeMap::new() }
+        let stores = stores.collect();
+        let cell_stores = self.cell_stores();
+        UnitFlow { functions, stores, cell_stores, shared: BTreeMap::new() }
+    }
+
+    /// The stores to cells of each global.
+    fn cell_stores(&self) -> BTreeMap<GlobalId, Arc<CellDefinitions>> {
+        let definitions = |id: &GlobalId, all: &[(FuncId, StmtId)]| {
+            let numbered = (1..).zip(all);
+            let places = numbered.map(|(number, (function, stmt))| CellDefinition {
+                place: (*function, Site::Stmt(*stmt)),
+                writes: self.bits.cells.get(&(*id, number)).map(|cell| (cell.addr, cell.bytes)),
+                indirect: self.bits.indirect.contains(&(*id, number)),
+            });
+            let variable = self.program.globals[*id].name.clone();
+            let (of, places) = (Some(Variable::Global(*id)), places.collect());
+            (*id, Arc::new(CellDefinitions { variable, of, places }))
+        };
+        match self.grain {
+            Grain::Whole => BTreeMap::new(),
+            Grain::Cells => self.bits.stores.iter().map(|(id, all)| definitions(id, all)).collect(),
+        }
     }
 
     fn function(
@@ -628,13 +700,15 @@ impl Joiner<'_> {
             None => {
                 let (at, own) = (DefinitionSite::Start, started.insert(global));
                 let span = self.program.globals[global].span;
-                Definition { variable, at, span, number, own, indirect: false }
+                Definition { variable, at, span, number, own, indirect: false, cell: None }
             }
             Some(index) => {
                 let place = self.bits.stores[&global][index as usize];
                 let at = DefinitionSite::Elsewhere(place.0, place.1);
                 let indirect = self.bits.indirect.contains(&(global, number));
-                Definition { variable, at, span: spans[&place], number, own: false, indirect }
+                let cell = self.bits.cells.get(&(global, number)).copied();
+                let (span, own) = (spans[&place], false);
+                Definition { variable, at, span, number, own, indirect, cell }
             }
         }
     }

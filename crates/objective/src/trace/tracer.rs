@@ -17,10 +17,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Trace, TraceEvent};
 use crate::dataflow::Variable;
+use crate::dataflow::cells::written;
 use crate::event::Event;
 use crate::foresee::vector_of;
 use crate::hyper::normal::Part;
-use crate::hyper::{Atom, Bound, Definitions, Formula, Passage, Sequence};
+use crate::hyper::{Atom, Bound, CellDefinitions, Definitions, Formula, Passage, Sequence};
 use crate::label::{FunctionObjectives, LabelId, Pred, Site};
 use crate::paths::NodeGraph;
 
@@ -118,8 +119,10 @@ impl<'a> Tracer<'a> {
         for sequence in objectives.sequences.values() {
             sequence.atoms.iter().for_each(|atom| self.gather_atom(atom));
             for passage in &sequence.passages {
-                if let Passage::Clear(of) = passage {
-                    self.gather_definitions(of);
+                match passage {
+                    Passage::Clear(of) => self.gather_definitions(of),
+                    Passage::Cell(same) => self.gather_cells(&same.of),
+                    _ => {}
                 }
                 let Passage::Obliged(obligations) = passage else { continue };
                 for duty in obligations {
@@ -138,25 +141,39 @@ impl<'a> Tracer<'a> {
             self.sites[number].entry(*site).or_default();
         }
         let Some(variable) = of.of else { return };
-        for (function, site) in &of.indirect {
-            let (Some(&number), Site::Stmt(stmt)) = (self.index.get(function), *site) else {
-                continue;
-            };
-            let Some(body) = &self.program.functions[*function].body else { continue };
-            let written = match &body.stmts[stmt] {
-                Stmt::Store { addr, ty, .. } => {
-                    Some((*addr, self.program.types.target.stored_bytes(*ty)))
+        of.indirect.iter().for_each(|place| self.gather_write(*place, variable));
+    }
+
+    /// Every definition of a cell has events, which say where it writes.
+    fn gather_cells(&mut self, of: &CellDefinitions) {
+        for definition in &of.places {
+            let (function, site) = definition.place;
+            let Some(&number) = self.index.get(&function) else { continue };
+            self.sites[number].entry(site).or_default();
+            match (definition.writes, of.of) {
+                (Some((addr, _)), _) => self.ask(number, site, &Bound::Expr(addr)),
+                (None, Some(variable)) if definition.indirect => {
+                    self.gather_write(definition.place, variable);
                 }
-                Stmt::StoreBits { addr, field, .. } => Some((*addr, field.bytes())),
-                Stmt::Copy { dst, size, .. } | Stmt::Zero { dst, size } => Some((*dst, *size)),
-                _ => None,
-            };
-            let Some((addr, bytes)) = written else { continue };
-            self.plan(number, addr);
-            let all = self.writes.entry((number, stmt)).or_insert((addr, bytes, Vec::new()));
-            if !all.2.contains(&variable) {
-                all.2.push(variable);
+                (None, _) => {}
             }
+        }
+    }
+
+    /// A write through a pointer that may hit a variable.
+    fn gather_write(&mut self, (function, site): (FuncId, Site), variable: Variable) {
+        let (Some(&number), Site::Stmt(stmt)) = (self.index.get(&function), site) else { return };
+        let Some(body) = &self.program.functions[function].body else { return };
+        let written = match &body.stmts[stmt] {
+            // How much a library function writes is not asked.
+            Stmt::Call { args, .. } => args.first().map(|arg| (*arg, 1)),
+            other => written(self.program, other),
+        };
+        let Some((addr, bytes)) = written else { return };
+        self.plan(number, addr);
+        let all = self.writes.entry((number, stmt)).or_insert((addr, bytes, Vec::new()));
+        if !all.2.contains(&variable) {
+            all.2.push(variable);
         }
     }
 

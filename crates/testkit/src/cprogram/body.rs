@@ -108,8 +108,12 @@ impl Writer {
         let _ = writeln!(
             self.text,
             "static int {name}_step(int v)\n{{\n    {name}_g++;\n    if ({test})\n        \
-             {name}_g = ({value}) & 7;\n    return {name}_g > v;\n}}"
+             {name}_g = ({value}) & 7;"
         );
+        if self.features == Features::All {
+            let _ = writeln!(self.text, "    {name}_k[v & 3] += {name}_s.a[1][v & 1]++;");
+        }
+        let _ = writeln!(self.text, "    return {name}_g > v;\n}}");
         self.declare("*r", false, false);
         let (test, value) = (self.boolean(2, &Limits::pure()), self.value(2));
         let _ = writeln!(
@@ -158,6 +162,9 @@ impl Writer {
         if suffix.is_empty() {
             let test = self.boolean(1, &Limits::pure());
             let _ = writeln!(head, "    int t[4] = {{1, 2, x}};");
+            if self.features == Features::All {
+                let _ = writeln!(head, "    struct cells w = {{x}};");
+            }
             let _ = writeln!(head, "    int *p = &x;");
             let _ = writeln!(head, "    int *q = ({test}) ? &y : 0;");
             self.has_pointers = true;
@@ -258,6 +265,9 @@ impl Writer {
     fn assignment(&mut self) {
         let (target, value) = (self.target(), self.value(2));
         let number = self.below(5);
+        if self.features == Features::All && self.chance(20) {
+            return self.array_assignment(&value);
+        }
         match self.below(8) {
             0 => self.line(&format!("{target} += {number};")),
             1 => self.line(&format!("{target}++;")),
@@ -278,6 +288,30 @@ impl Writer {
             }
             _ => self.line(&format!("{target} = {value};")),
         }
+    }
+
+    /// Writes to elements of arrays, to all of one, or lets a pointer point into one.
+    fn array_assignment(&mut self, value: &str) {
+        let (name, number) = (self.name.clone(), self.below(5));
+        let (i, j) = (self.value(1), self.value(1));
+        let choices = if self.has_pointers { 14 } else { 5 };
+        let line = match self.below(choices) {
+            0 => format!("{name}_k[({i}) & 3] = {value};"),
+            1 => format!("*({name}_k + (({i}) & 3)) += {number};"),
+            2 => format!("{name}_s.a[({i}) & 1][({j}) & 1] ^= {value};"),
+            3 => format!("{name}_s.n = {name}_k[({i}) & 3] = {value};"),
+            4 => format!("{name}_k[({i}) & 3]++;"),
+            5 => format!("w.a[({i}) & 1][({j}) & 1] = {value};"),
+            6 => format!("w.a[0][({i}) & 1]--;"),
+            7 => format!("w = {name}_s;"),
+            8 => format!("{name}_s = w;"),
+            9 => "memset(t, 0, sizeof t);".to_owned(),
+            10 => format!("p = &t[({i}) & 3];"),
+            11 => format!("p = &{name}_k[({i}) & 3];"),
+            12 => format!("t[({i}) & 3] += t[({j}) & 3];"),
+            _ => format!("t[{number} & 3] = w.n += {value};"),
+        };
+        self.line(&line);
     }
 
     fn value_decision(&mut self) {

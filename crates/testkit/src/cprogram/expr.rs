@@ -50,6 +50,13 @@ impl Writer {
         if self.has_pointers && may_read("t") {
             readable.push("t[1]".to_owned());
         }
+        if self.has_helpers && self.features == Features::All {
+            readable.push(format!("{}_k[2]", self.name));
+        }
+        if self.has_pointers && self.features == Features::All {
+            readable.push("w.n".to_owned());
+            readable.push("w.a[0][1]".to_owned());
+        }
         match readable.is_empty() {
             true => self.number(),
             false => self.one_of(&readable),
@@ -86,7 +93,8 @@ impl Writer {
             3 => format!("({a}) >> (({b}) & 3)"),
             4 => format!("-({a})"),
             5 => format!("~({a})"),
-            6 => format!("({a}) * 3"),
+            6 if self.features == Features::Comparable => format!("({a}) * 3"),
+            6 if self.features == Features::All && self.has_helpers => self.element(&a, &b),
             7 if self.has_pointers && !limits.unread.iter().any(|name| name == "t") => {
                 format!("t[({a}) & 3]")
             }
@@ -103,6 +111,17 @@ impl Writer {
                 let op = self.pick(&["+", "-", "&", "|", "^", "+"]);
                 format!("({a}) {op} ({b})")
             }
+        }
+    }
+
+    /// An element of an array.
+    fn element(&mut self, i: &str, j: &str) -> String {
+        let name = self.name.clone();
+        match self.below(if self.has_pointers { 4 } else { 2 }) {
+            0 => format!("{name}_k[({i}) & 3]"),
+            1 => format!("{name}_s.a[({i}) & 1][({j}) & 1]"),
+            2 => format!("w.a[({i}) & 1][({j}) & 1]"),
+            _ => format!("t[({i}) & 3]"),
         }
     }
 

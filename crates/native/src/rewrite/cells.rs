@@ -1,0 +1,675 @@
+//! Last definitions of array cells: how pairs of cells are recorded ([002] V-D2).
+//!
+//! Each variable with cells has a table beside it: of a local in its activation (`lydian_tcN`), of a
+//! global in a static variable (`lydian_tgN`), of one of external linkage in a weak variable that all
+//! units share. The table has for each cell the number of its last definition. A definition sets the
+//! entry of what it writes, a use looks up the one that it reads and sets the cell of its own table
+//! that the number names. What defines all cells costs no more: it begins a new epoch, and entries
+//! of earlier ones stand for its number.
+//!
+//! Entry 0 of a table is the epoch, entry 1 the number of the last definition of all cells, the
+//! others are `epoch | number`. Those of locals are 32 bits wide, with 12 for numbers; those of
+//! globals 64, with 48, which are a base that tells the unit and a number. Nothing is written or
+//! read beyond a table: an access outside of its variable records nothing.
+//!
+//! What is read or written by name is recorded where its text is evaluated: `a[i]` becomes
+//! `*({ p = &a[i]; ...; p; })`, so that the index is evaluated once, and when it was before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use lydian_base::{EntityId, Span};
+use lydian_ir::cexact::{Names, ScopedNames};
+use lydian_ir::source::{Point, Root, RootKind};
+use lydian_ir::{Body, Expr, ExprId, FuncId, GlobalId, Linkage, LocalId, Program, Stmt, StmtId};
+use lydian_objective::dataflow::{
+    Access, DataFlow, Definition, DefinitionSite, Use, UseId, UseSite, Variable, cells,
+};
+use lydian_objective::{SequenceId, UnitFlow};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::dataflow::{Flow, Pair, aim};
+use super::units::{Host, Sequences, Units};
+use super::{NO_PLACE, Purpose, RewriteRequest, no_sequences};
+use crate::plan::Plan;
+
+/// The most entries of a table in an activation, and of a static one.
+const MOST_OF_LOCAL: u64 = 1 << 14;
+const MOST_OF_GLOBAL: u64 = 1 << 20;
+/// The most definitions of a local: numbers have 12 bits.
+const MOST_DEFINITIONS: usize = 4095;
+
+const TOO_MANY: &str = "it has too many cells";
+const NOT_WATCHED: &str = "a function that is not instrumented defines the variable";
+
+/// What all watched functions together ask of cells.
+#[derive(Debug, Default)]
+pub(super) struct AskedCells {
+    flow: UnitFlow,
+    /// What is asked of each use.
+    uses: FxHashMap<(FuncId, UseId), Vec<Pair>>,
+    globals: BTreeMap<GlobalId, Global>,
+    /// The functions that are not watched and yet have definitions or uses that are asked for.
+    pub(super) further: Vec<FuncId>,
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+struct Table {
+    name: String,
+    /// How many entries it has for cells.
+    cells: u64,
+    /// How many bytes one of them stands for.
+    unit: u64,
+    /// The width of numbers that it is one of, and what they begin with.
+    wide: Option<u64>,
+    /// The highest number.
+    most: usize,
+}
+
+/// A global of which something is asked.
+#[derive(Debug)]
+struct Global {
+    sequences: Sequences,
+    table: Table,
+    /// Whether other units share the table.
+    shared: bool,
+    /// Where it is, as what comes before its declaration may ask: a variable and the name in C.
+    at: Option<(String, String)>,
+    lost: Option<&'static str>,
+}
+
+impl AskedCells {
+    pub(super) fn new(request: &RewriteRequest<'_>) -> Self {
+        let asks = |of: &lydian_objective::FunctionObjectives| {
+            of.hyper_criteria.keys().any(|criterion| criterion.tells_cells_apart())
+        };
+        if !request.watched.iter().any(asks) {
+            return Self::default();
+        }
+        let whole = UnitFlow::of(request.program, request.map);
+        let flow = UnitFlow::of_cells(request.program, request.map, &whole);
+        let mut this = Self { flow, ..Self::default() };
+        let mut of_globals: BTreeMap<GlobalId, Vec<(u32, SequenceId)>> = BTreeMap::new();
+        for (owner, objectives) in (0..).zip(request.watched) {
+            let Some(flow) = this.flow.function(objectives.function) else { continue };
+            for (sequence, one) in objectives.sequences.iter() {
+                let Some(pair) = one.cell_pair() else { continue };
+                let usage = flow.usage(pair.usage);
+                let at = usage.elsewhere.unwrap_or((objectives.function, pair.usage));
+                let definition = flow.definition(pair.definition);
+                if let Variable::Global(global) = definition.variable {
+                    of_globals.entry(global).or_default().push((owner, sequence));
+                }
+                let (number, way) = (definition.number, pair.way);
+                this.uses.entry(at).or_default().push(Pair { number, way, owner, sequence });
+            }
+        }
+        this.further = this.not_watched(request, &of_globals);
+        this.globals(request, of_globals);
+        this
+    }
+
+    /// The functions that are not watched and have definitions or uses that are asked for.
+    fn not_watched(
+        &self,
+        request: &RewriteRequest<'_>,
+        globals: &BTreeMap<GlobalId, Vec<(u32, SequenceId)>>,
+    ) -> Vec<FuncId> {
+        if request.purpose == Purpose::Program {
+            return Vec::new();
+        }
+        let watched: FxHashSet<FuncId> = request.watched.iter().map(|of| of.function).collect();
+        let stores = globals.keys().map(|global| self.flow.cell_stores(*global));
+        let stores = stores.flat_map(|of| of.places.iter().map(|d| d.place.0).collect::<Vec<_>>());
+        let uses = self.uses.keys().map(|(function, _)| *function);
+        let further: BTreeSet<FuncId> =
+            stores.chain(uses).filter(|f| !watched.contains(f)).collect();
+        further.into_iter().filter(|id| !request.program.functions[*id].library).collect()
+    }
+
+    /// Works out the tables of globals.
+    fn globals(
+        &mut self,
+        request: &RewriteRequest<'_>,
+        of_globals: BTreeMap<GlobalId, Vec<(u32, SequenceId)>>,
+    ) {
+        let program = request.program;
+        let mut rewritten: FxHashSet<FuncId> =
+            request.watched.iter().map(|of| of.function).collect();
+        rewritten.extend(&self.further);
+        let hash = blake3::hash(request.map.text().as_bytes());
+        let hash = hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
+        // Numbers have the lower bits to themselves, and no sum is 0, which is an initial value.
+        let base = (hash & 0xffff_ffff | 1) << 16;
+        let tests = request.purpose == Purpose::Tests;
+        for (id, sequences) in of_globals {
+            let stores = self.flow.cell_stores(id);
+            let found = &program.globals[id];
+            let shared = !tests && found.linkage == Linkage::External;
+            let unit = cells::unit(&program.types, found.ty);
+            let table = Table {
+                name: match shared {
+                    true => format!("lydian_lasts_{}", found.name),
+                    false => format!("lydian_tg{}", id.index()),
+                },
+                cells: found.size.div_ceil(unit),
+                unit,
+                wide: Some(if shared { base } else { 0 }),
+                most: stores.places.len(),
+            };
+            let is_lost = stores.places.iter().any(|place| !rewritten.contains(&place.place.0));
+            let too_many = table.cells > MOST_OF_GLOBAL || table.most > usize::from(u16::MAX);
+            let indirect = stores.places.iter().any(|place| place.indirect);
+            let global = Global {
+                sequences: sequences.into(),
+                shared,
+                at: indirect.then(|| (format!("lydian_hg{}", id.index()), found.name.clone())),
+                lost: match (is_lost, too_many) {
+                    (true, _) => Some(NOT_WATCHED),
+                    (_, true) => Some(TOO_MANY),
+                    _ => None,
+                },
+                table,
+            };
+            self.globals.insert(id, global);
+        }
+    }
+
+    /// How many labels of a function are its first because others name them.
+    pub(super) fn shared_labels(&self, function: FuncId) -> usize {
+        self.flow.shared(function).count()
+    }
+
+    /// The tables of globals, and what sets and looks up entries.
+    pub(super) fn declarations(&self) -> String {
+        if self.uses.is_empty() {
+            return String::new();
+        }
+        let mut text = helpers();
+        for global in self.globals.values().filter(|global| global.lost.is_none()) {
+            let (name, entries) = (&global.table.name, global.table.cells + 2);
+            let _ = match global.shared {
+                true => {
+                    writeln!(text, "unsigned long long {name}[{entries}] __attribute__((weak));")
+                }
+                false => writeln!(text, "static unsigned long long {name}[{entries}];"),
+            };
+            if let Some((at, _)) = &global.at {
+                let _ = writeln!(text, "static const char *const {at};");
+            }
+        }
+        text
+    }
+
+    /// What stands after the text: the addresses of globals.
+    pub(super) fn epilogue(&self) -> String {
+        let used = self.globals.values().filter(|global| global.lost.is_none());
+        let at = used.filter_map(|global| global.at.as_ref());
+        let define = |(at, name): &(String, String)| {
+            format!("\nstatic const char *const {at} = (const char *)&{name};")
+        };
+        at.map(define).collect()
+    }
+}
+
+/// Functions that define cells, define all cells, and look up the definition of one, for both widths
+/// of tables.
+fn helpers() -> String {
+    let head = "static __inline__ __attribute__((always_inline, unused))";
+    let mut text = String::new();
+    for (kind, ty, epoch) in
+        [("n", "unsigned", "0x1000u"), ("w", "unsigned long long", "0x1000000000000ull")]
+    {
+        let _ = write!(
+            text,
+            "{head} void lydian_cell{kind}_all({ty} *t, unsigned long cells, {ty} number) \
+             {{ t[1] = number; t[0] += {epoch}; if (t[0] < {epoch}) \
+             {{ while (cells) t[1 + cells--] = 0; t[0] = {epoch}; }} }}\n\
+             {head} void lydian_cell{kind}_set({ty} *t, unsigned long cells, unsigned long unit, \
+             unsigned long at, unsigned long bytes, {ty} number) \
+             {{ unsigned long n = at / unit, last = (at + bytes - 1) / unit; \
+             if (n < cells) for (last = last < cells ? last : cells - 1; n <= last; n++) \
+             t[n + 2] = t[0] | number; }}\n"
+        );
+    }
+    let _ = write!(
+        text,
+        "{head} unsigned long lydian_celln_of(const unsigned *t, unsigned long cells, \
+         unsigned long unit, unsigned long at, unsigned long base, unsigned long most) \
+         {{ unsigned long n = at / unit; (void)base; if (n >= cells) return most + 1; \
+         return (t[n + 2] ^ t[0]) < 0x1000u ? t[n + 2] & 0xfffu : t[1]; }}\n\
+         {head} unsigned long lydian_cellw_of(const unsigned long long *t, unsigned long cells, \
+         unsigned long unit, unsigned long at, unsigned long long base, unsigned long most) \
+         {{ unsigned long n = at / unit; unsigned long long last; if (n >= cells) return most + 1; \
+         last = (t[n + 2] ^ t[0]) < 0x1000000000000ull ? t[n + 2] & 0xffffffffffffull : t[1]; \
+         return !last ? 0 : last - base <= most ? (unsigned long)(last - base) : most + 1; }}\n"
+    );
+    text
+}
+
+impl Table {
+    fn kind(&self) -> &'static str {
+        if self.wide.is_some() { "w" } else { "n" }
+    }
+
+    fn number(&self, number: u32) -> String {
+        format!("{}ull", self.wide.unwrap_or(0) + u64::from(number))
+    }
+
+    /// The statement that makes a definition the last one of all cells.
+    fn set_all(&self, number: u32) -> String {
+        let Self { name, cells, .. } = self;
+        format!("lydian_cell{}_all({name}, {cells}ul, {}); ", self.kind(), self.number(number))
+    }
+
+    /// The same of some cells.
+    fn set(&self, at: &str, bytes: u64, number: u32) -> String {
+        let Self { name, cells, unit, .. } = self;
+        let (kind, number) = (self.kind(), self.number(number));
+        format!("lydian_cell{kind}_set({name}, {cells}ul, {unit}ul, {at}, {bytes}ul, {number}); ")
+    }
+
+    /// The number of the last definition of a cell.
+    fn last(&self, at: &str) -> String {
+        let Self { name, cells, unit, most, .. } = self;
+        let (kind, base) = (self.kind(), self.wide.unwrap_or(0));
+        format!("lydian_cell{kind}_of({name}, {cells}ul, {unit}ul, {at}, {base}ull, {most}ul)")
+    }
+}
+
+/// Works out the records of one function, whose cells it adds to the plan, and which it adds to those
+/// of whole variables.
+pub(super) fn cells(
+    asked: &AskedCells,
+    (program, body, function): (&Program, &Body, FuncId),
+    units: &mut Units<'_>,
+    plan: &mut Plan,
+    out: &mut Flow,
+) {
+    let Some(flow) = asked.flow.function(function) else { return };
+    let kept = units.kept_values();
+    let (tables, sequences) = (BTreeMap::new(), FxHashMap::default());
+    let mut maker = Maker {
+        asked,
+        program,
+        body,
+        function,
+        units,
+        plan,
+        flow,
+        tables,
+        sequences,
+        out,
+        reads: 0,
+    };
+    maker.all();
+    let kept = kept..maker.units.kept_values();
+    kept.for_each(|n| maker.out.declarations += &format!("unsigned long lydian_a{n} = 0; "));
+}
+
+struct Maker<'a, 't> {
+    asked: &'a AskedCells,
+    program: &'a Program,
+    body: &'a Body,
+    function: FuncId,
+    units: &'a mut Units<'t>,
+    plan: &'a mut Plan,
+    flow: &'a DataFlow,
+    /// The table of each variable that is recorded.
+    tables: BTreeMap<Variable, Table>,
+    /// The sequences of each local.
+    sequences: FxHashMap<Variable, Sequences>,
+    out: &'a mut Flow,
+    /// How many values are kept for conditions and switches.
+    reads: usize,
+}
+
+impl Maker<'_, '_> {
+    fn all(&mut self) {
+        let uses = self.flow.uses.iter().take_while(|usage| usage.elsewhere.is_none());
+        let uses: Vec<(UseId, &Use)> = uses
+            .enumerate()
+            .map(|(index, usage)| (UseId::from_index(index), usage))
+            .filter(|(id, _)| self.asked.uses.contains_key(&(self.function, *id)))
+            .collect();
+        let mut sequences: FxHashMap<Variable, Vec<(u32, SequenceId)>> = FxHashMap::default();
+        for (id, usage) in uses.iter().filter(|(_, usage)| !usage.variable.is_global()) {
+            sequences.entry(usage.variable).or_default().extend(self.sequences_of(*id));
+        }
+        self.sequences = sequences.into_iter().map(|(of, all)| (of, all.into())).collect();
+        let mut variables: BTreeSet<Variable> = self.sequences.keys().copied().collect();
+        variables.extend(self.asked.globals.keys().map(|id| Variable::Global(*id)));
+        for variable in variables {
+            if let Err(reason) = self.variable(variable) {
+                self.tables.remove(&variable);
+                let lost = self.lost_with(variable);
+                super::lose_all(&lost, reason, self.plan);
+            }
+        }
+        for (id, usage) in uses {
+            let Some(table) = self.tables.get(&usage.variable).cloned() else { continue };
+            if let Err(reason) = self.record(id, usage, &table) {
+                super::lose_all(&self.sequences_of(id), reason, self.plan);
+            }
+        }
+    }
+
+    /// The sequences that end with a use.
+    fn sequences_of(&self, id: UseId) -> Vec<(u32, SequenceId)> {
+        let pairs = self.asked.uses.get(&(self.function, id)).into_iter().flatten();
+        pairs.map(|pair| (pair.owner, pair.sequence)).collect()
+    }
+
+    /// The sequences that are lost if a definition of a variable cannot be recorded.
+    fn lost_with(&self, variable: Variable) -> Sequences {
+        match variable {
+            Variable::Local(_) => self.sequences.get(&variable).cloned(),
+            Variable::Global(id) => self.asked.globals.get(&id).map(|g| Arc::clone(&g.sequences)),
+        }
+        .unwrap_or_else(no_sequences)
+    }
+
+    /// Records the definitions of a variable.
+    fn variable(&mut self, variable: Variable) -> Result<(), &'static str> {
+        let table = match variable {
+            Variable::Local(local) => self.table_of_local(local)?,
+            Variable::Global(id) => {
+                let global = &self.asked.globals[&id];
+                global.lost.map_or_else(|| Ok(global.table.clone()), Err)?
+            }
+        };
+        self.tables.insert(variable, table.clone());
+        let own = self.flow.definitions.iter().filter(|d| d.variable == variable && d.own);
+        for definition in own {
+            if let DefinitionSite::Stmt(stmt) = definition.at {
+                self.define(definition, stmt, &table)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn table_of_local(&mut self, local: LocalId) -> Result<Table, &'static str> {
+        let ty = self.body.locals[local].ty;
+        let definitions = self.flow.definitions.iter();
+        let most = definitions.filter(|d| d.variable == Variable::Local(local)).count();
+        let unit = cells::unit(&self.program.types, ty);
+        let cells = self.program.types.size(ty).ok_or("its size is not known")?.div_ceil(unit);
+        if cells > MOST_OF_LOCAL || most > MOST_DEFINITIONS {
+            return Err(TOO_MANY);
+        }
+        if self.units.is_register(self.body.locals[local].scope.start) {
+            return Err("it is declared as a register, which has no address");
+        }
+        let table =
+            Table { name: format!("lydian_tc{}", local.index()), cells, unit, wide: None, most };
+        let at_entry = self.flow.definitions.iter().find(|definition| {
+            definition.variable == Variable::Local(local) && definition.at == DefinitionSite::Entry
+        });
+        let number = at_entry.map_or(0, |definition| definition.number);
+        let (name, entries) = (&table.name, cells + 2);
+        let _ = write!(self.out.declarations, "unsigned {name}[{entries}] = {{ 0, {number} }}; ");
+        if number != 0 {
+            let _ = write!(self.out.declarations, "{name}[0] = 0x1000u; ");
+        }
+        Ok(table)
+    }
+
+    /// Makes a definition the last one of what it writes.
+    fn define(
+        &mut self,
+        definition: &Definition,
+        stmt: StmtId,
+        table: &Table,
+    ) -> Result<(), &'static str> {
+        let (variable, number) = (definition.variable, definition.number);
+        let lost = self.lost_with(variable);
+        if definition.indirect {
+            let aim = aim(self.program, self.function, self.body, self.units, stmt, variable)?;
+            let base = match variable {
+                Variable::Local(_) => aim.name.clone(),
+                Variable::Global(id) => {
+                    let at = self.asked.globals[&id].at.as_ref();
+                    at.ok_or("its address is not known")?.0.clone()
+                }
+            };
+            let kept = aim.keep(self.units, &lost);
+            let at = format!("lydian_a{kept} - (unsigned long){base}");
+            let set = match definition.cell {
+                Some(cell) => table.set(&at, cell.bytes, number),
+                None => format!("if ({at} < {}ul) {{ {}}} ", aim.size, table.set_all(number)),
+            };
+            self.units.define(stmt, Host::Around(aim.around), &set, &lost);
+            return Ok(());
+        }
+        let host = self.units.host(stmt, definition.span)?;
+        let set = match definition.cell {
+            None => table.set_all(number),
+            Some(cell) => match cell.fixed() {
+                Some(at) => table.set(&format!("{at}ul"), cell.bytes, number),
+                None => {
+                    let (place, further) = match self.written_place(stmt) {
+                        Some(place) if cell.text == self.body.source.exprs[cell.addr] => (place, 0),
+                        _ => self.place(cell.addr)?,
+                    };
+                    let base = self.base(variable, place)?;
+                    let (kept, _) = self.units.keep_address(self.inside(place)?, &lost);
+                    let at = format!("lydian_a{kept} + {further}ul - (unsigned long){base}");
+                    table.set(&at, cell.bytes, number)
+                }
+            },
+        };
+        self.units.define(stmt, host, &set, &lost);
+        Ok(())
+    }
+
+    /// The text of the place that a statement which is no bit-field's writes to, if it is watched.
+    fn written_place(&self, stmt: StmtId) -> Option<Span> {
+        if matches!(self.body.stmts[stmt], Stmt::StoreBits { .. }) {
+            return None;
+        }
+        let at = Point::Stmt(stmt);
+        let mut roots = self.body.source.roots.values();
+        let is_place =
+            |root: &&Root| root.kind == RootKind::Address && root.points().any(|point| point == at);
+        roots.find(is_place).map(|root| root.span).filter(|text| !text.is_none())
+    }
+
+    /// The text of the lvalue in which an address lies, and how many bytes further it is: a
+    /// bit-field's bytes have no text of their own.
+    fn place(&self, addr: ExprId) -> Result<(Span, u64), &'static str> {
+        let (mut at, mut further) = (addr, 0);
+        loop {
+            let text = self.body.source.exprs[at];
+            if !text.is_none() {
+                // It may be that of a pointer which is dereferenced.
+                let is_place = is_path(self.units.text_of(text));
+                return is_place
+                    .then_some((text, further))
+                    .ok_or("its text is not that of a place");
+            }
+            let Expr::Index { base, index, size, .. } = &self.body.exprs[at] else {
+                return Err(NO_PLACE);
+            };
+            let Expr::Const(_, number) = self.body.exprs[*index] else { return Err(NO_PLACE) };
+            further += size * u64::try_from(number).map_err(|_| NO_PLACE)?;
+            at = *base;
+        }
+    }
+
+    /// A text, if it is one of the function's body.
+    fn inside(&self, text: Span) -> Result<Span, &'static str> {
+        match self.body.source.body.contains(text) {
+            true => Ok(text),
+            false => Err(NO_PLACE),
+        }
+    }
+
+    /// The address of a variable, as a text calls it.
+    fn base(&self, variable: Variable, at: Span) -> Result<String, &'static str> {
+        let none = |_| None;
+        let names = ScopedNames::new(self.program, self.function, self.body, at.start, &none);
+        let name = match variable {
+            Variable::Local(local) => names.local(local),
+            Variable::Global(global) => names.global(global),
+        };
+        name.map(|name| format!("&{name}")).ok_or("it has no name there")
+    }
+
+    /// Records a use in its table.
+    fn record(&mut self, id: UseId, usage: &Use, table: &Table) -> Result<(), &'static str> {
+        let access = usage.cell.ok_or(NO_PLACE)?;
+        if access.text.is_none()
+            && let (Some(at), UseSite::Stmt(stmt)) = (access.fixed(), usage.at)
+        {
+            return self.record_variable(id, usage, (stmt, at), table);
+        }
+        // What a load stands for is the text of a place.
+        let is_load = access.scalar && access.text != self.body.source.exprs[access.addr];
+        let (text, further) = match is_load {
+            true => (access.text, 0),
+            false => self.place(access.addr)?,
+        };
+        let text = self.inside(text)?;
+        let at = match access.fixed() {
+            Some(at) => format!("{at}ul"),
+            None => {
+                let base = self.base(usage.variable, text)?;
+                format!("(unsigned long)lydian_b + {further}ul - (unsigned long){base}")
+            }
+        };
+        let lost = self.sequences_of(id).into();
+        match usage.at {
+            UseSite::Stmt(_) | UseSite::Return(_) => {
+                let first = self.hits(id, usage, table);
+                let record = self.hit(&access, table, &at, first);
+                self.units.at_place(text, &record, &lost);
+            }
+            UseSite::Condition(decision, condition) => {
+                let mut sites = self.body.source.decisions.iter();
+                if !sites.any(|site| site.decision == decision) {
+                    return Err(NO_PLACE);
+                }
+                let kept = self.keep(text, table, &at, &lost);
+                let first = self.hits(id, usage, table);
+                let set = |way: u32| format!("lydian_hit[{first} + {kept} * 2 + {way}] = 1, ");
+                self.out.at_condition((decision, condition), &[set(0), set(1)], &lost);
+            }
+            UseSite::Switch(block) => {
+                let mut sites = self.body.source.switches.iter();
+                let site = sites.find(|site| site.block == block);
+                if site.is_none_or(|site| site.computed) {
+                    return Err("it is of a computed goto");
+                }
+                let kept = self.keep(text, table, &at, &lost);
+                let (first, ways) = (self.hits(id, usage, table), usage.ways);
+                for way in 0..ways {
+                    let text = self.out.switches.entry((block, way)).or_default();
+                    let _ = write!(text, "lydian_hit[{first} + {kept} * {ways} + {way}] = 1; ");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Records the use of a variable as a whole, whose name has no place of its own: around the
+    /// expression that reads it.
+    fn record_variable(
+        &mut self,
+        id: UseId,
+        usage: &Use,
+        (stmt, at): (StmtId, u64),
+        table: &Table,
+    ) -> Result<(), &'static str> {
+        let access = usage.cell.ok_or(NO_PLACE)?;
+        let host = self.units.host_of_use(stmt)?;
+        if let Host::Around(span) = host
+            && usage.variable.is_global()
+            && self.calls_within(span, stmt)
+        {
+            return Err("it is read between calls of one expression");
+        }
+        let first = self.hits(id, usage, table);
+        let record = self.hit(&access, table, &format!("{at}ul"), first);
+        let lost = self.sequences_of(id).into();
+        self.units.record(host, &format!("({{ {record}}}), "), &lost, &[]);
+        Ok(())
+    }
+
+    /// Whether other statements call something within a text.
+    fn calls_within(&self, text: Span, own: StmtId) -> bool {
+        self.body.stmts.iter().any(|(id, stmt)| {
+            let at = self.body.source.stmts[id];
+            let is_call = matches!(stmt, Stmt::Call { .. });
+            id != own && is_call && !at.is_none() && text.contains(at)
+        })
+    }
+
+    /// Sets the cells of the plan for what an access reads.
+    fn hit(&self, access: &Access, table: &Table, at: &str, first: usize) -> String {
+        let hit = |at: &str| format!("lydian_hit[{first} + {}] = 1; ", table.last(at));
+        match access.scalar || access.bytes <= table.unit {
+            true => hit(at),
+            false => {
+                let (unit, bytes) = (table.unit, access.bytes);
+                let hit = hit(&format!("{at} + lydian_n"));
+                format!(
+                    "{{ unsigned long lydian_n = 0; \
+                     for (; lydian_n < {bytes}ul; lydian_n += {unit}ul) {hit}}} "
+                )
+            }
+        }
+    }
+
+    /// Keeps the number of the last definition of what is read for where its condition branches.
+    fn keep(&mut self, text: Span, table: &Table, at: &str, lost: &Sequences) -> String {
+        let kept = format!("lydian_qc{}", self.reads);
+        self.reads += 1;
+        let none = table.most + 1;
+        let _ = write!(self.out.declarations, "unsigned long {kept} = {none}; ");
+        self.units.at_place(text, &format!("{kept} = {}; ", table.last(at)), lost);
+        kept
+    }
+
+    /// Adds the cells of a use to the plan, for each number and way; the first of them.
+    fn hits(&mut self, id: UseId, usage: &Use, table: &Table) -> usize {
+        let first = self.plan.cells.len();
+        let pairs = self.asked.uses.get(&(self.function, id)).map_or(&[][..], Vec::as_slice);
+        let mut cells: FxHashMap<(u32, u32), Vec<(u32, SequenceId)>> = FxHashMap::default();
+        for pair in pairs {
+            cells.entry((pair.number, pair.way)).or_default().push((pair.owner, pair.sequence));
+        }
+        // One more for definitions in other units, and for what lies outside.
+        for number in 0..=table.most as u32 + 1 {
+            for way in 0..usage.ways {
+                let all = cells.get(&(number, way)).map_or(&[][..], Vec::as_slice);
+                self.plan.sequences_cell(all);
+            }
+        }
+        first
+    }
+}
+
+/// Whether a text is a name with members and subscripts, perhaps in parentheses.
+fn is_path(text: &str) -> bool {
+    let text = text.trim();
+    if let Some(inner) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'))
+        && is_path(inner)
+    {
+        return true;
+    }
+    let mut depth = 0u32;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth = depth.saturating_sub(1),
+            '-' if depth == 0 && chars.peek() == Some(&'>') => _ = chars.next(),
+            _ if depth > 0 || c.is_alphanumeric() => {}
+            '_' | '$' | '.' | ' ' | '\n' | '\t' => {}
+            _ => return false,
+        }
+    }
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$' || c == '(')
+}

@@ -1,0 +1,216 @@
+//! Cells of arrays: which bytes of a variable an access reads or writes.
+//!
+//! # What counts ([002] V-D2)
+//! - A variable has cells if it is, or has as a part of it, an array of more than one element. All
+//!   its scalars are its cells then. What holds vectors or complex numbers, or has members that are
+//!   not aligned, has none.
+//! - A definition of cells is a write to an element or a member, or of a part that has several; a
+//!   write through a pointer defines those that it hits. An initialiser, the initial value, and a
+//!   call that gets the variable's address through a parameter that is no pointer to const define
+//!   all of them.
+//! - A use is a read of an element or a member by its name. What reads several at once, as a copy of
+//!   a struct does, reads each. A call that gets an address is a use of none.
+//!
+//! A definition and a use make a pair if, as far as the text says where they are in the variable,
+//! they may meet. A definition ends the reach of another one here if it surely overwrites it.
+
+use lydian_base::Span;
+use lydian_ir::{Body, CType, CTypeId, CTypes, Expr, ExprId, GlobalId, LocalId, Program, Stmt};
+
+use super::Variable;
+
+/// What the variables of data flow are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grain {
+    /// Whole variables.
+    Whole,
+    /// The cells of those that have some.
+    Cells,
+}
+
+/// What a definition writes, or a use reads, of a variable with cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The address of the first byte, as an expression of the function.
+    pub addr: ExprId,
+    /// How many bytes.
+    pub bytes: u64,
+    /// Where in the variable the first byte may be: the lowest place and the highest.
+    pub within: (u64, u64),
+    /// The text of the place, or none if it is not known.
+    pub text: Span,
+    /// Whether it reads one scalar, which lies where its first byte does.
+    pub scalar: bool,
+}
+
+impl Access {
+    /// Where it is in the variable, if that is always the same.
+    pub fn fixed(&self) -> Option<u64> {
+        (self.within.0 == self.within.1).then_some(self.within.0)
+    }
+
+    /// Whether the two may have a byte in common.
+    fn may_meet(&self, other: &Self) -> bool {
+        self.within.0 < other.within.1 + other.bytes && other.within.0 < self.within.1 + self.bytes
+    }
+
+    /// Whether all that another one writes is surely written by this one.
+    fn covers(&self, other: &Self) -> bool {
+        match (self.fixed(), other.fixed()) {
+            (Some(own), Some(there)) => own <= there && there + other.bytes <= own + self.bytes,
+            _ => false,
+        }
+    }
+}
+
+/// Whether a definition of these cells (none: all) may reach a use of those.
+pub(super) fn may_meet(definition: Option<&Access>, usage: Option<&Access>) -> bool {
+    match (definition, usage) {
+        (Some(definition), Some(usage)) => definition.may_meet(usage),
+        _ => true,
+    }
+}
+
+/// Whether a definition of cells overwrites all that another one defines.
+pub(super) fn overwrites(definition: Option<&Access>, other: Option<&Access>) -> bool {
+    match (definition, other) {
+        (None, _) => true,
+        (Some(definition), Some(other)) => definition.covers(other),
+        (Some(_), None) => false,
+    }
+}
+
+/// Whether a variable of this type has cells.
+pub fn has_cells(types: &CTypes, ty: CTypeId) -> bool {
+    types.size(ty).is_some_and(|size| size > 0) && has_array(types, ty) && is_plain(types, ty)
+}
+
+/// Whether a local has cells.
+pub fn local_has_cells(program: &Program, body: &Body, local: LocalId) -> bool {
+    has_cells(&program.types, body.locals[local].ty)
+}
+
+/// Whether a global has cells.
+pub fn global_has_cells(program: &Program, global: GlobalId) -> bool {
+    has_cells(&program.types, program.globals[global].ty)
+}
+
+/// Whether a variable has cells.
+pub fn variable_has_cells(program: &Program, body: &Body, variable: Variable) -> bool {
+    match variable {
+        Variable::Local(local) => local_has_cells(program, body, local),
+        Variable::Global(global) => global_has_cells(program, global),
+    }
+}
+
+fn has_array(types: &CTypes, ty: CTypeId) -> bool {
+    match types.get(ty) {
+        CType::Array { element, length } => {
+            length.is_some_and(|length| length > 1) || has_array(types, *element)
+        }
+        CType::Record(record) => {
+            types.records[*record].fields.iter().any(|field| has_array(types, field.ty))
+        }
+        _ => false,
+    }
+}
+
+fn is_plain(types: &CTypes, ty: CTypeId) -> bool {
+    match types.get(ty) {
+        CType::Vector { .. } | CType::Complex { .. } => false,
+        CType::Array { element, .. } => is_plain(types, *element),
+        CType::Record(record) => types.records[*record].fields.iter().all(|field| {
+            let aligned = field.bit_offset % (8 * types.align(field.ty).max(1)) == 0;
+            (aligned || field.bits.is_some()) && is_plain(types, field.ty)
+        }),
+        _ => true,
+    }
+}
+
+/// The largest number of bytes that the place of every scalar of a variable is a multiple of.
+pub fn unit(types: &CTypes, ty: CTypeId) -> u64 {
+    match places(types, ty) {
+        0 => types.size(ty).unwrap_or(1).max(1),
+        unit => unit,
+    }
+}
+
+/// The greatest common divisor of the places of the scalars, 0 if all are at 0.
+fn places(types: &CTypes, ty: CTypeId) -> u64 {
+    match types.get(ty) {
+        CType::Array { element, length } => {
+            let own = places(types, *element);
+            match length {
+                Some(0 | 1) => own,
+                _ => gcd(own, types.size(*element).unwrap_or(1)),
+            }
+        }
+        CType::Record(record) => types.records[*record]
+            .fields
+            .iter()
+            .fold(0, |unit, field| gcd(unit, gcd(field.bit_offset / 8, places(types, field.ty)))),
+        _ => 0,
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The access of these bytes at an address that lies in a variable by its form.
+pub(super) fn access(
+    program: &Program,
+    body: &Body,
+    (addr, bytes): (ExprId, u64),
+    text: Span,
+    scalar: bool,
+) -> Access {
+    let within = within(program, body, addr);
+    let text = if text.is_none() { body.source.exprs[addr] } else { text };
+    Access { addr, bytes, within, text, scalar }
+}
+
+/// The lowest and the highest place that an address may have in its variable.
+fn within(program: &Program, body: &Body, addr: ExprId) -> (u64, u64) {
+    match &body.exprs[addr] {
+        Expr::Field { base, record, field } => {
+            let (low, high) = within(program, body, *base);
+            let offset = program.types.records[*record].fields[*field as usize].bit_offset / 8;
+            (low.saturating_add(offset), high.saturating_add(offset))
+        }
+        Expr::Index { base, index, size, bound } => {
+            let (low, high) = within(program, body, *base);
+            match (&body.exprs[*index], bound) {
+                (Expr::Const(_, bits), _) if *bits <= u128::from(u32::MAX) => {
+                    let offset = size.saturating_mul(*bits as u64);
+                    (low.saturating_add(offset), high.saturating_add(offset))
+                }
+                (_, Some(bound)) => {
+                    (low, high.saturating_add(size.saturating_mul(bound.saturating_sub(1))))
+                }
+                _ => (0, ANYWHERE),
+            }
+        }
+        Expr::Cast(_, _, inner) => within(program, body, *inner),
+        Expr::AddrLocal(_) | Expr::AddrGlobal(_) => (0, 0),
+        _ => (0, ANYWHERE),
+    }
+}
+
+/// A place beyond any variable's.
+const ANYWHERE: u64 = 1 << 62;
+
+/// An access through a pointer, which may be anywhere.
+pub(super) fn through_pointer(addr: ExprId, bytes: u64) -> Access {
+    Access { addr, bytes, within: (0, ANYWHERE), text: Span::NONE, scalar: false }
+}
+
+/// How many bytes a statement that is no call writes, and where.
+pub(crate) fn written(program: &Program, stmt: &Stmt) -> Option<(ExprId, u64)> {
+    match stmt {
+        Stmt::Store { addr, ty, .. } => Some((*addr, program.types.target.stored_bytes(*ty))),
+        Stmt::StoreBits { addr, field, .. } => Some((*addr, field.bytes())),
+        Stmt::Copy { dst, size, .. } | Stmt::Zero { dst, size } => Some((*dst, *size)),
+        _ => None,
+    }
+}
