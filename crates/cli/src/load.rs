@@ -11,6 +11,7 @@ use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit};
 use lydian_ir::link::{Role, link};
+use lydian_ir::source::WrittenLine;
 use lydian_ir::{CType, FuncId, Function, Program, Target};
 use lydian_native::Companion;
 use lydian_symex::inputs::InputSpec;
@@ -30,6 +31,8 @@ pub(crate) struct Loaded {
     pub(crate) map: SourceMap,
     /// The file's own text.
     pub(crate) own: SourceMap,
+    /// What the file's comments say in the language of hyperlabels.
+    pub(crate) written: Vec<WrittenLine>,
     /// The other units, as they are compiled.
     pub(crate) companions: Vec<Companion>,
     pub(crate) flags: CompileFlags,
@@ -58,12 +61,13 @@ pub(crate) fn load(args: &SourceArgs, config: Config) -> Result<Loaded, Failure>
     }
     let functions = chosen(&unit.program, &unit.source, args)?;
     let (own, others) = (unit.source.clone(), others(args)?);
+    let written = unit.written.clone();
     let companions = others.iter().map(|(_, unit)| companion(unit)).collect();
     let (mut program, map) = whole(unit, others, args)?;
     lydian_symex::inputs::prepare(&mut program);
     let stubs = config.stubs().map(|stub| absolute(&stub).display().to_string()).collect();
     let spec = InputSpec::new(&program, config.settings);
-    Ok(Loaded { program, map, own, companions, flags, functions, stubs, spec })
+    Ok(Loaded { program, map, own, written, companions, flags, functions, stubs, spec })
 }
 
 /// Refuses what is not compiled for x86-64: neither the exploration nor the native runner knows

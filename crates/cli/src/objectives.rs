@@ -15,8 +15,16 @@ pub(crate) fn of(
     loaded: &Loaded,
     criteria: &CriteriaArgs,
 ) -> Result<Vec<FunctionObjectives>, Failure> {
+    let mut htol = htol_files(loaded, &criteria.htol)?;
+    if criteria.criteria.iter().any(|criterion| criterion.is_written()) {
+        let (comments, wrong) = HtolFile::of_comments(&loaded.program, &loaded.written);
+        if !wrong.is_empty() {
+            return Err(Failure { code: ExitCode::Usage, diagnostics: wrong });
+        }
+        htol.push(comments);
+    }
     let request = Request {
-        htol: htol_files(loaded, &criteria.htol)?,
+        htol,
         short_circuit: criteria.semantics == SemanticsArg::ShortCircuit,
         ..Request::new(criteria.criteria.clone())
     };

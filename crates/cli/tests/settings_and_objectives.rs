@@ -229,8 +229,21 @@ fn hyperlabels_of_a_file_are_objectives() {
     let ran = place.done("objectives unit.c -c htol --htol flow.htol");
     assert!(ran.out.starts_with("flow htol: 1 objectives\n"), "{ran}");
     place.done("gen unit.c -c stmt -o tests");
-    let ran = place.done("cover unit.c -c htol --htol flow.htol --tests tests");
-    assert!(ran.err.contains("flow: 1 objectives of htol are not measured"), "{ran}");
+    let test = |high: i32, low: i32| {
+        format!(
+            "{{\"name\": \"t{high}_{low}\", \"function\": \"flow\", \
+                 \"args\": {{\"high\": {high}, \"low\": {low}}}}}"
+        )
+    };
+    for (runs, covered) in [([(1, 5), (9, 6)], 0), ([(1, 5), (9, 5)], 1)] {
+        let tests: Vec<String> = runs.iter().map(|(high, low)| test(*high, *low)).collect();
+        let suite = format!("{{\"version\": 1, \"tests\": [{}]}}", tests.join(","));
+        place.write("suite.json", &suite);
+        let ran =
+            place.done("cover unit.c -c htol --htol flow.htol --tests suite.json --json c.json");
+        assert!(!ran.err.contains("not measured"), "{ran}");
+        assert_eq!(figures(&place.json("c.json"), "flow", "htol")[..2], [1, covered]);
+    }
     place.write("plain.htol", "function flow;\nobjective both = (entry, low > 0) + end;\n");
     place.done("cover unit.c -c htol --htol plain.htol --tests tests --json c.json");
     assert_eq!(figures(&place.json("c.json"), "flow", "htol")[..2], [1, 1]);
@@ -239,11 +252,63 @@ fn hyperlabels_of_a_file_are_objectives() {
         ("function flow;\nobjective x = begin;\n", "bad.htol:2:15"),
         ("function flow;\nobjective x = ;\n", "is expected here"),
         ("function flows;\n", "`flows`"),
+        ("objective x = start;\n", "bad.htol:1:11"),
+        ("function flow;\nobjective x = flows::start;\n", "there is no function `flows`"),
+        ("function flow;\npath p = line 3 -> line 1;\n", "bad.htol:2:20"),
     ] {
         place.write("bad.htol", text);
-        place.run("objectives unit.c -c htol --htol bad.htol").says(2, &["bad.htol", said]);
+        place.run("objectives unit.c -c htol,spc --htol bad.htol").says(2, &["bad.htol", said]);
     }
     place.run("objectives unit.c -c htol --htol none.htol").says(2, &["none.htol"]);
+}
+
+/// Items of the language in comments: in a function, and in a block anywhere.
+const WRITTEN: &str = "\
+static int half(int x) {\n  //! out: x > 2\n  return x / 2;\n}\n\
+int flow(int n) {\n  //! start: 1\n  n = half(n);\n  //! objective both =\n  //!   [start -> half::out];\n  \
+//! path all = entry -> line 11;\n  return n;\n}\n\
+/*! htol function half; objective big = out; */\n";
+
+#[test]
+fn hyperlabels_and_paths_in_comments_are_objectives() {
+    let place = Workplace::with(WRITTEN);
+    let ran = place.done("objectives unit.c -c htol,spc");
+    for expected in [
+        "half htol: 1 objectives",
+        "flow htol: 1 objectives",
+        "unit.c:6:3 both: [start -> half::out]",
+        "flow spc: 1 objectives",
+        "all: entry -> line 11",
+    ] {
+        assert!(ran.out.contains(expected), "{expected}: {ran}");
+    }
+    let test =
+        |n: i32| format!("{{\"name\": \"t\", \"function\": \"flow\", \"args\": {{\"n\": {n}}}}}");
+    for (n, covered) in [(1, 0), (5, 1)] {
+        let suite = format!("{{\"version\": 1, \"tests\": [{}]}}", test(n));
+        place.write("suite.json", &suite);
+        place.done("cover unit.c -c htol,spc --tests suite.json --json c.json");
+        assert_eq!(figures(&place.json("c.json"), "flow", "htol")[..2], [1, covered]);
+        assert_eq!(figures(&place.json("c.json"), "half", "htol")[..2], [1, covered]);
+        assert_eq!(figures(&place.json("c.json"), "flow", "spc")[..2], [1, 1]);
+    }
+}
+
+#[test]
+fn mistakes_in_comments_are_shown_where_they_stand() {
+    for (items, said) in [
+        ("//! objective o = nowhere;", "unit.c:3:21"),
+        ("//! objective o =\n  //! [start ->\n  //!  begin];", "unit.c:5:8"),
+        ("/*! htol label l = start;\n   objective o = l .; */", "unit.c:4:21"),
+        ("//! objective o = start", "unit.c:3:26"),
+        ("/*! htol\n * path p = line 77; */", "unit.c:4:13"),
+    ] {
+        let text = format!("int flow(int n) {{\n  //! start: 1\n  {items}\n  return n;\n}}\n");
+        let place = Workplace::with(&text);
+        place.run("objectives unit.c -c htol,spc").says(2, &["unit.c", said]);
+    }
+    let place = Workplace::with("/*! htol objective o = start; */ int f(int n) { return n; }\n");
+    place.run("objectives unit.c -c htol").says(2, &["`function` and its name", "unit.c:1:20"]);
 }
 
 const LOOPS: &str = "int f(int n) {\n  int s = 0;\n  for (int i = 0; i < n; i++) s += i;\n  \

@@ -51,7 +51,7 @@ const CRITERIA: [&str; 35] = [
     "cpc",
 ];
 /// The criteria of which `labels.c` has examples.
-const WRITTEN: [&str; 2] = ["user", "htol"];
+const WRITTEN: [&str; 3] = ["user", "htol", "spc"];
 /// How many functions each criterion is worked out on at least.
 const EXAMPLES: usize = 6;
 
@@ -419,6 +419,11 @@ fn hyperlabels_that_bind_values_are_as_worked_out_by_hand() {
 }
 
 #[test]
+fn paths_that_are_listed_are_as_worked_out_by_hand() {
+    holds_of_written("listed", "spc,htol");
+}
+
+#[test]
 fn every_criterion_is_worked_out_on_enough_functions() {
     let files = [
         "logic.c",
@@ -431,6 +436,7 @@ fn every_criterion_is_worked_out_on_enough_functions() {
         "values.c",
         "labels.c",
         "hyperlabels.c",
+        "listed.c",
     ];
     let mut functions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in files {

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lydian_base::{Diagnostic, SourceMap};
 use lydian_ir::Program;
+use lydian_ir::source::WrittenLine;
 
 use crate::flags::CompileFlags;
 use crate::lower::{LoweringOptions, lower};
-use crate::parse::{FrontendError, ParseRequest, parse_unit};
+use crate::parse::{FrontendError, ParseRequest, ParsedUnit, parse_unit};
 
 /// What to load, and how.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub struct Unit {
     /// What was left out and why, in the order of its finding: flags, label comments, constructs
     /// that are not supported, ill-formed objectives.
     pub diagnostics: Vec<Diagnostic>,
+    /// The lines of comments in which the user writes hyperlabels.
+    pub written: Vec<WrittenLine>,
 }
 
 /// Loads one source file. Runs clang; see [`parse_unit`].
@@ -51,7 +54,8 @@ pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
     let mut diagnostics = parsed.diagnostics;
     diagnostics.extend(lowered.diagnostics);
     let program = lowered.program;
-    Ok(Unit { program, source: parsed.source, flags: parsed.flags, diagnostics })
+    let ParsedUnit { source, flags, written, .. } = parsed;
+    Ok(Unit { program, source, flags, diagnostics, written })
 }
 
 /// Loads several source files at once, as many at a time as there are processors. The results are in

@@ -9,6 +9,7 @@ use crate::flags::{CompileFlags, FlagError};
 use crate::layout::target;
 use crate::preprocess::{Preprocessed, Preprocessing, preprocess};
 use lydian_base::{Diagnostic, Place, SourceMap};
+use lydian_ir::source::WrittenLine;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,8 @@ pub struct ParsedUnit {
     pub flags: CompileFlags,
     /// Warnings: flags that were left out, label comments that are none.
     pub diagnostics: Vec<Diagnostic>,
+    /// The lines of comments in which the user writes hyperlabels.
+    pub written: Vec<WrittenLine>,
 }
 
 /// Why a source file was not parsed.
@@ -74,7 +77,7 @@ pub enum FrontendError {
 pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
     let clang = located(request)?;
     let Prepared { flags, target, text, mut diagnostics } = prepare(&clang, request)?;
-    let Preprocessed { source, diagnostics: of_labels } = text;
+    let Preprocessed { source, diagnostics: of_labels, written } = text;
     diagnostics.extend(of_labels);
     let text = without_line_markers(source.text());
     let none = Insertions::default();
@@ -93,7 +96,7 @@ pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
             ast = with_bounds;
         }
     }
-    Ok(ParsedUnit { ast, source, flags, diagnostics })
+    Ok(ParsedUnit { ast, source, flags, diagnostics, written })
 }
 
 /// What clang prints of a source file, with what is needed to decode it: for keeping, and for

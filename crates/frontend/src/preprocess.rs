@@ -16,7 +16,8 @@ use crate::flags::CompileFlags;
 use attributes::move_layout_attributes;
 use comments::{LabelComment, Stripped, strip_comments};
 use edits::{Edit, Edits};
-use lydian_base::{Diagnostic, SourceMap};
+use lydian_base::{Diagnostic, Place, SourceMap};
+use lydian_ir::source::WrittenLine;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -63,6 +64,8 @@ pub struct Preprocessed {
     pub source: SourceMap,
     /// Label comments that could not become labels.
     pub diagnostics: Vec<Diagnostic>,
+    /// The lines of comments in which the user writes hyperlabels.
+    pub written: Vec<WrittenLine>,
 }
 
 /// Preprocesses `source` with the user's flags. Runs clang once, and twice more when there are
@@ -192,7 +195,17 @@ fn assemble(stripped: &Stripped, main_file: &str, is_gcc: bool) -> Preprocessed 
     let diagnostics =
         diagnostics.map(|bad| Diagnostic::warning("label-comment", bad.reason).at(place(bad.at)));
     let diagnostics = diagnostics.collect();
-    Preprocessed { source, diagnostics }
+    let written = stripped.written.iter().map(|line| {
+        let Place { file, line: number, column } = place(line.at);
+        WrittenLine {
+            text: line.text.clone(),
+            place: Place { file, line: number, column: column + line.skipped as u32 },
+            at: edits.moved(line.at) as u32,
+            begins: line.begins,
+        }
+    });
+    let written = written.collect();
+    Preprocessed { source, diagnostics, written }
 }
 
 /// Whether the program declares `lydian_label` itself.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use lydian_base::{Arena, SideTable, Span, entity_id};
+use lydian_base::{Arena, Place, SideTable, Span, entity_id};
 use serde::{Deserialize, Serialize};
 
 use crate::decision::{ConditionId, DecisionId};
@@ -19,6 +19,20 @@ entity_id!(
     RootId,
     "r"
 );
+
+/// A line of a comment in which the user writes objectives in the language of hyperlabels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenLine {
+    /// The line's text, without what makes it a comment.
+    pub text: String,
+    /// The place in the user's file at which the text begins.
+    pub place: Place,
+    /// The offset in the preprocessed text at which the comment stood.
+    pub at: u32,
+    /// Whether a comment begins with it: its items belong together with those of the lines up to
+    /// the next such line.
+    pub begins: bool,
+}
 
 /// The places of a body's parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -36,15 +36,16 @@
 //! | `srtc`, `crtc` | for each node with prime round trips: one of them, all of them |
 //! | `bpc` | each path of a basis |
 //! | `cpc` | each complete path, loops turned up to a limit |
+//! | `spc` | each path that the user lists ([`crate::htol`]) |
 //! | `user` | the labels that the user wrote |
 //! | `htol` | the hyperlabels that the user wrote ([`crate::htol`]) |
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use lydian_base::{Arena, Diagnostic, Place, SourceMap, Span};
+use lydian_base::{Arena, Diagnostic, SourceMap, Span};
 use lydian_ir::stmt::MarkKind;
 use lydian_ir::{Body, ExprId, FuncId, Function, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -52,7 +53,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::criterion::Criterion;
 use crate::dataflow::{DataFlow, DefUse, UnitFlow, Variable};
 use crate::fingerprint::KeyMaker;
-use crate::htol::HtolError;
+use crate::htol::{self, HtolError};
 use crate::hyper::{
     Atom, Binding, CellDefinitions, Definitions, Hyper, HyperEntry, HyperId, Hyperlabel, Sequence,
     SequenceId,
@@ -60,6 +61,8 @@ use crate::hyper::{
 use crate::label::{Entry, FunctionObjectives, Label, LabelId, Pred, Site};
 use crate::paths::{NodeGraph, Path, TooManyPaths};
 use exprs::ExprBuilder;
+pub(crate) use paths::way;
+pub use written::HtolFile;
 
 pub mod boundary;
 pub mod calls;
@@ -81,6 +84,7 @@ mod tests;
 mod text;
 mod types;
 mod user;
+mod written;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,51 +104,8 @@ pub struct Request {
     pub paths: usize,
     /// How often `cpc` lets a node occur again on one path.
     pub loop_turns: u32,
-    /// The files of which `htol` takes the hyperlabels.
+    /// The files of which `htol` takes the hyperlabels, and `spc` the paths.
     pub htol: Vec<HtolFile>,
-}
-
-/// An `.htol` file that was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HtolFile {
-    /// Its path, for messages.
-    pub path: String,
-    /// Its text.
-    pub text: String,
-    /// What it says.
-    pub file: crate::htol::syntax::File,
-}
-
-impl HtolFile {
-    /// Reads a text.
-    ///
-    /// # Errors
-    /// A message with its place, where the text is not as the grammar says.
-    pub fn read(path: impl Into<String>, text: impl Into<String>) -> Result<Self, Diagnostic> {
-        let (path, text) = (path.into(), text.into());
-        match crate::htol::parse_file(&text) {
-            Ok(file) => Ok(Self { path, text, file }),
-            Err(error) => Err(diagnostic(&path, &text, &error)),
-        }
-    }
-
-    /// The functions that it is about, in order.
-    pub fn functions(&self) -> impl Iterator<Item = &str> {
-        self.file.items.iter().filter_map(|item| match item {
-            crate::htol::syntax::Item::Function(name) => Some(name.text.as_str()),
-            _ => None,
-        })
-    }
-
-    fn diagnostic(&self, error: &HtolError) -> Diagnostic {
-        diagnostic(&self.path, &self.text, error)
-    }
-}
-
-fn diagnostic(path: &str, text: &str, error: &HtolError) -> Diagnostic {
-    let (line, column) = error.line_and_column(text);
-    let place = Place { file: path.into(), line, column };
-    Diagnostic::error("ill-formed-objective", error.to_string()).at(place)
 }
 
 impl Request {
@@ -189,7 +150,7 @@ pub trait Annotator: Sync {
 }
 
 /// Every criterion's annotator, in the order of [`Criterion::ALL`].
-pub const ANNOTATORS: [&dyn Annotator; 38] = [
+pub const ANNOTATORS: [&dyn Annotator; 39] = [
     &control::FunctionCoverage,
     &calls::CallCoverage,
     &control::StatementCoverage,
@@ -226,6 +187,7 @@ pub const ANNOTATORS: [&dyn Annotator; 38] = [
     &paths::CompleteRoundTrips,
     &paths::BasisPaths,
     &paths::CompletePaths,
+    &user::SpecifiedPaths,
     &user::UserLabels,
     &user::UserHyperlabels,
 ];
@@ -254,12 +216,21 @@ pub struct Annotators<'a> {
     own: &'a SourceMap,
     flow: OnceCell<UnitFlow>,
     cells: OnceCell<UnitFlow>,
+    written: htol::Written<'a>,
+    /// What hyperlabels of other functions ask of each function.
+    elsewhere: RefCell<FxHashMap<FuncId, Asked>>,
 }
+
+/// What hyperlabels of other functions ask of a function, or why it cannot be.
+type Asked = Rc<Vec<Result<htol::Bound, HtolError>>>;
 
 impl<'a> Annotators<'a> {
     /// For the criteria asked for. `map` is the text that the program was lowered from.
-    pub const fn new(program: &'a Program, map: &'a SourceMap, request: &'a Request) -> Self {
-        Self { program, map, request, own: map, flow: OnceCell::new(), cells: OnceCell::new() }
+    pub fn new(program: &'a Program, map: &'a SourceMap, request: &'a Request) -> Self {
+        let written = htol::Written::of(program, &request.htol);
+        let elsewhere = RefCell::default();
+        let (flow, cells) = (OnceCell::new(), OnceCell::new());
+        Self { program, map, request, own: map, flow, cells, written, elsewhere }
     }
 
     /// The same for functions of one unit of a program, whose text is the beginning of the whole
@@ -284,42 +255,27 @@ impl<'a> Annotators<'a> {
     fn cells(&self) -> &UnitFlow {
         self.cells.get_or_init(|| UnitFlow::of_cells(self.program, self.own, self.flow()))
     }
+
+    const fn written(&self) -> &htol::Written<'a> {
+        &self.written
+    }
+
+    /// What hyperlabels of other functions ask of a function.
+    fn asked_of(&self, func: FuncId) -> Asked {
+        if let Some(known) = self.elsewhere.borrow().get(&func) {
+            return Rc::clone(known);
+        }
+        let made = Context::new(self, func).map(|mut cx| cx.first_labels()).unwrap_or_default();
+        let made: Asked = Rc::new(made);
+        self.elsewhere.borrow_mut().insert(func, Rc::clone(&made));
+        made
+    }
 }
 
 fn annotate_one(of: &Annotators<'_>, func: FuncId) -> Result<Annotation, AnnotateError> {
-    let Annotators { program, map, request, .. } = *of;
-    let function = &program.functions[func];
-    let body = function.body.as_ref();
-    let body = body.ok_or_else(|| AnnotateError::NoBody(function.name.clone()))?;
-    let mut cx = Context {
-        of,
-        program,
-        map,
-        function,
-        body,
-        request,
-        exprs: ExprBuilder::new(body),
-        updates: text::updates(body),
-        func,
-        drafts: Arena::new(),
-        known: FxHashMap::default(),
-        sequences: Arena::new(),
-        hypers: Arena::new(),
-        known_hypers: FxHashMap::default(),
-        pairs: FxHashMap::default(),
-        cell_pairs: FxHashMap::default(),
-        cells: FxHashMap::default(),
-        clear: FxHashMap::default(),
-        known_paths: FxHashMap::default(),
-        graph: None,
-        prime_paths: None,
-        found: Vec::new(),
-        found_hypers: Vec::new(),
-        diagnostics: Vec::new(),
-    };
-    if request.criteria.iter().any(|criterion| criterion.is_data_flow()) {
-        cx.shared_labels();
-    }
+    let request = of.request;
+    let mut cx = Context::new(of, func)?;
+    cx.first_labels();
     let mut criteria = IndexMap::new();
     let mut hyper_criteria = IndexMap::new();
     for criterion in &request.criteria {
@@ -389,6 +345,57 @@ struct HyperDraft {
 }
 
 impl<'a> Context<'a> {
+    fn new(of: &'a Annotators<'a>, func: FuncId) -> Result<Self, AnnotateError> {
+        let Annotators { program, map, request, .. } = *of;
+        let function = &program.functions[func];
+        let body = function.body.as_ref();
+        let body = body.ok_or_else(|| AnnotateError::NoBody(function.name.clone()))?;
+        Ok(Self {
+            of,
+            program,
+            map,
+            function,
+            body,
+            request,
+            exprs: ExprBuilder::new(body),
+            updates: text::updates(body),
+            func,
+            drafts: Arena::new(),
+            known: FxHashMap::default(),
+            sequences: Arena::new(),
+            hypers: Arena::new(),
+            known_hypers: FxHashMap::default(),
+            pairs: FxHashMap::default(),
+            cell_pairs: FxHashMap::default(),
+            cells: FxHashMap::default(),
+            clear: FxHashMap::default(),
+            known_paths: FxHashMap::default(),
+            graph: None,
+            prime_paths: None,
+            found: Vec::new(),
+            found_hypers: Vec::new(),
+            diagnostics: Vec::new(),
+        })
+    }
+
+    /// Makes the labels that hyperlabels of other functions name by their numbers, before any
+    /// other, and whatever function is asked for them. Returns those of the user's hyperlabels.
+    fn first_labels(&mut self) -> Vec<Result<htol::Bound, HtolError>> {
+        let asks = |holds: fn(Criterion) -> bool| self.request.criteria.iter().any(|c| holds(*c));
+        if asks(Criterion::is_data_flow) {
+            self.shared_labels();
+        }
+        match asks(Criterion::is_written) {
+            true => self.of.written().pieces(self),
+            false => Vec::new(),
+        }
+    }
+
+    /// What hyperlabels of other functions ask of a function.
+    pub(crate) fn elsewhere(&self, func: FuncId) -> Asked {
+        self.of.asked_of(func)
+    }
+
     /// Adds an objective. `span` is the text to show for it. One whose predicate is constantly
     /// false says nothing about the program, and is left out.
     pub(crate) fn push(&mut self, site: Site, pred: Pred, span: Span, name: impl Into<String>) {

@@ -80,6 +80,8 @@ pub enum Criterion {
     Bpc,
     /// Every complete path, loops turned up to a limit.
     Cpc,
+    /// The paths that the user lists.
+    Spc,
     /// Labels that the user wrote.
     User,
     /// Hyperlabels that the user wrote.
@@ -88,7 +90,7 @@ pub enum Criterion {
 
 impl Criterion {
     /// Every criterion with its name, in the order of reports.
-    pub const ALL: [(Self, &'static str); 38] = [
+    pub const ALL: [(Self, &'static str); 39] = [
         (Self::Fc, "fc"),
         (Self::Fcc, "fcc"),
         (Self::Stmt, "stmt"),
@@ -125,6 +127,7 @@ impl Criterion {
         (Self::Crtc, "crtc"),
         (Self::Bpc, "bpc"),
         (Self::Cpc, "cpc"),
+        (Self::Spc, "spc"),
         (Self::User, "user"),
         (Self::Htol, "htol"),
     ];
@@ -153,6 +156,7 @@ impl Criterion {
                 | Self::Crtc
                 | Self::Bpc
                 | Self::Cpc
+                | Self::Spc
         )
     }
 
@@ -164,6 +168,11 @@ impl Criterion {
     /// Whether it is about definitions and uses of array cells.
     pub const fn tells_cells_apart(self) -> bool {
         matches!(self, Self::AllDefsCells | Self::AllUsesCells)
+    }
+
+    /// Whether its objectives are written by the user in the language of hyperlabels.
+    pub const fn is_written(self) -> bool {
+        matches!(self, Self::Htol | Self::Spc)
     }
 
     /// Its name, as users write it.

@@ -5,13 +5,15 @@
 //! item      ::= "function" NAME ";"                    what follows is about this function
 //!             | "label" NAME "=" label ";"
 //!             | "objective" NAME "=" h ";"
+//!             | "path" NAME "=" point { "->" [ "..." "->" ] point } ";"
 //! h         ::= p { "+" p }                            disjunction
 //! p         ::= q { "." q }                            conjunction
 //! q         ::= label | "(" h ")"
 //!             | "[" [ "activation" ] label { passage label } "]"
 //!             | "<" h "|" term ">"                     guard
-//! label     ::= ( NAME | "(" point "," term ")" ) [ "|>" "{" { NAME "<-" term ";" } "}" ]
-//! point     ::= NAME | "entry" | "line" NUMBER | STRING ":" NUMBER
+//! label     ::= ( [ f ] NAME | "(" point "," term ")" ) [ "|>" "{" { NAME "<-" term ";" } "}" ]
+//! point     ::= [ f ] ( NAME | "entry" | "line" NUMBER | STRING ":" NUMBER )
+//! f         ::= NAME "::"                              of another function
 //! passage   ::= "->" | "-(" duty { ";" duty } ")->"
 //! duty      ::= "pc" "==" point "=>" term | "pc" "!=" point
 //! ```
@@ -22,9 +24,12 @@
 //! comment. A point's name is that of a label in the program (`//! name: predicate`); as a label it
 //! is that label with its predicate.
 //!
+//! A path is no hyperlabel but an objective of the criterion `spc`: nodes of the function's graph,
+//! each named by a place in it, that follow one another ([`crate::paths`]).
+//!
 //! [`parse`] and [`parse_file`] read, `Display` prints what reads back as the same,
-//! [`visible_names`] checks the rules of Figure 4, and [`bind`] makes objectives of a program's
-//! function.
+//! [`visible_names`] checks the rules of Figure 4, and objectives of a program's function are made
+//! by `htol` and `spc` ([`crate::annotate`]).
 
 use std::ops::Range;
 
@@ -33,13 +38,17 @@ mod form;
 mod lexer;
 mod parser;
 mod printer;
+mod scope;
 pub mod syntax;
 #[cfg(test)]
 mod tests;
+mod written;
 
-pub(crate) use bind::{Objective, bind};
+pub(crate) use bind::{Bound, Objective, objectives, paths};
 pub use form::{Known, Rule, visible_names};
+pub(crate) use parser::items;
 pub use parser::{parse, parse_file};
+pub(crate) use written::Written;
 
 /// What is wrong with a text. Places are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -92,7 +92,7 @@ impl Report {
 
 /// Every criterion whose objectives need no text of the user's.
 pub fn criteria() -> Vec<Criterion> {
-    let users = [Criterion::User, Criterion::Htol];
+    let users = [Criterion::User, Criterion::Htol, Criterion::Spc];
     let all = Criterion::ALL.into_iter().map(|(criterion, _)| criterion);
     all.filter(|criterion| !users.contains(criterion)).collect()
 }
@@ -133,13 +133,13 @@ impl Batch {
         Self { cases, first, text, subject }
     }
 
-    /// The cases of some seeds with random hyperlabels alone ([`crate::hyperlabels`]).
+    /// The cases of some seeds with random hyperlabels and paths alone ([`crate::hyperlabels`]).
     pub fn written(first: u64, settings: &Settings, features: Features) -> Self {
         let (cases, text) = cases(first, settings, features);
         let names: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
         let subject = Subject::read_asking(&text, |program, map| Request {
             htol: vec![crate::hyperlabels::file(program, map, &names, first)],
-            ..Request::new([Criterion::Htol])
+            ..Request::new([Criterion::Htol, Criterion::Spc])
         });
         Self { cases, first, text, subject }
     }
@@ -189,7 +189,7 @@ pub fn check(first: u64, settings: &Settings, level: Optimization) -> Report {
     check_batch(&batch, settings, level)
 }
 
-/// The same for random hyperlabels.
+/// The same for random hyperlabels and paths.
 pub fn check_written(first: u64, settings: &Settings, level: Optimization) -> Report {
     check_batch(&Batch::written(first, settings, Features::All), settings, level)
 }

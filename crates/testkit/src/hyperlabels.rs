@@ -1,4 +1,4 @@
-//! Random hyperlabels over random programs, as a user would write them in an `.htol` file.
+//! Random hyperlabels and paths over random programs, as a user would write them in an `.htol` file.
 //!
 //! Labels stand at the entries and at statements of the functions of a [`crate::cprogram::Case`], and
 //! speak of parameters and globals: what always has a value there. What they bind and what guards
@@ -8,9 +8,10 @@
 use std::fmt::Write as _;
 
 use lydian_base::{Rng, SourceMap};
-use lydian_ir::stmt::MarkKind;
+use lydian_ir::stmt::{MarkKind, Stmt, Terminator};
 use lydian_ir::{Function, Program};
 use lydian_objective::HtolFile;
+use lydian_objective::paths::{Node, NodeGraph, NodeId};
 
 /// A function to write about.
 struct Place {
@@ -19,6 +20,8 @@ struct Place {
     lines: Vec<u32>,
     /// Variables that have a value everywhere in it.
     variables: Vec<String>,
+    /// For each node of its graph a line at which something in it begins, and its successors.
+    nodes: Vec<(Option<u32>, Vec<NodeId>)>,
 }
 
 /// How many objectives a function gets.
@@ -45,10 +48,14 @@ pub fn file(program: &Program, map: &SourceMap, cases: &[String], seed: u64) -> 
         let places: Vec<Place> =
             own.filter_map(|(_, function)| place(map, function, &globals)).collect();
         for index in 0..places.len() {
-            let mut writer = Writer { rng: &mut rng, places: &places, at: index, names: 0 };
+            let mut writer =
+                Writer { rng: &mut rng, places: &places, at: index, names: 0, inside: false };
             let _ = writeln!(text, "function {};", places[index].name);
             for number in 0..OBJECTIVES {
                 let _ = writeln!(text, "objective o{number} = {};", writer.objective());
+                if let Some(path) = writer.path() {
+                    let _ = writeln!(text, "path p{number} = {path};");
+                }
             }
         }
     }
@@ -63,7 +70,29 @@ fn place(map: &SourceMap, function: &Function, globals: &[String]) -> Option<Pla
     lines.dedup();
     let parameters = body.params.iter().map(|id| body.locals[*id].name.clone());
     let variables = parameters.chain(globals.iter().cloned()).collect();
-    Some(Place { name: function.name.clone(), lines, variables })
+    let graph = NodeGraph::of(body);
+    let line = |node: &Node| {
+        let marks =
+            body.blocks[node.head].stmts.iter().filter_map(|stmt| match body.stmts[*stmt] {
+                Stmt::Mark(mark) => Some(body.marks[mark].span),
+                _ => None,
+            });
+        let condition = match &body.blocks[node.last].term {
+            Terminator::Branch { origin: Some(origin), .. } => {
+                Some(body.decisions[origin.decision].conditions[origin.condition].span)
+            }
+            _ => None,
+        };
+        marks.chain(condition).next().map(|span| map.place(span.start).line)
+    };
+    let nodes = (0..graph.nodes.len()).map(|id| (line(&graph.nodes[id]), graph.successors(id)));
+    let mut nodes: Vec<(Option<u32>, Vec<NodeId>)> = nodes.collect();
+    // A line with many nodes stands for too many ways.
+    let known: Vec<Option<u32>> = nodes.iter().map(|(line, _)| *line).collect();
+    for (line, _) in &mut nodes {
+        *line = line.filter(|one| known.iter().filter(|other| **other == Some(*one)).count() < 3);
+    }
+    Some(Place { name: function.name.clone(), lines, variables, nodes })
 }
 
 struct Writer<'a> {
@@ -71,6 +100,8 @@ struct Writer<'a> {
     places: &'a [Place],
     at: usize,
     names: u32,
+    /// Whether what is written must lie in the function itself.
+    inside: bool,
 }
 
 impl Writer<'_> {
@@ -80,6 +111,25 @@ impl Writer<'_> {
 
     fn pick<'t, T>(&mut self, all: &'t [T]) -> &'t T {
         &all[self.rng.below(all.len() as u64) as usize]
+    }
+
+    /// A path that the graph has, or one with gaps.
+    fn path(&mut self) -> Option<String> {
+        let nodes = &self.places[self.at].nodes;
+        let mut at = self.rng.below(nodes.len() as u64) as usize;
+        let mut text = format!("line {}", nodes[at].0?);
+        let gap_at = self.rng.below(8);
+        for step in 0..1 + self.rng.below(4) {
+            let gap = step == gap_at;
+            at = match (gap, nodes[at].1.is_empty()) {
+                (true, _) => self.rng.below(nodes.len() as u64) as usize,
+                (false, true) => break,
+                (false, false) => nodes[at].1[self.rng.below(nodes[at].1.len() as u64) as usize],
+            };
+            let mark = if gap { "-> ... ->" } else { "->" };
+            let _ = write!(text, " {mark} line {}", nodes[at].0?);
+        }
+        Some(text)
     }
 
     fn objective(&mut self) -> String {
@@ -117,6 +167,7 @@ impl Writer<'_> {
         let mut text = String::from(if activation { "[activation " } else { "[" });
         let atoms = if self.chance(80) { 2 } else { 3 };
         let mut own = Vec::new();
+        self.inside = activation;
         for atom in 0..atoms {
             if atom > 0 {
                 text.push_str(&self.passage(&own));
@@ -124,6 +175,7 @@ impl Writer<'_> {
             let at = self.at;
             text.push_str(&self.label(at, if atoms == 2 { 2 } else { 1 }, &mut own));
         }
+        self.inside = false;
         bound.extend(own);
         text + "]"
     }
@@ -155,14 +207,21 @@ impl Writer<'_> {
         format!(" -({})-> ", duties.join("; "))
     }
 
-    /// A point of a function, and the function.
-    fn point(&mut self, at: usize) -> (usize, String) {
+    /// A point, as a rule of a function, and the function.
+    fn point(&mut self, mut at: usize) -> (usize, String) {
+        let mut text = String::new();
+        if !self.inside && self.chance(25) {
+            at = self.rng.below(self.places.len() as u64) as usize;
+            if at != self.at || self.chance(20) {
+                text = format!("{}::", self.places[at].name);
+            }
+        }
         let lines = &self.places[at].lines;
         if lines.is_empty() || self.rng.below(8) == 0 {
-            return (at, "entry".to_owned());
+            return (at, text + "entry");
         }
         let line = lines[self.rng.below(lines.len() as u64) as usize];
-        (at, format!("line {line}"))
+        (at, format!("{text}line {line}"))
     }
 
     fn label(&mut self, at: usize, most: u64, bound: &mut Vec<String>) -> String {

@@ -158,3 +158,44 @@ int far(const struct pair *p, long n)
     //! at: 1
     return (p ? p->x : 0) + (n > 0);
 }
+
+static int total;
+
+static void deposit(int sum)
+{
+    //! in: sum > 0
+    total += sum;
+}
+
+static void withdraw(int sum)
+{
+    //! out: 1
+    total -= sum;
+}
+
+//= function account
+// Labels of several functions, in one run: 5, 3 in; 8 out. Then, in another run, 3 out before 3 in.
+//= test {"n": 2, "early": 0}
+//= test {"n": 1, "early": 1}
+//= htol     5/7 missing overdrawn; three
+//=     -- what is taken was there, and deposit was never called three times
+int account(int n, int early)
+{
+    total = 0;
+    if (early)
+        withdraw(3);
+    //! asked: 1
+    for (int i = 0; i < n; i++)
+        deposit(i == n - 1 ? 3 : 5);
+    if (!early)
+        withdraw(total);
+    //! objective in_then_out = [deposit::in -> withdraw::out];
+    //! objective early_out = [withdraw::out -> deposit::in];
+    //! objective all_out = < [deposit::in |> { a <- sum } -> deposit::in |> { b <- sum } ->
+    //!     withdraw::out |> { c <- sum }] | c == a + b >;
+    //! objective asked_first = [asked -(pc != withdraw::out)-> deposit::in];
+    //! objective overdrawn = (withdraw::out, sum > total && total > 0);
+    //! objective three = [(deposit::entry, 1) -> (deposit::entry, 1) -> (deposit::entry, 1)];
+    //! objective with_parts = < deposit::in |> { a <- sum } . withdraw::out |> { b <- sum } | a == b >;
+    return total;
+}

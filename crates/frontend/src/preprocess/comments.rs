@@ -3,7 +3,8 @@
 //! The preprocessor is told to keep comments, because user labels are comments. Here every comment
 //! is blanked, so that no later step has to know of them, and each `//! name: predicate` in a
 //! function of the user's own files becomes `lydian_label("name", predicate);`. Newlines stay, so
-//! line markers stay right. Bytes that are no UTF-8 become octal escapes in literals and `?`
+//! line markers stay right. Items of the language of hyperlabels, in `//! objective name = ...;` and its
+//! like within functions and in `/*! htol ... */` anywhere, are kept as they are. Bytes that are no UTF-8 become octal escapes in literals and `?`
 //! elsewhere.
 
 use super::blocks::{Blocks, Token};
@@ -28,12 +29,26 @@ pub(super) struct BadComment {
     pub(super) at: usize,
 }
 
+/// A line of a comment in the language of hyperlabels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    /// Its text.
+    pub(super) text: String,
+    /// The offset in [`Stripped::text`] of the comment, or of the line within it.
+    pub(super) at: usize,
+    /// How many bytes of the user's line lie between that and the text.
+    pub(super) skipped: usize,
+    /// Whether a comment begins with it.
+    pub(super) begins: bool,
+}
+
 /// The text without comments.
 #[derive(Debug, Default)]
 pub(super) struct Stripped {
     pub(super) text: String,
     pub(super) labels: Vec<LabelComment>,
     pub(super) bad: Vec<BadComment>,
+    pub(super) written: Vec<Line>,
     /// Every `#define` and `#undef` line with its offset in `text` (they are blanked there).
     pub(super) macros: Vec<(usize, String)>,
 }
@@ -53,6 +68,8 @@ pub(super) fn strip_comments(text: &[u8], line_comments: bool) -> Stripped {
         system: false,
         labels: Vec::new(),
         bad: Vec::new(),
+        written: Vec::new(),
+        open: None,
         macros: Vec::new(),
     };
     scanner.run()
@@ -67,6 +84,9 @@ struct Scanner<'a> {
     system: bool,
     labels: Vec<LabelComment>,
     bad: Vec<BadComment>,
+    written: Vec<Line>,
+    /// If the last item in line comments goes on in the next one, how many brackets are open.
+    open: Option<u32>,
     macros: Vec<(usize, String)>,
 }
 
@@ -101,7 +121,13 @@ impl Scanner<'_> {
         // Every byte above came from valid UTF-8 or was replaced.
         let text = String::from_utf8(self.out)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        Stripped { text, labels: self.labels, bad: self.bad, macros: self.macros }
+        Stripped {
+            text,
+            labels: self.labels,
+            bad: self.bad,
+            written: self.written,
+            macros: self.macros,
+        }
     }
 
     fn copy(&mut self, bytes: usize) {
@@ -124,6 +150,7 @@ impl Scanner<'_> {
     fn end_line(&mut self) {
         let labels = self.labels.last().map_or(0, |label| label.at);
         let floor = self.bad.last().map_or(labels, |bad| bad.at.max(labels));
+        let floor = self.written.last().map_or(floor, |line| line.at.max(floor));
         while self.out.len() > floor && self.out.last() == Some(&b' ') {
             self.out.pop();
         }
@@ -156,6 +183,13 @@ impl Scanner<'_> {
         let rest = &self.text[self.at + 2..];
         let end = rest.windows(2).position(|pair| pair == b"*/");
         let length = end.map_or(rest.len() + 2, |end| end + 4);
+        let inside = end.map_or(rest, |end| &rest[..end]);
+        let items = inside.strip_prefix(b"!").map(<[u8]>::trim_ascii_start);
+        let items = items.and_then(|text| text.strip_prefix(b"htol"));
+        let items = items.filter(|text| text.first().is_none_or(|c| !is_word(*c)) && !self.system);
+        if let Some(items) = items {
+            return self.block_of_items(length, 2 + inside.len() - items.len(), items);
+        }
         for offset in 0..length {
             if self.text[self.at + offset] == b'\n' {
                 self.end_line();
@@ -163,6 +197,29 @@ impl Scanner<'_> {
                 self.out.push(b' ');
             }
         }
+        self.at += length;
+    }
+
+    /// A `/*! htol ... */` comment of this length, whose items begin `skipped` bytes behind its
+    /// beginning. An asterisk at the start of a line is decoration.
+    fn block_of_items(&mut self, length: usize, mut skipped: usize, items: &[u8]) {
+        let mut begins = true;
+        for line in items.split(|byte| *byte == b'\n') {
+            if !begins {
+                self.end_line();
+            }
+            let mut text = String::from_utf8_lossy(line).into_owned();
+            let start = text.len() - text.trim_start().len();
+            if !begins && text[start..].starts_with('*') {
+                text.replace_range(start..=start, " ");
+            }
+            let at = self.out.len();
+            self.written.push(Line { text, at, skipped, begins });
+            (begins, skipped) = (false, 0);
+        }
+        let comment = &self.text[self.at..self.at + length];
+        let last_line = comment.iter().rev().take_while(|byte| **byte != b'\n').count();
+        self.out.resize(self.out.len() + last_line, b' ');
         self.at += length;
     }
 
@@ -191,6 +248,13 @@ impl Scanner<'_> {
             return;
         }
         let at = self.out.len();
+        let last = self.written.last().map_or(0, |line| line.at);
+        let open = self.open.filter(|_| self.out[last..].trim_ascii().is_empty());
+        if open.is_some() || begins_item(body) {
+            self.open = open_after(body, open);
+            let (text, begins) = (body.to_owned(), open.is_none());
+            return self.written.push(Line { text, at, skipped: 3, begins });
+        }
         let found = parse_label(body).and_then(|(name, predicate)| {
             let free = self.blocks.at_statement_start() && !self.else_follows();
             if free { Ok((name, predicate)) } else { Err(MISPLACED) }
@@ -263,6 +327,36 @@ impl Scanner<'_> {
 
 const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+/// Whether an item of the language of hyperlabels begins: ` objective name =`.
+fn begins_item(body: &str) -> bool {
+    let mut words = body.trim_start().splitn(2, char::is_whitespace);
+    let keyword = words.next().unwrap_or("");
+    let Some(rest) = words.next().filter(|_| ["objective", "label", "path"].contains(&keyword))
+    else {
+        return false;
+    };
+    let rest = rest.trim_start();
+    let name = rest.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '\''));
+    let after = name.trim_start();
+    name.len() < rest.len() && after.starts_with('=') && !after.starts_with("==")
+}
+
+/// How many brackets are open where items go on in the next line; `None` where they are finished.
+fn open_after(text: &str, before: Option<u32>) -> Option<u32> {
+    let mut open = before;
+    let text = text.split("//").next().unwrap_or("");
+    for c in text.chars().filter(|c| !c.is_whitespace()) {
+        let depth = open.unwrap_or(0);
+        open = match c {
+            '{' | '(' => Some(depth + 1),
+            '}' | ')' => Some(depth.saturating_sub(1)),
+            ';' if depth == 0 => None,
+            _ => Some(depth),
+        };
+    }
+    open
 }
 
 /// Reads ` name: predicate` (the text after `//!`).
@@ -381,6 +475,60 @@ mod tests {
         for case in cases {
             assert_eq!(labels(case), ["l: a"], "{case}");
         }
+    }
+
+    /// The lines of items: where they begin, what is skipped, the text.
+    fn written(text: &str) -> Vec<(bool, usize, String)> {
+        let stripped = strip(text);
+        assert!(stripped.bad.is_empty(), "{:?}", stripped.bad);
+        let lines = stripped.written.into_iter();
+        lines.map(|line| (line.begins, line.skipped, line.text)).collect()
+    }
+
+    #[test]
+    fn items_of_line_comments_go_on_up_to_their_semicolon() {
+        let text = "void f(int a) {\n//! l: a\n//! objective o =\n  //!  < l |> { v <- a; w <- a } |\n\
+                    //! v == w >; // why\n//! m: a > 1\n//! path p = line 2 -> line 3;\n}\n";
+        let line = |begins, text: &str| (begins, 3, text.to_owned());
+        assert_eq!(
+            written(text),
+            [
+                line(true, " objective o ="),
+                line(false, "  < l |> { v <- a; w <- a } |"),
+                line(false, " v == w >; // why"),
+                line(true, " path p = line 2 -> line 3;"),
+            ]
+        );
+        assert_eq!(labels(text), ["l: a", "m: a > 1"]);
+    }
+
+    #[test]
+    fn labels_that_are_called_like_keywords_are_labels() {
+        let text = "void f(int a) {\n//! objective: a == 1\n//! path: a\n}\n";
+        assert_eq!((labels(text).len(), written(text)), (2, vec![]));
+    }
+
+    #[test]
+    fn an_item_ends_where_the_program_goes_on() {
+        let text = "void f(int a) {\n//! objective o = x\n a = 1;\n//! l: a\n}\n";
+        assert_eq!((labels(text).len(), written(text).len()), (1, 1));
+    }
+
+    #[test]
+    fn blocks_of_items_stand_anywhere() {
+        let text = "/*! htol function f;\n * label l = a;\n   objective o = l; */ int x;\n\
+                    /*! htolike */ /*! htol*/\n";
+        assert_eq!(
+            written(text),
+            [
+                (true, 8, " function f;".to_owned()),
+                (false, 0, "   label l = a;".to_owned()),
+                (false, 0, "   objective o = l; ".to_owned()),
+                (true, 8, String::new()),
+            ]
+        );
+        let stripped = strip(text).text;
+        assert_eq!(stripped.lines().nth(2).map(str::trim), Some("int x;"), "{stripped}");
     }
 
     #[test]

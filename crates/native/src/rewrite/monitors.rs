@@ -273,7 +273,7 @@ pub(super) fn monitors<'a>(
         let nothing: &[SequenceValues] = &[];
         let values = wanted.get(owner as usize).map_or(nothing, |wanted| &wanted.sequences);
         for (id, sequence) in objectives.sequences.iter() {
-            if sequence.is_pair() || sequence.is_path() {
+            if sequence.is_pair() || super::paths::is_way(objectives, sequence) {
                 continue;
             }
             let values: Vec<_> = values.iter().filter(|values| values.sequence == id).collect();

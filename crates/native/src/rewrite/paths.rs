@@ -3,18 +3,22 @@
 //! The paths that are asked for are words over the nodes of the function; the automaton is that of
 //! Aho and Corasick, "Efficient String Matching", run over the nodes as control enters them. It
 //! need move only where control has a choice, since what follows up to the next choice is known.
-//! `lydian_p` is the row of its state in a table with one entry a way; each move sets the cell of
+//! `lydian_p0` is the row of its state in a table with one entry a way; each move sets the cell of
 //! the entry and takes the next row from it, whatever the number and length of the paths.
+//!
+//! A path with gaps, between whose nodes others may lie, has an automaton of its own, whose states are
+//! the sets of the nodes up to which it may have come.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use lydian_ir::libc::model_named;
 use lydian_ir::nonlocal;
 use lydian_ir::stmt::{Callee, Terminator};
 use lydian_ir::{BlockId, Body, ConditionId, DecisionId, Program, Stmt};
+use lydian_objective::hyper::{Atom, Passage, Scope};
 use lydian_objective::paths::{NodeGraph, NodeId};
 use lydian_objective::{FunctionObjectives, LabelId, Pred, Sequence, SequenceId, Site};
 use rustc_hash::FxHashMap;
@@ -64,12 +68,13 @@ pub(super) fn paths(
 ) -> Paths {
     let mut out = Paths::default();
     let asks = |label: &LabelId| matches!(objectives.labels[*label].site, Site::Block(_));
-    if !objectives.sequences.values().any(Sequence::is_path) && !recorded.iter().any(asks) {
+    let is_asked = |sequence: &Sequence| is_way(objectives, sequence);
+    if !objectives.sequences.values().any(is_asked) && !recorded.iter().any(asks) {
         return out;
     }
     let graph = NodeGraph::of(body);
-    let words = words(objectives, recorded, &graph, &mut out);
-    if words.is_empty() {
+    let (words, ways) = words(objectives, recorded, &graph, &mut out);
+    if words.is_empty() && ways.is_empty() {
         return out;
     }
     let (conditions, switches) = choices(body, &graph);
@@ -77,35 +82,22 @@ pub(super) fn paths(
     if out.unmeasured.is_some() {
         return out;
     }
-    let automaton = Automaton::new(graph.nodes.len(), &words);
-    let rows = Rows::new(&graph, &automaton);
-    let first = plan.cells.len();
-    let mut add = |covered: &[Covers]| {
-        let mut cell = Cell { function: number, ..Cell::default() };
-        for covered in covered {
-            match covered {
-                Covers::Sequence(id) => cell.sequences.push(*id),
-                Covers::Label(id) => cell.labels.push(*id),
-            }
+    let mut steps: Vec<Steps> = Vec::new();
+    if !words.is_empty() {
+        let mut automaton = Automaton::new(graph.nodes.len(), &words);
+        let rows = Rows::new(&graph, &mut automaton, usize::MAX);
+        steps.extend(rows.map(|rows| rows.record(0, number, plan, &mut out.declarations)));
+    }
+    for (variable, way) in (1..).zip(ways) {
+        let sequence = way.sequence;
+        let fits = way.nodes.len() < u64::BITS as usize;
+        let rows = fits.then(|| Rows::new(&graph, &mut WayAutomaton::new(way), ENTRIES));
+        match rows.flatten() {
+            Some(rows) => steps.push(rows.record(variable, number, plan, &mut out.declarations)),
+            None => super::lose_sequences(number, &[sequence], TOO_MANY, plan),
         }
-        plan.cells.push(cell);
-    };
-    add(&rows.at_entry);
-    rows.covered.iter().for_each(|covered| add(covered));
-    let next: Vec<String> = rows.next.iter().map(usize::to_string).collect();
-    let _ = write!(
-        out.declarations,
-        "static const unsigned int lydian_P[] = {{{}}}; unsigned long lydian_p = {}; \
-         lydian_hit[{first}] = 1; ",
-        next.join(", "),
-        rows.start
-    );
-    let step = |way: u32| {
-        format!(
-            "lydian_hit[{} + lydian_p] = 1, lydian_p = lydian_P[lydian_p + {way}]",
-            first + 1 + way as usize
-        )
-    };
+    }
+    let step = |way: u32| steps.iter().map(|steps| steps.text(way)).collect::<Vec<_>>().join(", ");
     for condition in conditions {
         out.conditions.insert(condition, [format!("{}, ", step(1)), format!("{}, ", step(0))]);
     }
@@ -115,20 +107,83 @@ pub(super) fn paths(
     out
 }
 
-/// The paths that are asked for, as words, with what each covers.
+/// The most entries of the table of a path with gaps.
+const ENTRIES: usize = 1 << 16;
+const TOO_MANY: &str = "there are too many ways on which it may have come so far";
+
+/// How one automaton moves.
+struct Steps {
+    variable: usize,
+    /// The cell of its first entry.
+    first: usize,
+}
+
+impl Steps {
+    fn text(&self, way: u32) -> String {
+        let Self { variable, first } = self;
+        let cell = first + way as usize;
+        format!(
+            "lydian_hit[{cell} + lydian_p{variable}] = 1, \
+             lydian_p{variable} = lydian_P{variable}[lydian_p{variable} + {way}]"
+        )
+    }
+}
+
+impl Rows {
+    /// Adds the cells of the entries to the plan, and declares the table and the variable.
+    fn record(&self, variable: usize, number: u32, plan: &mut Plan, text: &mut String) -> Steps {
+        let first = plan.cells.len();
+        let mut add = |covered: &[Covers]| {
+            let mut cell = Cell { function: number, ..Cell::default() };
+            for covered in covered {
+                match covered {
+                    Covers::Sequence(id) => cell.sequences.push(*id),
+                    Covers::Label(id) => cell.labels.push(*id),
+                }
+            }
+            plan.cells.push(cell);
+        };
+        add(&self.at_entry);
+        self.covered.iter().for_each(|covered| add(covered));
+        let next: Vec<String> = self.next.iter().map(usize::to_string).collect();
+        let _ = write!(
+            text,
+            "static const unsigned int lydian_P{variable}[] = {{{}}}; \
+             unsigned long lydian_p{variable} = {}; lydian_hit[{first}] = 1; ",
+            next.join(", "),
+            self.start
+        );
+        Steps { variable, first: first + 1 }
+    }
+}
+
+/// Whether a sequence is one of nodes of its own function, and so recorded here.
+pub(super) fn is_way(objectives: &FunctionObjectives, sequence: &Sequence) -> bool {
+    let at_block = |atom: &Atom| {
+        atom.function == objectives.function
+            && matches!(objectives.labels[atom.label].site, Site::Block(_))
+    };
+    let of_nodes = |passage: &Passage| matches!(passage, Passage::Adjacent | Passage::Free);
+    sequence.scope == Scope::Activation
+        && sequence.flow.is_none()
+        && sequence.passages.iter().all(of_nodes)
+        && sequence.atoms.iter().all(at_block)
+}
+
+/// The paths that are asked for, as words, with what each covers; and those with gaps.
 fn words(
     objectives: &FunctionObjectives,
     recorded: &[LabelId],
     graph: &NodeGraph,
     out: &mut Paths,
-) -> Vec<(Vec<NodeId>, Covers)> {
+) -> (Vec<(Vec<NodeId>, Covers)>, Vec<Way>) {
     let heads: FxHashMap<BlockId, NodeId> =
         graph.nodes.iter().enumerate().map(|(node, of)| (of.head, node)).collect();
     let node = |label: LabelId| match objectives.labels[label].site {
         Site::Block(block) => heads.get(&block).copied(),
         _ => None,
     };
-    let mut words = Vec::new();
+    let (mut words, mut ways) = (Vec::new(), Vec::new());
     for id in recorded {
         if objectives.labels[*id].pred == Pred::Const(true)
             && let Some(node) = node(*id)
@@ -138,15 +193,28 @@ fn words(
         }
     }
     for (id, sequence) in objectives.sequences.iter() {
+        if !is_way(objectives, sequence) {
+            continue;
+        }
+        let word: Option<Vec<_>> = sequence.atoms.iter().map(|atom| node(atom.label)).collect();
+        let Some(nodes) = word else { continue };
+        out.sequences.push(id);
         if sequence.is_path() {
-            let word: Option<Vec<_>> = sequence.atoms.iter().map(|atom| node(atom.label)).collect();
-            if let Some(word) = word {
-                words.push((word, Covers::Sequence(id)));
-                out.sequences.push(id);
-            }
+            words.push((nodes, Covers::Sequence(id)));
+        } else {
+            let gaps = sequence.passages.iter().map(|passage| *passage == Passage::Free);
+            ways.push(Way { sequence: id, nodes, gaps: gaps.collect() });
         }
     }
-    words
+    (words, ways)
+}
+
+/// A path with gaps.
+struct Way {
+    sequence: SequenceId,
+    nodes: Vec<NodeId>,
+    /// For each node but the first whether others may lie before it.
+    gaps: Vec<bool>,
 }
 
 /// A condition that decides which way control goes.
@@ -201,6 +269,86 @@ fn obstacle(
             Some("a decision's place in the text is not known")
         }
         () => None,
+    }
+}
+
+/// What follows control over the nodes. State 0 is that before the function is entered.
+trait Follow {
+    /// The state after a node was entered.
+    fn enter(&mut self, state: usize, node: NodeId) -> usize;
+    /// What is covered where a state is entered.
+    fn covers(&self, state: usize) -> &[Covers];
+    /// The node in which control is in a state.
+    fn node(&self, state: usize) -> NodeId;
+    /// How many nodes without a choice meet all that they can, of so many that there are: they may
+    /// go round for ever.
+    fn longest(&self, nodes: usize) -> usize;
+}
+
+impl Follow for Automaton {
+    fn enter(&mut self, state: usize, node: NodeId) -> usize {
+        self.step(state, node)
+    }
+
+    fn covers(&self, state: usize) -> &[Covers] {
+        &self.covers[state]
+    }
+
+    fn node(&self, state: usize) -> NodeId {
+        self.last[state]
+    }
+
+    /// Twice round meets every word.
+    fn longest(&self, nodes: usize) -> usize {
+        2 * nodes + 2 * self.children.len()
+    }
+}
+
+/// The automaton of a path with gaps. A state is the node in which control is, how far the path may
+/// have come (as bits: so many of its nodes were passed), and whether it has just ended.
+struct WayAutomaton {
+    way: Way,
+    states: IndexSet<(NodeId, u64, bool)>,
+    ends: [Covers; 1],
+}
+
+impl WayAutomaton {
+    fn new(way: Way) -> Self {
+        let ends = [Covers::Sequence(way.sequence)];
+        Self { way, states: [(NodeId::MAX, 1, false)].into_iter().collect(), ends }
+    }
+}
+
+impl Follow for WayAutomaton {
+    fn enter(&mut self, state: usize, node: NodeId) -> usize {
+        let (_, come, _) = self.states[state];
+        let Way { nodes, gaps, .. } = &self.way;
+        let (mut next, mut ends) = (0, false);
+        for (passed, wanted) in nodes.iter().enumerate().filter(|(at, _)| come >> at & 1 == 1) {
+            if passed == 0 || gaps[passed - 1] {
+                next |= 1 << passed;
+            }
+            if *wanted == node {
+                match passed + 1 == nodes.len() {
+                    true => ends = true,
+                    false => next |= 1 << (passed + 1),
+                }
+            }
+        }
+        self.states.insert_full((node, next, ends)).0
+    }
+
+    fn covers(&self, state: usize) -> &[Covers] {
+        if self.states[state].2 { &self.ends } else { &[] }
+    }
+
+    fn node(&self, state: usize) -> NodeId {
+        self.states[state].0
+    }
+
+    /// Each round can bring it a node further.
+    fn longest(&self, nodes: usize) -> usize {
+        nodes * (self.way.nodes.len() + 1)
     }
 }
 
@@ -284,7 +432,8 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(graph: &NodeGraph, automaton: &Automaton) -> Self {
+    /// The table of an automaton; `None` if it has more entries than `limit`.
+    fn new(graph: &NodeGraph, automaton: &mut impl Follow, limit: usize) -> Option<Self> {
         let mut at_entry = Vec::new();
         let begin = go(graph, automaton, 0, 0, &mut at_entry);
         let mut row: FxHashMap<usize, usize> = FxHashMap::default();
@@ -307,6 +456,9 @@ impl Rows {
                 leads_to.push(to);
                 covered.push(covers);
             }
+            if size > limit {
+                return None;
+            }
         }
         let mut next: Vec<usize> = leads_to.iter().map(|state| row[state]).collect();
         // A state without a choice has an empty row at the place of the next one. Nothing moves
@@ -316,30 +468,28 @@ impl Rows {
             next.push(size);
             covered.push(Vec::new());
         }
-        Self { start: row[&begin], at_entry, next, covered }
+        Some(Self { start: row[&begin], at_entry, next, covered })
     }
 }
 
 /// The nodes to which a choice in a state can lead.
-fn ways<'g>(graph: &'g NodeGraph, automaton: &Automaton, state: usize) -> &'g [NodeId] {
-    let node = &graph.nodes[automaton.last[state]];
+fn ways<'g>(graph: &'g NodeGraph, automaton: &impl Follow, state: usize) -> &'g [NodeId] {
+    let node = &graph.nodes[automaton.node(state)];
     if node.branches { &node.ways } else { &[] }
 }
 
 /// Enters a node and those that follow without a choice. Returns the state at the next choice.
 fn go(
     graph: &NodeGraph,
-    automaton: &Automaton,
+    automaton: &mut impl Follow,
     from: usize,
     node: NodeId,
     covered: &mut Vec<Covers>,
 ) -> usize {
     let (mut state, mut node) = (from, node);
-    // Without a choice control may go round for ever; twice round meets every word that it can.
-    let longest = 2 * graph.nodes.len() + 2 * automaton.children.len();
-    for _ in 0..longest {
-        state = automaton.step(state, node);
-        covered.extend(&automaton.covers[state]);
+    for _ in 0..automaton.longest(graph.nodes.len()) {
+        state = automaton.enter(state, node);
+        covered.extend(automaton.covers(state));
         match graph.nodes[node].ways[..] {
             [next] => node = next,
             _ => break,

@@ -1,4 +1,4 @@
-//! EPC, PPC, SRTC, CRTC, BPC and CPC: paths of the graph of nodes ([002] V-D3).
+//! EPC, PPC, SRTC, CRTC, BPC and CPC, and what SPC is made of: paths of the graph of nodes ([002] V-D3).
 //!
 //! A path is a sequence of the heads of its nodes, adjacent to one another.
 
@@ -167,4 +167,26 @@ pub(super) fn hyper(cx: &mut Context<'_>, graph: &NodeGraph, path: &[NodeId]) ->
     let id = cx.sequence(sequence);
     cx.known_paths.insert(path.to_vec(), id);
     Hyper::Sequence(id)
+}
+
+/// Nodes that follow one another, as a hyperlabel; where `gaps` says so, others may lie between.
+pub(crate) fn way(
+    cx: &mut Context<'_>,
+    graph: &NodeGraph,
+    nodes: &[NodeId],
+    gaps: &[bool],
+) -> Hyper {
+    if !gaps.contains(&true) {
+        return hyper(cx, graph, nodes);
+    }
+    let atoms = nodes.iter().map(|node| {
+        let span = place(cx.body, graph, *node);
+        let label = cx.label(Site::Block(graph.nodes[*node].head), Pred::Const(true), span);
+        cx.atom(label, Vec::new())
+    });
+    let atoms = atoms.collect();
+    let passage = |gap: &bool| if *gap { Passage::Free } else { Passage::Adjacent };
+    let passages = gaps.iter().map(passage).collect();
+    let sequence = Sequence { atoms, passages, scope: Scope::Activation, flow: None };
+    Hyper::Sequence(cx.sequence(sequence))
 }

@@ -1,5 +1,5 @@
-//! User and HTOL: the labels that the user wrote at a place of the source, and the hyperlabels of
-//! `.htol` files.
+//! User, HTOL and SPC: the labels that the user wrote at a place of the source, and the hyperlabels
+//! and paths of `.htol` files and of comments.
 
 use lydian_ir::MarkId;
 use lydian_ir::stmt::MarkKind;
@@ -7,7 +7,7 @@ use lydian_ir::stmt::MarkKind;
 use super::{Annotator, Context};
 use crate::criterion::Criterion;
 use crate::formula::outcome_with;
-use crate::htol::Objective;
+use crate::htol::{self, HtolError, Objective};
 use crate::label::{Pred, Site};
 
 /// One objective for each label written. Its conditions are expressions on the state at its place;
@@ -29,7 +29,7 @@ impl Annotator for UserLabels {
     }
 }
 
-/// HTOL: the hyperlabels of `.htol` files that are about the function.
+/// HTOL: the hyperlabels of `.htol` files and of comments that are about the function.
 pub(super) struct UserHyperlabels;
 
 impl Annotator for UserHyperlabels {
@@ -38,13 +38,34 @@ impl Annotator for UserHyperlabels {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        for file in &cx.request.htol {
-            let (objectives, errors) = crate::htol::bind(cx, &file.file);
-            for Objective { name, hyper, span, text } in objectives {
-                cx.push_hyper(hyper, span, name, text);
-            }
-            cx.diagnostics.extend(errors.iter().map(|error| file.diagnostic(error)));
+        push_written(cx, htol::objectives);
+    }
+}
+
+/// SPC: the paths of `.htol` files and of comments that are about the function.
+pub(super) struct SpecifiedPaths;
+
+impl Annotator for SpecifiedPaths {
+    fn criterion(&self) -> Criterion {
+        Criterion::Spc
+    }
+
+    fn annotate(&self, cx: &mut Context<'_>) {
+        push_written(cx, htol::paths);
+    }
+}
+
+/// Makes objectives of a file's items about the function of a context.
+type Make = fn(&mut Context<'_>, &htol::Written<'_>, usize) -> (Vec<Objective>, Vec<HtolError>);
+
+fn push_written(cx: &mut Context<'_>, make: Make) {
+    let written = cx.of.written();
+    for (index, file) in cx.request.htol.iter().enumerate() {
+        let (objectives, errors) = make(cx, written, index);
+        for Objective { name, hyper, span, text } in objectives {
+            cx.push_hyper(hyper, span, name, text);
         }
+        cx.diagnostics.extend(errors.iter().map(|error| file.diagnostic(error)));
     }
 }
 

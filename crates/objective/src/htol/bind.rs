@@ -6,28 +6,31 @@
 //! are not supported here; a label of the program's own (`//! name: predicate`) takes any C
 //! predicate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use lydian_base::Span;
-use lydian_ir::stmt::MarkKind;
 use lydian_ir::trap::may_trap;
-use lydian_ir::{BinOp, CmpOp, Expr, ExprId, Overflow, Type, UnOp};
+use lydian_ir::{BinOp, Body, CmpOp, Expr, ExprId, Overflow, Type, UnOp};
 
 use super::HtolError;
 use super::form::visible_names;
+use super::scope::{Home, Scopes, What};
 use super::syntax::{
-    Duty, Extent, File, Item, LabelRef, LabelTree, Name, PointRef, SequenceTree, Term, TermKind,
-    Tree, TreeKind,
+    Duty, Item, LabelRef, LabelTree, Name, SequenceTree, Term, TermKind, Tree, TreeKind,
 };
+use super::written::{self, PARTS, Written};
 use crate::annotate::Context;
 use crate::hyper::{
-    Atom, Binding, Bound, Formula, FormulaOp, Hyper, Obligation, Passage, Scope, Sequence,
+    self, Atom, Binding, Formula, FormulaOp, Hyper, Obligation, Passage, Scope, Sequence,
 };
 use crate::label::{Pred, Site};
 use place::Places;
 
 mod place;
+mod point;
+mod route;
 
 /// A wide enough integer.
 const WIDE: Type = Type::Int(128);
@@ -44,38 +47,81 @@ pub(crate) struct Objective {
     pub(crate) text: String,
 }
 
+/// What is bound of a function: an atom, with the place of its label, or what is asked of a passage.
+#[derive(Clone, Debug)]
+pub(crate) enum Bound {
+    Atom(Atom, Span),
+    Duty(Obligation),
+}
+
 /// Makes the objectives of a file that are about the function of `cx`. Errors are of the file.
-pub(crate) fn bind(cx: &mut Context<'_>, file: &File) -> (Vec<Objective>, Vec<HtolError>) {
-    let mut binder = Binder::default();
+pub(crate) fn objectives(
+    cx: &mut Context<'_>,
+    written: &Written<'_>,
+    file: usize,
+) -> (Vec<Objective>, Vec<HtolError>) {
     let mut found = Vec::new();
     let mut errors = Vec::new();
-    let mut here = false;
-    for item in &file.items {
-        match item {
-            Item::Function(name) => {
-                here = name.text == cx.function.name;
-                binder = Binder::default();
-            }
-            _ if !here => {}
-            Item::Label(name, label) => {
-                let result = binder.define(cx, name, label);
-                errors.extend(result.err());
-            }
-            Item::Objective(name, tree) => match binder.objective(cx, name, tree) {
-                Ok(objective) => found.push(objective),
-                Err(error) => errors.push(error),
-            },
+    own_items(cx, written, file, |cx, binder, item, home| match item {
+        Item::Label(name, label) => {
+            errors.extend(binder.define(cx, name, label, home).err());
         }
-    }
+        Item::Objective(name, tree) => match binder.objective(cx, name, tree, home) {
+            Ok(objective) => found.push(objective),
+            Err(error) => errors.push(error),
+        },
+        Item::Function(_) | Item::Path(..) => {}
+    });
     (found, errors)
 }
 
-/// What has been named so far.
-#[derive(Default)]
-struct Binder {
-    labels: BTreeMap<String, LabelTree>,
-    objectives: BTreeMap<String, Tree>,
-    names: BTreeMap<String, BTreeSet<String>>,
+/// Makes the paths of a file that are about the function of `cx`.
+pub(crate) fn paths(
+    cx: &mut Context<'_>,
+    written: &Written<'_>,
+    file: usize,
+) -> (Vec<Objective>, Vec<HtolError>) {
+    let mut found = Vec::new();
+    let mut errors = Vec::new();
+    own_items(cx, written, file, |cx, binder, item, home| {
+        if let Item::Path(name, path) = item {
+            match binder.is_new(name, home).and_then(|()| route::hyper(cx, path)) {
+                Ok((hyper, span)) => {
+                    let (name, text) = (name.text.clone(), path.to_string());
+                    found.push(Objective { name, hyper, span, text });
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+    });
+    (found, errors)
+}
+
+/// Calls `visit` with the items of a file that are about the function of `cx`.
+fn own_items<'f>(
+    cx: &mut Context<'_>,
+    written: &'f Written<'_>,
+    file: usize,
+    mut visit: impl FnMut(&mut Context<'_>, &Binder<'_>, &'f Item, Home<'f>),
+) {
+    let Some((tree, _)) = written.files.get(file) else { return };
+    let mut function = "";
+    for (item, of) in tree.items.iter().enumerate() {
+        if let Item::Function(name) = of {
+            function = &name.text;
+        } else if function == cx.function.name {
+            visit(cx, &Binder::new(written, file), of, Home { function, item });
+        }
+    }
+}
+
+/// Binds trees of one file.
+pub(super) struct Binder<'b> {
+    written: &'b Written<'b>,
+    scopes: &'b Scopes<'b>,
+    file: usize,
+    /// How many parts the objective has so far.
+    parts: Cell<usize>,
 }
 
 /// A point of the function.
@@ -84,127 +130,209 @@ struct Point {
     span: Span,
 }
 
-impl Binder {
+impl<'b> Binder<'b> {
+    pub(super) fn new(written: &'b Written<'_>, file: usize) -> Self {
+        Self { written, scopes: &written.files[file].1, file, parts: Cell::new(0) }
+    }
+
+    fn names(&self, tree: &Tree, home: Home<'_>) -> Result<(), HtolError> {
+        visible_names(tree, &|name| self.scopes.binds_of(name, home).cloned()).map(drop)
+    }
+
     fn define(
-        &mut self,
+        &self,
         cx: &Context<'_>,
         name: &Name,
         label: &LabelTree,
+        home: Home<'_>,
     ) -> Result<(), HtolError> {
         let tree = Tree { kind: TreeKind::Label(label.clone()), at: label.at.clone() };
-        self.check_names(cx, &tree)?;
-        let names = visible_names(&tree, &|name| self.names.get(name).cloned())?;
-        self.name(name, names)?;
-        self.labels.insert(name.text.clone(), label.clone());
-        Ok(())
+        self.check_names(cx, &tree, home)?;
+        self.names(&tree, home)?;
+        self.is_new(name, home)
     }
 
     fn objective(
-        &mut self,
+        &self,
         cx: &mut Context<'_>,
         name: &Name,
         tree: &Tree,
+        home: Home<'_>,
     ) -> Result<Objective, HtolError> {
-        self.check_names(cx, tree)?;
-        let names = visible_names(tree, &|name| self.names.get(name).cloned())?;
+        self.check_names(cx, tree, home)?;
+        self.names(tree, home)?;
         let mut first = None;
-        let hyper = self.hyper(cx, tree, &mut first)?;
-        self.name(name, names)?;
-        self.objectives.insert(name.text.clone(), tree.clone());
+        let hyper = self.hyper(cx, tree, home, &mut first)?;
+        self.is_new(name, home)?;
         let span = first.unwrap_or(cx.function.span);
         Ok(Objective { name: name.text.clone(), hyper, span, text: tree.to_string() })
     }
 
-    fn name(&mut self, name: &Name, visible: BTreeSet<String>) -> Result<(), HtolError> {
-        match self.names.insert(name.text.clone(), visible) {
-            None => Ok(()),
-            Some(before) => {
-                self.names.insert(name.text.clone(), before);
+    /// That a name is not defined before.
+    fn is_new(&self, name: &Name, home: Home<'_>) -> Result<(), HtolError> {
+        match self.scopes.item_of(home.function, &name.text) {
+            Some(first) if first < home.item => {
                 let what = format!("`{}` is defined twice", name.text);
                 Err(HtolError::Unknown { what, at: name.at.0.clone() })
             }
+            _ => Ok(()),
         }
     }
 
     /// That every label which is named exists, before rules about their names are checked.
-    fn check_names(&self, cx: &Context<'_>, tree: &Tree) -> Result<(), HtolError> {
+    fn check_names(&self, cx: &Context<'_>, tree: &Tree, home: Home<'_>) -> Result<(), HtolError> {
         match &tree.kind {
-            TreeKind::Label(label) => self.check_label(cx, label),
+            TreeKind::Label(label) => self.check_label(cx, label, home),
             TreeKind::Sequence(sequence) => {
-                sequence.labels.iter().try_for_each(|label| self.check_label(cx, label))
+                let mut labels = sequence.labels.iter();
+                labels.try_for_each(|label| self.check_label(cx, label, home))
             }
-            TreeKind::Guard(inner, _) => self.check_names(cx, inner),
+            TreeKind::Guard(inner, _) => self.check_names(cx, inner, home),
             TreeKind::All(parts) | TreeKind::Any(parts) => {
-                parts.iter().try_for_each(|part| self.check_names(cx, part))
+                parts.iter().try_for_each(|part| self.check_names(cx, part, home))
             }
         }
     }
 
-    fn check_label(&self, cx: &Context<'_>, label: &LabelTree) -> Result<(), HtolError> {
-        match &label.label {
-            LabelRef::Named(name) if !self.names.contains_key(&name.text) => {
-                user_label(cx, name).map(drop)
-            }
-            LabelRef::Named(_) | LabelRef::At(..) => Ok(()),
+    fn check_label(
+        &self,
+        cx: &Context<'_>,
+        label: &LabelTree,
+        home: Home<'_>,
+    ) -> Result<(), HtolError> {
+        let LabelRef::Named(name) = &label.label else { return Ok(()) };
+        if self.scopes.get(name, home).is_some() {
+            return Ok(());
         }
+        let function = home.function_of(name.function.as_ref());
+        let body = named_body(cx.program, function, name.function.as_ref())?;
+        point::label_mark(function, body, &name.name.text, &name.name.at).map(drop)
     }
 
     fn hyper(
         &self,
         cx: &mut Context<'_>,
         tree: &Tree,
+        home: Home<'_>,
         first: &mut Option<Span>,
     ) -> Result<Hyper, HtolError> {
+        self.parts.set(self.parts.get() + 1);
+        if self.parts.get() > PARTS {
+            return unsupported(&format!("an objective of more than {PARTS} parts"), &tree.at.0);
+        }
         match &tree.kind {
-            TreeKind::Label(label) => match &label.label {
-                LabelRef::Named(name) if self.objectives.contains_key(&name.text) => {
-                    if label.bindings.is_empty() {
-                        return self.hyper(cx, &self.objectives[&name.text], first);
-                    }
-                    let what = format!("to bind at `{}`, which is no label,", name.text);
-                    Err(HtolError::Unsupported { what, at: label.at.0.clone() })
-                }
-                _ => self.atom(cx, label, first).map(Hyper::Atom),
-            },
+            TreeKind::Label(label) => self.named(cx, label, home, first),
             TreeKind::Sequence(sequence) => {
-                let sequence = self.sequence(cx, sequence, first)?;
+                let sequence = self.sequence(cx, sequence, home, first)?;
                 Ok(Hyper::Sequence(cx.sequence(sequence)))
             }
             TreeKind::Guard(inner, guard) => {
-                let inner = self.hyper(cx, inner, first)?;
+                let inner = self.hyper(cx, inner, home, first)?;
                 let formula = formula(guard, &mut |_| Ok(None))?;
                 Ok(Hyper::Guard(Box::new(inner), formula))
             }
-            TreeKind::All(parts) => self.parts(cx, parts, first).map(Hyper::All),
-            TreeKind::Any(parts) => self.parts(cx, parts, first).map(Hyper::Any),
+            TreeKind::All(parts) => self.all(cx, parts, home, first).map(Hyper::All),
+            TreeKind::Any(parts) => self.all(cx, parts, home, first).map(Hyper::Any),
         }
     }
 
-    fn parts(
+    fn all(
         &self,
         cx: &mut Context<'_>,
         parts: &[Tree],
+        home: Home<'_>,
         first: &mut Option<Span>,
     ) -> Result<Vec<Hyper>, HtolError> {
-        parts.iter().map(|part| self.hyper(cx, part, first)).collect()
+        parts.iter().map(|part| self.hyper(cx, part, home, first)).collect()
     }
 
-    /// A label with the bindings of its definition and its own. It is covered only where what it
-    /// binds is known.
-    fn atom(
+    /// A label, or the objective or path that a name stands for.
+    fn named(
         &self,
         cx: &mut Context<'_>,
         label: &LabelTree,
+        home: Home<'_>,
+        first: &mut Option<Span>,
+    ) -> Result<Hyper, HtolError> {
+        let named = match &label.label {
+            LabelRef::Named(name) => self.scopes.get(name, home).map(|found| (name, found)),
+            LabelRef::At(..) => None,
+        };
+        let (name, what, at) = match named {
+            None | Some((_, (What::Label(_), _))) => {
+                return self.any_atom(cx, label, home, first).map(Hyper::Atom);
+            }
+            Some((name, (what, at))) => (name, what, at),
+        };
+        if !label.bindings.is_empty() {
+            let what = format!("to bind at `{}`, which is no label,", name.name.text);
+            return unsupported(&what, &label.at.0);
+        }
+        match what {
+            What::Objective(tree) => self.hyper(cx, tree, at, first),
+            What::Path(path) if at.function == cx.function.name => {
+                let (hyper, span) = route::hyper(cx, path)?;
+                first.get_or_insert(span);
+                Ok(hyper)
+            }
+            What::Path(_) | What::Label(_) => {
+                unsupported("a path of another function", &label.at.0)
+            }
+        }
+    }
+
+    /// A label as an atom, of whatever function.
+    fn any_atom(
+        &self,
+        cx: &mut Context<'_>,
+        label: &LabelTree,
+        home: Home<'_>,
         first: &mut Option<Span>,
     ) -> Result<Atom, HtolError> {
-        let (point, pred, bindings) = self.written(cx, label)?;
-        first.get_or_insert(point.span);
+        let function = self.scopes.function_of(label, home);
+        let bound = match function == cx.function.name {
+            true => self.atom(cx, label, home),
+            false => self.elsewhere(cx, function, label.at.0.clone()),
+        };
+        match bound? {
+            Bound::Atom(atom, span) => {
+                first.get_or_insert(span);
+                Ok(atom)
+            }
+            Bound::Duty(_) => unsupported("this place for a label", &label.at.0),
+        }
+    }
+
+    /// What is asked of another function.
+    fn elsewhere(
+        &self,
+        cx: &Context<'_>,
+        function: &str,
+        at: Range<usize>,
+    ) -> Result<Bound, HtolError> {
+        let found = self.written.place_of(self.file, at.start);
+        let Some((function, position)) = found else {
+            let what = format!("there is no function `{function}` with a body here");
+            return Err(HtolError::Unknown { what, at });
+        };
+        cx.elsewhere(function)[position].clone()
+    }
+
+    /// A label of this function with the bindings of its definition and its own. It is covered only
+    /// where what it binds is known.
+    pub(super) fn atom(
+        &self,
+        cx: &mut Context<'_>,
+        label: &LabelTree,
+        home: Home<'_>,
+    ) -> Result<Bound, HtolError> {
+        let (point, pred, bindings) = self.written(cx, label, home)?;
         let pred = bindings.iter().fold(pred, |pred, binding| match &binding.value {
-            Bound::Expr(expr) => Pred::and(pred, known(cx, *expr)),
-            Bound::Truth(_) => pred,
+            hyper::Bound::Expr(expr) => Pred::and(pred, known(cx, *expr)),
+            hyper::Bound::Truth(_) => pred,
         });
         let label = cx.label(point.site, pred, point.span);
-        Ok(cx.atom(label, bindings))
+        Ok(Bound::Atom(cx.atom(label, bindings), point.span))
     }
 
     /// A label's point, its predicate and all that it binds.
@@ -212,17 +340,18 @@ impl Binder {
         &self,
         cx: &mut Context<'_>,
         label: &LabelTree,
+        home: Home<'_>,
     ) -> Result<(Point, Pred, Vec<Binding>), HtolError> {
         let (point, pred, mut all) = match &label.label {
-            LabelRef::Named(name) => match self.labels.get(&name.text) {
-                Some(defined) => self.written(cx, defined)?,
-                None => {
-                    let (point, pred) = user_label(cx, name)?;
+            LabelRef::Named(name) => match self.scopes.get(name, home) {
+                Some((What::Label(defined), at)) => self.written(cx, defined, at)?,
+                _ => {
+                    let (point, pred) = point::user_label(cx, &name.name)?;
                     (point, pred, Vec::new())
                 }
             },
             LabelRef::At(point, predicate) => {
-                let point = point_of(cx, point)?;
+                let point = point::of(cx, point)?;
                 let pred = Places { at: point.span }.pred(cx, predicate)?;
                 (point, pred, Vec::new())
             }
@@ -235,6 +364,7 @@ impl Binder {
         &self,
         cx: &mut Context<'_>,
         tree: &SequenceTree,
+        home: Home<'_>,
         first: &mut Option<Span>,
     ) -> Result<Sequence, HtolError> {
         let mut atoms: Vec<Atom> = Vec::new();
@@ -242,25 +372,53 @@ impl Binder {
         for (position, label) in tree.labels.iter().enumerate() {
             if position > 0 {
                 let bound = atoms.iter().flat_map(|atom| &atom.bindings).map(|b| b.name.clone());
-                passages.push(passage(cx, &tree.passages[position - 1], &bound.collect())?);
+                let duties = &tree.passages[position - 1];
+                passages.push(self.passage(cx, duties, home, &bound.collect())?);
             }
-            atoms.push(self.atom(cx, label, first)?);
+            let atom = self.any_atom(cx, label, home, first)?;
+            let is_elsewhere = atoms.first().is_some_and(|first| first.function != atom.function);
+            if tree.activation && is_elsewhere {
+                let what = "an activation of several functions";
+                return unsupported(what, &label.at.0);
+            }
+            atoms.push(atom);
         }
         let scope = if tree.activation { Scope::Activation } else { Scope::Run };
         Ok(Sequence { atoms, passages, scope, flow: None })
     }
-}
 
-fn passage(
-    cx: &mut Context<'_>,
-    duties: &[Duty],
-    bound: &BTreeSet<String>,
-) -> Result<Passage, HtolError> {
-    if duties.is_empty() {
-        return Ok(Passage::Free);
+    fn passage(
+        &self,
+        cx: &mut Context<'_>,
+        duties: &[Duty],
+        home: Home<'_>,
+        bound: &BTreeSet<String>,
+    ) -> Result<Passage, HtolError> {
+        if duties.is_empty() {
+            return Ok(Passage::Free);
+        }
+        let mut obligation = |duty: &Duty| {
+            let function = home.function_of(duty.point.function.as_ref());
+            let bound = match function == cx.function.name {
+                true => self.duty(cx, duty, bound),
+                false => self.elsewhere(cx, function, duty.point.at.0.clone()),
+            };
+            match bound? {
+                Bound::Duty(obligation) => Ok(obligation),
+                Bound::Atom(..) => unsupported("a label in this place", &duty.point.at.0),
+            }
+        };
+        Ok(Passage::Obliged(duties.iter().map(&mut obligation).collect::<Result<_, _>>()?))
     }
-    let obligation = |duty: &Duty| {
-        let point = point_of(cx, &duty.point)?;
+
+    /// What a passage asks of a point of this function.
+    pub(super) fn duty(
+        &self,
+        cx: &mut Context<'_>,
+        duty: &Duty,
+        bound: &BTreeSet<String>,
+    ) -> Result<Bound, HtolError> {
+        let point = point::of(cx, &duty.point)?;
         let holds = match &duty.holds {
             None => Formula::Number(0),
             Some(term) => formula(term, &mut |term| match &term.kind {
@@ -268,9 +426,22 @@ fn passage(
                 _ => Places { at: point.span }.wide(cx, term).map(Some),
             })?,
         };
-        Ok(Obligation { function: cx.id(), site: point.site, holds })
-    };
-    Ok(Passage::Obliged(duties.iter().map(obligation).collect::<Result<_, HtolError>>()?))
+        Ok(Bound::Duty(Obligation { function: cx.id(), site: point.site, holds }))
+    }
+}
+
+/// The body of a function that is named.
+fn named_body<'p>(
+    program: &'p lydian_ir::Program,
+    function: &str,
+    at: Option<&Name>,
+) -> Result<&'p Body, HtolError> {
+    let found = written::function_named(program, function);
+    let body = found.and_then(|found| program.functions[found].body.as_ref());
+    body.ok_or_else(|| HtolError::Unknown {
+        what: format!("there is no function `{function}` with a body here"),
+        at: at.map_or(0..0, |name| name.at.0.clone()),
+    })
 }
 
 fn bindings(
@@ -279,7 +450,7 @@ fn bindings(
     at: Span,
 ) -> Result<Vec<Binding>, HtolError> {
     let bind = |(name, term): &(Name, Term)| {
-        let value = Bound::Expr(Places { at }.wide(cx, term)?);
+        let value = hyper::Bound::Expr(Places { at }.wide(cx, term)?);
         Ok(Binding { name: name.text.clone(), value })
     };
     trees.iter().map(bind).collect()
@@ -315,52 +486,6 @@ fn formula(
             }
         },
     }
-}
-
-/// A label that the user wrote in the function.
-fn user_label(cx: &Context<'_>, name: &Name) -> Result<(Point, Pred), HtolError> {
-    let point = point_of(cx, &PointRef::Label(name.clone()))?;
-    let pred = match point.site {
-        Site::Mark(mark) => cx.user_predicate(mark),
-        _ => None,
-    };
-    Ok((point, pred.unwrap_or(Pred::Const(true))))
-}
-
-fn point_of(cx: &Context<'_>, point: &PointRef) -> Result<Point, HtolError> {
-    let function = &cx.function.name;
-    let (found, what, at): (_, String, &Extent) = match point {
-        PointRef::Entry(_) => {
-            let start = cx.body.source.body.start;
-            return Ok(Point { site: Site::Entry, span: Span::new(start, start + 1) });
-        }
-        PointRef::Label(name) => {
-            let is_it = |kind: &MarkKind| matches!(kind, MarkKind::UserLabel { name: other, .. } if *other == name.text);
-            let found = cx.body.marks.iter().find(|(_, mark)| is_it(&mark.kind));
-            let what = format!("`{function}` has no label `{}`", name.text);
-            (found.map(|(id, mark)| (id, mark.span)), what, &name.at)
-        }
-        PointRef::Line(file, line, at) => {
-            let own = cx.map.place(cx.body.source.body.start).file;
-            let file = file.as_deref().unwrap_or(&own);
-            let is_there = |span: &Span| {
-                let place = cx.map.place(span.start);
-                place.line == *line && is_file(&place.file, file)
-            };
-            let marks = cx.statement_marks().filter(|(_, span)| is_there(span));
-            let found = marks.min_by_key(|(_, span)| span.start);
-            (found, format!("`{function}` has no statement that begins at line {line}"), at)
-        }
-    };
-    match found {
-        Some((mark, span)) => Ok(Point { site: Site::Mark(mark), span }),
-        None => Err(HtolError::Unknown { what, at: at.0.clone() }),
-    }
-}
-
-/// Whether a path ends as the user wrote it.
-fn is_file(path: &str, written: &str) -> bool {
-    path.strip_suffix(written).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
 fn unsupported<T>(what: &str, at: &Range<usize>) -> Result<T, HtolError> {

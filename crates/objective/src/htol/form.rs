@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::HtolError;
-use super::syntax::{Extent, LabelRef, LabelTree, SequenceTree, Term, Tree, TreeKind};
+use super::syntax::{Extent, LabelRef, LabelTree, Named, SequenceTree, Term, Tree, TreeKind};
 
 /// A rule of well-formedness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ impl std::fmt::Display for Rule {
 }
 
 /// What a name that stands for a hyperlabel makes visible; `None` where there is no such name.
-pub type Known<'k> = dyn Fn(&str) -> Option<BTreeSet<String>> + 'k;
+pub type Known<'k> = dyn Fn(&Named) -> Option<BTreeSet<String>> + 'k;
 
 /// Checks a hyperlabel and returns its visible names, `nm(h)`. `known` gives those of the labels
 /// and objectives that have names; one that is not known is taken to bind nothing.
@@ -61,9 +61,12 @@ pub fn visible_names(tree: &Tree, known: &Known<'_>) -> Result<BTreeSet<String>,
     }
 }
 
-fn names_of_label(label: &LabelTree, known: &Known<'_>) -> Result<BTreeSet<String>, HtolError> {
+pub(super) fn names_of_label(
+    label: &LabelTree,
+    known: &Known<'_>,
+) -> Result<BTreeSet<String>, HtolError> {
     let own = match &label.label {
-        LabelRef::Named(name) => known(&name.text).unwrap_or_default(),
+        LabelRef::Named(name) => known(name).unwrap_or_default(),
         LabelRef::At(..) => BTreeSet::new(),
     };
     let mut names = own;

@@ -16,9 +16,9 @@ pub(super) enum Token {
 }
 
 /// Longer marks before those that they begin with.
-const MARKS: [&str; 31] = [
+const MARKS: [&str; 33] = [
     "||", "|>", "|", "&&", "==", "=>", "=", "!=", "!", "<=", "<-", "<", ">=", ">", "->", "-", "+",
-    ".", ",", ";", ":", "(", ")", "[", "]", "{", "}", "*", "/", "%", "'",
+    "...", ".", ",", ";", "::", ":", "(", ")", "[", "]", "{", "}", "*", "/", "%", "'",
 ];
 
 /// What the papers write, and its plain spelling.
@@ -39,10 +39,11 @@ const SIGNS: [(char, &str); 14] = [
     ('\u{21d2}', "=>"),
 ];
 
-/// The tokens with their places, the end last. `//` begins a comment, to the end of its line.
-pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, HtolError> {
+/// The tokens of a text from a place on, with their places, the end last. `//` begins a comment, to
+/// the end of its line.
+pub(super) fn tokens(text: &str, from: usize) -> Result<Vec<(Token, Range<usize>)>, HtolError> {
     let mut found = Vec::new();
-    let mut at = 0;
+    let mut at = from;
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
         let length = if first.is_whitespace() {

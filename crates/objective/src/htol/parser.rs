@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::HtolError;
 use super::lexer::{Token, tokens};
 use super::syntax::{
-    Duty, Extent, File, Item, LabelRef, LabelTree, Name, PointRef, SequenceTree, Term, TermKind,
-    Tree, TreeKind,
+    Duty, Extent, File, Item, LabelRef, LabelTree, Name, Named, PathTree, PointKind, PointRef,
+    SequenceTree, Term, TermKind, Tree, TreeKind,
 };
 use crate::hyper::FormulaOp;
 
@@ -20,12 +20,20 @@ const CHAIN: usize = 1000;
 /// # Errors
 /// At the first place that is not as the grammar says.
 pub fn parse_file(text: &str) -> Result<File, HtolError> {
-    let mut parser = Parser::new(text)?;
+    Ok(File { items: items(text, 0)? })
+}
+
+/// Reads the items of a text from a place on.
+///
+/// # Errors
+/// At the first place that is not as the grammar says.
+pub(crate) fn items(text: &str, from: usize) -> Result<Vec<Item>, HtolError> {
+    let mut parser = Parser::new(text, from)?;
     let mut items = Vec::new();
     while *parser.peek() != Token::End {
         items.push(parser.item()?);
     }
-    Ok(File { items })
+    Ok(items)
 }
 
 /// Reads a single hyperlabel.
@@ -33,7 +41,7 @@ pub fn parse_file(text: &str) -> Result<File, HtolError> {
 /// # Errors
 /// At the first place that is not as the grammar says.
 pub fn parse(text: &str) -> Result<Tree, HtolError> {
-    let mut parser = Parser::new(text)?;
+    let mut parser = Parser::new(text, 0)?;
     let tree = parser.sum()?;
     match parser.peek() {
         Token::End => Ok(tree),
@@ -48,8 +56,8 @@ struct Parser {
 }
 
 impl Parser {
-    fn new(text: &str) -> Result<Self, HtolError> {
-        Ok(Self { tokens: tokens(text)?, at: 0, depth: 0 })
+    fn new(text: &str, from: usize) -> Result<Self, HtolError> {
+        Ok(Self { tokens: tokens(text, from)?, at: 0, depth: 0 })
     }
 
     fn peek(&self) -> &Token {
@@ -115,7 +123,8 @@ impl Parser {
     }
 
     fn item(&mut self) -> Result<Item, HtolError> {
-        let keyword = self.name("`function`, `label` or `objective`")?;
+        const WHAT: &str = "`function`, `label`, `objective` or `path`";
+        let keyword = self.name(WHAT)?;
         let name = self.name("a name")?;
         let item = match keyword.text.as_str() {
             "function" => Item::Function(name),
@@ -127,13 +136,29 @@ impl Parser {
                 self.expect("=")?;
                 Item::Objective(name, self.sum()?)
             }
-            _ => {
-                let what = "`function`, `label` or `objective`".to_owned();
-                return Err(HtolError::Expected { what, at: keyword.at.0 });
+            "path" => {
+                self.expect("=")?;
+                Item::Path(name, self.path()?)
             }
+            _ => return Err(HtolError::Expected { what: WHAT.to_owned(), at: keyword.at.0 }),
         };
         self.expect(";")?;
         Ok(item)
+    }
+
+    fn path(&mut self) -> Result<PathTree, HtolError> {
+        let start = self.place().start;
+        let mut steps = vec![self.point()?];
+        let mut gaps = Vec::new();
+        while self.take("->") {
+            let gap = self.take("...");
+            if gap {
+                self.expect("->")?;
+            }
+            gaps.push(gap);
+            steps.push(self.point()?);
+        }
+        Ok(PathTree { steps, gaps, at: self.since(start) })
     }
 
     fn sum(&mut self) -> Result<Tree, HtolError> {
@@ -201,7 +226,11 @@ impl Parser {
             self.expect(")")?;
             LabelRef::At(point, predicate)
         } else {
-            LabelRef::Named(self.name("a label, `[`, `<` or `(`")?)
+            let name = self.name("a label, `[`, `<` or `(`")?;
+            LabelRef::Named(match self.take("::") {
+                true => Named { function: Some(name), name: self.name("a label")? },
+                false => Named { function: None, name },
+            })
         };
         let mut bindings = Vec::new();
         if self.take("|>") {
@@ -220,18 +249,27 @@ impl Parser {
     }
 
     fn point(&mut self) -> Result<PointRef, HtolError> {
-        let at = Extent(self.place());
-        if let Token::Text(file) = self.peek().clone() {
+        let start = self.place().start;
+        let is_qualified =
+            matches!(self.peek(), Token::Name(_)) && *self.second() == Token::Mark("::");
+        let mut function = None;
+        if is_qualified {
+            function = Some(self.name("a function")?);
+            self.advance();
+        }
+        let kind = if let Token::Text(file) = self.peek().clone() {
             self.advance();
             self.expect(":")?;
-            return Ok(PointRef::Line(Some(file), self.line()?, at));
-        }
-        let name = self.name("a point")?;
-        match (name.text.as_str(), self.peek()) {
-            ("entry", _) => Ok(PointRef::Entry(at)),
-            ("line", Token::Number(_)) => Ok(PointRef::Line(None, self.line()?, at)),
-            _ => Ok(PointRef::Label(name)),
-        }
+            PointKind::Line(Some(file), self.line()?)
+        } else {
+            let name = self.name("a point")?;
+            match (name.text.as_str(), self.peek()) {
+                ("entry", _) => PointKind::Entry,
+                ("line", Token::Number(_)) => PointKind::Line(None, self.line()?),
+                _ => PointKind::Label(name.text),
+            }
+        };
+        Ok(PointRef { function, kind, at: self.since(start) })
     }
 
     fn line(&mut self) -> Result<u32, HtolError> {

@@ -3,7 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::syntax::{
-    Duty, File, Item, LabelRef, LabelTree, PointRef, SequenceTree, Term, TermKind, Tree, TreeKind,
+    Duty, File, Item, LabelRef, LabelTree, Named, PathTree, PointKind, PointRef, SequenceTree,
+    Term, TermKind, Tree, TreeKind,
 };
 use crate::hyper::FormulaOp;
 
@@ -19,6 +20,7 @@ impl Display for Item {
             Self::Function(name) => write!(f, "function {};", name.text),
             Self::Label(name, label) => write!(f, "label {} = {label};", name.text),
             Self::Objective(name, tree) => write!(f, "objective {} = {tree};", name.text),
+            Self::Path(name, path) => write!(f, "path {} = {path};", name.text),
         }
     }
 }
@@ -59,7 +61,7 @@ fn list(
 impl Display for LabelTree {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match &self.label {
-            LabelRef::Named(name) => f.write_str(&name.text)?,
+            LabelRef::Named(name) => write!(f, "{name}")?,
             LabelRef::At(point, predicate) => write!(f, "({point}, {predicate})")?,
         }
         if self.bindings.is_empty() {
@@ -74,13 +76,38 @@ impl Display for LabelTree {
     }
 }
 
+impl Display for Named {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(function) = &self.function {
+            write!(f, "{}::", function.text)?;
+        }
+        f.write_str(&self.name.text)
+    }
+}
+
+impl Display for PathTree {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (position, step) in self.steps.iter().enumerate() {
+            if position > 0 {
+                let gap = self.gaps.get(position - 1).copied().unwrap_or(false);
+                f.write_str(if gap { " -> ... -> " } else { " -> " })?;
+            }
+            write!(f, "{step}")?;
+        }
+        Ok(())
+    }
+}
+
 impl Display for PointRef {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Label(name) => f.write_str(&name.text),
-            Self::Entry(_) => f.write_str("entry"),
-            Self::Line(None, line, _) => write!(f, "line {line}"),
-            Self::Line(Some(file), line, _) => write!(f, "\"{file}\":{line}"),
+        if let Some(function) = &self.function {
+            write!(f, "{}::", function.text)?;
+        }
+        match &self.kind {
+            PointKind::Label(name) => f.write_str(name),
+            PointKind::Entry => f.write_str("entry"),
+            PointKind::Line(None, line) => write!(f, "line {line}"),
+            PointKind::Line(Some(file), line) => write!(f, "\"{file}\":{line}"),
         }
     }
 }

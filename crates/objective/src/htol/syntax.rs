@@ -44,6 +44,40 @@ pub enum Item {
     Label(Name, LabelTree),
     /// `objective h = ...;`
     Objective(Name, Tree),
+    /// `path p = line 3 -> line 5 -> ... -> line 9;`
+    Path(Name, PathTree),
+}
+
+impl Item {
+    /// The name that it is about.
+    pub const fn name(&self) -> &Name {
+        match self {
+            Self::Function(name)
+            | Self::Label(name, _)
+            | Self::Objective(name, _)
+            | Self::Path(name, _) => name,
+        }
+    }
+}
+
+/// A path of the graph of nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathTree {
+    /// The places whose nodes it passes.
+    pub steps: Vec<PointRef>,
+    /// For each step but the first whether there may be other nodes before it: `...`.
+    pub gaps: Vec<bool>,
+    /// Where.
+    pub at: Extent,
+}
+
+/// A name of the function at hand, or `f::name` of another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The other function.
+    pub function: Option<Name>,
+    /// The name.
+    pub name: Name,
 }
 
 /// A hyperlabel.
@@ -85,20 +119,31 @@ pub struct LabelTree {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabelRef {
     /// One that was named in the file or in the program. Without bindings it may be an objective.
-    Named(Name),
+    Named(Named),
     /// `(point, predicate)`
     At(PointRef, Term),
 }
 
-/// A place of the function.
+/// A place of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PointRef {
+pub struct PointRef {
+    /// Of another function: `f::`.
+    pub function: Option<Name>,
+    /// Which.
+    pub kind: PointKind,
+    /// Where.
+    pub at: Extent,
+}
+
+/// Which place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PointKind {
     /// That of a label of the program's.
-    Label(Name),
+    Label(String),
     /// `entry`: the function is entered.
-    Entry(Extent),
+    Entry,
     /// `"file.c":12` or `line 12`: the first statement of a line.
-    Line(Option<String>, u32, Extent),
+    Line(Option<String>, u32),
 }
 
 /// A sequence.

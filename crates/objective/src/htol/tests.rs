@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::syntax::{
-    Duty, Extent, LabelRef, LabelTree, Name, PointRef, SequenceTree, Term, TermKind, Tree, TreeKind,
+    Duty, Extent, File, Item, LabelRef, LabelTree, Name, Named, PathTree, PointKind, PointRef,
+    SequenceTree, Term, TermKind, Tree, TreeKind,
 };
 use super::*;
 use crate::hyper::FormulaOp;
@@ -163,20 +164,42 @@ fn term() -> impl Strategy<Value = Term> {
 }
 
 fn point() -> impl Strategy<Value = PointRef> {
-    prop_oneof![
-        name().prop_map(PointRef::Label),
-        Just(PointRef::Entry(Extent::default())),
-        (proptest::option::of("[a-z]{1,3}\\.c"), 1..50u32).prop_map(|(file, line)| PointRef::Line(
-            file,
-            line,
-            Extent::default()
-        )),
-    ]
+    let kind = prop_oneof![
+        name().prop_map(|name| PointKind::Label(name.text)),
+        Just(PointKind::Entry),
+        (proptest::option::of("[a-z]{1,3}\\.c"), 1..50u32)
+            .prop_map(|(file, line)| PointKind::Line(file, line)),
+    ];
+    (proptest::option::weighted(0.3, name()), kind).prop_map(|(function, kind)| PointRef {
+        function,
+        kind,
+        at: Extent::default(),
+    })
+}
+
+fn path() -> impl Strategy<Value = PathTree> {
+    let more = proptest::collection::vec((any::<bool>(), point()), 0..4);
+    (point(), more).prop_map(|(first, more)| {
+        let (gaps, mut steps): (Vec<_>, Vec<_>) = more.into_iter().unzip();
+        steps.insert(0, first);
+        PathTree { steps, gaps, at: Extent::default() }
+    })
+}
+
+fn file() -> impl Strategy<Value = File> {
+    let item = prop_oneof![
+        name().prop_map(Item::Function),
+        (name(), label()).prop_map(|(name, label)| Item::Label(name, label)),
+        (name(), tree()).prop_map(|(name, tree)| Item::Objective(name, tree)),
+        (name(), path()).prop_map(|(name, path)| Item::Path(name, path)),
+    ];
+    proptest::collection::vec(item, 0..4).prop_map(|items| File { items })
 }
 
 fn label() -> impl Strategy<Value = LabelTree> {
     let reference = prop_oneof![
-        name().prop_map(LabelRef::Named),
+        (proptest::option::weighted(0.3, name()), name())
+            .prop_map(|(function, name)| LabelRef::Named(Named { function, name })),
         (point(), term()).prop_map(|(point, term)| LabelRef::At(point, term)),
     ];
     let bindings = proptest::collection::vec((name(), term()), 0..3);
@@ -225,6 +248,12 @@ proptest! {
     }
 
     #[test]
+    fn a_file_that_is_printed_reads_back_as_the_same(file in file()) {
+        let text = file.to_string();
+        prop_assert_eq!(parse_file(&text).map_err(|error| error.to_string()), Ok(file), "{}", text);
+    }
+
+    #[test]
     fn no_text_makes_the_parser_panic(text in "\\PC{0,60}") {
         _ = parse(&text);
         if let Err(error) = parse_file(&text) {
@@ -240,6 +269,7 @@ proptest! {
                 "(", ")", "[", "]", "<", ">", "|", "|>", "{", "}", "<-", "->", "-(", ")->", "pc",
                 "==", "=>", "!=", "a", "b'", "1", ";", ",", ".", "+", "-", "*", "!", "&&", "entry",
                 "line", "\"f.c\"", ":", "function", "label", "objective", "=", "activation",
+                "path", "::", "...",
             ]),
             0..40,
         ),

@@ -319,6 +319,29 @@ fn a_passage_may_ask_for_the_state() {
     assert_eq!(covered(&[&[1, 2, 1]]), [true, false]);
 }
 
+/// A name that is defined again stands for what it stood for before.
+#[test]
+fn a_label_may_be_named_like_the_programs_label_that_it_is_made_of() {
+    let htol = "function f;\nlabel loc1 = loc1 |> { v <- low };\n\
+        objective h = < loc1 . f::loc2 |> { w <- high } | v == w >;\n";
+    assert_eq!(covered_by(flow_control(0), htol, &[&[1, 1]]), [true]);
+    assert_eq!(covered_by(flow_control(0), htol, &[&[1, 2]]), [false]);
+}
+
+#[test]
+fn an_objective_that_doubles_again_and_again_is_refused() {
+    let mut htol = "function f;\nobjective o0 = loc1 + loc2;\n".to_owned();
+    for n in 1..40 {
+        htol += &format!("objective o{n} = o{0} . o{0};\n", n - 1);
+    }
+    let file = HtolFile::read("a.htol", htol).expect("it is as the grammar says");
+    let (program, map, func) = flow_control(0).finish();
+    let request = Request { htol: vec![file], ..Request::new([Criterion::Htol]) };
+    let annotation = annotate(&program, &map, func, &request).expect("a body");
+    let said = &annotation.diagnostics[0].message;
+    assert_eq!(said, "an objective of more than 10000 parts is not supported");
+}
+
 #[test]
 fn mistakes_in_a_file_are_shown_with_their_place() {
     let cases = [
@@ -335,6 +358,16 @@ fn mistakes_in_a_file_are_shown_with_their_place() {
             "2:54: ill-formed: the names that a label binds are distinct; broken by `v`",
         ),
         ("label l = loc1; label l = loc2;", "2:23: `l` is defined twice"),
+        ("objective h = g::loc1;", "2:15: there is no function `g` with a body here"),
+        (
+            "objective h = [loc1 -(pc != g::entry)-> loc2];",
+            "2:29: there is no function `g` with a body here",
+        ),
+        ("objective h = (g::entry, 1);", "2:15: there is no function `g` with a body here"),
+        (
+            "path p = loc1; objective h = p |> { v <- low };",
+            "2:30: to bind at `p`, which is no label, is not supported",
+        ),
     ];
     for (line, expected) in cases {
         let text = format!("function f;\n{line}\n");
