@@ -232,6 +232,10 @@ pub(crate) struct CcArgs {
     /// Which Boolean expressions that are used as values are decisions
     #[arg(long, value_enum, default_value_t = ValueDecisionsArg::WithOperators)]
     pub(crate) value_decisions: ValueDecisionsArg,
+    /// A file of hyperlabels and paths, for the criteria `htol` and `spc`; may be given again. With a
+    /// file and neither of them `htol` is measured too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) htol: Vec<PathBuf>,
     /// The compiler, unless the first word after `--` is one [default: $LYDIAN_CC, else clang-19]
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) compiler: Option<String>,

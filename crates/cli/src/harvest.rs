@@ -37,6 +37,7 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
     }
     let mut counters = counters(store, &units, &superseded, &mut warnings);
     let mut parts = Vec::new();
+    let mut written = Written::default();
     for (id, name) in &units {
         let Some(packed) = store.notes(*id) else {
             warnings.push(format!("the notes of {name} are missing; build it again"));
@@ -54,7 +55,9 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
             warnings.push(format!("{name}: a table of evaluations was too small for all of them"));
         }
         parts.push(unit(&notes, &found));
+        written.add(&notes);
     }
+    warnings.extend(written.warnings());
     let mut coverage = merged(parts);
     coverage.plain = plain;
     for file in coverage.files.iter().filter(|file| file.changed) {
@@ -65,6 +68,40 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
     coverage.warnings.sort();
     coverage.warnings.dedup();
     coverage
+}
+
+/// What units say of the files of hyperlabels that they were compiled with.
+#[derive(Debug, Default)]
+struct Written {
+    /// The functions that each file is about.
+    asked: BTreeMap<String, BTreeSet<String>>,
+    defined: BTreeSet<String>,
+    wrong: BTreeSet<String>,
+}
+
+impl Written {
+    fn add(&mut self, notes: &Notes) {
+        self.defined.extend(notes.functions.iter().map(|function| function.name.clone()));
+        for file in &notes.written {
+            self.wrong.extend(file.wrong.iter().cloned());
+            let asked = self.asked.entry(file.path.clone()).or_default();
+            asked.extend(file.functions.iter().cloned());
+        }
+    }
+
+    /// What is wrong in the files, and what no unit has.
+    fn warnings(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.wrong.iter().cloned().collect();
+        for (path, functions) in &self.asked {
+            for function in functions.difference(&self.defined) {
+                all.push(format!(
+                    "{path}: no file that is measured has a function `{function}`; its objectives are \
+                     left out"
+                ));
+            }
+        }
+        all
+    }
 }
 
 /// Pairs of parts, then pairs of pairs: each part is merged few times.

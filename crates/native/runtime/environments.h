@@ -67,14 +67,14 @@ static __attribute__((unused)) int lydian_add(unsigned int *set, unsigned long l
     lydian_nodes[node].chain = lydian_buckets[bucket];
     lydian_buckets[bucket] = node;
     lydian_nodes[node].next = *set;
-    *set = node;
+    __atomic_store_n(set, node, 0);
     return 1;
 }
 
 /* Takes out the node that a link names. */
 static __attribute__((unused)) void lydian_remove(unsigned int *link) {
     unsigned int node = *link, *chain = &lydian_buckets[lydian_nodes[node].bucket];
-    *link = lydian_nodes[node].next;
+    __atomic_store_n(link, lydian_nodes[node].next, 0);
     while (*chain != node) chain = &lydian_nodes[*chain].chain;
     *chain = lydian_nodes[node].chain;
     lydian_nodes[node].next = lydian_free_nodes;

@@ -29,9 +29,9 @@ pub use arguments::{Action, CommandLine, Input, InputKind, Unreadable};
 pub use cells::{DamagedCells, UnitCells, read_cells};
 pub use dependencies::dependency_arguments;
 pub use notes::{
-    BadNotes, NotedCondition, NotedDecision, NotedFile, NotedFlow, NotedFunction, NotedPlan,
-    NotedSwitch, NotedTable, NotedWay, Notes, UnitId,
+    BadNotes, NotedBound, NotedCondition, NotedDecision, NotedFile, NotedFlow, NotedFunction,
+    NotedPlan, NotedSwitch, NotedTable, NotedWay, NotedWritten, Notes, UnitId,
 };
 pub use runtime::{LinkObjects, Runtime};
 pub use store::{Store, StoreError, UnitRecord, UnitState};
-pub use text::{Stores, UnitText, tables_of, unit_text};
+pub use text::{Stores, UnitTables, UnitText, tables_of, unit_text};

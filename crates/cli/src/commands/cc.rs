@@ -2,15 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use lydian_base::Diagnostic;
+use lydian_base::{Diagnostic, Severity};
 use lydian_native::cc::{Action, CommandLine, Input, InputKind, Runtime, Store, Stores, UnitState};
+
+use lydian_objective::{Criterion, HtolFile};
 
 use crate::args::{CcArgs, SemanticsArg};
 use crate::exit::Failure;
 use crate::load::lowering_options;
 use crate::render;
 use crate::wrapper::compiler::{Compiler, code};
-use crate::wrapper::unit::{Compiled, Job, absolute};
+use crate::wrapper::unit::{Compiled, Hyperlabels, Job, absolute};
 
 /// Set in the environment, it makes `lydian cc` the plain compiler.
 const OFF: &str = "LYDIAN_OFF";
@@ -38,6 +40,7 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
         None => Store::locate(&directory),
     };
     let compiler = Compiler::at(program);
+    let (criteria, htol) = written(args, &directory, &store);
     let sanitizes_threads = words.iter().any(|word| {
         word.strip_prefix("-fsanitize=").is_some_and(|list| list.split(',').any(|s| s == "thread"))
     });
@@ -46,7 +49,7 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
         line: &line,
         store: &store,
         directory: &directory,
-        criteria: &args.criteria,
+        criteria: &criteria,
         // A read that the program would not do may race with a write.
         short_circuit: args.semantics == SemanticsArg::ShortCircuit || sanitizes_threads,
         lowering: lowering_options(args.value_decisions),
@@ -55,6 +58,7 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
             (false, true) => Stores::Exact,
             (false, false) => Stores::Plain,
         },
+        htol: &htol,
     };
     if line.wants_lto() && store.first_time("lto") {
         warn("link-time optimisation is left out: it would merge counters".to_owned());
@@ -63,6 +67,33 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
         Action::Object => objects(&job),
         Action::Link | Action::Other => link(&job),
     }
+}
+
+/// The criteria, and the files of hyperlabels. What cannot be read is a warning, and a note of the
+/// units: the build goes on.
+fn written(args: &CcArgs, directory: &Path, store: &Store) -> (Vec<Criterion>, Vec<Hyperlabels>) {
+    let mut criteria = args.criteria.clone();
+    if !args.htol.is_empty() && !criteria.iter().any(|criterion| criterion.is_written()) {
+        criteria.push(Criterion::Htol);
+    }
+    let read = |given: &PathBuf| {
+        // Builds change directories: what is not here is beside the store.
+        let here = absolute(directory, given);
+        let root = store.path().parent().map(|root| absolute(root, given));
+        let found = root.filter(|path| !here.exists() && path.exists()).unwrap_or(here);
+        let path = given.display().to_string();
+        let file = match std::fs::read_to_string(&found) {
+            Ok(text) => HtolFile::read(path.clone(), text),
+            Err(error) => Err(Diagnostic::error("htol", format!("{path} cannot be read: {error}"))),
+        };
+        if let Err(wrong) = &file {
+            let warning = Diagnostic { severity: Severity::Warning, ..wrong.clone() };
+            render::diagnostics(&[warning]);
+        }
+        Hyperlabels { path, file }
+    };
+    let htol = args.htol.iter().map(read).collect();
+    (criteria, htol)
 }
 
 fn warn(message: String) {

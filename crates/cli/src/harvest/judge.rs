@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use lydian_base::{EntityId as _, Place};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{ConditionId, DecisionId, Purity, Truth};
+use lydian_native::Column;
 use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, Notes};
 use lydian_objective::event::DecisionVector;
-use lydian_objective::harvest::{Consolidation, Harvest, Wanted};
+use lydian_objective::harvest::{Consolidation, Harvest};
 use lydian_objective::{Criterion, FunctionObjectives, Hyper, LabelId, SequenceId, Site};
 use lydian_report::coverage::{
     ConditionCoverage, DecisionCoverage, DecisionRow, DefUseCoverage, FunctionCoverage,
@@ -29,6 +30,8 @@ struct Judged {
     /// The labels that cells stand for.
     recorded: BTreeSet<LabelId>,
     unmeasured: BTreeMap<LabelId, String>,
+    /// The labels of which what they bind is not recorded.
+    unbound: BTreeMap<LabelId, String>,
     /// The sequences that cells say were covered.
     sequences: BTreeSet<SequenceId>,
     unmeasured_sequences: BTreeMap<SequenceId, String>,
@@ -74,6 +77,12 @@ fn read_plan(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
         judged.outcomes.insert(*decision, seen);
     }
     read_vectors(notes, counters, all);
+    read_bound(notes, counters, all);
+    for (function, label, reason) in &plan.unbound {
+        if let Some(judged) = all.get_mut(*function as usize) {
+            judged.unbound.insert(*label, reason.clone());
+        }
+    }
     for (function, label, reason) in &plan.unwatched {
         if let Some(judged) = all.get_mut(*function as usize) {
             judged.unmeasured.insert(*label, reason.clone());
@@ -110,15 +119,37 @@ fn read_vectors(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
             continue;
         };
         let mut seen = BTreeSet::new();
-        let stride = 1 + table.words as usize;
         for words in &counters.tables {
-            let words = words.get(table.at as usize..).unwrap_or(&[]);
-            let entries = words.chunks_exact(stride).take(table.capacity as usize);
-            let there = entries.filter(|entry| entry[0] == 2);
-            seen.extend(there.map(|entry| vector(noted, notes.short_circuit, &entry[1..])));
+            let there = rows(words, table.at, table.capacity, table.words);
+            seen.extend(there.map(|entry| vector(noted, notes.short_circuit, entry)));
         }
         judged.vectors.insert(table.decision, (seen, u64::MAX));
     }
+}
+
+/// Reads the values that labels and sequences bound.
+fn read_bound(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
+    for table in &notes.plan.bound {
+        let Some(judged) = all.get_mut(table.function as usize) else { continue };
+        for words in &counters.tables {
+            for row in rows(words, table.at, table.capacity, table.words) {
+                if let Some(row) = Column::row(&table.columns, row) {
+                    table.of.add(row, &mut judged.harvest);
+                }
+            }
+        }
+    }
+    for short in notes.plan.short.iter().filter(|short| counters.set.contains(&short.cell)) {
+        if let Some(judged) = all.get_mut(short.function as usize) {
+            short.of.add(&mut judged.harvest);
+        }
+    }
+}
+
+/// The entries of a table that are there.
+fn rows(tables: &[u64], at: u32, capacity: u32, words: u32) -> impl Iterator<Item = &[u64]> {
+    let entries = tables.get(at as usize..).unwrap_or(&[]).chunks_exact(1 + words as usize);
+    entries.take(capacity as usize).filter(|entry| entry[0] == 2).map(|entry| &entry[1..])
 }
 
 /// The evaluation whose true conditions are the bits.
@@ -168,42 +199,47 @@ fn judge_hypers(notes: &Notes, all: &mut [Judged]) {
     let harvests: Vec<Harvest> = all.iter_mut().map(harvest).collect();
     let mut consolidation = Consolidation::new(&objectives);
     consolidation.update(&harvests);
-    let wanted = Wanted::of(&objectives);
-    for (number, objectives) in objectives.iter().enumerate() {
+    for (number, of) in objectives.iter().enumerate() {
         let status = |(id, hyper): (_, &lydian_objective::Hyperlabel)| {
             if consolidation.is_covered(number, id) {
                 return ObjectiveStatus::Covered;
             }
             let reason = match consolidation.unjudged(number, id) {
                 Some(why) => Some(why.to_string()),
-                None => unmeasured(&hyper.hyper, &all[number], &wanted[number]),
+                None => unmeasured(&hyper.hyper, number, &objectives, all),
             };
             reason.map_or(ObjectiveStatus::Missing, ObjectiveStatus::Unmeasured)
         };
-        let hypers = objectives.hypers.iter().map(status).collect();
+        let hypers = of.hypers.iter().map(status).collect();
         all[number].hypers = hypers;
     }
 }
 
-/// Why a hyperlabel may be covered without anything telling.
-fn unmeasured(hyper: &Hyper, judged: &Judged, wanted: &Wanted) -> Option<String> {
-    const VALUES: &str = "the values that it binds are not recorded";
+/// Why a hyperlabel of a function, by its position, may be covered without anything telling.
+fn unmeasured(
+    hyper: &Hyper,
+    owner: usize,
+    objectives: &[FunctionObjectives],
+    all: &[Judged],
+) -> Option<String> {
     match hyper {
-        Hyper::Atom(atom) => match judged.unmeasured.get(&atom.label) {
-            Some(reason) => Some(reason.clone()),
-            None if !judged.recorded.contains(&atom.label) => Some(NOT_RECORDED.to_owned()),
-            None => {
-                let binds = wanted.labels.iter().any(|values| values.label == atom.label);
-                binds.then(|| VALUES.to_owned())
+        Hyper::Atom(atom) => {
+            let is_it = |of: &FunctionObjectives| of.function == atom.function;
+            let judged = match is_it(&objectives[owner]) {
+                true => &all[owner],
+                false => &all[objectives.iter().position(is_it)?],
+            };
+            let lost = judged.unmeasured.get(&atom.label);
+            match lost.or_else(|| judged.unbound.get(&atom.label)) {
+                Some(reason) => Some(reason.clone()),
+                None if !judged.recorded.contains(&atom.label) => Some(NOT_RECORDED.to_owned()),
+                None => None,
             }
-        },
-        Hyper::Sequence(id) => judged.unmeasured_sequences.get(id).cloned().or_else(|| {
-            let binds = wanted.sequences.iter().any(|values| values.sequence == *id);
-            binds.then(|| VALUES.to_owned())
-        }),
-        Hyper::Guard(inner, _) => unmeasured(inner, judged, wanted),
+        }
+        Hyper::Sequence(id) => all[owner].unmeasured_sequences.get(id).cloned(),
+        Hyper::Guard(inner, _) => unmeasured(inner, owner, objectives, all),
         Hyper::All(parts) | Hyper::Any(parts) => {
-            parts.iter().find_map(|part| unmeasured(part, judged, wanted))
+            parts.iter().find_map(|part| unmeasured(part, owner, objectives, all))
         }
     }
 }

@@ -4,22 +4,23 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use lydian_base::SourceMap;
+use lydian_base::{Diagnostic, Severity, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::LoweringOptions;
 use lydian_frontend::preprocess::{GNU_TYPES, Preprocessing};
 use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
 use lydian_ir::Program;
 use lydian_native::cc::{
-    CommandLine, Input, InputKind, NotedPlan, Notes, Store, Stores, UnitId, UnitText,
+    CommandLine, Input, InputKind, NotedPlan, NotedWritten, Notes, Store, Stores, UnitId, UnitText,
     dependency_arguments, tables_of, unit_text,
 };
 use lydian_native::{Purpose, RewriteRequest, rewrite};
-use lydian_objective::{Annotators, Criterion, FunctionObjectives, Request, UnitFlow};
+use lydian_objective::{Annotators, Criterion, FunctionObjectives, HtolFile, Request, UnitFlow};
 
 use super::compiler::Compiler;
 use super::noted::{self, Sources};
 use crate::exit::Failure;
+use crate::render;
 
 /// What holds for every file of a command.
 pub(crate) struct Job<'a> {
@@ -31,6 +32,14 @@ pub(crate) struct Job<'a> {
     pub(crate) short_circuit: bool,
     pub(crate) lowering: LoweringOptions,
     pub(crate) stores: Stores,
+    /// The files of hyperlabels.
+    pub(crate) htol: &'a [Hyperlabels],
+}
+
+/// A file of hyperlabels, or why it cannot be read.
+pub(crate) struct Hyperlabels {
+    pub(crate) path: String,
+    pub(crate) file: Result<HtolFile, Diagnostic>,
 }
 
 /// What became of a file.
@@ -46,6 +55,7 @@ struct Read {
     unit: Unit,
     objectives: Vec<FunctionObjectives>,
     remarks: Vec<String>,
+    written: Vec<NotedWritten>,
 }
 
 /// How often what the compiler refuses is left out before the file is compiled as it is.
@@ -98,21 +108,59 @@ impl Job<'_> {
         let mut request = LoadRequest::new(parse);
         request.lowering = self.lowering;
         let unit = load(&request).map_err(|error| error.to_string())?;
-        let (objectives, mut remarks) = self.objectives(&unit.program, &unit.source);
-        remarks.extend(unit.diagnostics.iter().map(|found| match &found.place {
-            Some(place) => format!("{place}: {}", found.message),
-            None => found.message.clone(),
-        }));
-        Ok(Read { unit, objectives, remarks })
+        let (htol, mut written) = self.written(&unit);
+        let annotated = self.objectives(&unit.program, &unit.source, htol);
+        let (objectives, diagnostics) = annotated;
+        let (wrong, remarks): (Vec<Diagnostic>, Vec<Diagnostic>) =
+            diagnostics.into_iter().partition(|found| found.severity == Severity::Error);
+        if let Some(last) = written.last_mut() {
+            last.wrong.extend(wrong.iter().map(shown));
+            render::diagnostics(&as_warnings(wrong));
+        }
+        let remarks = remarks.iter().chain(&unit.diagnostics).map(shown).collect();
+        Ok(Read { unit, objectives, remarks, written })
+    }
+
+    /// The user's hyperlabels and paths that are about functions of the unit: those of files, and of
+    /// its comments. Says what is wrong with the latter.
+    fn written(&self, unit: &Unit) -> (Vec<HtolFile>, Vec<NotedWritten>) {
+        if !self.criteria.iter().any(|criterion| criterion.is_written()) {
+            return (Vec::new(), Vec::new());
+        }
+        let is_defined =
+            |name: &str| unit.program.defined().any(|(_, function)| function.name == name);
+        let (mut files, mut noted) = (Vec::new(), Vec::new());
+        for Hyperlabels { path, file } in self.htol {
+            let note = |functions, wrong| NotedWritten { path: path.clone(), functions, wrong };
+            match file {
+                Ok(file) => {
+                    let functions = file.functions().map(str::to_owned).collect();
+                    noted.push(note(functions, Vec::new()));
+                    files.push(file.clone().only_about(is_defined));
+                }
+                Err(wrong) => noted.push(note(Vec::new(), vec![shown(wrong)])),
+            }
+        }
+        let (comments, wrong) = HtolFile::of_comments(&unit.program, &unit.written);
+        noted.push(NotedWritten {
+            path: comments.path.clone(),
+            functions: comments.functions().map(str::to_owned).collect(),
+            wrong: wrong.iter().map(shown).collect(),
+        });
+        render::diagnostics(&as_warnings(wrong));
+        files.push(comments);
+        (files, noted)
     }
 
     fn objectives(
         &self,
         program: &Program,
         map: &SourceMap,
-    ) -> (Vec<FunctionObjectives>, Vec<String>) {
-        let request = Request { short_circuit: self.short_circuit, ..Request::new(self.criteria) };
-        let (mut all, mut remarks) = (Vec::new(), Vec::new());
+        htol: Vec<HtolFile>,
+    ) -> (Vec<FunctionObjectives>, Vec<Diagnostic>) {
+        let short_circuit = self.short_circuit;
+        let request = Request { short_circuit, htol, ..Request::new(self.criteria) };
+        let (mut all, mut diagnostics) = (Vec::new(), Vec::new());
         let annotators = Annotators::new(program, map, &request);
         for (id, function) in program.defined() {
             let is_users = !function.span.is_none() && !map.is_system(function.span.start);
@@ -120,13 +168,10 @@ impl Job<'_> {
                 continue;
             }
             let Ok(annotation) = annotators.function(id) else { continue };
-            remarks.extend(annotation.diagnostics.iter().map(|found| match &found.place {
-                Some(place) => format!("{place}: {}", found.message),
-                None => found.message.clone(),
-            }));
+            diagnostics.extend(annotation.diagnostics);
             all.push(annotation.objectives);
         }
-        (all, remarks)
+        (all, diagnostics)
     }
 
     /// Rewrites and compiles; functions that the compiler refuses are left out. The inner error
@@ -197,6 +242,7 @@ impl Job<'_> {
             plan: NotedPlan::new(&plan, tables.clone()),
             functions,
             remarks: read.remarks.clone(),
+            written: read.written.clone(),
         };
         let (id, packed) = notes.pack();
         let path = self.store.keep_notes(id, &packed).map_err(|error| error.to_string())?;
@@ -237,6 +283,20 @@ impl Job<'_> {
     }
 }
 
+/// A diagnostic on one line.
+fn shown(found: &Diagnostic) -> String {
+    match &found.place {
+        Some(place) => format!("{place}: {}", found.message),
+        None => found.message.clone(),
+    }
+}
+
+/// Errors as warnings: what is wrong with objectives breaks no build.
+fn as_warnings(errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let warn = |error| Diagnostic { severity: Severity::Warning, ..error };
+    errors.into_iter().map(warn).collect()
+}
+
 /// Whether a function is assembly alone, to which nothing may be added.
 fn is_naked(text: &str) -> bool {
     let head = text.split('{').next().unwrap_or("");
@@ -252,7 +312,7 @@ fn leave_out(read: &mut Read, messages: &str) -> bool {
             wrong.push((file.to_owned(), line));
         }
     }
-    let Read { unit, objectives, remarks } = read;
+    let Read { unit, objectives, remarks, .. } = read;
     let before = objectives.len();
     objectives.retain(|of| {
         let function = &unit.program.functions[of.function];

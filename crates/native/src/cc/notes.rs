@@ -14,10 +14,11 @@ use lydian_objective::hyper::{HyperEntry, HyperId, Hyperlabel, Passage, Sequence
 use lydian_objective::{Criterion, Entry, FunctionObjectives, Label, LabelId};
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{CellMeaning, Plan, Unwatched};
+use super::text::UnitTables;
+use crate::plan::{BoundOf, CellMeaning, Column, Plan, ShortCell, Unwatched};
 
 /// The version of the notes' form. Notes of another one cannot be read.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 const MAGIC: &[u8; 8] = b"LYDIANN1";
 
@@ -71,6 +72,19 @@ pub struct Notes {
     pub plan: NotedPlan,
     /// What was left out of the unit and why, one sentence each.
     pub remarks: Vec<String>,
+    /// The files of hyperlabels, and the unit's comments.
+    pub written: Vec<NotedWritten>,
+}
+
+/// A file of hyperlabels as the unit's compilation saw it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotedWritten {
+    /// Its path.
+    pub path: String,
+    /// The functions that it is about, of this unit or not.
+    pub functions: Vec<String>,
+    /// What is wrong with it, one message with its place each.
+    pub wrong: Vec<String>,
 }
 
 /// A source file, as it was when the unit was compiled.
@@ -183,6 +197,29 @@ pub struct NotedPlan {
     pub unwatched: Vec<(u32, LabelId, String)>,
     /// Sequences that the text cannot record: function, sequence, reason.
     pub unmeasured: Vec<(u32, SequenceId, String)>,
+    /// The tables of the values that labels and sequences bind.
+    pub bound: Vec<NotedBound>,
+    /// The cells that say that not all of such values could be kept.
+    pub short: Vec<ShortCell>,
+    /// Labels of which the text cannot record what they bind: function, label, reason.
+    pub unbound: Vec<(u32, LabelId, String)>,
+}
+
+/// A table of the distinct values that a label or a sequence binds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedBound {
+    /// The function, by position.
+    pub function: u32,
+    /// What binds them.
+    pub of: BoundOf,
+    /// How each of them is kept.
+    pub columns: Vec<Column>,
+    /// Where it begins, in words of 64 bits from the start of the unit's tables.
+    pub at: u32,
+    /// How many rows it can hold: a power of two.
+    pub capacity: u32,
+    /// Words of 64 bits of a row.
+    pub words: u32,
 }
 
 /// A decision whose evaluations set one of 2^n cells.
@@ -273,8 +310,10 @@ impl NotedFunction {
 
 impl NotedPlan {
     /// Packs a plan.
-    pub fn new(plan: &Plan, tables: Vec<NotedTable>) -> Self {
-        let mut noted = Self { cells: plan.cells.len() as u32, tables, ..Self::default() };
+    pub fn new(plan: &Plan, tables: UnitTables) -> Self {
+        let UnitTables { wide: tables, bound } = tables;
+        let cells = plan.cells.len() as u32;
+        let mut noted = Self { cells, tables, bound, short: plan.short.clone(), ..Self::default() };
         let mut of_vectors = vec![false; plan.cells.len()];
         for found in &plan.decisions {
             let (function, decision, first) = (found.function, found.decision, found.first);
@@ -300,10 +339,12 @@ impl NotedPlan {
                 noted.sequences.push((at as u32, *function, *sequence));
             }
         }
-        let unwatched = plan.unwatched.iter().cloned();
-        let unwatched =
-            unwatched.map(|Unwatched { function, label, reason }| (function, label, reason));
-        noted.unwatched = unwatched.collect();
+        let lost = |all: &[Unwatched]| {
+            let all = all.iter().cloned();
+            all.map(|Unwatched { function, label, reason }| (function, label, reason)).collect()
+        };
+        noted.unwatched = lost(&plan.unwatched);
+        noted.unbound = lost(&plan.unbound);
         let unmeasured = plan.unmeasured.iter();
         let unmeasured = unmeasured.map(|one| (one.function, one.sequence, one.reason.clone()));
         noted.unmeasured = unmeasured.collect();
@@ -406,6 +447,7 @@ mod tests {
             functions: Vec::new(),
             plan: NotedPlan::default(),
             remarks: vec!["a remark".into()],
+            written: Vec::new(),
         }
     }
 

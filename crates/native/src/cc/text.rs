@@ -11,7 +11,8 @@ use std::path::Path;
 use lydian_base::EntityId as _;
 use lydian_ir::DecisionId;
 
-use super::notes::{NotedFunction, NotedTable, UnitId, section_header};
+use super::notes::{NotedBound, NotedFunction, NotedTable, UnitId, section_header};
+use crate::harness::ENVIRONMENTS;
 use crate::plan::{Cell, Plan};
 
 /// Bytes of the header in front of the cells, and of the one in front of the tables.
@@ -29,6 +30,13 @@ pub(crate) const FULL: usize = 32;
 /// How many distinct evaluations of a wide decision are kept, up to 64 conditions and beyond.
 const CAPACITIES: [u32; 2] = [4096, 1024];
 
+/// How many distinct rows of values that a label or a sequence binds are kept.
+const ROWS: u32 = 4096;
+
+/// How many environments of sequences under way a unit can hold, and one; and how many lists they
+/// are found by.
+const NODES: [u32; 2] = [1 << 15, 1 << 14];
+
 impl Plan {
     /// A plan whose first cells stand for the header of a unit's cells.
     pub(crate) fn for_program() -> Self {
@@ -44,7 +52,7 @@ pub struct UnitText<'a> {
     /// Its plan.
     pub plan: &'a Plan,
     /// Its tables.
-    pub tables: &'a [NotedTable],
+    pub tables: &'a UnitTables,
     /// Its id.
     pub id: UnitId,
     /// Where its packed notes lie, and how many bytes they are.
@@ -65,8 +73,17 @@ pub enum Stores {
     Atomic,
 }
 
-/// The tables of a plan's wide decisions, `functions` being the notes of the watched functions.
-pub fn tables_of(plan: &Plan, functions: &[NotedFunction]) -> Vec<NotedTable> {
+/// The tables of a unit: words of 64 bits, one table after the other.
+#[derive(Clone, Debug, Default)]
+pub struct UnitTables {
+    /// Those of its wide decisions.
+    pub wide: Vec<NotedTable>,
+    /// Those of what labels and sequences bind.
+    pub bound: Vec<NotedBound>,
+}
+
+/// The tables of a plan, `functions` being the notes of the watched functions.
+pub fn tables_of(plan: &Plan, functions: &[NotedFunction]) -> UnitTables {
     tables(plan, |function, decision| {
         let function = functions.get(function as usize);
         let found = function.and_then(|function| function.decisions.get(decision.index()));
@@ -75,19 +92,40 @@ pub fn tables_of(plan: &Plan, functions: &[NotedFunction]) -> Vec<NotedTable> {
 }
 
 /// The tables, `conditions` saying how many conditions a decision has.
-pub(crate) fn tables(
-    plan: &Plan,
-    conditions: impl Fn(u32, DecisionId) -> usize,
-) -> Vec<NotedTable> {
-    let mut at = (HEADER / 8) as u32;
-    let table = |wide: &crate::plan::WideDecision| {
+pub(crate) fn tables(plan: &Plan, conditions: impl Fn(u32, DecisionId) -> usize) -> UnitTables {
+    let mut next = (HEADER / 8) as u32;
+    let mut place = |capacity: u32, words: u32| {
+        let at = next;
+        next += capacity * (1 + words);
+        at
+    };
+    let wide = plan.wide.iter().map(|wide| {
         let words = conditions(wide.function, wide.decision).div_ceil(64).max(1) as u32;
         let capacity = CAPACITIES[usize::from(words > 1)];
-        let start = at;
-        at += capacity * (1 + words);
-        NotedTable { function: wide.function, decision: wide.decision, at: start, capacity, words }
-    };
-    plan.wide.iter().map(table).collect()
+        let at = place(capacity, words);
+        NotedTable { function: wide.function, decision: wide.decision, at, capacity, words }
+    });
+    let wide = wide.collect();
+    let bound = plan.tables.iter().map(|table| {
+        let words = table.columns.iter().map(|column| column.words() as u32).sum();
+        let (of, columns) = (table.of.clone(), table.columns.clone());
+        let (at, capacity) = (place(ROWS, words), ROWS);
+        NotedBound { function: table.function, of, columns, at, capacity, words }
+    });
+    UnitTables { bound: bound.collect(), wide }
+}
+
+impl UnitTables {
+    const fn is_empty(&self) -> bool {
+        self.wide.is_empty() && self.bound.is_empty()
+    }
+
+    /// The words of all of them, header and all.
+    fn words(&self) -> u32 {
+        let wide = self.wide.last().map(|last| last.at + last.capacity * (1 + last.words));
+        let bound = self.bound.last().map(|last| last.at + last.capacity * (1 + last.words));
+        bound.or(wide).unwrap_or(0)
+    }
 }
 
 /// The whole text, to be compiled as preprocessed C.
@@ -121,7 +159,16 @@ pub fn unit_text(unit: &UnitText<'_>) -> String {
     );
     let _ = writeln!(text, "typedef {stored} unsigned long long lydian_definition;");
     if !unit.tables.is_empty() {
-        text.push_str(&wide(unit.id, unit.tables));
+        text.push_str(&table(unit.id, unit.tables));
+    }
+    if unit.plan.environments > 0 {
+        let [nodes, buckets] = NODES;
+        let values = unit.plan.environments;
+        let _ = writeln!(
+            text,
+            "enum {{ LYDIAN_NODES = {nodes}, LYDIAN_BUCKETS = {buckets}, \
+             LYDIAN_VALUES = {values} }};\n{ENVIRONMENTS}"
+        );
     }
     text.push_str(READABLE);
     text.push_str(&embedded(unit));
@@ -151,52 +198,79 @@ __attribute__((weak, visibility(\"hidden\")));\n\
 static __inline__ __attribute__((unused)) int lydian_readable(const void *p, unsigned long n) \
 { return lydian_can_be_read && lydian_can_be_read(p, n); }\n";
 
-/// The tables and what enters an evaluation into them: open addressing, without locks. An entry
-/// is free (0), being written (1) or there (2); a writer that is killed loses one evaluation. The
-/// last arguments of the atomic builtins are C's orders, whose names are macros: 0 is relaxed, 2
-/// acquires, 3 releases.
-fn wide(id: UnitId, tables: &[NotedTable]) -> String {
-    let words: u32 = tables.last().map_or(0, |last| last.at + last.capacity * (1 + last.words));
-    let size = (words as usize * 8).next_multiple_of(HEADER);
+/// The tables and what enters evaluations and rows into them: open addressing, without locks. An
+/// entry is free (0), being written (1) or there (2); a writer that is killed loses one. The last
+/// arguments of the atomic builtins are C's orders, whose names are macros: 0 is relaxed, 2 acquires,
+/// 3 releases.
+fn table(id: UnitId, tables: &UnitTables) -> String {
+    let size = (tables.words() as usize * 8).next_multiple_of(HEADER);
     let bytes = header(TABLES_MAGIC, id, size);
     let word = |chunk: &[u8]| {
         let number = chunk.try_into().map_or(0, u64::from_le_bytes);
-        format!("{number}ul")
+        format!("{number}ull")
     };
     let initial: Vec<_> = bytes.chunks(8).map(word).collect();
-    let places: Vec<_> = tables
-        .iter()
-        .map(|table| format!("{{{}, {}, {}}}", table.at, table.capacity, table.words))
-        .collect();
-    format!(
-        "static unsigned long lydian_table[{}] \
-         __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {{{}}};\n\
-         static __attribute__((noinline, unused)) void lydian_wide(unsigned int decision, \
-         unsigned int words, const unsigned long *values) {{ \
-         static const struct {{ unsigned int at, capacity, words; }} places[] = {{{}}}; \
-         unsigned int capacity = places[decision].capacity, tried, word; \
-         unsigned long hash = 0; \
-         for (word = 0; word < words; word++) {{ \
-         hash = (hash ^ values[word]) * 0x9e3779b97f4a7c15ul; hash ^= hash >> 29; }} \
-         for (tried = 0; tried < capacity; tried++) {{ \
-         unsigned long *entry = lydian_table + places[decision].at \
-         + ((hash + tried) & (capacity - 1)) * (1 + words); \
-         unsigned long state = __atomic_load_n(entry, 2); \
-         if (state == 0 && __atomic_compare_exchange_n(entry, &state, 1, 0, 2, \
-         2)) {{ \
-         for (word = 0; word < words; word++) \
-         __atomic_store_n(entry + 1 + word, values[word], 0); \
-         __atomic_store_n(entry, 2, 3); return; }} \
-         if (state == 2) {{ \
-         for (word = 0; word < words; word++) \
-         if (__atomic_load_n(entry + 1 + word, 0) != values[word]) break; \
-         if (word == words) return; }} }} \
-         __atomic_store_n((unsigned char *)lydian_table + {FULL}, 1, 0); }}\n",
+    let place = |(at, capacity, words): (u32, u32, u32)| format!("{{{at}, {capacity}, {words}}}");
+    let wide = tables.wide.iter().map(|table| place((table.at, table.capacity, table.words)));
+    let bound = tables.bound.iter().map(|table| place((table.at, table.capacity, table.words)));
+    let mut text = format!(
+        "struct lydian_place {{ unsigned int at, capacity, words; }};\n\
+         static unsigned long long lydian_table[{}] \
+         __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {{{}}};\n{KEEP}",
         size / 8,
         initial.join(", "),
-        places.join(", "),
-    )
+    );
+    if !tables.wide.is_empty() {
+        let _ = writeln!(
+            text,
+            "static __attribute__((noinline, unused)) void lydian_wide(unsigned int decision, \
+             unsigned int words, const unsigned long *values) {{ \
+             static const struct lydian_place places[] = {{{}}}; \
+             unsigned long long wide[{WIDEST}]; unsigned int word; \
+             for (word = 0; word < words; word++) wide[word] = values[word]; \
+             if (!lydian_keep(&places[decision], words, wide)) \
+             __atomic_store_n((unsigned char *)lydian_table + {FULL}, 1, 0); }}",
+            wide.collect::<Vec<_>>().join(", "),
+            WIDEST = tables.wide.iter().map(|table| table.words).max().unwrap_or(1),
+        );
+    }
+    if !tables.bound.is_empty() {
+        let _ = writeln!(
+            text,
+            "static __attribute__((noinline, unused)) int lydian_row(unsigned int table, \
+             unsigned int words, const unsigned long long *values) {{ \
+             static const struct lydian_place places[] = {{{}}}; \
+             static unsigned char full[{}]; \
+             if (__atomic_load_n(&full[table], 0)) return 0; \
+             if (lydian_keep(&places[table], words, values)) return 1; \
+             __atomic_store_n(&full[table], 1, 0); return 0; }}",
+            bound.collect::<Vec<_>>().join(", "),
+            tables.bound.len(),
+        );
+    }
+    text
 }
+
+/// Enters values into a table; 0 where there is no room.
+const KEEP: &str = "\
+static __attribute__((noinline, unused)) int lydian_keep(const struct lydian_place *place, \
+unsigned int words, const unsigned long long *values) { \
+unsigned int capacity = place->capacity, tried, word; \
+unsigned long long hash = 0; \
+for (word = 0; word < words; word++) { \
+hash = (hash ^ values[word]) * 0x9e3779b97f4a7c15ull; hash ^= hash >> 29; } \
+for (tried = 0; tried < capacity; tried++) { \
+unsigned long long *entry = lydian_table + place->at \
++ ((hash + tried) & (capacity - 1)) * (1 + words); \
+unsigned long long state = __atomic_load_n(entry, 2); \
+if (state == 0 && __atomic_compare_exchange_n(entry, &state, 1, 0, 2, 2)) { \
+for (word = 0; word < words; word++) __atomic_store_n(entry + 1 + word, values[word], 0); \
+__atomic_store_n(entry, 2, 3); return 1; } \
+if (state == 2) { \
+for (word = 0; word < words; word++) \
+if (__atomic_load_n(entry + 1 + word, 0) != values[word]) break; \
+if (word == words) return 1; } } \
+return 0; }\n";
 
 /// The notes, in a section that no program loads.
 fn embedded(unit: &UnitText<'_>) -> String {
@@ -222,7 +296,7 @@ mod tests {
         let unit = UnitText {
             rewritten: "# 1 \"<lydian>\"\nint lydian;\n# 1 \"a.c\" 1\nint x;\n",
             plan: &plan,
-            tables: &[],
+            tables: &UnitTables::default(),
             id: UnitId([9; 16]),
             notes: (Path::new("/n"), 4),
             stores: Stores::Plain,
@@ -241,7 +315,7 @@ mod tests {
             labels: Vec::new(),
         };
         let plan = Plan { wide: vec![wide(0), wide(1)], ..Plan::default() };
-        let found = tables(&plan, |function, _| if function == 0 { 20 } else { 65 });
+        let found = tables(&plan, |function, _| if function == 0 { 20 } else { 65 }).wide;
         assert_eq!((found[0].at, found[0].capacity, found[0].words), (8, 4096, 1));
         assert_eq!((found[1].at, found[1].capacity, found[1].words), (8 + 8192, 1024, 2));
     }

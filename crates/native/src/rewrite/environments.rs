@@ -380,6 +380,11 @@ impl SetMonitor {
         format!("{}[{}]", self.name(), position + 1)
     }
 
+    /// Whether there is an environment in a set; looked at without the lock.
+    fn has_some(&self, position: usize) -> String {
+        format!("__atomic_load_n(&{}, 0) != 0", self.set(position))
+    }
+
     fn owner(&self, position: usize) -> String {
         let number = self.base + position as u64;
         match self.scope {
@@ -460,13 +465,13 @@ impl SetStep<'_> {
             let holds: Vec<&str> =
                 kept.iter().filter(|(set, _)| *set == position).map(|(_, h)| h.as_str()).collect();
             if !holds.is_empty() {
-                any.push(format!("{} != 0", monitor.set(position)));
+                any.push(monitor.has_some(position));
                 moves.push_str(&self.taken_out(position, &holds.join(" && ")));
             }
             for (_, covers, values) in covered.iter().filter(|(at, ..)| *at == position) {
                 any.push(match position.checked_sub(1) {
                     None => covers.clone(),
-                    Some(before) => format!("({covers} && {} != 0)", monitor.set(before)),
+                    Some(before) => format!("({covers} && {})", monitor.has_some(before)),
                 });
                 let _ = write!(moves, "if ({covers}) {{ {}}} ", self.joined(position, values));
             }
