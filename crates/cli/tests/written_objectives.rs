@@ -83,9 +83,18 @@ fn what_runs_bind_counts_together_over_all_runs() {
 #[test]
 fn files_are_for_the_units_that_have_their_functions() {
     let at = Workplace::with("int one(int x) {\n  //! big: x > 1\n  return x;\n}\n");
-    at.write("main.c", "int one(int);\nint main(int argc, char **argv) {\n  return one(argc) == 9;\n}\n");
-    at.write("a.htol", "function one;\nobjective o = big;\nfunction main;\nobjective m = (entry, argc == 2);\n");
-    at.write("b.htol", "function nowhere;\nobjective n = (entry, 1);\nfunction one;\nobjective e = (entry, 1);\n");
+    at.write(
+        "main.c",
+        "int one(int);\nint main(int argc, char **argv) {\n  return one(argc) == 9;\n}\n",
+    );
+    at.write(
+        "a.htol",
+        "function one;\nobjective o = big;\nfunction main;\nobjective m = (entry, argc == 2);\n",
+    );
+    at.write(
+        "b.htol",
+        "function nowhere;\nobjective n = (entry, 1);\nfunction one;\nobjective e = (entry, 1);\n",
+    );
     let options = "--htol a.htol --htol b.htol";
     built(&at, options, "clang-19 -c unit.c");
     built(&at, options, "clang-19 -c main.c");
@@ -106,7 +115,10 @@ fn mistakes_break_no_build_and_are_told_again_by_the_report() {
         "int main(int argc, char **argv) {\n  //! objective o = nowhere;\n  return argc == 9;\n}\n",
     );
     at.write("bad.htol", "function main;\nobjective x = ;\n");
-    at.write("ill.htol", "function main;\nobjective x = (line 77, 1);\nobjective y = (entry, 1);\n");
+    at.write(
+        "ill.htol",
+        "function main;\nobjective x = (line 77, 1);\nobjective y = (entry, 1);\n",
+    );
     let options = "--htol bad.htol --htol ill.htol --htol none.htol";
     let ran = built(&at, options, "clang-19 unit.c -o unit");
     for said in ["bad.htol:2:15", "ill.htol:2:16", "none.htol", "unit.c:2:21"] {
