@@ -13,7 +13,7 @@ use common::wrapped::{built, coverage, shell, warnings};
 use serde_json::{Value, json};
 
 /// The criteria that `lydian report` measures, in the order of its tables.
-const CRITERIA: [&str; 35] = [
+const CRITERIA: [&str; 36] = [
     "fc",
     "fcc",
     "stmt",
@@ -41,6 +41,7 @@ const CRITERIA: [&str; 35] = [
     "rte",
     "all-defs",
     "all-uses",
+    "all-du-paths",
     "all-defs-cells",
     "all-uses-cells",
     "epc",
@@ -125,6 +126,9 @@ impl Worked {
         if let Some(list) = text.strip_prefix("lines ") {
             return list.split(", ").map(letter).collect::<Vec<_>>().join(" ");
         }
+        if let Some((pair, path)) = text.split_once(" by ") {
+            return format!("{} by {}", self.lettered(pair), self.lettered(path));
+        }
         let mut parts = text.split("line ");
         let mut out = parts.next().unwrap_or("").to_owned();
         for part in parts {
@@ -140,10 +144,16 @@ impl Worked {
     fn names(&self, objective: &Value) -> Vec<String> {
         let text = |key: &str| objective[key].as_str().unwrap_or("").to_owned();
         let mut names = vec![text("name"), self.lettered(&text("text"))];
+        names.extend(path_of(&names[1]));
         let line = objective["start"][0].as_u64().unwrap_or(0);
         names.extend(self.letters.get(&line).cloned());
         names
     }
+}
+
+/// The path of a pair of ALL-DU-PATHS.
+fn path_of(text: &str) -> Option<String> {
+    text.split_once(" by @").map(|(_, path)| format!("@{path}"))
 }
 
 /// The rows of one entry.
@@ -387,6 +397,7 @@ fn missing_names(worked: &Worked, line: &str, begin: &str) -> Option<Vec<String>
     let (place, rest) = line.split_once(begin)?;
     let (name, text) = rest.split_once(": ").unwrap_or((rest, ""));
     let mut names = vec![name.to_owned(), worked.lettered(text)];
+    names.extend(path_of(&names[1]));
     let number = place.split(':').nth(1).and_then(|number| number.parse::<u64>().ok());
     names.extend(number.and_then(|number| worked.letters.get(&number).cloned()));
     Some(names)

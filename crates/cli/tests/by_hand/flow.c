@@ -1,6 +1,7 @@
 // Control flow, paths, loops and data flow. A letter behind `@` marks the line where a node of the
 // textbook's flow graph begins. Every `all-uses` is a sum over the uses of the definitions that
-// reach them, a use in a condition or a switch once for each way.
+// reach them, a use in a condition or a switch once for each way. What several pairs have as a path
+// counts once in `all-du-paths`.
 
 //= function straight
 //= test {"x": 1}
@@ -14,6 +15,7 @@
 //= srtc,crtc 0/0
 //= all-defs 3/3
 //= all-uses 3/3
+//= all-du-paths 1/1 +2 duplicates covered @A
 int straight(int x)
 {
     x += 1; // @A
@@ -32,6 +34,7 @@ int straight(int x)
 //= srtc,crtc 0/0
 //= all-defs 2/3 -- y = 0 reaches no use; x and y = 1 do
 //= all-uses 2/4 -- x: T; y = 1 to the return
+//= all-du-paths 2/4 missing @A @C; @C @D
 int diamond(int x)
 {
     int y = 0; // @A
@@ -62,6 +65,7 @@ int diamond(int x)
 //=     n of `n--` in line @D1 reaches its use in line @D1;
 //=     s of `s += n` in line @C reaches its use in line @C
 //=     -- n in the test: 2 definitions, 2 ways; s += n: 2 of s, 2 of n; n--: 2; return s: 2
+//= all-du-paths 3/4 +8 duplicates missing @C @B @C -- the others: ABC, ABD, CBD
 int sum(int n)
 {
     int s = 0;    // @A
@@ -93,6 +97,8 @@ int sum(int n)
 //= all-defs 3/3
 //= all-uses 10/16 -- i < 3: 2 of 4; i == n: 2 of 4 for i, 2 of 2 for n; return i: 1 of 2;
 //=     n > 9: 2 of 2; i++: 1 of 2
+//= all-du-paths 6/11 +5 duplicates covered @A @B @C; @A @B @C @E; @A @B @C @E @G; @G @B @C;
+//=     @G @B @C @D; @A @B @C @E @F
 int early(int n)
 {
     int i;
@@ -122,6 +128,7 @@ int early(int n)
 //= all-defs 5/5
 //= all-uses 6/8 missing the parameter x reaches the switch in line @S, case 2;
 //=     r of `int r = 0` in line @A reaches its use in line @C
+//= all-du-paths 5/6 +2 duplicates missing @A @C
 int fall(int x)
 {
     int r = 0;  // @A
@@ -151,6 +158,7 @@ int fall(int x)
 //= bpc,cpc  2/2
 //= all-defs 2/2
 //= all-uses 4/6 -- x: 2 of its 4 ways; the return, from the parameter and from x = 7
+//= all-du-paths 3/3 +3 duplicates -- AB for three cases; AC twice; BC
 int implicit(int x)
 {
     switch (x)   // @A
@@ -182,6 +190,7 @@ int implicit(int x)
 //= all-defs 6/6
 //= all-uses 12/14 missing the parameter n reaches the condition in line @C, false;
 //=     s of `int s = 0` in line @A reaches the return in line @F
+//= all-du-paths 9/10 +5 duplicates missing @A @C @F
 int into(int n, int skip)
 {
     int s = 0;       // @A
@@ -215,6 +224,7 @@ int into(int n, int skip)
 //= cpc      2/7
 //= all-defs 7/7
 //= all-uses 15/19
+//= all-du-paths 10/13 +6 duplicates missing @D @C @D; @E @B @C @D; @A @B @C @E @F
 int nest(int n, int m)
 {
     int c = 0;           // @A
@@ -248,6 +258,7 @@ int nest(int n, int m)
 //= cpc      1/7
 //= all-defs 3/3
 //= all-uses 9/9
+//= all-du-paths 7/7 +2 duplicates
 int endless(int n)
 {
     for (;;) {        // @A
@@ -273,6 +284,7 @@ int endless(int n)
 //= cpc      1/3 covered @A @B @C @B @D
 //= all-defs 3/3
 //= all-uses 7/7
+//= all-du-paths 5/6 +1 duplicates missing @A @B @D
 int retry(int n)
 {
     int t = 0;      // @A
@@ -299,6 +311,7 @@ again:
 //= all-uses 7/9 missing x of `int x = 1` in line @A reaches the return in line @D;
 //=     x of `x = deep(n - 1)` in line @B reaches the return in line @E
 //=     -- n: two tests, the argument; x: each of 2 to each of 2 returns
+//= all-du-paths 5/8 +3 duplicates missing @A @C @D; @A @B @C @E; @B @C @E
 int deep(int n)
 {
     int x = 1;           // @A
@@ -334,6 +347,7 @@ int fact(int n)
 //= all-defs 3/4
 //= all-uses 4/6 missing the parameter i reaches the condition in line @C, false;
 //=     a of `int a[3] = { n, 0, 0 }` in line @A reaches the return in line @D
+//= all-du-paths 3/4 +2 duplicates missing @A @D
 int parts(int n, int i)
 {
     int a[3] = { n, 0, 0 }; // @A
@@ -350,6 +364,7 @@ int parts(int n, int i)
 //= bc,dc    1/2
 //= epc,ppc,bpc,cpc 1/2
 //= fcc      1/2 missing arms calls retry
+//= all-du-paths 2/3 +2 duplicates missing @A @C
 int arms(int x)
 {
     int y = x > 0   // @A
