@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::whole::Measuring;
-use lydian_objective::Criterion;
+use common::whole::{Measuring, run_of};
+use lydian_objective::{Criterion, Hyper, SequenceId};
 
 /// Those of a loop with an increment in its condition and two assignments.
 const LOOP: &str = "
@@ -356,4 +356,73 @@ int f(int n) {
     let measuring = Measuring::of(text, &[Criterion::AllUses]);
     let lost = measuring.unmeasured();
     assert!(lost.iter().all(|reason| !reason.contains("overlaps")), "{lost:?}");
+}
+
+#[test]
+fn a_definition_that_cannot_be_recorded_costs_the_pairs_of_the_uses_that_it_reaches() {
+    let text = "
+struct p { int a; };
+int f(int n) {
+  int x = n;
+  if (n > 0)
+    x = ((struct p){ 7 }).a;
+  int y = x;
+  x = 1;
+  if (n > 1)
+    x = 2;
+  return x + y;
+}
+";
+    let measuring = Measuring::of(text, &[Criterion::AllUses]);
+    let mut measurer = measuring.measurer();
+    let lost: Vec<SequenceId> =
+        measurer.plan().unmeasured.iter().map(|lost| lost.sequence).collect();
+    let covered = measurer.measure(&[run_of("f", &[2])]).unwrap()[0].sequences[0].clone();
+    let of = |sequences: &dyn Fn(&SequenceId) -> bool| -> Vec<&str> {
+        let hypers = measuring.objectives.hypers.values();
+        let of_x = hypers.filter(|hyper| hyper.text.starts_with("x of"));
+        let found = of_x.filter(|hyper| match &hyper.hyper {
+            Hyper::Sequence(id) => sequences(id),
+            _ => false,
+        });
+        found.map(|hyper| hyper.text.as_str()).collect()
+    };
+    assert_eq!(
+        of(&|id| lost.contains(id)),
+        [
+            "x of `int x = n` in line 4 reaches its use in line 7",
+            "x of `x = ((struct p){ 7 }).a` in line 6 reaches its use in line 7",
+        ]
+    );
+    assert_eq!(
+        of(&|id| covered.contains(id)),
+        ["x of `x = 2` in line 10 reaches the return in line 11"]
+    );
+}
+
+#[test]
+fn atomic_operations_are_definitions_and_uses_also_those_without_a_value() {
+    let text = "
+int f(int n) {
+  int x = 0;
+  _Bool set;
+  __atomic_store_n(&x, n, __ATOMIC_RELAXED);
+  __atomic_clear(&set, __ATOMIC_RELAXED);
+  if (__atomic_load_n(&x, __ATOMIC_RELAXED) > 1)
+    return x + set;
+  return 0;
+}
+";
+    let measuring = Measuring::of(text, &[Criterion::AllUses]);
+    let (covered, _) = measuring.covers(Criterion::AllUses, &[&[2]]);
+    assert_eq!(
+        covered,
+        [
+            "the parameter n reaches its use in line 5",
+            "x of `__atomic_store_n(&x, n, 0)` in line 5 reaches its use in `__atomic_load_n(&x, 0)` in line 7",
+            "x of `__atomic_store_n(&x, n, 0)` in line 5 reaches the condition in line 7, true",
+            "x of `__atomic_store_n(&x, n, 0)` in line 5 reaches the return in line 8",
+            "set of `__atomic_clear(&set, 0)` in line 6 reaches the return in line 8",
+        ]
+    );
 }

@@ -180,7 +180,8 @@ impl FunctionLowering<'_, '_> {
         pointer: ast::ExprId,
         values: &[ast::ExprId],
     ) -> Lowering<Option<ExprId>> {
-        let result = self.apart(|l| l.atomic_value(e, op, pointer, values))?;
+        let text = self.text(e);
+        let result = self.apart(|l| l.within(text, |l| l.atomic_value(e, op, pointer, values)))?;
         if let Some(value) = result {
             match self.body.exprs[value] {
                 Expr::Local(temp) => self.capture(self.text(e), temp),

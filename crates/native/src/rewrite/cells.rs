@@ -77,7 +77,10 @@ struct Global {
     shared: bool,
     /// Where it is, as what comes before its declaration may ask: a variable and the name in C.
     at: Option<(String, String)>,
+    /// Why there can be no table.
     lost: Option<&'static str>,
+    /// The numbers of definitions in functions that are not instrumented.
+    not_watched: BTreeSet<u32>,
 }
 
 impl AskedCells {
@@ -159,18 +162,16 @@ impl AskedCells {
                 wide: Some(if shared { base } else { 0 }),
                 most: stores.places.len(),
             };
-            let is_lost = stores.places.iter().any(|place| !rewritten.contains(&place.place.0));
+            let numbered = (1..).zip(&stores.places);
+            let not_watched = numbered.filter(|(_, of)| !rewritten.contains(&of.place.0));
             let too_many = table.cells > MOST_OF_GLOBAL || table.most > usize::from(u16::MAX);
             let indirect = stores.places.iter().any(|place| place.indirect);
             let global = Global {
                 sequences: sequences.into(),
                 shared,
                 at: indirect.then(|| (format!("lydian_hg{}", id.index()), found.name.clone())),
-                lost: match (is_lost, too_many) {
-                    (true, _) => Some(NOT_WATCHED),
-                    (_, true) => Some(TOO_MANY),
-                    _ => None,
-                },
+                lost: too_many.then_some(TOO_MANY),
+                not_watched: not_watched.map(|(number, _)| number).collect(),
                 table,
             };
             self.globals.insert(id, global);
@@ -383,11 +384,31 @@ impl Maker<'_, '_> {
         self.tables.insert(variable, table.clone());
         let own = self.flow.definitions.iter().filter(|d| d.variable == variable && d.own);
         for definition in own {
-            if let DefinitionSite::Stmt(stmt) = definition.at {
-                self.define(definition, stmt, &table)?;
+            if let DefinitionSite::Stmt(stmt) = definition.at
+                && let Err(reason) = self.define(definition, stmt, &table)
+            {
+                // One that cannot reach a use is no last definition there.
+                let lost = self.reached(variable, definition.number);
+                super::lose_all(&lost, reason, self.plan);
             }
         }
         Ok(())
+    }
+
+    /// The sequences of the uses that a definition may reach.
+    fn reached(&self, variable: Variable, number: u32) -> Vec<(u32, SequenceId)> {
+        let is_reached = |function: &FuncId, id: &UseId| {
+            let Some(flow) = self.asked.flow.function(*function) else { return false };
+            let usage = flow.usage(*id);
+            let is_here = variable.is_global() || *function == self.function;
+            let mut reaching = usage.reaching.iter().map(|id| flow.definition(*id).number);
+            is_here && usage.variable == variable && reaching.any(|other| other == number)
+        };
+        let uses = self.asked.uses.iter().filter(|((function, id), _)| is_reached(function, id));
+        let mut lost: Vec<_> =
+            uses.flat_map(|(_, pairs)| pairs).map(|pair| (pair.owner, pair.sequence)).collect();
+        lost.sort_unstable();
+        lost
     }
 
     fn table_of_local(&mut self, local: LocalId) -> Result<Table, &'static str> {
@@ -519,6 +540,13 @@ impl Maker<'_, '_> {
 
     /// Records a use in its table.
     fn record(&mut self, id: UseId, usage: &Use, table: &Table) -> Result<(), &'static str> {
+        if let Variable::Global(id) = usage.variable {
+            let not_watched = &self.asked.globals[&id].not_watched;
+            let reaching = usage.reaching.iter().map(|id| self.flow.definition(*id).number);
+            if reaching.into_iter().any(|number| not_watched.contains(&number)) {
+                return Err(NOT_WATCHED);
+            }
+        }
         let access = usage.cell.ok_or(NO_PLACE)?;
         if access.text.is_none()
             && let (Some(at), UseSite::Stmt(stmt)) = (access.fixed(), usage.at)

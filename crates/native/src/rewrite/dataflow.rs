@@ -74,11 +74,14 @@ struct Global {
     name: String,
     /// What is added to numbers, if the variable is shared with other units.
     base: Option<u64>,
-    /// Why its last definition cannot be known.
-    lost: Option<&'static str>,
+    /// The numbers of definitions that cannot be recorded, with the reasons.
+    lost: BTreeMap<u32, &'static str>,
     /// Where it is, as what comes before its declaration may ask: a variable and the name in C.
     at: Option<(String, String)>,
 }
+
+/// Definitions of locals that cannot be recorded, by variable and number, with the reasons.
+type Lost = BTreeMap<(Variable, u32), &'static str>;
 
 const NOT_WATCHED: &str = "a function that is not instrumented defines the variable";
 
@@ -160,7 +163,7 @@ impl Asked {
                     false => format!("lydian_g{}", id.index()),
                 },
                 base: shared.then_some(base),
-                lost: None,
+                lost: BTreeMap::new(),
                 at: (!stores.indirect.is_empty()).then(|| {
                     (format!("lydian_at_g{}", id.index()), program.globals[id].name.clone())
                 }),
@@ -169,14 +172,16 @@ impl Asked {
                 let body = program.functions[*function].body.as_ref();
                 let (Some(body), Site::Stmt(stmt)) = (body, site) else { continue };
                 let units = Units::new(body, request.map.text());
+                let indirect = stores.indirect.contains(&(*function, *site));
                 let lost = match rewritten.contains(function) {
                     false => Some(NOT_WATCHED),
-                    true if stores.indirect.contains(&(*function, *site)) => {
+                    true if indirect => {
                         aim(program, *function, body, &units, *stmt, Variable::Global(id)).err()
                     }
                     true => units.host(*stmt, body.source.stmts[*stmt]).err(),
                 };
-                global.lost = global.lost.or(lost);
+                let number = lost.and_then(|_| self.number(*function, id, *stmt, indirect));
+                global.lost.extend(number.zip(lost));
             }
             self.globals.insert(id, global);
         }
@@ -192,6 +197,17 @@ impl Asked {
         }
     }
 
+    /// The number of the definition of a global that a statement makes.
+    fn number(&self, function: FuncId, of: GlobalId, at: StmtId, indirect: bool) -> Option<u32> {
+        let mut definitions = self.flow.function(function)?.definitions.iter();
+        let found = definitions.find(|definition| {
+            definition.variable == Variable::Global(of)
+                && definition.at == DefinitionSite::Stmt(at)
+                && definition.indirect == indirect
+        });
+        found.map(|definition| definition.number)
+    }
+
     /// How many labels of a function are its first because others name them.
     pub(super) fn shared_labels(&self, function: FuncId) -> usize {
         self.flow.shared(function).count()
@@ -200,8 +216,7 @@ impl Asked {
     /// The variables with the numbers of globals.
     pub(super) fn declarations(&self) -> String {
         let mut text = String::new();
-        let used =
-            || self.globals.values().filter(|global| global.dynamic && global.lost.is_none());
+        let used = || self.globals.values().filter(|global| global.dynamic);
         if self.tests && used().next().is_some() {
             text.push_str("typedef unsigned long long lydian_definition;\n");
         }
@@ -224,7 +239,7 @@ impl Asked {
 
     /// What stands after the text: the addresses of globals.
     pub(super) fn epilogue(&self) -> String {
-        let used = self.globals.values().filter(|global| global.dynamic && global.lost.is_none());
+        let used = self.globals.values().filter(|global| global.dynamic);
         let at = used.filter_map(|global| global.at.as_ref());
         let define = |(at, name): &(String, String)| {
             format!("\nstatic const char *const {at} = (const char *)&{name};")
@@ -337,12 +352,25 @@ impl Maker<'_, '_> {
         let lost = self.define(&dynamic);
         for (id, usage) in uses {
             let is_dynamic = self.asked.is_dynamic(usage);
-            let reason = match lost.get(&usage.variable).filter(|_| is_dynamic) {
-                Some(reason) => Some(*reason),
+            let reason = match self.loss(usage, &lost).filter(|_| is_dynamic) {
+                Some(reason) => Some(reason),
                 None => self.record(id, usage).err(),
             };
             if let Some(reason) = reason {
                 super::lose_all(&self.sequences_of(id), reason, self.plan);
+            }
+        }
+    }
+
+    /// Why it is not known which definition reached a use: one that may be it is not recorded. One
+    /// that cannot reach the use is no last definition there, so that nothing is lost with it.
+    fn loss(&self, usage: &Use, lost: &Lost) -> Option<&'static str> {
+        let mut reaching = usage.reaching.iter().map(|id| self.flow.definition(*id).number);
+        match usage.variable {
+            Variable::Local(_) => reaching.find_map(|n| lost.get(&(usage.variable, n)).copied()),
+            Variable::Global(id) => {
+                let lost = &self.asked.globals[&id].lost;
+                reaching.find_map(|number| lost.get(&number).copied())
             }
         }
     }
@@ -393,45 +421,36 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// Sets the number of the last definition wherever one is. Returns the variables for which
-    /// that is not possible, with the reason.
-    fn define(&mut self, variables: &BTreeSet<Variable>) -> BTreeMap<Variable, &'static str> {
-        let mut lost: BTreeMap<Variable, &'static str> = BTreeMap::new();
-        for (id, global) in &self.asked.globals {
-            lost.extend(global.lost.map(|reason| (Variable::Global(*id), reason)));
-        }
+    /// Sets the number of the last definition wherever one is. Returns the definitions of locals for
+    /// which that is not possible, with the reason.
+    fn define(&mut self, variables: &BTreeSet<Variable>) -> Lost {
+        let mut lost = Lost::new();
         let (mut hosts, mut aims) = (Vec::new(), Vec::new());
         for definition in self.flow.definitions.iter().filter(|d| variables.contains(&d.variable)) {
             let DefinitionSite::Stmt(stmt) = definition.at else { continue };
-            let variable = definition.variable;
+            let (variable, number) = (definition.variable, definition.number);
             if definition.indirect {
                 match aim(self.program, self.function, self.body, self.units, stmt, variable) {
                     Ok(aim) => aims.push((definition, stmt, aim)),
-                    Err(reason) => _ = lost.insert(variable, reason),
+                    Err(reason) => _ = lost.insert((variable, number), reason),
                 }
                 continue;
             }
             match self.units.host(stmt, definition.span) {
                 Ok(host) => hosts.push((definition, stmt, host)),
-                Err(reason) => _ = lost.insert(variable, reason),
+                Err(reason) => _ = lost.insert((variable, number), reason),
             }
         }
         for (definition, stmt, aim) in aims {
-            if !lost.contains_key(&definition.variable) {
-                self.define_through(definition, stmt, &aim);
-            }
+            self.define_through(definition, stmt, &aim);
         }
         let kept = 0..self.units.kept_values();
         kept.for_each(|n| self.out.declarations += &format!("unsigned long lydian_a{n} = 0; "));
         for (definition, stmt, host) in hosts {
-            let variable = definition.variable;
-            if lost.contains_key(&variable) {
-                continue;
-            }
-            let (set, sequences) = (self.set(definition), self.lost_with(variable));
+            let (set, sequences) = (self.set(definition), self.lost_with(definition.variable));
             self.units.define(stmt, host, &set, &sequences);
         }
-        for variable in variables.iter().filter(|variable| !lost.contains_key(variable)) {
+        for variable in variables {
             let Variable::Local(local) = variable else { continue };
             let at_entry = self.flow.definitions.iter().find(|definition| {
                 definition.variable == *variable && definition.at == DefinitionSite::Entry

@@ -106,6 +106,18 @@ impl Unit {
     }
 }
 
+/// Whether a text is the call of a builtin that stores and has no value.
+fn is_void(text: &str) -> bool {
+    let name = text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+    let atomic = name.strip_prefix("__atomic_").or_else(|| name.strip_prefix("__c11_atomic_"));
+    match atomic {
+        // In the generic form, values are passed and given back through pointers.
+        Some("load" | "exchange") => name.starts_with("__atomic_"),
+        Some("store" | "store_n" | "init" | "clear") => true,
+        _ => name.starts_with("__sync_lock_release") || name == "__builtin_va_copy",
+    }
+}
+
 /// Whether a text begins with a keyword of statements, and so is no expression.
 fn is_statement(text: &str) -> bool {
     let word = text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
@@ -265,7 +277,7 @@ impl<'a> Units<'a> {
         let unused = match &self.body.stmts[stmt] {
             Stmt::Call { dst, dst_addr, .. } => dst.is_none() && dst_addr.is_none(),
             Stmt::VaStart { .. } => true,
-            _ => false,
+            _ => is_void(self.text_of(span)),
         };
         let unit = self.around.entry(span).or_default();
         unit.value_unused = unused && (unit.after.is_empty() || unit.value_unused);

@@ -75,7 +75,7 @@ impl Measuring {
         Self { _place: place, unit, objectives, function, diagnostics }
     }
 
-    fn measurer(&self) -> Measurer<'_> {
+    pub fn measurer(&self) -> Measurer<'_> {
         measurer(&self.unit, std::slice::from_ref(&self.objectives), &self.function)
     }
 

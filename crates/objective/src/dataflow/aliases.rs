@@ -7,7 +7,8 @@
 //! scalar of the written type does; a global must be such a scalar itself. So a program that reaches a variable through pointers of other
 //! types (but for `memcpy` and its like, on locals) writes unseen.
 
-use lydian_ir::libc::{LibFn, model_named};
+use lydian_base::Span;
+use lydian_ir::libc::{Family, LibFn, model_named};
 use lydian_ir::stmt::Callee;
 use lydian_ir::{
     Body, CType, CTypeId, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, RecordId,
@@ -32,6 +33,8 @@ pub(super) struct Aliases<'a> {
     globals: Vec<GlobalId>,
     /// Whether cells are told apart.
     cells: bool,
+    /// Where the text takes a variable argument.
+    variadic: &'a FxHashSet<Span>,
     /// Globals that too many writes may hit.
     given_up: FxHashSet<GlobalId>,
 }
@@ -53,11 +56,11 @@ enum Written {
 }
 
 impl<'a> Aliases<'a> {
-    pub(super) fn of(program: &'a Program, body: &'a Body, globals: &Globals) -> Self {
+    pub(super) fn of(program: &'a Program, body: &'a Body, globals: &'a Globals) -> Self {
         let mut of: Vec<GlobalId> = globals.exposed.iter().copied().collect();
         of.sort_unstable();
         let mut taken = FxHashSet::default();
-        for_each_value(body, &mut |expr| {
+        for_each_value(program, body, &mut |expr| {
             if let Expr::AddrLocal(local) = body.exprs[expr]
                 && is_variable(body, local)
             {
@@ -68,9 +71,11 @@ impl<'a> Aliases<'a> {
         taken.retain(|local| !cells || local_has_cells(program, body, *local));
         let mut taken: Vec<LocalId> = taken.into_iter().collect();
         taken.sort_unstable();
-        let locals = taken.into_iter().map(|local| (local, holders(body, local))).collect();
+        let locals =
+            taken.into_iter().map(|local| (local, holders(program, body, local))).collect();
         let given_up = FxHashSet::default();
-        let mut this = Self { program, body, locals, globals: of, cells, given_up };
+        let variadic = &globals.variadic;
+        let mut this = Self { program, body, locals, globals: of, cells, variadic, given_up };
         this.give_up();
         this
     }
@@ -98,10 +103,10 @@ impl<'a> Aliases<'a> {
             return Vec::new();
         }
         let Some((addr, written)) = self.written(stmt) else { return Vec::new() };
-        if plain_variable(self.body, addr) {
+        let span = self.body.source.stmts[stmt];
+        if plain_variable(self.body, addr) || self.variadic.contains(&span) {
             return Vec::new();
         }
-        let span = self.body.source.stmts[stmt];
         let in_scope = |local: LocalId| {
             let scope = self.body.locals[local].scope;
             span.is_none() || scope.is_none() || scope.contains(span)
@@ -205,6 +210,16 @@ fn writes_bytes(name: &str) -> bool {
     model_named(name).is_some_and(|model| writes(model.function))
 }
 
+/// Whether a call is one of a library function that neither keeps what it gets nor gives it back.
+fn forgets_addresses(program: &Program, call: &Stmt) -> bool {
+    let Stmt::Call { callee: Callee::Direct(callee), dst, .. } = call else { return false };
+    let function = &program.functions[*callee];
+    let of_library = function.body.is_none() || function.library;
+    model_named(&function.name).filter(|_| of_library).is_some_and(|model| {
+        model.family == Family::Memory && (dst.is_none() || !model.signature.starts_with('p'))
+    })
+}
+
 /// Whether an address lies in a local or global by its form.
 fn plain_variable(body: &Body, addr: ExprId) -> bool {
     match &body.exprs[addr] {
@@ -216,8 +231,9 @@ fn plain_variable(body: &Body, addr: ExprId) -> bool {
 }
 
 /// Calls `visit` with each expression of a body that is a value, and not the address of an access or
-/// a part of it that says in which variable that lies.
-pub(super) fn for_each_value(body: &Body, visit: &mut impl FnMut(ExprId)) {
+/// a part of it that says in which variable that lies. What a function gets that keeps no address is
+/// as good as accessed there.
+pub(super) fn for_each_value(program: &Program, body: &Body, visit: &mut impl FnMut(ExprId)) {
     let mut seen = FxHashSet::default();
     let mut work: Vec<(ExprId, bool)> = Vec::new();
     for stmt in body.stmts.values() {
@@ -227,6 +243,9 @@ pub(super) fn for_each_value(body: &Body, visit: &mut impl FnMut(ExprId)) {
             }
             Stmt::Copy { dst, src, .. } => work.extend([(*dst, true), (*src, true)]),
             Stmt::Zero { dst, .. } => work.push((*dst, true)),
+            Stmt::Call { args, .. } if forgets_addresses(program, stmt) => {
+                work.extend(args.iter().map(|arg| (*arg, true)));
+            }
             Stmt::Call { dst_addr: Some(addr), .. } => {
                 work.push((*addr, true));
                 stmt.for_each_expr(|expr| work.extend((expr != *addr).then_some((expr, false))));
@@ -258,7 +277,7 @@ pub(super) fn exposed(program: &Program) -> FxHashSet<GlobalId> {
     let mut exposed = FxHashSet::default();
     for (_, function) in program.defined() {
         let Some(body) = &function.body else { continue };
-        for_each_value(body, &mut |expr| {
+        for_each_value(program, body, &mut |expr| {
             if let Expr::AddrGlobal(global) = body.exprs[expr] {
                 exposed.insert(global);
             }
@@ -280,12 +299,14 @@ pub(super) fn exposed(program: &Program) -> FxHashSet<GlobalId> {
 }
 
 /// Who may hold the address of a local, whatever the order of statements.
-fn holders(body: &Body, local: LocalId) -> Holders {
+fn holders(program: &Program, body: &Body, local: LocalId) -> Holders {
     let mut found = Holders::default();
     loop {
         let before = (found.locals.len(), found.others);
         for stmt in body.stmts.values() {
-            pass_on(body, stmt, local, &mut found);
+            if !forgets_addresses(program, stmt) {
+                pass_on(body, stmt, local, &mut found);
+            }
         }
         if before == (found.locals.len(), found.others) {
             return found;

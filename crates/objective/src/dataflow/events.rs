@@ -68,6 +68,8 @@ pub(super) struct Globals {
     inert: FxHashSet<FuncId>,
     /// The functions whose bodies are of the text.
     pub(super) defined: FxHashSet<FuncId>,
+    /// Where the text takes a variable argument, which writes to nothing but the list.
+    pub(super) variadic: FxHashSet<Span>,
 }
 
 impl Globals {
@@ -102,7 +104,9 @@ impl Globals {
         exposed.retain(|global| tracked.contains(global));
         let defined = program.defined().filter(|(_, f)| !f.library && is_within(map, f.span));
         let defined = defined.map(|(id, _)| id).collect();
-        Self { grain, tracked, exposed, inert: inert.collect(), defined }
+        let variadic = map.text().match_indices(VA_ARG);
+        let variadic = variadic.filter_map(|(at, _)| call_at(map.text(), at)).collect();
+        Self { grain, tracked, exposed, inert: inert.collect(), defined, variadic }
     }
 
     /// In order.
@@ -111,6 +115,22 @@ impl Globals {
         all.sort_unstable();
         all
     }
+}
+
+const VA_ARG: &str = "__builtin_va_arg";
+
+/// The text of a call that begins at a place.
+fn call_at(text: &str, at: usize) -> Option<Span> {
+    let mut depth = 0u32;
+    for (further, c) in text.get(at..)?.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 1 => return Some(Span::new(at as u32, (at + further + 1) as u32)),
+            ')' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Whether a text is a part of this one: a program may have parts of others.
