@@ -94,17 +94,13 @@ impl<'a> Counting<'a> {
                 Standing::Defined | Standing::Undefined => foreseen.binary_search(label).is_ok(),
             });
         }
-        let found = measured.bound.iter_mut().zip(&foreseen.bound).enumerate();
-        for (index, (bound, foreseen)) in found {
+        let found = measured.bound.iter_mut().zip(&foreseen.bound);
+        for (bound, foreseen) in found {
             bound.retain(|(of, row)| match (of, standing) {
                 (_, Standing::NotFollowed) => true,
                 // As for sequences without values.
                 (BoundOf::Sequence(_), standing) => matches!(standing, Standing::Defined),
-                (BoundOf::Label(values), Standing::Defined)
-                    if !foresight.values_may_trap(index, values) =>
-                {
-                    true
-                }
+                // The interpreter also knows what was never written.
                 (BoundOf::Label(values), _) => foreseen.contains(&(values.clone(), row.clone())),
             });
         }

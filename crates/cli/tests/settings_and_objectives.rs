@@ -262,6 +262,26 @@ fn hyperlabels_of_a_file_are_objectives() {
     place.run("objectives unit.c -c htol --htol none.htol").says(2, &["none.htol"]);
 }
 
+/// A test that binds more values than one run has room for.
+#[test]
+fn an_objective_whose_values_had_no_room_is_not_judged() {
+    let place = Workplace::with(
+        "int f(int n) {\n  int i = 0;\n  for (; i < n; i++) {\n    //! at: 1\n    ;\n  }\n  return i;\n}\n",
+    );
+    place.write(
+        "a.htol",
+        "function f;\nobjective early = < at |> { v <- i } | v == 7 >;\n\
+         objective late = < at |> { v <- i } | v == 8999 >;\nobjective plain = at;\n",
+    );
+    let test = "{\"version\": 1, \"tests\": [{\"name\": \"t\", \"function\": \"f\", \"args\": {\"n\": 9000}}]}";
+    place.write("suite.json", test);
+    let ran =
+        place.done("cover unit.c -c htol --htol a.htol --tests suite.json --missing --json c.json");
+    assert_eq!(figures(&place.json("c.json"), "f", "htol")[..2], [3, 2]);
+    assert!(ran.out.contains("f htol late"), "{ran}");
+    assert!(ran.err.contains("is not judged: a table was too small"), "{ran}");
+}
+
 /// Items of the language in comments: in a function, and in a block anywhere.
 const WRITTEN: &str = "\
 static int half(int x) {\n  //! out: x > 2\n  return x / 2;\n}\n\
@@ -335,8 +355,39 @@ fn next(state: &mut u64) -> u64 {
 #[test]
 fn no_text_however_odd_makes_the_command_panic() {
     let pieces = [
-        "{", "}", "(", ")", "*", "&&", "||", "!", "?", ":", ";", ",", "[", "]", "int ", "if", "\"",
-        "'", "//! l: ", "/*", "\\\n", "#if 1\n", "0x", "case 1:", "goto x;", "...", "\u{0}", "=",
+        "{",
+        "}",
+        "(",
+        ")",
+        "*",
+        "&&",
+        "||",
+        "!",
+        "?",
+        ":",
+        ";",
+        ",",
+        "[",
+        "]",
+        "int ",
+        "if",
+        "\"",
+        "'",
+        "//! l: ",
+        "//! objective o = ",
+        "//! path p = line 1 -> ",
+        "/*! htol ",
+        "*/",
+        "\n",
+        "/*",
+        "\\\n",
+        "#if 1\n",
+        "0x",
+        "case 1:",
+        "goto x;",
+        "...",
+        "\u{0}",
+        "=",
         "struct s",
     ];
     let begun = std::time::Instant::now();

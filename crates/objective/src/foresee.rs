@@ -121,19 +121,6 @@ impl<'a> Foresight<'a> {
         any
     }
 
-    /// Whether a label's predicate or what it binds may trap.
-    pub fn values_may_trap(&self, index: usize, values: &LabelValues) -> bool {
-        let mut any = self.may_trap(index, values.label);
-        let mut look = |expr| any |= self.plans.get(&(index, expr)).is_none_or(|(_, traps)| *traps);
-        for value in &values.values {
-            match value {
-                Bound::Expr(expr) => look(*expr),
-                Bound::Truth(pred) => pred.for_each_expr(&mut look),
-            }
-        }
-        any
-    }
-
     /// Runs a test.
     ///
     /// # Errors

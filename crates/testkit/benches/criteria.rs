@@ -13,7 +13,9 @@
 //! `only` names the one criterion to judge.
 //!
 //! `tools` is how many programs of those are also run under `lydian cc`, gcov and clang's coverage,
-//! of the kind that can be compared ([`lydian_testkit::tools`]). `lydian` is
+//! of the kind that can be compared ([`lydian_testkit::tools`]). `written` is for how many there are
+//! random hyperlabels and paths ([`lydian_testkit::hyperlabels`]), by `lydian cover`'s measurement and
+//! under `lydian cc`. `lydian` is
 //! the command, by default the one beside the benchmark (`cargo build --release -p lydian-cli`).
 
 use std::io::Write as _;
@@ -34,6 +36,7 @@ struct Settings {
     keep: Option<PathBuf>,
     mutants: u64,
     tools: u64,
+    written: u64,
     lydian: PathBuf,
     batch: agreement::Settings,
 }
@@ -41,6 +44,7 @@ struct Settings {
 fn main() {
     let settings = settings();
     compare(&settings);
+    written(&settings);
     let begun = Instant::now();
     let next = AtomicU64::new(0);
     let all = Mutex::new(Report::default());
@@ -72,8 +76,17 @@ fn settings() -> Settings {
     let lydian = own.parent().and_then(|deps| deps.parent()).map(|folder| folder.join("lydian"));
     let lydian = lydian.expect("the benchmark lies in a folder of cargo's");
     let keep = None;
-    let mut settings =
-        Settings { count: 400, first: 1, jobs: 2, keep, mutants: 1, tools: 0, lydian, batch };
+    let mut settings = Settings {
+        count: 400,
+        first: 1,
+        jobs: 2,
+        keep,
+        mutants: 1,
+        tools: 0,
+        written: 0,
+        lydian,
+        batch,
+    };
     for argument in std::env::args().skip(1).filter(|argument| argument != "--bench") {
         let (key, value) = argument.split_once('=').expect("arguments are like count=100");
         let number = || value.parse::<u64>().expect("a number");
@@ -86,6 +99,7 @@ fn settings() -> Settings {
             "mutants" => settings.mutants = number().max(1),
             "only" => settings.batch.only = Some(value.parse().expect("a criterion")),
             "tools" => settings.tools = number(),
+            "written" => settings.written = number(),
             "lydian" => settings.lydian = value.into(),
             "keep" => settings.keep = Some(value.into()),
             _ => panic!("there is no setting {key}"),
@@ -142,6 +156,35 @@ fn compare(settings: &Settings) {
         }
         let (masked, wrong) = (all.masked_only, all.mismatches.len());
         say(&format!("{masked} conditions independent by masking alone, {wrong} mismatches"));
+    }
+}
+
+/// Random hyperlabels and paths.
+fn written(settings: &Settings) {
+    let (mut report, mut all) = (Report::default(), Comparison::default());
+    let (cases, of_batch) =
+        (settings.batch.cases, agreement::Settings { events: 70, ..settings.batch });
+    for number in 0..settings.written.div_ceil(cases) {
+        let first = settings.first + number * cases;
+        let batch = Batch::written(first, &of_batch, Features::All);
+        let level = if number % 2 == 0 { Optimization::Some } else { Optimization::None };
+        let found = agreement::check_batch(&batch, &of_batch, level);
+        let compared = tools::compare_written(&batch, &of_batch, &settings.lydian);
+        for mismatch in found.mismatches.iter().chain(&compared.mismatches).take(8) {
+            say(&format!("  {first}: {mismatch}"));
+        }
+        let agrees = found.mismatches.is_empty() && compared.mismatches.is_empty();
+        keep(settings, &format!("written-{first}"), &batch, agrees);
+        report.merge(found);
+        all.merge(compared);
+    }
+    if settings.written > 0 {
+        show(&report);
+        let counts = all.counts.iter();
+        counts.for_each(|(what, count)| say(&format!("{what:<34} {count}")));
+        let wrong = report.mismatches.len() + all.mismatches.len();
+        say(&format!("{} cases, {} tests, {wrong} mismatches", report.cases, report.tests));
+        assert_eq!(wrong, 0, "measurement of hyperlabels and semantics disagree");
     }
 }
 

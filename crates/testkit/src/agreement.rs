@@ -107,6 +107,8 @@ pub struct Batch {
     pub text: String,
     /// What was read.
     pub subject: Subject,
+    /// The text of the hyperlabels, if it is about those.
+    pub htol: Option<String>,
 }
 
 /// A test of a case with what the interpreter says of it.
@@ -130,18 +132,20 @@ impl Batch {
         criteria.retain(|criterion| settings.only.is_none_or(|only| only == *criterion));
         let request = Request { short_circuit, paths: settings.paths, ..Request::new(criteria) };
         let subject = Subject::read_with(&text, &request);
-        Self { cases, first, text, subject }
+        Self { cases, first, text, subject, htol: None }
     }
 
     /// The cases of some seeds with random hyperlabels and paths alone ([`crate::hyperlabels`]).
     pub fn written(first: u64, settings: &Settings, features: Features) -> Self {
         let (cases, text) = cases(first, settings, features);
         let names: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
-        let subject = Subject::read_asking(&text, |program, map| Request {
-            htol: vec![crate::hyperlabels::file(program, map, &names, first)],
-            ..Request::new([Criterion::Htol, Criterion::Spc])
+        let mut htol = None;
+        let subject = Subject::read_asking(&text, |program, map| {
+            let file = crate::hyperlabels::file(program, map, &names, first);
+            htol = Some(file.text.clone());
+            Request { htol: vec![file], ..Request::new([Criterion::Htol, Criterion::Spc]) }
         });
-        Self { cases, first, text, subject }
+        Self { cases, first, text, subject, htol }
     }
 
     /// Tests of a case that return after few enough events.

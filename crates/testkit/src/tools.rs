@@ -122,6 +122,31 @@ impl Place<'_> {
 
 /// Runs the tests of a batch under all tools, and compares.
 pub fn compare(batch: &Batch, settings: &Settings, lydian: &Path) -> Comparison {
+    let (place, tests) = prepared(batch, settings, lydian);
+    let report = lydian_report(&place, batch.subject.short_circuit, &crate::agreement::criteria());
+    let mut found = Comparison::default();
+    objectives(batch, &tests, &report, &mut found);
+    gcov(&place, &report, &mut found);
+    clang(&place, batch, &report, &mut found);
+    found
+}
+
+/// Runs the tests of a batch of hyperlabels and paths under `lydian cc`, and compares with the trace
+/// semantics.
+pub fn compare_written(batch: &Batch, settings: &Settings, lydian: &Path) -> Comparison {
+    let (place, tests) = prepared(batch, settings, lydian);
+    let report = lydian_report(&place, false, &[Criterion::Htol, Criterion::Spc]);
+    let mut found = Comparison::default();
+    objectives(batch, &tests, &report, &mut found);
+    found
+}
+
+/// A folder with a batch and its tests.
+fn prepared<'a>(
+    batch: &Batch,
+    settings: &Settings,
+    lydian: &'a Path,
+) -> (Place<'a>, Vec<Vec<Traced>>) {
     let subject = &batch.subject;
     let tracer = Tracer::new(&subject.program, &subject.objectives, subject.short_circuit);
     let tests: Vec<Vec<Traced>> =
@@ -131,12 +156,9 @@ pub fn compare(batch: &Batch, settings: &Settings, lydian: &Path) -> Comparison 
     let write = |name: &str, text: &str| std::fs::write(place.path(name), text);
     write("unit.c", &batch.text).expect("the folder takes it");
     write("main.c", &main_of(batch, &tests)).expect("the folder takes it");
-    let report = lydian_report(&place, subject.short_circuit);
-    let mut found = Comparison::default();
-    objectives(batch, &tests, &report, &mut found);
-    gcov(&place, &report, &mut found);
-    clang(&place, batch, &report, &mut found);
-    found
+    let htol = batch.htol.as_deref().unwrap_or("");
+    write("unit.htol", htol).expect("the folder takes it");
+    (place, tests)
 }
 
 /// A `main` that makes the calls; with `FORK` each in a run of its own, since what one leaves in a
@@ -164,13 +186,17 @@ fn main_of(batch: &Batch, tests: &[Vec<Traced>]) -> String {
 }
 
 /// The functions of the unit, as `lydian report --json` has them.
-fn lydian_report(place: &Place<'_>, short_circuit: bool) -> Vec<Value> {
-    let criteria: Vec<&str> =
-        crate::agreement::criteria().into_iter().map(Criterion::name).collect();
+fn lydian_report(place: &Place<'_>, short_circuit: bool, criteria: &[Criterion]) -> Vec<Value> {
+    let is_written = criteria.iter().any(|criterion| criterion.is_written());
+    let criteria: Vec<&str> = criteria.iter().map(|criterion| criterion.name()).collect();
     let semantics = if short_circuit { "short-circuit" } else { "three-valued" };
     let (criteria, semantics) = (criteria.join(","), format!("--semantics={semantics}"));
     let compile = ["-fwrapv", "-w", "-c", "unit.c", "-o", "lydian.o"];
-    let mut words = vec!["cc", "-c", &criteria, &semantics, "--", "clang-19"];
+    let mut words = vec!["cc", "-c", &criteria, &semantics];
+    if is_written {
+        words.extend(["--htol", "unit.htol"]);
+    }
+    words.extend(["--", "clang-19", "-O1"]);
     words.extend(compile);
     place.run(place.lydian, &words);
     place.run("clang-19", &["-w", "-DFORK", "-c", "main.c", "-o", "main.o"]);
