@@ -68,7 +68,7 @@ pub type Arguments = Vec<i128>;
 /// The macros that cases use; stands before them.
 pub const PRELUDE: &str = "#define BOTH(a, b) ((a) && (b))\n\
     #define CLAMP(v) ((v) < 0 ? 0 : (v) > 9 ? 9 : (v))\n\
-    struct cells { int n; short a[2][2]; };\n\
+    struct cells { int n; short a[2][2]; unsigned b : 5, c : 9; };\n\
     void *memset(void *, int, unsigned long);\n";
 
 impl Case {
@@ -88,7 +88,7 @@ impl Case {
         }
         if features == Features::All {
             let _ = writeln!(case.text, "int {name}_k[4] = {{3, 1}};");
-            let _ = writeln!(case.text, "static struct cells {name}_s;");
+            let _ = writeln!(case.text, "static struct cells {name}_s, {name}_v[2];");
         }
         let mut writer = body::Writer::new(rng, name, features);
         writer.helpers();

@@ -268,19 +268,25 @@ fn function_coverage(function: &NotedFunction, judged: &Judged) -> FunctionCover
 fn def_uses(function: &NotedFunction, judged: &Judged) -> Vec<DefUseCoverage> {
     let mut pairs: BTreeMap<(Position, Position, String, Option<bool>), bool> = BTreeMap::new();
     for (id, sequence) in function.sequences.iter() {
-        let Some(flow) = sequence.flow else { continue };
-        let definition = function.flow.definitions.get(flow.definition.index());
-        let usage = function.flow.uses.get(flow.usage.index());
+        let (pair, flow, suffix) = match (sequence.flow, sequence.cell_pair()) {
+            (Some(pair), _) => (pair, &function.flow, ""),
+            // A cell of the array.
+            (None, Some(pair)) => (pair, &function.cells, "[]"),
+            (None, None) => continue,
+        };
+        let definition = flow.definitions.get(pair.definition.index());
+        let usage = flow.uses.get(pair.usage.index());
         let (Some((variable, definition)), Some((usage, is_condition))) = (definition, usage)
         else {
             continue;
         };
+        let variable = format!("{variable}{suffix}");
         // What is shown is lines of one file.
         if definition.file != function.place.file || usage.file != function.place.file {
             continue;
         }
-        let branch = is_condition.then_some(flow.way == 1);
-        let key = (position(definition), position(usage), variable.clone(), branch);
+        let branch = is_condition.then_some(pair.way == 1);
+        let key = (position(definition), position(usage), variable, branch);
         *pairs.entry(key).or_default() |= judged.sequences.contains(&id);
     }
     let pair = |((definition, usage, variable, branch), covered)| DefUseCoverage {

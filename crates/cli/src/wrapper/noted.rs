@@ -85,7 +85,7 @@ fn squeezed(text: &str) -> String {
 pub(crate) fn function(
     program: &Program,
     map: &SourceMap,
-    flow: &UnitFlow,
+    (flow, cells): (&UnitFlow, &UnitFlow),
     objectives: &FunctionObjectives,
     sources: &mut Sources<'_>,
 ) -> Option<NotedFunction> {
@@ -101,6 +101,11 @@ pub(crate) fn function(
         && objectives.sequences.values().any(|sequence| sequence.flow.is_some())
     {
         noted.flow = noted_flow(program, map, body, flow);
+    }
+    if let Some(cells) = cells.function(objectives.function)
+        && objectives.sequences.values().any(|sequence| sequence.cell_pair().is_some())
+    {
+        noted.cells = noted_flow(program, map, body, cells);
     }
     Some(noted)
 }

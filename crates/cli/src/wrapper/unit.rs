@@ -229,8 +229,12 @@ impl Job<'_> {
             true => UnitFlow::of(program, map),
             false => UnitFlow::default(),
         };
-        let functions = read.objectives.iter();
-        let functions = functions.map(|of| noted::function(program, map, &flow, of, &mut sources));
+        let cells = match self.criteria.iter().any(|criterion| criterion.tells_cells_apart()) {
+            true => UnitFlow::of_cells(program, map, &flow),
+            false => UnitFlow::default(),
+        };
+        let (flows, functions) = ((&flow, &cells), read.objectives.iter());
+        let functions = functions.map(|of| noted::function(program, map, flows, of, &mut sources));
         let functions = functions.collect::<Option<Vec<_>>>().ok_or("a function has no body")?;
         let tables = tables_of(&plan, &functions);
         let notes = Notes {

@@ -6,11 +6,14 @@
 
 use std::fmt;
 use std::io::{Read as _, Write as _};
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use lydian_base::{Arena, Place};
 use lydian_ir::{BlockId, Decision, DecisionId, ExprArena, FuncId};
-use lydian_objective::hyper::{HyperEntry, HyperId, Hyperlabel, Passage, Sequence, SequenceId};
+use lydian_objective::hyper::{
+    HyperEntry, HyperId, Hyperlabel, Passage, SameCell, Sequence, SequenceId,
+};
 use lydian_objective::{Criterion, Entry, FunctionObjectives, Label, LabelId};
 use serde::{Deserialize, Serialize};
 
@@ -123,6 +126,8 @@ pub struct NotedFunction {
     pub switches: Vec<NotedSwitch>,
     /// Its definitions and uses, if sequences ask for pairs of them.
     pub flow: NotedFlow,
+    /// The same of the cells of arrays.
+    pub cells: NotedFlow,
 }
 
 /// The definitions and uses of a function, by their ids.
@@ -274,6 +279,7 @@ impl NotedFunction {
             decisions: Vec::new(),
             switches: Vec::new(),
             flow: NotedFlow::default(),
+            cells: NotedFlow::default(),
         }
     }
 }
@@ -282,7 +288,8 @@ impl NotedFunction {
 /// is recorded has been found by last definitions.
 fn judged_by_last_definition(sequence: &Sequence) -> Sequence {
     let short = |passage: &Passage| match passage {
-        Passage::Clear(_) | Passage::Cell(_) => Passage::Free,
+        Passage::Clear(_) => Passage::Free,
+        Passage::Cell(same) => Passage::Cell(SameCell { of: Arc::default(), ..same.clone() }),
         other => other.clone(),
     };
     Sequence {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use lydian_base::{EntityId, Span};
 use lydian_ir::cexact::{Names, ScopedNames};
 use lydian_ir::source::{Point, Root, RootKind};
-use lydian_ir::{Body, Expr, ExprId, FuncId, GlobalId, Linkage, LocalId, Program, Stmt, StmtId};
+use lydian_ir::{Body, Expr, FuncId, GlobalId, Linkage, LocalId, Program, Stmt, StmtId};
 use lydian_objective::dataflow::{
     Access, DataFlow, Definition, DefinitionSite, Use, UseId, UseSite, Variable, cells,
 };
@@ -81,6 +81,15 @@ struct Global {
     lost: Option<&'static str>,
     /// The numbers of definitions in functions that are not instrumented.
     not_watched: BTreeSet<u32>,
+}
+
+/// How a use is recorded.
+#[derive(Clone, Copy, Debug)]
+enum Put {
+    /// Where a place is evaluated, of whose address the record speaks.
+    Place(Span),
+    /// Before an expression that reads.
+    Around(Host),
 }
 
 impl AskedCells {
@@ -471,8 +480,8 @@ impl Maker<'_, '_> {
                 Some(at) => table.set(&format!("{at}ul"), cell.bytes, number),
                 None => {
                     let (place, further) = match self.written_place(stmt) {
-                        Some(place) if cell.text == self.body.source.exprs[cell.addr] => (place, 0),
-                        _ => self.place(cell.addr)?,
+                        Some(place) if !cell.bits => (place, 0),
+                        _ => self.place(&cell)?,
                     };
                     let base = self.base(variable, place)?;
                     let (kept, _) = self.units.keep_address(self.inside(place)?, &lost);
@@ -485,11 +494,8 @@ impl Maker<'_, '_> {
         Ok(())
     }
 
-    /// The text of the place that a statement which is no bit-field's writes to, if it is watched.
+    /// The text of the place that a statement writes to, if it is watched.
     fn written_place(&self, stmt: StmtId) -> Option<Span> {
-        if matches!(self.body.stmts[stmt], Stmt::StoreBits { .. }) {
-            return None;
-        }
         let at = Point::Stmt(stmt);
         let mut roots = self.body.source.roots.values();
         let is_place =
@@ -499,11 +505,14 @@ impl Maker<'_, '_> {
 
     /// The text of the lvalue in which an address lies, and how many bytes further it is: a
     /// bit-field's bytes have no text of their own.
-    fn place(&self, addr: ExprId) -> Result<(Span, u64), &'static str> {
-        let (mut at, mut further) = (addr, 0);
+    fn place(&self, access: &Access) -> Result<(Span, u64), &'static str> {
+        let (mut at, mut further) = (access.addr, 0);
         loop {
             let text = self.body.source.exprs[at];
-            if !text.is_none() {
+            let is_bits = access.bits
+                && further == 0
+                && matches!(self.body.exprs[at], Expr::Index { size: 1, .. });
+            if !text.is_none() && !is_bits {
                 // It may be that of a pointer which is dereferenced.
                 let is_place = is_path(self.units.text_of(text));
                 return is_place
@@ -548,38 +557,20 @@ impl Maker<'_, '_> {
             }
         }
         let access = usage.cell.ok_or(NO_PLACE)?;
-        if access.text.is_none()
-            && let (Some(at), UseSite::Stmt(stmt)) = (access.fixed(), usage.at)
-        {
-            return self.record_variable(id, usage, (stmt, at), table);
-        }
-        // What a load stands for is the text of a place.
-        let is_load = access.scalar && access.text != self.body.source.exprs[access.addr];
-        let (text, further) = match is_load {
-            true => (access.text, 0),
-            false => self.place(access.addr)?,
-        };
-        let text = self.inside(text)?;
-        let at = match access.fixed() {
-            Some(at) => format!("{at}ul"),
-            None => {
-                let base = self.base(usage.variable, text)?;
-                format!("(unsigned long)lydian_b + {further}ul - (unsigned long){base}")
-            }
-        };
+        let (put, at) = self.place_of_use(usage, &access)?;
         let lost = self.sequences_of(id).into();
         match usage.at {
             UseSite::Stmt(_) | UseSite::Return(_) => {
                 let first = self.hits(id, usage, table);
                 let record = self.hit(&access, table, &at, first);
-                self.units.at_place(text, &record, &lost);
+                self.put(put, &record, &lost);
             }
             UseSite::Condition(decision, condition) => {
                 let mut sites = self.body.source.decisions.iter();
                 if !sites.any(|site| site.decision == decision) {
                     return Err(NO_PLACE);
                 }
-                let kept = self.keep(text, table, &at, &lost);
+                let kept = self.keep(put, table, &at, &lost);
                 let first = self.hits(id, usage, table);
                 let set = |way: u32| format!("lydian_hit[{first} + {kept} * 2 + {way}] = 1, ");
                 self.out.at_condition((decision, condition), &[set(0), set(1)], &lost);
@@ -590,7 +581,7 @@ impl Maker<'_, '_> {
                 if site.is_none_or(|site| site.computed) {
                     return Err("it is of a computed goto");
                 }
-                let kept = self.keep(text, table, &at, &lost);
+                let kept = self.keep(put, table, &at, &lost);
                 let (first, ways) = (self.hits(id, usage, table), usage.ways);
                 for way in 0..ways {
                     let text = self.out.switches.entry((block, way)).or_default();
@@ -601,28 +592,53 @@ impl Maker<'_, '_> {
         Ok(())
     }
 
-    /// Records the use of a variable as a whole, whose name has no place of its own: around the
-    /// expression that reads it.
-    fn record_variable(
-        &mut self,
-        id: UseId,
-        usage: &Use,
-        (stmt, at): (StmtId, u64),
-        table: &Table,
-    ) -> Result<(), &'static str> {
-        let access = usage.cell.ok_or(NO_PLACE)?;
-        let host = self.units.host_of_use(stmt)?;
-        if let Host::Around(span) = host
-            && usage.variable.is_global()
-            && self.calls_within(span, stmt)
+    /// Where a use is recorded, and where in its variable it is.
+    fn place_of_use(&self, usage: &Use, access: &Access) -> Result<(Put, String), &'static str> {
+        if (access.text.is_none() || access.bits)
+            && let Some(at) = access.fixed()
         {
-            return Err("it is read between calls of one expression");
+            return Ok((Put::Around(self.host_of_variable(usage)?), format!("{at}ul")));
         }
-        let first = self.hits(id, usage, table);
-        let record = self.hit(&access, table, &format!("{at}ul"), first);
-        let lost = self.sequences_of(id).into();
-        self.units.record(host, &format!("({{ {record}}}), "), &lost, &[]);
-        Ok(())
+        // What a load stands for is the text of a place.
+        let is_load = access.scalar && access.text != self.body.source.exprs[access.addr];
+        let (text, further) = match is_load && !access.bits {
+            true => (access.text, 0),
+            false => self.place(access)?,
+        };
+        let text = self.inside(text)?;
+        let at = match access.fixed() {
+            Some(at) => format!("{at}ul"),
+            None => {
+                let base = self.base(usage.variable, text)?;
+                format!("(unsigned long)lydian_b + {further}ul - (unsigned long){base}")
+            }
+        };
+        Ok((Put::Place(text), at))
+    }
+
+    /// Where the use of a variable by its name alone is recorded, or that of a bit-field of it: none
+    /// has a place of its own.
+    fn host_of_variable(&self, usage: &Use) -> Result<Host, &'static str> {
+        let UseSite::Stmt(stmt) = usage.at else {
+            return self.units.host_of_value(self.inside(usage.span)?);
+        };
+        let host = self.units.host_of_use(stmt)?;
+        match host {
+            Host::Around(span) if usage.variable.is_global() && self.calls_within(span, stmt) => {
+                Err("it is read between calls of one expression")
+            }
+            _ => Ok(host),
+        }
+    }
+
+    /// Puts a record, statements, where a use is evaluated.
+    fn put(&mut self, put: Put, record: &str, lost: &Sequences) {
+        match put {
+            Put::Place(text) => self.units.at_place(text, record, lost),
+            Put::Around(host) => {
+                self.units.record(host, &format!("({{ {record}}}), "), lost, &[]);
+            }
+        }
     }
 
     /// Whether other statements call something within a text.
@@ -651,12 +667,12 @@ impl Maker<'_, '_> {
     }
 
     /// Keeps the number of the last definition of what is read for where its condition branches.
-    fn keep(&mut self, text: Span, table: &Table, at: &str, lost: &Sequences) -> String {
+    fn keep(&mut self, put: Put, table: &Table, at: &str, lost: &Sequences) -> String {
         let kept = format!("lydian_qc{}", self.reads);
         self.reads += 1;
         let none = table.most + 1;
         let _ = write!(self.out.declarations, "unsigned long {kept} = {none}; ");
-        self.units.at_place(text, &format!("{kept} = {}; ", table.last(at)), lost);
+        self.put(put, &format!("{kept} = {}; ", table.last(at)), lost);
         kept
     }
 
@@ -682,22 +698,61 @@ impl Maker<'_, '_> {
 /// Whether a text is a name with members and subscripts, perhaps in parentheses.
 fn is_path(text: &str) -> bool {
     let text = text.trim();
-    if let Some(inner) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'))
-        && is_path(inner)
-    {
-        return true;
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let mut rest = match text.strip_prefix('(') {
+        Some(_) => match closed(text) {
+            Some((group, rest)) if is_path(group) => rest,
+            _ => return false,
+        },
+        None if text.starts_with(|c: char| is_word(c) && !c.is_ascii_digit()) => {
+            text.trim_start_matches(is_word)
+        }
+        None => return false,
+    };
+    loop {
+        rest = rest.trim_start();
+        let member = rest.strip_prefix('.').or_else(|| rest.strip_prefix("->"));
+        rest = match (member, rest.starts_with('[')) {
+            _ if rest.is_empty() => return true,
+            (Some(member), _) => member.trim_start().trim_start_matches(is_word),
+            (None, true) => match closed(rest) {
+                Some((_, rest)) => rest,
+                None => return false,
+            },
+            (None, false) => return false,
+        };
     }
+}
+
+/// What stands within the bracket with which a text begins, and what stands after it.
+fn closed(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0u32;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
+    for (at, c) in text.char_indices() {
         match c {
             '[' | '(' => depth += 1,
-            ']' | ')' => depth = depth.saturating_sub(1),
-            '-' if depth == 0 && chars.peek() == Some(&'>') => _ = chars.next(),
-            _ if depth > 0 || c.is_alphanumeric() => {}
-            '_' | '$' | '.' | ' ' | '\n' | '\t' => {}
-            _ => return false,
+            ']' | ')' if depth == 1 => return Some((&text[1..at], &text[at + 1..])),
+            ']' | ')' => depth = depth.checked_sub(1)?,
+            _ => {}
         }
     }
-    text.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$' || c == '(')
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_path;
+
+    #[test]
+    fn names_with_members_and_subscripts_are_places() {
+        for text in ["a", "(a)", "a[i + 1]", "s.a[i]->b", "(m[i])[j - f(x)]", " p -> x "] {
+            assert!(is_path(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn sums_addresses_and_what_is_dereferenced_are_none() {
+        for text in ["a + i", "(a + i)", "&a[1]", "*p", "a - b[2]", "", "3", "(a) + (b)"] {
+            assert!(!is_path(text), "{text}");
+        }
+    }
 }

@@ -224,6 +224,16 @@ impl<'a> Units<'a> {
         }
     }
 
+    /// Where the evaluation of a value with this text is recorded.
+    pub(super) fn host_of_value(&self, span: Span) -> Result<Host, &'static str> {
+        let is_place = self.is_assigned(span) || self.is_addressed(span);
+        let text = self.text_of(span);
+        match is_place || is_statement(text) || super::has_compound_literal(text) {
+            true => Err("its text is not that of a value"),
+            false => Ok(Host::Around(span)),
+        }
+    }
+
     /// Where what a statement reads is recorded: of a declaration, around the initial value.
     pub(super) fn host_of_use(&self, stmt: StmtId) -> Result<Host, &'static str> {
         let host = self.host(stmt, self.body.source.stmts[stmt])?;

@@ -39,6 +39,8 @@ pub struct Access {
     pub within: (u64, u64),
     /// The text of the place, or none if it is not known.
     pub text: Span,
+    /// Whether that is a bit-field, which has no address of its own.
+    pub bits: bool,
     /// Whether it reads one scalar, which lies where its first byte does.
     pub scalar: bool,
 }
@@ -167,7 +169,7 @@ pub(super) fn access(
 ) -> Access {
     let within = within(program, body, addr);
     let text = if text.is_none() { body.source.exprs[addr] } else { text };
-    Access { addr, bytes, within, text, scalar }
+    Access { addr, bytes, within, text, bits: false, scalar }
 }
 
 /// The lowest and the highest place that an address may have in its variable.
@@ -202,7 +204,7 @@ const ANYWHERE: u64 = 1 << 62;
 
 /// An access through a pointer, which may be anywhere.
 pub(super) fn through_pointer(addr: ExprId, bytes: u64) -> Access {
-    Access { addr, bytes, within: (0, ANYWHERE), text: Span::NONE, scalar: false }
+    Access { addr, bytes, within: (0, ANYWHERE), text: Span::NONE, bits: false, scalar: false }
 }
 
 /// How many bytes a statement that is no call writes, and where.

@@ -429,9 +429,8 @@ impl<'a> Finder<'a> {
                 }
                 Expr::LoadBits { addr, field } => {
                     if let Some(variable) = self.variable_at(*addr) {
-                        // The text is that of the bit-field, which has no address.
-                        let cell = self.part(*addr, field.bytes(), Span::NONE, true);
-                        visit(variable, span, cell);
+                        let cell = self.part(*addr, field.bytes(), span, true);
+                        visit(variable, span, cell.map(|cell| Access { bits: true, ..cell }));
                     }
                 }
                 _ => {}
@@ -480,6 +479,8 @@ impl<'a> Finder<'a> {
             (stmt, _) => (cells::written(self.program, stmt)?.1, self.size(variable)),
         };
         let access = self.part(addr, bytes, Span::NONE, false);
+        let bits = matches!(self.body.stmts[id], Stmt::StoreBits { .. });
+        let access = access.map(|access| Access { bits, ..access });
         access.filter(|access| access.bytes < size || access.fixed() != Some(0))
     }
 

@@ -294,17 +294,23 @@ impl Writer {
     fn array_assignment(&mut self, value: &str) {
         let (name, number) = (self.name.clone(), self.below(5));
         let (i, j) = (self.value(1), self.value(1));
-        let choices = if self.has_pointers { 14 } else { 5 };
+        let choices = if self.has_pointers { 20 } else { 8 };
         let line = match self.below(choices) {
             0 => format!("{name}_k[({i}) & 3] = {value};"),
             1 => format!("*({name}_k + (({i}) & 3)) += {number};"),
             2 => format!("{name}_s.a[({i}) & 1][({j}) & 1] ^= {value};"),
             3 => format!("{name}_s.n = {name}_k[({i}) & 3] = {value};"),
             4 => format!("{name}_k[({i}) & 3]++;"),
-            5 => format!("w.a[({i}) & 1][({j}) & 1] = {value};"),
-            6 => format!("w.a[0][({i}) & 1]--;"),
-            7 => format!("w = {name}_s;"),
-            8 => format!("{name}_s = w;"),
+            5 => format!("{name}_s.b = {value};"),
+            6 => format!("{name}_v[({i}) & 1].c += {number};"),
+            7 => format!("{name}_v[({i}) & 1].a[1][({j}) & 1] = {value};"),
+            8 => format!("w.a[({i}) & 1][({j}) & 1] = {value};"),
+            13 => format!("w.a[0][({i}) & 1]--;"),
+            14 => format!("w = {name}_s;"),
+            15 => format!("{name}_s = w;"),
+            16 => format!("{name}_v[({i}) & 1] = w;"),
+            17 => format!("w = {name}_v[({i}) & 1];"),
+            18 => "w.b--;".to_owned(),
             9 => "memset(t, 0, sizeof t);".to_owned(),
             10 => format!("p = &t[({i}) & 3];"),
             11 => format!("p = &{name}_k[({i}) & 3];"),

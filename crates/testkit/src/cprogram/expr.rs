@@ -55,6 +55,7 @@ impl Writer {
         }
         if self.has_pointers && self.features == Features::All {
             readable.push("w.n".to_owned());
+            readable.push("w.b".to_owned());
             readable.push("w.a[0][1]".to_owned());
         }
         match readable.is_empty() {
@@ -117,10 +118,12 @@ impl Writer {
     /// An element of an array.
     fn element(&mut self, i: &str, j: &str) -> String {
         let name = self.name.clone();
-        match self.below(if self.has_pointers { 4 } else { 2 }) {
+        match self.below(if self.has_pointers { 6 } else { 4 }) {
             0 => format!("{name}_k[({i}) & 3]"),
             1 => format!("{name}_s.a[({i}) & 1][({j}) & 1]"),
-            2 => format!("w.a[({i}) & 1][({j}) & 1]"),
+            2 => format!("{name}_v[({i}) & 1].a[({j}) & 1][1]"),
+            3 => format!("{name}_v[({i}) & 1].c"),
+            4 => format!("w.a[({i}) & 1][({j}) & 1]"),
             _ => format!("t[({i}) & 3]"),
         }
     }
