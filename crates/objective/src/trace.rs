@@ -10,7 +10,7 @@
 //! hyperlabel asks for what it is there. [`Tracer`] makes the events of a run in the interpreter,
 //! at every kind of site. A statement that writes through a pointer defines a variable where it
 //! hits it in this run: elsewhere it is no first atom of the variable's sequences, and does not end
-//! the reach of others.
+//! the reach of others. Of cells, the addresses that events bind say which bytes are written and read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
