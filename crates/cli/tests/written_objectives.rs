@@ -219,3 +219,101 @@ int main(void) {
     let found = coverage(&at);
     assert_eq!(named(&found, "main", "covered"), ["own", "forked"], "{found:#}");
 }
+
+/// Declarations of another age, arrays of variable length, computed jumps, `longjmp`, variable
+/// arguments, functions that do not return, and members of every kind.
+const ODD: &str = r#"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <stdio.h>
+static jmp_buf env;
+int old(a, b) int a; short b;
+{
+    //! k: a > b
+    //! objective kr = < [activation (entry, 1) |> { x <- a } -> k |> { y <- b }] | x > y >;
+    return a + b;
+}
+int vla(int n)
+{
+    //! objective v = < [activation (entry, 1) |> { x <- n } -> w |> { y <- n }] | y == x - 1 >;
+    int t[n + 1];
+    for (int i = 0; i <= n; i++) t[i] = i;
+    n--;
+    //! w: 1
+    return t[n];
+}
+int jumps(int n)
+{
+    static void *where[] = {&&a, &&b, &&c};
+    //! objective j = < [activation (entry, 1) |> { x <- n } -> z |> { y <- n }] | y < x >;
+    //! path p = entry -> ... -> z;
+    goto *where[n % 3];
+a:  n++;
+b:  n--;
+c:
+    //! z: 1
+    return n - 1;
+}
+int deep(int n)
+{
+    //! before: 1
+    if (n == 0) longjmp(env, 7);
+    //! objective d = < [activation (entry, 1) |> { x <- n } -> before |> { y <- n }] | x == y && x == 0 >;
+    return deep(n - 1);
+}
+int catches(int n)
+{
+    //! objective c = < [activation (entry, 1) |> { x <- n } -> back |> { y <- n }] | x == y >;
+    if (setjmp(env) == 0)
+        return deep(n);
+    //! back: 1
+    return 1;
+}
+int variadic(int n, ...)
+{
+    va_list l;
+    int s = 0;
+    va_start(l, n);
+    while (n--) s += va_arg(l, int);
+    va_end(l);
+    //! sum: 1
+    //! objective s = < (sum, s > 5) |> { q <- s } | q == 6 >;
+    return s;
+}
+__attribute__((noreturn)) void leave(int n)
+{
+    //! out: 1
+    //! objective l = < [activation (entry, 1) |> { x <- n } -> out |> { y <- n }] | x == y >;
+    exit(n);
+}
+struct big { long long a; unsigned b : 5; signed c : 3; char *p; double d; struct { int z[3]; } in; };
+int members(struct big *s, const struct big t[2])
+{
+    //! here: 1
+    //! objective m = < (here, s->in.z[1] == 4) |> { a <- s->a; b <- s->b; c <- s->c; e <- t[1].in.z[2]; p <- *t->p } | a + 1 < 0 - 9223372036854775806 && b == 31 && c == -4 && e == 9 && p == 113 >;
+    return s->b;
+}
+int main(void)
+{
+    struct big x = {.a = -9223372036854775807LL - 1, .b = 31, .c = -4, .p = "q", .in = {{1, 4, 9}}};
+    struct big y[2] = {x, x};
+    old(3, 2); vla(4); jumps(4); catches(3); variadic(3, 1, 2, 3); members(&x, y);
+    for (int i = 0; i < 100; i++) catches(5);
+    leave(0);
+}
+"#;
+
+#[test]
+fn odd_functions_keep_their_environments() {
+    for compiler in ["clang-19", "gcc"] {
+        let at = Workplace::with(ODD);
+        built(&at, "-c htol", &format!("{compiler} -std=gnu17 -O2 -w unit.c -o unit"));
+        assert_eq!(shell(&at, "./unit").code, Some(0));
+        let found = coverage(&at);
+        assert_eq!(warnings(&found), "");
+        for name in ["old", "vla", "jumps", "deep", "catches", "variadic", "leave", "members"] {
+            assert_eq!(counts(&found, name, "htol"), (1, 1), "{compiler}: {name}");
+        }
+    }
+}
