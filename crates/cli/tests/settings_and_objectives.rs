@@ -270,14 +270,16 @@ fn an_objective_whose_values_had_no_room_is_not_judged() {
     );
     place.write(
         "a.htol",
-        "function f;\nobjective early = < at |> { v <- i } | v == 7 >;\n\
-         objective late = < at |> { v <- i } | v == 8999 >;\nobjective plain = at;\n",
+        "function f;\nlabel end = (at, i > 4990) |> { w <- i };\n\
+         objective early = < at |> { v <- i } . end | v + 4992 == w && w == 4999 >;\n\
+         objective late = < at |> { v <- i } . end | v + 8 == w && w == 4999 >;\n\
+         objective plain = at;\nobjective one = < at |> { v <- i + 1 } | v == 5000 >;\n",
     );
-    let test = "{\"version\": 1, \"tests\": [{\"name\": \"t\", \"function\": \"f\", \"args\": {\"n\": 9000}}]}";
+    let test = "{\"version\": 1, \"tests\": [{\"name\": \"t\", \"function\": \"f\", \"args\": {\"n\": 5000}}]}";
     place.write("suite.json", test);
     let ran =
         place.done("cover unit.c -c htol --htol a.htol --tests suite.json --missing --json c.json");
-    assert_eq!(figures(&place.json("c.json"), "f", "htol")[..2], [3, 2]);
+    assert_eq!(figures(&place.json("c.json"), "f", "htol")[..2], [4, 3]);
     assert!(ran.out.contains("f htol late"), "{ran}");
     assert!(ran.err.contains("is not judged: a table was too small"), "{ran}");
 }

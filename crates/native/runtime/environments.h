@@ -6,7 +6,7 @@
  * Node 0 is none. Whoever calls holds the lock, which is given up on rather than waited for without
  * end: a signal handler may have interrupted its holder. */
 struct lydian_node {
-    unsigned int next, chain, bucket, words;
+    unsigned int next, before, chain, bucket, words;
     unsigned long long owner;
     unsigned long long values[LYDIAN_VALUES];
 };
@@ -31,27 +31,37 @@ static __attribute__((unused)) unsigned int lydian_next(unsigned int node) {
     return lydian_nodes[node].next;
 }
 
-static __attribute__((unused)) unsigned int *lydian_link(unsigned int node) {
-    return &lydian_nodes[node].next;
+static unsigned int lydian_bucket(unsigned long long owner, unsigned int words,
+                                  const unsigned long long *values) {
+    unsigned long long hash = owner * 0x9e3779b97f4a7c15ull;
+    unsigned int word;
+    for (word = 0; word < words; word++) {
+        hash = (hash ^ values[word]) * 0xbf58476d1ce4e5b9ull;
+        hash ^= hash >> 29;
+    }
+    return (unsigned int)(hash >> 32) % LYDIAN_BUCKETS;
+}
+
+/* The node with these values in the set of an owner; 0 if there is none. */
+static __attribute__((unused)) unsigned int lydian_find(unsigned long long owner, unsigned int words,
+                                                        const unsigned long long *values) {
+    unsigned int word, node = lydian_buckets[lydian_bucket(owner, words, values)];
+    for (; node; node = lydian_nodes[node].chain) {
+        if (lydian_nodes[node].owner != owner || lydian_nodes[node].words != words) continue;
+        for (word = 0; word < words; word++)
+            if (lydian_nodes[node].values[word] != values[word]) break;
+        if (word == words) return node;
+    }
+    return 0;
 }
 
 /* Adds to a set; 0 where there is no room. */
 static __attribute__((unused)) int lydian_add(unsigned int *set, unsigned long long owner,
                                               unsigned int words,
                                               const unsigned long long *values) {
-    unsigned long long hash = owner * 0x9e3779b97f4a7c15ull;
     unsigned int word, node, bucket;
-    for (word = 0; word < words; word++) {
-        hash = (hash ^ values[word]) * 0xbf58476d1ce4e5b9ull;
-        hash ^= hash >> 29;
-    }
-    bucket = (unsigned int)(hash >> 32) % LYDIAN_BUCKETS;
-    for (node = lydian_buckets[bucket]; node; node = lydian_nodes[node].chain) {
-        if (lydian_nodes[node].owner != owner || lydian_nodes[node].words != words) continue;
-        for (word = 0; word < words; word++)
-            if (lydian_nodes[node].values[word] != values[word]) break;
-        if (word == words) return 1;
-    }
+    if (lydian_find(owner, words, values)) return 1;
+    bucket = lydian_bucket(owner, words, values);
     if (lydian_free_nodes) {
         node = lydian_free_nodes;
         lydian_free_nodes = lydian_nodes[node].next;
@@ -67,14 +77,19 @@ static __attribute__((unused)) int lydian_add(unsigned int *set, unsigned long l
     lydian_nodes[node].chain = lydian_buckets[bucket];
     lydian_buckets[bucket] = node;
     lydian_nodes[node].next = *set;
+    lydian_nodes[node].before = 0;
+    if (*set) lydian_nodes[*set].before = node;
     __atomic_store_n(set, node, 0);
     return 1;
 }
 
-/* Takes out the node that a link names. */
-static __attribute__((unused)) void lydian_remove(unsigned int *link) {
-    unsigned int node = *link, *chain = &lydian_buckets[lydian_nodes[node].bucket];
-    __atomic_store_n(link, lydian_nodes[node].next, 0);
+/* Takes a node out of a set. */
+static __attribute__((unused)) void lydian_drop(unsigned int *set, unsigned int node) {
+    unsigned int *chain = &lydian_buckets[lydian_nodes[node].bucket];
+    unsigned int next = lydian_nodes[node].next, before = lydian_nodes[node].before;
+    if (before) lydian_nodes[before].next = next;
+    else __atomic_store_n(set, next, 0);
+    if (next) lydian_nodes[next].before = before;
     while (*chain != node) chain = &lydian_nodes[*chain].chain;
     *chain = lydian_nodes[node].chain;
     lydian_nodes[node].next = lydian_free_nodes;
@@ -87,6 +102,6 @@ static __attribute__((unused)) void lydian_forget(void *activation) {
     for (set = 1; set <= sets[0]; set++) any |= sets[set];
     if (!any || !lydian_lock()) return;
     for (set = 1; set <= sets[0]; set++)
-        while (sets[set]) lydian_remove(&sets[set]);
+        while (sets[set]) lydian_drop(&sets[set], sets[set]);
     lydian_unlock();
 }

@@ -50,10 +50,10 @@ struct lydian_services {
     void (*unlock)(void);
     int (*add)(lydian_u32 *set, unsigned long long owner, lydian_u32 words,
                const unsigned long long *values);
-    void (*remove)(lydian_u32 *link);
+    void (*drop)(lydian_u32 *set, lydian_u32 node);
+    lydian_u32 (*find)(unsigned long long owner, lydian_u32 words, const unsigned long long *values);
     const unsigned long long *(*values)(lydian_u32 node);
     lydian_u32 (*next)(lydian_u32 node);
-    lydian_u32 *(*link)(lydian_u32 node);
     void (*forget)(void *activation);
 };
 

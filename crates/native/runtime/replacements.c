@@ -88,12 +88,15 @@ SERVICE int lydian_add(lydian_u32 *set, unsigned long long owner, lydian_u32 wor
                        const unsigned long long *values) {
     return lydian_services->add(set, owner, words, values);
 }
-SERVICE void lydian_remove(lydian_u32 *link) { lydian_services->remove(link); }
+SERVICE void lydian_drop(lydian_u32 *set, lydian_u32 node) { lydian_services->drop(set, node); }
+SERVICE lydian_u32 lydian_find(unsigned long long owner, lydian_u32 words,
+                               const unsigned long long *values) {
+    return lydian_services->find(owner, words, values);
+}
 SERVICE const unsigned long long *lydian_values(lydian_u32 node) {
     return lydian_services->values(node);
 }
 SERVICE lydian_u32 lydian_next(lydian_u32 node) { return lydian_services->next(node); }
-SERVICE lydian_u32 *lydian_link(lydian_u32 node) { return lydian_services->link(node); }
 SERVICE void lydian_forget(void *activation) { lydian_services->forget(activation); }
 
 SERVICE

@@ -297,16 +297,17 @@ enum { WIDE_SLOTS = 1 << 14 };
 static uint64_t *wide;
 static uint32_t wide_slots[WIDE_SLOTS];
 
-/* 0 where there is no room. */
-static int keep(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values) {
+/* 1 for what is new, 2 for what is there, 0 where there is no room up to `limit`, in words. */
+static int keep(uint32_t *slots, uint32_t count, uint64_t limit, lydian_u32 decision,
+                lydian_u32 words, const lydian_u64 *values) {
     uint64_t hash = decision * 0x9e3779b97f4a7c15u;
     for (uint32_t i = 0; i < words; i++) hash = (hash ^ values[i]) * 0xbf58476d1ce4e5b9u, hash ^= hash >> 29;
     uint64_t head = (uint64_t)decision << 32 | words;
-    for (uint32_t probe = 0; probe < WIDE_SLOTS; probe++) {
-        uint32_t *slot = &wide_slots[(hash + probe) % WIDE_SLOTS];
+    for (uint32_t probe = 0; probe < count; probe++) {
+        uint32_t *slot = &slots[(hash + probe) % count];
         if (*slot == 0) {
             uint64_t need = control->wide_used + 1 + words;
-            if (need * 8 > setup.wide_size) break;
+            if (need > limit) return 0;
             uint64_t *record = wide + control->wide_used;
             record[0] = head;
             memcpy(record + 1, values, words * 8);
@@ -315,35 +316,41 @@ static int keep(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values)
             return 1;
         }
         uint64_t *record = wide + *slot - 1;
-        if (record[0] == head && !memcmp(record + 1, values, words * 8)) return 1;
+        if (record[0] == head && !memcmp(record + 1, values, words * 8)) return 2;
     }
     return 0;
 }
 
 static void serve_wide(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values) {
-    if (!keep(decision, words, values)) control->wide_full = 1;
+    uint64_t limit = setup.wide_size / 8;
+    if (!keep(wide_slots, WIDE_SLOTS, limit, decision, words, values)) control->wide_full = 1;
 }
 
 /* Values that labels and sequences bound are kept with the vectors, under numbers that no decision
- * has, and leave these half of the room. */
-enum { ROWS = WIDE_SLOTS / 2 };
+ * has, so many of each table and of all. They leave vectors their room (`runner.rs`). */
+enum { ROW_SLOTS = 1 << 17, ROWS = ROW_SLOTS / 2, ROWS_OF_TABLE = 4096, TABLES = 1 << 16,
+       WIDE_ROOM = 1 << 17 };
 static const lydian_u32 BOUND = 0x80000000u;
-static uint64_t rows_used, rows_kept;
+static uint32_t row_slots[ROW_SLOTS], rows_kept;
+static uint16_t rows_of_table[TABLES];
 
 static int serve_row(lydian_u32 table, lydian_u32 words, const lydian_u64 *values) {
-    uint64_t before = control->wide_used;
-    if (rows_kept == ROWS || (rows_used + 1 + words) * 8 > setup.wide_size / 2) return 0;
-    if (!keep(BOUND | table, words, values)) return 0;
-    rows_used += control->wide_used - before;
-    rows_kept += control->wide_used != before;
-    return 1;
+    uint64_t limit = setup.wide_size / 8 - WIDE_ROOM;
+    if (table >= TABLES || rows_kept == ROWS) return 0;
+    if (rows_of_table[table] == ROWS_OF_TABLE) limit = 0;
+    int kept = keep(row_slots, ROW_SLOTS, limit, BOUND | table, words, values);
+    if (kept == 1) rows_kept++, rows_of_table[table]++;
+    return kept != 0;
 }
 
 static void wide_clear(void) {
     if (control->wide_used == 0) return;
     control->wide_used = 0;
-    rows_used = rows_kept = 0;
     memset(wide_slots, 0, sizeof wide_slots);
+    if (!rows_kept) return;
+    rows_kept = 0;
+    memset(row_slots, 0, sizeof row_slots);
+    memset(rows_of_table, 0, sizeof rows_of_table);
 }
 
 enum { LYDIAN_NODES = 1 << 15, LYDIAN_BUCKETS = 1 << 14, LYDIAN_VALUES = 32 };
@@ -554,10 +561,11 @@ static int serve_readable(const void *address, lydian_u64 size) {
     return from >= (uint64_t)__builtin_frame_address(0) && to <= stack_end;
 }
 
-static struct lydian_services services = {serve_external, serve_end,  serve_allocate, serve_block_size,
-                                          serve_release,  serve_wide, serve_readable,  serve_row,
-                                          lydian_lock,    lydian_unlock, lydian_add,    lydian_remove,
-                                          lydian_values,  lydian_next, lydian_link,     lydian_forget};
+static struct lydian_services services = {
+    serve_external, serve_end,   serve_allocate, serve_block_size, serve_release,
+    serve_wide,     serve_readable, serve_row,   lydian_lock,      lydian_unlock,
+    lydian_add,     lydian_drop, lydian_find,    lydian_values,    lydian_next,
+    lydian_forget};
 
 /* ---- replies ------------------------------------------------------------------------------ */
 

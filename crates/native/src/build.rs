@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::elf::Symbols;
 use crate::flags::{self, Optimization};
 use crate::harness::{self, Entry, Stubs, SymbolKind, Uncallable};
-use crate::plan::Plan;
+use crate::plan::{BoundTable, Plan};
 
 /// Why a build failed.
 #[derive(Debug, thiserror::Error)]
@@ -108,6 +108,8 @@ pub struct Build {
     pub(crate) cells_offset: u64,
     pub(crate) symbols_offset: u64,
     pub(crate) wide: bool,
+    /// Bytes for the values that labels and sequences bind.
+    pub(crate) bound: u64,
     library: BTreeSet<String>,
 }
 
@@ -168,7 +170,8 @@ impl Build {
             cells,
             cells_offset: offset("lydian_hit"),
             symbols_offset: offset("lydian_symbols"),
-            wide: !request.plan.wide.is_empty() || !request.plan.tables.is_empty(),
+            wide: !request.plan.wide.is_empty(),
+            bound: bound_bytes(request.plan),
             library,
         })
     }
@@ -255,6 +258,18 @@ pub fn with_cells(text: &str, plan: &Plan) -> String {
     }
     whole.push_str(text);
     whole
+}
+
+/// How many rows of a table of bound values a test may have, and the most bytes of all tables.
+const ROWS: u64 = 4096;
+const BOUND: u64 = 8 << 20;
+
+/// Bytes for the rows of all tables of bound values, and the numbers before them.
+fn bound_bytes(plan: &Plan) -> u64 {
+    let words = |table: &BoundTable| {
+        1 + table.columns.iter().map(|column| column.words() as u64).sum::<u64>()
+    };
+    (plan.tables.iter().map(words).sum::<u64>() * ROWS * 8).min(BOUND)
 }
 
 /// Bytes of the cells: whole pages.

@@ -57,8 +57,10 @@ pub(crate) const ENVIRONMENTS: &str = include_str!("../runtime/environments.h");
 pub(crate) const SETS: &str = "\
 int lydian_lock(void);\nvoid lydian_unlock(void);\n\
 int lydian_add(unsigned int *, unsigned long long, unsigned int, const unsigned long long *);\n\
-void lydian_remove(unsigned int *);\nconst unsigned long long *lydian_values(unsigned int);\n\
-unsigned int lydian_next(unsigned int);\nunsigned int *lydian_link(unsigned int);\n\
+void lydian_drop(unsigned int *, unsigned int);\n\
+unsigned int lydian_find(unsigned long long, unsigned int, const unsigned long long *);\n\
+const unsigned long long *lydian_values(unsigned int);\n\
+unsigned int lydian_next(unsigned int);\n\
 void lydian_forget(void *);\n";
 /// The runner.
 pub(crate) const RUNNER: &str = include_str!("../runtime/runner.c");

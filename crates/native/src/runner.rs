@@ -96,6 +96,7 @@ enum Ended {
 const STATE_READY: u32 = 1;
 const STATE_CRASHED: u32 = 2;
 const STATE_FAILED: u32 = 3;
+/// Bytes for the vectors of wide decisions; what labels and sequences bind has its own.
 const WIDE_SIZE: u64 = 1 << 20;
 
 impl Runner {
@@ -104,7 +105,7 @@ impl Runner {
     /// # Errors
     /// Where the system gives no shared memory.
     pub fn new(build: Arc<Build>, limits: Limits) -> Result<Self, RunError> {
-        let wide = if build.wide { WIDE_SIZE } else { 0 };
+        let wide = if build.wide || build.bound > 0 { WIDE_SIZE + build.bound } else { 0 };
         let buffer = limits.buffer.next_multiple_of(crate::build::PAGE);
         let symbols = build.symbols.len() as u64;
         let areas = Areas::new(build.cells, wide, symbols, buffer, build.memory());

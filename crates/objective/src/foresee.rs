@@ -91,7 +91,7 @@ impl<'a> Foresight<'a> {
                 (Plan::new(program, exprs, &types, expr), traps)
             });
         };
-        for value in self.wanted[index].labels.iter().flat_map(|wanted| &wanted.values) {
+        for value in self.wanted[index].labels.iter().flat_map(|wanted| &wanted.values.values) {
             match value {
                 Bound::Expr(expr) => plan(*expr),
                 Bound::Truth(pred) => pred.for_each_expr(&mut plan),
@@ -176,7 +176,7 @@ impl Watch<'_> {
             .filter(|label| objectives.labels[**label].pred.eval(&at).is_true())
             .copied()
             .collect();
-        let here = self.foresight.wanted[index].labels.iter();
+        let here = self.foresight.wanted[index].labels.iter().map(|asked| &asked.values);
         let here = here.filter(|wanted| labels.contains(&wanted.label));
         let bound: Vec<(LabelValues, Row)> = here
             .filter(|wanted| objectives.labels[wanted.label].pred.eval(&at).is_true())

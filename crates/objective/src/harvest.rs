@@ -25,7 +25,7 @@ mod tests;
 mod wanted;
 
 pub use consolidate::{Consolidation, Unjudged};
-pub use wanted::{LabelValues, SequenceValues, Wanted};
+pub use wanted::{Asked, LabelValues, SequenceValues, Wanted};
 
 type Set<T> = IndexSet<T, FxBuildHasher>;
 type Map<K, V> = IndexMap<K, V, FxBuildHasher>;

@@ -111,7 +111,8 @@ impl Trace {
         let own = |event: &&TraceEvent| event.function == objectives.function;
         for event in self.events.iter().filter(own) {
             event.labels.iter().for_each(|label| _ = harvest.cover_label(*label));
-            for values in wanted.labels.iter().filter(|v| event.labels.contains(&v.label)) {
+            let labels = wanted.labels.iter().map(|asked| &asked.values);
+            for values in labels.filter(|v| event.labels.contains(&v.label)) {
                 let row = values.values.iter().map(|value| event.values.get(value).copied());
                 if let Some(row) = row.collect() {
                     harvest.add_label_values(values.clone(), row);
@@ -126,7 +127,7 @@ impl Trace {
                 harvest.cover_sequence(id);
             }
         }
-        for values in &wanted.sequences {
+        for values in wanted.sequences.iter().map(|asked| &asked.values) {
             let sequence = &objectives.sequences[values.sequence];
             for environment in ways(self, sequence) {
                 let name = |(atom, binding): &(u32, u32)| {

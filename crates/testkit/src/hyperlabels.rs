@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use lydian_base::{Rng, SourceMap};
 use lydian_ir::stmt::{MarkKind, Stmt, Terminator};
-use lydian_ir::{Function, Program};
+use lydian_ir::{Function, LocalId, Program, Type};
 use lydian_objective::HtolFile;
 use lydian_objective::paths::{Node, NodeGraph, NodeId};
 
@@ -46,7 +46,7 @@ pub fn file(program: &Program, map: &SourceMap, cases: &[String], seed: u64) -> 
             .collect();
         let own = program.defined().filter(|(_, function)| is_own(&function.name));
         let places: Vec<Place> =
-            own.filter_map(|(_, function)| place(map, function, &globals)).collect();
+            own.filter_map(|(_, function)| place(program, map, function, &globals)).collect();
         for index in 0..places.len() {
             let mut writer =
                 Writer { rng: &mut rng, places: &places, at: index, names: 0, inside: false };
@@ -62,13 +62,22 @@ pub fn file(program: &Program, map: &SourceMap, cases: &[String], seed: u64) -> 
     HtolFile::read("random.htol", text.clone()).unwrap_or_else(|error| panic!("{error:?}\n{text}"))
 }
 
-fn place(map: &SourceMap, function: &Function, globals: &[String]) -> Option<Place> {
+fn place(
+    program: &Program,
+    map: &SourceMap,
+    function: &Function,
+    globals: &[String],
+) -> Option<Place> {
     let body = function.body.as_ref()?;
     let marks = body.marks.values().filter(|mark| mark.kind == MarkKind::Statement);
     let mut lines: Vec<u32> = marks.map(|mark| map.place(mark.span.start).line).collect();
     lines.sort_unstable();
     lines.dedup();
-    let parameters = body.params.iter().map(|id| body.locals[*id].name.clone());
+    // Addresses are not the same in every run.
+    let is_integer =
+        |id: &&LocalId| matches!(program.types.scalar(body.locals[**id].ty), Some(Type::Int(_)));
+    let parameters = body.params.iter().filter(is_integer);
+    let parameters = parameters.map(|id| body.locals[*id].name.clone());
     let variables = parameters.chain(globals.iter().cloned()).collect();
     let graph = NodeGraph::of(body);
     let line = |node: &Node| {

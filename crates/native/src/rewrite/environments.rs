@@ -5,7 +5,8 @@
 //! a guard asks for, and each once. At an event the sets move from the last to the first, so that an
 //! event stands for one atom only: what a passage asks at the site takes environments out, then an
 //! atom joins what it binds to those of its predecessor. Where the last atom does, the values that
-//! guards ask for go to the sequence's table. So all environments that [002] VII-A demands are kept;
+//! guards ask for go to the sequence's table. What takes out the one environment that has a value, as
+//! the definition of an array's cell does, finds it by its hash. So all environments that [002] VII-A demands are kept;
 //! where there is no room for one, a cell says so.
 //!
 //! The sets of a sequence of a run are variables of the text; those of a sequence of one activation
@@ -18,7 +19,7 @@ use std::rc::Rc;
 
 use lydian_base::EntityId as _;
 use lydian_ir::{CastOp, Expr, ExprId, FuncId, Type};
-use lydian_objective::harvest::SequenceValues;
+use lydian_objective::harvest::{Asked, SequenceValues};
 use lydian_objective::hyper::{Bound, Formula, FormulaOp, Passage, Scope, Sequence};
 use lydian_objective::{Pred, SequenceId};
 use rustc_hash::FxHashMap;
@@ -284,12 +285,22 @@ pub(super) struct SetMonitor {
     scope: Scope,
     /// For each set the values of its environments, in order: atom, binding, column, first word.
     layouts: Vec<Vec<Slot>>,
-    /// The tables: the number, and the values in order.
-    tables: Vec<(u32, Vec<(u32, u32)>)>,
+    tables: Vec<Table>,
     cell: usize,
     short: u32,
     /// The number of its first set among all of the text.
     base: u64,
+}
+
+/// A table of values that guards ask for.
+#[derive(Debug)]
+struct Table {
+    number: u32,
+    /// The values in order: atom and binding.
+    values: Vec<(u32, u32)>,
+    columns: Vec<Column>,
+    /// What rows must satisfy to be kept.
+    filter: Option<Formula>,
 }
 
 /// A value of an environment.
@@ -321,7 +332,7 @@ impl SetMonitor {
         request: &RewriteRequest<'_>,
         (owner, id): (u32, SequenceId),
         sequence: &Sequence,
-        wanted: &[&SequenceValues],
+        wanted: &[&Asked<SequenceValues>],
         (cell, positions): (usize, &mut u64),
         numbers: &FxHashMap<FuncId, usize>,
         plan: &mut Plan,
@@ -343,14 +354,17 @@ impl SetMonitor {
         plan.environments = plan.environments.max(most.max(1) as u32);
         let short = plan.short_cell(owner, ShortOf::Sequence(id));
         let mut tables = Vec::new();
-        for values in wanted {
+        for Asked { values, filter } in wanted {
             let columns = values.values.iter().map(|(atom, binding)| column_of(*atom, *binding));
-            tables.push((plan.tables.len() as u32, values.values.clone()));
-            plan.tables.push(BoundTable {
-                function: owner,
-                of: BoundOf::Sequence((*values).clone()),
-                columns: columns.collect(),
+            let columns: Vec<Column> = columns.collect();
+            tables.push(Table {
+                number: plan.tables.len() as u32,
+                values: values.values.clone(),
+                columns: columns.clone(),
+                filter: filter.clone(),
             });
+            let of = BoundOf::Sequence(values.clone());
+            plan.tables.push(BoundTable { function: owner, of, columns });
         }
         let (scope, sequence) = (sequence.scope, (owner, id));
         Ok(Rc::new(Self { sequence, scope, layouts, tables, cell, short, base }))
@@ -397,7 +411,7 @@ impl SetMonitor {
 /// The values that the environments of a set have: those that guards or passages after it ask for.
 fn layout(
     sequence: &Sequence,
-    wanted: &[&SequenceValues],
+    wanted: &[&Asked<SequenceValues>],
     set: usize,
     column_of: &dyn Fn(u32, u32) -> Column,
 ) -> Vec<Slot> {
@@ -412,7 +426,8 @@ fn layout(
     let mut at = 0;
     for (atom, of) in (0..).zip(&sequence.atoms[..=set]) {
         for (binding, bound) in (0..).zip(&of.bindings) {
-            let is_wanted = wanted.iter().any(|values| values.values.contains(&(atom, binding)));
+            let is_wanted =
+                wanted.iter().any(|asked| asked.values.values.contains(&(atom, binding)));
             if is_wanted || names.contains(bound.name.as_str()) {
                 let (name, column) = (bound.name.clone(), column_of(atom, binding));
                 slots.push(Slot { atom, binding, name, column, at });
@@ -421,6 +436,17 @@ fn layout(
         }
     }
     slots
+}
+
+/// The expression from which a formula says that the only value of environments differs.
+fn differs(formula: &Formula, slots: &[Slot]) -> Option<ExprId> {
+    let Formula::Binary(FormulaOp::Ne, a, b) = formula else { return None };
+    let (name, state) = match (&**a, &**b) {
+        (Formula::Name(name), Formula::State(state))
+        | (Formula::State(state), Formula::Name(name)) => (name, *state),
+        _ => return None,
+    };
+    matches!(slots, [slot] if slot.name == *name).then_some(state)
 }
 
 /// The words of a slot of the environment `lydian_e`.
@@ -446,8 +472,14 @@ impl SetStep<'_> {
             covered.push((atom.position, format!("({covers})"), values));
         }
         let mut kept: Vec<(usize, String)> = Vec::new();
+        let mut hits: Vec<(usize, String)> = Vec::new();
         for (set, formula) in duties {
             let slots = &monitor.layouts[*set];
+            let alone = duties.iter().filter(|(other, _)| other == set).count() == 1;
+            if let Some(state) = differs(formula, slots).filter(|_| alone) {
+                hits.push((*set, self.hit(*set, writer.declare(state, false)?)));
+                continue;
+            }
             let name = |name: &str| {
                 let slot = slots.iter().find(|slot| slot.name == name)?;
                 Some((slot.column, words_of(slot)))
@@ -458,10 +490,13 @@ impl SetStep<'_> {
             };
             kept.push((*set, holds));
         }
-        text.push_str(&writer.finish());
         let mut moves = String::new();
         let mut any = Vec::new();
         for position in (0..=monitor.layouts.len()).rev() {
+            for (_, hit) in hits.iter().filter(|(set, _)| *set == position) {
+                any.push(monitor.has_some(position));
+                moves.push_str(hit);
+            }
             let holds: Vec<&str> =
                 kept.iter().filter(|(set, _)| *set == position).map(|(_, h)| h.as_str()).collect();
             if !holds.is_empty() {
@@ -473,9 +508,11 @@ impl SetStep<'_> {
                     None => covers.clone(),
                     Some(before) => format!("({covers} && {})", monitor.has_some(before)),
                 });
-                let _ = write!(moves, "if ({covers}) {{ {}}} ", self.joined(position, values));
+                let joined = self.joined(position, values, &mut writer)?;
+                let _ = write!(moves, "if ({covers}) {{ {joined}}} ");
             }
         }
+        text.push_str(&writer.finish());
         Ok(format!(
             "{{ {text}if ({}) {{ if (lydian_lock()) {{ {moves}lydian_unlock(); }} \
              else lydian_hit[{}] = 1; }} }} ",
@@ -484,18 +521,51 @@ impl SetStep<'_> {
         ))
     }
 
+    /// Takes out of a set the environment that has a value of the state, the only one for which it
+    /// does not hold that the two differ; all where the value, `lydian_z` of this number, is unknown.
+    fn hit(&self, position: usize, number: usize) -> String {
+        let (set, owner) = (self.monitor.set(position), self.monitor.owner(position));
+        let column = self.monitor.layouts[position][0].column;
+        let low = format!("(unsigned long long)lydian_z{number}");
+        let (words, fits) = match column {
+            Column::Unsigned => (low.clone(), format!("(lydian_u128){low} == lydian_z{number}")),
+            Column::Signed => (
+                low.clone(),
+                format!("(lydian_u128)(lydian_s128)(long long){low} == lydian_z{number}"),
+            ),
+            Column::Wide => {
+                let high = format!("(unsigned long long)(lydian_z{number} >> 64)");
+                (format!("{low}, {high}"), "1".to_owned())
+            }
+        };
+        let count = column.words();
+        format!(
+            "if (!lydian_k{number}) {{ while ({set}) lydian_drop(&{set}, {set}); }} \
+             else if ({fits}) {{ unsigned long long lydian_x[] = {{{words}}}; \
+             unsigned int lydian_j = lydian_find({owner}, {count}, lydian_x); \
+             if (lydian_j) lydian_drop(&{set}, lydian_j); }} "
+        )
+    }
+
     /// Takes out of a set the environments for which something does not hold.
     fn taken_out(&self, position: usize, holds: &str) -> String {
         format!(
-            "{{ unsigned int *lydian_l = &{}; while (*lydian_l) {{ \
-             const unsigned long long *lydian_e = lydian_values(*lydian_l); (void)lydian_e; \
-             if ({holds}) lydian_l = lydian_link(*lydian_l); else lydian_remove(lydian_l); }} }} ",
-            self.monitor.set(position)
+            "{{ unsigned int lydian_j, lydian_i; \
+             for (lydian_j = {set}; lydian_j; lydian_j = lydian_i) {{ \
+             const unsigned long long *lydian_e = lydian_values(lydian_j); (void)lydian_e; \
+             lydian_i = lydian_next(lydian_j); \
+             if (!({holds})) lydian_drop(&{set}, lydian_j); }} }} ",
+            set = self.monitor.set(position)
         )
     }
 
     /// Joins what an atom binds to the environments of its predecessor.
-    fn joined(&self, position: usize, own: &[Value]) -> String {
+    fn joined(
+        &self,
+        position: usize,
+        own: &[Value],
+        writer: &mut Values<'_, '_>,
+    ) -> Result<String, String> {
         let monitor = &*self.monitor;
         let previous = position.checked_sub(1).map(|before| &monitor.layouts[before]);
         // The words of a binding of an atom up to this one.
@@ -527,14 +597,25 @@ impl SetStep<'_> {
             }
             None => {
                 let mut put = format!("lydian_hit[{}] = 1; ", monitor.cell);
-                for (table, values) in &monitor.tables {
-                    let all: Vec<String> =
-                        values.iter().flat_map(|(atom, binding)| words(*atom, *binding)).collect();
+                for table in &monitor.tables {
+                    let values = table.values.iter();
+                    let values: Vec<Vec<String>> =
+                        values.map(|(atom, binding)| words(*atom, *binding)).collect();
+                    let name = |name: &str| {
+                        let position: usize = name.parse().ok()?;
+                        Some((*table.columns.get(position)?, values.get(position)?.clone()))
+                    };
+                    let holds = match &table.filter {
+                        Some(filter) => format!("if ({}) ", writer.formula(filter, &name)?),
+                        None => String::new(),
+                    };
+                    let all: Vec<String> = values.concat();
                     let _ = write!(
                         put,
-                        "{{ unsigned long long lydian_x[] = {{{}}}; \
-                         if (!lydian_row({table}, {}, lydian_x)) lydian_hit[{}] = 1; }} ",
+                        "{holds}{{ unsigned long long lydian_x[] = {{{}}}; \
+                         if (!lydian_row({}, {}, lydian_x)) lydian_hit[{}] = 1; }} ",
                         array(&all),
+                        table.number,
                         all.len(),
                         monitor.short
                     );
@@ -542,13 +623,13 @@ impl SetStep<'_> {
                 put
             }
         };
-        let Some(before) = position.checked_sub(1) else { return put };
-        format!(
+        let Some(before) = position.checked_sub(1) else { return Ok(put) };
+        Ok(format!(
             "{{ unsigned int lydian_j; for (lydian_j = {}; lydian_j; \
              lydian_j = lydian_next(lydian_j)) {{ \
              const unsigned long long *lydian_e = lydian_values(lydian_j); (void)lydian_e; \
              {put}}} }} ",
             monitor.set(before)
-        )
+        ))
     }
 }

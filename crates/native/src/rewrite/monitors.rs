@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 use lydian_base::EntityId as _;
 use lydian_ir::FuncId;
-use lydian_objective::harvest::SequenceValues;
+use lydian_objective::harvest::{Asked, SequenceValues};
 use lydian_objective::hyper::{Atom, Bound, Formula, Passage, Scope, Sequence};
 use lydian_objective::{Pred, SequenceId, Site, Wanted};
 use rustc_hash::FxHashMap;
@@ -25,7 +25,7 @@ use rustc_hash::FxHashMap;
 use super::RewriteRequest;
 use super::environments::{self, SetStep};
 use super::hooks::{Hooks, Standing};
-use crate::plan::{BoundOf, BoundTable, Plan, ShortOf};
+use crate::plan::{BoundOf, BoundTable, Column, Plan, ShortOf};
 
 /// What the texts of all functions must record of sequences and of what labels bind.
 #[derive(Debug, Default)]
@@ -54,7 +54,8 @@ impl Monitors<'_> {
         let steps = self.functions.iter().flat_map(|own| own.steps.values().flatten());
         steps.into_iter().any(|step| match step {
             Step::Bits(step) => step.duties.iter().any(|(_, holds)| **holds != Formula::Number(0)),
-            Step::Sets(_) | Step::Row(_) => false,
+            Step::Row(step) => step.filter.is_some(),
+            Step::Sets(_) => false,
         })
     }
 }
@@ -110,6 +111,9 @@ pub(super) struct RowStep<'a> {
     /// The number of the table.
     table: u32,
     values: Vec<&'a Bound>,
+    columns: Vec<Column>,
+    /// What rows must satisfy to be kept.
+    filter: Option<&'a Formula>,
     short: u32,
 }
 
@@ -143,12 +147,23 @@ impl Step<'_> {
                 let values: Result<Vec<_>, String> =
                     step.values.iter().map(|value| writer.bound(value)).collect();
                 let values = values?;
+                let holds = match step.filter {
+                    Some(filter) => {
+                        let name = |name: &str| {
+                            let position: usize = name.parse().ok()?;
+                            let words = values.get(position)?.words.clone();
+                            Some((*step.columns.get(position)?, words))
+                        };
+                        format!(" && {}", writer.formula(filter, &name)?)
+                    }
+                    None => String::new(),
+                };
                 text.push_str(&writer.finish());
                 let known: String = values.iter().map(|v| format!(" & {}", v.known)).collect();
                 let words: Vec<&str> =
                     values.iter().flat_map(|v| v.words.iter().map(String::as_str)).collect();
                 Ok(format!(
-                    "{{ {text}if ({}{known}) {{ unsigned long long lydian_x[] = {{{}}}; \
+                    "{{ {text}if (({}{known}){holds}) {{ unsigned long long lydian_x[] = {{{}}}; \
                      if (!lydian_row({}, {}, lydian_x)) lydian_hit[{}] = 1; }} }} ",
                     truths[0],
                     words.join(", "),
@@ -270,13 +285,14 @@ pub(super) fn monitors<'a>(
         positions: 1,
     };
     for (owner, objectives) in (0..).zip(request.watched) {
-        let nothing: &[SequenceValues] = &[];
+        let nothing: &[Asked<SequenceValues>] = &[];
         let values = wanted.get(owner as usize).map_or(nothing, |wanted| &wanted.sequences);
         for (id, sequence) in objectives.sequences.iter() {
             if sequence.is_pair() || super::paths::is_way(objectives, sequence) {
                 continue;
             }
-            let values: Vec<_> = values.iter().filter(|values| values.sequence == id).collect();
+            let values: Vec<_> =
+                values.iter().filter(|asked| asked.values.sequence == id).collect();
             maker.sequence((owner, id), sequence, &values, plan);
         }
     }
@@ -310,7 +326,7 @@ impl<'a> Maker<'a> {
         &mut self,
         key: (u32, SequenceId),
         sequence: &'a Sequence,
-        wanted: &[&'a SequenceValues],
+        wanted: &[&'a Asked<SequenceValues>],
         plan: &mut Plan,
     ) {
         let has_values = !wanted.is_empty() || names_bound(sequence);
@@ -440,7 +456,7 @@ impl<'a> Maker<'a> {
     /// What labels bind.
     fn labels(&mut self, number: u32, wanted: &'a Wanted, plan: &mut Plan) {
         let objectives = &self.request.watched[number as usize];
-        for values in &wanted.labels {
+        for Asked { values, filter } in &wanted.labels {
             let label = &objectives.labels[values.label];
             if !matches!(label.site, Site::Entry | Site::Mark(_) | Site::Stmt(_) | Site::Edge(_)) {
                 plan.unbound.push(crate::plan::Unwatched {
@@ -450,21 +466,21 @@ impl<'a> Maker<'a> {
                 });
                 continue;
             }
-            let columns = values
-                .values
-                .iter()
-                .map(|value| environments::column(self.request, number as usize, value));
+            let column = |value| environments::column(self.request, number as usize, value);
+            let columns: Vec<Column> = values.values.iter().map(column).collect();
             let table = plan.tables.len() as u32;
             plan.tables.push(BoundTable {
                 function: number,
                 of: BoundOf::Label(values.clone()),
-                columns: columns.collect(),
+                columns: columns.clone(),
             });
             let step = RowStep {
+                columns,
                 function: number,
                 pred: &label.pred,
                 table,
                 values: values.values.iter().collect(),
+                filter: filter.as_ref(),
                 short: plan.short_cell(number, ShortOf::Label(values.label)),
             };
             let steps = &mut self.out.functions[number as usize].steps;

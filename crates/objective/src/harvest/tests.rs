@@ -360,8 +360,38 @@ fn a_value_that_no_guard_uses_is_not_asked_for() {
         key: crate::LabelKey(String::new()),
     });
     let wanted = Wanted::of(std::slice::from_ref(&objectives));
-    assert_eq!(wanted[0].labels, expected);
+    let asked: Vec<_> = wanted[0].labels.iter().map(|asked| asked.values.clone()).collect();
+    assert_eq!(asked, expected);
+    assert!(wanted[0].labels.iter().all(|asked| asked.filter.is_none()));
     assert!(wanted[0].decisions.is_empty() && wanted[0].sequences.is_empty());
+}
+
+#[test]
+fn what_a_guard_says_of_one_label_alone_filters_what_is_kept_of_it() {
+    let compare = |op, a: &str, b| Formula::binary(op, Formula::name(a), Formula::Number(b));
+    let both = Formula::binary(FormulaOp::Lt, Formula::name("x"), Formula::name("y"));
+    let guard = Formula::and(both, compare(FormulaOp::Gt, "x", 3));
+    let filters = |guards: &[Formula]| {
+        let (mut objectives, _, _) = two_marks(Formula::Number(1));
+        for guard in guards {
+            let (_, hyper, _) = two_marks(guard.clone());
+            objectives.hypers.push(crate::Hyperlabel {
+                hyper,
+                text: String::new(),
+                place: objectives.labels.values().next().expect("a label").place.clone(),
+                key: crate::LabelKey(String::new()),
+            });
+        }
+        let wanted = Wanted::of(std::slice::from_ref(&objectives));
+        wanted[0].labels.iter().map(|asked| asked.filter.clone()).collect::<Vec<_>>()
+    };
+    let more = compare(FormulaOp::Gt, "0", 3);
+    assert_eq!(filters(&[guard.clone()]), [Some(more.clone()), None]);
+    let seven = compare(FormulaOp::Eq, "x", 7);
+    let two = Formula::or(more, compare(FormulaOp::Eq, "0", 7));
+    assert_eq!(filters(&[guard.clone(), seven])[0], Some(two));
+    let any = Formula::binary(FormulaOp::Ne, Formula::name("x"), Formula::name("y"));
+    assert_eq!(filters(&[guard, any]), [None, None], "the other one may need any");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! Only values that some guard uses are asked for ([002] VII-A: unused metavariables are removed
 //! first). Names play no part: two labels that bind the same expressions under other names, as the
-//! two halves of a pair do, want one record.
+//! two halves of a pair do, want one record. What no guard can be satisfied by is not asked for either:
+//! a guard's conjuncts about one label or sequence alone filter what is recorded of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::vectors_give;
-use crate::hyper::{Atom, Bound, Hyper, Sequence, SequenceId};
+use crate::hyper::{Atom, Bound, Formula, Hyper, Sequence, SequenceId};
 use crate::label::{FunctionObjectives, LabelId, Pred};
 
 /// A label with what is to be known of each event that covers it.
@@ -39,9 +40,20 @@ pub struct Wanted {
     /// The decisions whose vectors are needed, with the values that are bound to them.
     pub decisions: BTreeMap<DecisionId, Vec<Pred>>,
     /// The labels whose environments are needed and do not follow from vectors.
-    pub labels: Vec<LabelValues>,
+    pub labels: Vec<Asked<LabelValues>>,
     /// The sequences whose environments are needed.
-    pub sequences: Vec<SequenceValues>,
+    pub sequences: Vec<Asked<SequenceValues>>,
+}
+
+/// Values of a label or a sequence that guards ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked<T> {
+    /// The values.
+    pub values: T,
+    /// What the rows that can matter satisfy: names are positions in the row, in digits. The
+    /// conjuncts of a guard that are about one part keep the others out of tables. `None` where any
+    /// row can matter.
+    pub filter: Option<Formula>,
 }
 
 impl Wanted {
@@ -52,23 +64,26 @@ impl Wanted {
             all.iter().enumerate().map(|(number, one)| (one.function, number)).collect();
         for (owner, objectives) in all.iter().enumerate() {
             for hyper in objectives.hypers.values() {
-                let mut used = BTreeSet::new();
-                gather(all, &numbers, owner, &hyper.hyper, &mut used, &mut wanted);
+                gather(all, &numbers, owner, &hyper.hyper, &mut Vec::new(), &mut wanted);
             }
         }
         wanted
     }
 }
 
-/// Adds what a hyperlabel needs; `used` are the names that guards around it use.
+/// Adds what a hyperlabel needs; `guards` are those around it.
 fn gather<'h>(
     all: &'h [FunctionObjectives],
     numbers: &FxHashMap<FuncId, usize>,
     owner: usize,
     hyper: &'h Hyper,
-    used: &mut BTreeSet<&'h str>,
+    guards: &mut Vec<&'h Formula>,
     wanted: &mut [Wanted],
 ) {
+    let mut used: BTreeSet<&str> = BTreeSet::new();
+    for guard in guards.iter() {
+        guard.for_each_name(&mut |name| _ = used.insert(name));
+    }
     match hyper {
         Hyper::Atom(atom) => {
             let values = used_values(atom, |name| used.contains(name));
@@ -85,27 +100,70 @@ fn gather<'h>(
                         }
                     }
                 }
-                None => push_new(&mut wanted[number].labels, values),
+                None => {
+                    let names = atom.bindings.iter().map(|binding| binding.name.as_str());
+                    let names: Vec<&str> = names.filter(|name| used.contains(name)).collect();
+                    ask(&mut wanted[number].labels, values, filter(guards, &names));
+                }
             }
         }
         Hyper::Sequence(id) => {
             let sequence = &all[owner].sequences[*id];
             let values = used_in_sequence(*id, sequence, |name| used.contains(name));
             if !values.values.is_empty() {
-                push_new(&mut wanted[owner].sequences, values);
+                let names = values.values.iter().map(|(atom, binding)| {
+                    let binding = &sequence.atoms[*atom as usize].bindings[*binding as usize];
+                    binding.name.as_str()
+                });
+                let names: Vec<&str> = names.collect();
+                ask(&mut wanted[owner].sequences, values, filter(guards, &names));
             }
         }
         Hyper::Guard(inner, formula) => {
-            let mut used = used.clone();
-            formula.for_each_name(&mut |name| _ = used.insert(name));
-            gather(all, numbers, owner, inner, &mut used, wanted);
+            guards.push(formula);
+            gather(all, numbers, owner, inner, guards, wanted);
+            guards.pop();
         }
         Hyper::All(parts) | Hyper::Any(parts) => {
             for part in parts {
-                gather(all, numbers, owner, part, used, wanted);
+                gather(all, numbers, owner, part, guards, wanted);
             }
         }
     }
+}
+
+/// Asks for values; what different hyperlabels ask of the same ones is joined.
+fn ask<T: PartialEq>(list: &mut Vec<Asked<T>>, values: T, filter: Option<Formula>) {
+    match list.iter_mut().find(|asked| asked.values == values) {
+        Some(known) if known.filter == filter => {}
+        Some(known) => {
+            let both = known.filter.take().zip(filter);
+            known.filter = both.map(|(a, b)| Formula::or(a, b));
+        }
+        None => list.push(Asked { values, filter }),
+    }
+}
+
+/// The conjuncts of guards that are about these names alone, their positions in the place of them.
+fn filter(guards: &[&Formula], names: &[&str]) -> Option<Formula> {
+    let conjuncts = guards.iter().flat_map(|guard| guard.conjuncts());
+    let own = conjuncts.filter_map(|conjunct| by_position(conjunct, names));
+    own.reduce(Formula::and)
+}
+
+fn by_position(formula: &Formula, names: &[&str]) -> Option<Formula> {
+    let inner = |formula: &Formula| by_position(formula, names);
+    Some(match formula {
+        Formula::Number(number) => Formula::Number(*number),
+        Formula::Name(name) => {
+            let position = names.iter().position(|own| own == name)?;
+            Formula::Name(position.to_string())
+        }
+        Formula::State(_) => return None,
+        Formula::Not(a) => Formula::Not(Box::new(inner(a)?)),
+        Formula::Negate(a) => Formula::Negate(Box::new(inner(a)?)),
+        Formula::Binary(op, a, b) => Formula::binary(*op, inner(a)?, inner(b)?),
+    })
 }
 
 fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
