@@ -386,7 +386,7 @@ fn what_a_guard_says_of_one_label_alone_filters_what_is_kept_of_it() {
         wanted[0].labels.iter().map(|asked| asked.filter.clone()).collect::<Vec<_>>()
     };
     let more = compare(FormulaOp::Gt, "0", 3);
-    assert_eq!(filters(&[guard.clone()]), [Some(more.clone()), None]);
+    assert_eq!(filters(std::slice::from_ref(&guard)), [Some(more.clone()), None]);
     let seven = compare(FormulaOp::Eq, "x", 7);
     let two = Formula::or(more, compare(FormulaOp::Eq, "0", 7));
     assert_eq!(filters(&[guard.clone(), seven])[0], Some(two));
