@@ -38,6 +38,18 @@ static int step(int n)
     return x;         // @E
 }
 
+//= function slots
+// Cells of an array in both activations. slots(0) and slots(1) at once: SB to SD, SA to SD.
+//= all-uses-cells 3/3
+//= all-defs-cells 3/3
+static int slots(int i)
+{
+    int a[2] = { 0 }; // @SA
+    a[i] = 1;         // @SB
+    meet();
+    return a[0];      // @SD
+}
+
 //= function rounds
 // rounds(1) twice at once: each enters the loop once.
 //= fc       1/1
@@ -125,6 +137,7 @@ static int apart(int a, int b)
 static void *first(void *unused)
 {
     step(0);
+    slots(0);
     rounds(1);
     checked(1, 1), checked(0, 1);
     falls(1);
@@ -135,6 +148,7 @@ static void *first(void *unused)
 static void *second(void *unused)
 {
     step(9);
+    slots(1);
     rounds(1);
     checked(1, 0);
     falls(2);
