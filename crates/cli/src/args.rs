@@ -243,7 +243,7 @@ pub(crate) struct CcArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
     /// Keep the compiler from putting records off, so that not even a crash inside a loop that calls
-    /// nothing loses one
+    /// nothing loses one, and judge mutants in every pass, which is slow
     #[arg(long)]
     pub(crate) exact: bool,
     /// The compiler's command line

@@ -300,15 +300,40 @@ fn exact_records_are_there_when_a_loop_that_calls_nothing_is_killed() {
     assert_eq!(counts(&coverage(&at), "spin", "dc"), (2, 2));
 }
 
+/// How many mutants of `at` are open, and how many covered.
+fn alive_and_dead(at: &Workplace) -> (usize, usize) {
+    let (all, covered) = counts(&coverage(at), "at", "wm");
+    (all - covered, covered)
+}
+
+#[test]
+fn a_mutant_that_differs_in_one_pass_of_a_million_is_seen_where_records_are_exact() {
+    // All but one element are 0, where `-x` and `abs(x)` are no mutants. Sampling begins after
+    // thousands of passes.
+    let text = "#include <stdlib.h>\n\
+        static int at(const int *p, int i) { return p[i] * 2; }\n\
+        int main(int argc, char **argv) { (void)argv; int n = 1000000, sum = 0; \
+        int *p = calloc(n, sizeof *p); p[777777] = argc - 3; \
+        for (int i = 0; i < n; i++) sum += at(p, i); free(p); return sum == 100; }\n";
+    let at = Workplace::with(text);
+    built(&at, "-c wm", "clang-19 -O1 unit.c -o unit");
+    assert_eq!(shell(&at, "./unit").code, Some(0));
+    let (open, seen) = alive_and_dead(&at);
+    built(&at, "--exact -c wm", "clang-19 -O1 unit.c -o unit");
+    assert_eq!(shell(&at, "./unit").code, Some(0));
+    let (still_open, all_seen) = alive_and_dead(&at);
+    assert!(seen > 5 && all_seen >= seen + 3, "{seen} of {open}, {all_seen} of {still_open}");
+}
+
 #[test]
 fn programs_with_sanitizers_run_clean() {
-    let text = "#include <pthread.h>\n\
-        static int shared, locked;\nstatic pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n\
+    let text = "#include <pthread.h>\n#include <stdlib.h>\n\
+        static int shared, locked, *some;\nstatic pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n\
         static void *work(void *p) { (void)p; for (int i = 0; i < 100; i++) { \
-        pthread_mutex_lock(&lock); locked = 1; if (locked && shared > 50) shared = 0; shared++; \
+        pthread_mutex_lock(&lock); locked = 1; if (locked && shared > 50) shared = 0; shared++; some[shared % 8] = some[(shared + 3) % 8]; \
         pthread_mutex_unlock(&lock); } return 0; }\n\
-        int main(void) { pthread_t a, b; pthread_create(&a, 0, work, 0); \
-        pthread_create(&b, 0, work, 0); pthread_join(a, 0); pthread_join(b, 0); return 0; }\n";
+        int main(void) { pthread_t a, b; some = calloc(8, sizeof *some); pthread_create(&a, 0, work, 0); \
+        pthread_create(&b, 0, work, 0); pthread_join(a, 0); pthread_join(b, 0); free(some); return 0; }\n";
     for kind in ["thread", "address,undefined"] {
         let at = Workplace::with(text);
         let flags = format!("-g -O1 -fsanitize={kind} -fno-sanitize-recover=all");
@@ -316,7 +341,7 @@ fn programs_with_sanitizers_run_clean() {
             // The sanitizer's run-time is not installed, or does not run here.
             continue;
         }
-        built(&at, "-c fc,dc,cc,mcdc", &format!("clang-19 {flags} unit.c -o unit"));
+        built(&at, "-c fc,dc,cc,mcdc,wm,all-uses", &format!("clang-19 {flags} unit.c -o unit"));
         let ran = shell(&at, "./unit");
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{kind}");
         assert_eq!(counts(&coverage(&at), "work", "fc"), (1, 1));

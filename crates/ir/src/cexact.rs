@@ -70,6 +70,10 @@ pub trait Names {
 pub struct Guard<'a> {
     /// The flag, an lvalue of type `int`, that is set to 1 where an operator would trap.
     pub poison: &'a str,
+    /// An array of [`prelude`]'s type `lydian_pages`, zero at first, that remembers pages of memory
+    /// that were read, so that loads from them need not ask whether they can be. It may live only
+    /// as long as no memory is given back.
+    pub pages: Option<&'a str>,
     /// The first expression that is guarded; those with lesser ids are not. Take the length of the
     /// body's own arena to guard what was added, and 0 to guard all.
     pub from: usize,
@@ -77,6 +81,11 @@ pub struct Guard<'a> {
     pub overflow_traps: bool,
     /// Whether loads are guarded, by the function that [`prelude`] was given.
     pub loads: bool,
+}
+
+/// What a guarded load passes as pages.
+fn pages<'a>(guard: &Guard<'a>) -> &'a str {
+    guard.pages.unwrap_or("0")
 }
 
 /// Why an expression has no text.
@@ -339,9 +348,13 @@ impl<'a> ExactC<'a> {
         let suffix = suffix(ty);
         if let Some(guard) = self.guards(id).filter(|guard| guard.loads) {
             let addr = self.guarded_address(addr, ty.bytes(), guard, depth)?;
-            return Ok(format!("lydian_get{suffix}({addr}, &{})", guard.poison));
+            return Ok(format!("lydian_get{suffix}({addr}, &{}, {})", guard.poison, pages(guard)));
         }
         let addr = self.address(addr, depth, true)?;
+        let remembering = self.guard.as_ref().filter(|guard| guard.loads && !volatile);
+        if let Some(pages) = remembering.and_then(|guard| guard.pages) {
+            return Ok(format!("lydian_own{suffix}({addr}, {pages})"));
+        }
         let qualifier = if volatile { "volatile " } else { "" };
         Ok(format!("(*({qualifier}lydian_a{suffix} *){addr})"))
     }
@@ -406,7 +419,8 @@ impl<'a> ExactC<'a> {
         };
         Ok(match guard {
             Some(guard) => {
-                format!("(({ty})lydian_checked_bits({addr}, {place}, &{}))", guard.poison)
+                let (bad, pages) = (guard.poison, pages(guard));
+                format!("(({ty})lydian_checked_bits({addr}, {place}, &{bad}, {pages}))")
             }
             None => format!("(({ty})lydian_bits({addr}, {place}))"),
         })

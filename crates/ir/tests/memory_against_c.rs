@@ -153,9 +153,10 @@ fn c_file(program: &Program, rows: &[([[u8; 56]; 2], i32)]) -> String {
         let names = ByName(program, id);
         let root = ExprId::from_index(body.exprs.len() - 1);
         let ty = body.type_of(root);
-        for guard in
-            [None, Some(Guard { poison: "bad", from: 0, overflow_traps: false, loads: true })]
-        {
+        for guard in [
+            None,
+            Some(Guard { poison: "bad", pages: None, from: 0, overflow_traps: false, loads: true }),
+        ] {
             let exact = ExactC::new(program, body, &body.exprs, &names, guard).text(root).unwrap();
             let assign = format!("{} r = {exact};", c_type(ty));
             writeln!(

@@ -16,6 +16,8 @@ HIDDEN SECTION unsigned char lydian_cells_end[64] = {0};
 HIDDEN SECTION unsigned char lydian_cells_begin[64] = "LYDIANF1";
 extern HIDDEN unsigned char lydian_cells_end[64];
 
+/* NO_ADDRESS: what is beyond the addresses that programs get. */
+
 typedef unsigned char u8;
 typedef unsigned long word; /* as wide as a pointer */
 typedef unsigned long long u64;
@@ -35,6 +37,7 @@ static long call(long n, word a, word b, word c, word d, word e, word f) {
     return result;
 }
 #define HAVE_CALLS 1
+#define NO_ADDRESS(at) ((at) >> 47)
 #elif defined(__aarch64__) && !defined(__ILP32__)
 enum { FCNTL = 25, FLOCK = 32, MKDIRAT = 34, UNLINKAT = 35, FALLOCATE = 47, OPENAT = 56, CLOSE = 57,
        LSEEK = 62, WRITE = 64, SIGPROCMASK = 135, MUNMAP = 215, MMAP = 222, PRLIMIT = 261 };
@@ -53,6 +56,7 @@ static long call(long n, word a, word b, word c, word d, word e, word f) {
     return (long)x0;
 }
 #define HAVE_CALLS 1
+#define NO_ADDRESS(at) ((at) >> 48)
 #elif defined(__i386__)
 enum { WRITE = 4, CLOSE = 6, LSEEK = 19, MUNMAP = 91, FLOCK = 143, SIGPROCMASK = 175, MMAP = 192,
        FCNTL = 221, OPENAT = 295, MKDIRAT = 296, UNLINKAT = 301, FALLOCATE = 324, PRLIMIT = 340 };
@@ -68,6 +72,8 @@ static long call(long n, word a, word b, word c, word d, word e, word f) {
     (void)e;
     return result;
 }
+#define HAVE_CALLS 1
+#define NO_ADDRESS(at) ((void)(at), 0)
 #endif
 
 #if defined(HAVE_CALLS)
@@ -267,15 +273,30 @@ static void start(int argc, char **argv, char **env) {
     attach(env, directory);
 }
 
-/* Whether memory can be read: the system looks at it for us and then refuses the call. */
-HIDDEN int lydian_can_be_read(const void *p, unsigned long n) {
-    word first = (word)p & ~(word)7, last = ((word)p + (n ? n - 1 : 0)) & ~(word)7;
-    if ((word)p < 4096 || last < first) return 0;
-    for (word at = first;; at = (at & ~(word)4095) + 4096) {
-        if (at > last) at = last;
-        if (C4(SIGPROCMASK, ~0u >> 1, at, 0, 8) == -14) return 0;
-        if (at == last || (at & ~(word)4095) == (last & ~(word)4095)) return 1;
+/* Pages that could not be read, plus one, by their last bits. They are forgotten after so many
+ * questions: the program may get memory there. Until then a read of it is taken for one that
+ * cannot be. */
+enum { REFUSED = 1024, FORGET = 1 << 12 };
+static word refused[REFUSED];
+static unsigned refusals;
+
+static int page_can_be_read(word at) {
+    word page = at / 4096, *before = &refused[page % REFUSED];
+    if (*before == page + 1) {
+        if (++refusals % FORGET) return 0;
+        for (int i = 0; i < REFUSED; i++) refused[i] = 0;
     }
+    /* The system looks at the memory for us and then refuses the call. */
+    if (C4(SIGPROCMASK, ~0u >> 1, at & ~(word)7, 0, 8) != -14) return 1;
+    *before = page + 1;
+    return 0;
+}
+
+/* Whether memory can be read. */
+HIDDEN int lydian_can_be_read(const void *p, unsigned long n) {
+    word first = (word)p, last = first + (n ? n - 1 : 0);
+    if (first < 4096 || last < first || NO_ADDRESS(last)) return 0;
+    return page_can_be_read(first) && (first / 4096 == last / 4096 || page_can_be_read(last));
 }
 
 #else

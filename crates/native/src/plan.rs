@@ -250,14 +250,18 @@ impl Plan {
     /// Adds a cell that says whether sequences were covered, each with the position of its function.
     pub(crate) fn sequences_cell(&mut self, all: &[(u32, SequenceId)]) {
         let function = all.first().map_or(0, |(owner, _)| *owner);
-        let mut cell = Cell { function, ..Cell::default() };
-        for (owner, sequence) in all {
-            match *owner == function {
-                true => cell.sequences.push(*sequence),
-                false => cell.elsewhere.push((*owner, *sequence)),
-            }
+        self.cells.push(Cell { function, ..Cell::default() });
+        let cell = self.cells.len() - 1;
+        all.iter().for_each(|(owner, sequence)| self.add_sequence(cell, *owner, *sequence));
+    }
+
+    /// Adds a sequence to those of a cell.
+    pub(crate) fn add_sequence(&mut self, cell: usize, owner: u32, sequence: SequenceId) {
+        let cell = &mut self.cells[cell];
+        match owner == cell.function {
+            true => cell.sequences.push(sequence),
+            false => cell.elsewhere.push((owner, sequence)),
         }
-        self.cells.push(cell);
     }
 
     /// Adds a cell and returns its position.

@@ -103,7 +103,7 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
         edits.extend(thread_locals::made_plain(request));
     }
     let mut functions = Vec::new();
-    let mut judges = Judges::default();
+    let mut judges = Judges::new(request.purpose);
     let wanted = Wanted::of(request.watched);
     let flow = dataflow::Asked::new(request);
     let cells = cells::AskedCells::new(request);
@@ -550,7 +550,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         let mut text = String::new();
         for label in labels {
             let pred = &self.objectives.labels[*label].pred;
-            let cell = Recorded { number: self.plan.cells.len(), before_undefined };
+            let cell = Recorded { number: self.plan.cells.len(), before_undefined, open: None };
             match self.hooks.record(pred, cell, standing) {
                 Ok(record) => {
                     self.plan.cell(self.number, vec![*label]);
@@ -614,7 +614,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         let (mutants, others): (Vec<LabelId>, Vec<LabelId>) =
             hooked.into_iter().partition(of_mutant);
         for label in others {
-            self.hook(label, &mut edit);
+            self.hook(label, None, &mut edit);
         }
         self.mutants_of_decision(id, &mutants, &mut edit);
         let index = self.function.decisions.len();

@@ -53,14 +53,20 @@ fn readable_test(readable: Option<&str>) -> String {
         None => "(lydian_u64)p >= 4096 && n <= ~(lydian_u64)p".to_owned(),
     };
     format!(
-        "{INLINE} int lydian_can_read(const char *p, lydian_u64 n) {{ return {test}; }}\n\
+        "typedef lydian_u64 lydian_pages[4];\n\
+         {INLINE} int lydian_can_read(const char *p, lydian_u64 n, lydian_u64 *pages) {{ \
+         lydian_u64 first = (lydian_u64)p >> 12, last = ((lydian_u64)p + n - 1) >> 12; \
+         if (pages && first && first == last && pages[first & 3] == first) return 1; \
+         if (!({test})) return 0; \
+         if (pages) pages[last & 3] = last; \
+         return 1; }}\n\
          {INLINE} char *lydian_within(char *base, lydian_s64 offset, lydian_u64 bytes, \
          lydian_u64 size, int *bad) {{ \
          if (offset < 0 || bytes > size || (lydian_u64)offset > size - bytes) \
          {{ *bad = 1; return base; }} return base + offset; }}\n\
          {INLINE} lydian_u64 lydian_checked_bits(const char *p, int bytes, int bit, int bits, \
-         int is_signed, int *bad) {{ \
-         if (!lydian_can_read(p, (lydian_u64)bytes)) {{ *bad = 1; return 0; }} \
+         int is_signed, int *bad, lydian_u64 *pages) {{ \
+         if (!lydian_can_read(p, (lydian_u64)bytes, pages)) {{ *bad = 1; return 0; }} \
          return lydian_bits(p, bytes, bit, bits, is_signed); }}\n"
     )
 }
@@ -142,8 +148,11 @@ fn operators(n: u32) -> String {
 
 fn load(suffix: &str, ty: &str) -> String {
     format!(
-        "{INLINE} {ty} lydian_get{suffix}(const char *p, int *bad) {{ \
-         if (!lydian_can_read(p, sizeof(lydian_a{suffix}))) {{ *bad = 1; return 0; }} \
+        "{INLINE} {ty} lydian_get{suffix}(const char *p, int *bad, lydian_u64 *pages) {{ \
+         if (!lydian_can_read(p, sizeof(lydian_a{suffix}), pages)) {{ *bad = 1; return 0; }} \
+         return *(const lydian_a{suffix} *)p; }}\n\
+         {INLINE} {ty} lydian_own{suffix}(const char *p, lydian_u64 *pages) {{ \
+         pages[(lydian_u64)p >> 12 & 3] = (lydian_u64)p >> 12; \
          return *(const lydian_a{suffix} *)p; }}\n"
     )
 }

@@ -29,6 +29,24 @@ struct Node {
     /// For what is read: the positions of the subscripts on the way to it, each with how many
     /// elements there are. Memory alone does not tell where an array ends and another object begins.
     subscripts: Vec<(u32, u64)>,
+    /// For what is read at an address that is made from a variable's.
+    within: Option<Within>,
+}
+
+/// A variable that an access must not leave.
+#[derive(Clone, Copy, Debug)]
+struct Within {
+    /// The position of its address.
+    variable: u32,
+    extent: Extent,
+    /// How many bytes are accessed.
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Extent {
+    Global(u64),
+    Local(LocalId),
 }
 
 /// An expression that is ready for evaluation on any state of its function.
@@ -122,6 +140,11 @@ impl Plan {
                 b: position(operands[1]),
                 offset,
                 subscripts: subscripts(arena, id).map(|(e, n)| (positions[&e], n)).collect(),
+                within: accessed(program, arena, id).map(|(e, extent, bytes)| Within {
+                    variable: positions[&e],
+                    extent,
+                    bytes,
+                }),
             });
             positions.insert(id, nodes.len() as u32 - 1);
         }
@@ -138,7 +161,8 @@ impl Plan {
         for node in &self.nodes {
             let (a, b) = (operand(scratch, node.a), operand(scratch, node.b));
             let beyond = |(at, bound): &(u32, u64)| operand(scratch, *at) as u64 >= *bound;
-            if node.subscripts.iter().any(beyond) {
+            let leaves = |within: &Within| within.is_left(ground, scratch, a as u64);
+            if node.subscripts.iter().any(beyond) || node.within.as_ref().is_some_and(leaves) {
                 return Err(TrapKind::OutOfBounds);
             }
             let value = node.eval(ground, a, b, &mut uninitialised)?;
@@ -146,6 +170,39 @@ impl Plan {
         }
         let bits = scratch.last().copied().unwrap_or(0);
         Ok(Value { bits, uninitialised })
+    }
+}
+
+impl Within {
+    fn is_left(&self, ground: &Ground<'_>, values: &[u128], at: u64) -> bool {
+        let size = match self.extent {
+            Extent::Global(size) => size,
+            Extent::Local(local) => match ground.code.home(local) {
+                Home::Memory { size, .. } => u64::from(size),
+                Home::Near(_) | Home::Far(_) => return false,
+            },
+        };
+        let offset = at.wrapping_sub(operand(values, self.variable) as u64);
+        self.bytes > size || offset > size - self.bytes
+    }
+}
+
+/// The variable from whose address the one is made that an expression reads at, and the bytes.
+fn accessed(program: &Program, arena: &ExprArena, expr: ExprId) -> Option<(ExprId, Extent, u64)> {
+    let (mut at, bytes) = match &arena[expr] {
+        Expr::Load { ty, addr, .. } => (*addr, program.types.target.stored_bytes(*ty)),
+        Expr::LoadBits { addr, field, .. } => (*addr, field.bytes()),
+        _ => return None,
+    };
+    loop {
+        match &arena[at] {
+            Expr::Field { base, .. } | Expr::Index { base, .. } => at = *base,
+            Expr::AddrGlobal(global) => {
+                return Some((at, Extent::Global(program.globals[*global].size), bytes));
+            }
+            Expr::AddrLocal(local) => return Some((at, Extent::Local(*local), bytes)),
+            _ => return None,
+        }
     }
 }
 

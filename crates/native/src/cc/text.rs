@@ -158,6 +158,11 @@ pub fn unit_text(unit: &UnitText<'_>) -> String {
         initialiser(&header(CELLS_MAGIC, unit.id, size)),
     );
     let _ = writeln!(text, "typedef {stored} unsigned long long lydian_definition;");
+    let _ = writeln!(
+        text,
+        "typedef {stored} int lydian_turns; typedef {stored} unsigned int lydian_calls;"
+    );
+    text.push_str(if unit.stores == Stores::Exact { NO_PAUSE } else { PAUSE });
     if !unit.tables.is_empty() {
         text.push_str(&table(unit.id, unit.tables));
     }
@@ -197,6 +202,17 @@ extern int lydian_can_be_read(const void *, unsigned long) \
 __attribute__((weak, visibility(\"hidden\")));\n\
 static __inline__ __attribute__((unused)) int lydian_readable(const void *p, unsigned long n) \
 { return lydian_can_be_read && lydian_can_be_read(p, n); }\n";
+
+/// How many passes a place lets by after so many calls of what judges its mutants: none at first,
+/// then a number around the one that lets the calls grow as the root of the passes.
+const PAUSE: &str = "\
+static __inline__ __attribute__((unused)) int lydian_pause(unsigned int calls) \
+{ return calls < 4096 ? 0 : (int)((calls * 2654435761u >> 8) % (calls / 4096 * 2 + 1)); }\n";
+
+/// Every pass counts.
+const NO_PAUSE: &str = "\
+static __inline__ __attribute__((unused)) int lydian_pause(unsigned int calls) \
+{ (void)calls; return 0; }\n";
 
 /// The tables and what enters evaluations and rows into them: open addressing, without locks. An
 /// entry is free (0), being written (1) or there (2); a writer that is killed loses one. The last

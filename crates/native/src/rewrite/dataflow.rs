@@ -286,9 +286,20 @@ pub(super) fn flow(
 ) -> Flow {
     let Some(flow) = asked.flow.function(function) else { return Flow::default() };
     let out = Flow::default();
-    let sequences = FxHashMap::default();
-    let mut maker =
-        Maker { asked, program, body, function, units, plan, flow, sequences, out, reads: 0 };
+    let (sequences, known) = (FxHashMap::default(), FxHashMap::default());
+    let mut maker = Maker {
+        asked,
+        program,
+        body,
+        function,
+        units,
+        plan,
+        flow,
+        sequences,
+        out,
+        reads: 0,
+        known,
+    };
     maker.all();
     maker.out
 }
@@ -327,6 +338,15 @@ struct Maker<'a, 't> {
     out: Flow,
     /// How many values are kept for conditions that read before an effect.
     reads: usize,
+    /// The first cell of all uses in one place that one definition reaches each.
+    known: FxHashMap<Place, usize>,
+}
+
+/// Where uses are recorded at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    Before(Span),
+    Condition(DecisionId, ConditionId),
 }
 
 impl Maker<'_, '_> {
@@ -480,25 +500,28 @@ impl Maker<'_, '_> {
         match usage.at {
             UseSite::Stmt(stmt) => {
                 let host = self.units.host_of_use(stmt)?;
-                let cell = self.table(id, usage);
-                self.record_value(host, usage, Some(stmt), &format!("lydian_hit[{cell}] = 1, "))?;
+                self.record_use(id, usage, host, Some(stmt))?;
             }
             UseSite::Return(block) => {
                 let mut roots = self.body.source.roots.values();
                 let root = roots.find(|root| root.point == Point::Term(block));
                 let root = root.ok_or(NO_PLACE)?;
-                let host = Host::Around(root.span);
-                let cell = self.table(id, usage);
-                self.record_value(host, usage, None, &format!("lydian_hit[{cell}] = 1, "))?;
+                self.record_use(id, usage, Host::Around(root.span), None)?;
             }
             UseSite::Condition(decision, condition) => {
                 let mut sites = self.body.source.decisions.iter();
                 if !sites.any(|site| site.decision == decision) {
                     return Err(NO_PLACE);
                 }
+                let place = Place::Condition(decision, condition);
+                let sequences = self.sequences_of(id);
+                if self.joins(place, id, usage) {
+                    let of_condition = self.out.of_conditions.entry((decision, condition));
+                    of_condition.or_default().extend(sequences);
+                    return Ok(());
+                }
                 let number = self.read(usage)?;
                 let cell = self.table_of(id, usage, &number);
-                let sequences = self.sequences_of(id);
                 let of_condition = self.out.of_conditions.entry((decision, condition));
                 of_condition.or_default().extend(sequences);
                 let texts = self.out.conditions.entry((decision, condition)).or_default();
@@ -523,6 +546,35 @@ impl Maker<'_, '_> {
         Ok(())
     }
 
+    /// Records a use where it is no condition's.
+    fn record_use(
+        &mut self,
+        id: UseId,
+        usage: &Use,
+        host: Host,
+        stmt: Option<StmtId>,
+    ) -> Result<(), &'static str> {
+        if let Host::Around(span) = host
+            && !self.follows_calls(span, usage, stmt)
+            && self.joins(Place::Before(span), id, usage)
+        {
+            let lost = self.lost_with(usage.variable);
+            self.units.record(host, "", &lost, &[]);
+            return Ok(());
+        }
+        let number = match self.asked.is_dynamic(usage) {
+            true => self.last(usage.variable),
+            false => String::new(),
+        };
+        let cell = self.table_of(id, usage, &number);
+        self.record_value(host, usage, stmt, &format!("lydian_hit[{cell}] = 1, "))
+    }
+
+    /// Whether a value is read after calls in the expression around it, which may define it.
+    fn follows_calls(&self, around: Span, usage: &Use, stmt: Option<StmtId>) -> bool {
+        usage.variable.is_global() && self.calls_within(around, stmt)
+    }
+
     /// Puts the record of a use before the expression that reads the value; for a global after the
     /// calls in it, which may define it. `stmt` is the statement that reads; none for a return.
     fn record_value(
@@ -534,7 +586,7 @@ impl Maker<'_, '_> {
     ) -> Result<(), &'static str> {
         let lost = self.lost_with(usage.variable);
         match host {
-            Host::Around(span) if usage.variable.is_global() && self.calls_within(span, stmt) => {
+            Host::Around(span) if self.follows_calls(span, usage, stmt) => {
                 let is_call = stmt.is_some_and(|stmt| self.is_call(stmt));
                 let is_value = || {
                     let text = usage.argument;
@@ -560,6 +612,24 @@ impl Maker<'_, '_> {
             _ => self.units.record(host, record, &lost, &[]),
         }
         Ok(())
+    }
+
+    /// Whether the cells of another use in this place are this one's too: those of the uses that
+    /// one definition reaches each, which are all set when control passes. If there is none, those
+    /// that are made next are for the uses to come.
+    fn joins(&mut self, place: Place, id: UseId, usage: &Use) -> bool {
+        if self.asked.is_dynamic(usage) {
+            return false;
+        }
+        let next = self.plan.cells.len();
+        let first = *self.known.entry(place).or_insert(next);
+        if first == next {
+            return false;
+        }
+        for pair in self.asked.uses.get(&(self.function, id)).into_iter().flatten() {
+            self.plan.add_sequence(first + pair.way as usize, pair.owner, pair.sequence);
+        }
+        true
     }
 
     fn is_call(&self, stmt: StmtId) -> bool {
@@ -617,14 +687,6 @@ impl Maker<'_, '_> {
         let _ = write!(self.out.declarations, "unsigned long {kept} = 0; ");
         self.record_value(host, usage, Some(stmt), &format!("{kept} = {number}, "))?;
         Ok(kept)
-    }
-
-    fn table(&mut self, id: UseId, usage: &Use) -> String {
-        let number = match self.asked.is_dynamic(usage) {
-            true => self.last(usage.variable),
-            false => String::new(),
-        };
-        self.table_of(id, usage, &number)
     }
 
     /// Adds the cells of a use; the text of the index of the first one of the last definition.

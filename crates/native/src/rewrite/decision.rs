@@ -17,8 +17,8 @@ use lydian_ir::{
 use lydian_objective::{Pred, SequenceId};
 use rustc_hash::FxHashMap;
 
-use super::hooks::{Hooks, Standing};
-use super::judges::{Gate, Judged, Judges, Parameters};
+use super::hooks::{Hooks, Recorded, Standing};
+use super::judges::{Gate, Judges, Parameters};
 use super::monitors::BitStep;
 use super::rails::{Leaves, RailWriter, Rails};
 use super::vectors::{CELL_CONDITIONS, Recording, ends, pure_conditions};
@@ -85,15 +85,19 @@ struct MutantHook {
     text: String,
     /// Whether it has a value where its condition is not reached.
     pure: bool,
+    /// Whether it is judged in passes that are chosen by number.
+    by_turn: bool,
+    /// Whether it is judged in passes that the condition's operands choose.
+    by_border: bool,
 }
 
 /// The calls of functions that judge a decision's mutants.
 #[derive(Debug, Default)]
 struct Calls {
-    /// Of each condition: when, and the call.
-    conditions: Vec<Option<[String; 2]>>,
+    /// Of each condition, statements; its value is `lydian_c`.
+    conditions: Vec<String>,
     /// Of each condition where it is not reached.
-    late: Vec<Option<[String; 2]>>,
+    late: Vec<String>,
     /// At the outcome, if a condition called.
     outcome: String,
 }
@@ -167,11 +171,12 @@ impl DecisionEdit {
     }
 
     /// Adds a label that speaks of mutants or of the state: `cell` is set at an outcome where the
-    /// predicate is surely true.
+    /// predicate is surely true. Its flag is for mutants alone; mutants of one without are judged
+    /// where a condition's operands say so.
     pub(super) fn hook(
         &mut self,
         pred: &Pred,
-        cell: usize,
+        cell: Recorded,
         hooks: &mut Hooks<'_>,
     ) -> Result<(), String> {
         if self.keeps_value {
@@ -184,10 +189,9 @@ impl DecisionEdit {
         match writer.write(pred, &mut leaves) {
             Ok(rails) => {
                 let declarations = writer.into_declarations();
-                let text = format!(
-                    "if (!lydian_hit[{cell}]) {{ {declarations}if ({}) lydian_hit[{cell}] = 1; }} ",
-                    rails.yes
-                );
+                let cell = Recorded { open: cell.open.filter(|_| has_mutant), ..cell };
+                let (number, set) = (cell.number, cell.set_if(&rails.yes));
+                let text = format!("if (!lydian_hit[{number}]) {{ {declarations}{set}}} ");
                 match has_mutant {
                     true => self.judged_mutants.push_str(&text),
                     false => self.judged.push(text),
@@ -206,9 +210,9 @@ impl DecisionEdit {
     /// for each condition, tests of operands for mutants that differ only where one is negative.
     pub(super) fn make_judges(
         &mut self,
-        judged: Judged,
         gate: &Gate,
         signs: &[Vec<String>],
+        borders: &[Vec<String>],
         judges: &mut Judges,
     ) {
         let id = self.id.index();
@@ -218,29 +222,43 @@ impl DecisionEdit {
             "if (!lydian_k{id}) {{ lydian_k{id} = 1; __builtin_memset({mutants}, 0, {}); }} ",
             self.mutants.len()
         );
-        let mut call = |index: usize, chosen: &dyn Fn(&MutantHook) -> bool| {
-            let own_mutants = self.mutants.iter().filter(|mutant| mutant.condition == index);
-            let chosen = own_mutants.filter(|mutant| chosen(mutant));
-            let statements: String = chosen.map(MutantHook::statement).collect();
-            if statements.is_empty() {
-                return None;
+        // `late`: where the condition is not reached.
+        let mut calls = |index: usize, late: bool| {
+            let chosen = |by: fn(&MutantHook) -> bool| -> String {
+                let here = self.mutants.iter().filter(|mutant| mutant.condition == index);
+                let chosen = here.filter(|mutant| by(mutant));
+                chosen.map(MutantHook::statement).collect()
+            };
+            let mut text = String::new();
+            let by_turn = match late {
+                false => chosen(|mutant| mutant.by_turn),
+                true => chosen(|mutant| mutant.by_turn && mutant.pure),
+            };
+            if !by_turn.is_empty() {
+                let kind = (!late).then_some("lydian_c");
+                let call = judges.add(&own, &self.read_by_mutants[index], &by_turn, kind);
+                text.push_str(&gate.pass(&signs[index], &open, &call));
             }
-            let call = judges.add(&own, &self.read_by_mutants[index], &statements);
-            Some([gate.is_open(&signs[index]), format!("{open}{call}")])
+            let by_border = chosen(|mutant| mutant.by_border);
+            if !late && !by_border.is_empty() {
+                let call = judges.call(&own, &self.read_by_mutants[index], &by_border);
+                let _ = write!(text, "if ({}) {{ {open}{call}}} ", borders[index].join(" | "));
+            }
+            text
         };
         let conditions = 0..self.spans.len();
-        let of_conditions = conditions.clone().map(|index| call(index, &|_| true)).collect();
+        let of_conditions = conditions.clone().map(|index| calls(index, false)).collect();
         let late = self.late();
-        let late = conditions
-            .map(|index| late.contains(&index).then(|| call(index, &|mutant| mutant.pure))?)
-            .collect();
+        let of_late =
+            |index| if late.contains(&index) { calls(index, true) } else { String::new() };
+        let late = conditions.map(of_late).collect();
         let ty = if self.is_wide() { "unsigned long *" } else { "unsigned int " };
         let reached = if self.is_wide() { "unsigned long *" } else { "unsigned long " };
         let words = [(ty, format!("lydian_v{id}")), (reached, format!("lydian_r{id}"))];
         let words = words.map(|(ty, name)| (format!("{ty}{name}"), name));
         let own: Vec<_> = words.into_iter().chain(own.clone()).collect();
-        let statements = format!("{}{}", self.judged_mutants, gate.update(judged));
-        let outcome = judges.add(&own, &self.read_by_labels, &statements);
+        let statements = format!("{}{}", self.judged_mutants, gate.update());
+        let outcome = judges.call(&own, &self.read_by_labels, &statements);
         self.calls = Calls { conditions: of_conditions, late, outcome };
     }
 
@@ -253,7 +271,8 @@ impl DecisionEdit {
             return Err("it asks for values at a decision".to_owned());
         }
         let mut writer = RailWriter::default();
-        let mut leaves = EventLeaves { edit: self, hooks, cell: 0, is_outside: false };
+        let cell = Recorded { number: 0, before_undefined: false, open: None };
+        let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: false };
         let preds = step.preds().map(|pred| writer.write(pred, &mut leaves));
         let truths: Result<Vec<String>, String> = preds.map(|rails| Ok(rails?.yes)).collect();
         let text = step.text(&truths?, &step.forbidden());
@@ -413,8 +432,10 @@ impl DecisionEdit {
             let reached = self.reached_word(index);
             noted = format!("({reached} |= 1ul << {}, {noted})", index % 64);
         }
-        let call = called(&self.calls.conditions, index);
-        let hooks = format!("{}{call}", self.hooks[index]);
+        let (hooks, call) = (&self.hooks[index], called(&self.calls.conditions, index));
+        if !call.is_empty() {
+            return format!("({{ {captures}{hooks}int lydian_c = {noted}; {call}lydian_c; }})");
+        }
         if captures.is_empty() && hooks.is_empty() {
             return noted;
         }
@@ -605,10 +626,14 @@ impl DecisionEdit {
         condition: ConditionId,
         expr: ExprId,
         hooks: &Hooks<'_>,
-        cell: usize,
+        cell: Recorded,
     ) -> Result<usize, String> {
+        let (by_turn, by_border) = (cell.open.is_some(), cell.open.is_none());
         if let Some(number) = self.numbers.get(&(condition, expr)) {
-            self.mutants[*number].cells.push(cell);
+            let mutant = &mut self.mutants[*number];
+            mutant.cells.push(cell.number);
+            mutant.by_turn |= by_turn;
+            mutant.by_border |= by_border;
             return Ok(*number);
         }
         let index = condition.index();
@@ -628,19 +653,17 @@ impl DecisionEdit {
             "lydian_bad = 0; {variable} = ({value}) ? 2 : 1; if (lydian_bad) {variable} = 0;"
         );
         let pure = self.pure.contains(&index) && hooks.cannot_trap(expr);
-        self.mutants.push(MutantHook { condition: index, cells: vec![cell], text, pure });
+        let cells = vec![cell.number];
+        self.mutants.push(MutantHook { condition: index, cells, text, pure, by_turn, by_border });
         self.numbers.insert((condition, expr), number);
         self.captures[index] = captures;
         Ok(number)
     }
 }
 
-/// A call that a condition makes, when it does.
-fn called(calls: &[Option<[String; 2]>], index: usize) -> String {
-    match calls.get(index) {
-        Some(Some([open, call])) => format!("if ({open}) {{ {call}}} "),
-        _ => String::new(),
-    }
+/// The calls that a condition makes.
+fn called(calls: &[String], index: usize) -> &str {
+    calls.get(index).map_or("", String::as_str)
 }
 
 /// Which conditions may have an undefined value where evaluation does not reach them: they read an
@@ -694,7 +717,7 @@ struct EventLeaves<'e, 'h, 'a> {
     edit: &'e mut DecisionEdit,
     hooks: &'h mut Hooks<'a>,
     /// The cell of the label that asks: once it is set, its mutants need no evaluation.
-    cell: usize,
+    cell: Recorded,
     /// Whether the text stands in a function of its own.
     is_outside: bool,
 }

@@ -33,6 +33,9 @@ impl Standing<'_> {
 /// The flag that is set where an expression has no value.
 pub(super) const POISON: &str = "lydian_bad";
 
+/// In functions that judge: pages of memory of which it is known that they can be read.
+pub(super) const PAGES: &str = "lydian_known";
+
 /// The name of the variable that holds a captured value.
 pub(super) fn temporary(temp: LocalId) -> String {
     format!("lydian_t{}", lydian_base::EntityId::index(temp))
@@ -58,6 +61,8 @@ pub(super) struct Recorded {
     /// Whether it is set just before something undefined. The compiler may take it that this does
     /// not happen, and leave out what can only lead there, but not a volatile store.
     pub(super) before_undefined: bool,
+    /// A flag to set while the cell is not.
+    pub(super) open: Option<&'static str>,
 }
 
 impl Recorded {
@@ -67,6 +72,15 @@ impl Recorded {
         match self.before_undefined {
             true => format!("*(volatile __typeof__(lydian_hit[0]) *)&lydian_hit[{cell}] = 1; "),
             false => format!("lydian_hit[{cell}] = 1; "),
+        }
+    }
+
+    /// The statement that sets it where a condition holds, which must have no effects.
+    pub(super) fn set_if(self, condition: &str) -> String {
+        let set = self.set();
+        match self.open {
+            None => format!("if ({condition}) {set}"),
+            Some(flag) => format!("if ({condition}) {set}else {flag} = 1; "),
         }
     }
 }
@@ -132,16 +146,15 @@ impl<'a> Hooks<'a> {
         cell: Recorded,
         standing: Standing<'_>,
     ) -> Result<String, String> {
-        let set = cell.set();
-        let cell = cell.number;
         if let Pred::Const(value) = pred {
-            return Ok(if *value { set } else { String::new() });
+            return Ok(if *value { cell.set() } else { String::new() });
         }
         let mut writer = RailWriter::default();
         let mut leaves = StateLeaves { hooks: self, standing };
         let rails = writer.write(pred, &mut leaves)?;
         let declarations = writer.into_declarations();
-        Ok(format!("if (!lydian_hit[{cell}]) {{ {declarations}if ({}) {set}}} ", rails.yes))
+        let (number, set) = (cell.number, cell.set_if(&rails.yes));
+        Ok(format!("if (!lydian_hit[{number}]) {{ {declarations}{set}}} "))
     }
 
     /// C expressions for whether each predicate is surely true on the state at `at`, and the
@@ -180,6 +193,7 @@ impl<'a> Hooks<'a> {
         };
         let guard = Guard {
             poison: POISON,
+            pages: parameters.map(|_| PAGES),
             from: guard_from,
             overflow_traps: self.request.overflow_traps,
             loads: true,

@@ -8,6 +8,12 @@
 //! What is never covered is what keeps such calls alive, most of all the absolute values of numbers
 //! that are never negative. They differ only where an operand is negative; while nothing else is
 //! open, as a second cell says, the place looks at these signs before it calls.
+//!
+//! Programs pass places thousands of millions of times, and some mutants equal the program always.
+//! After some thousand calls a place of a program skips passes, the more the oftener it called, in
+//! no fixed rhythm: of `n` passes it judges about `sqrt(8192 n)`. Passes in which a condition is
+//! false and those in which it is true count apart: the last one of a loop is a rare one. What skips is defined with the
+//! text that the compiler gets ([`crate::cc`]), which may have it that none is skipped.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -19,13 +25,23 @@ use lydian_ir::{
 };
 
 use super::Purpose;
-use super::hooks::POISON;
+use super::hooks::{PAGES, POISON};
 
 /// The functions made so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Judges {
     text: String,
     count: usize,
+    purpose: Purpose,
+}
+
+/// A call of a function that judges.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// Whether it is made in this pass: what follows a condition, or nothing.
+    turn: String,
+    /// The statement.
+    call: String,
 }
 
 /// What a function takes from the place that calls it.
@@ -59,23 +75,61 @@ pub(super) struct Gate {
     signs_only: Option<u32>,
 }
 
-/// The cells of mutants, one after the other: those that need a negative operand are the last.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Judged {
-    pub(super) first: u32,
-    pub(super) signs: u32,
-    pub(super) end: u32,
+/// Mutants read what the program does not, beside its objects too: no sanitizer is to see that.
+const UNCHECKED: &str = "no_sanitize(\"address\", \"thread\", \"undefined\")";
+
+/// The flags of a function that judges which say that a mutant is still open, by whether that can
+/// only be covered where an operand is negative.
+pub(super) const fn open_flag(by_sign: bool) -> &'static str {
+    if by_sign { "lydian_signs_open" } else { "lydian_open" }
 }
 
 impl Judges {
+    pub(super) const fn new(purpose: Purpose) -> Self {
+        Self { text: String::new(), count: 0, purpose }
+    }
+
     /// All of their text.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Makes a function of these statements and gives the call of it. `own` are parameters beside
-    /// those that were taken: declarations, each with what the caller passes.
+    /// Makes a function of these statements and gives the call of it, which may skip passes.
+    /// `own` are parameters beside those that were taken: declarations, each with what the caller
+    /// passes. Passes in which the variable `kind` is 0 are counted apart from those in which it is
+    /// 1.
     pub(super) fn add(
+        &mut self,
+        own: &[(String, String)],
+        parameters: &Parameters,
+        statements: &str,
+        kind: Option<&str>,
+    ) -> Call {
+        if self.purpose == Purpose::Tests {
+            return Call { turn: String::new(), call: self.call(own, parameters, statements) };
+        }
+        let (wait, called) =
+            (format!("lydian_wait{}", self.count), format!("lydian_called{}", self.count));
+        let (kinds, of_kind) = match kind {
+            Some(kind) => ("[2]", format!("[{kind}]")),
+            None => ("", String::new()),
+        };
+        let _ = writeln!(
+            self.text,
+            "static lydian_turns {wait}{kinds}; static lydian_calls {called}{kinds};"
+        );
+        let statements =
+            format!("{statements}{wait}{of_kind} = lydian_pause(++{called}{of_kind}); ");
+        let kind = kind.map(|kind| (format!("int {kind}"), kind.to_owned()));
+        let own: Vec<_> = own.iter().cloned().chain(kind).collect();
+        Call {
+            turn: format!(" && --{wait}{of_kind} < 0"),
+            call: self.call(&own, parameters, &statements),
+        }
+    }
+
+    /// As [`Judges::add`], but the call is made in every pass.
+    pub(super) fn call(
         &mut self,
         own: &[(String, String)],
         parameters: &Parameters,
@@ -92,11 +146,14 @@ impl Judges {
         let passed: Vec<&str> =
             own.iter().map(|(_, passed)| passed.as_str()).chain(passed).collect();
         let shared: String = parameters.shared.borrow().values().map(String::as_str).collect();
+        let declared = if declared.is_empty() { "void".to_owned() } else { declared.join(", ") };
+        let (open, signs_open) = (open_flag(false), open_flag(true));
         let _ = writeln!(
             self.text,
-            "static __attribute__((noinline, cold, unused)) void {name}({}) \
-             {{ int lydian_bad = 0; (void)lydian_bad; {shared}{statements}}}",
-            if declared.is_empty() { "void".to_owned() } else { declared.join(", ") },
+            "static __attribute__((noinline, cold, unused, {UNCHECKED})) void {name}({declared}) \
+             {{ int {POISON} = 0, {open} = 0, {signs_open} = 0; lydian_pages {PAGES} = {{0}}; \
+             (void){POISON}, (void){open}, (void){signs_open}, (void){PAGES}; \
+             {shared}{statements}}}",
         );
         format!("{name}({}); ", passed.join(", "))
     }
@@ -114,37 +171,39 @@ impl Parameters {
 }
 
 impl Gate {
-    /// The cells are `cell`s that it makes.
-    pub(super) fn new(judged: Judged, cell: &mut dyn FnMut() -> u32) -> Self {
+    /// The cells are `cell`s that it makes: two where some mutants need a negative operand.
+    pub(super) fn new(by_sign: bool, cell: &mut dyn FnMut() -> u32) -> Self {
         let done = cell();
-        let signs_only = (judged.signs < judged.end).then(cell);
-        Self { done, signs_only }
+        Self { done, signs_only: by_sign.then(cell) }
     }
 
-    /// Whether to call, `signs` being whether an operand is negative for which that matters.
-    pub(super) fn is_open(&self, signs: &[String]) -> String {
+    /// The call with `before` in front of it, where it is to be made, `signs` being whether an
+    /// operand is negative for which that matters.
+    pub(super) fn pass(&self, signs: &[String], before: &str, call: &Call) -> String {
+        format!("if ({}{}) {{ {before}{}}} ", self.is_open(signs), call.turn, call.call)
+    }
+
+    fn is_open(&self, signs: &[String]) -> String {
         let open = format!("!lydian_hit[{}]", self.done);
         match (self.signs_only, signs) {
             (None, _) => open,
             (Some(cell), []) => format!("{open} && !lydian_hit[{cell}]"),
-            (Some(cell), _) => format!("{open} && (!lydian_hit[{cell}] || {})", signs.join(" | ")),
+            (Some(cell), _) => {
+                format!("{open} && (!lydian_hit[{cell}] || ({}))", signs.join(" | "))
+            }
         }
     }
 
     /// The end of the function, which sets the two cells.
-    pub(super) fn update(&self, judged: Judged) -> String {
-        let (first, end) = (judged.first, judged.end);
-        let mut text = format!("unsigned long lydian_c = {first}; ");
-        let all_to =
-            |end: u32| format!("while (lydian_c < {end} && lydian_hit[lydian_c]) lydian_c++; ");
-        if let Some(cell) = self.signs_only {
-            let signs = judged.signs;
-            let _ =
-                write!(text, "{}if (lydian_c == {signs}) lydian_hit[{cell}] = 1; ", all_to(signs));
-        }
-        let _ =
-            write!(text, "{}if (lydian_c == {end}) lydian_hit[{}] = 1; ", all_to(end), self.done);
-        text
+    pub(super) fn update(&self) -> String {
+        let signs_only = self.signs_only.map(|cell| format!("lydian_hit[{cell}] = 1; "));
+        format!(
+            "if (!{}) {{ {}if (!{}) lydian_hit[{}] = 1; }} ",
+            open_flag(false),
+            signs_only.unwrap_or_default(),
+            open_flag(true),
+            self.done
+        )
     }
 }
 

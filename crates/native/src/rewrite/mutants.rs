@@ -2,16 +2,17 @@
 
 use lydian_base::EntityId;
 use lydian_ir::source::{Root, RootKind};
-use lydian_ir::{DecisionId, Expr, ExprId, Type};
+use lydian_ir::{CmpOp, ConditionId, DecisionId, Expr, ExprId, Type};
 use lydian_objective::annotate::mutation::operand_made_absolute;
+use lydian_objective::formula::always_reached;
 use lydian_objective::{LabelId, Pred};
 
-use super::Watch;
 use super::decision::DecisionEdit;
-use super::hooks::{Recorded, Standing};
-use super::judges::{Gate, Judged, Parameters};
+use super::hooks::{POISON, Recorded, Standing};
+use super::judges::{Gate, Parameters, open_flag};
+use super::{Purpose, Watch};
 
-/// So many mutants are judged where they stand.
+/// So many mutants of a function under test are judged where they stand.
 const FEW: usize = 2;
 
 impl Watch<'_, '_> {
@@ -24,7 +25,11 @@ impl Watch<'_, '_> {
             parameters: None,
         };
         let parameters = Parameters::default();
-        let outside = Standing { parameters: (labels.len() > FEW).then_some(&parameters), ..here };
+        let is_program = self.request.purpose == Purpose::Program;
+        let outside = Standing {
+            parameters: (is_program || labels.len() > FEW).then_some(&parameters),
+            ..here
+        };
         let objectives = self.objectives;
         let (mut general, mut by_sign) = (Vec::new(), Vec::new());
         for label in labels {
@@ -42,13 +47,9 @@ impl Watch<'_, '_> {
             }
         }
         let (mut statements, mut inline) = (String::new(), String::new());
-        let first = self.plan.cells.len() as u32;
-        self.record_mutants(&general, outside, here, &mut statements, &mut inline);
-        let signs = self.plan.cells.len() as u32;
-        let tests: Vec<String> = by_sign.iter().map(|(_, test)| test.clone()).collect();
-        let by_sign: Vec<LabelId> = by_sign.into_iter().map(|(label, _)| label).collect();
-        self.record_mutants(&by_sign, outside, here, &mut statements, &mut inline);
-        let judged = Judged { first, signs, end: self.plan.cells.len() as u32 };
+        self.record_mutants(&general, false, outside, here, &mut statements, &mut inline);
+        let (by_sign, tests): (Vec<LabelId>, Vec<String>) = by_sign.into_iter().unzip();
+        self.record_mutants(&by_sign, true, outside, here, &mut statements, &mut inline);
         if outside.parameters.is_none() {
             return statements;
         }
@@ -56,17 +57,18 @@ impl Watch<'_, '_> {
             return inline;
         }
         let function = self.number;
-        let gate = Gate::new(judged, &mut || self.plan.cell(function, Vec::new()));
-        statements.push_str(&gate.update(judged));
-        let call = self.judges.add(&[], &parameters, &statements);
-        format!("{inline}if ({}) {call}", gate.is_open(&distinct(tests)))
+        let gate = Gate::new(!tests.is_empty(), &mut || self.plan.cell(function, Vec::new()));
+        statements.push_str(&gate.update());
+        let call = self.judges.add(&[], &parameters, &statements, None);
+        inline + &gate.pass(&distinct(tests), "", &call)
     }
 
     /// Adds the statements that record labels to `statements`, or to `inline` where they can only
-    /// stand in the user's function.
+    /// stand in the user's function. `by_sign`: the labels need a negative operand.
     fn record_mutants(
         &mut self,
         labels: &[LabelId],
+        by_sign: bool,
         outside: Standing<'_>,
         here: Standing<'_>,
         statements: &mut String,
@@ -74,8 +76,10 @@ impl Watch<'_, '_> {
     ) {
         for label in labels {
             let pred = &self.objectives.labels[*label].pred;
-            let cell = Recorded { number: self.plan.cells.len(), before_undefined: false };
-            let (text, record) = match self.hooks.record(pred, cell, outside) {
+            let number = self.plan.cells.len();
+            let cell = Recorded { number, before_undefined: false, open: None };
+            let judged = Recorded { open: outside.parameters.map(|_| open_flag(by_sign)), ..cell };
+            let (text, record) = match self.hooks.record(pred, judged, outside) {
                 Ok(record) => (&mut *statements, record),
                 Err(_) => match self.hooks.record(pred, cell, here) {
                     Ok(record) => (&mut *inline, record),
@@ -100,37 +104,52 @@ impl Watch<'_, '_> {
         let body = self.body;
         let conditions = &body.decisions[decision].conditions;
         let mut signs: Vec<Vec<String>> = vec![Vec::new(); conditions.len()];
+        let first = self.plan.cells.len();
+        let mut borders = signs.clone();
         let (mut general, mut by_sign) = (Vec::new(), Vec::new());
         for label in labels {
+            if let Some((condition, test)) = self.border_in_decision(decision, *label) {
+                if self.hook(*label, None, edit) {
+                    borders[condition].push(test);
+                }
+                continue;
+            }
             match self.sign_in_decision(decision, *label) {
                 Some(test) => by_sign.push((*label, test)),
                 None => general.push(*label),
             }
         }
-        let first = self.plan.cells.len() as u32;
         for label in general {
-            self.hook(label, edit);
+            self.hook(label, Some(open_flag(false)), edit);
         }
-        let middle = self.plan.cells.len() as u32;
         for (label, (condition, test)) in by_sign {
-            if self.hook(label, edit) {
+            if self.hook(label, Some(open_flag(true)), edit) {
                 signs[condition].push(test);
             }
         }
-        let judged = Judged { first, signs: middle, end: self.plan.cells.len() as u32 };
-        if judged.first == judged.end {
+        if first == self.plan.cells.len() {
             return;
         }
         let function = self.number;
-        let gate = Gate::new(judged, &mut || self.plan.cell(function, Vec::new()));
+        let by_sign = signs.iter().any(|tests| !tests.is_empty());
+        let gate = Gate::new(by_sign, &mut || self.plan.cell(function, Vec::new()));
         let signs: Vec<Vec<String>> = signs.into_iter().map(distinct).collect();
-        edit.make_judges(judged, &gate, &signs, self.judges);
+        let borders: Vec<Vec<String>> = borders.into_iter().map(distinct).collect();
+        edit.make_judges(&gate, &signs, &borders, self.judges);
     }
 
     /// Adds a label that speaks of mutants or the state to a decision's edit. Whether it could.
-    pub(super) fn hook(&mut self, label: LabelId, edit: &mut DecisionEdit) -> bool {
+    /// `open` is the flag for what may be judged in some of the passes only; without one the
+    /// condition says where to judge.
+    pub(super) fn hook(
+        &mut self,
+        label: LabelId,
+        open: Option<&'static str>,
+        edit: &mut DecisionEdit,
+    ) -> bool {
         let pred = &self.objectives.labels[label].pred;
-        let cell = self.plan.cells.len();
+        let number = self.plan.cells.len();
+        let cell = Recorded { number, before_undefined: false, open };
         match edit.hook(pred, cell, &mut self.hooks) {
             Ok(()) => {
                 self.plan.cell(self.number, vec![label]);
@@ -153,12 +172,36 @@ impl Watch<'_, '_> {
         let [(condition, mutant)] = mutants[..] else { return None };
         let original = self.body.decisions[decision].conditions[condition].expr;
         let operand = operand_made_absolute(&objectives.exprs, original, mutant)?;
+        let here = self.condition_itself(decision, condition)?;
+        Some((condition.index(), self.is_negative(operand, here)?))
+    }
+
+    /// The condition of a label that is only covered where evaluation reaches it and its operands
+    /// are equal, or one is next to the other, and the test of that.
+    fn border_in_decision(&self, decision: DecisionId, label: LabelId) -> Option<(usize, String)> {
+        let (condition, test) = needed_equality(&self.objectives.labels[label].pred, &|expr| {
+            matches!(self.objectives.exprs[expr], Expr::Cmp(CmpOp::Eq | CmpOp::FEq, ..))
+        })?;
+        let always = always_reached(&self.body.decisions[decision].tree);
+        let pred = &self.objectives.labels[label].pred;
+        if !always.contains(condition) && !needs(pred, &Pred::Reached(condition)) {
+            return None;
+        }
+        let here = self.condition_itself(decision, condition)?;
+        let text = self.hooks.text(test, here).ok()?;
+        (!text.contains(POISON)).then(|| (condition.index(), text))
+    }
+
+    /// Where a condition's own text stands.
+    fn condition_itself(
+        &self,
+        decision: DecisionId,
+        condition: ConditionId,
+    ) -> Option<Standing<'_>> {
         let kind = RootKind::Condition { decision, condition };
         let root = self.body.source.roots.values().find(|root| root.kind == kind)?;
         let guard_from = self.body.exprs.len();
-        let here =
-            Standing { guard_from, captures: &root.captures, ..Standing::at(root.span.start) };
-        Some((condition.index(), self.is_negative(operand, here)?))
+        Some(Standing { guard_from, captures: &root.captures, ..Standing::at(root.span.start) })
     }
 
     /// Whether an operand, an integer, is negative: C text.
@@ -170,6 +213,28 @@ impl Watch<'_, '_> {
         };
         let text = self.hooks.text(operand, here).ok()?;
         Some(format!("((lydian_s{bits}){text} < 0)"))
+    }
+}
+
+/// A mutant that must be true wherever a predicate is, and is an equality.
+fn needed_equality(
+    pred: &Pred,
+    is_equality: &impl Fn(ExprId) -> bool,
+) -> Option<(ConditionId, ExprId)> {
+    match pred {
+        Pred::Mutant(condition, expr) => is_equality(*expr).then_some((*condition, *expr)),
+        Pred::And(a, b) => {
+            needed_equality(a, is_equality).or_else(|| needed_equality(b, is_equality))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a predicate is a conjunction with this part.
+fn needs(pred: &Pred, part: &Pred) -> bool {
+    match pred {
+        Pred::And(a, b) => needs(a, part) || needs(b, part),
+        _ => pred == part,
     }
 }
 
