@@ -326,6 +326,24 @@ fn a_mutant_that_differs_in_one_pass_of_a_million_is_seen_where_records_are_exac
 }
 
 #[test]
+fn many_writes_through_pointers_and_borders_of_what_they_write_are_measured_at_once() {
+    let writes: String = (0..70).map(|n| format!("*p = (unsigned char)(*p + {n}); ")).collect();
+    let text = format!(
+        "static int f(unsigned char *p, unsigned char v) {{ unsigned char own = v, *q = &own; \
+         {}if (*p == 3) v++; return own + v + (*q > 2); }}\n\
+         int main(int argc, char **argv) {{ unsigned char a = (unsigned char)argc; (void)argv; \
+         return f(&a, a) > 1000; }}\n",
+        writes.replace("*p", "*q")
+    );
+    let at = Workplace::with(&text);
+    let ran = built(&at, "-c all-uses,bva,wm", "clang-19 unit.c -o unit");
+    assert_eq!((shell(&at, "./unit").code, ran.err.as_str()), (Some(0), ""));
+    let found = coverage(&at);
+    assert_eq!(warnings(&found), "");
+    assert!(counts(&found, "f", "all-uses").1 > 70 && counts(&found, "f", "bva").0 == 6);
+}
+
+#[test]
 fn programs_with_sanitizers_run_clean() {
     let text = "#include <pthread.h>\n#include <stdlib.h>\n\
         static int shared, locked, *some;\nstatic pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n\

@@ -316,7 +316,7 @@ pub(super) fn cells(
     };
     maker.all();
     let kept = kept..maker.units.kept_values();
-    kept.for_each(|n| maker.out.declarations += &format!("unsigned long lydian_a{n} = 0; "));
+    kept.for_each(|n| maker.out.declarations += &format!("unsigned long lydian_held{n} = 0; "));
 }
 
 struct Maker<'a, 't> {
@@ -465,7 +465,7 @@ impl Maker<'_, '_> {
                 }
             };
             let kept = aim.keep(self.units, &lost);
-            let at = format!("lydian_a{kept} - (unsigned long){base}");
+            let at = format!("lydian_held{kept} - (unsigned long){base}");
             let set = match definition.cell {
                 Some(cell) => table.set(&at, cell.bytes, number),
                 None => format!("if ({at} < {}ul) {{ {}}} ", aim.size, table.set_all(number)),
@@ -485,7 +485,7 @@ impl Maker<'_, '_> {
                     };
                     let base = self.base(variable, place)?;
                     let (kept, _) = self.units.keep_address(self.inside(place)?, &lost);
-                    let at = format!("lydian_a{kept} + {further}ul - (unsigned long){base}");
+                    let at = format!("lydian_held{kept} + {further}ul - (unsigned long){base}");
                     table.set(&at, cell.bytes, number)
                 }
             },

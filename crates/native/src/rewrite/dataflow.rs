@@ -5,7 +5,7 @@
 //! store each, whatever the number of pairs. The compiler keeps the numbers in registers.
 //! A use that only one definition can reach needs no number: it sets its cell.
 //!
-//! A write through a pointer that may hit a variable keeps its address in `lydian_aN`, and sets the
+//! A write through a pointer that may hit a variable keeps its address in `lydian_heldN`, and sets the
 //! number after it if the address lies in the variable.
 //!
 //! The number of a global, 0 for its initial value, lies in a static variable `lydian_gN`. In the
@@ -465,7 +465,7 @@ impl Maker<'_, '_> {
             self.define_through(definition, stmt, &aim);
         }
         let kept = 0..self.units.kept_values();
-        kept.for_each(|n| self.out.declarations += &format!("unsigned long lydian_a{n} = 0; "));
+        kept.for_each(|n| self.out.declarations += &format!("unsigned long lydian_held{n} = 0; "));
         for (definition, stmt, host) in hosts {
             let (set, sequences) = (self.set(definition), self.lost_with(definition.variable));
             self.units.define(stmt, host, &set, &sequences);
@@ -491,7 +491,8 @@ impl Maker<'_, '_> {
         let number = aim.keep(self.units, &sequences);
         let Aim { name, size, .. } = aim;
         let set = self.set(definition);
-        let set = format!("if (lydian_a{number} - (unsigned long){name} < {size}ul) {{ {set}}} ");
+        let set =
+            format!("if (lydian_held{number} - (unsigned long){name} < {size}ul) {{ {set}}} ");
         self.units.define(stmt, Host::Around(aim.around), &set, &sequences);
     }
 
@@ -737,13 +738,13 @@ pub(super) struct Aim {
 }
 
 impl Aim {
-    /// Keeps the address that is written to in `lydian_aN`; N.
+    /// Keeps the address that is written to in `lydian_heldN`; N.
     pub(super) fn keep(&self, units: &mut Units<'_>, sequences: &Sequences) -> usize {
         match self.written {
             Written::Place(place) => units.keep_address(place, sequences).0,
             Written::Argument(text) => {
                 let (number, is_new) = units.keep_value(text);
-                let keep = format!("lydian_a{number} = (unsigned long)lydian_k, ");
+                let keep = format!("lydian_held{number} = (unsigned long)lydian_k, ");
                 units.record_late(text, false, if is_new { &keep } else { "" }, sequences);
                 number
             }

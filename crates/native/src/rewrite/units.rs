@@ -66,7 +66,8 @@ pub(super) struct Place {
 impl Place {
     /// The place with its records.
     pub(super) fn render(&self, text: &str) -> String {
-        let keep = self.keep.map(|number| format!("lydian_a{number} = (unsigned long)lydian_b; "));
+        let keep =
+            self.keep.map(|number| format!("lydian_held{number} = (unsigned long)lydian_b; "));
         let (keep, records) = (keep.unwrap_or_default(), &self.records);
         format!("(*({{ __auto_type lydian_b = &({text}); {keep}{records}lydian_b; }}))")
     }
