@@ -340,7 +340,8 @@ fn many_writes_through_pointers_and_borders_of_what_they_write_are_measured_at_o
     assert_eq!((shell(&at, "./unit").code, ran.err.as_str()), (Some(0), ""));
     let found = coverage(&at);
     assert_eq!(warnings(&found), "");
-    assert!(counts(&found, "f", "all-uses").1 > 70 && counts(&found, "f", "bva").0 == 6);
+    assert!(counts(&found, "f", "all-uses").1 > 70);
+    assert_eq!(counts(&found, "f", "bva").0, 3);
 }
 
 #[test]
