@@ -6,9 +6,9 @@ use lydian_ir::trap::may_trap;
 use lydian_ir::{Body, CType, ConditionId, ExprId, LocalId, Overflow, Program};
 use lydian_objective::{FunctionObjectives, Pred};
 
-use super::RewriteRequest;
 use super::judges::{Parameters, Passed};
 use super::rails::{Leaves, RailWriter, Rails};
+use super::{Purpose, RewriteRequest};
 
 /// Where a text stands: what it means, and what it is called there.
 #[derive(Clone, Copy)]
@@ -193,7 +193,8 @@ impl<'a> Hooks<'a> {
         };
         let guard = Guard {
             poison: POISON,
-            pages: parameters.map(|_| PAGES),
+            // Of a test's memory it is known where objects end.
+            pages: parameters.filter(|_| self.request.purpose == Purpose::Program).map(|_| PAGES),
             from: guard_from,
             overflow_traps: self.request.overflow_traps,
             loads: true,
