@@ -6,18 +6,12 @@
 
 use std::sync::Arc;
 
-use super::dataflow::{
-    all_definitions, all_uses, by_definition, definition_atom, name, read_atom, snippet, use_atom,
-    variable, way_name,
-};
+use super::dataflow::{Pairs, sequence_with, snippet, way_name};
 use super::{Annotator, Context};
 use crate::criterion::Criterion;
 use crate::dataflow::cells::variable_has_cells;
-use crate::dataflow::{DataFlow, DefUse, Definition, DefinitionSite, Use, UseSite, Variable};
-use crate::hyper::{
-    Atom, Binding, Bound, CellDefinition, CellDefinitions, Formula, Hyper, Obligation, Passage,
-    SameCell, Scope, Sequence, SequenceId,
-};
+use crate::dataflow::{DataFlow, DefUse, DefinitionSite, Use, UseSite, Variable};
+use crate::hyper::{CellDefinition, CellDefinitions, Passage, SameCell, SequenceId};
 use crate::label::Site;
 
 /// ALL-DEFS with cells: each definition reaches one of its uses.
@@ -29,26 +23,15 @@ impl Annotator for AllDefinitionsOfCells {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let flow = cx.data_flow();
-        for pairs in by_definition(flow) {
-            if is_whole(cx, flow, pairs[0]) {
-                all_definitions(cx, flow, &pairs);
+        let whole = Pairs::of_variables(cx);
+        for of_one in whole.by_definition() {
+            if is_whole(cx, whole.flow, of_one[0]) {
+                whole.reach_one(cx, &of_one);
             }
         }
-        let flow = cells(cx);
-        for pairs in by_definition(flow) {
-            let definition = flow.definition(pairs[0].definition);
-            let mut alternatives: Vec<Hyper> =
-                pairs.iter().map(|pair| Hyper::Sequence(sequence(cx, flow, *pair))).collect();
-            let (hyper, text) = match &pairs[..] {
-                [one] => (alternatives.remove(0), said(cx, flow, *one)),
-                _ => {
-                    let text = format!("{} reaches a use", defined(cx, definition));
-                    (Hyper::Any(alternatives), text)
-                }
-            };
-            let name = format!("{} {}", variable(cx, definition), definition.number);
-            cx.push_hyper(hyper, definition.span, name, text);
+        let pairs = pairs_of_cells(cx);
+        for of_one in pairs.by_definition() {
+            pairs.reach_one(cx, &of_one);
         }
     }
 }
@@ -62,25 +45,23 @@ impl Annotator for AllUsesOfCells {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let flow = cx.data_flow();
-        for pair in flow.pairs() {
-            if is_whole(cx, flow, pair) {
-                all_uses(cx, flow, pair);
+        let whole = Pairs::of_variables(cx);
+        for pair in whole.flow.pairs() {
+            if is_whole(cx, whole.flow, pair) {
+                whole.reach(cx, pair);
             }
         }
-        let flow = cells(cx);
-        for pair in flow.pairs() {
-            let hyper = Hyper::Sequence(sequence(cx, flow, pair));
-            let (name, text) = (name(cx, flow, pair), said(cx, flow, pair));
-            cx.push_hyper(hyper, flow.definition(pair.definition).span, name, text);
+        let pairs = pairs_of_cells(cx);
+        for pair in pairs.flow.pairs() {
+            pairs.reach(cx, pair);
         }
     }
 }
 
 /// The definitions and uses of cells.
-fn cells<'a>(cx: &Context<'a>) -> &'a DataFlow {
+fn pairs_of_cells<'a>(cx: &Context<'a>) -> Pairs<'a> {
     static NONE: DataFlow = DataFlow { definitions: Vec::new(), uses: Vec::new() };
-    cx.unit_cells().function(cx.id()).unwrap_or(&NONE)
+    Pairs { flow: cx.unit_cells().function(cx.id()).unwrap_or(&NONE), sequence, used }
 }
 
 /// Whether a pair is of a variable without cells.
@@ -89,44 +70,20 @@ fn is_whole(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> bool {
     !variable_has_cells(cx.program, cx.body, variable)
 }
 
-/// The sequence of a pair, one for all criteria.
+/// The sequence of a pair of cells.
 fn sequence(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> SequenceId {
     if let Some(known) = cx.cell_pairs.get(&pair) {
         return *known;
     }
     let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
-    let bind = |name: &str, access: &crate::dataflow::Access| Binding {
-        name: name.to_owned(),
-        value: Bound::Expr(access.addr),
-    };
-    let mut first = definition_atom(cx, definition);
-    first.bindings = definition.cell.iter().map(|access| bind("defined", access)).collect();
     let same = Passage::Cell(SameCell {
         of: definitions(cx, flow, definition.variable),
         written: definition.cell.map(|access| access.bytes),
         read: usage.cell.map_or(1, |access| if access.scalar { 1 } else { access.bytes }),
         pair,
     });
-    let bindings = || usage.cell.iter().map(|access| bind("used", access)).collect();
-    let last = use_atom(cx, usage, pair.way);
-    let (mut atoms, mut passages) = (vec![first], vec![same]);
-    match read_atom(cx, usage) {
-        Some(read) => {
-            // The address is that of the read: what it depends on may be another at the branch.
-            let site = usage.read_at.map(Site::Stmt);
-            let again =
-                |site| Obligation { function: read.function, site, holds: Formula::Number(0) };
-            passages.push(Passage::Obliged(site.into_iter().map(again).collect()));
-            atoms.push(Atom { bindings: bindings(), ..read });
-            atoms.push(last);
-        }
-        None => atoms.push(Atom { bindings: bindings(), ..last }),
-    }
-    let scope = match definition.variable {
-        Variable::Local(_) => Scope::Activation,
-        Variable::Global(_) => Scope::Run,
-    };
-    let id = cx.sequence(Sequence { atoms, passages, scope, flow: None });
+    let sequence = sequence_with(cx, flow, pair, same);
+    let id = cx.sequence(sequence);
     cx.cell_pairs.insert(pair, id);
     id
 }
@@ -155,21 +112,6 @@ fn definitions(cx: &mut Context<'_>, flow: &DataFlow, variable: Variable) -> Arc
     };
     cx.cells.insert(variable, Arc::clone(&made));
     made
-}
-
-/// A pair in words.
-fn said(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
-    let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
-    format!("{} reaches {}", defined(cx, definition), used(cx, usage, pair.way))
-}
-
-/// A definition in words.
-fn defined(cx: &Context<'_>, definition: &Definition) -> String {
-    let whole = super::dataflow::defined(cx, definition);
-    match definition.cell {
-        None => whole,
-        Some(_) => format!("the cell of {whole}"),
-    }
 }
 
 /// A use in words.

@@ -9,15 +9,73 @@ use rustc_hash::FxHashMap;
 use super::{Annotator, Context, paths};
 use crate::criterion::Criterion;
 use crate::dataflow::{
-    DataFlow, DefUse, Definition, DefinitionId, DefinitionSite, DuPaths, Use, UseSite, Variable,
+    Access, DataFlow, DefUse, Definition, DefinitionId, DefinitionSite, DuPaths, Use, UseSite,
+    Variable,
 };
 use crate::hyper::{
-    Atom, Definitions, Formula, Hyper, Obligation, Passage, Scope, Sequence, SequenceId,
+    Atom, Binding, Bound, Definitions, Formula, Hyper, Obligation, Passage, Scope, Sequence,
+    SequenceId,
 };
 use crate::label::{Pred, Site};
 
 /// About how many bytes of a text are shown.
 const SNIPPET: usize = 32;
+
+/// The definitions and uses of a function, and what a pair of them is.
+pub(super) struct Pairs<'a> {
+    pub(super) flow: &'a DataFlow,
+    /// The sequence of a pair, one for all criteria.
+    pub(super) sequence: fn(&mut Context<'_>, &DataFlow, DefUse) -> SequenceId,
+    /// A use in words, with its way.
+    pub(super) used: fn(&Context<'_>, &Use, u32) -> String,
+}
+
+impl<'a> Pairs<'a> {
+    /// Those of whole variables.
+    pub(super) fn of_variables(cx: &Context<'a>) -> Self {
+        Self { flow: cx.data_flow(), sequence, used }
+    }
+
+    /// The pairs of each definition that counts as this function's, and has some.
+    pub(super) fn by_definition(&self) -> Vec<Vec<DefUse>> {
+        let mut by_definition: FxHashMap<DefinitionId, Vec<DefUse>> = FxHashMap::default();
+        for pair in self.flow.pairs_of_definitions() {
+            by_definition.entry(pair.definition).or_default().push(pair);
+        }
+        let all = (0..self.flow.definitions.len()).map(DefinitionId::from_index);
+        all.filter_map(|id| by_definition.remove(&id)).collect()
+    }
+
+    /// The objective of a definition with these pairs: it reaches one of their uses.
+    pub(super) fn reach_one(&self, cx: &mut Context<'_>, pairs: &[DefUse]) {
+        let definition = self.flow.definition(pairs[0].definition);
+        let sequences = pairs.iter().map(|pair| (self.sequence)(cx, self.flow, *pair));
+        let mut alternatives: Vec<Hyper> = sequences.map(Hyper::Sequence).collect();
+        // One pair alone is the objective of ALL-USES, which says its own text.
+        let (hyper, text) = match pairs {
+            [one] => (alternatives.remove(0), self.said(cx, *one)),
+            _ => {
+                let text = format!("{} reaches a use", defined(cx, definition));
+                (Hyper::Any(alternatives), text)
+            }
+        };
+        let name = format!("{} {}", variable(cx, definition), definition.number);
+        cx.push_hyper(hyper, definition.span, name, text);
+    }
+
+    /// The objective of a pair.
+    pub(super) fn reach(&self, cx: &mut Context<'_>, pair: DefUse) {
+        let hyper = Hyper::Sequence((self.sequence)(cx, self.flow, pair));
+        let (name, text) = (name(cx, self.flow, pair), self.said(cx, pair));
+        cx.push_hyper(hyper, self.flow.definition(pair.definition).span, name, text);
+    }
+
+    /// A pair in words.
+    fn said(&self, cx: &Context<'_>, pair: DefUse) -> String {
+        let usage = (self.used)(cx, self.flow.usage(pair.usage), pair.way);
+        format!("{} reaches {usage}", defined(cx, self.flow.definition(pair.definition)))
+    }
+}
 
 /// ALL-DEFS: each definition reaches one of its uses ([002] V-D2).
 pub(super) struct AllDefinitions;
@@ -28,38 +86,11 @@ impl Annotator for AllDefinitions {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let flow = cx.data_flow();
-        for pairs in by_definition(flow) {
-            all_definitions(cx, flow, &pairs);
+        let pairs = Pairs::of_variables(cx);
+        for of_one in pairs.by_definition() {
+            pairs.reach_one(cx, &of_one);
         }
     }
-}
-
-/// The pairs of each definition that counts as this function's, and has some.
-pub(super) fn by_definition(flow: &DataFlow) -> Vec<Vec<DefUse>> {
-    let mut by_definition: FxHashMap<DefinitionId, Vec<DefUse>> = FxHashMap::default();
-    for pair in flow.pairs_of_definitions() {
-        by_definition.entry(pair.definition).or_default().push(pair);
-    }
-    let all = (0..flow.definitions.len()).map(DefinitionId::from_index);
-    all.filter_map(|id| by_definition.remove(&id)).collect()
-}
-
-/// The objective of a definition with these pairs.
-pub(super) fn all_definitions(cx: &mut Context<'_>, flow: &DataFlow, pairs: &[DefUse]) {
-    let definition = flow.definition(pairs[0].definition);
-    let mut alternatives: Vec<Hyper> =
-        pairs.iter().map(|pair| Hyper::Sequence(sequence(cx, flow, *pair))).collect();
-    // One pair alone is the objective of ALL-USES, which says its own text.
-    let (hyper, text) = match pairs {
-        [one] => (alternatives.remove(0), said(cx, flow, *one)),
-        _ => {
-            let text = format!("{} reaches a use", defined(cx, definition));
-            (Hyper::Any(alternatives), text)
-        }
-    };
-    let name = format!("{} {}", variable(cx, definition), definition.number);
-    cx.push_hyper(hyper, definition.span, name, text);
 }
 
 /// ALL-USES: each definition reaches each use that it can reach ([002] example 3), a p-use once
@@ -72,23 +103,15 @@ impl Annotator for AllUses {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let flow = cx.data_flow();
-        for pair in flow.pairs() {
-            all_uses(cx, flow, pair);
+        let pairs = Pairs::of_variables(cx);
+        for pair in pairs.flow.pairs() {
+            pairs.reach(cx, pair);
         }
     }
 }
 
-/// The objective of a pair.
-pub(super) fn all_uses(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) {
-    let hyper = Hyper::Sequence(sequence(cx, flow, pair));
-    let text = said(cx, flow, pair);
-    let name = name(cx, flow, pair);
-    cx.push_hyper(hyper, flow.definition(pair.definition).span, name, text);
-}
-
 /// What a criterion calls a pair.
-pub(super) fn name(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
+fn name(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
     let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
     let variable = variable(cx, definition);
     match usage.at {
@@ -102,12 +125,6 @@ pub(super) fn name(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
     }
 }
 
-/// A pair in words.
-pub(super) fn said(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
-    let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
-    format!("{} reaches {}", defined(cx, definition), used(cx, usage, pair.way))
-}
-
 /// ALL-DU-PATHS: each pair of a local by each of its paths without another definition.
 pub(super) struct AllDuPaths;
 
@@ -117,7 +134,8 @@ impl Annotator for AllDuPaths {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let (flow, graph) = (cx.data_flow(), cx.node_graph());
+        let (pairs, graph) = (Pairs::of_variables(cx), cx.node_graph());
+        let flow = pairs.flow;
         let mut search = DuPaths::new(cx.body, &graph, flow, cx.request.paths);
         let mut found = Vec::new();
         for pair in flow.pairs() {
@@ -131,7 +149,7 @@ impl Annotator for AllDuPaths {
             // A path that is a criterion's of its own is another hyperlabel.
             let hyper = Hyper::Any(vec![paths::hyper(cx, &graph, &path)]);
             let lines = paths::lines(cx, &graph, &path);
-            let text = format!("{} by {lines}", said(cx, flow, pair));
+            let text = format!("{} by {lines}", pairs.said(cx, pair));
             let (variable, nodes) = (variable(cx, definition), paths::name(&path));
             let name = format!("{variable} {} to {} by {nodes}", definition.number, pair.usage);
             cx.push_hyper(hyper, definition.span, name, text);
@@ -139,24 +157,28 @@ impl Annotator for AllDuPaths {
     }
 }
 
-pub(super) fn variable(cx: &Context<'_>, definition: &Definition) -> String {
+fn variable(cx: &Context<'_>, definition: &Definition) -> String {
     definition.variable.name(cx.program, cx.body)
 }
 
 /// A definition in words.
-pub(super) fn defined(cx: &Context<'_>, definition: &Definition) -> String {
+fn defined(cx: &Context<'_>, definition: &Definition) -> String {
     let name = variable(cx, definition);
     let by = || {
         let line = cx.map.place(definition.span.start).line;
         format!("{name} of `{}` in line {line}", snippet(cx, definition.span))
     };
-    match definition.at {
+    let whole = match definition.at {
         DefinitionSite::Start => format!("the initial value of {name}"),
         DefinitionSite::Entry => format!("the parameter {name}"),
         DefinitionSite::Stmt(_) => by(),
         DefinitionSite::Elsewhere(function, _) => {
             format!("{} of {}", by(), cx.program.functions[function].name)
         }
+    };
+    match definition.cell {
+        None => whole,
+        Some(_) => format!("the cell of {whole}"),
     }
 }
 
@@ -215,30 +237,50 @@ pub(super) fn way_name(cx: &Context<'_>, usage: &Use, way: u32) -> String {
     }
 }
 
-/// The sequence of a pair, one for all criteria.
-pub(super) fn sequence(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> SequenceId {
+/// The sequence of a pair of a whole variable.
+fn sequence(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> SequenceId {
     if let Some(known) = cx.pairs.get(&pair) {
         return *known;
     }
-    let definition = flow.definition(pair.definition);
-    let usage = flow.usage(pair.usage);
-    let clear = Passage::Clear(definitions(cx, flow, definition.variable));
-    let (mut atoms, mut passages) = (vec![definition_atom(cx, definition)], vec![clear]);
+    let clear = Passage::Clear(definitions(cx, flow, flow.definition(pair.definition).variable));
+    let sequence = sequence_with(cx, flow, pair, clear);
+    let id = cx.sequence(Sequence { flow: Some(pair), ..sequence });
+    cx.pairs.insert(pair, id);
+    id
+}
+
+/// A pair's sequence with a passage from the definition to where the value is read. Where the two
+/// are of cells they bind the addresses.
+pub(super) fn sequence_with(
+    cx: &mut Context<'_>,
+    flow: &DataFlow,
+    pair: DefUse,
+    passage: Passage,
+) -> Sequence {
+    let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
+    let bind = |name: &str, access: &Access| Binding {
+        name: name.to_owned(),
+        value: Bound::Expr(access.addr),
+    };
+    let mut first = definition_atom(cx, definition);
+    first.bindings = definition.cell.iter().map(|access| bind("defined", access)).collect();
+    let (mut atoms, mut passages) = (vec![first], vec![passage]);
     if let Some(read) = read_atom(cx, usage) {
-        // What may define the variable between the read and the branch does not matter.
+        // What may define the variable between the read and the branch does not matter, nor does
+        // the address there, which may depend on what has changed since.
         let site = usage.read_at.map(Site::Stmt);
         let again = |site| Obligation { function: read.function, site, holds: Formula::Number(0) };
         passages.push(Passage::Obliged(site.into_iter().map(again).collect()));
         atoms.push(read);
     }
     atoms.push(use_atom(cx, usage, pair.way));
+    // The atom after the definition is where the value is read.
+    atoms[1].bindings = usage.cell.iter().map(|access| bind("used", access)).collect();
     let scope = match definition.variable {
         Variable::Local(_) => Scope::Activation,
         Variable::Global(_) => Scope::Run,
     };
-    let id = cx.sequence(Sequence { atoms, passages, scope, flow: Some(pair) });
-    cx.pairs.insert(pair, id);
-    id
+    Sequence { atoms, passages, scope, flow: None }
 }
 
 /// The definitions of a variable that no sequence of it may pass. That of its own first atom may be
@@ -268,7 +310,7 @@ fn definitions(cx: &mut Context<'_>, flow: &DataFlow, variable: Variable) -> Arc
     all
 }
 
-pub(super) fn definition_atom(cx: &mut Context<'_>, definition: &Definition) -> Atom {
+fn definition_atom(cx: &mut Context<'_>, definition: &Definition) -> Atom {
     let always = Pred::Const(true);
     match definition.at {
         DefinitionSite::Start => atom_at(cx, Site::Start, always, definition.span),
@@ -283,7 +325,7 @@ pub(super) fn definition_atom(cx: &mut Context<'_>, definition: &Definition) -> 
     }
 }
 
-pub(super) fn use_atom(cx: &mut Context<'_>, usage: &Use, way: u32) -> Atom {
+fn use_atom(cx: &mut Context<'_>, usage: &Use, way: u32) -> Atom {
     let Some((function, _)) = usage.elsewhere else {
         let (site, pred) = usage.at.label(cx.body, way);
         return atom_at(cx, site, pred, usage.span);
@@ -294,7 +336,7 @@ pub(super) fn use_atom(cx: &mut Context<'_>, usage: &Use, way: u32) -> Atom {
 }
 
 /// Where a condition or a switch reads the value, if that is earlier than the branch.
-pub(super) fn read_atom(cx: &mut Context<'_>, usage: &Use) -> Option<Atom> {
+fn read_atom(cx: &mut Context<'_>, usage: &Use) -> Option<Atom> {
     let site = Site::Stmt(usage.read_at?);
     Some(match usage.elsewhere {
         Some((function, _)) => atom_elsewhere(cx, function, site, &Pred::Const(true)),
