@@ -67,6 +67,7 @@ impl<'a> Measuring<'a> {
                 short_circuit: self.short_circuit,
                 overflow_traps: false,
                 purpose: lydian_native::Purpose::Tests,
+                flows: None,
             },
             companions: &self.loaded.companions,
             flags: &self.flags,

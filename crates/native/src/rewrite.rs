@@ -27,7 +27,7 @@ use lydian_ir::{
     StmtId,
 };
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Site, Wanted};
+use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Site, UnitFlows, Wanted};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::harness::static_local;
@@ -51,6 +51,7 @@ mod labels;
 mod lost;
 mod monitors;
 mod mutants;
+mod pairs;
 mod paths;
 mod rails;
 mod render;
@@ -77,6 +78,9 @@ pub struct RewriteRequest<'a> {
     pub overflow_traps: bool,
     /// What the text is compiled into.
     pub purpose: Purpose,
+    /// The data flow of the program, where others have asked for it; it is worked out if there is
+    /// none.
+    pub flows: Option<&'a UnitFlows>,
 }
 
 /// What an instrumented text is compiled into.
@@ -105,11 +109,14 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     let mut functions = Vec::new();
     let mut judges = Judges::new(request.purpose);
     let wanted = Wanted::of(request.watched);
-    let flow = dataflow::Asked::new(request);
-    let cells = cells::AskedCells::new(request);
+    let own = UnitFlows::default();
+    let flows = request.flows.unwrap_or(&own);
+    let flow = dataflow::Asked::new(request, || flows.whole(request.program, request.map));
+    let cells = cells::AskedCells::new(request, || flows.cells(request.program, request.map));
     // What others ask of functions that are not watched is recorded in these, too.
     let mut all = Cow::Borrowed(request.watched);
-    let further: BTreeSet<FuncId> = flow.further.iter().chain(&cells.further).copied().collect();
+    let further = flow.pairs.further.iter().chain(&cells.pairs.further);
+    let further: BTreeSet<FuncId> = further.copied().collect();
     if !further.is_empty() {
         all.to_mut().extend(further.into_iter().map(nothing_of));
     }
@@ -268,8 +275,8 @@ struct Watch<'a, 'p> {
     number: u32,
     /// The decisions whose vectors hyperlabels want.
     wanted: &'p BTreeMap<DecisionId, Vec<Pred>>,
-    flow: &'p dataflow::Asked,
-    cells: &'p cells::AskedCells,
+    flow: &'p dataflow::Asked<'p>,
+    cells: &'p cells::AskedCells<'p>,
     plan: &'p mut Plan,
     judges: &'p mut Judges,
     hooks: Hooks<'a>,
@@ -290,14 +297,14 @@ impl<'a, 'p> Watch<'a, 'p> {
         number: u32,
         body: &'a Body,
         wanted: &'p BTreeMap<DecisionId, Vec<Pred>>,
-        (flow, cells, elsewhere): (&'p dataflow::Asked, &'p cells::AskedCells, &Elsewhere),
+        (flow, cells, elsewhere): (&'p dataflow::Asked<'p>, &'p cells::AskedCells<'p>, &Elsewhere),
         plan: &'p mut Plan,
         judges: &'p mut Judges,
     ) -> Self {
         let objectives = &request.watched[number as usize];
         let mut sites: IndexMap<Site, Vec<LabelId>> = IndexMap::new();
         let function = objectives.function;
-        let shared = flow.shared_labels(function).max(cells.shared_labels(function));
+        let shared = flow.pairs.shared_labels(function).max(cells.pairs.shared_labels(function));
         let recorded = labels_recorded(objectives, elsewhere, shared);
         for label in &recorded {
             sites.entry(objectives.labels[*label].site).or_default().push(*label);

@@ -40,7 +40,7 @@
 //! | `user` | the labels that the user wrote |
 //! | `htol` | the hyperlabels that the user wrote ([`crate::htol`]) |
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ use lydian_ir::{Body, ExprId, FuncId, Function, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::criterion::Criterion;
-use crate::dataflow::{DataFlow, DefUse, UnitFlow, Variable};
+use crate::dataflow::{DataFlow, DefUse, UnitFlow, UnitFlows, Variable};
 use crate::fingerprint::KeyMaker;
 use crate::htol::{self, HtolError};
 use crate::hyper::{
@@ -214,8 +214,7 @@ pub struct Annotators<'a> {
     request: &'a Request,
     /// The text of the unit that is measured.
     own: &'a SourceMap,
-    flow: OnceCell<UnitFlow>,
-    cells: OnceCell<UnitFlow>,
+    flows: UnitFlows,
     written: htol::Written<'a>,
     /// What hyperlabels of other functions ask of each function.
     elsewhere: RefCell<FxHashMap<FuncId, Asked>>,
@@ -229,14 +228,19 @@ impl<'a> Annotators<'a> {
     pub fn new(program: &'a Program, map: &'a SourceMap, request: &'a Request) -> Self {
         let written = htol::Written::of(program, &request.htol);
         let elsewhere = RefCell::default();
-        let (flow, cells) = (OnceCell::new(), OnceCell::new());
-        Self { program, map, request, own: map, flow, cells, written, elsewhere }
+        let flows = UnitFlows::default();
+        Self { program, map, request, own: map, flows, written, elsewhere }
     }
 
     /// The same for functions of one unit of a program, whose text is the beginning of the whole
     /// one: pairs of globals are those within it.
     pub fn of_unit(self, own: &'a SourceMap) -> Self {
-        Self { own, ..self }
+        Self { own, flows: UnitFlows::default(), ..self }
+    }
+
+    /// The data flows that were worked out, of the program and the text of the unit.
+    pub fn into_flows(self) -> UnitFlows {
+        self.flows
     }
 
     /// The objectives of one function. Deterministic: equal arguments give equal results, and
@@ -249,11 +253,11 @@ impl<'a> Annotators<'a> {
     }
 
     fn flow(&self) -> &UnitFlow {
-        self.flow.get_or_init(|| UnitFlow::of(self.program, self.own))
+        self.flows.whole(self.program, self.own)
     }
 
     fn cells(&self) -> &UnitFlow {
-        self.cells.get_or_init(|| UnitFlow::of_cells(self.program, self.own, self.flow()))
+        self.flows.cells(self.program, self.own)
     }
 
     const fn written(&self) -> &htol::Written<'a> {

@@ -42,7 +42,7 @@ mod unit;
 
 pub use cells::Access;
 pub use paths::DuPaths;
-pub use unit::UnitFlow;
+pub use unit::{UnitFlow, UnitFlows};
 
 entity_id!(
     /// Names a definition of a function.

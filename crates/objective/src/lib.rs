@@ -26,7 +26,7 @@ pub mod trace;
 
 pub use annotate::{AnnotateError, Annotation, Annotators, HtolFile, Request, annotate};
 pub use criterion::Criterion;
-pub use dataflow::{DataFlow, DefUse, UnitFlow};
+pub use dataflow::{DataFlow, DefUse, UnitFlow, UnitFlows};
 pub use event::{ConditionSet, DecisionVector, Event};
 pub use fingerprint::code_fingerprint;
 pub use foresee::{Foreseen, Foresight};

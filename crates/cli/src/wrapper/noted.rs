@@ -9,7 +9,7 @@ use lydian_native::cc::{
     NotedCondition, NotedDecision, NotedFile, NotedFlow, NotedFunction, NotedSwitch, NotedWay,
 };
 use lydian_objective::dataflow::UseSite;
-use lydian_objective::{DataFlow, FunctionObjectives, UnitFlow};
+use lydian_objective::{DataFlow, FunctionObjectives, UnitFlows};
 
 /// The sources of a unit, read as they are when it is compiled.
 pub(crate) struct Sources<'a> {
@@ -85,7 +85,7 @@ fn squeezed(text: &str) -> String {
 pub(crate) fn function(
     program: &Program,
     map: &SourceMap,
-    (flow, cells): (&UnitFlow, &UnitFlow),
+    flows: &UnitFlows,
     objectives: &FunctionObjectives,
     sources: &mut Sources<'_>,
 ) -> Option<NotedFunction> {
@@ -97,13 +97,13 @@ pub(crate) fn function(
     let mut noted = NotedFunction::new(function.name.clone(), place, end_line, objectives);
     noted.decisions = decisions(map, body, sources);
     noted.switches = switches(map, body);
-    if let Some(flow) = flow.function(objectives.function)
-        && objectives.sequences.values().any(|sequence| sequence.flow.is_some())
+    if objectives.sequences.values().any(|sequence| sequence.flow.is_some())
+        && let Some(flow) = flows.whole(program, map).function(objectives.function)
     {
         noted.flow = noted_flow(program, map, body, flow);
     }
-    if let Some(cells) = cells.function(objectives.function)
-        && objectives.sequences.values().any(|sequence| sequence.cell_pair().is_some())
+    if objectives.sequences.values().any(|sequence| sequence.cell_pair().is_some())
+        && let Some(cells) = flows.cells(program, map).function(objectives.function)
     {
         noted.cells = noted_flow(program, map, body, cells);
     }

@@ -15,7 +15,7 @@ use lydian_native::cc::{
     dependency_arguments, tables_of, unit_text,
 };
 use lydian_native::{Purpose, RewriteRequest, rewrite};
-use lydian_objective::{Annotators, Criterion, FunctionObjectives, HtolFile, Request, UnitFlow};
+use lydian_objective::{Annotators, Criterion, FunctionObjectives, HtolFile, Request, UnitFlows};
 
 use super::compiler::Compiler;
 use super::noted::{self, Sources};
@@ -54,6 +54,7 @@ pub(crate) enum Compiled {
 struct Read {
     unit: Unit,
     objectives: Vec<FunctionObjectives>,
+    flows: UnitFlows,
     remarks: Vec<String>,
     written: Vec<NotedWritten>,
 }
@@ -110,7 +111,7 @@ impl Job<'_> {
         let unit = load(&request).map_err(|error| error.to_string())?;
         let (htol, mut written) = self.written(&unit);
         let annotated = self.objectives(&unit.program, &unit.source, htol);
-        let (objectives, diagnostics) = annotated;
+        let (objectives, diagnostics, flows) = annotated;
         let (wrong, remarks): (Vec<Diagnostic>, Vec<Diagnostic>) =
             diagnostics.into_iter().partition(|found| found.severity == Severity::Error);
         if let Some(last) = written.last_mut() {
@@ -118,7 +119,7 @@ impl Job<'_> {
             render::diagnostics(&as_warnings(wrong));
         }
         let remarks = remarks.iter().chain(&unit.diagnostics).map(shown).collect();
-        Ok(Read { unit, objectives, remarks, written })
+        Ok(Read { unit, objectives, flows, remarks, written })
     }
 
     /// The user's hyperlabels and paths that are about functions of the unit: those of files, and of
@@ -157,7 +158,7 @@ impl Job<'_> {
         program: &Program,
         map: &SourceMap,
         htol: Vec<HtolFile>,
-    ) -> (Vec<FunctionObjectives>, Vec<Diagnostic>) {
+    ) -> (Vec<FunctionObjectives>, Vec<Diagnostic>, UnitFlows) {
         let short_circuit = self.short_circuit;
         let request = Request { short_circuit, htol, ..Request::new(self.criteria) };
         let (mut all, mut diagnostics) = (Vec::new(), Vec::new());
@@ -171,7 +172,7 @@ impl Job<'_> {
             diagnostics.extend(annotation.diagnostics);
             all.push(annotation.objectives);
         }
-        (all, diagnostics)
+        (all, diagnostics, annotators.into_flows())
     }
 
     /// Rewrites and compiles; functions that the compiler refuses are left out. The inner error
@@ -223,17 +224,10 @@ impl Job<'_> {
             short_circuit: self.short_circuit,
             overflow_traps: false,
             purpose: Purpose::Program,
+            flows: Some(&read.flows),
         });
         let mut sources = Sources::new(self.directory);
-        let flow = match self.criteria.iter().any(|criterion| criterion.is_data_flow()) {
-            true => UnitFlow::of(program, map),
-            false => UnitFlow::default(),
-        };
-        let cells = match self.criteria.iter().any(|criterion| criterion.tells_cells_apart()) {
-            true => UnitFlow::of_cells(program, map, &flow),
-            false => UnitFlow::default(),
-        };
-        let (flows, functions) = ((&flow, &cells), read.objectives.iter());
+        let (flows, functions) = (&read.flows, read.objectives.iter());
         let functions = functions.map(|of| noted::function(program, map, flows, of, &mut sources));
         let functions = functions.collect::<Option<Vec<_>>>().ok_or("a function has no body")?;
         let tables = tables_of(&plan, &functions);

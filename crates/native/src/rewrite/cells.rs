@@ -17,21 +17,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use lydian_base::{EntityId, Span};
 use lydian_ir::cexact::{Names, ScopedNames};
 use lydian_ir::source::{Point, Root, RootKind};
-use lydian_ir::{Body, Expr, FuncId, GlobalId, Linkage, LocalId, Program, Stmt, StmtId};
+use lydian_ir::{Body, Expr, FuncId, GlobalId, Linkage, LocalId, Program, StmtId};
 use lydian_objective::dataflow::{
-    Access, DataFlow, Definition, DefinitionSite, Use, UseId, UseSite, Variable, cells,
+    Access, Definition, DefinitionSite, Use, UseId, UseSite, Variable, cells,
 };
-use lydian_objective::{SequenceId, UnitFlow};
-use rustc_hash::{FxHashMap, FxHashSet};
+use lydian_objective::{Sequence, SequenceId, UnitFlow};
 
-use super::dataflow::{Flow, Pair, aim};
+use super::dataflow::{Flow, aim};
+use super::pairs::{Address, NOT_WATCHED, OfFunction, Pairs, calls_within, unit_number};
 use super::units::{Host, Sequences, Units};
-use super::{NO_PLACE, Purpose, RewriteRequest, no_sequences};
+use super::{NO_PLACE, Purpose, RewriteRequest};
 use crate::plan::Plan;
 
 /// The most entries of a table in an activation, and of a static one.
@@ -41,17 +40,12 @@ const MOST_OF_GLOBAL: u64 = 1 << 20;
 const MOST_DEFINITIONS: usize = 4095;
 
 const TOO_MANY: &str = "it has too many cells";
-const NOT_WATCHED: &str = "a function that is not instrumented defines the variable";
 
 /// What all watched functions together ask of cells.
 #[derive(Debug, Default)]
-pub(super) struct AskedCells {
-    flow: UnitFlow,
-    /// What is asked of each use.
-    uses: FxHashMap<(FuncId, UseId), Vec<Pair>>,
+pub(super) struct AskedCells<'a> {
+    pub(super) pairs: Pairs<'a>,
     globals: BTreeMap<GlobalId, Global>,
-    /// The functions that are not watched and yet have definitions or uses that are asked for.
-    pub(super) further: Vec<FuncId>,
 }
 
 /// A table.
@@ -71,12 +65,11 @@ struct Table {
 /// A global of which something is asked.
 #[derive(Debug)]
 struct Global {
-    sequences: Sequences,
     table: Table,
     /// Whether other units share the table.
     shared: bool,
-    /// Where it is, as what comes before its declaration may ask: a variable and the name in C.
-    at: Option<(String, String)>,
+    /// Where it is, if writes through pointers may hit it.
+    at: Option<Address>,
     /// Why there can be no table.
     lost: Option<&'static str>,
     /// The numbers of definitions in functions that are not instrumented.
@@ -92,72 +85,32 @@ enum Put {
     Around(Host),
 }
 
-impl AskedCells {
-    pub(super) fn new(request: &RewriteRequest<'_>) -> Self {
+impl<'a> AskedCells<'a> {
+    /// `flow` gives the data flow of cells of the program.
+    pub(super) fn new(request: &RewriteRequest<'_>, flow: impl FnOnce() -> &'a UnitFlow) -> Self {
         let asks = |of: &lydian_objective::FunctionObjectives| {
             of.hyper_criteria.keys().any(|criterion| criterion.tells_cells_apart())
         };
         if !request.watched.iter().any(asks) {
             return Self::default();
         }
-        let whole = UnitFlow::of(request.program, request.map);
-        let flow = UnitFlow::of_cells(request.program, request.map, &whole);
-        let mut this = Self { flow, ..Self::default() };
-        let mut of_globals: BTreeMap<GlobalId, Vec<(u32, SequenceId)>> = BTreeMap::new();
-        for (owner, objectives) in (0..).zip(request.watched) {
-            let Some(flow) = this.flow.function(objectives.function) else { continue };
-            for (sequence, one) in objectives.sequences.iter() {
-                let Some(pair) = one.cell_pair() else { continue };
-                let usage = flow.usage(pair.usage);
-                let at = usage.elsewhere.unwrap_or((objectives.function, pair.usage));
-                let definition = flow.definition(pair.definition);
-                if let Variable::Global(global) = definition.variable {
-                    of_globals.entry(global).or_default().push((owner, sequence));
-                }
-                let (number, way) = (definition.number, pair.way);
-                this.uses.entry(at).or_default().push(Pair { number, way, owner, sequence });
-            }
-        }
-        this.further = this.not_watched(request, &of_globals);
-        this.globals(request, of_globals);
+        let flow = flow();
+        let storing =
+            |id| flow.cell_stores(id).places.iter().map(|definition| definition.place.0).collect();
+        let pairs = Pairs::new(request, flow, Sequence::cell_pair, storing);
+        let mut this = Self { pairs, globals: BTreeMap::new() };
+        this.globals(request, flow);
         this
     }
 
-    /// The functions that are not watched and have definitions or uses that are asked for.
-    fn not_watched(
-        &self,
-        request: &RewriteRequest<'_>,
-        globals: &BTreeMap<GlobalId, Vec<(u32, SequenceId)>>,
-    ) -> Vec<FuncId> {
-        if request.purpose == Purpose::Program {
-            return Vec::new();
-        }
-        let watched: FxHashSet<FuncId> = request.watched.iter().map(|of| of.function).collect();
-        let stores = globals.keys().map(|global| self.flow.cell_stores(*global));
-        let stores = stores.flat_map(|of| of.places.iter().map(|d| d.place.0).collect::<Vec<_>>());
-        let uses = self.uses.keys().map(|(function, _)| *function);
-        let further: BTreeSet<FuncId> =
-            stores.chain(uses).filter(|f| !watched.contains(f)).collect();
-        further.into_iter().filter(|id| !request.program.functions[*id].library).collect()
-    }
-
     /// Works out the tables of globals.
-    fn globals(
-        &mut self,
-        request: &RewriteRequest<'_>,
-        of_globals: BTreeMap<GlobalId, Vec<(u32, SequenceId)>>,
-    ) {
+    fn globals(&mut self, request: &RewriteRequest<'_>, flow: &UnitFlow) {
         let program = request.program;
-        let mut rewritten: FxHashSet<FuncId> =
-            request.watched.iter().map(|of| of.function).collect();
-        rewritten.extend(&self.further);
-        let hash = blake3::hash(request.map.text().as_bytes());
-        let hash = hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
         // Numbers have the lower bits to themselves, and no sum is 0, which is an initial value.
-        let base = (hash & 0xffff_ffff | 1) << 16;
+        let base = (unit_number(request.map) & 0xffff_ffff | 1) << 16;
         let tests = request.purpose == Purpose::Tests;
-        for (id, sequences) in of_globals {
-            let stores = self.flow.cell_stores(id);
+        for id in self.pairs.globals() {
+            let stores = flow.cell_stores(id);
             let found = &program.globals[id];
             let shared = !tests && found.linkage == Linkage::External;
             let unit = cells::unit(&program.types, found.ty);
@@ -172,13 +125,15 @@ impl AskedCells {
                 most: stores.places.len(),
             };
             let numbered = (1..).zip(&stores.places);
-            let not_watched = numbered.filter(|(_, of)| !rewritten.contains(&of.place.0));
+            let not_watched = numbered.filter(|(_, of)| !self.pairs.is_rewritten(of.place.0));
             let too_many = table.cells > MOST_OF_GLOBAL || table.most > usize::from(u16::MAX);
             let indirect = stores.places.iter().any(|place| place.indirect);
             let global = Global {
-                sequences: sequences.into(),
                 shared,
-                at: indirect.then(|| (format!("lydian_hg{}", id.index()), found.name.clone())),
+                at: indirect.then(|| Address {
+                    name: format!("lydian_hg{}", id.index()),
+                    of: found.name.clone(),
+                }),
                 lost: too_many.then_some(TOO_MANY),
                 not_watched: not_watched.map(|(number, _)| number).collect(),
                 table,
@@ -187,17 +142,12 @@ impl AskedCells {
         }
     }
 
-    /// How many labels of a function are its first because others name them.
-    pub(super) fn shared_labels(&self, function: FuncId) -> usize {
-        self.flow.shared(function).count()
-    }
-
     /// The tables of globals, and what sets and looks up entries.
     pub(super) fn declarations(&self) -> String {
-        if self.uses.is_empty() {
+        if self.pairs.is_empty() {
             return String::new();
         }
-        let mut text = helpers();
+        let mut text = functions();
         for global in self.globals.values().filter(|global| global.lost.is_none()) {
             let (name, entries) = (&global.table.name, global.table.cells + 2);
             let _ = match global.shared {
@@ -206,8 +156,8 @@ impl AskedCells {
                 }
                 false => writeln!(text, "static unsigned long long {name}[{entries}];"),
             };
-            if let Some((at, _)) = &global.at {
-                let _ = writeln!(text, "static const char *const {at};");
+            if let Some(at) = &global.at {
+                at.declare(&mut text);
             }
         }
         text
@@ -216,17 +166,13 @@ impl AskedCells {
     /// What stands after the text: the addresses of globals.
     pub(super) fn epilogue(&self) -> String {
         let used = self.globals.values().filter(|global| global.lost.is_none());
-        let at = used.filter_map(|global| global.at.as_ref());
-        let define = |(at, name): &(String, String)| {
-            format!("\nstatic const char *const {at} = (const char *)&{name};")
-        };
-        at.map(define).collect()
+        used.filter_map(|global| global.at.as_ref()).map(Address::define).collect()
     }
 }
 
 /// Functions that define cells, define all cells, and look up the definition of one, for both widths
 /// of tables.
-fn helpers() -> String {
+fn functions() -> String {
     let head = "static __inline__ __attribute__((always_inline, unused))";
     let mut text = String::new();
     for (kind, ty, epoch) in
@@ -292,45 +238,31 @@ impl Table {
 /// Works out the records of one function, whose cells it adds to the plan, and which it adds to those
 /// of whole variables.
 pub(super) fn cells(
-    asked: &AskedCells,
+    asked: &AskedCells<'_>,
     (program, body, function): (&Program, &Body, FuncId),
     units: &mut Units<'_>,
     plan: &mut Plan,
     out: &mut Flow,
 ) {
-    let Some(flow) = asked.flow.function(function) else { return };
-    let kept = units.kept_values();
-    let (tables, sequences) = (BTreeMap::new(), FxHashMap::default());
-    let mut maker = Maker {
-        asked,
-        program,
-        body,
-        function,
-        units,
-        plan,
-        flow,
-        tables,
-        sequences,
-        out,
-        reads: 0,
-    };
+    let Some(pairs) = OfFunction::new(&asked.pairs, function) else { return };
+    let (kept, tables) = (units.kept_values(), BTreeMap::new());
+    let mut maker =
+        Maker { asked, pairs, program, body, function, units, plan, tables, out, reads: 0 };
     maker.all();
     let kept = kept..maker.units.kept_values();
     kept.for_each(|n| maker.out.declarations += &format!("unsigned long lydian_held{n} = 0; "));
 }
 
 struct Maker<'a, 't> {
-    asked: &'a AskedCells,
+    asked: &'a AskedCells<'a>,
+    pairs: OfFunction<'a>,
     program: &'a Program,
     body: &'a Body,
     function: FuncId,
     units: &'a mut Units<'t>,
     plan: &'a mut Plan,
-    flow: &'a DataFlow,
     /// The table of each variable that is recorded.
     tables: BTreeMap<Variable, Table>,
-    /// The sequences of each local.
-    sequences: FxHashMap<Variable, Sequences>,
     out: &'a mut Flow,
     /// How many values are kept for conditions and switches.
     reads: usize,
@@ -338,47 +270,22 @@ struct Maker<'a, 't> {
 
 impl Maker<'_, '_> {
     fn all(&mut self) {
-        let uses = self.flow.uses.iter().take_while(|usage| usage.elsewhere.is_none());
-        let uses: Vec<(UseId, &Use)> = uses
-            .enumerate()
-            .map(|(index, usage)| (UseId::from_index(index), usage))
-            .filter(|(id, _)| self.asked.uses.contains_key(&(self.function, *id)))
-            .collect();
-        let mut sequences: FxHashMap<Variable, Vec<(u32, SequenceId)>> = FxHashMap::default();
-        for (id, usage) in uses.iter().filter(|(_, usage)| !usage.variable.is_global()) {
-            sequences.entry(usage.variable).or_default().extend(self.sequences_of(*id));
-        }
-        self.sequences = sequences.into_iter().map(|(of, all)| (of, all.into())).collect();
-        let mut variables: BTreeSet<Variable> = self.sequences.keys().copied().collect();
-        variables.extend(self.asked.globals.keys().map(|id| Variable::Global(*id)));
+        let uses = self.pairs.uses();
+        let globals = self.asked.globals.keys().map(|id| Variable::Global(*id));
+        let variables: BTreeSet<Variable> = self.pairs.locals().chain(globals).collect();
         for variable in variables {
             if let Err(reason) = self.variable(variable) {
                 self.tables.remove(&variable);
-                let lost = self.lost_with(variable);
+                let lost = self.pairs.lost_with(variable);
                 super::lose_all(&lost, reason, self.plan);
             }
         }
         for (id, usage) in uses {
             let Some(table) = self.tables.get(&usage.variable).cloned() else { continue };
             if let Err(reason) = self.record(id, usage, &table) {
-                super::lose_all(&self.sequences_of(id), reason, self.plan);
+                super::lose_all(&self.pairs.sequences_of(id), reason, self.plan);
             }
         }
-    }
-
-    /// The sequences that end with a use.
-    fn sequences_of(&self, id: UseId) -> Vec<(u32, SequenceId)> {
-        let pairs = self.asked.uses.get(&(self.function, id)).into_iter().flatten();
-        pairs.map(|pair| (pair.owner, pair.sequence)).collect()
-    }
-
-    /// The sequences that are lost if a definition of a variable cannot be recorded.
-    fn lost_with(&self, variable: Variable) -> Sequences {
-        match variable {
-            Variable::Local(_) => self.sequences.get(&variable).cloned(),
-            Variable::Global(id) => self.asked.globals.get(&id).map(|g| Arc::clone(&g.sequences)),
-        }
-        .unwrap_or_else(no_sequences)
     }
 
     /// Records the definitions of a variable.
@@ -391,7 +298,7 @@ impl Maker<'_, '_> {
             }
         };
         self.tables.insert(variable, table.clone());
-        let own = self.flow.definitions.iter().filter(|d| d.variable == variable && d.own);
+        let own = self.pairs.flow.definitions.iter().filter(|d| d.variable == variable && d.own);
         for definition in own {
             if let DefinitionSite::Stmt(stmt) = definition.at
                 && let Err(reason) = self.define(definition, stmt, &table)
@@ -406,23 +313,22 @@ impl Maker<'_, '_> {
 
     /// The sequences of the uses that a definition may reach.
     fn reached(&self, variable: Variable, number: u32) -> Vec<(u32, SequenceId)> {
-        let is_reached = |function: &FuncId, id: &UseId| {
-            let Some(flow) = self.asked.flow.function(*function) else { return false };
-            let usage = flow.usage(*id);
+        let pairs = &self.asked.pairs;
+        let is_reached = |(function, _, usage): &(FuncId, UseId, &Use)| {
+            let Some(flow) = pairs.function(*function) else { return false };
             let is_here = variable.is_global() || *function == self.function;
             let mut reaching = usage.reaching.iter().map(|id| flow.definition(*id).number);
             is_here && usage.variable == variable && reaching.any(|other| other == number)
         };
-        let uses = self.asked.uses.iter().filter(|((function, id), _)| is_reached(function, id));
-        let mut lost: Vec<_> =
-            uses.flat_map(|(_, pairs)| pairs).map(|pair| (pair.owner, pair.sequence)).collect();
+        let uses = pairs.all_uses().filter(is_reached);
+        let mut lost: Vec<_> = uses.flat_map(|(of, id, _)| pairs.sequences_of(of, id)).collect();
         lost.sort_unstable();
         lost
     }
 
     fn table_of_local(&mut self, local: LocalId) -> Result<Table, &'static str> {
         let ty = self.body.locals[local].ty;
-        let definitions = self.flow.definitions.iter();
+        let definitions = self.pairs.flow.definitions.iter();
         let most = definitions.filter(|d| d.variable == Variable::Local(local)).count();
         let unit = cells::unit(&self.program.types, ty);
         let cells = self.program.types.size(ty).ok_or("its size is not known")?.div_ceil(unit);
@@ -434,7 +340,7 @@ impl Maker<'_, '_> {
         }
         let table =
             Table { name: format!("lydian_tc{}", local.index()), cells, unit, wide: None, most };
-        let at_entry = self.flow.definitions.iter().find(|definition| {
+        let at_entry = self.pairs.flow.definitions.iter().find(|definition| {
             definition.variable == Variable::Local(local) && definition.at == DefinitionSite::Entry
         });
         let number = at_entry.map_or(0, |definition| definition.number);
@@ -454,14 +360,14 @@ impl Maker<'_, '_> {
         table: &Table,
     ) -> Result<(), &'static str> {
         let (variable, number) = (definition.variable, definition.number);
-        let lost = self.lost_with(variable);
+        let lost = self.pairs.lost_with(variable);
         if definition.indirect {
             let aim = aim(self.program, self.function, self.body, self.units, stmt, variable)?;
             let base = match variable {
                 Variable::Local(_) => aim.name.clone(),
                 Variable::Global(id) => {
                     let at = self.asked.globals[&id].at.as_ref();
-                    at.ok_or("its address is not known")?.0.clone()
+                    at.ok_or("its address is not known")?.name.clone()
                 }
             };
             let kept = aim.keep(self.units, &lost);
@@ -551,14 +457,14 @@ impl Maker<'_, '_> {
     fn record(&mut self, id: UseId, usage: &Use, table: &Table) -> Result<(), &'static str> {
         if let Variable::Global(id) = usage.variable {
             let not_watched = &self.asked.globals[&id].not_watched;
-            let reaching = usage.reaching.iter().map(|id| self.flow.definition(*id).number);
+            let reaching = usage.reaching.iter().map(|id| self.pairs.flow.definition(*id).number);
             if reaching.into_iter().any(|number| not_watched.contains(&number)) {
                 return Err(NOT_WATCHED);
             }
         }
         let access = usage.cell.ok_or(NO_PLACE)?;
         let (put, at) = self.place_of_use(usage, &access)?;
-        let lost = self.sequences_of(id).into();
+        let lost = self.pairs.sequences_of(id).into();
         match usage.at {
             UseSite::Stmt(_) | UseSite::Return(_) => {
                 let first = self.hits(id, usage, table);
@@ -624,7 +530,9 @@ impl Maker<'_, '_> {
         };
         let host = self.units.host_of_use(stmt)?;
         match host {
-            Host::Around(span) if usage.variable.is_global() && self.calls_within(span, stmt) => {
+            Host::Around(span)
+                if usage.variable.is_global() && calls_within(self.body, span, Some(stmt)) =>
+            {
                 Err("it is read between calls of one expression")
             }
             _ => Ok(host),
@@ -639,15 +547,6 @@ impl Maker<'_, '_> {
                 self.units.record(host, &format!("({{ {record}}}), "), lost, &[]);
             }
         }
-    }
-
-    /// Whether other statements call something within a text.
-    fn calls_within(&self, text: Span, own: StmtId) -> bool {
-        self.body.stmts.iter().any(|(id, stmt)| {
-            let at = self.body.source.stmts[id];
-            let is_call = matches!(stmt, Stmt::Call { .. });
-            id != own && is_call && !at.is_none() && text.contains(at)
-        })
     }
 
     /// Sets the cells of the plan for what an access reads.
@@ -679,11 +578,7 @@ impl Maker<'_, '_> {
     /// Adds the cells of a use to the plan, for each number and way; the first of them.
     fn hits(&mut self, id: UseId, usage: &Use, table: &Table) -> usize {
         let first = self.plan.cells.len();
-        let pairs = self.asked.uses.get(&(self.function, id)).map_or(&[][..], Vec::as_slice);
-        let mut cells: FxHashMap<(u32, u32), Vec<(u32, SequenceId)>> = FxHashMap::default();
-        for pair in pairs {
-            cells.entry((pair.number, pair.way)).or_default().push((pair.owner, pair.sequence));
-        }
+        let cells = self.pairs.by_number(id);
         // One more for definitions in other units, and for what lies outside.
         for number in 0..=table.most as u32 + 1 {
             for way in 0..usage.ways {

@@ -16,7 +16,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use indexmap::IndexMap;
 use lydian_base::{EntityId, Span};
@@ -26,46 +25,27 @@ use lydian_ir::{
     BlockId, Body, ConditionId, DecisionId, Expr, ExprId, FuncId, GlobalId, Linkage, Program, Stmt,
     StmtId, Terminator,
 };
-use lydian_objective::dataflow::{
-    DataFlow, Definition, DefinitionSite, Use, UseId, UseSite, Variable,
-};
+use lydian_objective::dataflow::{Definition, DefinitionSite, Use, UseId, UseSite, Variable};
 use lydian_objective::{SequenceId, Site, UnitFlow};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use super::pairs::{Address, NOT_WATCHED, OfFunction, Pairs, calls_within, unit_number};
 use super::units::{Host, Sequences, Units};
-use super::{NO_PLACE, Purpose, RewriteRequest, no_sequences};
+use super::{NO_PLACE, Purpose, RewriteRequest};
 use crate::plan::Plan;
 
 /// What all watched functions together ask of the data flow.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
-    flow: UnitFlow,
-    /// What is asked of each use.
-    uses: FxHashMap<(FuncId, UseId), Vec<Pair>>,
+pub(super) struct Asked<'a> {
+    pub(super) pairs: Pairs<'a>,
     globals: BTreeMap<GlobalId, Global>,
-    /// The functions that are not watched and yet have definitions or uses that are asked for.
-    pub(super) further: Vec<FuncId>,
     /// Where functions are not watched and may not be rewritten.
     tests: bool,
-}
-
-/// A sequence that a use can end.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pair {
-    /// The number of the definition.
-    pub(super) number: u32,
-    /// The way of the use.
-    pub(super) way: u32,
-    /// The position of the function whose sequence it is.
-    pub(super) owner: u32,
-    pub(super) sequence: SequenceId,
 }
 
 /// A global of which something is asked.
 #[derive(Debug, Default)]
 struct Global {
-    /// All sequences of it.
-    sequences: Sequences,
     /// Whether its last definition must be known.
     dynamic: bool,
     /// How many stores there are to it.
@@ -76,86 +56,40 @@ struct Global {
     base: Option<u64>,
     /// The numbers of definitions that cannot be recorded, with the reasons.
     lost: BTreeMap<u32, &'static str>,
-    /// Where it is, as what comes before its declaration may ask: a variable and the name in C.
-    at: Option<(String, String)>,
+    /// Where it is, if writes through pointers may hit it.
+    at: Option<Address>,
 }
 
 /// Definitions of locals that cannot be recorded, by variable and number, with the reasons.
 type Lost = BTreeMap<(Variable, u32), &'static str>;
 
-const NOT_WATCHED: &str = "a function that is not instrumented defines the variable";
-
-impl Asked {
-    pub(super) fn new(request: &RewriteRequest<'_>) -> Self {
+impl<'a> Asked<'a> {
+    /// `flow` gives the data flow of the program.
+    pub(super) fn new(request: &RewriteRequest<'_>, flow: impl FnOnce() -> &'a UnitFlow) -> Self {
         let asks = |of: &lydian_objective::FunctionObjectives| {
             of.sequences.values().any(|sequence| sequence.flow.is_some())
         };
         if !request.watched.iter().any(asks) {
             return Self::default();
         }
-        let mut this = Self {
-            flow: UnitFlow::of(request.program, request.map),
-            tests: request.purpose == Purpose::Tests,
-            ..Self::default()
-        };
-        let mut of_globals: BTreeMap<GlobalId, Vec<(u32, SequenceId)>> = BTreeMap::new();
-        for (owner, objectives) in (0..).zip(request.watched) {
-            let Some(flow) = this.flow.function(objectives.function) else { continue };
-            for (sequence, one) in objectives.sequences.iter() {
-                let Some(pair) = one.flow else { continue };
-                let usage = flow.usage(pair.usage);
-                let at = usage.elsewhere.unwrap_or((objectives.function, pair.usage));
-                let definition = flow.definition(pair.definition);
-                if let Variable::Global(global) = definition.variable {
-                    of_globals.entry(global).or_default().push((owner, sequence));
-                }
-                let (number, way) = (definition.number, pair.way);
-                let pair = Pair { number, way, owner, sequence };
-                this.uses.entry(at).or_default().push(pair);
-            }
-        }
-        this.further = this.not_watched(request, &of_globals);
-        this.globals(request, of_globals);
+        let flow = flow();
+        let storing = |id| flow.stores(id).all().map(|(function, _)| *function).collect();
+        let pairs = Pairs::new(request, flow, |sequence| sequence.flow, storing);
+        let tests = request.purpose == Purpose::Tests;
+        let mut this = Self { pairs, globals: BTreeMap::new(), tests };
+        this.globals(request, flow);
         this
     }
 
-    /// The functions that are not watched and have definitions or uses that are asked for.
-    fn not_watched(
-        &self,
-        request: &RewriteRequest<'_>,
-        globals: &BTreeMap<GlobalId, Vec<(u32, SequenceId)>>,
-    ) -> Vec<FuncId> {
-        if request.purpose == Purpose::Program {
-            return Vec::new();
-        }
-        let watched: FxHashSet<FuncId> = request.watched.iter().map(|of| of.function).collect();
-        let stores = globals.keys().map(|global| self.flow.stores(*global));
-        let stores = stores.flat_map(|of| of.all().map(|(f, _)| *f).collect::<Vec<_>>());
-        let uses = self.uses.keys().map(|(function, _)| *function);
-        let further: BTreeSet<FuncId> =
-            stores.chain(uses).filter(|f| !watched.contains(f)).collect();
-        further.into_iter().filter(|id| !request.program.functions[*id].library).collect()
-    }
-
     /// Works out how the last definitions of globals are known.
-    fn globals(
-        &mut self,
-        request: &RewriteRequest<'_>,
-        of_globals: BTreeMap<GlobalId, Vec<(u32, SequenceId)>>,
-    ) {
+    fn globals(&mut self, request: &RewriteRequest<'_>, flow: &UnitFlow) {
         let program = request.program;
-        let mut rewritten: FxHashSet<FuncId> =
-            request.watched.iter().map(|of| of.function).collect();
-        rewritten.extend(&self.further);
-        let hash = blake3::hash(request.map.text().as_bytes());
-        let hash = hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
         // Numbers have the lower bits to themselves, and no sum is 0, which is an initial value.
-        let base = (hash | 1 << 63) & !0xff_ffff;
-        for (id, sequences) in of_globals {
-            let stores = self.flow.stores(id);
+        let base = (unit_number(request.map) | 1 << 63) & !0xff_ffff;
+        for id in self.pairs.globals() {
+            let stores = flow.stores(id);
             let shared = !self.tests && program.globals[id].linkage == Linkage::External;
             let mut global = Global {
-                sequences: sequences.into(),
                 dynamic: shared,
                 stores: stores.all().count() as u32,
                 name: match shared {
@@ -164,8 +98,9 @@ impl Asked {
                 },
                 base: shared.then_some(base),
                 lost: BTreeMap::new(),
-                at: (!stores.indirect.is_empty()).then(|| {
-                    (format!("lydian_at_g{}", id.index()), program.globals[id].name.clone())
+                at: (!stores.indirect.is_empty()).then(|| Address {
+                    name: format!("lydian_at_g{}", id.index()),
+                    of: program.globals[id].name.clone(),
                 }),
             };
             for (function, site) in stores.all() {
@@ -173,7 +108,7 @@ impl Asked {
                 let (Some(body), Site::Stmt(stmt)) = (body, site) else { continue };
                 let units = Units::new(body, request.map.text());
                 let indirect = stores.indirect.contains(&(*function, *site));
-                let lost = match rewritten.contains(function) {
+                let lost = match self.pairs.is_rewritten(*function) {
                     false => Some(NOT_WATCHED),
                     true if indirect => {
                         aim(program, *function, body, &units, *stmt, Variable::Global(id)).err()
@@ -185,9 +120,7 @@ impl Asked {
             }
             self.globals.insert(id, global);
         }
-        for (function, id) in self.uses.keys() {
-            let Some(flow) = self.flow.function(*function) else { continue };
-            let usage = flow.usage(*id);
+        for (_, _, usage) in self.pairs.all_uses() {
             if let Variable::Global(global) = usage.variable
                 && is_dynamic(usage)
                 && let Some(global) = self.globals.get_mut(&global)
@@ -199,18 +132,13 @@ impl Asked {
 
     /// The number of the definition of a global that a statement makes.
     fn number(&self, function: FuncId, of: GlobalId, at: StmtId, indirect: bool) -> Option<u32> {
-        let mut definitions = self.flow.function(function)?.definitions.iter();
+        let mut definitions = self.pairs.function(function)?.definitions.iter();
         let found = definitions.find(|definition| {
             definition.variable == Variable::Global(of)
                 && definition.at == DefinitionSite::Stmt(at)
                 && definition.indirect == indirect
         });
         found.map(|definition| definition.number)
-    }
-
-    /// How many labels of a function are its first because others name them.
-    pub(super) fn shared_labels(&self, function: FuncId) -> usize {
-        self.flow.shared(function).count()
     }
 
     /// The variables with the numbers of globals.
@@ -230,8 +158,8 @@ impl Asked {
                 }
                 None => writeln!(text, "static lydian_definition {};", global.name),
             };
-            if let Some((at, _)) = &global.at {
-                let _ = writeln!(text, "static const char *const {at};");
+            if let Some(at) = &global.at {
+                at.declare(&mut text);
             }
         }
         text
@@ -240,11 +168,7 @@ impl Asked {
     /// What stands after the text: the addresses of globals.
     pub(super) fn epilogue(&self) -> String {
         let used = self.globals.values().filter(|global| global.dynamic);
-        let at = used.filter_map(|global| global.at.as_ref());
-        let define = |(at, name): &(String, String)| {
-            format!("\nstatic const char *const {at} = (const char *)&{name};")
-        };
-        at.map(define).collect()
+        used.filter_map(|global| global.at.as_ref()).map(Address::define).collect()
     }
 
     /// Whether which definition reached a use is known only at run time.
@@ -277,29 +201,17 @@ pub(super) struct Flow {
 
 /// Works out the records of one function, whose cells it adds to the plan.
 pub(super) fn flow(
-    asked: &Asked,
+    asked: &Asked<'_>,
     program: &Program,
     body: &Body,
     function: FuncId,
     units: &mut Units<'_>,
     plan: &mut Plan,
 ) -> Flow {
-    let Some(flow) = asked.flow.function(function) else { return Flow::default() };
-    let out = Flow::default();
-    let (sequences, known) = (FxHashMap::default(), FxHashMap::default());
-    let mut maker = Maker {
-        asked,
-        program,
-        body,
-        function,
-        units,
-        plan,
-        flow,
-        sequences,
-        out,
-        reads: 0,
-        known,
-    };
+    let Some(pairs) = OfFunction::new(&asked.pairs, function) else { return Flow::default() };
+    let (out, known) = (Flow::default(), FxHashMap::default());
+    let mut maker =
+        Maker { asked, pairs, program, body, function, units, plan, out, reads: 0, known };
     maker.all();
     maker.out
 }
@@ -326,15 +238,13 @@ impl Flow {
 }
 
 struct Maker<'a, 't> {
-    asked: &'a Asked,
+    asked: &'a Asked<'a>,
+    pairs: OfFunction<'a>,
     program: &'a Program,
     body: &'a Body,
     function: FuncId,
     units: &'a mut Units<'t>,
     plan: &'a mut Plan,
-    flow: &'a DataFlow,
-    /// The sequences of each local, which are lost with any of its places.
-    sequences: FxHashMap<Variable, Sequences>,
     out: Flow,
     /// How many values are kept for conditions that read before an effect.
     reads: usize,
@@ -351,17 +261,7 @@ enum Place {
 
 impl Maker<'_, '_> {
     fn all(&mut self) {
-        let uses = self.flow.uses.iter().take_while(|usage| usage.elsewhere.is_none());
-        let uses: Vec<(UseId, &Use)> = uses
-            .enumerate()
-            .map(|(index, usage)| (UseId::from_index(index), usage))
-            .filter(|(id, _)| self.asked.uses.contains_key(&(self.function, *id)))
-            .collect();
-        let mut sequences: FxHashMap<Variable, Vec<(u32, SequenceId)>> = FxHashMap::default();
-        for (id, usage) in uses.iter().filter(|(_, usage)| !usage.variable.is_global()) {
-            sequences.entry(usage.variable).or_default().extend(self.sequences_of(*id));
-        }
-        self.sequences = sequences.into_iter().map(|(of, all)| (of, all.into())).collect();
+        let uses = self.pairs.uses();
         let mut dynamic: BTreeSet<Variable> = uses
             .iter()
             .filter(|(_, usage)| self.asked.is_dynamic(usage))
@@ -377,7 +277,7 @@ impl Maker<'_, '_> {
                 None => self.record(id, usage).err(),
             };
             if let Some(reason) = reason {
-                super::lose_all(&self.sequences_of(id), reason, self.plan);
+                super::lose_all(&self.pairs.sequences_of(id), reason, self.plan);
             }
         }
     }
@@ -385,7 +285,7 @@ impl Maker<'_, '_> {
     /// Why it is not known which definition reached a use: one that may be it is not recorded. One
     /// that cannot reach the use is no last definition there, so that nothing is lost with it.
     fn loss(&self, usage: &Use, lost: &Lost) -> Option<&'static str> {
-        let mut reaching = usage.reaching.iter().map(|id| self.flow.definition(*id).number);
+        let mut reaching = usage.reaching.iter().map(|id| self.pairs.flow.definition(*id).number);
         match usage.variable {
             Variable::Local(_) => reaching.find_map(|n| lost.get(&(usage.variable, n)).copied()),
             Variable::Global(id) => {
@@ -393,21 +293,6 @@ impl Maker<'_, '_> {
                 reaching.find_map(|number| lost.get(&number).copied())
             }
         }
-    }
-
-    /// The sequences that end with a use.
-    fn sequences_of(&self, id: UseId) -> Vec<(u32, SequenceId)> {
-        let pairs = self.asked.uses.get(&(self.function, id)).into_iter().flatten();
-        pairs.map(|pair| (pair.owner, pair.sequence)).collect()
-    }
-
-    /// The sequences that are lost if a place of a variable cannot be recorded.
-    fn lost_with(&self, variable: Variable) -> Sequences {
-        match variable {
-            Variable::Local(_) => self.sequences.get(&variable).cloned(),
-            Variable::Global(id) => self.asked.globals.get(&id).map(|g| Arc::clone(&g.sequences)),
-        }
-        .unwrap_or_else(no_sequences)
     }
 
     /// The statement that makes a definition the last one.
@@ -446,7 +331,9 @@ impl Maker<'_, '_> {
     fn define(&mut self, variables: &BTreeSet<Variable>) -> Lost {
         let mut lost = Lost::new();
         let (mut hosts, mut aims) = (Vec::new(), Vec::new());
-        for definition in self.flow.definitions.iter().filter(|d| variables.contains(&d.variable)) {
+        for definition in
+            self.pairs.flow.definitions.iter().filter(|d| variables.contains(&d.variable))
+        {
             let DefinitionSite::Stmt(stmt) = definition.at else { continue };
             let (variable, number) = (definition.variable, definition.number);
             if definition.indirect {
@@ -467,12 +354,13 @@ impl Maker<'_, '_> {
         let kept = 0..self.units.kept_values();
         kept.for_each(|n| self.out.declarations += &format!("unsigned long lydian_held{n} = 0; "));
         for (definition, stmt, host) in hosts {
-            let (set, sequences) = (self.set(definition), self.lost_with(definition.variable));
+            let (set, sequences) =
+                (self.set(definition), self.pairs.lost_with(definition.variable));
             self.units.define(stmt, host, &set, &sequences);
         }
         for variable in variables {
             let Variable::Local(local) = variable else { continue };
-            let at_entry = self.flow.definitions.iter().find(|definition| {
+            let at_entry = self.pairs.flow.definitions.iter().find(|definition| {
                 definition.variable == *variable && definition.at == DefinitionSite::Entry
             });
             let number = at_entry.map_or(0, |definition| definition.number);
@@ -487,7 +375,7 @@ impl Maker<'_, '_> {
 
     /// Makes a write through a pointer the last definition of what it hits.
     fn define_through(&mut self, definition: &Definition, stmt: StmtId, aim: &Aim) {
-        let sequences = self.lost_with(definition.variable);
+        let sequences = self.pairs.lost_with(definition.variable);
         let number = aim.keep(self.units, &sequences);
         let Aim { name, size, .. } = aim;
         let set = self.set(definition);
@@ -514,21 +402,16 @@ impl Maker<'_, '_> {
                 if !sites.any(|site| site.decision == decision) {
                     return Err(NO_PLACE);
                 }
+                let (at, sequences) = ((decision, condition), self.pairs.sequences_of(id));
                 let place = Place::Condition(decision, condition);
-                let sequences = self.sequences_of(id);
                 if self.joins(place, id, usage) {
-                    let of_condition = self.out.of_conditions.entry((decision, condition));
-                    of_condition.or_default().extend(sequences);
+                    self.out.at_condition(at, &Default::default(), &sequences);
                     return Ok(());
                 }
                 let number = self.read(usage)?;
-                let cell = self.table_of(id, usage, &number);
-                let of_condition = self.out.of_conditions.entry((decision, condition));
-                of_condition.or_default().extend(sequences);
-                let texts = self.out.conditions.entry((decision, condition)).or_default();
-                for (way, text) in texts.iter_mut().enumerate() {
-                    let _ = write!(text, "lydian_hit[{cell} + {way}] = 1, ");
-                }
+                let cell = self.table_of(id, usage, &number, Some(place));
+                let set = |way: u32| format!("lydian_hit[{cell} + {way}] = 1, ");
+                self.out.at_condition(at, &[set(0), set(1)], &sequences);
             }
             UseSite::Switch(block) => {
                 let mut sites = self.body.source.switches.iter();
@@ -537,7 +420,7 @@ impl Maker<'_, '_> {
                     return Err("it is of a computed goto");
                 }
                 let number = self.read(usage)?;
-                let cell = self.table_of(id, usage, &number);
+                let cell = self.table_of(id, usage, &number, None);
                 for way in 0..usage.ways {
                     let text = self.out.switches.entry((block, way)).or_default();
                     let _ = write!(text, "lydian_hit[{cell} + {way}] = 1; ");
@@ -555,11 +438,14 @@ impl Maker<'_, '_> {
         host: Host,
         stmt: Option<StmtId>,
     ) -> Result<(), &'static str> {
-        if let Host::Around(span) = host
-            && !self.follows_calls(span, usage, stmt)
-            && self.joins(Place::Before(span), id, usage)
-        {
-            let lost = self.lost_with(usage.variable);
+        let place = match host {
+            Host::Around(span) if !self.follows_calls(span, usage, stmt) => {
+                Some(Place::Before(span))
+            }
+            _ => None,
+        };
+        if place.is_some_and(|place| self.joins(place, id, usage)) {
+            let lost = self.pairs.lost_with(usage.variable);
             self.units.record(host, "", &lost, &[]);
             return Ok(());
         }
@@ -567,13 +453,13 @@ impl Maker<'_, '_> {
             true => self.last(usage.variable),
             false => String::new(),
         };
-        let cell = self.table_of(id, usage, &number);
+        let cell = self.table_of(id, usage, &number, place);
         self.record_value(host, usage, stmt, &format!("lydian_hit[{cell}] = 1, "))
     }
 
     /// Whether a value is read after calls in the expression around it, which may define it.
     fn follows_calls(&self, around: Span, usage: &Use, stmt: Option<StmtId>) -> bool {
-        usage.variable.is_global() && self.calls_within(around, stmt)
+        usage.variable.is_global() && calls_within(self.body, around, stmt)
     }
 
     /// Puts the record of a use before the expression that reads the value; for a global after the
@@ -585,7 +471,7 @@ impl Maker<'_, '_> {
         stmt: Option<StmtId>,
         record: &str,
     ) -> Result<(), &'static str> {
-        let lost = self.lost_with(usage.variable);
+        let lost = self.pairs.lost_with(usage.variable);
         match host {
             Host::Around(span) if self.follows_calls(span, usage, stmt) => {
                 let is_call = stmt.is_some_and(|stmt| self.is_call(stmt));
@@ -597,7 +483,7 @@ impl Maker<'_, '_> {
                     if super::has_compound_literal(self.units.text_of(usage.argument)) {
                         return Err("its text has a compound literal");
                     }
-                    if self.calls_within(usage.argument, stmt) {
+                    if calls_within(self.body, usage.argument, stmt) {
                         let bits = stmt.is_some_and(|stmt| self.passes_bits(stmt, usage.argument));
                         self.units.record_late(usage.argument, bits, record, &lost);
                     } else {
@@ -616,33 +502,18 @@ impl Maker<'_, '_> {
     }
 
     /// Whether the cells of another use in this place are this one's too: those of the uses that
-    /// one definition reaches each, which are all set when control passes. If there is none, those
-    /// that are made next are for the uses to come.
+    /// one definition reaches each, which are all set when control passes.
     fn joins(&mut self, place: Place, id: UseId, usage: &Use) -> bool {
-        if self.asked.is_dynamic(usage) {
-            return false;
-        }
-        let next = self.plan.cells.len();
-        let first = *self.known.entry(place).or_insert(next);
-        if first == next {
-            return false;
-        }
-        for pair in self.asked.uses.get(&(self.function, id)).into_iter().flatten() {
-            self.plan.add_sequence(first + pair.way as usize, pair.owner, pair.sequence);
+        let known = self.known.get(&place).filter(|_| !self.asked.is_dynamic(usage));
+        let Some(first) = known.copied() else { return false };
+        for (way, (owner, sequence)) in self.pairs.by_way(id) {
+            self.plan.add_sequence(first + way as usize, owner, sequence);
         }
         true
     }
 
     fn is_call(&self, stmt: StmtId) -> bool {
         matches!(self.body.stmts[stmt], Stmt::Call { .. })
-    }
-
-    /// Whether other statements call something within a text.
-    fn calls_within(&self, span: Span, own: Option<StmtId>) -> bool {
-        self.body.stmts.ids().any(|id| {
-            let at = self.body.source.stmts[id];
-            Some(id) != own && !at.is_none() && span.contains(at) && self.is_call(id)
-        })
     }
 
     /// Whether an argument of a call, with this text, is a bit-field.
@@ -690,15 +561,22 @@ impl Maker<'_, '_> {
         Ok(kept)
     }
 
-    /// Adds the cells of a use; the text of the index of the first one of the last definition.
-    fn table_of(&mut self, id: UseId, usage: &Use, number: &str) -> String {
+    /// Adds the cells of a use; the text of the index of the first one of the last definition. If
+    /// only one can reach it, other such uses in the same `place` join it.
+    fn table_of(&mut self, id: UseId, usage: &Use, number: &str, place: Option<Place>) -> String {
         let first = self.plan.cells.len();
         let is_dynamic = self.asked.is_dynamic(usage);
+        if let Some(place) = place.filter(|_| !is_dynamic) {
+            self.known.insert(place, first);
+        }
         let numbers: Vec<u32> = match (is_dynamic, usage.variable) {
-            (false, _) => usage.reaching.iter().map(|d| self.flow.definition(*d).number).collect(),
+            (false, _) => {
+                usage.reaching.iter().map(|d| self.pairs.flow.definition(*d).number).collect()
+            }
             // Number 0 is that of no definition.
             (true, Variable::Local(_)) => {
-                let own = self.flow.definitions.iter().filter(|d| d.variable == usage.variable);
+                let own =
+                    self.pairs.flow.definitions.iter().filter(|d| d.variable == usage.variable);
                 std::iter::once(0).chain(own.map(|definition| definition.number)).collect()
             }
             (true, Variable::Global(global)) => {
@@ -707,12 +585,7 @@ impl Maker<'_, '_> {
                 (0..=global.stores + u32::from(global.base.is_some())).collect()
             }
         };
-        let pairs = self.asked.uses.get(&(self.function, id)).map_or(&[][..], Vec::as_slice);
-        let mut cells: FxHashMap<(u32, u32), Vec<(u32, SequenceId)>> = FxHashMap::default();
-        for pair in pairs {
-            let cell = cells.entry((pair.number, pair.way)).or_default();
-            cell.push((pair.owner, pair.sequence));
-        }
+        let cells = self.pairs.by_number(id);
         for number in numbers {
             for way in 0..usage.ways {
                 let all = cells.get(&(number, way)).map_or(&[][..], Vec::as_slice);

@@ -11,7 +11,7 @@
 //! one by one until nothing changes, so that time is about that of a few passes over the program.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use lydian_base::{EntityId, SourceMap, Span};
@@ -37,6 +37,26 @@ pub struct UnitFlow {
     cell_stores: BTreeMap<GlobalId, Arc<CellDefinitions>>,
     /// The labels of a function that sequences of others have as atoms, with their texts.
     shared: BTreeMap<FuncId, IndexMap<(Site, Pred), Span>>,
+}
+
+/// The data flows of one program that was lowered from one text, each of which is worked out when it
+/// is first asked for. All who ask must name that program and text.
+#[derive(Debug, Default)]
+pub struct UnitFlows {
+    whole: OnceLock<UnitFlow>,
+    cells: OnceLock<UnitFlow>,
+}
+
+impl UnitFlows {
+    /// That of whole variables: [`UnitFlow::of`].
+    pub fn whole(&self, program: &Program, map: &SourceMap) -> &UnitFlow {
+        self.whole.get_or_init(|| UnitFlow::of(program, map))
+    }
+
+    /// That of cells: [`UnitFlow::of_cells`].
+    pub fn cells(&self, program: &Program, map: &SourceMap) -> &UnitFlow {
+        self.cells.get_or_init(|| UnitFlow::of_cells(program, map, self.whole(program, map)))
+    }
 }
 
 impl UnitFlow {

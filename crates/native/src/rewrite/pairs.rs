@@ -1,0 +1,233 @@
+//! Pairs of a definition and a use, as far as the records of whole variables and those of cells are
+//! alike: which are asked for, where they end, and what is lost with what.
+//!
+//! Both remember the number of the last definition, and give each use a table with one cell for each
+//! number and way. They differ in where the number lies.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use lydian_base::{EntityId, SourceMap, Span};
+use lydian_ir::{Body, FuncId, GlobalId, Stmt, StmtId};
+use lydian_objective::dataflow::{DataFlow, DefUse, Use, UseId, Variable};
+use lydian_objective::{Sequence, SequenceId, UnitFlow};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::units::Sequences;
+use super::{Purpose, RewriteRequest, no_sequences};
+
+/// Why a use is not measured that a definition may reach of which nothing is recorded.
+pub(super) const NOT_WATCHED: &str = "a function that is not instrumented defines the variable";
+
+/// What all watched functions together ask of one data flow.
+#[derive(Debug, Default)]
+pub(super) struct Pairs<'a> {
+    /// The data flow, if anything is asked of it.
+    flow: Option<&'a UnitFlow>,
+    /// What is asked of each use.
+    uses: FxHashMap<(FuncId, UseId), Vec<Pair>>,
+    /// The sequences of each global of which something is asked.
+    of_globals: BTreeMap<GlobalId, Sequences>,
+    /// The functions that are not watched and yet have definitions or uses that are asked for.
+    pub(super) further: Vec<FuncId>,
+    /// The functions that are rewritten: those, and the watched ones.
+    rewritten: FxHashSet<FuncId>,
+}
+
+/// A sequence that a use can end.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    /// The number of the definition.
+    number: u32,
+    /// The way of the use.
+    way: u32,
+    /// The position of the function whose sequence it is.
+    owner: u32,
+    sequence: SequenceId,
+}
+
+impl<'a> Pairs<'a> {
+    /// Those of the sequences that `pair_of` says are pairs of this data flow. `storing` are the
+    /// functions that define a global.
+    pub(super) fn new(
+        request: &RewriteRequest<'_>,
+        flow: &'a UnitFlow,
+        pair_of: impl Fn(&Sequence) -> Option<DefUse>,
+        storing: impl Fn(GlobalId) -> Vec<FuncId>,
+    ) -> Self {
+        let mut this = Self { flow: Some(flow), ..Self::default() };
+        let mut of_globals: BTreeMap<GlobalId, Vec<(u32, SequenceId)>> = BTreeMap::new();
+        for (owner, objectives) in (0..).zip(request.watched) {
+            let Some(own) = flow.function(objectives.function) else { continue };
+            for (sequence, one) in objectives.sequences.iter() {
+                let Some(pair) = pair_of(one) else { continue };
+                let usage = own.usage(pair.usage);
+                let at = usage.elsewhere.unwrap_or((objectives.function, pair.usage));
+                let definition = own.definition(pair.definition);
+                if let Variable::Global(global) = definition.variable {
+                    of_globals.entry(global).or_default().push((owner, sequence));
+                }
+                let (number, way) = (definition.number, pair.way);
+                this.uses.entry(at).or_default().push(Pair { number, way, owner, sequence });
+            }
+        }
+        this.rewritten = request.watched.iter().map(|of| of.function).collect();
+        if request.purpose == Purpose::Tests {
+            let stores = of_globals.keys().flat_map(|global| storing(*global));
+            let functions = stores.chain(this.uses.keys().map(|(function, _)| *function));
+            let further: BTreeSet<FuncId> =
+                functions.filter(|function| !this.rewritten.contains(function)).collect();
+            let is_users = |id: &FuncId| !request.program.functions[*id].library;
+            this.further = further.into_iter().filter(is_users).collect();
+            this.rewritten.extend(&this.further);
+        }
+        this.of_globals = of_globals.into_iter().map(|(of, all)| (of, all.into())).collect();
+        this
+    }
+
+    /// Whether nothing is asked.
+    pub(super) fn is_empty(&self) -> bool {
+        self.uses.is_empty()
+    }
+
+    /// The data flow of a function.
+    pub(super) fn function(&self, function: FuncId) -> Option<&'a DataFlow> {
+        self.flow?.function(function)
+    }
+
+    /// The globals of which something is asked.
+    pub(super) fn globals(&self) -> impl Iterator<Item = GlobalId> {
+        self.of_globals.keys().copied()
+    }
+
+    /// Whether records are put into a function.
+    pub(super) fn is_rewritten(&self, function: FuncId) -> bool {
+        self.rewritten.contains(&function)
+    }
+
+    /// How many labels of a function are its first because others name them.
+    pub(super) fn shared_labels(&self, function: FuncId) -> usize {
+        self.flow.map_or(0, |flow| flow.shared(function).count())
+    }
+
+    /// All uses of which something is asked, in no order.
+    pub(super) fn all_uses(&self) -> impl Iterator<Item = (FuncId, UseId, &'a Use)> {
+        self.uses.keys().filter_map(|(function, id)| {
+            let flow = self.function(*function)?;
+            Some((*function, *id, flow.usage(*id)))
+        })
+    }
+
+    fn of(&self, function: FuncId, id: UseId) -> &[Pair] {
+        self.uses.get(&(function, id)).map_or(&[][..], Vec::as_slice)
+    }
+
+    /// The sequences that end with a use.
+    pub(super) fn sequences_of(&self, function: FuncId, id: UseId) -> Vec<(u32, SequenceId)> {
+        self.of(function, id).iter().map(|pair| (pair.owner, pair.sequence)).collect()
+    }
+}
+
+/// The pairs whose uses are in one function.
+#[derive(Debug)]
+pub(super) struct OfFunction<'a> {
+    asked: &'a Pairs<'a>,
+    function: FuncId,
+    /// Its definitions and uses.
+    pub(super) flow: &'a DataFlow,
+    /// The sequences of each local, which are lost with any of its places.
+    of_locals: BTreeMap<Variable, Sequences>,
+}
+
+impl<'a> OfFunction<'a> {
+    /// Those of a function, if it has a data flow.
+    pub(super) fn new(asked: &'a Pairs<'a>, function: FuncId) -> Option<Self> {
+        let flow = asked.function(function)?;
+        let mut this = Self { asked, function, flow, of_locals: BTreeMap::new() };
+        let mut of_locals: BTreeMap<Variable, Vec<(u32, SequenceId)>> = BTreeMap::new();
+        for (id, usage) in this.uses().into_iter().filter(|(_, of)| !of.variable.is_global()) {
+            of_locals.entry(usage.variable).or_default().extend(this.sequences_of(id));
+        }
+        this.of_locals = of_locals.into_iter().map(|(of, all)| (of, all.into())).collect();
+        Some(this)
+    }
+
+    /// The function's uses of which something is asked.
+    pub(super) fn uses(&self) -> Vec<(UseId, &'a Use)> {
+        let own = self.flow.uses.iter().take_while(|usage| usage.elsewhere.is_none());
+        let own = own.enumerate().map(|(index, usage)| (UseId::from_index(index), usage));
+        own.filter(|(id, _)| self.asked.uses.contains_key(&(self.function, *id))).collect()
+    }
+
+    /// The locals of which something is asked.
+    pub(super) fn locals(&self) -> impl Iterator<Item = Variable> {
+        self.of_locals.keys().copied()
+    }
+
+    /// The sequences that end with a use.
+    pub(super) fn sequences_of(&self, id: UseId) -> Vec<(u32, SequenceId)> {
+        self.asked.sequences_of(self.function, id)
+    }
+
+    /// The ways of the pairs that end with a use, with their sequences.
+    pub(super) fn by_way(&self, id: UseId) -> impl Iterator<Item = (u32, (u32, SequenceId))> {
+        let pairs = self.asked.of(self.function, id).iter();
+        pairs.map(|pair| (pair.way, (pair.owner, pair.sequence)))
+    }
+
+    /// The sequences that end with a use, by the number of their definition and their way.
+    pub(super) fn by_number(&self, id: UseId) -> FxHashMap<(u32, u32), Vec<(u32, SequenceId)>> {
+        let mut all: FxHashMap<(u32, u32), Vec<(u32, SequenceId)>> = FxHashMap::default();
+        for pair in self.asked.of(self.function, id) {
+            all.entry((pair.number, pair.way)).or_default().push((pair.owner, pair.sequence));
+        }
+        all
+    }
+
+    /// The sequences that are lost if a place of a variable cannot be recorded.
+    pub(super) fn lost_with(&self, variable: Variable) -> Sequences {
+        let lost = match variable {
+            Variable::Local(_) => self.of_locals.get(&variable),
+            Variable::Global(id) => self.asked.of_globals.get(&id),
+        };
+        lost.map_or_else(no_sequences, Arc::clone)
+    }
+}
+
+/// Where a global is, for those who may ask before its declaration.
+#[derive(Debug)]
+pub(super) struct Address {
+    /// The variable that has it.
+    pub(super) name: String,
+    /// The global's name in C.
+    pub(super) of: String,
+}
+
+impl Address {
+    /// Adds what stands before the text.
+    pub(super) fn declare(&self, text: &mut String) {
+        let _ = writeln!(text, "static const char *const {};", self.name);
+    }
+
+    /// What stands after the text.
+    pub(super) fn define(&self) -> String {
+        let Self { name, of } = self;
+        format!("\nstatic const char *const {name} = (const char *)&{of};")
+    }
+}
+
+/// A number that tells the unit with this text apart from others.
+pub(super) fn unit_number(map: &SourceMap) -> u64 {
+    let hash = blake3::hash(map.text().as_bytes());
+    hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
+}
+
+/// Whether statements other than `own` call something within a text.
+pub(super) fn calls_within(body: &Body, text: Span, own: Option<StmtId>) -> bool {
+    body.stmts.iter().any(|(id, stmt)| {
+        let at = body.source.stmts[id];
+        let is_call = matches!(stmt, Stmt::Call { .. });
+        Some(id) != own && is_call && !at.is_none() && text.contains(at)
+    })
+}
