@@ -61,6 +61,35 @@ pub(crate) struct SourceArgs {
     pub(crate) flags: Vec<String>,
 }
 
+/// What whole programs are tested with.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Whole programs")]
+pub(crate) struct ProgramArgs {
+    /// Tests run main from the program's start, whatever function they are to reach [default: where
+    /// the program asks for inputs itself, as by `__VERIFIER_nondet_int()`, and no function is named]
+    #[arg(long)]
+    pub(crate) program: bool,
+    /// The arguments of main are inputs: how many there are, and how long they are at most
+    #[arg(long, num_args = 3, value_names = ["MIN", "MAX", "LENGTH"])]
+    pub(crate) sym_args: Vec<u32>,
+    /// Standard input is an input, of so many bytes at most
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) sym_stdin: Option<u32>,
+    /// The files `A`, `B` and so on are inputs: how many, and how many bytes they have at most
+    #[arg(long, num_args = 2, value_names = ["COUNT", "BYTES"])]
+    pub(crate) sym_files: Vec<u32>,
+}
+
+impl ProgramArgs {
+    /// Whether the user asks for a whole program.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        self.program
+            || !self.sym_args.is_empty()
+            || self.sym_stdin.is_some()
+            || !self.sym_files.is_empty()
+    }
+}
+
 /// What every command about objectives takes.
 #[derive(Debug, Args)]
 pub(crate) struct CriteriaArgs {
@@ -81,6 +110,8 @@ pub(crate) struct GenArgs {
     pub(crate) source: SourceArgs,
     #[command(flatten)]
     pub(crate) criteria: CriteriaArgs,
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
     /// The folder of the tests and the ledger
     #[arg(long, short, value_name = "DIR", default_value = "tests")]
     pub(crate) output: PathBuf,
@@ -146,6 +177,8 @@ pub(crate) struct CoverArgs {
     pub(crate) source: SourceArgs,
     #[command(flatten)]
     pub(crate) criteria: CriteriaArgs,
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
     /// A folder that `lydian gen` wrote, or one with tests in its JSON form
     #[arg(long, value_name = "DIR")]
     pub(crate) tests: PathBuf,

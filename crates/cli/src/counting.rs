@@ -76,6 +76,11 @@ impl<'a> Counting<'a> {
             Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
             Err(error) => return Err(measure::failure(error)),
         };
+        if measured.run.outcome == Outcome::Assumption {
+            // What the program assumes of its inputs does not hold, so it is no test of it.
+            measured.forget();
+            return Ok(Ok(measured));
+        }
         let mut options = self.options;
         if matches!(measured.run.outcome, Outcome::TimedOut(_)) {
             options.max_steps = STEPS_OF_ENDLESS;
@@ -126,7 +131,9 @@ impl<'a> Counting<'a> {
             _ if run.uninitialised.is_some() => Standing::Undefined,
             End::Trapped(_) => Standing::Undefined,
             End::Stopped(_) | End::TooDeep(_) | End::Unknown(_) => Standing::NotFollowed,
-            End::Returned | End::Exited(_) | End::NoReturn(_) => Standing::Defined,
+            End::Returned | End::Exited(_) | End::NoReturn(_) | End::Assumption => {
+                Standing::Defined
+            }
         }
     }
 }

@@ -16,9 +16,10 @@ use lydian_ir::{CType, FuncId, Function, Program, Target};
 use lydian_native::Companion;
 use lydian_symex::inputs::InputSpec;
 
-use crate::args::{SourceArgs, ValueDecisionsArg};
+use crate::args::{ProgramArgs, SourceArgs, ValueDecisionsArg};
 use crate::config::Config;
 use crate::exit::{ExitCode, Failure};
+use crate::program::WholeProgram;
 use crate::{render, units};
 
 /// The code of the front end's diagnostics about what it leaves out.
@@ -38,17 +39,41 @@ pub(crate) struct Loaded {
     pub(crate) flags: CompileFlags,
     /// Each has a body.
     pub(crate) functions: Vec<FuncId>,
+    /// What tests call, where the program is tested as a whole; else they call each function.
+    pub(crate) entry: Option<FuncId>,
     /// The absolute paths of the user's stubs, which are part of the program.
     pub(crate) stubs: Vec<String>,
     /// What is assumed about inputs.
     pub(crate) spec: InputSpec,
 }
 
+impl Loaded {
+    /// What tests call.
+    pub(crate) fn entries(&self) -> &[FuncId] {
+        match &self.entry {
+            Some(entry) => std::slice::from_ref(entry),
+            None => &self.functions,
+        }
+    }
+}
+
 /// Reads, parses and lowers the file; shows diagnostics about what is left out.
 pub(crate) fn load(args: &SourceArgs, config: Config) -> Result<Loaded, Failure> {
+    load_program(args, None, config)
+}
+
+/// The same, as a whole program if that is asked for.
+pub(crate) fn load_program(
+    args: &SourceArgs,
+    asked: Option<&ProgramArgs>,
+    config: Config,
+) -> Result<Loaded, Failure> {
     let flags = flags(args)?;
     let mut unit = parse(&args.file, &flags, args)?;
-    let extra = Extra::of(&unit.program, &config)?;
+    let of_whole = |asked| WholeProgram::of(&unit.program, args, asked);
+    let program = asked.map(of_whole).transpose()?.flatten();
+    let mut extra = Extra::of(&unit.program, &config)?;
+    extra.text += program.as_ref().map_or("", |program| &program.driver);
     if !extra.is_empty() {
         let folder = tempfile::tempdir().map_err(|error| {
             Failure::environment("temporary-folder", format!("no temporary folder: {error}"))
@@ -63,11 +88,17 @@ pub(crate) fn load(args: &SourceArgs, config: Config) -> Result<Loaded, Failure>
     let (own, others) = (unit.source.clone(), others(args)?);
     let written = unit.written.clone();
     let companions = others.iter().map(|(_, unit)| companion(unit)).collect();
+    let tested_as_whole = program;
     let (mut program, map) = whole(unit, others, args)?;
     lydian_symex::inputs::prepare(&mut program);
+    let entry = tested_as_whole.as_ref().and_then(|whole| whole.entry(&program));
     let stubs = config.stubs().map(|stub| absolute(&stub).display().to_string()).collect();
-    let spec = InputSpec::new(&program, config.settings);
-    Ok(Loaded { program, map, own, written, companions, flags, functions, stubs, spec })
+    let settings = match &tested_as_whole {
+        Some(whole) => whole.settings(config.settings),
+        None => config.settings,
+    };
+    let spec = InputSpec::new(&program, settings);
+    Ok(Loaded { program, map, own, written, companions, flags, functions, entry, stubs, spec })
 }
 
 /// Refuses what is not compiled for x86-64: neither the exploration nor the native runner knows

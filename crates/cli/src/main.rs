@@ -14,6 +14,7 @@ mod load;
 mod measure;
 mod objectives;
 mod output;
+mod program;
 mod progress;
 mod render;
 mod session;

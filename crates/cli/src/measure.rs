@@ -71,7 +71,7 @@ impl<'a> Measuring<'a> {
             },
             companions: &self.loaded.companions,
             flags: &self.flags,
-            entries: &self.loaded.functions,
+            entries: self.loaded.entries(),
             modelled: &*self.modelled,
             level: Optimization::Some,
             compiler: "clang-19",

@@ -122,6 +122,9 @@ pub enum End {
     Exited(i32),
     /// A fault of the program under test.
     Trapped(TrapKind),
+    /// What the program assumes of its inputs does not hold, or it asks for no test: the run does
+    /// not count.
+    Assumption,
     /// A function that never returns was called, and nothing is known of it.
     NoReturn(FuncId),
     /// What happens next is not known.

@@ -30,6 +30,8 @@ pub enum Family {
     Overflow,
     /// Returns a second time, or makes another call do so ([`crate::nonlocal`]).
     Jump,
+    /// What verifiers and test generators give a program: inputs, and what is assumed of them.
+    Verification,
 }
 
 /// A function that is modelled.
@@ -41,7 +43,8 @@ pub struct Model {
     pub name: &'static str,
     /// The type of its result and of its parameters, a letter each: `v` void, `b` `_Bool`, `w` 16
     /// bits, `i` 32 bits, `l` the bits of `long`, `q` 64 bits, `p` a pointer, `d` `double`, `f`
-    /// `float`, `?` any integer, `#` `float` or `double`; `.` for any further arguments.
+    /// `float`, `?` any integer, `#` `float` or `double`, `*` `void` or `int` (of a function that is
+    /// not declared); `.` for any further arguments.
     pub signature: &'static str,
     /// What kind of function.
     pub family: Family,
@@ -253,6 +256,18 @@ modelled! {
         Siglongjmp "siglongjmp" "vpi",
         BuiltinLongjmp "__builtin_longjmp" "vpi",
     }
+    Verification {
+        VerifierAssume "__VERIFIER_assume" "*?",
+        VerifierError "__VERIFIER_error" "*",
+        ReachError "reach_error" "*",
+        KleeAssume "klee_assume" "*l",
+        KleeSilentExit "klee_silent_exit" "*i",
+        KleeMakeSymbolic "klee_make_symbolic" "*plp",
+        KleeRange "klee_range" "iiip",
+        KleeInt "klee_int" "ip",
+        CproverAssume "__CPROVER_assume" "*?",
+        CproverAssert "__CPROVER_assert" "*?p",
+    }
     Hint {
         Expect "__builtin_expect" "lll",
         ExpectWithProbability "__builtin_expect_with_probability" "llld",
@@ -373,6 +388,8 @@ pub fn model_of(types: &CTypes, name: &str, ty: CTypeId) -> Option<&'static Mode
         match given.next() {
             Some(param) if suits(types, letter, param) => {}
             None if matches!(letter, b'?' | b'#') || model.signature.contains(['?', '#']) => {}
+            // Programs for verifiers often declare these without a prototype, or not at all.
+            None if model.family == Family::Verification && params.is_empty() => {}
             _ => return None,
         }
     }
@@ -384,6 +401,7 @@ fn suits(types: &CTypes, letter: u8, ty: CTypeId) -> bool {
     let scalar = types.scalar(ty);
     match letter {
         b'v' => matches!(types.get(ty), CType::Void),
+        b'*' => matches!(types.get(ty), CType::Void) || scalar == Some(Type::Int(32)),
         b'b' => matches!(scalar, Some(Type::Int(8 | 32))),
         b'w' => scalar == Some(Type::Int(16)),
         b'i' => scalar == Some(Type::Int(32)),
@@ -480,7 +498,7 @@ mod tests {
         for model in MODELLED {
             let found = model_named(model.name).map(|found| found.function);
             assert_eq!(found, Some(model.function), "{}", model.name);
-            assert!(model.signature.bytes().all(|letter| b"vbwilqpdf?#.".contains(&letter)));
+            assert!(model.signature.bytes().all(|letter| b"vbwilqpdf?#*.".contains(&letter)));
         }
         let plain = model_named("__builtin___memcpy_chk").map(|model| model.function);
         assert_eq!(plain, Some(LibFn::Memcpy));

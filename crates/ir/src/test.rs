@@ -93,6 +93,16 @@ pub struct ExternalResult {
     /// The function.
     pub function: String,
     /// An image of the result, of the size of its type; empty for `void`. For `malloc` and its like
-    /// one byte: 0 where the allocation fails.
+    /// one byte: 0 where the allocation fails. For `klee_make_symbolic` the bytes that it writes.
     pub result: Image,
+    /// The name that the program gives the input, where it gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+}
+
+impl ExternalResult {
+    /// What a call of a function returns.
+    pub fn new(function: impl Into<String>, result: Image) -> Self {
+        Self { function: function.into(), result, object: None }
+    }
 }

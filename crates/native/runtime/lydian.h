@@ -13,10 +13,11 @@ enum {
     LYDIAN_ABORTED = 2,
     LYDIAN_NORETURN = 3,
     LYDIAN_CRASHED = 4,
-    LYDIAN_BAD_FREE = 5
+    LYDIAN_BAD_FREE = 5,
+    LYDIAN_ASSUMPTION = 6
 };
 
-/* Numbers of the allocators among the external functions (`harness.rs`). */
+/* Numbers of the functions that are always there among the external functions (`harness.rs`). */
 enum {
     LYDIAN_MALLOC = 0,
     LYDIAN_CALLOC = 1,
@@ -25,7 +26,10 @@ enum {
     LYDIAN_STRDUP = 4,
     LYDIAN_STRNDUP = 5,
     LYDIAN_ALIGNED_ALLOC = 6,
-    LYDIAN_POSIX_MEMALIGN = 7
+    LYDIAN_POSIX_MEMALIGN = 7,
+    LYDIAN_MAKE_SYMBOLIC = 8,
+    LYDIAN_KLEE_INT = 9,
+    LYDIAN_KLEE_RANGE = 10
 };
 
 struct lydian_services {

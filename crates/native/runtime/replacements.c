@@ -71,6 +71,39 @@ void __wrap___assert_fail(void) { END(LYDIAN_ABORTED, 0); }
 void __wrap___assert(void) { END(LYDIAN_ABORTED, 0); }
 void __wrap___stack_chk_fail(void) { END(LYDIAN_ABORTED, 0); }
 
+/* What verifiers and test generators give a program. A run whose assumptions do not hold ends. */
+static void assume(int holds) {
+    if (!holds) lydian_services->end(LYDIAN_ASSUMPTION, 0);
+}
+
+void __wrap___VERIFIER_assume(int holds) { assume(holds); }
+void __wrap_klee_assume(lydian_u64 holds) { assume(holds != 0); }
+void __wrap___CPROVER_assume(int holds) { assume(holds); }
+void __wrap_klee_silent_exit(int status) { (void)status, assume(0); }
+void __wrap___VERIFIER_error(void) { END(LYDIAN_ABORTED, 0); }
+void __wrap_reach_error(void) { END(LYDIAN_ABORTED, 0); }
+void __wrap___CPROVER_assert(int holds, const char *what) {
+    (void)what;
+    if (!holds) lydian_services->end(LYDIAN_ABORTED, 0);
+}
+void __wrap_klee_make_symbolic(void *to, lydian_u64 size, const char *name) {
+    (void)name;
+    lydian_services->external(LYDIAN_MAKE_SYMBOLIC, to, size);
+}
+int __wrap_klee_int(const char *name) {
+    int value;
+    (void)name;
+    lydian_services->external(LYDIAN_KLEE_INT, &value, sizeof value);
+    return value;
+}
+int __wrap_klee_range(int least, int end, const char *name) {
+    int value;
+    (void)name;
+    lydian_services->external(LYDIAN_KLEE_RANGE, &value, sizeof value);
+    assume(least <= value && value < end);
+    return value;
+}
+
 __attribute__((visibility("default")))
 void lydian_wide(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values) {
     lydian_services->wide(decision, words, values);

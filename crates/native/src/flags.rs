@@ -71,6 +71,8 @@ pub(crate) fn own(level: Optimization) -> Vec<String> {
         "-x",
         "cpp-output",
         "-w",
+        // As the front end takes them.
+        "-Wno-implicit-function-declaration",
         "-fPIC",
         "-fwrapv",
         "-fno-strict-aliasing",

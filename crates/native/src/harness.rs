@@ -16,8 +16,9 @@ use rustc_hash::FxHashSet;
 
 use crate::elf::Symbols;
 
-/// The allocators, in the order of their numbers in `lydian.h`.
-pub(crate) const ALLOCATORS: [&str; 8] = [
+/// The functions that have results of their own in tests and are always there, in the order of
+/// their numbers in `lydian.h`: allocators, and what gives inputs in KLEE's way.
+pub(crate) const NUMBERED: [&str; 11] = [
     "malloc",
     "calloc",
     "realloc",
@@ -26,10 +27,13 @@ pub(crate) const ALLOCATORS: [&str; 8] = [
     "strndup",
     "aligned_alloc",
     "posix_memalign",
+    "klee_make_symbolic",
+    "klee_int",
+    "klee_range",
 ];
 
 /// Functions that the harness replaces where the text uses them without defining them.
-const REPLACED: [&str; 17] = [
+const REPLACED: [&str; 27] = [
     "malloc",
     "calloc",
     "realloc",
@@ -47,6 +51,16 @@ const REPLACED: [&str; 17] = [
     "__assert_fail",
     "__assert",
     "__stack_chk_fail",
+    "__VERIFIER_assume",
+    "__VERIFIER_error",
+    "reach_error",
+    "klee_assume",
+    "klee_silent_exit",
+    "klee_make_symbolic",
+    "klee_range",
+    "klee_int",
+    "__CPROVER_assume",
+    "__CPROVER_assert",
 ];
 
 /// The header that runner and harness share.
@@ -224,7 +238,7 @@ impl Stubs {
     pub(crate) fn numbers(&self, program: &Program) -> IndexMap<String, u32> {
         let own = self.functions.iter().map(|id| program.functions[*id].name.clone());
         let unknown = self.unknown[0].iter().cloned();
-        let names = ALLOCATORS.into_iter().map(str::to_owned).chain(own).chain(unknown);
+        let names = NUMBERED.into_iter().map(str::to_owned).chain(own).chain(unknown);
         names.zip(0..).collect()
     }
 

@@ -21,6 +21,8 @@ pub enum Outcome {
     Aborted,
     /// It called an undefined function that is declared not to return.
     EndedBy(String),
+    /// What it assumes of its inputs did not hold: the run does not count.
+    Assumption,
     /// It freed what was not allocated, or twice.
     BadFree,
     /// A signal ended it.
@@ -110,6 +112,15 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// Forgets what the run covered, where that does not count.
+    pub fn forget(&mut self) {
+        self.covered.iter_mut().for_each(Vec::clear);
+        self.sequences.iter_mut().for_each(Vec::clear);
+        self.vectors.iter_mut().for_each(Vec::clear);
+        self.bound.iter_mut().for_each(Vec::clear);
+        self.short.iter_mut().for_each(Vec::clear);
+    }
+
     /// Adds what the run gave for a watched function, by its position.
     pub fn add_to(&self, harvest: &mut Harvest, function: usize) {
         self.covered[function].iter().for_each(|label| _ = harvest.cover_label(*label));
@@ -141,7 +152,14 @@ impl Run {
 impl Outcome {
     /// Whether the call ended by itself, in a way that C defines.
     pub const fn is_orderly(&self) -> bool {
-        matches!(self, Self::Returned(_) | Self::Exited(_) | Self::Aborted | Self::EndedBy(_))
+        matches!(
+            self,
+            Self::Returned(_)
+                | Self::Exited(_)
+                | Self::Aborted
+                | Self::EndedBy(_)
+                | Self::Assumption
+        )
     }
 }
 
@@ -152,6 +170,7 @@ impl fmt::Display for Outcome {
             Self::Exited(status) => write!(f, "exit({status})"),
             Self::Aborted => f.write_str("abort"),
             Self::EndedBy(function) => write!(f, "ended by {function}"),
+            Self::Assumption => f.write_str("an assumption does not hold"),
             Self::BadFree => f.write_str("free of what is not allocated"),
             Self::Crashed(crash) => write!(f, "crash: {}", crash.class),
             Self::TimedOut(ms) => write!(f, "ran longer than {ms} ms"),

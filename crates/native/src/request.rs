@@ -267,6 +267,7 @@ impl<'a> Decoder<'a> {
                 Outcome::EndedBy(name.ok_or(DamagedReply)?)
             }
             5 => Outcome::BadFree,
+            6 => Outcome::Assumption,
             _ => return Err(DamagedReply),
         };
         let mut run = Run::ended(outcome);

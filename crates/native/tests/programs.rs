@@ -368,10 +368,7 @@ fn an_undefined_function_that_nothing_calls_by_name_can_be_pointed_to() {
             int(1),
         ],
         globals: vec![],
-        externals: vec![lydian_ir::test::ExternalResult {
-            function: "made_for_a_test".into(),
-            result: int(41),
-        }],
+        externals: vec![lydian_ir::test::ExternalResult::new("made_for_a_test", int(41))],
     };
     let measured = measurer.measure(&[test]).unwrap().remove(0);
     assert_eq!(measured.run.outcome, Outcome::Returned(42i32.to_le_bytes().to_vec()));

@@ -108,7 +108,7 @@ fn a_condition_with_an_effect_is_evaluated_as_often_as_before() {
     watched.decision("a < 3 && (n += get()) < 10 && b != n", tree, &conditions);
     let mut test = call("f", &[int(0), int(4)]);
     for value in [1, 2, 4, 8] {
-        test.externals.push(ExternalResult { function: "get".into(), result: int(value) });
+        test.externals.push(ExternalResult::new("get", int(value)));
     }
     for level in LEVELS {
         let (measured, names, _) =

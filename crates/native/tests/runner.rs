@@ -101,7 +101,7 @@ fn undefined_functions_give_their_queued_results_and_then_zeros() {
     let unit = unit.declares("ask", int_type, &[]).declares("other", int_type, &[]);
     let mut test = call("f", &[int(0)]);
     for (name, value) in [("ask", 1), ("ask", 3), ("other", 2)] {
-        test.externals.push(ExternalResult { function: name.into(), result: int(value) });
+        test.externals.push(ExternalResult::new(name, int(value)));
     }
     assert_eq!(outcomes(&unit, &[test.clone(), test]), [returned(1230), returned(1230)]);
 }
@@ -132,7 +132,7 @@ fn an_undefined_function_gives_a_struct_by_value() {
     let mut test = call("f", &[]);
     let mut bytes = 2.5f64.to_le_bytes().to_vec();
     bytes.extend([7, 0, 0, 0, 0, 0, 0, 0]);
-    test.externals.push(ExternalResult { function: "get".into(), result: plain(&bytes) });
+    test.externals.push(ExternalResult::new("get", plain(&bytes)));
     assert_eq!(outcomes(&unit, &[test, call("f", &[])]), [returned(7), returned(-1)]);
 }
 
@@ -147,7 +147,7 @@ fn an_allocation_fails_where_the_test_says_so() {
         let mut test = call("f", &[int(40)]);
         for flag in flags {
             let result = plain(&[*flag]);
-            test.externals.push(ExternalResult { function: "malloc".into(), result });
+            test.externals.push(ExternalResult::new("malloc", result));
         }
         test
     };
@@ -282,4 +282,37 @@ fn a_program_that_defines_functions_of_the_c_library_keeps_its_own() {
          int f(int x) { char *p = malloc(4); p[0] = 0; return (int)strlen(p) + x; }",
     );
     assert_eq!(outcomes(&unit, &[call("f", &[int(1)])]), [returned(78)]);
+}
+
+#[test]
+fn what_verifiers_and_klee_define_is_there_and_a_broken_assumption_ends_the_run() {
+    let unit = of_int(
+        "void __VERIFIER_assume(int); void reach_error(void); void klee_assume(unsigned long); \
+         void klee_make_symbolic(void *, unsigned long, const char *); \
+         int klee_range(int, int, const char *); void klee_silent_exit(int); \
+         void __CPROVER_assert(int, const char *); \
+         int f(int x) { int y; klee_make_symbolic(&y, sizeof y, \"y\"); \
+         __VERIFIER_assume(x != 1); klee_assume(x != 2); if (x == 3) reach_error(); \
+         if (x == 4) klee_silent_exit(0); __CPROVER_assert(x != 5, \"5\"); \
+         return y + klee_range(2, 9, \"k\"); }",
+    );
+    let with = |x: i32, y: i32, k: i32| {
+        let mut test = call("f", &[int(x)]);
+        test.externals.push(ExternalResult::new("klee_range", int(k)));
+        test.externals.push(ExternalResult::new("klee_make_symbolic", int(y)));
+        test
+    };
+    let tests: Vec<_> = (0..6).map(|x| with(x, 100, 8)).chain([with(0, 1, 9)]).collect();
+    let found = outcomes(&unit, &tests);
+    let broken = Outcome::Assumption;
+    let ended = [
+        returned(108),
+        broken.clone(),
+        broken.clone(),
+        Outcome::Aborted,
+        broken.clone(),
+        Outcome::Aborted,
+        broken,
+    ];
+    assert_eq!(found, ended);
 }

@@ -197,9 +197,12 @@ impl<'a> Writer<'a> {
         let bytes = &call.result.bytes;
         let ty = result_type(self.program, &call.function);
         let fits = ty.is_some_and(|ty| self.program.types.size(ty) == Some(bytes.len() as u64));
+        if let Some(object) = &call.object {
+            out.insert("object".into(), json!(object));
+        }
         if let Some(ty) = ty.filter(|_| fits) {
             out.insert("result".into(), self.codec.encode(ty, 1, &call.result.clone().into()));
-        } else if matches!(bytes.as_slice(), [0 | 1]) {
+        } else if matches!(bytes.as_slice(), [0 | 1]) && call.object.is_none() {
             out.insert("succeeds".into(), json!(bytes[0] == 1));
         } else if !bytes.is_empty() {
             out.insert("result".into(), self.codec.encode_bytes(&call.result.clone().into()));
@@ -474,7 +477,7 @@ fn read_global(
 
 fn read_external(program: &Program, codec: &Codec, json: &Json) -> Result<ExternalResult, Fault> {
     let json = object_of(json, "")?;
-    only_fields(json, &["function", "result", "succeeds"])?;
+    only_fields(json, &["function", "object", "result", "succeeds"])?;
     let function = text_of(json, "function")?.to_owned();
     let result = if let Some(succeeds) = json.get("succeeds") {
         let succeeds =
@@ -496,7 +499,8 @@ fn read_external(program: &Program, codec: &Codec, json: &Json) -> Result<Extern
     } else {
         Image::default()
     };
-    Ok(ExternalResult { function, result })
+    let object = json.get("object").and_then(Json::as_str).map(str::to_owned);
+    Ok(ExternalResult { object, ..ExternalResult::new(function, result) })
 }
 
 struct ExpectedReader<'a> {

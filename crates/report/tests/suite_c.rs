@@ -102,8 +102,8 @@ fn test(unit: &Unit) -> Test {
         ],
         globals: vec![GlobalInput { name: "total".into(), image: plain(&4i32.to_le_bytes()) }],
         externals: vec![
-            ExternalResult { function: "ask".into(), result: plain(&100i32.to_le_bytes()) },
-            ExternalResult { function: "malloc".into(), result: plain(&[1]) },
+            ExternalResult::new("ask", plain(&100i32.to_le_bytes())),
+            ExternalResult::new("malloc", plain(&[1])),
         ],
     }
 }

@@ -198,9 +198,9 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
     let mut sized = |ty: CTypeId| image(rng, types.size(ty).unwrap(), &places);
     let args = world.params.iter().map(|ty| sized(*ty)).collect();
     let global = GlobalInput { name: "state".into(), image: sized(world.global) };
-    let result = ExternalResult { function: "next".into(), result: sized(world.params[0]) };
+    let result = ExternalResult::new("next", sized(world.params[0]));
     let allocation = Image { bytes: vec![seed as u8 % 3], pointers: vec![] };
-    let allocation = ExternalResult { function: "malloc".into(), result: allocation };
+    let allocation = ExternalResult::new("malloc", allocation);
     let changed = objects
         .iter()
         .enumerate()

@@ -91,6 +91,8 @@ pub enum Cut {
     Solver(String),
     /// Something that the engine does not model: what, and in which function.
     Unsupported(String),
+    /// What a path took as covered was lost where the program assumes something of its inputs.
+    Assumption,
     /// The path depends on memory that the program never wrote, or on a value that the engine
     /// does not compute (`sin` and its like).
     Undefined,
@@ -106,6 +108,7 @@ impl fmt::Display for Cut {
             Self::PathSteps(bound) => write!(f, "limit of {bound} steps a path"),
             Self::Solver(reason) => write!(f, "solver: {reason}"),
             Self::Unsupported(what) => write!(f, "not supported: {what}"),
+            Self::Assumption => write!(f, "met only before an assumption that did not hold"),
             Self::Undefined => {
                 write!(f, "depends on uninitialised memory or on inexact mathematics")
             }

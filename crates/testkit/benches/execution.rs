@@ -142,6 +142,7 @@ fn describe(run: &LibraryRun, expected: &[u8]) -> String {
     let end = match run.outcome.end {
         End::NoReturn(function) => format!("calls {}", name(function)),
         End::Trapped(kind) => format!("trap {kind:?}"),
+        End::Assumption => "a failed assumption".to_owned(),
         End::Stopped(reason) => format!("stopped: {reason:?}"),
         End::Exited(0) => "another output".to_owned(),
         End::Exited(status) => format!("exits with {status}"),

@@ -19,7 +19,7 @@ use crate::{config, interrupt, load, objectives, output, render, suite, table};
 pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
     let cancel = interrupt::install()?;
     let config = config::read(args.source.config.as_deref(), &args.source.file)?;
-    let loaded = load::load(&args.source, config)?;
+    let loaded = load::load_program(&args.source, Some(&args.program), config)?;
     load::require_x86_64(&loaded)?;
     let suite = suite::read(&args.tests, &loaded)?;
     let objectives = objectives::of(&loaded, &args.criteria)?;

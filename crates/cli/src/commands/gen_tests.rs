@@ -12,21 +12,22 @@ use lydian_report::{FunctionSummary, Summary};
 use lydian_symex::exec::Unreached;
 use lydian_symex::{Config, Limits, Mode, Search};
 
-use crate::args::{GenArgs, ModeArg, SearchArg, SemanticsArg};
+use crate::args::{GenArgs, ModeArg, ProgramArgs, SearchArg, SemanticsArg};
 use crate::exit::{ExitCode, Failure};
 use crate::load::Loaded;
 use crate::measure::Measuring;
 use crate::progress::Progress;
-use crate::session::{Session, Settled};
+use crate::session::{Session, Settled, Target};
 use crate::{config, interrupt, ledger, load, objectives, output, render, suite, table};
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     objectives::only_labels(&args.criteria)?;
     let cancel = interrupt::install()?;
     let config = config::read(args.source.config.as_deref(), &args.source.file)?;
-    let configuration = configuration(args, &config);
-    let loaded = load::load(&args.source, config)?;
+    let settings = serde_json::to_string(&config.settings).expect("settings are valid JSON");
+    let loaded = load::load_program(&args.source, Some(&args.program), config)?;
     load::require_x86_64(&loaded)?;
+    let configuration = configuration(args, &settings, &loaded);
     show_inputs(&loaded)?;
     let objectives = objectives::of(&loaded, &args.criteria)?;
     output::folder(&args.output)?;
@@ -37,15 +38,19 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
 }
 
 /// What decides, beside the code, which runs are considered.
-fn configuration(args: &GenArgs, config: &config::Config) -> String {
-    let settings = serde_json::to_string(&config.settings).expect("settings are valid JSON");
-    format!("semantics {:?}; inputs {settings}", args.criteria.semantics)
+fn configuration(args: &GenArgs, settings: &str, loaded: &Loaded) -> String {
+    let mut text = format!("semantics {:?}; inputs {settings}", args.criteria.semantics);
+    if loaded.entry.is_some() {
+        let ProgramArgs { sym_args, sym_stdin, sym_files, .. } = &args.program;
+        text += &format!("; from main, with {sym_args:?} {sym_stdin:?} {sym_files:?}");
+    }
+    text
 }
 
 /// Prints what is guessed about each function's inputs, so that the user can overrule it.
 fn show_inputs(loaded: &Loaded) -> Result<(), Failure> {
     let mut text = String::new();
-    for func in &loaded.functions {
+    for func in loaded.entries() {
         let guesses = loaded.spec.guesses(&loaded.program, *func);
         let types = guesses.types.iter().map(|(ty, guess)| {
             (format!("{}: {}", loaded.program.types.spell(*ty, ""), guess.place), guess)
@@ -78,19 +83,17 @@ impl Run<'_> {
         let mut suite = suite::Collected::default();
         let mut faults = String::new();
         let mut counting = self.measuring.start()?;
-        for (index, function) in objectives.iter().enumerate() {
+        for (entry, targets) in self.tasks(objectives) {
             if self.cancel.is_cancelled() {
                 break;
             }
             let begun = Instant::now();
-            let name = self.loaded.program.functions[function.function].name.clone();
-            let scope = self.scope(function.function);
+            let name = self.loaded.program.functions[entry].name.clone();
             let progress = Progress::start(&name, std::io::stderr().is_terminal());
             let mut session = Session {
                 loaded: self.loaded,
-                objectives: function,
-                index,
-                scope: &scope,
+                entry,
+                targets: &targets,
                 unit: &unit_name(&self.args.source.file),
                 counting: &mut counting,
                 ledger: &mut self.ledger,
@@ -101,18 +104,20 @@ impl Run<'_> {
                 Some(Duration::from_secs_f64(self.args.limits.time.clamp(0.0, 1e9))),
                 self.cancel.clone(),
             );
-            let settled = session.run(&exploration(self.args), &budget)?;
+            let mut settled = session.run(&exploration(self.args), &budget)?;
             progress.finish();
             code = code.max(self.report(&name, &settled));
-            let tests = settled.tests.len();
+            let (tests, seconds) = (settled.tests.len(), begun.elapsed().as_secs_f64());
             faults += &suite::faults(&name, &settled.tests);
             suite.add(&self.loaded.program, &name, settled.tests);
-            summary.functions.push(FunctionSummary {
-                name,
-                criteria: settled.rows,
-                tests,
-                seconds: begun.elapsed().as_secs_f64(),
-            });
+            let rows = std::mem::take(&mut settled.rows);
+            // Of a whole program, tests and time are those of all functions together.
+            for (at, (target, criteria)) in targets.iter().zip(rows).enumerate() {
+                let name = &self.loaded.program.functions[target.objectives.function].name;
+                let (tests, seconds) = if at == 0 { (tests, seconds) } else { (0, 0.0) };
+                let name = name.clone();
+                summary.functions.push(FunctionSummary { name, criteria, tests, seconds });
+            }
         }
         suite.write(&self.args.output, &self.args.source.file, self.loaded, counting.build())?;
         output::text(&(table::render(&summary) + "\n" + &faults))?;
@@ -127,6 +132,24 @@ impl Run<'_> {
             )]);
         }
         Ok(code)
+    }
+
+    /// What is called, and what that is to reach: each function for itself, or `main` for all of
+    /// the program, its own objectives first.
+    fn tasks<'o>(&self, objectives: &'o [FunctionObjectives]) -> Vec<(FuncId, Vec<Target<'o>>)> {
+        let target = |(index, objectives): (usize, &'o FunctionObjectives)| Target {
+            objectives,
+            index,
+            scope: self.scope(objectives.function),
+        };
+        let targets = objectives.iter().enumerate().map(target);
+        let Some(entry) = self.loaded.entry else {
+            return targets.map(|one| (one.objectives.function, vec![one])).collect();
+        };
+        let mut targets: Vec<_> = targets.collect();
+        let main = self.loaded.program.function_named("main");
+        targets.sort_by_key(|target| Some(target.objectives.function) != main);
+        vec![(entry, targets)]
     }
 
     fn scope(&self, func: FuncId) -> Scope {

@@ -169,6 +169,10 @@ fn report(linked: &Linked, outcome: &ProgramOutcome) -> RunStatus {
         End::Returned => (RunStatus::Exited(0), None),
         End::Trapped(TrapKind::Abort) => (RunStatus::Aborted, Some("the program aborts".into())),
         End::Trapped(kind) => (RunStatus::Undefined, Some(kind.to_string())),
+        End::Assumption => {
+            let what = "what the program assumes of its inputs does not hold";
+            (RunStatus::Stopped, Some(what.into()))
+        }
         End::Stopped(reason) => (RunStatus::Stopped, Some(format!("stopped: {reason}"))),
         End::TooDeep(limit) => {
             (RunStatus::Stopped, Some(format!("stopped: more than {limit} calls are open")))

@@ -88,6 +88,43 @@ impl Machine<'_, '_> {
         })
     }
 
+    /// Inputs, and what is assumed of them. `args` are the first two arguments.
+    pub(super) fn verification_function(
+        &mut self,
+        model: &Model,
+        args: &[u128; 2],
+    ) -> Step<Option<u128>> {
+        let broken = Stop::End(End::Assumption);
+        Ok(match model.function {
+            LibFn::KleeSilentExit => return Err(broken),
+            LibFn::KleeAssume if args[0] != 0 => None,
+            // The others take an `int`.
+            LibFn::VerifierAssume | LibFn::CproverAssume if args[0] as u32 != 0 => None,
+            LibFn::VerifierAssume | LibFn::KleeAssume | LibFn::CproverAssume => {
+                return Err(broken);
+            }
+            LibFn::CproverAssert if args[0] as u32 != 0 => None,
+            LibFn::KleeMakeSymbolic => {
+                let mut bytes = self.next_result(model.name).unwrap_or_default();
+                self.use_bytes(args[1] as u64)?;
+                bytes.resize(args[1] as usize, 0);
+                self.memory.write(args[0] as u64, &bytes)?;
+                None
+            }
+            LibFn::KleeInt | LibFn::KleeRange => {
+                let bytes = self.next_result(model.name).unwrap_or_default();
+                let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
+                let value = i32::from_le_bytes(std::array::from_fn(byte));
+                let (least, end) = (args[0] as u32 as i32, args[1] as u32 as i32);
+                if model.function == LibFn::KleeRange && !(least..end).contains(&value) {
+                    return Err(broken);
+                }
+                Some(u128::from(value as u32))
+            }
+            _ => return Err(TrapKind::Abort.into()),
+        })
+    }
+
     pub(super) fn hint_function(
         &mut self,
         function: LibFn,

@@ -280,7 +280,7 @@ function f1 "external" ty9 external ("")
         GlobalInput { name: "g".into(), image: int(1000) },
         GlobalInput { name: "gp".into(), image: pointer_to(PointerTarget::Object(0, 2)) },
     ];
-    let external = |value| ExternalResult { function: "external".into(), result: int(value) };
+    let external = |value| ExternalResult::new("external", int(value));
     test.externals = vec![external(1), external(20)];
     let outcome = run_with(&program, &test);
     assert_eq!(result(&outcome), 1021);
@@ -468,7 +468,7 @@ fn an_allocation_fails_where_the_test_says_so() {
     let mut test = test(vec![int(0)]);
     assert_eq!(result(&run_with(&program, &test)), 0);
     let failure = Image { bytes: vec![0], pointers: vec![] };
-    test.externals.push(ExternalResult { function: "malloc".into(), result: failure });
+    test.externals.push(ExternalResult::new("malloc", failure));
     assert_eq!(result(&run_with(&program, &test)), 1);
 }
 

@@ -402,7 +402,7 @@ impl<'p> Engine<'p, '_> {
     }
 
     /// Writes cells over zero bytes to an address.
-    fn store_cells(
+    pub(super) fn store_cells(
         &mut self,
         state: &mut State,
         dst: Term,

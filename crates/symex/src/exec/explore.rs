@@ -450,7 +450,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             self.cut(Cut::Undefined);
         }
         self.count_path(ending.clone());
-        let wanted = self.world.config.every_path && !state.undefined;
+        let no_test = state.undefined || ending == Ending::Assumption;
+        let wanted = self.world.config.every_path && !no_test;
         if wanted || state.keep || !state.covered.is_empty() {
             self.give_test(&mut state, ending);
         }
@@ -481,6 +482,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Gives the test of a state's model, with the labels that it covers.
     pub(super) fn give_test(&mut self, state: &mut State, ending: Ending) {
         let covers = std::mem::take(&mut state.covered);
+        self.labels.given(covers.len());
         state.promises.clear();
         state.keep = false;
         let World { program, .. } = &self.world;
@@ -530,7 +532,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
         let covered = self.world.config.mode != super::Mode::Plain
             && self.world.config.stop_when_covered
-            && self.labels.left() == 0;
+            && self.labels.left() == 0
+            // A path may still break an assumption, which opens its labels again.
+            && (!self.world.assumes || self.labels.without_test() == 0);
         self.stopped |= covered;
         self.stopped
     }

@@ -45,6 +45,8 @@ struct Goal {
     objectives: usize,
     /// For a decision's label, the decision.
     decision: Option<DecisionId>,
+    /// Where it is looked at.
+    keys: SmallVec<[SiteKey; 1]>,
     covered: bool,
     reached: bool,
     reasons: BTreeSet<Cut>,
@@ -63,6 +65,7 @@ pub(super) struct LabelTable<'a> {
     goals: Vec<Goal>,
     functions: Vec<Option<FunctionLabels>>,
     left: usize,
+    without_test: usize,
     covered: Vec<LabelRef>,
 }
 
@@ -75,6 +78,7 @@ impl<'a> LabelTable<'a> {
             goals: Vec::new(),
             functions: (0..program.functions.len()).map(|_| None).collect(),
             left: 0,
+            without_test: 0,
             covered: Vec::new(),
         };
         for (position, function) in objectives.iter().enumerate() {
@@ -92,13 +96,15 @@ impl<'a> LabelTable<'a> {
                         list.push((goal, expr));
                     });
                 }
-                for key in keys(label.site, body) {
-                    labels.sites.entry(key).or_default().push(goal);
+                let keys = keys(label.site, body);
+                for key in &keys {
+                    labels.sites.entry(*key).or_default().push(goal);
                 }
                 table.goals.push(Goal {
                     label: LabelRef { func: function.function, label: id },
                     objectives: position,
                     decision,
+                    keys,
                     covered: false,
                     reached: false,
                     reasons: not_looked_at(label.site).into_iter().collect(),
@@ -197,8 +203,39 @@ impl<'a> LabelTable<'a> {
         }
         entry.covered = true;
         self.left -= 1;
+        self.without_test += 1;
         self.covered.push(entry.label);
         Some(entry.label)
+    }
+
+    /// A label that was taken as covered is open again. Where its site was passed meanwhile it was
+    /// not looked at, for which `reason` stands.
+    pub(super) fn uncover(&mut self, label: LabelRef, reason: Cut) {
+        let Some(at) = self.goals.iter().position(|goal| goal.label == label) else { return };
+        let entry = &mut self.goals[at];
+        entry.covered = false;
+        entry.reasons.insert(reason);
+        self.left += 1;
+        self.without_test -= self.without_test.min(1);
+        self.covered.retain(|covered| *covered != label);
+        let (keys, goal) = (entry.keys.clone(), GoalId::from_index(at));
+        let Some(labels) = &mut self.functions[label.func.index()] else { return };
+        for key in keys {
+            let list = labels.sites.entry(key).or_default();
+            if let Err(place) = list.binary_search(&goal) {
+                list.insert(place, goal);
+            }
+        }
+    }
+
+    /// How many covered labels have no test yet.
+    pub(super) const fn without_test(&self) -> usize {
+        self.without_test
+    }
+
+    /// Notes that a test was given for so many covered labels.
+    pub(super) fn given(&mut self, count: usize) {
+        self.without_test -= count.min(self.without_test);
     }
 
     /// Notes what kept a label from being decided somewhere.

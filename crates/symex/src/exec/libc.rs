@@ -12,6 +12,7 @@ mod integer;
 mod math;
 mod overflow;
 mod strings;
+mod verification;
 mod write;
 
 use lydian_eval::{Traps, to_bytes};
@@ -73,6 +74,7 @@ impl Engine<'_, '_> {
             }
             Family::Hint => self.hint_function(state, model.function, args),
             Family::Jump => Err(Flow::unsupported("a jump as a value")),
+            Family::Verification => self.verification_function(state, model, args),
             Family::End => Err(self.end_function(state, model.function)),
         }
     }

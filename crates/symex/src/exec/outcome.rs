@@ -19,6 +19,8 @@ pub enum Ending {
     Returned,
     /// The program ended itself (`exit` and its like).
     Exited,
+    /// What the program assumes of its inputs does not hold on it: no test.
+    Assumption,
     /// The program under test trapped.
     Trapped(TrapKind),
     /// The engine did not follow it any further.
@@ -30,6 +32,7 @@ impl fmt::Display for Ending {
         match self {
             Self::Returned => f.write_str("returned"),
             Self::Exited => f.write_str("exited"),
+            Self::Assumption => f.write_str("an assumption does not hold"),
             Self::Trapped(kind) => write!(f, "trapped: {kind}"),
             Self::Cut(cut) => write!(f, "cut: {cut}"),
         }

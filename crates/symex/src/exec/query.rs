@@ -50,6 +50,11 @@ impl Engine<'_, '_> {
         self.ask_within(state, &[], extra, 1).0
     }
 
+    /// The same for an input that keeps what the state's model promises, too.
+    pub(super) fn ask_with_promises(&mut self, state: &State, extra: Term) -> Feasible {
+        self.ask_within(state, &state.promises, Some(extra), 1).0
+    }
+
     /// The same with little time: for what is wanted but not needed, or can be asked again.
     pub(super) fn ask_in_haste(&mut self, state: &State, extra: Option<Term>) -> Feasible {
         self.ask_within(state, &[], extra, HASTE).0

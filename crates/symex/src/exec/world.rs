@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
+use lydian_ir::libc::{Family, model_of};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{BlockId, Body, Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, Program, Stmt};
 use rustc_hash::FxHashMap;
@@ -24,6 +25,8 @@ pub(super) struct World<'p> {
     pub(super) spec: InputSpec,
     /// The address of each global.
     pub(super) globals: Vec<u64>,
+    /// Whether the program may assume something of its inputs while it runs.
+    pub(super) assumes: bool,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
     /// Which expressions of predicates may trap.
     traps: RefCell<FxHashMap<(FuncId, ExprId), bool>>,
@@ -43,7 +46,11 @@ impl<'p> World<'p> {
     pub(super) fn new(program: &'p Program, config: Config, spec: InputSpec) -> Self {
         let globals = global_addresses(program.globals.values().map(|global| global.size));
         let (reach, traps) = (RefCell::default(), RefCell::default());
-        Self { program, config, spec, globals, reach, traps }
+        let assumes = program.functions.values().any(|function| {
+            let model = model_of(&program.types, &function.name, function.ty);
+            function.body.is_none() && model.is_some_and(|m| m.family == Family::Verification)
+        });
+        Self { program, config, spec, globals, assumes, reach, traps }
     }
 
     /// Whether evaluating an expression of an arena that extends a function's may trap.

@@ -130,6 +130,7 @@ pub fn external_result(
     builder.finish()?;
     Ok(ExternalPlan {
         function: declared.name.clone(),
+        object: None,
         ty: *result,
         size,
         cells: builder.take_cells(block),

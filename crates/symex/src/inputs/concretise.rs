@@ -41,6 +41,7 @@ pub fn concretise(
     let results = externals.iter().map(|call| ExternalResult {
         function: call.function.clone(),
         result: reader.image(call.size, &call.cells),
+        object: call.object.clone(),
     });
     let results = results.collect();
     let objects = reader.objects();

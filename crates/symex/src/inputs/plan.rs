@@ -127,6 +127,8 @@ pub struct GlobalPlan {
 pub struct ExternalPlan {
     /// The function's name.
     pub function: String,
+    /// The name that the program gives the input, where it gives one.
+    pub object: Option<String>,
     /// The C type of the result.
     pub ty: CTypeId,
     /// Size of the result in bytes; 0 for `void`.

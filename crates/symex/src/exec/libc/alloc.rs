@@ -126,6 +126,7 @@ impl Engine<'_, '_> {
         let ty = self.byte_type();
         let call = ExternalPlan {
             function: model.name.to_owned(),
+            object: None,
             ty,
             size: 1,
             cells: vec![CellPlan { offset: 0, ty: Type::Int(8), value }],
@@ -141,7 +142,7 @@ impl Engine<'_, '_> {
     }
 
     /// A C type of one byte, for the image of a choice.
-    fn byte_type(&self) -> CTypeId {
+    pub(super) fn byte_type(&self) -> CTypeId {
         let types = &self.world.program.types;
         let byte = types.iter().find(|(id, _)| types.scalar(*id) == Some(Type::Int(8)));
         byte.map_or_else(|| lydian_base::EntityId::from_index(0), |(id, _)| id)

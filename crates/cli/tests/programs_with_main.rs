@@ -1,0 +1,186 @@
+//! `gen` and `cover` of whole programs: inputs that the program asks for, assumptions, ends.
+
+mod common;
+
+use common::{Workplace, figures};
+
+const VERIFIER: &str = "\
+extern int __VERIFIER_nondet_int(void);
+extern unsigned char __VERIFIER_nondet_uchar(void);
+extern _Bool __VERIFIER_nondet_bool(void);
+extern double __VERIFIER_nondet_double(void);
+extern long long __VERIFIER_nondet_longlong(void);
+extern unsigned __int128 __VERIFIER_nondet_uint128(void);
+extern void __VERIFIER_assume(int);
+extern void reach_error(void);
+extern void abort(void);
+extern void exit(int);
+";
+
+fn verifier(rest: &str) -> Workplace {
+    Workplace::with(&format!("{VERIFIER}{rest}"))
+}
+
+#[test]
+fn what_a_program_asks_for_is_its_input_and_all_functions_are_reached_through_main() {
+    let place = verifier(
+        "static int kind(int x)\n{\n    if (x > 100 && x < 200)\n        return 1;\n    \
+         return x == 77 ? 2 : 0;\n}\n\
+         int main(void)\n{\n    int sum = 0;\n    for (int i = 0; i < 3; i++)\n        \
+         sum += kind(__VERIFIER_nondet_int());\n    if (sum == 5)\n        exit(3);\n    \
+         return sum;\n}\n",
+    );
+    place.done("gen unit.c -c dc,bc --json out.json");
+    let table = place.json("out.json");
+    assert_eq!(figures(&table, "main", "dc"), [4, 4, 0, 0, 0], "{table:#}");
+    assert_eq!(figures(&table, "kind", "dc"), [4, 4, 0, 0, 0], "{table:#}");
+    let suite = place.json("tests/tests.json");
+    let tests = suite["tests"].as_array().unwrap();
+    assert!(tests.iter().all(|test| test["function"] == "main"), "{suite:#}");
+    let exits = tests.iter().any(|test| test["expected"]["outcome"]["exited"] == 3);
+    assert!(exits, "{suite:#}");
+    place.done("cover unit.c -c dc,bc --tests tests --json cover.json");
+    let table = place.json("cover.json");
+    assert_eq!(figures(&table, "kind", "dc"), [4, 4, 0, 0, 0], "{table:#}");
+}
+
+#[test]
+fn inputs_have_every_type_that_programs_ask_for() {
+    let place = verifier(
+        "int main(void)\n{\n    if (__VERIFIER_nondet_uchar() == 200)\n        return 1;\n    \
+         if (__VERIFIER_nondet_double() == 2.5)\n        return 2;\n    \
+         if (__VERIFIER_nondet_longlong() == -5000000000LL)\n        return 3;\n    \
+         if (__VERIFIER_nondet_bool())\n        return 4;\n    \
+         if (__VERIFIER_nondet_uint128() >> 100 == 77)\n        return 5;\n    return 0;\n}\n",
+    );
+    place.done("gen unit.c -c dc --json out.json");
+    assert_eq!(figures(&place.json("out.json"), "main", "dc"), [10, 10, 0, 0, 0]);
+}
+
+#[test]
+fn a_run_that_breaks_an_assumption_counts_nowhere() {
+    // The first decision's true side is only taken where the assumption then fails.
+    let place = verifier(
+        "int main(void)\n{\n    int x = __VERIFIER_nondet_int();\n    int y = 0;\n    \
+         if (x < 10)\n        y = 1;\n    __VERIFIER_assume(x > 20);\n    \
+         if (x == 30)\n        return 7;\n    return y;\n}\n",
+    );
+    place.done("gen unit.c -c dc --json out.json");
+    let table = place.json("out.json");
+    let [objectives, covered, ..] = figures(&table, "main", "dc");
+    assert_eq!((objectives, covered), (4, 3), "{table:#}");
+    let one = |x: i32| {
+        format!(
+            r#"{{"version": 1, "source": "unit.c", "tests": [{{"name": "one", "function": "main",
+            "args": {{}}, "externals": [{{"function": "__VERIFIER_nondet_int", "result": {x}}}]}}]}}"#
+        )
+    };
+    for (x, covers) in [(5, 0), (30, 2)] {
+        place.write("one.json", &one(x));
+        place.done("cover unit.c -c dc --tests one.json --json cover.json");
+        let table = place.json("cover.json");
+        assert_eq!(figures(&table, "main", "dc")[1], covers, "x = {x}: {table:#}");
+    }
+}
+
+#[test]
+fn a_value_that_an_assumption_asks_for_later_is_kept_together_with_what_was_covered_before() {
+    let place = verifier(
+        "int main(void)\n{\n    int x = __VERIFIER_nondet_int();\n    \
+         int y = __VERIFIER_nondet_int();\n    int r = 0;\n    if (x == 12)\n        r = 1;\n    \
+         if (y > x)\n        r = 2;\n    __VERIFIER_assume(x + y == 100);\n    return r;\n}\n",
+    );
+    place.done("gen unit.c -c dc,mcc --json out.json");
+    assert_eq!(figures(&place.json("out.json"), "main", "dc"), [4, 4, 0, 0, 0]);
+}
+
+#[test]
+fn an_error_that_is_reached_ends_the_run_and_counts_up_to_there() {
+    let place = verifier(
+        "int main(void)\n{\n    if (__VERIFIER_nondet_int() == 1234)\n        reach_error();\n    \
+         return 0;\n}\n",
+    );
+    place.done("gen unit.c -c dc,stmt --json out.json");
+    let table = place.json("out.json");
+    assert_eq!(figures(&table, "main", "dc"), [2, 2, 0, 0, 0], "{table:#}");
+    let suite = place.json("tests/tests.json");
+    let tests = suite["tests"].as_array().unwrap();
+    let aborts = tests.iter().find(|test| test["expected"]["outcome"] == "aborted");
+    assert_eq!(aborts.expect("a test aborts")["externals"][0]["result"], 1234);
+}
+
+#[test]
+fn what_klee_makes_symbolic_is_filled_under_its_name() {
+    let place = Workplace::with(
+        "void klee_make_symbolic(void *, unsigned long, const char *);\n\
+         void klee_assume(unsigned long);\nint klee_range(int, int, const char *);\n\
+         int klee_int(const char *);\nvoid klee_silent_exit(int);\n\
+         struct point { int x; char name[4]; };\n\
+         int main(void)\n{\n    struct point p;\n    \
+         klee_make_symbolic(&p, sizeof p, \"p\");\n    klee_assume(p.x > 5);\n    \
+         int k = klee_range(2, 9, \"k\"), n = klee_int(\"n\");\n    \
+         if (p.x * 3 == 21 && p.name[0] == 'a')\n        return 1;\n    \
+         if (k == 9)\n        return 2;\n    if (k == 8)\n        return 3;\n    \
+         if (n == 77)\n        klee_silent_exit(4);\n    return 0;\n}\n",
+    );
+    place.done("gen unit.c -c dc --json out.json");
+    let table = place.json("out.json");
+    let [objectives, covered, infeasible, ..] = figures(&table, "main", "dc");
+    // `k` is never 9, and a run that exits silently is no test.
+    assert_eq!((objectives, covered, infeasible), (8, 6, 1), "{table:#}");
+    let suite = place.json("tests/tests.json");
+    let names: Vec<_> = suite["tests"][0]["externals"].as_array().unwrap().iter().collect();
+    let names: Vec<_> = names.iter().map(|call| call["object"].as_str().unwrap()).collect();
+    assert_eq!(names, ["p", "k", "n"]);
+}
+
+#[test]
+fn functions_of_cbmc_need_no_declaration() {
+    let place = Workplace::with(
+        "int nondet_int();\nint main(void)\n{\n    int a = nondet_int();\n    \
+         __CPROVER_assume(a > 0 && a < 1000);\n    __CPROVER_assert(a != 500 && a, \"not 500\");\n    \
+         if (a == 999)\n        return 1;\n    if (a == 1000)\n        return 2;\n    \
+         return 0;\n}\n",
+    );
+    place.done("gen unit.c -c stmt,dc --json out.json");
+    let table = place.json("out.json");
+    let [_, covered, infeasible, ..] = figures(&table, "main", "dc");
+    assert_eq!((covered, infeasible), (6, 1), "{table:#}");
+    let one = |x: i32| {
+        format!(
+            r#"{{"version": 1, "source": "unit.c", "tests": [{{"name": "one", "function": "main",
+            "args": {{}}, "externals": [{{"function": "nondet_int", "result": {x}}}]}}]}}"#
+        )
+    };
+    // A run ends at the assertion that fails, and counts up to there.
+    for (x, covers) in [(500, 2), (2000, 0), (7, 4)] {
+        place.write("one.json", &one(x));
+        place.done("cover unit.c -c dc --tests one.json --json cover.json");
+        let table = place.json("cover.json");
+        assert_eq!(figures(&table, "main", "dc")[1], covers, "a = {x}: {table:#}");
+    }
+}
+
+#[test]
+fn the_arguments_of_main_are_inputs_of_the_number_and_length_that_are_asked_for() {
+    let place = Workplace::with(
+        "int main(int argc, char **argv)\n{\n    int verbose = 0;\n    \
+         for (int i = 1; i < argc; i++)\n        \
+         if (argv[i][0] == '-' && argv[i][1] == 'v' && !argv[i][2])\n            verbose++;\n    \
+         if (verbose == 2)\n        return 1;\n    if (argc == 4)\n        return 2;\n    \
+         if (argv[argc])\n        return 3;\n    return 0;\n}\n",
+    );
+    place.done("gen unit.c -c dc --sym-args 0 2 3 --json out.json");
+    let table = place.json("out.json");
+    // Neither are there three arguments, nor does anything follow the last.
+    assert_eq!(figures(&table, "main", "dc"), [10, 8, 2, 0, 0], "{table:#}");
+    place.done("cover unit.c -c dc --sym-args 0 2 3 --tests tests --json cover.json");
+    assert_eq!(figures(&place.json("cover.json"), "main", "dc")[1], 8);
+    place.refused("gen unit.c --sym-args 3 2 1", 2, &["--sym-args takes MIN, MAX"]);
+}
+
+#[test]
+fn a_program_without_main_is_refused_as_one() {
+    let place = Workplace::with("int f(int x)\n{\n    return x;\n}\n");
+    place.refused("gen unit.c --program", 3, &["defines no main"]);
+}
