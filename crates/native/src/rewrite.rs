@@ -60,6 +60,7 @@ mod thread_locals;
 mod tree;
 mod units;
 mod vectors;
+mod ways;
 
 pub(crate) use vectors::vector;
 
@@ -127,6 +128,9 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     let elsewhere = Elsewhere::of(request.watched);
     let asked = (&flow, &cells, &elsewhere);
     let mut declarations = flow.declarations() + &cells.declarations();
+    if flow.pairs.asks_any_path() || cells.pairs.asks_any_path() {
+        declarations.push_str(&ways::declarations());
+    }
     declarations.push_str(&monitors.declarations(&plan));
     for (index, objectives) in request.watched.iter().enumerate() {
         let Some(body) = request.program.functions[objectives.function].body.as_ref() else {
@@ -341,11 +345,10 @@ impl<'a, 'p> Watch<'a, 'p> {
         let mut units = units::Units::new(self.body, self.request.map.text());
         let function = self.objectives.function;
         let program = self.request.program;
-        let mut flow =
-            dataflow::flow(self.flow, program, self.body, function, &mut units, self.plan);
-        let of = (program, self.body, function);
-        cells::cells(self.cells, of, &mut units, self.plan, &mut flow);
-        let paths = paths::paths(
+        let (of, mut ways) = ((program, self.body, function), None);
+        let mut flow = dataflow::flow(self.flow, of, &mut units, &mut ways, self.plan);
+        cells::cells(self.cells, of, &mut units, &mut ways, self.plan, &mut flow);
+        let mut paths = paths::paths(
             self.request.program,
             self.body,
             self.objectives,
@@ -356,6 +359,9 @@ impl<'a, 'p> Watch<'a, 'p> {
         if let Some(reason) = paths.unmeasured {
             lose_sequences(self.number, &paths.sequences, reason, self.plan);
             self.unwatch(&paths.labels, reason);
+        }
+        if let Some(ways) = ways {
+            ways.note(&mut paths);
         }
         let mut edges: IndexMap<_, Vec<(u32, LabelId)>> = IndexMap::new();
         let switches = flow.switches.keys().chain(paths.switches.keys());

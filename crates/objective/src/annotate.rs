@@ -29,8 +29,8 @@
 //! | `rte` | one a run-time error that an expression can have ([`runtime`]) |
 //! | `all-defs` | each definition that reaches a use, in whatever function: with one of them ([`crate::dataflow`]) |
 //! | `all-uses` | each use with each definition that reaches it, in whatever function |
-//! | `all-du-paths` | each pair of a local, by each simple path without another definition ([`crate::dataflow::DuPaths`]) |
-//! | `all-defs-cells`, `all-uses-cells` | those of `all-defs`, `all-uses`, but for arrays the pairs of their cells ([`crate::dataflow::cells`]) |
+//! | `all-du-paths` | each pair of a local, and of a global within the function, by each simple path without another definition ([`crate::dataflow::DuPaths`]) |
+//! | `all-defs-cells`, `all-uses-cells`, `all-du-paths-cells` | those of `all-defs`, `all-uses`, `all-du-paths`, but for arrays the pairs of their cells ([`crate::dataflow::cells`]) |
 //! | `epc` | each two edges that follow one another ([`crate::paths`]) |
 //! | `ppc` | each prime path |
 //! | `srtc`, `crtc` | for each node with prime round trips: one of them, all of them |
@@ -150,7 +150,7 @@ pub trait Annotator: Sync {
 }
 
 /// Every criterion's annotator, in the order of [`Criterion::ALL`].
-pub const ANNOTATORS: [&dyn Annotator; 39] = [
+pub const ANNOTATORS: [&dyn Annotator; 40] = [
     &control::FunctionCoverage,
     &calls::CallCoverage,
     &control::StatementCoverage,
@@ -181,6 +181,7 @@ pub const ANNOTATORS: [&dyn Annotator; 39] = [
     &dataflow::AllDuPaths,
     &cells::AllDefinitionsOfCells,
     &cells::AllUsesOfCells,
+    &cells::AllDuPathsOfCells,
     &paths::EdgePairs,
     &paths::PrimePaths,
     &paths::SimpleRoundTrips,

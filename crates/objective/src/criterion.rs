@@ -62,12 +62,15 @@ pub enum Criterion {
     AllDefs,
     /// Every definition with every use that it reaches.
     AllUses,
-    /// Every path from a definition to a use that passes no node twice and no other definition.
+    /// Every path from a definition to a use that passes no node twice and no other definition, both
+    /// being in one function.
     AllDuPaths,
     /// ALL-DEFS with array cells told apart.
     AllDefsCells,
     /// ALL-USES with array cells told apart.
     AllUsesCells,
+    /// ALL-DU-PATHS with array cells told apart.
+    AllDuPathsCells,
     /// Every pair of edges.
     Epc,
     /// Every prime path.
@@ -90,7 +93,7 @@ pub enum Criterion {
 
 impl Criterion {
     /// Every criterion with its name, in the order of reports.
-    pub const ALL: [(Self, &'static str); 39] = [
+    pub const ALL: [(Self, &'static str); 40] = [
         (Self::Fc, "fc"),
         (Self::Fcc, "fcc"),
         (Self::Stmt, "stmt"),
@@ -121,6 +124,7 @@ impl Criterion {
         (Self::AllDuPaths, "all-du-paths"),
         (Self::AllDefsCells, "all-defs-cells"),
         (Self::AllUsesCells, "all-uses-cells"),
+        (Self::AllDuPathsCells, "all-du-paths-cells"),
         (Self::Epc, "epc"),
         (Self::Ppc, "ppc"),
         (Self::Srtc, "srtc"),
@@ -150,6 +154,7 @@ impl Criterion {
                 | Self::AllDuPaths
                 | Self::AllDefsCells
                 | Self::AllUsesCells
+                | Self::AllDuPathsCells
                 | Self::Epc
                 | Self::Ppc
                 | Self::Srtc
@@ -167,7 +172,7 @@ impl Criterion {
 
     /// Whether it is about definitions and uses of array cells.
     pub const fn tells_cells_apart(self) -> bool {
-        matches!(self, Self::AllDefsCells | Self::AllUsesCells)
+        matches!(self, Self::AllDefsCells | Self::AllUsesCells | Self::AllDuPathsCells)
     }
 
     /// Whether its objectives are written by the user in the language of hyperlabels.

@@ -159,7 +159,10 @@ fn write_hyper(
             let sequence = &sequences[*id];
             sequence.atoms.iter().for_each(|a| atom(a, out));
             for passage in &sequence.passages {
-                match passage {
+                if let Passage::By(nodes, _) = passage {
+                    write_to(out, format_args!("by {nodes:?} "));
+                }
+                match passage.otherwise() {
                     Passage::Clear(of) => write_to(out, format_args!("clear {} ", of.variable)),
                     Passage::Cell(same) => {
                         let (variable, written) = (&same.of.variable, same.written);

@@ -20,11 +20,13 @@
 //!   definition binds the address that it writes to and the use the one that it reads, the guard asks
 //!   for the same cell, and `φ` for other cells wherever control passes a definition. The paper's
 //!   `φ` names what was bound before; a definition of all cells leaves the cell to the use.
+//! - [`Passage::By`] is a passage by a path: in the paper's terms a sequence with an atom for each node
+//!   of it, in which the other passage stretches over all of them.
 
 use std::sync::Arc;
 
 use lydian_base::{Place, entity_id};
-use lydian_ir::{ExprId, FuncId};
+use lydian_ir::{BlockId, ExprId, FuncId};
 use serde::{Deserialize, Serialize};
 
 use crate::dataflow::{DefUse, Variable};
@@ -182,8 +184,16 @@ pub struct Sequence {
 impl Sequence {
     /// The pair of cells of which this is the sequence, if it is one's.
     pub fn cell_pair(&self) -> Option<DefUse> {
-        match self.passages.first() {
-            Some(Passage::Cell(same)) => Some(same.pair),
+        match self.passages.first()?.otherwise() {
+            Passage::Cell(same) => Some(same.pair),
+            _ => None,
+        }
+    }
+
+    /// The nodes by which a pair's use must be reached from its definition, if that is asked.
+    pub fn path(&self) -> Option<&[BlockId]> {
+        match self.passages.first()? {
+            Passage::By(nodes, _) => Some(nodes),
             _ => None,
         }
     }
@@ -223,6 +233,20 @@ pub enum Passage {
     /// That the second atom reads a cell that the first one defines, and control passes no
     /// definition of that cell.
     Cell(SameCell),
+    /// What another passage asks, and that both atoms are of one activation, in which control enters
+    /// these nodes of the function's graph of nodes between them, by the blocks that they begin with,
+    /// and no others.
+    By(Vec<BlockId>, Box<Passage>),
+}
+
+impl Passage {
+    /// What is asked beside the path, if there is one.
+    pub fn otherwise(&self) -> &Self {
+        match self {
+            Self::By(_, other) => other.otherwise(),
+            other => other,
+        }
+    }
 }
 
 /// What a definition and a use of one cell are asked.

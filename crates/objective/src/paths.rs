@@ -113,6 +113,11 @@ impl NodeGraph {
         Self { nodes, has_hidden_branch }
     }
 
+    /// The blocks of each node in order, with those that are passed over between them.
+    pub fn blocks(&self, body: &Body) -> Vec<Vec<BlockId>> {
+        blocks_of_nodes(body, self)
+    }
+
     /// The node that begins with a block.
     pub fn node_at(&self, head: BlockId) -> Option<NodeId> {
         self.nodes.iter().position(|node| node.head == head)

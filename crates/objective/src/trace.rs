@@ -193,9 +193,10 @@ fn extend(
             let first = &trace.events[*last];
             let passage = &sequence.passages[chosen.len() - 1];
             (sequence.scope == Scope::Run || first.activation == event.activation)
-                && match passage {
+                && is_by(trace, *last..at, passage)
+                && match passage.otherwise() {
                     Passage::Cell(same) => is_same_cell(trace, *last..at, same, sequence, atom),
-                    _ => is_free(trace, *last..at, passage, sequence.scope, environment),
+                    other => is_free(trace, *last..at, other, sequence.scope, environment),
                 }
         });
         if fits {
@@ -204,6 +205,18 @@ fn extend(
             chosen.pop();
         }
     }
+}
+
+/// Whether the two events of a range are of one activation, which enters the nodes of the path
+/// between them and no others, if a path is asked.
+fn is_by(trace: &Trace, range: std::ops::Range<usize>, passage: &Passage) -> bool {
+    let Passage::By(path, _) = passage else { return true };
+    let (first, last) = (&trace.events[range.start], &trace.events[range.end]);
+    let entered = between(trace, range, Scope::Activation).filter_map(|event| match event.site {
+        Site::Block(block) => Some(block),
+        _ => None,
+    });
+    first.activation == last.activation && entered.eq(path.iter().copied())
 }
 
 /// Whether the events after the first of a range are as a passage asks. In a sequence of one
@@ -217,7 +230,7 @@ fn is_free(
 ) -> bool {
     let mut between = between(trace, range, scope);
     match passage {
-        Passage::Free | Passage::Cell(_) => true,
+        Passage::Free | Passage::Cell(_) | Passage::By(..) => true,
         Passage::Adjacent => !between.any(|event| matches!(event.site, Site::Block(_))),
         Passage::Clear(of) => !between.any(|event| {
             let place = (event.function, event.site);
@@ -297,7 +310,8 @@ fn defines_byte(
 /// Whether an event that the first atom of a sequence covers defines the variable that the sequence
 /// is about, if it is about one.
 fn defines(event: &TraceEvent, sequence: &Sequence) -> bool {
-    let Some(Passage::Clear(of)) = sequence.passages.first() else { return true };
+    let passage = sequence.passages.first().map(Passage::otherwise);
+    let Some(Passage::Clear(of)) = passage else { return true };
     !of.indirect.contains(&(event.function, event.site)) || hits(event, of)
 }
 

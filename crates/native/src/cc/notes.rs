@@ -21,7 +21,7 @@ use super::text::UnitTables;
 use crate::plan::{BoundOf, CellMeaning, Column, Plan, ShortCell, Unwatched};
 
 /// The version of the notes' form. Notes of another one cannot be read.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 const MAGIC: &[u8; 8] = b"LYDIANN1";
 
@@ -287,11 +287,14 @@ impl NotedFunction {
 /// A sequence without the list of definitions that it must not pass, which may be very long: what
 /// is recorded has been found by last definitions.
 fn judged_by_last_definition(sequence: &Sequence) -> Sequence {
-    let short = |passage: &Passage| match passage {
-        Passage::Clear(_) => Passage::Free,
-        Passage::Cell(same) => Passage::Cell(SameCell { of: Arc::default(), ..same.clone() }),
-        other => other.clone(),
-    };
+    fn short(passage: &Passage) -> Passage {
+        match passage {
+            Passage::Clear(_) => Passage::Free,
+            Passage::Cell(same) => Passage::Cell(SameCell { of: Arc::default(), ..same.clone() }),
+            Passage::By(nodes, other) => Passage::By(nodes.clone(), Box::new(short(other))),
+            other => other.clone(),
+        }
+    }
     Sequence {
         atoms: sequence.atoms.clone(),
         passages: sequence.passages.iter().map(short).collect(),

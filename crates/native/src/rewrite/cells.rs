@@ -12,6 +12,9 @@
 //! globals 64, with 48, which are a base that tells the unit and a number. Nothing is written or
 //! read beyond a table: an access outside of its variable records nothing.
 //!
+//! Where pairs must be reached by a path ([`super::ways`]), a second table has the time of each
+//! entry's definition.
+//!
 //! What is read or written by name is recorded where its text is evaluated: `a[i]` becomes
 //! `*({ p = &a[i]; ...; p; })`, so that the index is evaluated once, and when it was before.
 
@@ -30,6 +33,7 @@ use lydian_objective::{Sequence, SequenceId, UnitFlow};
 use super::dataflow::{Flow, aim};
 use super::pairs::{Address, NOT_WATCHED, OfFunction, Pairs, calls_within, unit_number};
 use super::units::{Host, Sequences, Units};
+use super::ways::Ways;
 use super::{NO_PLACE, Purpose, RewriteRequest};
 use crate::plan::Plan;
 
@@ -60,6 +64,9 @@ struct Table {
     wide: Option<u64>,
     /// The highest number.
     most: usize,
+    /// The table beside it with the time of each entry's definition, if paths from there are asked
+    /// for; and what is added to times, if they outlive activations.
+    times: Option<(String, &'static str)>,
 }
 
 /// A global of which something is asked.
@@ -74,6 +81,18 @@ struct Global {
     lost: Option<&'static str>,
     /// The numbers of definitions in functions that are not instrumented.
     not_watched: BTreeSet<u32>,
+}
+
+/// How the cells of a use are found.
+struct LookUp<'f> {
+    /// The first of them.
+    first: usize,
+    /// How many bytes one entry of the table stands for.
+    unit: u64,
+    /// What stands for no definition.
+    none: usize,
+    /// What is looked up at a place, as a text: the number of the last definition, or of a leaf.
+    number: &'f dyn Fn(&str) -> String,
 }
 
 /// How a use is recorded.
@@ -123,6 +142,10 @@ impl<'a> AskedCells<'a> {
                 unit,
                 wide: Some(if shared { base } else { 0 }),
                 most: stores.places.len(),
+                times: self
+                    .pairs
+                    .asks_paths(Variable::Global(id))
+                    .then(|| (format!("lydian_when_tg{}", id.index()), "lydian_act + ")),
             };
             let numbered = (1..).zip(&stores.places);
             let not_watched = numbered.filter(|(_, of)| !self.pairs.is_rewritten(of.place.0));
@@ -159,6 +182,9 @@ impl<'a> AskedCells<'a> {
             if let Some(at) = &global.at {
                 at.declare(&mut text);
             }
+            if let Some((times, _)) = &global.table.times {
+                let _ = writeln!(text, "static unsigned long {times}[{entries}];");
+            }
         }
         text
     }
@@ -187,9 +213,21 @@ fn functions() -> String {
              unsigned long at, unsigned long bytes, {ty} number) \
              {{ unsigned long n = at / unit, last = (at + bytes - 1) / unit; \
              if (n < cells) for (last = last < cells ? last : cells - 1; n <= last; n++) \
-             t[n + 2] = t[0] | number; }}\n"
+             t[n + 2] = t[0] | number; }}\n\
+             {head} unsigned long lydian_cell{kind}_when(const {ty} *t, unsigned long cells, \
+             unsigned long unit, unsigned long at, const unsigned long *when) \
+             {{ unsigned long n = at / unit; \
+             return n < cells && (t[n + 2] ^ t[0]) < {epoch} ? when[n + 2] : when[1]; }}\n"
         );
     }
+    let _ = write!(
+        text,
+        "{head} void lydian_cell_noted(unsigned long *when, unsigned long cells, \
+         unsigned long unit, unsigned long at, unsigned long bytes, unsigned long now) \
+         {{ unsigned long n = at / unit, last = (at + bytes - 1) / unit; \
+         if (n < cells) for (last = last < cells ? last : cells - 1; n <= last; n++) \
+         when[n + 2] = now; }}\n"
+    );
     let _ = write!(
         text,
         "{head} unsigned long lydian_celln_of(const unsigned *t, unsigned long cells, \
@@ -217,14 +255,34 @@ impl Table {
     /// The statement that makes a definition the last one of all cells.
     fn set_all(&self, number: u32) -> String {
         let Self { name, cells, .. } = self;
-        format!("lydian_cell{}_all({name}, {cells}ul, {}); ", self.kind(), self.number(number))
+        let noted = self.times.as_ref();
+        let noted = noted.map(|(times, base)| format!("{times}[1] = {base}lydian_way; "));
+        let (kind, number) = (self.kind(), self.number(number));
+        let noted = noted.unwrap_or_default();
+        format!("lydian_cell{kind}_all({name}, {cells}ul, {number}); {noted}")
     }
 
     /// The same of some cells.
     fn set(&self, at: &str, bytes: u64, number: u32) -> String {
         let Self { name, cells, unit, .. } = self;
         let (kind, number) = (self.kind(), self.number(number));
-        format!("lydian_cell{kind}_set({name}, {cells}ul, {unit}ul, {at}, {bytes}ul, {number}); ")
+        let noted = self.times.as_ref().map(|(times, base)| {
+            let span = format!("{cells}ul, {unit}ul, {at}, {bytes}ul");
+            format!("lydian_cell_noted({times}, {span}, {base}lydian_way); ")
+        });
+        let noted = noted.unwrap_or_default();
+        format!(
+            "lydian_cell{kind}_set({name}, {cells}ul, {unit}ul, {at}, {bytes}ul, {number}); {noted}"
+        )
+    }
+
+    /// How many choices there were in this activation before the last definition of a cell.
+    fn when(&self, at: &str) -> Option<String> {
+        let (times, base) = self.times.as_ref()?;
+        let Self { name, cells, unit, .. } = self;
+        let kind = self.kind();
+        let since = if base.is_empty() { "" } else { " - lydian_act" };
+        Some(format!("lydian_cell{kind}_when({name}, {cells}ul, {unit}ul, {at}, {times}){since}"))
     }
 
     /// The number of the last definition of a cell.
@@ -237,29 +295,34 @@ impl Table {
 
 /// Works out the records of one function, whose cells it adds to the plan, and which it adds to those
 /// of whole variables.
-pub(super) fn cells(
+pub(super) fn cells<'a>(
     asked: &AskedCells<'_>,
-    (program, body, function): (&Program, &Body, FuncId),
+    (program, body, function): (&Program, &'a Body, FuncId),
     units: &mut Units<'_>,
+    ways: &mut Option<Ways<'a>>,
     plan: &mut Plan,
     out: &mut Flow,
 ) {
     let Some(pairs) = OfFunction::new(&asked.pairs, function) else { return };
+    if pairs.asks_any_path() {
+        ways.get_or_insert_with(|| Ways::new(program, body));
+    }
     let (kept, tables) = (units.kept_values(), BTreeMap::new());
     let mut maker =
-        Maker { asked, pairs, program, body, function, units, plan, tables, out, reads: 0 };
+        Maker { asked, pairs, program, body, function, units, ways, plan, tables, out, reads: 0 };
     maker.all();
     let kept = kept..maker.units.kept_values();
     kept.for_each(|n| maker.out.declarations += &format!("unsigned long lydian_held{n} = 0; "));
 }
 
-struct Maker<'a, 't> {
+struct Maker<'a, 't, 'w> {
     asked: &'a AskedCells<'a>,
     pairs: OfFunction<'a>,
     program: &'a Program,
     body: &'a Body,
     function: FuncId,
     units: &'a mut Units<'t>,
+    ways: &'a mut Option<Ways<'w>>,
     plan: &'a mut Plan,
     /// The table of each variable that is recorded.
     tables: BTreeMap<Variable, Table>,
@@ -268,7 +331,7 @@ struct Maker<'a, 't> {
     reads: usize,
 }
 
-impl Maker<'_, '_> {
+impl Maker<'_, '_, '_> {
     fn all(&mut self) {
         let uses = self.pairs.uses();
         let globals = self.asked.globals.keys().map(|id| Variable::Global(*id));
@@ -294,7 +357,10 @@ impl Maker<'_, '_> {
             Variable::Local(local) => self.table_of_local(local)?,
             Variable::Global(id) => {
                 let global = &self.asked.globals[&id];
-                global.lost.map_or_else(|| Ok(global.table.clone()), Err)?
+                let table = global.lost.map_or_else(|| Ok(global.table.clone()), Err)?;
+                // Only paths of this function begin with a definition in it.
+                let times = table.times.clone().filter(|_| self.pairs.asks_paths(variable));
+                Table { times, ..table }
             }
         };
         self.tables.insert(variable, table.clone());
@@ -338,8 +404,10 @@ impl Maker<'_, '_> {
         if self.units.is_register(self.body.locals[local].scope.start) {
             return Err("it is declared as a register, which has no address");
         }
-        let table =
-            Table { name: format!("lydian_tc{}", local.index()), cells, unit, wide: None, most };
+        let times = self.pairs.asks_paths(Variable::Local(local));
+        let times = times.then(|| (format!("lydian_when_tc{}", local.index()), ""));
+        let name = format!("lydian_tc{}", local.index());
+        let table = Table { name, cells, unit, wide: None, most, times };
         let at_entry = self.pairs.flow.definitions.iter().find(|definition| {
             definition.variable == Variable::Local(local) && definition.at == DefinitionSite::Entry
         });
@@ -348,6 +416,10 @@ impl Maker<'_, '_> {
         let _ = write!(self.out.declarations, "unsigned {name}[{entries}] = {{ 0, {number} }}; ");
         if number != 0 {
             let _ = write!(self.out.declarations, "{name}[0] = 0x1000u; ");
+        }
+        if let Some((times, _)) = &table.times {
+            let _ =
+                write!(self.out.declarations, "unsigned long {times}[{entries}]; {times}[1] = 0; ");
         }
         Ok(table)
     }
@@ -464,20 +536,43 @@ impl Maker<'_, '_> {
         }
         let access = usage.cell.ok_or(NO_PLACE)?;
         let (put, at) = self.place_of_use(usage, &access)?;
+        let (unit, most) = (table.unit, table.most + 1);
+        if self.pairs.by_way(id).next().is_some() {
+            let first = self.hits(id, usage, table);
+            let look = LookUp { first, unit, none: most, number: &|at| table.last(at) };
+            self.record_at(id, usage, (put, &at), &look)?;
+        }
+        let by_path = self.pairs.by_path(id);
+        let Some(ways) = self.ways.as_mut().filter(|_| !by_path.is_empty()) else { return Ok(()) };
+        let units = &*self.units;
+        let trie = ways.trie(self.pairs.flow, units, (usage, by_path), most, self.plan);
+        let Some(trie) = trie else { return Ok(()) };
+        let leaf = |at: &str| trie.leaf(&table.last(at), &table.when(at).unwrap_or_default());
+        let look = LookUp { first: trie.first, unit, none: 0, number: &leaf };
+        self.record_at(id, usage, (put, &at), &look)
+    }
+
+    /// Sets the cells of the plan at a use.
+    fn record_at(
+        &mut self,
+        id: UseId,
+        usage: &Use,
+        (put, at): (Put, &str),
+        look: &LookUp<'_>,
+    ) -> Result<(), &'static str> {
+        let access = usage.cell.ok_or(NO_PLACE)?;
         let lost = self.pairs.sequences_of(id).into();
+        let first = look.first;
         match usage.at {
             UseSite::Stmt(_) | UseSite::Return(_) => {
-                let first = self.hits(id, usage, table);
-                let record = self.hit(&access, table, &at, first);
-                self.put(put, &record, &lost);
+                self.put(put, &hit(&access, look, at), &lost);
             }
             UseSite::Condition(decision, condition) => {
                 let mut sites = self.body.source.decisions.iter();
                 if !sites.any(|site| site.decision == decision) {
                     return Err(NO_PLACE);
                 }
-                let kept = self.keep(put, table, &at, &lost);
-                let first = self.hits(id, usage, table);
+                let kept = self.keep(put, look, at, &lost);
                 let set = |way: u32| format!("lydian_hit[{first} + {kept} * 2 + {way}] = 1, ");
                 self.out.at_condition((decision, condition), &[set(0), set(1)], &lost);
             }
@@ -487,8 +582,7 @@ impl Maker<'_, '_> {
                 if site.is_none_or(|site| site.computed) {
                     return Err("it is of a computed goto");
                 }
-                let kept = self.keep(put, table, &at, &lost);
-                let (first, ways) = (self.hits(id, usage, table), usage.ways);
+                let (kept, ways) = (self.keep(put, look, at, &lost), usage.ways);
                 for way in 0..ways {
                     let text = self.out.switches.entry((block, way)).or_default();
                     let _ = write!(text, "lydian_hit[{first} + {kept} * {ways} + {way}] = 1; ");
@@ -549,29 +643,12 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// Sets the cells of the plan for what an access reads.
-    fn hit(&self, access: &Access, table: &Table, at: &str, first: usize) -> String {
-        let hit = |at: &str| format!("lydian_hit[{first} + {}] = 1; ", table.last(at));
-        match access.scalar || access.bytes <= table.unit {
-            true => hit(at),
-            false => {
-                let (unit, bytes) = (table.unit, access.bytes);
-                let hit = hit(&format!("{at} + lydian_n"));
-                format!(
-                    "{{ unsigned long lydian_n = 0; \
-                     for (; lydian_n < {bytes}ul; lydian_n += {unit}ul) {hit}}} "
-                )
-            }
-        }
-    }
-
-    /// Keeps the number of the last definition of what is read for where its condition branches.
-    fn keep(&mut self, put: Put, table: &Table, at: &str, lost: &Sequences) -> String {
+    /// Keeps what is looked up where a value is read for where its condition branches.
+    fn keep(&mut self, put: Put, look: &LookUp<'_>, at: &str, lost: &Sequences) -> String {
         let kept = format!("lydian_qc{}", self.reads);
         self.reads += 1;
-        let none = table.most + 1;
-        let _ = write!(self.out.declarations, "unsigned long {kept} = {none}; ");
-        self.put(put, &format!("{kept} = {}; ", table.last(at)), lost);
+        let _ = write!(self.out.declarations, "unsigned long {kept} = {}; ", look.none);
+        self.put(put, &format!("{kept} = {}; ", (look.number)(at)), lost);
         kept
     }
 
@@ -587,6 +664,23 @@ impl Maker<'_, '_> {
             }
         }
         first
+    }
+}
+
+/// Sets the cells of the plan for what an access reads.
+fn hit(access: &Access, look: &LookUp<'_>, at: &str) -> String {
+    let LookUp { first, unit, number, .. } = look;
+    let hit = |at: &str| format!("lydian_hit[{first} + {}] = 1; ", number(at));
+    match access.scalar || access.bytes <= *unit {
+        true => hit(at),
+        false => {
+            let bytes = access.bytes;
+            let hit = hit(&format!("{at} + lydian_n"));
+            format!(
+                "{{ unsigned long lydian_n = 0; \
+                 for (; lydian_n < {bytes}ul; lydian_n += {unit}ul) {hit}}} "
+            )
+        }
     }
 }
 

@@ -13,6 +13,8 @@
 //! `lydian_last_NAME`, which all units share: it has a base that tells the unit apart, plus the
 //! number, so that a definition in one unit ends the reach of those of others and is not taken for
 //! one of them.
+//!
+//! Pairs of globals that must be reached by a path are recorded beside ([`super::ways`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -31,6 +33,7 @@ use rustc_hash::FxHashMap;
 
 use super::pairs::{Address, NOT_WATCHED, OfFunction, Pairs, calls_within, unit_number};
 use super::units::{Host, Sequences, Units};
+use super::ways::Ways;
 use super::{NO_PLACE, Purpose, RewriteRequest};
 use crate::plan::Plan;
 
@@ -58,6 +61,8 @@ struct Global {
     lost: BTreeMap<u32, &'static str>,
     /// Where it is, if writes through pointers may hit it.
     at: Option<Address>,
+    /// The variable with the time of its last definition, if paths from there are asked for.
+    time: Option<String>,
 }
 
 /// Definitions of locals that cannot be recorded, by variable and number, with the reasons.
@@ -89,8 +94,10 @@ impl<'a> Asked<'a> {
         for id in self.pairs.globals() {
             let stores = flow.stores(id);
             let shared = !self.tests && program.globals[id].linkage == Linkage::External;
+            let by_path = self.pairs.asks_paths(Variable::Global(id));
             let mut global = Global {
-                dynamic: shared,
+                dynamic: shared || by_path,
+                time: by_path.then(|| format!("lydian_when_g{}", id.index())),
                 stores: stores.all().count() as u32,
                 name: match shared {
                     true => format!("lydian_last_{}", program.globals[id].name),
@@ -161,6 +168,9 @@ impl<'a> Asked<'a> {
             if let Some(at) = &global.at {
                 at.declare(&mut text);
             }
+            if let Some(time) = &global.time {
+                let _ = writeln!(text, "static unsigned long {time};");
+            }
         }
         text
     }
@@ -174,7 +184,10 @@ impl<'a> Asked<'a> {
     /// Whether which definition reached a use is known only at run time.
     fn is_dynamic(&self, usage: &Use) -> bool {
         let shared = || match usage.variable {
-            Variable::Global(global) => self.globals.get(&global).is_some_and(|g| g.base.is_some()),
+            Variable::Global(global) => {
+                let global = self.globals.get(&global);
+                global.is_some_and(|global| global.base.is_some() || global.time.is_some())
+            }
             Variable::Local(_) => false,
         };
         is_dynamic(usage) || shared()
@@ -200,18 +213,20 @@ pub(super) struct Flow {
 }
 
 /// Works out the records of one function, whose cells it adds to the plan.
-pub(super) fn flow(
+pub(super) fn flow<'a>(
     asked: &Asked<'_>,
-    program: &Program,
-    body: &Body,
-    function: FuncId,
+    (program, body, function): (&Program, &'a Body, FuncId),
     units: &mut Units<'_>,
+    ways: &mut Option<Ways<'a>>,
     plan: &mut Plan,
 ) -> Flow {
     let Some(pairs) = OfFunction::new(&asked.pairs, function) else { return Flow::default() };
+    if pairs.asks_any_path() {
+        ways.get_or_insert_with(|| Ways::new(program, body));
+    }
     let (out, known) = (Flow::default(), FxHashMap::default());
     let mut maker =
-        Maker { asked, pairs, program, body, function, units, plan, out, reads: 0, known };
+        Maker { asked, pairs, program, body, function, units, ways, plan, out, reads: 0, known };
     maker.all();
     maker.out
 }
@@ -237,13 +252,14 @@ impl Flow {
     }
 }
 
-struct Maker<'a, 't> {
+struct Maker<'a, 't, 'w> {
     asked: &'a Asked<'a>,
     pairs: OfFunction<'a>,
     program: &'a Program,
     body: &'a Body,
     function: FuncId,
     units: &'a mut Units<'t>,
+    ways: &'a mut Option<Ways<'w>>,
     plan: &'a mut Plan,
     out: Flow,
     /// How many values are kept for conditions that read before an effect.
@@ -259,7 +275,7 @@ enum Place {
     Condition(DecisionId, ConditionId),
 }
 
-impl Maker<'_, '_> {
+impl Maker<'_, '_, '_> {
     fn all(&mut self) {
         let uses = self.pairs.uses();
         let mut dynamic: BTreeSet<Variable> = uses
@@ -274,7 +290,7 @@ impl Maker<'_, '_> {
             let is_dynamic = self.asked.is_dynamic(usage);
             let reason = match self.loss(usage, &lost).filter(|_| is_dynamic) {
                 Some(reason) => Some(reason),
-                None => self.record(id, usage).err(),
+                None => self.record_all(id, usage).err(),
             };
             if let Some(reason) = reason {
                 super::lose_all(&self.pairs.sequences_of(id), reason, self.plan);
@@ -302,9 +318,13 @@ impl Maker<'_, '_> {
             Variable::Local(local) => format!("lydian_d{} = {number}; ", local.index()),
             Variable::Global(id) => {
                 let global = &self.asked.globals[&id];
-                match global.base {
+                let set = match global.base {
                     None => format!("{} = {number}; ", global.name),
                     Some(base) => format!("{} = {}ull; ", global.name, base + u64::from(number)),
+                };
+                match global.time.as_ref().filter(|_| self.pairs.asks_paths(definition.variable)) {
+                    Some(time) => format!("{set}{time} = lydian_act + lydian_way; "),
+                    None => set,
                 }
             }
         }
@@ -384,6 +404,12 @@ impl Maker<'_, '_> {
         self.units.define(stmt, Host::Around(aim.around), &set, &sequences);
     }
 
+    fn host_of_return(&self, block: BlockId) -> Result<Host, &'static str> {
+        let mut roots = self.body.source.roots.values();
+        let root = roots.find(|root| root.point == Point::Term(block));
+        Ok(Host::Around(root.ok_or(NO_PLACE)?.span))
+    }
+
     /// Records a use in its table.
     fn record(&mut self, id: UseId, usage: &Use) -> Result<(), &'static str> {
         match usage.at {
@@ -392,10 +418,8 @@ impl Maker<'_, '_> {
                 self.record_use(id, usage, host, Some(stmt))?;
             }
             UseSite::Return(block) => {
-                let mut roots = self.body.source.roots.values();
-                let root = roots.find(|root| root.point == Point::Term(block));
-                let root = root.ok_or(NO_PLACE)?;
-                self.record_use(id, usage, Host::Around(root.span), None)?;
+                let host = self.host_of_return(block)?;
+                self.record_use(id, usage, host, None)?;
             }
             UseSite::Condition(decision, condition) => {
                 let mut sites = self.body.source.decisions.iter();
@@ -424,6 +448,55 @@ impl Maker<'_, '_> {
                 for way in 0..usage.ways {
                     let text = self.out.switches.entry((block, way)).or_default();
                     let _ = write!(text, "lydian_hit[{cell} + {way}] = 1; ");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Records a use, however and by which paths it is reached.
+    fn record_all(&mut self, id: UseId, usage: &Use) -> Result<(), &'static str> {
+        if self.pairs.by_way(id).next().is_some() {
+            self.record(id, usage)?;
+        }
+        self.record_paths(id, usage)
+    }
+
+    /// Records the paths by which a use of a global is reached.
+    fn record_paths(&mut self, id: UseId, usage: &Use) -> Result<(), &'static str> {
+        let asked = self.pairs.by_path(id);
+        let Variable::Global(global) = usage.variable else { return Ok(()) };
+        let global = &self.asked.globals[&global];
+        let (Some(ways), Some(time)) = (self.ways.as_mut(), &global.time) else { return Ok(()) };
+        let most = global.stores as usize + 1;
+        let units = &*self.units;
+        let trie = ways.trie(self.pairs.flow, units, (usage, asked), most, self.plan);
+        let Some(trie) = trie else { return Ok(()) };
+        let leaf = trie.leaf(&self.last(usage.variable), &format!("{time} - lydian_act"));
+        let first = trie.first;
+        match usage.at {
+            UseSite::Stmt(stmt) => {
+                let host = self.units.host_of_use(stmt)?;
+                let record = format!("lydian_hit[{first} + {leaf}] = 1, ");
+                self.record_value(host, usage, Some(stmt), &record)?;
+            }
+            UseSite::Return(block) => {
+                let host = self.host_of_return(block)?;
+                let record = format!("lydian_hit[{first} + {leaf}] = 1, ");
+                self.record_value(host, usage, None, &record)?;
+            }
+            UseSite::Condition(decision, condition) => {
+                let leaf = self.keep(usage, leaf)?;
+                let set = |way: u32| format!("lydian_hit[{first} + {leaf} * 2 + {way}] = 1, ");
+                let sequences = self.pairs.sequences_of(id);
+                self.out.at_condition((decision, condition), &[set(0), set(1)], &sequences);
+            }
+            UseSite::Switch(block) => {
+                let leaf = self.keep(usage, leaf)?;
+                let ways = usage.ways;
+                for way in 0..ways {
+                    let text = self.out.switches.entry((block, way)).or_default();
+                    let _ = write!(text, "lydian_hit[{first} + {leaf} * {ways} + {way}] = 1; ");
                 }
             }
         }
@@ -543,13 +616,16 @@ impl Maker<'_, '_> {
     /// The name of the number that a condition's use looks up: kept from where the value is read,
     /// if an effect may lie between.
     fn read(&mut self, usage: &Use) -> Result<String, &'static str> {
-        let number = match self.asked.is_dynamic(usage) {
-            true => self.last(usage.variable),
-            false => String::new(),
-        };
-        let Some(stmt) = usage.read_at.filter(|_| self.asked.is_dynamic(usage)) else {
-            return Ok(number);
-        };
+        match self.asked.is_dynamic(usage) {
+            true => self.keep(usage, self.last(usage.variable)),
+            false => Ok(String::new()),
+        }
+    }
+
+    /// The name of what a condition's use looks up, a number: kept from where the value is read, if
+    /// that is earlier.
+    fn keep(&mut self, usage: &Use, number: String) -> Result<String, &'static str> {
+        let Some(stmt) = usage.read_at else { return Ok(number) };
         let host = self.units.host(stmt, self.body.source.stmts[stmt])?;
         if !matches!(host, Host::Around(_)) {
             return Err("it is read in a declaration");

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use lydian_base::{EntityId, SourceMap, Span};
-use lydian_ir::{Body, FuncId, GlobalId, Stmt, StmtId};
-use lydian_objective::dataflow::{DataFlow, DefUse, Use, UseId, Variable};
+use lydian_ir::{BlockId, Body, FuncId, GlobalId, Stmt, StmtId};
+use lydian_objective::dataflow::{DataFlow, DefUse, DefinitionId, Use, UseId, Variable};
 use lydian_objective::{Sequence, SequenceId, UnitFlow};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -36,7 +36,7 @@ pub(super) struct Pairs<'a> {
 }
 
 /// A sequence that a use can end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Pair {
     /// The number of the definition.
     number: u32,
@@ -45,6 +45,23 @@ struct Pair {
     /// The position of the function whose sequence it is.
     owner: u32,
     sequence: SequenceId,
+    /// The nodes by which the use must be reached, if that is asked. Both ends are then in one
+    /// function.
+    path: Option<(DefinitionId, Vec<BlockId>)>,
+}
+
+/// A sequence that a use ends if it is reached by a path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ByPath<'a> {
+    pub(super) definition: DefinitionId,
+    /// The number of the definition.
+    pub(super) number: u32,
+    /// The way of the use.
+    pub(super) way: u32,
+    /// The nodes that are entered since the definition, by their first blocks.
+    pub(super) entered: &'a [BlockId],
+    /// With the position of its function.
+    pub(super) sequence: (u32, SequenceId),
 }
 
 impl<'a> Pairs<'a> {
@@ -64,12 +81,15 @@ impl<'a> Pairs<'a> {
                 let Some(pair) = pair_of(one) else { continue };
                 let usage = own.usage(pair.usage);
                 let at = usage.elsewhere.unwrap_or((objectives.function, pair.usage));
-                let definition = own.definition(pair.definition);
+                let id = pair.definition;
+                let definition = own.definition(id);
                 if let Variable::Global(global) = definition.variable {
                     of_globals.entry(global).or_default().push((owner, sequence));
                 }
                 let (number, way) = (definition.number, pair.way);
-                this.uses.entry(at).or_default().push(Pair { number, way, owner, sequence });
+                let path = one.path().map(|path| (id, path.to_vec()));
+                let pair = Pair { number, way, owner, sequence, path };
+                this.uses.entry(at).or_default().push(pair);
             }
         }
         this.rewritten = request.watched.iter().map(|of| of.function).collect();
@@ -119,6 +139,19 @@ impl<'a> Pairs<'a> {
         })
     }
 
+    /// Whether some uses of a variable of which something is asked must be reached by a path.
+    pub(super) fn asks_paths(&self, wanted: Variable) -> bool {
+        let asks = |(function, id, usage): (FuncId, UseId, &Use)| {
+            usage.variable == wanted && self.of(function, id).iter().any(|p| p.path.is_some())
+        };
+        self.all_uses().any(asks)
+    }
+
+    /// Whether any use must be reached by a path.
+    pub(super) fn asks_any_path(&self) -> bool {
+        self.uses.values().flatten().any(|pair| pair.path.is_some())
+    }
+
     fn of(&self, function: FuncId, id: UseId) -> &[Pair] {
         self.uses.get(&(function, id)).map_or(&[][..], Vec::as_slice)
     }
@@ -138,13 +171,19 @@ pub(super) struct OfFunction<'a> {
     pub(super) flow: &'a DataFlow,
     /// The sequences of each local, which are lost with any of its places.
     of_locals: BTreeMap<Variable, Sequences>,
+    /// The variables with uses that must be reached by a path.
+    with_paths: BTreeSet<Variable>,
 }
 
 impl<'a> OfFunction<'a> {
     /// Those of a function, if it has a data flow.
     pub(super) fn new(asked: &'a Pairs<'a>, function: FuncId) -> Option<Self> {
         let flow = asked.function(function)?;
-        let mut this = Self { asked, function, flow, of_locals: BTreeMap::new() };
+        let (of_locals, with_paths) = (BTreeMap::new(), BTreeSet::new());
+        let mut this = Self { asked, function, flow, of_locals, with_paths };
+        let uses = this.uses().into_iter();
+        let with_paths = uses.filter(|(id, _)| !this.by_path(*id).is_empty());
+        this.with_paths = with_paths.map(|(_, usage)| usage.variable).collect();
         let mut of_locals: BTreeMap<Variable, Vec<(u32, SequenceId)>> = BTreeMap::new();
         for (id, usage) in this.uses().into_iter().filter(|(_, of)| !of.variable.is_global()) {
             of_locals.entry(usage.variable).or_default().extend(this.sequences_of(id));
@@ -170,16 +209,44 @@ impl<'a> OfFunction<'a> {
         self.asked.sequences_of(self.function, id)
     }
 
-    /// The ways of the pairs that end with a use, with their sequences.
-    pub(super) fn by_way(&self, id: UseId) -> impl Iterator<Item = (u32, (u32, SequenceId))> {
+    /// Whether uses of a variable in the function must be reached by a path.
+    pub(super) fn asks_paths(&self, variable: Variable) -> bool {
+        self.with_paths.contains(&variable)
+    }
+
+    /// Whether any use in the function must.
+    pub(super) fn asks_any_path(&self) -> bool {
+        !self.with_paths.is_empty()
+    }
+
+    /// The sequences that end with a use which is reached by a path.
+    pub(super) fn by_path(&self, id: UseId) -> Vec<ByPath<'a>> {
         let pairs = self.asked.of(self.function, id).iter();
+        let by_path = pairs.filter_map(|pair| {
+            let (definition, entered) = pair.path.as_ref()?;
+            Some(ByPath {
+                definition: *definition,
+                number: pair.number,
+                way: pair.way,
+                entered,
+                sequence: (pair.owner, pair.sequence),
+            })
+        });
+        by_path.collect()
+    }
+
+    /// The ways of the pairs that end with a use, however it is reached, with their sequences.
+    pub(super) fn by_way(&self, id: UseId) -> impl Iterator<Item = (u32, (u32, SequenceId))> {
+        let pairs = self.asked.of(self.function, id).iter().filter(|pair| pair.path.is_none());
         pairs.map(|pair| (pair.way, (pair.owner, pair.sequence)))
     }
 
-    /// The sequences that end with a use, by the number of their definition and their way.
+    /// The sequences that end with a use, however it is reached, by the number of their definition
+    /// and their way.
     pub(super) fn by_number(&self, id: UseId) -> FxHashMap<(u32, u32), Vec<(u32, SequenceId)>> {
         let mut all: FxHashMap<(u32, u32), Vec<(u32, SequenceId)>> = FxHashMap::default();
-        for pair in self.asked.of(self.function, id) {
+        let pairs = self.asked.of(self.function, id).iter();
+        for pair in pairs.filter(|pair| pair.path.is_none()) {
             all.entry((pair.number, pair.way)).or_default().push((pair.owner, pair.sequence));
         }
         all

@@ -218,13 +218,13 @@ struct Way {
 }
 
 /// A condition that decides which way control goes.
-type Choice = (DecisionId, ConditionId);
+pub(super) type Choice = (DecisionId, ConditionId);
 
 /// A switch, by its block, and how many ways it has.
-type Switch = (BlockId, u32);
+pub(super) type Switch = (BlockId, u32);
 
 /// The conditions and the switches (with how many ways) that the graph's nodes end with.
-fn choices(body: &Body, graph: &NodeGraph) -> (Vec<Choice>, Vec<Switch>) {
+pub(super) fn choices(body: &Body, graph: &NodeGraph) -> (Vec<Choice>, Vec<Switch>) {
     let (mut conditions, mut switches) = (Vec::new(), Vec::new());
     for node in graph.nodes.iter().filter(|node| node.branches) {
         match &body.blocks[node.last].term {
@@ -242,7 +242,7 @@ fn choices(body: &Body, graph: &NodeGraph) -> (Vec<Choice>, Vec<Switch>) {
 }
 
 /// Why the automaton could not follow control.
-fn obstacle(
+pub(super) fn obstacle(
     program: &Program,
     body: &Body,
     graph: &NodeGraph,

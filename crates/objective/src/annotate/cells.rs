@@ -1,18 +1,23 @@
-//! ALL-DEFS and ALL-USES with array cells told apart ([002] V-D2).
+//! ALL-DEFS, ALL-USES and ALL-DU-PATHS with array cells told apart ([002] V-D2).
 //!
-//! Variables without arrays have the objectives that they have in ALL-DEFS and ALL-USES. For others a
+//! Variables without arrays have the objectives that they have without cells. For others a
 //! definition and a use make a pair where they may be of one cell, and cover it where they are: the
-//! definition binds the address that it writes, the use the one that it reads.
+//! definition binds the address that it writes, the use the one that it reads. A path of a pair is
+//! covered by a run that takes it from the one to the other.
 
 use std::sync::Arc;
 
+use lydian_ir::BlockId;
+
 use super::dataflow::{Pairs, sequence_with, snippet, way_name};
+use super::paths::too_many;
 use super::{Annotator, Context};
 use crate::criterion::Criterion;
 use crate::dataflow::cells::variable_has_cells;
 use crate::dataflow::{DataFlow, DefUse, DefinitionSite, Use, UseSite, Variable};
 use crate::hyper::{CellDefinition, CellDefinitions, Passage, SameCell, SequenceId};
 use crate::label::Site;
+use crate::paths::TooManyPaths;
 
 /// ALL-DEFS with cells: each definition reaches one of its uses.
 pub(super) struct AllDefinitionsOfCells;
@@ -58,10 +63,37 @@ impl Annotator for AllUsesOfCells {
     }
 }
 
+/// ALL-DU-PATHS with cells: each pair within the function by each of its paths.
+pub(super) struct AllDuPathsOfCells;
+
+impl Annotator for AllDuPathsOfCells {
+    fn criterion(&self) -> Criterion {
+        Criterion::AllDuPathsCells
+    }
+
+    fn annotate(&self, cx: &mut Context<'_>) {
+        let (program, body, limit) = (cx.program, cx.body, cx.request.paths);
+        let has_cells = |variable| variable_has_cells(program, body, variable);
+        let (whole, pairs) = (Pairs::of_variables(cx), pairs_of_cells(cx));
+        let found = whole.paths(cx, |variable| !has_cells(variable), limit);
+        let found = found.and_then(|(paths, left)| {
+            let of_cells = pairs.paths(cx, |_| true, left);
+            Ok((paths, of_cells.map_err(|_| TooManyPaths { limit })?.0))
+        });
+        match found {
+            Ok((paths, of_cells)) => {
+                whole.push_paths(cx, paths);
+                pairs.push_paths(cx, of_cells);
+            }
+            Err(error) => too_many(cx, self.criterion(), error),
+        }
+    }
+}
+
 /// The definitions and uses of cells.
 fn pairs_of_cells<'a>(cx: &Context<'a>) -> Pairs<'a> {
     static NONE: DataFlow = DataFlow { definitions: Vec::new(), uses: Vec::new() };
-    Pairs { flow: cx.unit_cells().function(cx.id()).unwrap_or(&NONE), sequence, used }
+    Pairs { flow: cx.unit_cells().function(cx.id()).unwrap_or(&NONE), sequence, by, used }
 }
 
 /// Whether a pair is of a variable without cells.
@@ -75,17 +107,29 @@ fn sequence(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> SequenceId {
     if let Some(known) = cx.cell_pairs.get(&pair) {
         return *known;
     }
-    let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
-    let same = Passage::Cell(SameCell {
-        of: definitions(cx, flow, definition.variable),
-        written: definition.cell.map(|access| access.bytes),
-        read: usage.cell.map_or(1, |access| if access.scalar { 1 } else { access.bytes }),
-        pair,
-    });
+    let same = same_cell(cx, flow, pair);
     let sequence = sequence_with(cx, flow, pair, same);
     let id = cx.sequence(sequence);
     cx.cell_pairs.insert(pair, id);
     id
+}
+
+/// The sequence of a pair of cells by a path.
+fn by(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse, path: Vec<BlockId>) -> SequenceId {
+    let same = same_cell(cx, flow, pair);
+    let sequence = sequence_with(cx, flow, pair, Passage::By(path, Box::new(same)));
+    cx.sequence(sequence)
+}
+
+/// The passage from a definition to a use of one cell.
+fn same_cell(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> Passage {
+    let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
+    Passage::Cell(SameCell {
+        of: definitions(cx, flow, definition.variable),
+        written: definition.cell.map(|access| access.bytes),
+        read: usage.cell.map_or(1, |access| if access.scalar { 1 } else { access.bytes }),
+        pair,
+    })
 }
 
 /// The definitions of a variable's cells that no sequence of it may pass.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lydian_base::{EntityId, Span};
-use lydian_ir::FuncId;
+use lydian_ir::{BlockId, FuncId};
 use rustc_hash::FxHashMap;
 
 use super::{Annotator, Context, paths};
@@ -17,6 +17,7 @@ use crate::hyper::{
     SequenceId,
 };
 use crate::label::{Pred, Site};
+use crate::paths::{Path, TooManyPaths};
 
 /// About how many bytes of a text are shown.
 const SNIPPET: usize = 32;
@@ -26,6 +27,8 @@ pub(super) struct Pairs<'a> {
     pub(super) flow: &'a DataFlow,
     /// The sequence of a pair, one for all criteria.
     pub(super) sequence: fn(&mut Context<'_>, &DataFlow, DefUse) -> SequenceId,
+    /// A new sequence of a pair by a path.
+    pub(super) by: fn(&mut Context<'_>, &DataFlow, DefUse, Vec<BlockId>) -> SequenceId,
     /// A use in words, with its way.
     pub(super) used: fn(&Context<'_>, &Use, u32) -> String,
 }
@@ -33,7 +36,7 @@ pub(super) struct Pairs<'a> {
 impl<'a> Pairs<'a> {
     /// Those of whole variables.
     pub(super) fn of_variables(cx: &Context<'a>) -> Self {
-        Self { flow: cx.data_flow(), sequence, used }
+        Self { flow: cx.data_flow(), sequence, by, used }
     }
 
     /// The pairs of each definition that counts as this function's, and has some.
@@ -125,7 +128,8 @@ fn name(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
     }
 }
 
-/// ALL-DU-PATHS: each pair of a local by each of its paths without another definition.
+/// ALL-DU-PATHS: each pair of a local, and each pair of a global within the function, by each of its
+/// paths without another definition.
 pub(super) struct AllDuPaths;
 
 impl Annotator for AllDuPaths {
@@ -134,24 +138,77 @@ impl Annotator for AllDuPaths {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let (pairs, graph) = (Pairs::of_variables(cx), cx.node_graph());
-        let flow = pairs.flow;
-        let mut search = DuPaths::new(cx.body, &graph, flow, cx.request.paths);
-        let mut found = Vec::new();
-        for pair in flow.pairs() {
-            match search.of(pair) {
-                Ok(paths) => found.extend(paths.into_iter().map(|path| (pair, path))),
-                Err(error) => return paths::too_many(cx, self.criterion(), error),
-            }
+        let limit = cx.request.paths;
+        let pairs = Pairs::of_variables(cx);
+        match pairs.paths(cx, |_| true, limit) {
+            Ok((found, _)) => pairs.push_paths(cx, found),
+            Err(error) => paths::too_many(cx, self.criterion(), error),
         }
-        for (pair, path) in found {
-            let definition = flow.definition(pair.definition);
-            // A path that is a criterion's of its own is another hyperlabel.
-            let hyper = Hyper::Any(vec![paths::hyper(cx, &graph, &path)]);
-            let lines = paths::lines(cx, &graph, &path);
-            let text = format!("{} by {lines}", pairs.said(cx, pair));
-            let (variable, nodes) = (variable(cx, definition), paths::name(&path));
-            let name = format!("{variable} {} to {} by {nodes}", definition.number, pair.usage);
+    }
+}
+
+/// A way from a definition to a use.
+pub(super) enum Way {
+    /// A path of a local: that control takes it is all that is asked.
+    Path(Path),
+    /// The nodes that are entered between the two, of a global or a cell.
+    Entered(Vec<BlockId>),
+}
+
+impl Pairs<'_> {
+    /// The ways of the pairs of the `wanted` variables in the function, no more than so many; with
+    /// how many more there might be.
+    pub(super) fn paths(
+        &self,
+        cx: &mut Context<'_>,
+        wanted: impl Fn(Variable) -> bool,
+        limit: usize,
+    ) -> Result<(Vec<(DefUse, Way)>, usize), TooManyPaths> {
+        let graph = cx.node_graph();
+        let mut search = DuPaths::new(cx.body, &graph, self.flow, limit);
+        let mut found = Vec::new();
+        for pair in self.flow.pairs() {
+            let definition = self.flow.definition(pair.definition);
+            if !wanted(definition.variable) {
+                continue;
+            }
+            let is_cell = self.flow.usage(pair.usage).cell.is_some();
+            let ways: Vec<Way> = match is_cell || definition.variable.is_global() {
+                false => search.of(pair)?.into_iter().map(Way::Path).collect(),
+                true => search.entered(pair)?.into_iter().map(Way::Entered).collect(),
+            };
+            found.extend(ways.into_iter().map(|way| (pair, way)));
+        }
+        Ok((found, search.left()))
+    }
+
+    /// The objectives of ways.
+    pub(super) fn push_paths(&self, cx: &mut Context<'_>, found: Vec<(DefUse, Way)>) {
+        let graph = cx.node_graph();
+        for (pair, way) in found {
+            let definition = self.flow.definition(pair.definition);
+            let variable = variable(cx, definition);
+            let (hyper, path) = match way {
+                // A path that is a criterion's of its own is another hyperlabel.
+                Way::Path(path) => (Hyper::Any(vec![paths::hyper(cx, &graph, &path)]), path),
+                Way::Entered(heads) => {
+                    let path = heads.iter().filter_map(|head| graph.node_at(*head)).collect();
+                    (Hyper::Sequence((self.by)(cx, self.flow, pair, heads)), path)
+                }
+            };
+            let said = self.said(cx, pair);
+            let (text, by) = match path.is_empty() {
+                true => (format!("{said} directly"), "no node".to_owned()),
+                false => {
+                    (format!("{said} by {}", paths::lines(cx, &graph, &path)), paths::name(&path))
+                }
+            };
+            let name = match hyper {
+                Hyper::Any(_) => {
+                    format!("{variable} {} to {} by {by}", definition.number, pair.usage)
+                }
+                _ => format!("{} by {by}", name(cx, self.flow, pair)),
+            };
             cx.push_hyper(hyper, definition.span, name, text);
         }
     }
@@ -247,6 +304,13 @@ fn sequence(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> SequenceId {
     let id = cx.sequence(Sequence { flow: Some(pair), ..sequence });
     cx.pairs.insert(pair, id);
     id
+}
+
+/// The sequence of a pair of a global by a path.
+fn by(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse, path: Vec<BlockId>) -> SequenceId {
+    let clear = Passage::Clear(definitions(cx, flow, flow.definition(pair.definition).variable));
+    let sequence = sequence_with(cx, flow, pair, Passage::By(path, Box::new(clear)));
+    cx.sequence(Sequence { flow: Some(pair), ..sequence })
 }
 
 /// A pair's sequence with a passage from the definition to where the value is read. Where the two

@@ -1,14 +1,18 @@
-//! The paths that lead a local's definition to a use without another definition between.
+//! The paths that lead a definition to a use without another definition between.
 //!
 //! They are paths over the graph of nodes in which no node occurs twice, but the first may be the
 //! last (Rapps and Weyuker; Frankl and Weyuker, *An Applicable Family of Data Flow Testing
 //! Criteria*). A path to a use in a condition or switch has one node more, that to which the way
 //! leads, which may be any. Calls that do not return are as in other paths: what follows in the node
 //! counts as passed.
+//!
+//! A definition of cells is between if it surely overwrites what was written, or what is read. What
+//! calls and writes through pointers may define is between no two here.
 
-use lydian_ir::{Body, LocalId, Stmt, StmtId, Terminator};
+use lydian_ir::{BlockId, Body, Stmt, StmtId, Terminator};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::cells::{Access, overwrites};
 use super::{DataFlow, DefUse, DefinitionSite, UseSite, Variable};
 use crate::paths::{NodeGraph, NodeId, Path, STEPS, TooManyPaths, blocks_of_nodes, passed_over};
 
@@ -20,12 +24,37 @@ pub struct DuPaths<'a> {
     flow: &'a DataFlow,
     /// The node of each statement, and its position there.
     place: FxHashMap<StmtId, (NodeId, usize)>,
-    /// Where each variable is defined or its lifetime begins, in order.
-    kills: FxHashMap<LocalId, Vec<(NodeId, usize)>>,
+    /// Where each variable is defined or its lifetime begins.
+    kills: FxHashMap<Variable, Vec<Kill>>,
     limit: usize,
     /// How many paths and steps are left.
     left: usize,
     steps: usize,
+}
+
+/// Where a variable is defined, or its lifetime begins.
+#[derive(Debug)]
+struct Kill {
+    at: (NodeId, usize),
+    /// Which cells it writes: none if all.
+    cell: Option<Access>,
+}
+
+/// What is led from a definition to a use.
+#[derive(Clone, Copy)]
+struct Led {
+    variable: Variable,
+    /// What the definition writes and the use reads, of a variable with cells.
+    written: Option<Access>,
+    read: Option<Access>,
+}
+
+impl Led {
+    fn is_ended_by(&self, kill: &Kill) -> bool {
+        let is_read = |read| overwrites(kill.cell.as_ref(), Some(read));
+        overwrites(kill.cell.as_ref(), self.written.as_ref())
+            || self.read.as_ref().is_some_and(is_read)
+    }
 }
 
 /// A use as paths see it.
@@ -41,26 +70,26 @@ impl<'a> DuPaths<'a> {
     /// Of a function; at most so many paths for all of its pairs.
     pub fn new(body: &'a Body, graph: &'a NodeGraph, flow: &'a DataFlow, limit: usize) -> Self {
         let mut place = FxHashMap::default();
-        let mut kills: FxHashMap<LocalId, Vec<(NodeId, usize)>> = FxHashMap::default();
+        let mut kills: FxHashMap<Variable, Vec<Kill>> = FxHashMap::default();
         for (node, blocks) in blocks_of_nodes(body, graph).into_iter().enumerate() {
             let stmts = blocks.iter().flat_map(|block| &body.blocks[*block].stmts);
             for (position, stmt) in stmts.enumerate() {
                 place.insert(*stmt, (node, position));
                 if let Stmt::Enter(local) = &body.stmts[*stmt] {
-                    kills.entry(*local).or_default().push((node, position));
+                    let kill = Kill { at: (node, position), cell: None };
+                    kills.entry(Variable::Local(*local)).or_default().push(kill);
                 }
             }
         }
         for definition in &flow.definitions {
-            if let (Variable::Local(local), DefinitionSite::Stmt(stmt)) =
-                (definition.variable, definition.at)
+            if let DefinitionSite::Stmt(stmt) = definition.at
                 && !definition.indirect
                 && let Some(at) = place.get(&stmt)
             {
-                kills.entry(local).or_default().push(*at);
+                let kill = Kill { at: *at, cell: definition.cell };
+                kills.entry(definition.variable).or_default().push(kill);
             }
         }
-        kills.values_mut().for_each(|of| of.sort_unstable());
         let steps = limit.saturating_mul(STEPS);
         Self { body, graph, flow, place, kills, limit, left: limit, steps }
     }
@@ -70,8 +99,37 @@ impl<'a> DuPaths<'a> {
     /// # Errors
     /// Where all pairs together have more paths than allowed, or the search takes too long.
     pub fn of(&mut self, pair: DefUse) -> Result<Vec<Path>, TooManyPaths> {
+        match self.flow.definition(pair.definition).variable {
+            Variable::Local(_) => self.paths(pair, true),
+            Variable::Global(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// The ways of a pair of a global, or of cells, whose definition and use are both in the
+    /// function: for each path the nodes that control enters between the definition and where the
+    /// value is read, by their first blocks.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn entered(&mut self, pair: DefUse) -> Result<Vec<Vec<BlockId>>, TooManyPaths> {
+        let at = self.flow.definition(pair.definition).at;
+        // Control enters the first node after the parameters are defined.
+        let passed = usize::from(at != DefinitionSite::Entry);
+        let paths = self.paths(pair, false)?.into_iter();
+        let heads = |path: Path| path[passed..].iter().map(|n| self.graph.nodes[*n].head).collect();
+        Ok(paths.map(heads).collect())
+    }
+
+    /// How many paths are left for other pairs of the function.
+    pub const fn left(&self) -> usize {
+        self.left
+    }
+
+    /// The paths of a pair: with the node to which the way of a p-use leads, or to where the value
+    /// is read.
+    fn paths(&mut self, pair: DefUse, with_way: bool) -> Result<Vec<Path>, TooManyPaths> {
         let definition = self.flow.definition(pair.definition);
-        let Variable::Local(local) = definition.variable else { return Ok(Vec::new()) };
+        let usage = self.flow.usage(pair.usage);
         let start = match definition.at {
             DefinitionSite::Entry => Some((0, None)),
             DefinitionSite::Stmt(stmt) => {
@@ -80,9 +138,18 @@ impl<'a> DuPaths<'a> {
             _ => None,
         };
         let Some((first, defined)) = start else { return Ok(Vec::new()) };
+        let (written, read) = (definition.cell, usage.cell);
+        let led = Led { variable: definition.variable, written, read };
+        let ends = match usage.read_at.and_then(|stmt| self.place.get(&stmt)) {
+            Some((node, position)) if !with_way => {
+                vec![End { node: *node, position: *position, then: None }]
+            }
+            _ => self.ends(pair),
+        };
         let mut found = Vec::new();
-        for end in self.ends(pair) {
-            self.search(local, first, defined, &end, &mut found)?;
+        for end in ends {
+            let end = if with_way { end } else { End { then: None, ..end } };
+            self.search(led, first, defined, &end, &mut found)?;
         }
         Ok(found)
     }
@@ -134,15 +201,18 @@ impl<'a> DuPaths<'a> {
     }
 
     /// Whether a variable is defined in a node after one position and before another.
-    fn is_killed(&self, local: LocalId, node: NodeId, after: Option<usize>, before: usize) -> bool {
-        let kills = self.kills.get(&local).map_or(&[][..], Vec::as_slice);
-        kills
-            .iter()
-            .any(|(of, at)| *of == node && after.is_none_or(|after| *at > after) && *at < before)
+    fn is_killed(&self, led: Led, node: NodeId, after: Option<usize>, before: usize) -> bool {
+        let kills = self.kills.get(&led.variable).map_or(&[][..], Vec::as_slice);
+        kills.iter().any(|kill| {
+            let (of, at) = kill.at;
+            let is_between = of == node && after.is_none_or(|after| at > after) && at < before;
+            is_between && led.is_ended_by(kill)
+        })
     }
 
     /// Whether an edge passes no block that begins the variable's lifetime.
-    fn is_clear_edge(&self, local: LocalId, from: NodeId, to: NodeId) -> bool {
+    fn is_clear_edge(&self, led: Led, from: NodeId, to: NodeId) -> bool {
+        let Variable::Local(local) = led.variable else { return true };
         let (mut clear, head) = (false, self.graph.nodes[to].head);
         self.body.blocks[self.graph.nodes[from].last].term.for_each_successor(|target| {
             let passed = passed_over(self.body, target);
@@ -160,7 +230,7 @@ impl<'a> DuPaths<'a> {
 
     fn search(
         &mut self,
-        local: LocalId,
+        led: Led,
         first: NodeId,
         defined: Option<usize>,
         end: &End,
@@ -168,17 +238,17 @@ impl<'a> DuPaths<'a> {
     ) -> Result<(), TooManyPaths> {
         // Within one node, the use being after the definition.
         let is_later = defined.is_none_or(|defined| defined < end.position);
-        if first == end.node && is_later && !self.is_killed(local, first, defined, end.position) {
+        if first == end.node && is_later && !self.is_killed(led, first, defined, end.position) {
             self.add(vec![first], end, found)?;
         }
-        if self.is_killed(local, first, defined, usize::MAX)
-            || self.is_killed(local, end.node, None, end.position)
+        if self.is_killed(led, first, defined, usize::MAX)
+            || self.is_killed(led, end.node, None, end.position)
         {
             return Ok(());
         }
-        let useful = self.leading_to(local, end.node);
+        let useful = self.leading_to(led, end.node);
         let mut path = vec![first];
-        let mut open = vec![self.onward(local, first, &useful)];
+        let mut open = vec![self.onward(led, first, &useful)];
         while let Some(rest) = open.last_mut() {
             let Some(next) = rest.pop() else {
                 open.pop();
@@ -192,22 +262,22 @@ impl<'a> DuPaths<'a> {
                 self.add(whole, end, found)?;
             } else if !path.contains(&next) {
                 path.push(next);
-                open.push(self.onward(local, next, &useful));
+                open.push(self.onward(led, next, &useful));
             }
         }
         Ok(())
     }
 
     /// The nodes by which a path may go on, in reverse order.
-    fn onward(&self, local: LocalId, from: NodeId, useful: &FxHashSet<NodeId>) -> Vec<NodeId> {
+    fn onward(&self, led: Led, from: NodeId, useful: &FxHashSet<NodeId>) -> Vec<NodeId> {
         let mut to = self.graph.successors(from);
-        to.retain(|to| useful.contains(to) && self.is_clear_edge(local, from, *to));
+        to.retain(|to| useful.contains(to) && self.is_clear_edge(led, from, *to));
         to.reverse();
         to
     }
 
     /// The nodes from which a use is reached without a definition between, itself among them.
-    fn leading_to(&self, local: LocalId, end: NodeId) -> FxHashSet<NodeId> {
+    fn leading_to(&self, led: Led, end: NodeId) -> FxHashSet<NodeId> {
         let mut before: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
         for node in 0..self.graph.nodes.len() {
             for to in self.graph.successors(node) {
@@ -219,7 +289,7 @@ impl<'a> DuPaths<'a> {
         while let Some(node) = rest.pop() {
             if useful.insert(node) {
                 let before = before.get(&node).map_or(&[][..], Vec::as_slice);
-                let clear = |node: &&NodeId| !self.is_killed(local, **node, None, usize::MAX);
+                let clear = |node: &&NodeId| !self.is_killed(led, **node, None, usize::MAX);
                 rest.extend(before.iter().filter(clear));
             }
         }

@@ -64,7 +64,7 @@ fn names_of_sequence(sequence: &Sequence) -> Result<BTreeSet<&str>, IllFormed> {
     let mut bound = BTreeSet::new();
     for (atom, passage) in sequence.atoms.iter().zip(&sequence.passages) {
         bound.extend(atom.bindings.iter().map(|binding| binding.name.as_str()));
-        if let Passage::Obliged(obligations) = passage {
+        if let Passage::Obliged(obligations) = passage.otherwise() {
             obligations.iter().try_for_each(|duty| over(&duty.holds, &bound))?;
         }
     }

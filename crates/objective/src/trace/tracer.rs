@@ -112,14 +112,15 @@ impl<'a> Tracer<'a> {
             });
             atoms.into_iter().for_each(|atom| self.gather_atom(atom));
         }
-        let adjacent = |sequence: &Sequence| sequence.passages.contains(&Passage::Adjacent);
-        if objectives.sequences.values().any(adjacent) {
+        let of_nodes = |passage: &Passage| matches!(passage, Passage::Adjacent | Passage::By(..));
+        let follows_nodes = |sequence: &Sequence| sequence.passages.iter().any(of_nodes);
+        if objectives.sequences.values().any(follows_nodes) {
             self.gather_nodes(number);
         }
         for sequence in objectives.sequences.values() {
             sequence.atoms.iter().for_each(|atom| self.gather_atom(atom));
             for passage in &sequence.passages {
-                match passage {
+                match passage.otherwise() {
                     Passage::Clear(of) => self.gather_definitions(of),
                     Passage::Cell(same) => self.gather_cells(&same.of),
                     _ => {}
