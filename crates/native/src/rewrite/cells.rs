@@ -220,13 +220,13 @@ fn functions() -> String {
              return n < cells && (t[n + 2] ^ t[0]) < {epoch} ? when[n + 2] : when[1]; }}\n"
         );
     }
-    let _ = write!(
+    let _ = writeln!(
         text,
         "{head} void lydian_cell_noted(unsigned long *when, unsigned long cells, \
          unsigned long unit, unsigned long at, unsigned long bytes, unsigned long now) \
          {{ unsigned long n = at / unit, last = (at + bytes - 1) / unit; \
          if (n < cells) for (last = last < cells ? last : cells - 1; n <= last; n++) \
-         when[n + 2] = now; }}\n"
+         when[n + 2] = now; }}"
     );
     let _ = write!(
         text,
