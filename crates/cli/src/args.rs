@@ -115,6 +115,10 @@ pub(crate) struct GenArgs {
     /// The folder of the tests and the ledger
     #[arg(long, short, value_name = "DIR", default_value = "tests")]
     pub(crate) output: PathBuf,
+    /// Write the tests in these forms too, separated by commas; `tests.json` and `tests.c` are always
+    /// there
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMS")]
+    pub(crate) format: Vec<FormatArg>,
     /// Write the table as JSON too
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -179,7 +183,8 @@ pub(crate) struct CoverArgs {
     pub(crate) criteria: CriteriaArgs,
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
-    /// A folder that `lydian gen` wrote, or one with tests in its JSON form
+    /// A folder that `lydian gen` wrote, or tests in its JSON form; for a whole program also a folder or
+    /// zip file of the Competition on Software Testing, or a folder or file of KLEE's (.ktest)
     #[arg(long, value_name = "DIR")]
     pub(crate) tests: PathBuf,
     /// Write the table as JSON too
@@ -356,6 +361,15 @@ impl std::str::FromStr for FailUnder {
             false => Err("a percentage is from 0 to 100".into()),
         }
     }
+}
+
+/// A form of a suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// A zip file of the Competition on Software Testing (whole programs)
+    Testcomp,
+    /// A folder of KLEE's tests (whole programs)
+    Ktest,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -21,6 +21,11 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
 /// contents or the new ones and a full disk leaves the old. A link is followed; a device or a pipe
 /// stays what it is and gets the contents.
 pub(crate) fn file(path: &Path, contents: &str) -> Result<(), Failure> {
+    bytes(path, contents.as_bytes())
+}
+
+/// The same for contents that are no text.
+pub(crate) fn bytes(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     if path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return std::fs::write(path, contents).map_err(|error| unwritable(path, &error));
     }
@@ -32,7 +37,7 @@ pub(crate) fn file(path: &Path, contents: &str) -> Result<(), Failure> {
     };
     let write = || -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(contents.as_bytes())?;
+        file.write_all(contents)?;
         file.as_file().sync_all()?;
         use std::os::unix::fs::PermissionsExt as _;
         file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;

@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 
+use lydian_ir::libc::gives_inputs;
 use lydian_ir::{CType, CTypeId, FuncId, Function, Program};
 use lydian_symex::inputs::Settings;
 
@@ -67,16 +68,8 @@ impl WholeProgram {
 
 /// Whether a program asks for inputs in the way of verifiers and test generators.
 fn asks_for_inputs(program: &Program) -> bool {
-    const KLEE: [&str; 3] = ["klee_make_symbolic", "klee_int", "klee_range"];
-    program.functions.values().filter(|function| function.body.is_none()).any(|function| {
-        let name = function.name.as_str();
-        KLEE.contains(&name) || is_nondet(name)
-    })
-}
-
-/// Whether the name of an undefined function says that it gives an input.
-pub(crate) fn is_nondet(name: &str) -> bool {
-    name.starts_with("__VERIFIER_nondet_") || name.starts_with("nondet_")
+    let mut undefined = program.functions.values().filter(|function| function.body.is_none());
+    undefined.any(|function| gives_inputs(&function.name))
 }
 
 fn driver(program: &Program, main: &Function, asked: &ProgramArgs) -> Result<String, Failure> {

@@ -6,14 +6,19 @@ use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::Test;
 use lydian_native::{Build, Measured, Outcome};
-use lydian_report::{Observed, Outcome as Ending, SuiteTest, suite_c, suite_json};
+use lydian_report::{Observed, Outcome as Ending, SuiteTest, ktest, suite_c, suite_json, testcomp};
 
+use crate::args::FormatArg;
 use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::{output, render};
 
 /// The suite as JSON, in a folder of tests.
 pub(crate) const JSON: &str = "tests.json";
+/// The suite as a zip file of the Competition on Software Testing, in a folder of tests.
+const TESTCOMP: &str = "testcomp.zip";
+/// The folder of the suite's tests in KLEE's form, in a folder of tests.
+const KTEST: &str = "ktest";
 /// The suite as one C file, in a folder of tests.
 pub(crate) const C: &str = "tests.c";
 
@@ -49,9 +54,16 @@ impl Collected {
         source: &Path,
         loaded: &Loaded,
         build: &Build,
+        formats: &[FormatArg],
     ) -> Result<(), Failure> {
-        let source = std::path::absolute(source).unwrap_or_else(|_| source.to_owned());
-        let source = source.display().to_string();
+        let path = std::path::absolute(source).unwrap_or_else(|_| source.to_owned());
+        let source = path.display().to_string();
+        for format in formats {
+            match format {
+                FormatArg::Testcomp => self.write_testcomp(folder, &path, loaded)?,
+                FormatArg::Ktest => self.write_ktest(folder, &source, loaded)?,
+            }
+        }
         let json = suite_json::to_json(&loaded.program, &source, &self.tests);
         output::file(&folder.join(JSON), &json)?;
         let stubs: Vec<&str> = loaded.stubs.iter().map(String::as_str).collect();
@@ -76,6 +88,62 @@ impl Collected {
     }
 }
 
+impl Collected {
+    fn write_testcomp(&self, folder: &Path, source: &Path, loaded: &Loaded) -> Result<(), Failure> {
+        entry_of(loaded, TESTCOMP)?;
+        let text = std::fs::read(source).map_err(|error| {
+            Failure::environment("source", format!("cannot read {}: {error}", source.display()))
+        })?;
+        let created = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let about = testcomp::Metadata {
+            program_file: &source.display().to_string(),
+            program_text: &text,
+            entry: "main",
+            specification: testcomp::BRANCHES,
+            created: created.map_or(0, |since| since.as_secs()),
+        };
+        let suite = testcomp::to_testcomp(&loaded.program, &self.tests, &about);
+        left_out(TESTCOMP, "not-in-testcomp", &suite.left_out);
+        output::bytes(&folder.join(TESTCOMP), &suite.to_zip())
+    }
+
+    fn write_ktest(&self, folder: &Path, source: &str, loaded: &Loaded) -> Result<(), Failure> {
+        entry_of(loaded, KTEST)?;
+        let folder = folder.join(KTEST);
+        output::folder(&folder)?;
+        // Tests of an earlier run are not to be taken for tests of this one.
+        for old in files_in(&folder, "ktest")? {
+            std::fs::remove_file(&old).map_err(|error| unreadable(&old, &error))?;
+        }
+        let mut missing = Vec::new();
+        for test in &self.tests {
+            match ktest::to_ktest(&loaded.program, &test.test, source) {
+                Ok(bytes) => output::bytes(&folder.join(format!("{}.ktest", test.name)), &bytes)?,
+                Err(why) => missing.push((test.name.clone(), why)),
+            }
+        }
+        left_out(KTEST, "not-in-ktest", &missing);
+        Ok(())
+    }
+}
+
+/// Warns of tests that a form cannot hold.
+fn left_out(form: &str, code: &'static str, tests: &[(String, String)]) {
+    let warnings = tests.iter().map(|(test, why)| {
+        Diagnostic::warning(code, format!("{form} has no test `{test}`: {why}"))
+    });
+    render::diagnostics(&warnings.collect::<Vec<_>>());
+}
+
+/// The function that tests of a whole program call, which a form is only for.
+fn entry_of<'a>(loaded: &'a Loaded, form: &str) -> Result<&'a str, Failure> {
+    let entry = loaded.entry.map(|entry| loaded.program.functions[entry].name.as_str());
+    entry.ok_or_else(|| {
+        Failure::usage("format", format!("{form} is for tests of whole programs alone"))
+            .note("`--program` makes such tests")
+    })
+}
+
 /// A line for each test that does not end well: it shows a fault of the program under test.
 pub(crate) fn faults(function: &str, tests: &[Kept]) -> String {
     let bad = tests.iter().enumerate().filter(|(_, kept)| !kept.measured.run.outcome.is_orderly());
@@ -90,15 +158,70 @@ fn test_name(function: &str, index: usize) -> String {
     format!("{function}_{}", index + 1)
 }
 
-/// Reads the tests of a folder, or of one JSON file.
+/// Reads the tests of a folder or file, in whichever form they are.
 pub(crate) fn read(path: &Path, loaded: &Loaded) -> Result<Vec<SuiteTest>, Failure> {
-    let file: PathBuf = if path.is_dir() { path.join(JSON) } else { path.to_owned() };
+    let json = path.join(JSON);
+    if path.is_dir() && !json.is_file() {
+        let mut files = files_in(path, "xml")?;
+        files.extend(files_in(path, "ktest")?);
+        if !files.is_empty() {
+            let tests = files.iter().map(|file| read_foreign(file, loaded));
+            return Ok(tests.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
+        }
+    }
+    let is_foreign = |extension| ["xml", "ktest", "zip"].iter().any(|known| extension == *known);
+    if path.extension().is_some_and(is_foreign) && path.is_file() {
+        return read_foreign(path, loaded);
+    }
+    let file: PathBuf = if path.is_dir() { json } else { path.to_owned() };
     let text = std::fs::read_to_string(&file).map_err(|error| {
-        Failure::usage("tests", format!("cannot read {}: {error}", file.display()))
-            .note("give the folder that `lydian gen` wrote, or its tests.json")
+        unreadable(&file, &error).note("give the folder that `lydian gen` wrote, or its tests.json")
     })?;
     suite_json::from_json(&loaded.program, &file.display().to_string(), &text)
         .map_err(|error| Failure::usage("tests", error.to_string()))
+}
+
+fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::usage("tests", format!("cannot read {}: {error}", file.display()))
+}
+
+/// The files of a folder with this extension, in the order of their names.
+fn files_in(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Failure> {
+    let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut paths: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// Reads a file of another tool's: a zip file, or one test.
+fn read_foreign(file: &Path, loaded: &Loaded) -> Result<Vec<SuiteTest>, Failure> {
+    let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
+    let entry = entry_of(loaded, &file.display().to_string())?;
+    let name = file.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    let wrong = |error: &dyn std::fmt::Display| {
+        Failure::usage("tests", format!("{}: {error}", file.display()))
+    };
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    let tests: Vec<(String, Test)> = match extension {
+        Some("zip") => testcomp::from_zip(entry, &bytes).map_err(|error| wrong(&error))?,
+        Some("ktest") => {
+            vec![(name, ktest::from_ktest(entry, &bytes).map_err(|error| wrong(&error))?)]
+        }
+        _ => {
+            let text = String::from_utf8_lossy(&bytes);
+            let test = testcomp::from_xml(entry, &name, &text).map_err(|error| wrong(&error))?;
+            test.map(|test| (name, test)).into_iter().collect()
+        }
+    };
+    let suite = tests.into_iter().map(|(name, test)| SuiteTest {
+        name,
+        test,
+        observed: None,
+        covers: Vec::new(),
+    });
+    Ok(suite.collect())
 }
 
 /// What a run showed, as the suite keeps it.

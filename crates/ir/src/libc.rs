@@ -349,6 +349,13 @@ pub fn is_library_object(name: &str) -> bool {
     LIBRARY_OBJECTS.contains(&name)
 }
 
+/// Whether each call of a function of this name gives a program an input, in the way of verifiers
+/// (`__VERIFIER_nondet_int`, `nondet_int`) or of KLEE.
+pub fn gives_inputs(name: &str) -> bool {
+    const KLEE: [&str; 3] = ["klee_make_symbolic", "klee_int", "klee_range"];
+    name.starts_with("__VERIFIER_nondet_") || name.starts_with("nondet_") || KLEE.contains(&name)
+}
+
 /// The model of a function by its name in C. `__builtin_memcpy` is `memcpy` and so on, and so are
 /// the checked forms (`__builtin___memcpy_chk`, `__memcpy_chk`), whose last argument is left out.
 pub fn model_named(name: &str) -> Option<&'static Model> {

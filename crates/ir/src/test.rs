@@ -14,6 +14,106 @@ pub const INPUT_REGION: u64 = 0x20_0000_0000;
 /// Bytes of that region.
 pub const INPUT_REGION_SIZE: u64 = 0x4000_0000;
 
+/// Instead of a function's name in [`ExternalResult`]: the result of whichever function that gives
+/// inputs ([`crate::libc::gives_inputs`]) is called next, as bytes. Suites of other tools do not say
+/// which. A run that asks for more than such a test has ends there.
+pub const ANY_BYTES: &str = "*bytes";
+
+/// The same as a number, whose type is that of the result: an image of [`number_image`].
+pub const ANY_NUMBER: &str = "*number";
+
+/// How a result is read from the image of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum NumberKind {
+    /// As an integer.
+    Integer = 1,
+    /// As a `float`.
+    Float = 2,
+    /// As a `double`.
+    Double = 3,
+    /// As a `long double` of the x87's 80 bits.
+    Extended = 4,
+}
+
+impl NumberKind {
+    /// For a result of a machine type.
+    pub const fn of(ty: crate::Type) -> Self {
+        match ty {
+            crate::Type::F32 => Self::Float,
+            crate::Type::F64 => Self::Double,
+            crate::Type::F80 => Self::Extended,
+            _ => Self::Integer,
+        }
+    }
+
+    /// Where its bytes are in the image of a number, and how many.
+    pub const fn place(self) -> (usize, usize) {
+        match self {
+            Self::Integer => (0, 16),
+            Self::Double => (16, 8),
+            Self::Float => (24, 4),
+            Self::Extended => (32, 16),
+        }
+    }
+}
+
+/// The image of a number whose type is not known, as suites write it: an integer, also in
+/// hexadecimal, a character in quotes, or a float, which may be `inf` or `nan`; suffixes of C are
+/// left out. It is kept as an integer of 128 bits, `double`, `float` and `long double`, one after the
+/// other. `None` where the text is no number.
+pub fn number_image(text: &str) -> Option<Image> {
+    let text = text.trim();
+    let float = |ty, text: &str| crate::arith::parse_float(ty, text);
+    let mut bytes = vec![0; 48];
+    let mut put = |kind: NumberKind, value: u128| {
+        let (at, size) = kind.place();
+        bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+    };
+    let floats = [
+        (NumberKind::Float, crate::Type::F32),
+        (NumberKind::Double, crate::Type::F64),
+        (NumberKind::Extended, crate::Type::F80),
+    ];
+    if let Some(integer) = integer(text) {
+        put(NumberKind::Integer, integer as u128);
+        for (kind, ty) in floats {
+            put(kind, float(ty, &integer.to_string())?);
+        }
+    } else {
+        let plain = text.trim_end_matches(['f', 'F', 'l', 'L']);
+        let plain = if float(crate::Type::F64, text).is_some() { text } else { plain };
+        put(
+            NumberKind::Integer,
+            crate::arith::f64_of(float(crate::Type::F64, plain)?) as i128 as u128,
+        );
+        for (kind, ty) in floats {
+            put(kind, float(ty, plain)?);
+        }
+    }
+    Some(Image { bytes, pointers: Vec::new() })
+}
+
+/// An integer as suites write it.
+fn integer(text: &str) -> Option<i128> {
+    if let Some(quoted) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        let mut characters = quoted.chars();
+        let only = characters.next()?;
+        return characters.next().is_none().then_some(i128::from(u32::from(only)));
+    }
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let hexadecimal = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
+    let magnitude = match hexadecimal {
+        Some(digits) => u128::from_str_radix(digits.trim_end_matches(['u', 'U', 'l', 'L']), 16),
+        None => digits.trim_end_matches(['u', 'U', 'l', 'L']).parse::<u128>(),
+    };
+    let magnitude = magnitude.ok()? as i128;
+    Some(if negative { magnitude.wrapping_neg() } else { magnitude })
+}
+
 /// The inputs of one call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Test {
@@ -104,5 +204,34 @@ impl ExternalResult {
     /// What a call of a function returns.
     pub fn new(function: impl Into<String>, result: Image) -> Self {
         Self { function: function.into(), result, object: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(text: &str, kind: NumberKind) -> u128 {
+        let image = number_image(text).unwrap_or_else(|| panic!("{text} is a number"));
+        let (at, size) = kind.place();
+        let mut bytes = [0; 16];
+        bytes[..size].copy_from_slice(&image.bytes[at..at + size]);
+        u128::from_le_bytes(bytes)
+    }
+
+    #[test]
+    fn a_number_is_kept_as_every_type_that_may_be_asked_for() {
+        for (text, integer) in
+            [("-5", -5), ("0x1F", 31), ("'a'", 97), ("42ul", 42), ("+7", 7), ("-1.5", -1)]
+        {
+            assert_eq!(part(text, NumberKind::Integer) as i128, integer, "{text}");
+        }
+        assert_eq!(part("-5", NumberKind::Double), u128::from((-5.0f64).to_bits()));
+        assert_eq!(part("0.1f", NumberKind::Float), u128::from(0.1f32.to_bits()));
+        assert_eq!(part("inf", NumberKind::Double), u128::from(f64::INFINITY.to_bits()));
+        assert_eq!(part("18446744073709551615", NumberKind::Integer), u128::from(u64::MAX));
+        for text in ["", "x", "'ab'", "1.2.3", "--1"] {
+            assert!(number_image(text).is_none(), "{text}");
+        }
     }
 }

@@ -29,12 +29,15 @@ enum {
     LYDIAN_POSIX_MEMALIGN = 7,
     LYDIAN_MAKE_SYMBOLIC = 8,
     LYDIAN_KLEE_INT = 9,
-    LYDIAN_KLEE_RANGE = 10
+    LYDIAN_KLEE_RANGE = 10,
+    LYDIAN_ANY_BYTES = 11,
+    LYDIAN_ANY_NUMBER = 12
 };
 
 struct lydian_services {
-    /* Writes the next queued result of an undefined function, or zeros. */
-    void (*external)(lydian_u32 function, void *result, lydian_u64 size);
+    /* Writes the next queued result of an undefined function, or zeros. `kind` is how a number is
+     * read (`NumberKind` in `lydian_ir::test`); 0 for what gives no inputs. */
+    void (*external)(lydian_u32 function, void *result, lydian_u64 size, int kind);
     /* Ends the call under test. Does not return. */
     void (*end)(int how, long code);
     /* Allocates, unless the queue says that this call of this function fails. */

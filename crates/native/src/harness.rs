@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::EntityId;
+use lydian_ir::libc::gives_inputs;
+use lydian_ir::test::{ANY_BYTES, ANY_NUMBER, NumberKind};
 use lydian_ir::{CType, CTypeId, CTypes, FuncId, GlobalId, GlobalInit, Linkage, Program, RecordId};
 use rustc_hash::FxHashSet;
 
@@ -18,7 +20,7 @@ use crate::elf::Symbols;
 
 /// The functions that have results of their own in tests and are always there, in the order of
 /// their numbers in `lydian.h`: allocators, and what gives inputs in KLEE's way.
-pub(crate) const NUMBERED: [&str; 11] = [
+pub(crate) const NUMBERED: [&str; 13] = [
     "malloc",
     "calloc",
     "realloc",
@@ -30,6 +32,8 @@ pub(crate) const NUMBERED: [&str; 11] = [
     "klee_make_symbolic",
     "klee_int",
     "klee_range",
+    ANY_BYTES,
+    ANY_NUMBER,
 ];
 
 /// Functions that the harness replaces where the text uses them without defining them.
@@ -292,13 +296,17 @@ fn stub(types: &CTypes, function: &lydian_ir::Function, number: u32) -> String {
     match types.get(result) {
         CType::Void => format!(
             "void {name}() {{ unsigned char none[1]; \
-             lydian_services->external({number}, none, 0); }}\n"
+             lydian_services->external({number}, none, 0, 0); }}\n"
         ),
         _ => {
             let ty = by_shape(types, result, &format!("lydian_result{number}"));
+            let kind = match gives_inputs(name) {
+                true => types.scalar(result).map_or(NumberKind::Integer, NumberKind::of) as u8,
+                false => 0,
+            };
             format!(
                 "typedef {ty};\nlydian_result{number} {name}() {{ lydian_result{number} r; \
-                 lydian_services->external({number}, &r, sizeof r); return r; }}\n"
+                 lydian_services->external({number}, &r, sizeof r, {kind}); return r; }}\n"
             )
         }
     }

@@ -8,6 +8,7 @@ pub mod exclusion;
 pub mod gcov_json;
 pub mod html;
 pub mod independence;
+pub mod ktest;
 pub mod lcov;
 pub mod report;
 pub mod sarif;
@@ -16,9 +17,11 @@ pub mod suite;
 pub mod suite_c;
 pub mod suite_json;
 pub mod summary;
+pub mod testcomp;
 pub mod totals;
 
 mod comments;
+mod inputs;
 mod value;
 
 pub use report::Report;

@@ -119,7 +119,8 @@ impl Run<'_> {
                 summary.functions.push(FunctionSummary { name, criteria, tests, seconds });
             }
         }
-        suite.write(&self.args.output, &self.args.source.file, self.loaded, counting.build())?;
+        let GenArgs { source, output, format, .. } = self.args;
+        suite.write(output, &source.file, self.loaded, counting.build(), format)?;
         output::text(&(table::render(&summary) + "\n" + &faults))?;
         if let Some(path) = &self.args.json {
             output::file(path, &summary.to_json())?;

@@ -8,11 +8,12 @@ use super::code::{CallSite, Code};
 use super::host::HostCall;
 use super::machine::{Machine, Step, Stop, Window, read, write};
 use crate::arith;
-use crate::ctype::CTypeId;
+use crate::ctype::{CType, CTypeId};
 use crate::expr::Type;
 use crate::libc::{Family, Model, model_of};
 use crate::program::FuncId;
 use crate::stmt::{Stmt, TrapKind};
+use crate::test::NumberKind;
 
 /// The values that a call passes.
 pub(super) type Arguments = SmallVec<[u128; 6]>;
@@ -102,7 +103,12 @@ impl<'p, 'c> Machine<'p, 'c> {
             return Err(Stop::End(End::NoReturn(function)));
         }
         let (size, _) = self.result_shape(function);
-        let mut image = self.next_result(&declared.name).unwrap_or_default();
+        let scalar = match self.program.types.get(declared.ty) {
+            CType::Function { result, .. } => self.program.types.scalar(*result),
+            _ => None,
+        };
+        let kind = scalar.map_or(NumberKind::Integer, NumberKind::of);
+        let mut image = self.next_input(&declared.name, kind)?.unwrap_or_default();
         image.resize(size as usize, 0);
         let mut raw = [0; 16];
         let len = image.len().min(16);

@@ -17,9 +17,10 @@ use super::start::{self, CharacterTables};
 use super::{BadTest, End, Location, Options, Outcome};
 use crate::arith;
 use crate::ctype::{CType, CTypeId};
+use crate::libc::gives_inputs;
 use crate::program::{FuncId, Program};
 use crate::stmt::TrapKind;
-use crate::test::Test;
+use crate::test::{ANY_BYTES, ANY_NUMBER, NumberKind, Test};
 
 /// The slots that a call can name.
 pub(super) type Window = [u64; WINDOW];
@@ -485,6 +486,23 @@ impl<'p, 'c> Machine<'p, 'c> {
     /// The next result that the test gives a function.
     pub(super) fn next_result(&mut self, name: &str) -> Option<Vec<u8>> {
         self.results.get_mut(name)?.pop_front()
+    }
+
+    /// What the next call of a function gives; where the test does not say which function gives
+    /// what, the next of its inputs, as a number of this kind. `None` where it says nothing.
+    pub(super) fn next_input(&mut self, name: &str, kind: NumberKind) -> Step<Option<Vec<u8>>> {
+        let own = self.next_result(name);
+        let any = [ANY_NUMBER, ANY_BYTES].iter().any(|any| self.results.contains_key(*any));
+        if own.is_some() || !any || !gives_inputs(name) {
+            return Ok(own);
+        }
+        if let Some(image) = self.next_result(ANY_NUMBER) {
+            let (at, size) = kind.place();
+            return Ok(image.get(at..at + size).map(<[u8]>::to_vec));
+        }
+        let bytes = self.next_result(ANY_BYTES);
+        // The native run ends there too.
+        bytes.map(Some).ok_or(Stop::End(End::Exited(1)))
     }
 
     /// The size of what a function returns, and whether it is a struct or union.
