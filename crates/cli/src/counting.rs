@@ -11,7 +11,7 @@
 //! the native run crashes.
 
 use lydian_ir::interp::{BadTest, End, Options};
-use lydian_ir::test::Test;
+use lydian_ir::test::{INPUT_PREFIX, Test};
 use lydian_native::{
     BoundOf, Build, MeasureError, Measured, Measurer, Outcome, Plan, RunError, TestError,
 };
@@ -122,7 +122,9 @@ impl<'a> Counting<'a> {
         let run = &foreseen.outcome;
         let as_given = run.externals.iter().all(|function| {
             let function = &self.loaded.program.functions[*function];
-            function.noreturn || self.given.contains(&function.name)
+            function.noreturn
+                || self.given.contains(&function.name)
+                || function.name.starts_with(INPUT_PREFIX)
         });
         let ended_well = native.is_orderly() || matches!(native, Outcome::TimedOut(_));
         match run.end {

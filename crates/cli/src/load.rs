@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use lydian_base::{Diagnostic, Place, Severity, SourceMap};
-use lydian_clib::{Library, Purpose};
+use lydian_clib::{ClibError, Inputs, Library, Purpose};
 use lydian_frontend::compile_commands::CompileCommands;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
@@ -41,6 +41,10 @@ pub(crate) struct Loaded {
     pub(crate) functions: Vec<FuncId>,
     /// What tests call, where the program is tested as a whole; else they call each function.
     pub(crate) entry: Option<FuncId>,
+    /// The C that calls `main` with arguments, where that is tested.
+    pub(crate) driver: String,
+    /// What the user says of a whole program's surroundings, one sentence each.
+    pub(crate) surroundings: Vec<String>,
     /// The absolute paths of the user's stubs, which are part of the program.
     pub(crate) stubs: Vec<String>,
     /// What is assumed about inputs.
@@ -89,16 +93,33 @@ pub(crate) fn load_program(
     let written = unit.written.clone();
     let companions = others.iter().map(|(_, unit)| companion(unit)).collect();
     let tested_as_whole = program;
-    let (mut program, map) = whole(unit, others, args)?;
+    let inputs = tested_as_whole.as_ref().and_then(|whole| whole.inputs);
+    let (mut program, map) = whole(unit, others, inputs, args)?;
     lydian_symex::inputs::prepare(&mut program);
     let entry = tested_as_whole.as_ref().and_then(|whole| whole.entry(&program));
+    let surroundings = tested_as_whole.as_ref().map(WholeProgram::surroundings);
+    let surroundings = surroundings.unwrap_or_default();
+    let driver = tested_as_whole.as_ref().map(|whole| whole.driver.clone()).unwrap_or_default();
     let stubs = config.stubs().map(|stub| absolute(&stub).display().to_string()).collect();
     let settings = match &tested_as_whole {
         Some(whole) => whole.settings(config.settings),
         None => config.settings,
     };
     let spec = InputSpec::new(&program, settings);
-    Ok(Loaded { program, map, own, written, companions, flags, functions, entry, stubs, spec })
+    Ok(Loaded {
+        program,
+        map,
+        own,
+        written,
+        companions,
+        flags,
+        functions,
+        entry,
+        driver,
+        surroundings,
+        stubs,
+        spec,
+    })
 }
 
 /// Refuses what is not compiled for x86-64: neither the exploration nor the native runner knows
@@ -136,10 +157,13 @@ fn companion(unit: &Unit) -> Companion {
 fn whole(
     unit: Unit,
     others: Vec<(PathBuf, Unit)>,
+    inputs: Option<Inputs>,
     args: &SourceArgs,
 ) -> Result<(Program, SourceMap), Failure> {
     let wants_library = |unit: &Unit| lydian_clib::is_explored_by(&unit.program);
-    let wanted = wants_library(&unit) || others.iter().any(|(_, unit)| wants_library(unit));
+    let wanted = inputs.is_some()
+        || wants_library(&unit)
+        || others.iter().any(|(_, unit)| wants_library(unit));
     if others.is_empty() && !wanted {
         return Ok((unit.program, unit.source));
     }
@@ -147,8 +171,11 @@ fn whole(
     let mut parts = vec![units::link_unit(&args.file, unit, Role::Part)];
     let others = others.into_iter();
     parts.extend(others.map(|(file, unit)| units::link_unit(&file, unit, Role::Companion)));
+    let no_library = |error: ClibError| Failure::environment("library", error.to_string());
+    let inputs = inputs.map(|inputs| inputs.lower(&flags)).transpose().map_err(no_library)?;
     let linked = match wanted.then(|| Library::lower(&flags)) {
-        Some(Ok(library)) => library.link(parts, Purpose::Explore),
+        Some(Ok(library)) => library.link_with(parts, inputs.as_ref(), Purpose::Explore),
+        Some(Err(error)) if inputs.is_some() => return Err(no_library(error)),
         // A target without the library's headers does without it.
         Some(Err(_)) | None => link(parts),
     };

@@ -29,7 +29,8 @@ fn is_modelled(program: &Program, name: &str) -> bool {
     match program.function_named(name) {
         Some(function) => {
             let function = &program.functions[function];
-            function.library || model_of(&program.types, name, function.ty).is_some()
+            (function.library && function.body.is_some())
+                || model_of(&program.types, name, function.ty).is_some()
         }
         None => model_named(name).is_some(),
     }

@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 
+use lydian_clib::Inputs;
 use lydian_ir::libc::gives_inputs;
 use lydian_ir::{CType, CTypeId, FuncId, Function, Program};
 use lydian_symex::inputs::Settings;
@@ -26,7 +27,14 @@ const LONGEST_ARGUMENT: u32 = 4096;
 pub(crate) struct WholeProgram {
     /// C for the end of the user's file: the driver, where `main` needs one.
     pub(crate) driver: String,
+    /// The least and the greatest number of arguments, and their length.
+    arguments: [u32; 3],
+    /// Standard input and files, where they are inputs.
+    pub(crate) inputs: Option<Inputs>,
 }
+
+/// glibc reads files up to this size at once, as the models of streams do.
+const MOST_BYTES: u32 = 4096;
 
 impl WholeProgram {
     /// The program, if it is to be tested as a whole.
@@ -47,13 +55,35 @@ impl WholeProgram {
             return Err(Failure::source("no-main", message));
         };
         let driver = driver(program, &program.functions[main], asked)?;
-        Ok(Some(Self { driver }))
+        let arguments = asked.sym_args[..].try_into().unwrap_or_default();
+        Ok(Some(Self { driver, arguments, inputs: inputs(asked)? }))
     }
 
     /// What tests call.
     pub(crate) fn entry(&self, program: &Program) -> Option<FuncId> {
         let name = if self.driver.is_empty() { "main" } else { DRIVER };
         program.function_named(name)
+    }
+
+    /// What the user says of the program's surroundings, one sentence each: preconditions of whatever
+    /// is infeasible.
+    pub(crate) fn surroundings(&self) -> Vec<String> {
+        let mut sentences = vec![match &self.arguments {
+            [_, 0, _] => "main gets no arguments".to_owned(),
+            [least, most, length] => {
+                format!("main gets {least} to {most} arguments of at most {length} characters")
+            }
+        }];
+        if let Some(Inputs { stdin, files, file_bytes }) = self.inputs {
+            sentences.push(format!("standard input has at most {stdin} bytes"));
+            if files > 0 {
+                let last = char::from(b'A' + (files - 1) as u8);
+                let which = if files > 1 { format!("A to {last}") } else { "A".to_owned() };
+                sentences.push(format!("the files {which} exist, with at most {file_bytes} bytes"));
+            }
+            sentences.push("no other file exists".to_owned());
+        }
+        sentences
     }
 
     /// The settings of a whole program: variables start with their initial values.
@@ -95,6 +125,22 @@ fn driver(program: &Program, main: &Function, asked: &ProgramArgs) -> Result<Str
         )));
     }
     Ok(driver_text(program, *result, params, [least, most, length]))
+}
+
+/// Standard input and files, where the user asks for them as inputs.
+fn inputs(asked: &ProgramArgs) -> Result<Option<Inputs>, Failure> {
+    let (files, file_bytes) = match asked.sym_files[..] {
+        [] => (0, 0),
+        [files, bytes] => (files, bytes),
+        _ => return Err(Failure::usage("files", "--sym-files takes COUNT BYTES")),
+    };
+    let stdin = asked.sym_stdin.unwrap_or(0);
+    if files > 26 || file_bytes.max(stdin) > MOST_BYTES {
+        let message = format!("there are at most 26 files, of at most {MOST_BYTES} bytes each");
+        return Err(Failure::usage("files", message));
+    }
+    let any = asked.sym_stdin.is_some() || files > 0;
+    Ok(any.then_some(Inputs { stdin, files, file_bytes }))
 }
 
 /// The driver, in C that any dialect takes.

@@ -381,7 +381,10 @@ impl<'a> Session<'a, '_> {
 
     /// Evidence on what exploration left: infeasible if nothing was cut off, else why unknown.
     fn record_left(&mut self, summary: &Summary, left: &Left) -> Result<(), Failure> {
-        let preconditions = summary.assumptions.join("; ");
+        let surroundings = &self.loaded.surroundings;
+        let preconditions: Vec<&str> =
+            surroundings.iter().chain(&summary.assumptions).map(String::as_str).collect();
+        let preconditions = preconditions.join("; ");
         for (at, target) in self.targets.iter().enumerate() {
             let labels = &target.objectives.labels;
             self.record(target, |recording| {

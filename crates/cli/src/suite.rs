@@ -72,6 +72,7 @@ impl Collected {
             source: &source,
             include: &source,
             stubs: &stubs,
+            driver: &loaded.driver,
             externals: &externals,
             library: build.library(),
         };

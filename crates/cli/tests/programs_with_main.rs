@@ -179,6 +179,118 @@ fn the_arguments_of_main_are_inputs_of_the_number_and_length_that_are_asked_for(
     place.refused("gen unit.c --sym-args 3 2 1", 2, &["--sym-args takes MIN, MAX"]);
 }
 
+const READS: &str = "\
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    int c = getchar(), n;
+    if (c == EOF)
+        return 9;
+    if (c == '#') {
+        char line[8];
+        if (!fgets(line, sizeof line, stdin))
+            return 8;
+        return strcmp(line, \"ok\\n\") == 0 ? 7 : 6;
+    }
+    ungetc(c, stdin);
+    char word[4];
+    if (scanf(\"%d%3s\", &n, word) == 2) {
+        if (n == 42)
+            return 1;
+        return 2;
+    }
+    FILE *file = fopen(\"A\", \"r\");
+    if (!file || fopen(\"/no/such/file\", \"r\"))
+        return 5;
+    char bytes[3];
+    if (fread(bytes, 1, 3, file) == 3 && bytes[1] == 'z')
+        return 3;
+    if (feof(file))
+        return 4;
+    fclose(file);
+    return 0;
+}
+";
+
+/// Standard input and the file `A` of a test.
+fn contents(test: &serde_json::Value) -> [Vec<u8>; 2] {
+    let mut found = [Vec::new(), Vec::new()];
+    for call in test["externals"].as_array().into_iter().flatten() {
+        let at = match call["function"].as_str().unwrap() {
+            "lydian_input_stdin" => 0,
+            "lydian_input_A" => 1,
+            _ => continue,
+        };
+        found[at].extend(u8::try_from(call["result"].as_i64().unwrap()));
+    }
+    found
+}
+
+#[test]
+fn standard_input_and_files_are_inputs_and_the_program_itself_does_with_them_what_tests_say() {
+    let place = Workplace::with(READS);
+    let options = "--sym-stdin 6 --sym-files 1 3";
+    place.done(&format!("gen unit.c -c bc {options} --json out.json"));
+    let table = place.json("out.json");
+    let [objectives, covered, infeasible, ..] = figures(&table, "main", "bc");
+    // The file exists, the other does not.
+    assert_eq!((covered, infeasible), (objectives - 2, 2), "{table:#}");
+    let compiled = std::process::Command::new("cc")
+        .args(["-w", "-o", "unit", "unit.c"])
+        .current_dir(place.path("."))
+        .status();
+    assert!(compiled.unwrap().success());
+    let suite = place.json("tests/tests.json");
+    for test in suite["tests"].as_array().unwrap() {
+        let [stdin, file] = contents(test);
+        std::fs::write(place.path("A"), file).unwrap();
+        std::fs::write(place.path("stdin"), stdin).unwrap();
+        let given = std::fs::File::open(place.path("stdin")).unwrap();
+        let mut command = std::process::Command::new(place.path("unit"));
+        place.settle(&mut command);
+        let status = command.stdin(given).status().unwrap();
+        assert_eq!(status.code().map(i64::from), test["expected"]["result"].as_i64(), "{test:#}");
+    }
+    place.done(&format!("cover unit.c -c bc {options} --tests tests --json cover.json"));
+    assert_eq!(figures(&place.json("cover.json"), "main", "bc")[1], covered);
+    emitted_tests_pass(&place);
+    place.refused("gen unit.c --sym-stdin 5000", 2, &["at most 4096 bytes"]);
+}
+
+/// Compiles `tests/tests.c` and runs it.
+fn emitted_tests_pass(place: &Workplace) {
+    let mut compiler = std::process::Command::new("clang-19");
+    compiler.args(["-w", "-DLYDIAN_RUN_CRASHING", "tests/tests.c", "-o", "emitted"]);
+    place.settle(&mut compiler);
+    let output = compiler.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut command = std::process::Command::new(place.path("emitted"));
+    place.settle(&mut command);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains(" 0 failed"), "{said}");
+}
+
+#[test]
+fn the_c_form_of_tests_of_programs_has_what_they_ask_for() {
+    let place = Workplace::with(
+        "int nondet_int();\nint main(int argc, char **argv)\n{\n    int a = nondet_int(), k;\n    \
+         klee_make_symbolic(&k, sizeof k, \"k\");\n    __CPROVER_assume(a > 0);\n    \
+         if (argc > 1 && argv[1][0] == '-' && k == 77)\n        return 1;\n    \
+         if (klee_range(2, 5, \"r\") == 4)\n        reach_error();\n    return 0;\n}\n\
+         void klee_make_symbolic(void *, unsigned long, const char *);\n",
+    );
+    let declared = "void klee_make_symbolic(void *, unsigned long, const char *);\n\
+                    int klee_range(int, int, const char *);\n";
+    let text = format!("{declared}{}", place.read("unit.c"));
+    place.write("unit.c", &text);
+    place.done("gen unit.c -c bc --sym-args 0 1 2 --json out.json");
+    let covered = figures(&place.json("out.json"), "main", "bc")[1];
+    assert_eq!(covered, 8);
+    emitted_tests_pass(&place);
+}
+
 #[test]
 fn a_program_without_main_is_refused_as_one() {
     let place = Workplace::with("int f(int x)\n{\n    return x;\n}\n");

@@ -169,3 +169,13 @@ fn a_mutant_that_reads_beside_an_object_of_the_stack_has_no_value() {
         assert!(ran.out.lines().any(|line| missing(&line)), "{mutant}: {ran}");
     }
 }
+
+#[test]
+fn a_call_that_a_compiler_would_replace_by_another_is_a_test_like_any() {
+    let place = Workplace::with(
+        "#include <stdio.h>\nint f(int x)\n{\n    if (x > 3)\n        printf(\"hit\\n\");\n    \
+         if (x > 5)\n        fprintf(stderr, \"%s\", \"more\");\n    return x;\n}\n",
+    );
+    place.done("gen unit.c -c dc --json out.json");
+    assert_eq!(figures(&place.json("out.json"), "f", "dc"), [4, 4, 0, 0, 0]);
+}

@@ -127,6 +127,61 @@ const EXPLORED: [&str; 63] = [
     "__errno_location",
 ];
 
+/// What is explored besides where standard input or files are inputs: it reads from them.
+const EXPLORED_WITH_INPUTS: [&str; 14] = [
+    "scanf",
+    "fscanf",
+    "sscanf",
+    "vscanf",
+    "vfscanf",
+    "vsscanf",
+    "__isoc99_scanf",
+    "__isoc99_fscanf",
+    "__isoc99_sscanf",
+    "__isoc23_scanf",
+    "__isoc23_fscanf",
+    "__isoc23_sscanf",
+    "atoi",
+    "atol",
+];
+
+/// Standard input and files that are inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// How many bytes standard input has at most.
+    pub stdin: u32,
+    /// How many files there are: `A`, `B` and so on, at most 26.
+    pub files: u32,
+    /// How many bytes each has at most.
+    pub file_bytes: u32,
+}
+
+impl Inputs {
+    /// The names of standard input and of the files, as [`lydian_ir::test::INPUT_PREFIX`] has them.
+    pub fn names(&self) -> Vec<String> {
+        let files = (0..self.files.min(26)).map(|file| char::from(b'A' + file as u8).to_string());
+        std::iter::once("stdin".to_owned()).chain(files).collect()
+    }
+
+    /// What reads them, to be linked before the rest of the library.
+    ///
+    /// # Errors
+    /// As [`Library::lower`] has them.
+    pub fn lower(&self, flags: &CompileFlags) -> Result<Library, ClibError> {
+        let each: Vec<String> = self.names().iter().map(|name| format!("DO({name})")).collect();
+        let text = format!(
+            "#define LYDIAN_STDIN {}\n#define LYDIAN_FILES {}\n#define LYDIAN_FILE {}\n\
+             #define LYDIAN_EACH(DO) {}\n#line 1 \"{FILE_PREFIX}inputs.c\"\n{}",
+            self.stdin,
+            self.files.min(26),
+            self.file_bytes,
+            each.join(" "),
+            include_str!("c/inputs.c"),
+        );
+        Library::lower_text("inputs.c", &text, flags)
+    }
+}
+
 /// Whether a program leaves something undefined that [`Purpose::Explore`] would link in.
 pub fn is_explored_by(program: &Program) -> bool {
     let undefined = program.functions.values().filter(|function| function.body.is_none());
@@ -159,12 +214,16 @@ impl Library {
     /// # Errors
     /// Where clang is missing or does not accept the library with the target's headers.
     pub fn lower(flags: &CompileFlags) -> Result<Self, ClibError> {
+        Self::lower_text("libc.c", &text(), flags)
+    }
+
+    fn lower_text(name: &str, text: &str, flags: &CompileFlags) -> Result<Self, ClibError> {
         let folder = tempfile::tempdir()?;
-        let path = folder.path().join("libc.c");
-        std::fs::write(&path, text())?;
+        let path = folder.path().join(name);
+        std::fs::write(&path, text)?;
         let request = LoadRequest::new(ParseRequest::new(&path, target_flags(flags)));
         let Unit { program, source, diagnostics, .. } = load(&request)?;
-        let unit = LinkUnit { name: "libc.c".to_owned(), program, source, role: Role::Library };
+        let unit = LinkUnit { name: name.to_owned(), program, source, role: Role::Library };
         Ok(Self { unit, diagnostics })
     }
 
@@ -172,12 +231,28 @@ impl Library {
     ///
     /// # Errors
     /// As [`link`] has them.
-    pub fn link(&self, mut units: Vec<LinkUnit>, purpose: Purpose) -> Result<Linked, LinkError> {
+    pub fn link(&self, units: Vec<LinkUnit>, purpose: Purpose) -> Result<Linked, LinkError> {
+        self.link_with(units, None, purpose)
+    }
+
+    /// The same with what reads standard input and files that are inputs ([`Inputs::lower`]).
+    ///
+    /// # Errors
+    /// As [`link`] has them.
+    pub fn link_with(
+        &self,
+        mut units: Vec<LinkUnit>,
+        inputs: Option<&Self>,
+        purpose: Purpose,
+    ) -> Result<Linked, LinkError> {
         let mut library = self.unit.clone();
+        units.extend(inputs.map(|inputs| inputs.unit.clone()));
         if purpose == Purpose::Explore {
             for (_, function) in library.program.functions.iter_mut() {
                 let name = function.name.as_str();
-                let explored = EXPLORED.contains(&name) || name.starts_with(INTERNAL_PREFIX);
+                let explored = EXPLORED.contains(&name)
+                    || name.starts_with(INTERNAL_PREFIX)
+                    || (inputs.is_some() && EXPLORED_WITH_INPUTS.contains(&name));
                 if function.linkage == Linkage::External && !explored {
                     function.body = None;
                 }

@@ -22,6 +22,10 @@ pub const ANY_BYTES: &str = "*bytes";
 /// The same as a number, whose type is that of the result: an image of [`number_image`].
 pub const ANY_NUMBER: &str = "*number";
 
+/// How the names of functions begin that give the bytes of standard input (`lydian_input_stdin`) and
+/// of files: each call one byte as an `int`, -1 at the end. Natively the bytes are in the file.
+pub const INPUT_PREFIX: &str = "lydian_input_";
+
 /// How a result is read from the image of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -198,6 +202,27 @@ pub struct ExternalResult {
     /// The name that the program gives the input, where it gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
+}
+
+impl Test {
+    /// The contents of standard input (`stdin`) and of files, by name, as far as the run reads them.
+    pub fn files(&self) -> Vec<(&str, Vec<u8>)> {
+        let mut files: Vec<(&str, Vec<u8>, bool)> = Vec::new();
+        for call in &self.externals {
+            let Some(name) = call.function.strip_prefix(INPUT_PREFIX) else { continue };
+            let at = files.iter().position(|file| file.0 == name).unwrap_or_else(|| {
+                files.push((name, Vec::new(), false));
+                files.len() - 1
+            });
+            let low = call.result.bytes.first().copied().unwrap_or(0);
+            let at_end = call.result.bytes.get(1).is_some_and(|byte| *byte != 0);
+            files[at].2 |= at_end;
+            if !files[at].2 {
+                files[at].1.push(low);
+            }
+        }
+        files.into_iter().map(|(name, bytes, _)| (name, bytes)).collect()
+    }
 }
 
 impl ExternalResult {

@@ -62,6 +62,9 @@ struct lydian_services {
     const unsigned long long *(*values)(lydian_u32 node);
     lydian_u32 (*next)(lydian_u32 node);
     void (*forget)(void *activation);
+    /* `open` and `fopen` in the folder of tests; no file elsewhere exists. */
+    int (*open_file)(const char *path, int flags);
+    void *(*open_stream)(const char *path, const char *mode);
 };
 
 /* Calls one function under test: arguments from an image, the result to another. */

@@ -104,6 +104,11 @@ int __wrap_klee_range(int least, int end, const char *name) {
     return value;
 }
 
+int __wrap_open(const char *path, int flags, ...) { return lydian_services->open_file(path, flags); }
+void *__wrap_fopen(const char *path, const char *mode) {
+    return lydian_services->open_stream(path, mode);
+}
+
 __attribute__((visibility("default")))
 void lydian_wide(lydian_u32 decision, lydian_u32 words, const lydian_u64 *values) {
     lydian_services->wide(decision, words, values);

@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include <ctype.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,7 @@ struct setup {
 };
 
 struct test {
-    uint32_t size, function, arguments, objects, globals, externals, relocations, pad;
+    uint32_t size, function, arguments, objects, globals, externals, relocations, files;
 };
 struct relocation {
     uint32_t at, symbol;
@@ -74,6 +75,9 @@ struct global {
 };
 struct external {
     uint32_t function, size, used, pad;
+};
+struct file {
+    uint32_t name, size, pad[2]; /* the lengths of its name and of its contents, which follow */
 };
 struct run {
     uint32_t size, test, how, code;
@@ -490,6 +494,68 @@ static void make_room(uint64_t address, uint64_t size) {
     }
 }
 
+/* Files lie in the folder in which this process runs, which is its own. Whatever a test left open
+ * or written is gone before the next. */
+static int first_free_descriptor = -1, files_used;
+
+static int is_elsewhere(const char *path) { return !*path || strchr(path, '/') != NULL; }
+
+static int serve_open_file(const char *path, int flags) {
+    files_used = 1;
+    if (is_elsewhere(path)) return errno = ENOENT, -1;
+    return open(path, flags, 0600);
+}
+
+static void *serve_open_stream(const char *path, const char *mode) {
+    files_used = 1;
+    if (is_elsewhere(path)) return errno = ENOENT, (void *)0;
+    return fopen(path, mode);
+}
+
+static void remove_files(void) {
+    DIR *folder = opendir(".");
+    struct dirent *entry;
+    if (!folder) return;
+    while ((entry = readdir(folder)))
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) unlink(entry->d_name);
+    closedir(folder);
+}
+
+/* Makes an open file the standard input, without what was read ahead from the one before. */
+static void set_stdin(int fd) {
+    if (fd < 0 || dup2(fd, 0) < 0) fail("no file for standard input");
+    close(fd);
+    FILE *stream = fdopen(0, "r");
+    if (!stream) fail("no stream for standard input");
+    stdin = stream;
+}
+
+static int file_with(const char *name, const void *bytes, uint64_t size) {
+    int fd = name ? open(name, O_RDWR | O_CREAT | O_TRUNC, 0600) : memfd_create("stdin", 0);
+    if (fd < 0 || write(fd, bytes, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET) != 0)
+        fail("a file of a test cannot be written");
+    return fd;
+}
+
+static void place_files(uint8_t *p, uint32_t count) {
+    if (files_used) {
+        syscall(SYS_close_range, first_free_descriptor, ~0u, 0);
+        remove_files();
+        set_stdin(open("/dev/null", O_RDONLY));
+        files_used = 0;
+    }
+    for (; count; count--) {
+        struct file *file = (struct file *)p;
+        char name[64] = "";
+        memcpy(name, file + 1, file->name < sizeof name ? file->name : sizeof name - 1);
+        const uint8_t *bytes = p + sizeof *file + padded(file->name);
+        files_used = 1;
+        if (!strcmp(name, "stdin")) set_stdin(file_with(NULL, bytes, file->size));
+        else if (!is_elsewhere(name)) close(file_with(name, bytes, file->size));
+        p += sizeof *file + padded(file->name) + padded(file->size);
+    }
+}
+
 struct layout {
     uint8_t *arguments, *objects, *globals;
 };
@@ -526,6 +592,8 @@ static struct layout place(uint8_t *at) {
     queue = queue_next = p;
     queue_length = test->externals;
     queue_position = 0;
+    for (uint32_t i = 0; i < test->externals; i++) p = after(p);
+    place_files(p, test->files);
     return layout;
 }
 
@@ -590,7 +658,7 @@ static struct lydian_services services = {
     serve_external, serve_end,   serve_allocate, serve_block_size, serve_release,
     serve_wide,     serve_readable, serve_row,   lydian_lock,      lydian_unlock,
     lydian_add,     lydian_drop, lydian_find,    lydian_values,    lydian_next,
-    lydian_forget};
+    lydian_forget,  serve_open_file, serve_open_stream};
 
 /* ---- replies ------------------------------------------------------------------------------ */
 
@@ -761,6 +829,8 @@ int main(int argc, char **argv) {
     install_handlers();
     load(argv[1]);
     snapshot();
+    first_free_descriptor = dup(0);
+    close(first_free_descriptor);
     uint32_t seen = atomic_load(&control->reply);
     atomic_store(&control->state, STATE_READY);
     futex(&control->reply, FUTEX_WAKE, 1, NULL);

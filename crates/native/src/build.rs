@@ -128,6 +128,9 @@ impl Build {
             .tempdir()
             .map_err(|error| BuildError::File { path: std::env::temp_dir(), error })?;
         let place = directory.path().to_owned();
+        let files = place.join("files");
+        std::fs::create_dir(&files)
+            .map_err(|error| BuildError::File { path: files.clone(), error })?;
         let entries = callers(request)?;
         let table = harness::table_symbols(request.program, request.own_end);
         let cells = cell_bytes(request.plan);
@@ -198,6 +201,11 @@ impl Build {
     /// The names that the C library, and what else every program is linked with, defines.
     pub const fn library(&self) -> &BTreeSet<String> {
         &self.library
+    }
+
+    /// The folder in which tests run.
+    pub(crate) fn files(&self) -> PathBuf {
+        self.directory.path().join("files")
     }
 
     /// The file of the compiled object.

@@ -65,7 +65,8 @@ pub(crate) fn kept(flags: &[String]) -> Vec<String> {
 /// that the IR gives it: arithmetic that wraps, memory that is bytes, no conclusions from calls such
 /// as `memcpy(p, q, 0)`. Variables without an initial value start as zero, so that a run depends on
 /// its inputs alone, and a pure condition may be read before the program would. Allocators are not
-/// builtins, since a compiler may delete an allocation whose failure a test asks for.
+/// builtins, since a compiler may delete an allocation whose failure a test asks for; nor is output,
+/// since it may make a call of `puts` out of one of `printf`, whose result a test gives.
 pub(crate) fn own(level: Optimization) -> Vec<String> {
     let fixed = [
         "-x",
@@ -90,6 +91,15 @@ pub(crate) fn own(level: Optimization) -> Vec<String> {
         "-fno-builtin-strndup",
         "-fno-builtin-aligned_alloc",
         "-fno-builtin-posix_memalign",
+        "-fno-builtin-printf",
+        "-fno-builtin-fprintf",
+        "-fno-builtin-sprintf",
+        "-fno-builtin-snprintf",
+        "-fno-builtin-puts",
+        "-fno-builtin-putchar",
+        "-fno-builtin-fputs",
+        "-fno-builtin-fputc",
+        "-fno-builtin-fwrite",
     ];
     let mut flags: Vec<String> = fixed.into_iter().map(str::to_owned).collect();
     flags.push(level.flag().to_owned());

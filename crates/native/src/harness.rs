@@ -67,6 +67,10 @@ const REPLACED: [&str; 27] = [
     "__CPROVER_assert",
 ];
 
+/// Functions that open files, where they are the C library's own: tests have no files but those of
+/// their folder.
+const OPENING: [&str; 2] = ["fopen", "open"];
+
 /// The header that runner and harness share.
 pub(crate) const HEADER: &str = include_str!("../runtime/lydian.h");
 /// The sets of environments.
@@ -200,8 +204,9 @@ impl Stubs {
         library: &BTreeSet<String>,
     ) -> Self {
         let undefined = &compiled.undefined;
-        let replaced: Vec<_> =
-            REPLACED.into_iter().filter(|name| undefined.contains(*name)).collect();
+        let opening = OPENING.into_iter().filter(|name| modelled(name));
+        let replaced = REPLACED.into_iter().chain(opening);
+        let replaced: Vec<_> = replaced.filter(|name| undefined.contains(*name)).collect();
         let skip: FxHashSet<&str> = replaced.iter().copied().collect();
         let functions = program.functions.iter().filter(|(_, function)| {
             let name = function.name.as_str();

@@ -1,6 +1,6 @@
 //! Tests as the runner reads them, and what it answers. The layouts are those of `runner.c`.
 
-use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test};
+use lydian_ir::test::{INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test};
 
 use crate::build::Build;
 use crate::harness::SymbolKind;
@@ -72,7 +72,9 @@ impl<'a> Encoder<'a> {
         let arguments = self.arguments(test, position)?;
         self.objects(test)?;
         self.globals(test)?;
-        self.externals(test)?;
+        let externals = self.externals(test)?;
+        let files = test.files();
+        files.iter().for_each(|(name, bytes)| self.file(name, bytes));
         let body = HEADER + self.relocations.len() * RELOCATION;
         let size = body + self.bytes.len();
         let words = [
@@ -81,9 +83,9 @@ impl<'a> Encoder<'a> {
             arguments,
             test.objects.len() as u32,
             test.globals.len() as u32,
-            test.externals.len() as u32,
+            externals,
             self.relocations.len() as u32,
-            0,
+            files.len() as u32,
         ];
         words.iter().for_each(|word| out.extend(word.to_le_bytes()));
         for (at, symbol, addend) in &self.relocations {
@@ -189,14 +191,33 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    fn externals(&mut self, test: &Test) -> Result<(), TestError> {
-        for external in &test.externals {
-            let number = self.build.externals.get(external.function.as_str());
-            let number = number.ok_or_else(|| TestError::External(external.function.clone()))?;
+    /// Standard input, or a file.
+    fn file(&mut self, name: &str, bytes: &[u8]) {
+        self.words([name.len() as u32, bytes.len() as u32, 0, 0]);
+        self.bytes.extend(name.bytes());
+        self.pad();
+        self.bytes.extend(bytes);
+        self.pad();
+    }
+
+    /// What functions return; how many there are. The bytes of files are written with these.
+    fn externals(&mut self, test: &Test) -> Result<u32, TestError> {
+        let mut count = 0;
+        let calls = test.externals.iter();
+        for external in calls.filter(|call| !call.function.starts_with(INPUT_PREFIX)) {
+            let name = external.function.as_str();
+            let Some(number) = self.build.externals.get(name) else {
+                // The compiler may have put another function of the library in its place.
+                if self.build.library().contains(name) {
+                    continue;
+                }
+                return Err(TestError::External(external.function.clone()));
+            };
+            count += 1;
             self.words([*number, external.result.bytes.len() as u32, 0, 0]);
             self.image(&external.result, test, &external.function)?;
         }
-        Ok(())
+        Ok(count)
     }
 }
 

@@ -376,7 +376,7 @@ impl Runner {
             .args(self.setup().map(|number| number.to_string()))
             .env_clear()
             .env("LC_ALL", "C")
-            .current_dir("/")
+            .current_dir(self.build.files())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());

@@ -16,7 +16,7 @@ mod stubs;
 
 use std::collections::BTreeSet;
 
-use lydian_ir::test::Image;
+use lydian_ir::test::{INPUT_PREFIX, Image};
 use lydian_ir::{CType, CTypeId, Program};
 
 use crate::suite::{Observed, ObservedImage, Outcome, SuiteTest, parameter_names, result_type};
@@ -27,6 +27,8 @@ use literal::{scalar, string, unique};
 use stubs::Stubs;
 
 const RUNTIME: &str = include_str!("suite_c/runtime.c");
+const FILES: &str = include_str!("suite_c/files.c");
+const VERIFICATION: &str = include_str!("suite_c/verification.c");
 
 /// How the file is made.
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ pub struct Options<'a> {
     pub include: &'a str,
     /// The paths of files that define what the source leaves undefined, to be included after it.
     pub stubs: &'a [&'a str],
+    /// C that goes after the source and these files, as if it were part of it.
+    pub driver: &'a str,
     /// Undefined functions that need stubs, beside those that tests give results for and those that
     /// the program uses and no engine models.
     pub externals: &'a [String],
@@ -64,8 +68,10 @@ pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> Em
     let mut taken: BTreeSet<String> = program.typedefs.keys().cloned().collect();
     taken.extend(program.functions.values().map(|function| function.name.clone()));
     taken.extend(program.globals.values().map(|global| global.name.clone()));
+    let has_files = tests.iter().any(|test| !test.test.files().is_empty());
+    let text = String::new();
     let mut writer =
-        Writer { program, stubs: &stubs, taken, text: String::new(), left_out: Vec::new() };
+        Writer { program, stubs: &stubs, taken, has_files, text, left_out: Vec::new() };
     writer.file(options, tests);
     EmittedC { text: writer.text, left_out: writer.left_out }
 }
@@ -91,6 +97,8 @@ struct Writer<'a> {
     program: &'a Program,
     stubs: &'a Stubs<'a>,
     taken: BTreeSet<String>,
+    /// Whether a test has standard input or files.
+    has_files: bool,
     text: String,
     left_out: Vec<(String, String)>,
 }
@@ -157,6 +165,10 @@ impl Writer<'_> {
             " * known to crash or to run out of time; -DLYDIAN_NO_FORK runs all in one process.",
         );
         self.line(" */");
+        if self.stubs.verifies() {
+            self.line("/* Functions of verifiers are often called without a declaration. */");
+            self.line("#pragma GCC diagnostic ignored \"-Wimplicit-function-declaration\"");
+        }
         let before = self.stubs.before();
         self.text.push_str(&before);
         let has_main = self.program.function_named("main").is_some();
@@ -166,11 +178,24 @@ impl Writer<'_> {
         for file in std::iter::once(&options.include).chain(options.stubs) {
             self.line(format!("#include \"{file}\""));
         }
+        if !options.driver.is_empty() {
+            self.text.push_str(options.driver);
+            self.line("# 1 \"tests\"");
+        }
         if has_main {
             self.line("#undef main");
         }
         self.line("");
+        if self.has_files {
+            self.line("#define LYDIAN_HAS_FILES");
+        }
         self.text.push_str(RUNTIME);
+        if self.has_files {
+            self.text.push_str(FILES);
+        }
+        if self.stubs.verifies() {
+            self.text.push_str(VERIFICATION);
+        }
         let after = self.stubs.after();
         if !after.is_empty() {
             self.line("\n/* ---- What the source leaves undefined; what is linked goes before ---------- */\n");
@@ -306,8 +331,12 @@ impl Writer<'_> {
     /// The results of undefined functions.
     fn queues(&mut self, names: &Names, name: &str, parts: &mut Parts) -> Result<(), String> {
         let calls = &names.test.externals;
+        for (file, bytes) in names.test.files() {
+            let (shown, size) = (string(&bytes), bytes.len());
+            parts.set_up.push(format!("lydian_give(\"{file}\", {shown}, {size});"));
+        }
         let functions: BTreeSet<&str> = calls.iter().map(|call| call.function.as_str()).collect();
-        for function in functions {
+        for function in functions.into_iter().filter(|name| !name.starts_with(INPUT_PREFIX)) {
             let results: Vec<&Image> = (calls.iter())
                 .filter(|call| call.function == function)
                 .map(|call| &call.result)
@@ -328,6 +357,20 @@ impl Writer<'_> {
                     .map(|image| u8::from(image.bytes.iter().any(|byte| *byte != 0)).to_string())
                     .collect();
                 format!("static const unsigned char {queue}[] = {{ {} }};", flags.join(", "))
+            } else if matches!(function, "klee_int" | "klee_range") {
+                let value = |image: &&Image| {
+                    let byte = |at: usize| image.bytes.get(at).copied().unwrap_or(0);
+                    int_constant(i32::from_le_bytes(std::array::from_fn(byte)))
+                };
+                let values: Vec<String> = results.iter().map(value).collect();
+                format!("static const int {queue}[] = {{ {} }};", values.join(", "))
+            } else if function == "klee_make_symbolic" {
+                let object = |image: &&Image| {
+                    format!("{{ {}, {} }}", string(&image.bytes), image.bytes.len())
+                };
+                let objects: Vec<String> = results.iter().map(object).collect();
+                let objects = objects.join(", ");
+                format!("static const struct lydian_object {queue}[] = {{ {objects} }};")
             } else {
                 continue;
             };
@@ -337,6 +380,11 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// An `int` as a constant expression.
+fn int_constant(value: i32) -> String {
+    if value == i32::MIN { format!("(-{} - 1)", i32::MAX) } else { value.to_string() }
 }
 
 /// Text that cannot end or begin a comment, on one line.

@@ -175,6 +175,7 @@ fn the_c_file_compiles_without_warnings_and_its_tests_hold() {
         source: "unit.c",
         include: "unit.c",
         stubs: &[],
+        driver: "",
         externals: &externals,
         library: &BTreeSet::new(),
     };

@@ -49,6 +49,7 @@ impl World {
             source: "code.c",
             include: "code.c",
             stubs: &[],
+            driver: "",
             externals: &[],
             library: &self.library,
         };

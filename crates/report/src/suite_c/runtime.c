@@ -13,6 +13,10 @@ extern unsigned lydian_alarm(unsigned) __asm__("alarm");
 #endif
 #define LYDIAN_UNUSED __attribute__((unused))
 
+#ifdef LYDIAN_HAS_FILES
+static void lydian_clean(int process);
+#endif
+
 /* How a test should end. */
 enum lydian_ending { LYDIAN_RETURNS, LYDIAN_EXITS, LYDIAN_CRASHES, LYDIAN_HANGS, LYDIAN_ENDS };
 
@@ -149,6 +153,9 @@ lydian_run(const char *name, void (*test)(void), enum lydian_ending ending, int 
         lydian_dprintf(1, "%s: cannot be run\n", name);
         return 1;
     }
+#ifdef LYDIAN_HAS_FILES
+    lydian_clean(child);
+#endif
     if (lydian_as_expected(state, ending, status)) {
         return 0;
     }

@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use lydian_ir::test::INPUT_PREFIX;
 use lydian_ir::{CType, CTypeId, Callee, Expr, GlobalInit, Program, RelocationTarget, Stmt, libc};
 
 use crate::suite::{SuiteTest, result_type};
@@ -39,6 +40,8 @@ pub(super) struct Stubs<'a> {
     library: &'a BTreeSet<String>,
     /// Allocators that fail in some test.
     failing: Vec<usize>,
+    /// Whether the program uses what verifiers and KLEE define.
+    verifies: bool,
     /// Variables that are defined here unless they are elsewhere, with their sizes and alignments.
     globals: Vec<(String, u64, u64)>,
 }
@@ -68,8 +71,15 @@ impl<'a> Stubs<'a> {
             let function = program.function_named(name).map(|id| &program.functions[id]);
             function.is_some_and(|f| libc::model_of(&program.types, name, f.ty).is_some())
         };
+        let verifies = names.iter().any(|name| {
+            let family = libc::model_named(name).map(|model| model.family);
+            undefined(name) && family == Some(libc::Family::Verification)
+        });
         let real = |name: &str| {
-            name.starts_with("__builtin_") || allocator(name).is_some() || modelled(name)
+            name.starts_with(INPUT_PREFIX)
+                || name.starts_with("__builtin_")
+                || allocator(name).is_some()
+                || modelled(name)
         };
         let functions = names.into_iter().filter(|name| undefined(name) && !real(name));
         let functions = functions.map(|name| {
@@ -95,8 +105,14 @@ impl<'a> Stubs<'a> {
             functions: functions.collect(),
             library,
             failing: failing.into_iter().collect(),
+            verifies,
             globals,
         }
+    }
+
+    /// Whether the program uses what verifiers and KLEE define.
+    pub(super) const fn verifies(&self) -> bool {
+        self.verifies
     }
 
     /// What makes the user's text call otherwise, to stand before it.
@@ -219,7 +235,7 @@ fn used_functions(program: &Program) -> BTreeSet<String> {
     let mut add = |id: lydian_ir::FuncId| {
         used.insert(program.functions[id].name.clone());
     };
-    for (_, function) in program.defined() {
+    for (_, function) in program.defined().filter(|(_, function)| !function.library) {
         let Some(body) = &function.body else { continue };
         for stmt in body.stmts.values() {
             if let Stmt::Call { callee: Callee::Direct(target), .. } = stmt {
