@@ -370,6 +370,18 @@ pub(crate) enum FormatArg {
     Testcomp,
     /// A folder of KLEE's tests (whole programs)
     Ktest,
+    /// `tests_unity.c`, to be compiled with `tests.c`, for Unity
+    Unity,
+    /// `tests_cmocka.c`, for CMocka
+    Cmocka,
+    /// `tests_check.c`, for Check
+    Check,
+    /// `tests_cunit.c`, for CUnit
+    Cunit,
+    /// `tests_criterion.c`, for Criterion
+    Criterion,
+    /// `tests_googletest.cc`, for GoogleTest
+    Googletest,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

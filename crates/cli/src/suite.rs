@@ -6,6 +6,7 @@ use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::Test;
 use lydian_native::{Build, Measured, Outcome};
+use lydian_report::frameworks::Framework;
 use lydian_report::{Observed, Outcome as Ending, SuiteTest, ktest, suite_c, suite_json, testcomp};
 
 use crate::args::FormatArg;
@@ -62,6 +63,7 @@ impl Collected {
             match format {
                 FormatArg::Testcomp => self.write_testcomp(folder, &path, loaded)?,
                 FormatArg::Ktest => self.write_ktest(folder, &source, loaded)?,
+                _ => {}
             }
         }
         let json = suite_json::to_json(&loaded.program, &source, &self.tests);
@@ -85,8 +87,28 @@ impl Collected {
             })
             .collect();
         render::diagnostics(&left_out);
+        let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let name: String = format!("tests_of_{name}").chars().map(letter).collect();
+        for framework in formats.iter().filter_map(|format| framework(*format)) {
+            let text = framework.text(&name, &emitted.cases);
+            output::file(&folder.join(framework.file()), &text)?;
+        }
         output::file(&folder.join(C), &emitted.text)
     }
+}
+
+/// The test framework of a form, if it is for one.
+const fn framework(format: FormatArg) -> Option<Framework> {
+    Some(match format {
+        FormatArg::Testcomp | FormatArg::Ktest => return None,
+        FormatArg::Unity => Framework::Unity,
+        FormatArg::Cmocka => Framework::Cmocka,
+        FormatArg::Check => Framework::Check,
+        FormatArg::Cunit => Framework::Cunit,
+        FormatArg::Criterion => Framework::Criterion,
+        FormatArg::Googletest => Framework::Googletest,
+    })
 }
 
 impl Collected {

@@ -5,6 +5,7 @@ pub mod cobertura;
 pub mod coverage;
 pub mod coverage_json;
 pub mod exclusion;
+pub mod frameworks;
 pub mod gcov_json;
 pub mod html;
 pub mod independence;

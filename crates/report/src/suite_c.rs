@@ -8,7 +8,8 @@
 //! what they point to, padding not at all.
 //!
 //! Tests that were observed to crash, to abort or to run out of time are there under
-//! `LYDIAN_RUN_CRASHING`. With `LYDIAN_NO_FORK` tests run in one process, one after the other.
+//! `LYDIAN_RUN_CRASHING`. With `LYDIAN_NO_MAIN` the file has a function for each test in the place of
+//! `main` ([`crate::frameworks`]). With `LYDIAN_NO_FORK` tests run in one process, one after the other.
 
 mod check;
 mod literal;
@@ -19,6 +20,7 @@ use std::collections::BTreeSet;
 use lydian_ir::test::{INPUT_PREFIX, Image};
 use lydian_ir::{CType, CTypeId, Program};
 
+use crate::frameworks::Case;
 use crate::suite::{Observed, ObservedImage, Outcome, SuiteTest, parameter_names, result_type};
 use crate::value::{Value, read};
 use check::Checks;
@@ -53,6 +55,8 @@ pub struct Options<'a> {
 pub struct EmittedC {
     /// The file.
     pub text: String,
+    /// The tests that it has.
+    pub cases: Vec<Case>,
     /// The tests that C cannot express, by name, with the reason.
     pub left_out: Vec<(String, String)>,
 }
@@ -70,10 +74,17 @@ pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> Em
     taken.extend(program.globals.values().map(|global| global.name.clone()));
     let has_files = tests.iter().any(|test| !test.test.files().is_empty());
     let text = String::new();
-    let mut writer =
-        Writer { program, stubs: &stubs, taken, has_files, text, left_out: Vec::new() };
+    let mut writer = Writer {
+        program,
+        stubs: &stubs,
+        taken,
+        has_files,
+        text,
+        cases: Vec::new(),
+        left_out: Vec::new(),
+    };
     writer.file(options, tests);
-    EmittedC { text: writer.text, left_out: writer.left_out }
+    EmittedC { text: writer.text, cases: writer.cases, left_out: writer.left_out }
 }
 
 /// How the runtime names an outcome, and the number that goes with it.
@@ -100,6 +111,7 @@ struct Writer<'a> {
     /// Whether a test has standard input or files.
     has_files: bool,
     text: String,
+    cases: Vec<Case>,
     left_out: Vec<(String, String)>,
 }
 
@@ -142,12 +154,12 @@ impl Writer<'_> {
             };
             let (kind, status) = ending(test.observed.as_ref());
             let shown = string(test.name.as_bytes());
-            runs.push((
-                crashes(test),
-                format!("    failed += lydian_run({shown}, {name}, {kind}, {status});"),
-            ));
+            let case = Case { name: identifier(&test.name), crashes: crashes(test) };
+            runs.push((case.clone(), format!("lydian_run({shown}, {name}, {kind}, {status})")));
+            self.cases.push(case);
             self.write_test(test, &name, &parts);
         }
+        self.functions(&runs);
         self.main(&runs);
     }
 
@@ -204,11 +216,28 @@ impl Writer<'_> {
         self.line("\n/* ---- The tests ---- */");
     }
 
-    fn main(&mut self, runs: &[(bool, String)]) {
+    /// A function for each test, for whoever brings a `main`.
+    fn functions(&mut self, runs: &[(Case, String)]) {
+        self.line("\n#ifdef LYDIAN_NO_MAIN\n");
+        for (case, run) in runs {
+            let function = case.function();
+            if case.crashes {
+                self.line("#ifdef LYDIAN_RUN_CRASHING");
+            }
+            self.line(format!("int {function}(void);\nint {function}(void) {{ return {run}; }}"));
+            if case.crashes {
+                self.line("#endif");
+            }
+        }
+        self.line("\n#else");
+    }
+
+    fn main(&mut self, runs: &[(Case, String)]) {
         self.line("\nint main(void)\n{\n    int count = 0, failed = 0;");
         for crashing in [false, true] {
-            let group = runs.iter().filter(|run| run.0 == crashing);
-            let group: Vec<&String> = group.map(|run| &run.1).collect();
+            let group = runs.iter().filter(|run| run.0.crashes == crashing);
+            let group: Vec<String> =
+                group.map(|(_, run)| format!("    failed += {run};")).collect();
             if group.is_empty() {
                 continue;
             }
@@ -222,7 +251,7 @@ impl Writer<'_> {
             }
         }
         self.line("    lydian_dprintf(1, \"%d tests, %d failed\\n\", count, failed);");
-        self.line("    return failed > 0;\n}");
+        self.line("    return failed > 0;\n}\n\n#endif");
     }
 
     fn write_test(&mut self, test: &SuiteTest, name: &str, parts: &Parts) {

@@ -4,6 +4,8 @@
 extern int lydian_dprintf(int, const char *, ...) __asm__("dprintf")
     __attribute__((format(printf, 2, 3)));
 extern int lydian_fork(void) __asm__("fork");
+extern int lydian_flush(void *) __asm__("fflush");
+extern void *lydian_signal(int, void *) __asm__("signal");
 extern int lydian_waitpid(int, int *, int) __asm__("waitpid");
 extern void lydian_exit(int) __asm__("exit") __attribute__((noreturn));
 extern unsigned lydian_alarm(unsigned) __asm__("alarm");
@@ -143,8 +145,12 @@ lydian_run(const char *name, void (*test)(void), enum lydian_ending ending, int 
     }
     return 0;
 #else
+    /* What is buffered would be written by both processes. */
+    lydian_flush(0);
     int state = 0, child = lydian_fork();
     if (child == 0) {
+        /* A framework may catch signals itself. */
+        for (int number = 1; number < 32; number++) lydian_signal(number, 0);
         lydian_alarm(LYDIAN_SECONDS);
         test();
         lydian_exit(lydian_failures ? LYDIAN_FAILED : LYDIAN_PASSED);
