@@ -132,6 +132,29 @@ int bump(int x)
     return x;
 }
 
+//= function add_into
+// add_into(2, 3): `+=` as in sum_into, `--` as in bump; the variable of either replaced by the other.
+//= test {"x": 2, "y": 3}
+//= wm       43/49 missing 6x ABS abs -- 7 x, 7 y, 7 the sum, 4 AOR, LHS; 7 y, 7 y - 1, AOR, LHS; 7
+int add_into(int x, int y)
+{
+    x += y;
+    y--;
+    return x;
+}
+
+//= function narrow
+// narrow(4, 6): x stays 4, and `y &= y` would leave y as it is.
+//= test {"x": 4, "y": 6}
+//= wm       21/31 missing 4x ABS abs; ABS -abs; UOI -; 2x UOI +1; UOI -1; LHS x -> y
+//=     -- x 3 of 7 (-4 & 6 and 5 & 6 are 4, too), y 4 of 7 (7 & 4 and 5 & 4 are 4), x & y 6 of 7, LOR
+//=     2 of 2, the return 6 of 7
+int narrow(int x, int y)
+{
+    x &= y;
+    return x;
+}
+
 //= function put
 // put(room + 2, 1, 5): where the address differs something else is written.
 //= wm       12/14 missing 2x ABS abs -- the index and the value
@@ -255,6 +278,8 @@ int main(void)
     band(5, 5);
     sum_into(2, 3);
     bump(4);
+    add_into(2, 3);
+    narrow(4, 6);
     put(room + 2, 1, 5);
     share(4, 2);
     left(1, 40);

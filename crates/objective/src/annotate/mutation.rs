@@ -11,6 +11,7 @@
 //! | a Boolean operator of a decision `D` | `D != D'` |
 //! | the address of a write to another | the addresses differ |
 //! | the variable in `v = e` to `v'` | `v != e` or `v' != e`, with the old values of both |
+//! | the variable in `v op= e`, `v++` to `v'` | `v != v op e` or `v' != v' op e`, with the old values |
 //!
 //! Floats differ as values: the two zeros are one, and so are all NaNs. A label is unknown where
 //! its mutant traps, so a mutant is not covered by making it trap.
@@ -25,7 +26,7 @@
 //! | SOR | `<<` and `>>` to each other |
 //! | UOI | `e` to `-e`, `~e`, `!e`, `e + 1`, `e - 1`; a condition that is no comparison of integers (where ROR has the opposite) to `!c` |
 //! | CRO | a number to 0, 1, -1 |
-//! | LHS | an assigned variable to others of its type |
+//! | LHS | an assigned or updated variable to others of its type |
 //!
 //! Only what the user wrote is mutated: conversions, tests against zero and subscripts' scaling
 //! that C implies are left alone, and what has no text of its own is taken as implied. Addresses
@@ -73,11 +74,20 @@ impl Annotator for WeakMutation {
                 continue;
             }
             match root.kind {
-                RootKind::Value | RootKind::Update | RootKind::Address => values(cx, id, root),
+                RootKind::Value | RootKind::Address => values(cx, id, root),
                 RootKind::Assigned { local, addr } => {
                     values(cx, id, root);
-                    let target = Target { local, addr };
-                    replace_target(cx, id, root, target, &initialised, &volatile);
+                    if let Some(variable) = target_variable(cx, Target { local, addr }) {
+                        let target = (variable, None);
+                        replace_target(cx, id, root, target, &initialised, &volatile);
+                    }
+                }
+                RootKind::Update => {
+                    values(cx, id, root);
+                    if let Some((variable, path)) = updated_variable(cx, root) {
+                        let target = (variable, Some(path.as_slice()));
+                        replace_target(cx, id, root, target, &initialised, &volatile);
+                    }
                 }
                 // A condition whose text is lowered more than once is still one condition.
                 RootKind::Condition { decision, condition } => {
@@ -188,12 +198,13 @@ enum Variable {
     Global(lydian_ir::GlobalId),
 }
 
-/// LHS: the assignment goes to another variable.
+/// LHS: the assignment goes to another variable. Of an update there is the path in its expression to
+/// the old value, which is then the other variable's.
 fn replace_target(
     cx: &mut Context<'_>,
     id: RootId,
     root: &Root,
-    target: Target,
+    (variable, updated): (Variable, Option<&[(ExprId, usize)]>),
     initialised: &Initialised<'_>,
     volatile: &FxHashSet<Variable>,
 ) {
@@ -202,7 +213,6 @@ fn replace_target(
         Variable::Local(local) => assigned.contains(&local),
         Variable::Global(_) => true,
     };
-    let Some(variable) = target_variable(cx, target) else { return };
     if !has_value(variable) || volatile.contains(&variable) || writes_volatile(cx, root.point) {
         return;
     }
@@ -216,7 +226,8 @@ fn replace_target(
         let old = old_value(cx, variable, root.expr);
         let old_other = old_value(cx, other, root.expr);
         let keeps = cx.exprs.differ(old, root.expr);
-        let spoils = cx.exprs.differ(old_other, root.expr);
+        let new_other = updated.map_or(root.expr, |path| cx.exprs.replace(path, old_other));
+        let spoils = cx.exprs.differ(old_other, new_other);
         let pred = Pred::or(keeps, spoils);
         cx.push(Site::Root(id), pred, root.span, format!("LHS {name} -> {other_name}"));
     }
@@ -231,6 +242,52 @@ fn target_variable(cx: &Context<'_>, target: Target) -> Option<Variable> {
         },
         (None, None) => None,
     }
+}
+
+/// The variable that `v op= e`, `v++` and the like update, and where its old value is in the
+/// expression of the new one: the innermost of the left operands.
+fn updated_variable(cx: &Context<'_>, root: &Root) -> Option<(Variable, Vec<(ExprId, usize)>)> {
+    let arena = cx.exprs.arena();
+    let (mut at, mut path) = (root.expr, Vec::new());
+    let variable = loop {
+        let next = match &arena[at] {
+            Expr::Local(local) => break Variable::Local(*local),
+            Expr::Load { addr, .. } => match arena[*addr] {
+                Expr::AddrLocal(local) => break Variable::Local(local),
+                Expr::AddrGlobal(global) => break Variable::Global(global),
+                _ => return None,
+            },
+            Expr::Cast(_, _, inner) => *inner,
+            Expr::Binary(_, left, _) | Expr::Cmp(_, left, _) | Expr::Index { base: left, .. } => {
+                *left
+            }
+            _ => return None,
+        };
+        path.push((at, 0));
+        at = next;
+    };
+    writes(cx, root.point, variable).then_some((variable, path))
+}
+
+/// Whether the statement at a point, or where it keeps the value one of the next two, writes a
+/// variable by its name.
+fn writes(cx: &Context<'_>, point: Point, variable: Variable) -> bool {
+    let Point::Stmt(first) = point else { return false };
+    let blocks = cx.body.blocks.values();
+    let from = blocks.filter_map(|block| {
+        block.stmts.iter().position(|stmt| *stmt == first).map(|at| &block.stmts[at..])
+    });
+    let mut near = from.flat_map(|stmts| stmts.iter().take(3));
+    near.any(|stmt| match (&cx.body.stmts[*stmt], variable) {
+        (Stmt::Assign { dst, .. }, Variable::Local(local)) => *dst == local,
+        (Stmt::Store { addr, .. }, Variable::Local(local)) => {
+            cx.body.exprs[*addr] == Expr::AddrLocal(local)
+        }
+        (Stmt::Store { addr, .. }, Variable::Global(global)) => {
+            cx.body.exprs[*addr] == Expr::AddrGlobal(global)
+        }
+        _ => false,
+    })
 }
 
 /// A variable's C type and name.
