@@ -230,3 +230,84 @@ fn a_compilation_without_a_place_for_its_notes_is_plain() {
     assert!(ran.err.contains("not"), "{ran}");
     assert_eq!(shell(&at, "./unit").out, "1\n");
 }
+
+/// Skipped, aloud, where the machine has no 32-bit C library.
+#[test]
+fn programs_of_32_bits_are_measured_as_those_of_64_are() {
+    const TEXT: &str = r#"
+struct bits { unsigned a : 3, b : 20; } s;
+static long long shelf[4];
+long long wide(long long x, int y) {
+    x += y;
+    if (x > 5000000000ll && y < 3)
+        return x * 3 - 0xffffffffll;
+    return x;
+}
+int flow(int i, int j, char *p) {
+    int a[3] = { 1, 2, 3 };
+    a[i] = 4;
+    shelf[j] = a[2];
+    s.b += (unsigned)i;
+    return *p == 'x' ? a[0] : (int)shelf[1] + (int)s.b;
+}
+int many(const int *v) {
+    return v[0] && v[1] && v[2] && v[3] && v[4] && v[5] && v[6] && v[7] && v[8] && v[9] && v[10] &&
+           v[11] && v[12] && v[13] && v[14] && v[15] && v[16] && v[17] && v[18] && v[19] && v[20] &&
+           v[21] && v[22] && v[23] && v[24] && v[25] && v[26] && v[27] && v[28] && v[29] && v[30] &&
+           v[31] && v[32] && v[33] && v[34];
+}
+int main(void) {
+    int v[35];
+    for (int i = 0; i < 35; i++)
+        v[i] = 1;
+    many(v);
+    v[33] = 0;
+    many(v);
+    return wide(6000000000ll, 1) != 13705032708ll || wide(1, 4) != 5 || flow(2, 1, "y") != 6 ||
+           flow(0, 2, "x") != 4;
+}
+"#;
+    let options = "-c stmt,dc,cacc,wm,all-uses,all-uses-cells,all-du-paths-cells,ppc";
+    for compiler in ["clang-19", "gcc"] {
+        let measured = |width: &str| {
+            let at = Workplace::with(TEXT);
+            let ran = cc(&at, options, &format!("{compiler} {width} -O2 unit.c -o unit"));
+            let of_library = ["crti.o", "libgcc", "stubs-32.h"];
+            if ran.code != Some(0) && of_library.iter().any(|what| ran.err.contains(what)) {
+                return None;
+            }
+            assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{compiler} {width}");
+            assert_eq!(shell(&at, "./unit").code, Some(0), "{compiler} {width}");
+            let found = coverage(&at);
+            assert_eq!(warnings(&found), "", "{compiler} {width}");
+            assert_eq!(found["plain"], serde_json::json!([]), "{compiler} {width}");
+            let of = |name: &str| function(&found, name)["objectives"].clone();
+            Some(["wide", "flow", "many", "main"].map(of))
+        };
+        let Some(narrow) = measured("-m32") else {
+            use std::io::Write as _;
+            let said = "skipped: this machine has no 32-bit C library (Debian: gcc-multilib)";
+            writeln!(std::io::stderr(), "{said}").expect("the test's output takes it");
+            return;
+        };
+        assert_eq!(Some(narrow), measured("-m64"), "{compiler}");
+    }
+}
+
+#[test]
+fn a_compiler_cache_starts_the_compilation_of_the_instrumented_text() {
+    let at = place();
+    // What ccache does not cache: objects whose text includes a file.
+    let cache = "#!/bin/sh\nfor word; do case $word in *.i) grep -q '[.]incbin' \"$word\" && \
+                 echo includes >> started;; esac; done\necho \"$1\" >> started\nexec \"$@\"\n";
+    at.write("ccache", cache);
+    shell(&at, "chmod +x ccache");
+    built(&at, "-c fc,dc", "./ccache gcc -O2 -c unit.c -o unit.o");
+    assert_eq!(shell(&at, "cat started").out, "gcc\n");
+    built(&at, "", "./ccache gcc unit.o -o unit");
+    assert_eq!(shell(&at, "./unit").out, "1\n");
+    assert_eq!(counts(&coverage(&at), "within", "dc"), (2, 1));
+    // Without a compiler after it, it is one itself.
+    shell(&at, "mkdir own; ln -s \"$(command -v gcc)\" own/ccache");
+    built(&at, "-c fc", "own/ccache -O2 -c unit.c -o other.o");
+}

@@ -1,7 +1,7 @@
 //! An expression as C that computes exactly what the IR says, for use inside the rewritten source.
 //!
-//! The text stands in GNU C (gcc or clang, a 64-bit little-endian Unix target, `-fwrapv`), where
-//! the user's variables are in scope. It has no side effect but on the poison flag.
+//! The text stands in GNU C (gcc or clang, a little-endian Unix target, `-fwrapv`), where the
+//! user's variables are in scope. It has no side effect but on the poison flag.
 //!
 //! # What the caller does
 //! 1. It puts [`prelude`] once before the first function of the file. The text needs no
@@ -106,6 +106,10 @@ pub enum Unspeakable {
     /// A bit-field of more than 64 bits.
     #[error("expression {0} is a bit-field of more than 64 bits")]
     WideBits(ExprId),
+    /// An integer of more than 64 bits, or the bits of a `long double`, where the target has none so
+    /// wide.
+    #[error("expression {0} is wider than the integers that compilers for the target have")]
+    WideInteger(ExprId),
     /// A value of a 16-bit float type, which not every compiler has.
     #[error("expression {0} is of a 16-bit float type")]
     HalfFloat(ExprId),
@@ -220,6 +224,10 @@ impl<'a> ExactC<'a> {
         if matches!(self.types[id], Type::F16 | Type::BF16) {
             return Err(Unspeakable::HalfFloat(id));
         }
+        let is_wide = matches!(self.types[id], Type::Int(65..));
+        if is_wide && self.program.types.target.pointer_bits() == 32 {
+            return Err(Unspeakable::WideInteger(id));
+        }
         let next = depth + 1;
         match self.arena.get(id).ok_or(Unspeakable::IllFormed(id))? {
             Expr::Const(ty, bits) => Ok(constant(*ty, *bits)),
@@ -265,10 +273,12 @@ impl<'a> ExactC<'a> {
             Expr::PtrDiff { a, b, size } => {
                 let (a, b) = (self.value(*a, next)?, self.value(*b, next)?);
                 if *size == 0 || *size > i64::MAX as u64 {
-                    return Ok("0ul".to_owned());
+                    return Ok("0ull".to_owned());
                 }
                 Ok(format!(
-                    "((lydian_u64)((lydian_s64)((lydian_u64){a} - (lydian_u64){b}) / {size}l))"
+                    "((lydian_u64)((lydian_s64)({} - {}) / {size}ll))",
+                    widened(Type::Ptr, &a),
+                    widened(Type::Ptr, &b)
                 ))
             }
         }
@@ -297,7 +307,7 @@ impl<'a> ExactC<'a> {
                 let index = self.value(*index, depth + 1)?;
                 Ok(match size {
                     1 => format!("({base} + (lydian_s64){index})"),
-                    _ => format!("({base} + (lydian_s64)({index} * {size}ul))"),
+                    _ => format!("({base} + (lydian_s64)({index} * {size}ull))"),
                 })
             }
             _ => self.value(id, depth),
@@ -347,7 +357,12 @@ impl<'a> ExactC<'a> {
         }
         let suffix = suffix(ty);
         if let Some(guard) = self.guards(id).filter(|guard| guard.loads) {
-            let addr = self.guarded_address(addr, ty.bytes(), guard, depth)?;
+            let addr = self.guarded_address(
+                addr,
+                self.program.types.target.stored_bytes(ty),
+                guard,
+                depth,
+            )?;
             return Ok(format!("lydian_get{suffix}({addr}, &{}, {})", guard.poison, pages(guard)));
         }
         let addr = self.address(addr, depth, true)?;
@@ -380,7 +395,7 @@ impl<'a> ExactC<'a> {
                 }
                 Expr::Index { base, index, size, .. } => {
                     let index = self.value(*index, depth + 1)?;
-                    let _ = write!(offset, " + (lydian_s64)({index} * {size}ul)");
+                    let _ = write!(offset, " + (lydian_s64)({index} * {size}ull)");
                     at = *base;
                 }
                 Expr::AddrGlobal(global) => {
@@ -503,6 +518,7 @@ impl<'a> ExactC<'a> {
                 }
             }
             CastOp::Bits if from == Type::BOOL || to == Type::BOOL => a.to_owned(),
+            CastOp::Bits if from == Type::Ptr => format!("(({u}){})", widened(from, a)),
             CastOp::Trunc | CastOp::ZExt | CastOp::UToF | CastOp::FToF | CastOp::Bits => {
                 format!("(({u}){a})")
             }
@@ -523,7 +539,8 @@ const fn bits_type(ty: Type) -> &'static str {
 fn widened(ty: Type, text: &str) -> String {
     match ty {
         Type::Int(8 | 16) => format!("(lydian_u32){text}"),
-        Type::Ptr => format!("(lydian_u64){text}"),
+        // Conversion to a wider integer would extend the sign.
+        Type::Ptr => format!("(lydian_u64)(unsigned long){text}"),
         _ => text.to_owned(),
     }
 }
@@ -552,7 +569,7 @@ fn compare(op: CmpOp, ty: Type, a: &str, b: &str) -> String {
         }
         Type::Int(1) if signed => format!("(-{a} {symbol} -{b})"),
         _ if signed => format!("(({s}){a} {symbol} ({s}){b})", s = signed_type(ty)),
-        Type::Ptr => format!("((lydian_u64){a} {symbol} (lydian_u64){b})"),
+        Type::Ptr => format!("({} {symbol} {})", widened(ty, a), widened(ty, b)),
         _ => format!("({a} {symbol} {b})"),
     }
 }
@@ -562,18 +579,18 @@ fn constant(ty: Type, bits: u128) -> String {
         Type::Int(1) => (bits & 1).to_string(),
         Type::Int(8 | 16) => format!("(({}){bits})", c_type(ty)),
         Type::Int(32) => format!("{bits}u"),
-        Type::Int(64) => format!("{bits}ul"),
+        Type::Int(64) => format!("{bits}ull"),
         Type::Int(_) => {
             let (high, low) = ((bits >> 64) as u64, bits as u64);
-            format!("(((lydian_u128){high}ul << 64) | {low}ul)")
+            format!("(((lydian_u128){high}ull << 64) | {low}ull)")
         }
         Type::Ptr => format!("((char *){bits}ul)"),
         Type::F32 => format!("lydian_f32_of_bits({bits}u)"),
-        Type::F64 => format!("lydian_f64_of_bits({bits}ul)"),
+        Type::F64 => format!("lydian_f64_of_bits({bits}ull)"),
         Type::F16 | Type::BF16 => format!("lydian_{}_of_bits({bits}u)", suffix(ty)),
         Type::F80 => {
             let (high, low) = ((bits >> 64) as u64, bits as u64);
-            format!("lydian_f80_of_bits(((lydian_u128){high}ul << 64) | {low}ul)")
+            format!("lydian_f80_of_words({high}ull, {low}ull)")
         }
     }
 }

@@ -245,7 +245,7 @@ const POISON: &str = "bad";
 /// The C file: rows of inputs, one function for each expression, and a loop over both.
 fn c_file(program: &Program, body: &Body, exprs: &[ExprId], rows: &[Vec<u128>]) -> String {
     let mut c = String::from("#include <stdio.h>\n#include <string.h>\n");
-    c.push_str(&prelude(None));
+    c.push_str(&prelude(lydian_ir::Target::default(), None));
     let halves = |value: u128| format!("{{{}ul,{}ul}}", value as u64, (value >> 64) as u64);
     let columns = ALL.len() * 2;
     writeln!(c, "static const lydian_u64 rows[{}][{columns}][2] = {{", rows.len()).unwrap();

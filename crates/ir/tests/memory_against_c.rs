@@ -10,7 +10,7 @@ use lydian_ir::interp::{End, Options, Silent, run};
 use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
 use lydian_ir::text::parse;
 use lydian_ir::verify::verify;
-use lydian_ir::{CTypeId, ExprId, FuncId, GlobalId, LocalId, Program};
+use lydian_ir::{CTypeId, ExprId, FuncId, GlobalId, LocalId, Program, Target};
 
 /// The struct of the program below, for the C compiler.
 const C_STRUCT: &str = "struct s { signed char a; unsigned short b; int c : 5; unsigned d : 11; \
@@ -138,7 +138,7 @@ fn c_file(program: &Program, rows: &[([[u8; 56]; 2], i32)]) -> String {
     c.push_str(C_STRUCT);
     c.push_str("static int counter = 42;\n");
     c.push_str("static int readable(const void *p, unsigned long n) { (void)n; return p != 0; }\n");
-    c.push_str(&prelude(Some("readable")));
+    c.push_str(&prelude(Target::default(), Some("readable")));
     let bytes = |row: &[u8; 56]| row.map(|byte| byte.to_string()).join(",");
     writeln!(c, "static const unsigned char rows[][2][56] = {{").unwrap();
     rows.iter().for_each(|(row, _)| {
@@ -229,7 +229,7 @@ fn reads_of_a_struct_give_what_c_reads_and_so_does_the_text_made_of_them() {
 fn the_prelude_compiles_without_a_preprocessor_under_strict_flags() {
     let dir = tempfile::tempdir().expect("a folder for temporary files");
     let path = dir.path().join("a.i");
-    let source = prelude(None) + "int main(void) { return 0; }\n";
+    let source = prelude(Target::default(), None) + "int main(void) { return 0; }\n";
     std::fs::write(&path, source).expect("the folder is writable");
     for compiler in ["cc", "clang-19"] {
         for standard in ["-std=c89", "-std=gnu99", "-std=c17"] {

@@ -28,7 +28,7 @@ enum { SIZE = 3000000 };
 static char from[SIZE], packed[SIZE + SIZE / 50 + 600], back[SIZE];
 void bz_internal_error(int code) { (void)code; __builtin_trap(); }
 int lydian_readable(const void *p, unsigned long n) { (void)n; return p != 0; }
-void lydian_wide(unsigned d, unsigned w, const unsigned long *v) { (void)d, (void)w, (void)v; }
+void lydian_wide(unsigned d, unsigned w, const unsigned long long *v) { (void)d, (void)w, (void)v; }
 int main(void) {
     static const char *const words[8] =
         {"coverage ", "of ", "a label ", "needs ", "one run, ", "the ", "decision\n", "x=y+1; "};

@@ -61,15 +61,16 @@ static long call(long n, word a, word b, word c, word d, word e, word f) {
 enum { WRITE = 4, CLOSE = 6, LSEEK = 19, MUNMAP = 91, FLOCK = 143, SIGPROCMASK = 175, MMAP = 192,
        FCNTL = 221, OPENAT = 295, MKDIRAT = 296, UNLINKAT = 301, FALLOCATE = 324, PRLIMIT = 340 };
 static long call(long n, word a, word b, word c, word d, word e, word f) {
-    /* The sixth argument goes through ebp, which the compiler may need itself. */
+    /* The first argument goes through ebx and the sixth through ebp, which the compiler may need
+     * itself; no operand may lie on the stack, which moves. */
     long result;
-    word six[2] = {a, f};
-    __asm__ volatile("pushl %%ebx\n\tpushl %%ebp\n\tmovl (%1), %%ebx\n\tmovl 4(%1), %%ebp\n\t"
-                     "movl %2, %%eax\n\tint $0x80\n\tpopl %%ebp\n\tpopl %%ebx"
-                     : "=&a"(result)
-                     : "D"(six), "m"(n), "c"(b), "d"(c), "S"(d)
+    word rest[4] = {a, e, f, (word)n}, *at = rest;
+    __asm__ volatile("pushl %%ebx\n\tpushl %%ebp\n\tmovl (%1), %%ebx\n\tmovl 8(%1), %%ebp\n\t"
+                     "movl 12(%1), %%eax\n\tmovl 4(%1), %1\n\tint $0x80\n\t"
+                     "popl %%ebp\n\tpopl %%ebx"
+                     : "=&a"(result), "+D"(at)
+                     : "c"(b), "d"(c), "S"(d)
                      : "memory");
-    (void)e;
     return result;
 }
 #define HAVE_CALLS 1

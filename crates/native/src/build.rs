@@ -252,7 +252,7 @@ pub fn with_cells(text: &str, plan: &Plan) -> String {
     if !plan.wide.is_empty() {
         whole.push_str(
             "void lydian_wide(unsigned int decision, unsigned int words, \
-             const unsigned long *values);\n",
+             const unsigned long long *values);\n",
         );
     }
     if !plan.tables.is_empty() {

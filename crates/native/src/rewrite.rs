@@ -131,7 +131,7 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     if flow.pairs.asks_any_path() || cells.pairs.asks_any_path() {
         declarations.push_str(&ways::declarations());
     }
-    declarations.push_str(&monitors.declarations(&plan));
+    declarations.push_str(&monitors.declarations(request.program.types.target, &plan));
     for (index, objectives) in request.watched.iter().enumerate() {
         let Some(body) = request.program.functions[objectives.function].body.as_ref() else {
             continue;
@@ -173,10 +173,11 @@ fn prelude(request: &RewriteRequest<'_>, declarations: &str, judges: &Judges) ->
         return String::new();
     }
     let mut text = String::from("# 1 \"<lydian>\"\n");
+    let target = request.program.types.target;
     if request.purpose == Purpose::Tests {
         text.push_str("int lydian_readable(const void *, unsigned long);\n");
     }
-    text.push_str(&lydian_ir::cexact::prelude(Some("lydian_readable")));
+    text.push_str(&lydian_ir::cexact::prelude(target, Some("lydian_readable")));
     text.push_str(declarations);
     text.push_str(judges.text());
     let first = request.map.place(0);

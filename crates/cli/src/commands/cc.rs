@@ -11,7 +11,7 @@ use crate::args::{CcArgs, SemanticsArg};
 use crate::exit::Failure;
 use crate::load::lowering_options;
 use crate::render;
-use crate::wrapper::compiler::{Compiler, code};
+use crate::wrapper::compiler::{Compiler, Named, code};
 use crate::wrapper::unit::{Compiled, Hyperlabels, Job, absolute};
 
 /// Set in the environment, it makes `lydian cc` the plain compiler.
@@ -24,16 +24,16 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
     // What is not Unicode is not read.
     let Some(words) = words else {
         let program = args.compiler.clone().unwrap_or_else(|| "cc".to_owned());
-        return Err(Compiler::replace(Path::new(&program), &args.words));
+        return Err(Named::alone(&program).replace(&args.words));
     };
     let (program, words) = Compiler::of(args.compiler.as_deref(), &words);
     let directory = std::env::current_dir();
     let (Ok(directory), Ok(line)) = (directory, CommandLine::parse(words)) else {
-        return Err(Compiler::replace(&program, words));
+        return Err(program.replace(words));
     };
     let is_off = std::env::var_os(OFF).is_some_and(|value| !value.is_empty());
     if is_off || line.action == Action::Other || is_probe(&line, &directory) {
-        return Err(Compiler::replace(&program, words));
+        return Err(program.replace(words));
     }
     let store = match &args.dir {
         Some(path) => Store::at(absolute(&directory, path)),

@@ -14,6 +14,8 @@ const DEFAULT: &str = "clang-19";
 /// A compiler.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiler {
+    /// What compilations are started by: a cache or what passes them on to other machines.
+    launcher: Option<PathBuf>,
     /// The program.
     pub(crate) program: PathBuf,
     /// Whether it is gcc; else it takes clang's options.
@@ -21,52 +23,87 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// The compiler of a command, and the words after it. The first word is the compiler if it is
-    /// no option and no file, and can be found in `PATH` or is a path of a program; else `named`
-    /// is, else `LYDIAN_CC`, else clang.
-    pub(crate) fn of<'w>(named: Option<&str>, words: &'w [String]) -> (PathBuf, &'w [String]) {
-        if let Some((first, rest)) = words.split_first()
-            && is_program(first)
-        {
-            return (first.into(), rest);
+    /// The compiler of a command, and the words after it. The first word is the compiler, or the
+    /// second if the first is a launcher, if it is no option and no file, and can be found in `PATH`
+    /// or is a path of a program; else `named` is, else `LYDIAN_CC`, else clang.
+    pub(crate) fn of<'w>(named: Option<&str>, words: &'w [String]) -> (Named, &'w [String]) {
+        let (program, rest): (PathBuf, _) = match words.split_first() {
+            Some((first, rest)) if is_program(first) => (first.as_str().into(), rest),
+            _ => {
+                let from_environment = std::env::var("LYDIAN_CC").ok();
+                let from_environment = from_environment.filter(|name| !name.is_empty());
+                let name = named.map(str::to_owned).or(from_environment);
+                (name.unwrap_or_else(|| DEFAULT.to_owned()).into(), words)
+            }
+        };
+        match rest.split_first() {
+            Some((next, rest)) if is_launcher(&program) && is_program(next) => {
+                (Named { launcher: Some(program), program: next.into() }, rest)
+            }
+            _ => (Named { launcher: None, program }, rest),
         }
-        let from_environment = std::env::var("LYDIAN_CC").ok().filter(|name| !name.is_empty());
-        let name = named.map(str::to_owned).or(from_environment);
-        (name.unwrap_or_else(|| DEFAULT.to_owned()).into(), words)
     }
 
     /// What is known of a program by its name, or else by what it predefines.
-    pub(crate) fn at(program: PathBuf) -> Self {
+    pub(crate) fn at(Named { launcher, program }: Named) -> Self {
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_gcc = match (name.contains("clang"), name.contains("gcc")) {
             (true, _) => false,
             (_, true) => true,
             _ => !predefines_clang(&program),
         };
-        Self { program, is_gcc }
-    }
-
-    /// Becomes the compiler: whatever it does is what Lydian does.
-    pub(crate) fn replace(program: &Path, words: &[impl AsRef<std::ffi::OsStr>]) -> Failure {
-        unstartable(program, &Command::new(program).args(words).exec())
+        Self { launcher, program, is_gcc }
     }
 
     /// Runs it on these words; its messages go where Lydian's go.
     pub(crate) fn run(&self, words: &[String]) -> Result<ExitStatus, Failure> {
-        Command::new(&self.program)
-            .args(words)
-            .status()
-            .map_err(|error| unstartable(&self.program, &error))
+        let mut command = command(self.launcher.as_deref(), &self.program);
+        command.args(words).status().map_err(|error| unstartable(&self.program, &error))
     }
 
     /// Runs it and keeps what it says.
     pub(crate) fn output(&self, words: &[String]) -> Result<Output, Failure> {
-        Command::new(&self.program)
-            .args(words)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| unstartable(&self.program, &error))
+        let mut command = command(self.launcher.as_deref(), &self.program);
+        command.args(words).stdin(Stdio::null());
+        command.output().map_err(|error| unstartable(&self.program, &error))
     }
+}
+
+/// A compiler as a command names it.
+#[derive(Debug)]
+pub(crate) struct Named {
+    launcher: Option<PathBuf>,
+    program: PathBuf,
+}
+
+impl Named {
+    /// A compiler without a launcher.
+    pub(crate) fn alone(program: &str) -> Self {
+        Self { launcher: None, program: program.into() }
+    }
+
+    /// Becomes the compiler: whatever it does is what Lydian does.
+    pub(crate) fn replace(&self, words: &[impl AsRef<std::ffi::OsStr>]) -> Failure {
+        let error = command(self.launcher.as_deref(), &self.program).args(words).exec();
+        unstartable(&self.program, &error)
+    }
+}
+
+fn command(launcher: Option<&Path>, program: &Path) -> Command {
+    match launcher {
+        Some(launcher) => {
+            let mut command = Command::new(launcher);
+            command.arg(program);
+            command
+        }
+        None => Command::new(program),
+    }
+}
+
+/// Whether a program starts the compiler that is named after it.
+fn is_launcher(program: &Path) -> bool {
+    let name = program.file_name().unwrap_or_default();
+    ["ccache", "sccache", "distcc", "icecc"].iter().any(|known| name == *known)
 }
 
 /// The exit code that a shell would give for the status.

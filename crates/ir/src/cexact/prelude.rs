@@ -2,22 +2,28 @@
 
 use std::fmt::Write as _;
 
+use crate::ctype::Target;
+
 const WIDTHS: [(u32, &str, &str); 5] = [
     (8, "unsigned char", "signed char"),
     (16, "unsigned short", "short"),
     (32, "unsigned int", "int"),
-    (64, "unsigned long", "long"),
+    (64, "unsigned long long", "long long"),
     (128, "unsigned __int128", "__int128"),
 ];
 
 /// C to be put once before the first function of the file. It needs no preprocessor and no header.
+/// For a 32-bit target it has nothing of 128 bits, which no compiler has there: texts that need it do
+/// not compile.
 ///
 /// `readable` names a function `int readable(const void *address, unsigned long bytes)`, declared
 /// before, that says whether these bytes can be read; guarded loads ask it. Without one a guarded
 /// load only checks for addresses near null.
-pub fn prelude(readable: Option<&str>) -> String {
+pub fn prelude(target: Target, readable: Option<&str>) -> String {
     let mut text = String::new();
-    for (bits, unsigned, signed) in WIDTHS {
+    let widths =
+        || WIDTHS.into_iter().filter(|(bits, ..)| *bits <= 2 * u32::from(target.pointer_bits()));
+    for (bits, unsigned, signed) in widths() {
         let line = format!(
             "__extension__ typedef {unsigned} lydian_u{bits};\n\
              __extension__ typedef {signed} lydian_s{bits};\n\
@@ -32,8 +38,11 @@ pub fn prelude(readable: Option<&str>) -> String {
          typedef char *__attribute__((may_alias, aligned(1))) lydian_aptr;\n",
     );
     text.push_str(&conversions());
+    if widths().any(|(bits, ..)| bits == 128) {
+        text.push_str(&wide_conversions());
+    }
     text.push_str(&readable_test(readable));
-    for (bits, ..) in WIDTHS {
+    for (bits, ..) in widths() {
         text.push_str(&operators(bits));
         text.push_str(&load(&bits.to_string(), &format!("lydian_u{bits}")));
         text.push_str(&float_conversions(bits));
@@ -50,12 +59,12 @@ const INLINE: &str = "static __inline__ __attribute__((always_inline, unused))";
 fn readable_test(readable: Option<&str>) -> String {
     let test = match readable {
         Some(name) => format!("{name}(p, n)"),
-        None => "(lydian_u64)p >= 4096 && n <= ~(lydian_u64)p".to_owned(),
+        None => "(unsigned long)p >= 4096 && n <= ~(unsigned long)p".to_owned(),
     };
     format!(
         "typedef lydian_u64 lydian_pages[4];\n\
          {INLINE} int lydian_can_read(const char *p, lydian_u64 n, lydian_u64 *pages) {{ \
-         lydian_u64 first = (lydian_u64)p >> 12, last = ((lydian_u64)p + n - 1) >> 12; \
+         lydian_u64 first = (unsigned long)p >> 12, last = ((unsigned long)p + n - 1) >> 12; \
          if (pages && first && first == last && pages[first & 3] == first) return 1; \
          if (!({test})) return 0; \
          if (pages) pages[last & 3] = last; \
@@ -83,27 +92,34 @@ fn conversions() -> String {
         );
         text.push_str(&pair);
     }
-    // The padding of a long double holds anything.
-    let pair = format!(
-        "{INLINE} lydian_u128 lydian_bits_of_f80(long double a) \
-         {{ union {{ long double f; lydian_u128 b; }} u; u.f = a; \
-         return u.b & ((((lydian_u128)1) << 80) - 1); }}\n\
-         {INLINE} long double lydian_f80_of_bits(lydian_u128 a) \
-         {{ union {{ long double f; lydian_u128 b; }} u; u.b = a; return u.f; }}\n"
-    );
-    text.push_str(&pair);
     writeln!(
         text,
-        "{INLINE} lydian_u64 lydian_bits(const char *p, int bytes, int bit, int bits, \
+        "{INLINE} long double lydian_f80_of_words(lydian_u64 high, lydian_u64 low) \
+         {{ union {{ long double f; struct {{ lydian_u64 low; lydian_u16 high; }} b; }} u; \
+         u.f = 0; u.b.low = low; u.b.high = (lydian_u16)high; return u.f; }}\n\
+         {INLINE} lydian_u64 lydian_bits(const char *p, int bytes, int bit, int bits, \
          int is_signed) {{ \
-         lydian_u128 raw = 0; lydian_u64 value; int i; \
-         for (i = 0; i < bytes; i++) raw |= (lydian_u128)((const lydian_a8 *)p)[i] << (8 * i); \
-         value = (lydian_u64)(raw >> bit) << (64 - bits); \
+         lydian_u64 value = 0; int i; \
+         for (i = 0; i < bytes; i++) {{ int at = 8 * i - bit; \
+         lydian_u64 byte = ((const lydian_a8 *)p)[i]; \
+         if (at > -8 && at < 64) value |= at < 0 ? byte >> -at : byte << at; }} \
+         value <<= 64 - bits; \
          return is_signed ? (lydian_u64)((lydian_s64)value >> (64 - bits)) \
          : value >> (64 - bits); }}"
     )
     .expect("a String takes all text");
     text
+}
+
+/// A `long double` as its bits. Its padding holds anything.
+fn wide_conversions() -> String {
+    format!(
+        "{INLINE} lydian_u128 lydian_bits_of_f80(long double a) \
+         {{ union {{ long double f; lydian_u128 b; }} u; u.f = a; \
+         return u.b & ((((lydian_u128)1) << 80) - 1); }}\n\
+         {INLINE} long double lydian_f80_of_bits(lydian_u128 a) \
+         {{ union {{ long double f; lydian_u128 b; }} u; u.b = a; return u.f; }}\n"
+    )
 }
 
 /// The operators that may trap, on integers of `n` bits.
@@ -152,7 +168,7 @@ fn load(suffix: &str, ty: &str) -> String {
          if (!lydian_can_read(p, sizeof(lydian_a{suffix}), pages)) {{ *bad = 1; return 0; }} \
          return *(const lydian_a{suffix} *)p; }}\n\
          {INLINE} {ty} lydian_own{suffix}(const char *p, lydian_u64 *pages) {{ \
-         pages[(lydian_u64)p >> 12 & 3] = (lydian_u64)p >> 12; \
+         pages[(unsigned long)p >> 12 & 3] = (unsigned long)p >> 12; \
          return *(const lydian_a{suffix} *)p; }}\n"
     )
 }

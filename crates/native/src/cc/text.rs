@@ -231,6 +231,7 @@ fn table(id: UnitId, tables: &UnitTables) -> String {
     let bound = tables.bound.iter().map(|table| place((table.at, table.capacity, table.words)));
     let mut text = format!(
         "struct lydian_place {{ unsigned int at, capacity, words; }};\n\
+         typedef unsigned long long __attribute__((aligned(8))) lydian_word;\n\
          static unsigned long long lydian_table[{}] \
          __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {{{}}};\n{KEEP}",
         size / 8,
@@ -240,7 +241,7 @@ fn table(id: UnitId, tables: &UnitTables) -> String {
         let _ = writeln!(
             text,
             "static __attribute__((noinline, unused)) void lydian_wide(unsigned int decision, \
-             unsigned int words, const unsigned long *values) {{ \
+             unsigned int words, const unsigned long long *values) {{ \
              static const struct lydian_place places[] = {{{}}}; \
              unsigned long long wide[{WIDEST}]; unsigned int word; \
              for (word = 0; word < words; word++) wide[word] = values[word]; \
@@ -276,7 +277,7 @@ unsigned long long hash = 0; \
 for (word = 0; word < words; word++) { \
 hash = (hash ^ values[word]) * 0x9e3779b97f4a7c15ull; hash ^= hash >> 29; } \
 for (tried = 0; tried < capacity; tried++) { \
-unsigned long long *entry = lydian_table + place->at \
+lydian_word *entry = lydian_table + place->at \
 + ((hash + tried) & (capacity - 1)) * (1 + words); \
 unsigned long long state = __atomic_load_n(entry, 2); \
 if (state == 0 && __atomic_compare_exchange_n(entry, &state, 1, 0, 2, 2)) { \
@@ -288,7 +289,9 @@ if (__atomic_load_n(entry + 1 + word, 0) != values[word]) break; \
 if (word == words) return 1; } } \
 return 0; }\n";
 
-/// The notes, in a section that no program loads.
+/// The notes, in a section that no program loads. The id in the text stands for what they are, so
+/// that caches of objects may go by the text alone; the directive is in two strings since ccache
+/// caches no text that has it.
 fn embedded(unit: &UnitText<'_>) -> String {
     let (path, size) = unit.notes;
     let bytes = section_header(unit.id, size);
@@ -296,7 +299,7 @@ fn embedded(unit: &UnitText<'_>) -> String {
     let path = path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     let path = path.replace('\\', "\\\\").replace('"', "\\\"");
     format!(
-        "__asm__(\".pushsection .lydian_notes,\\\"\\\"\\n.byte {}\\n.incbin \\\"{path}\\\"\\n\
+        "__asm__(\".pushsection .lydian_notes,\\\"\\\"\\n.byte {}\\n.inc\" \"bin \\\"{path}\\\"\\n\
          .popsection\");\n",
         bytes.join(","),
     )
@@ -319,7 +322,7 @@ mod tests {
         };
         let text = unit_text(&unit);
         assert!(text.starts_with("# 1 \"a.c\"\n# 1 \"<lydian>\"\n"), "{text}");
-        assert!(text.contains("lydian_hit[64]") && text.contains(".incbin \\\"/n\\\""), "{text}");
+        assert!(text.contains("lydian_hit[64]") && text.contains("bin \\\"/n\\\""), "{text}");
         assert!(text.ends_with("int x;\n"));
     }
 

@@ -252,8 +252,8 @@ impl DecisionEdit {
         let of_late =
             |index| if late.contains(&index) { calls(index, true) } else { String::new() };
         let late = conditions.map(of_late).collect();
-        let ty = if self.is_wide() { "unsigned long *" } else { "unsigned int " };
-        let reached = if self.is_wide() { "unsigned long *" } else { "unsigned long " };
+        let ty = if self.is_wide() { "unsigned long long *" } else { "unsigned int " };
+        let reached = if self.is_wide() { "unsigned long long *" } else { "unsigned long " };
         let words = [(ty, format!("lydian_v{id}")), (reached, format!("lydian_r{id}"))];
         let words = words.map(|(ty, name)| (format!("{ty}{name}"), name));
         let own: Vec<_> = words.into_iter().chain(own.clone()).collect();
@@ -322,7 +322,7 @@ impl DecisionEdit {
 
     fn bit(&self, index: usize) -> String {
         if self.is_wide() {
-            format!("(1ul << {})", index % 64)
+            format!("(1ull << {})", index % 64)
         } else {
             format!("{}u", 1u64 << index)
         }
@@ -379,14 +379,14 @@ impl DecisionEdit {
         let mut text = String::new();
         if self.keeps_values() {
             let _ = match self.is_wide() {
-                true => write!(text, "unsigned long lydian_v{id}[{}]; ", self.words()),
+                true => write!(text, "unsigned long long lydian_v{id}[{}]; ", self.words()),
                 false => write!(text, "unsigned int lydian_v{id}; "),
             };
             let _ = write!(text, "int lydian_o{id}; ");
         }
         if self.keeps_reached() {
             let _ = match self.is_wide() {
-                true => write!(text, "unsigned long lydian_r{id}[{}]; ", self.words()),
+                true => write!(text, "unsigned long long lydian_r{id}[{}]; ", self.words()),
                 false => write!(text, "unsigned long lydian_r{id}; "),
             };
         }
@@ -430,7 +430,7 @@ impl DecisionEdit {
         let mut noted = format!("((({text}) ? ({value} |= {bit}, {yes}1) : ({no}0)))");
         if self.keeps_reached() {
             let reached = self.reached_word(index);
-            noted = format!("({reached} |= 1ul << {}, {noted})", index % 64);
+            noted = format!("({reached} |= 1ull << {}, {noted})", index % 64);
         }
         let (hooks, call) = (&self.hooks[index], called(&self.calls.conditions, index));
         if !call.is_empty() {
@@ -573,7 +573,7 @@ impl DecisionEdit {
                 let _ = write!(text, "{noted}, ");
                 continue;
             }
-            let unreached = format!("!({} & (1ul << {}))", self.reached_word(index), index % 64);
+            let unreached = format!("!({} & (1ull << {}))", self.reached_word(index), index % 64);
             let hooks = called(&self.calls.late, index);
             match hooks.is_empty() {
                 true => _ = write!(text, "({unreached} && {noted}), "),

@@ -34,7 +34,8 @@ pub(super) const ACTIVATION: &str = "unsigned long long lydian_n = \
      __atomic_add_fetch(&lydian_activations, 1ull, 0) << 20; ";
 
 /// Its source.
-pub(super) const ACTIVATIONS: &str = "static unsigned long long lydian_activations;\n";
+pub(super) const ACTIVATIONS: &str =
+    "static unsigned long long lydian_activations __attribute__((aligned(8)));\n";
 
 /// The most words of an environment.
 const WORDS: usize = 32;
@@ -174,6 +175,9 @@ impl<'h, 'a> Values<'h, 'a> {
         formula: &Formula,
         name: &Metavariables<'_>,
     ) -> Result<String, String> {
+        if !self.hooks.has_wide_integers() {
+            return Err("its formula needs integers of 128 bits".to_owned());
+        }
         Ok(format!("lydian_f_holds({})", self.operand(formula, name)?))
     }
 

@@ -109,6 +109,11 @@ impl<'a> Hooks<'a> {
         self.objectives
     }
 
+    /// Whether compilers for the target have integers of 128 bits.
+    pub(super) fn has_wide_integers(&self) -> bool {
+        self.request.program.types.target.pointer_bits() == 64
+    }
+
     /// The bits of an integer expression; 64 for an address.
     pub(super) fn width(&self, expr: ExprId) -> u32 {
         match self.body.types_in(&self.objectives.exprs)[expr] {

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::EntityId as _;
-use lydian_ir::FuncId;
+use lydian_ir::{FuncId, Target};
 use lydian_objective::harvest::{Asked, SequenceValues};
 use lydian_objective::hyper::{Atom, Bound, Formula, Passage, Scope, Sequence};
 use lydian_objective::{Pred, SequenceId, Site, Wanted};
@@ -38,10 +38,11 @@ pub(super) struct Monitors<'a> {
 
 impl Monitors<'_> {
     /// What the whole text needs before the functions.
-    pub(super) fn declarations(&self, plan: &Plan) -> String {
+    pub(super) fn declarations(&self, target: Target, plan: &Plan) -> String {
         let mut text = String::new();
         let has_steps = self.functions.iter().any(|own| !own.steps.is_empty());
-        if has_steps && (plan.environments > 0 || self.has_formulas()) {
+        let has_wide_integers = target.pointer_bits() == 64;
+        if has_steps && has_wide_integers && (plan.environments > 0 || self.has_formulas()) {
             text.push_str(&environments::formulas());
         }
         if plan.environments > 0 {
