@@ -119,6 +119,9 @@ pub(crate) struct GenArgs {
     /// there
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMS")]
     pub(crate) format: Vec<FormatArg>,
+    /// How small the suite is made that covers all that was covered
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = MinimiseArg::Exact)]
+    pub(crate) minimise: MinimiseArg,
     /// Write the table as JSON too
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -361,6 +364,16 @@ impl std::str::FromStr for FailUnder {
             false => Err("a percentage is from 0 to 100".into()),
         }
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MinimiseArg {
+    /// The fewest tests, where they are found in little time
+    Exact,
+    /// Few tests, always the one that adds most
+    Greedy,
+    /// Keep all tests
+    None,
 }
 
 /// A form of a suite.

@@ -16,6 +16,8 @@ use lydian_objective::ledger::{
 use lydian_objective::{Criterion, FunctionObjectives, Label, LabelId};
 use lydian_prove::local::{LocalProver, Semantics};
 use lydian_report::CriterionSummary;
+use lydian_report::minimise::{Effort, minimise};
+use lydian_report::names;
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::{Config, Cut, Ending, FoundTest, LabelRef, Summary, explore};
@@ -56,6 +58,8 @@ pub(crate) struct Session<'a, 'm> {
     /// Where tests that contradict a claim are kept.
     pub(crate) replay_folder: PathBuf,
     pub(crate) progress: &'a Progress,
+    /// How small the suite is made.
+    pub(crate) effort: Effort,
 }
 
 /// What came of it.
@@ -447,13 +451,40 @@ impl<'a> Session<'a, '_> {
         let all = self.measure_all(tests)?;
         let covered: Vec<Vec<Goal>> =
             all.iter().map(|(_, measured)| self.covered_by(measured)).collect();
-        let mut new = reduce(&covered);
+        let mut new = reduce(&covered, self.effort);
         let kept = all.into_iter().enumerate().filter_map(|(position, (test, measured))| {
             let new = new.remove(&position);
             let wanted = new.is_some() || !measured.run.outcome.is_orderly();
-            wanted.then(|| Kept { covers: self.names_of(&new.unwrap_or_default()), test, measured })
+            let new = new.unwrap_or_default();
+            let covers = self.names_of(&new);
+            wanted.then(|| Kept { name: self.name_after(&new), covers, test, measured })
         });
         Ok(kept.collect())
+    }
+
+    /// The name of a test after the first thing that it adds, in the order of the targets and of the
+    /// criteria; things that C has no words for come last.
+    fn name_after(&self, labels: &FxHashSet<Goal>) -> String {
+        let mut last = None;
+        for (at, target) in self.targets.iter().enumerate() {
+            let function = &self.loaded.program.functions[target.objectives.function].name;
+            for entry in target.objectives.criteria.values().flatten() {
+                if !labels.contains(&(at, entry.label)) {
+                    continue;
+                }
+                let label = &target.objectives.labels[entry.label];
+                let words = names::words_of(&label.text);
+                if !words.is_empty() {
+                    return format!("{function}_{words}");
+                }
+                let words = match entry.name.split_whitespace().next() {
+                    Some("case" | "default") => names::words_of(&format!("{} ", entry.name)),
+                    _ => format!("line_{}", label.place.line),
+                };
+                last.get_or_insert_with(|| format!("{function}_{words}"));
+            }
+        }
+        last.unwrap_or_else(|| self.name().to_owned())
     }
 
     /// What the criteria call some labels.
@@ -474,19 +505,20 @@ impl<'a> Session<'a, '_> {
     }
 }
 
-/// Chooses tests that together cover what all cover, always the one that adds most (of equals the
-/// first): their positions, each with what it adds.
-fn reduce(covered: &[Vec<Goal>]) -> FxHashMap<usize, FxHashSet<Goal>> {
-    let mut open: FxHashSet<Goal> = covered.iter().flatten().copied().collect();
-    let mut chosen = FxHashMap::default();
-    while !open.is_empty() {
-        let gain = |position: usize| covered[position].iter().filter(|l| open.contains(l)).count();
-        let best = (0..covered.len()).rev().max_by_key(|position| gain(*position));
-        let Some(best) = best else { break };
-        let added = covered[best].iter().copied().filter(|label| open.remove(label)).collect();
-        chosen.insert(best, added);
-    }
-    chosen
+/// The positions of tests that together cover what all cover, each with what it adds to those before
+/// it.
+fn reduce(covered: &[Vec<Goal>], effort: Effort) -> FxHashMap<usize, FxHashSet<Goal>> {
+    let mut numbers: IndexSet<Goal> = IndexSet::new();
+    let numbered = covered
+        .iter()
+        .map(|goals| goals.iter().map(|goal| numbers.insert_full(*goal).0 as u32).collect());
+    let numbered: Vec<Vec<u32>> = numbered.collect();
+    let mut seen: FxHashSet<Goal> = FxHashSet::default();
+    let chosen = minimise(&numbered, effort).into_iter().map(|position| {
+        let new = covered[position].iter().copied().filter(|goal| seen.insert(*goal));
+        (position, new.collect())
+    });
+    chosen.collect()
 }
 
 /// The labels that are explored, numbered anew in each target.
@@ -577,14 +609,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reduced_suite_covers_all_with_the_tests_that_add_most() {
+    fn the_reduced_suite_covers_all_and_each_test_says_what_it_adds() {
         let labels: Vec<LabelId> = (0..5).map(LabelId::from_index).collect();
         let of = |all: &[usize]| all.iter().map(|at| (0, labels[*at])).collect::<Vec<Goal>>();
-        let chosen = reduce(&[of(&[0]), of(&[0, 1, 2]), of(&[2, 3])]);
+        let chosen = reduce(&[of(&[0]), of(&[0, 1, 2]), of(&[2, 3])], Effort::Exact);
         let mut positions: Vec<usize> = chosen.keys().copied().collect();
         positions.sort_unstable();
         assert_eq!(positions, [1, 2]);
-        assert_eq!(chosen[&2].len(), 1);
+        assert_eq!((chosen[&1].len(), chosen[&2].len()), (3, 1));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The folder of tests: the suite in its forms, with what was observed.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use lydian_base::Diagnostic;
@@ -7,6 +8,7 @@ use lydian_ir::Program;
 use lydian_ir::test::Test;
 use lydian_native::{Build, Measured, Outcome};
 use lydian_report::frameworks::Framework;
+use lydian_report::names;
 use lydian_report::{Observed, Outcome as Ending, SuiteTest, ktest, suite_c, suite_json, testcomp};
 
 use crate::args::FormatArg;
@@ -25,6 +27,8 @@ pub(crate) const C: &str = "tests.c";
 
 /// A test with what it showed and what it is kept for.
 pub(crate) struct Kept {
+    /// What it is called, unless another test has that name.
+    pub(crate) name: String,
     pub(crate) test: Test,
     pub(crate) measured: Measured,
     pub(crate) covers: Vec<String>,
@@ -34,18 +38,30 @@ pub(crate) struct Kept {
 #[derive(Default)]
 pub(crate) struct Collected {
     tests: Vec<SuiteTest>,
+    names: BTreeSet<String>,
 }
 
 impl Collected {
-    /// Adds the tests of one function, which are numbered in order.
-    pub(crate) fn add(&mut self, program: &Program, function: &str, tests: Vec<Kept>) {
-        let tests = tests.into_iter().enumerate().map(|(index, kept)| SuiteTest {
-            name: test_name(function, index),
-            observed: Some(observed(program, &kept.test, &kept.measured)),
-            test: kept.test,
-            covers: kept.covers,
-        });
-        self.tests.extend(tests);
+    /// Adds tests. Gives a line for each that does not end well: it shows a fault of the program
+    /// under test.
+    pub(crate) fn add(&mut self, program: &Program, tests: Vec<Kept>) -> String {
+        let mut faults = String::new();
+        for kept in tests {
+            let outcome = &kept.measured.run.outcome;
+            let ends_well = outcome.is_orderly();
+            let name = if ends_well { kept.name } else { format!("{}_fails", kept.name) };
+            let name = names::unique(&name, &mut self.names);
+            if !ends_well {
+                faults += &format!("{name}: {outcome}\n");
+            }
+            self.tests.push(SuiteTest {
+                name,
+                observed: Some(observed(program, &kept.test, &kept.measured)),
+                test: kept.test,
+                covers: kept.covers,
+            });
+        }
+        faults
     }
 
     /// Writes all forms into the folder. `build` says what the program leaves undefined.
@@ -165,20 +181,6 @@ fn entry_of<'a>(loaded: &'a Loaded, form: &str) -> Result<&'a str, Failure> {
         Failure::usage("format", format!("{form} is for tests of whole programs alone"))
             .note("`--program` makes such tests")
     })
-}
-
-/// A line for each test that does not end well: it shows a fault of the program under test.
-pub(crate) fn faults(function: &str, tests: &[Kept]) -> String {
-    let bad = tests.iter().enumerate().filter(|(_, kept)| !kept.measured.run.outcome.is_orderly());
-    bad.map(|(index, kept)| {
-        format!("{}: {}\n", test_name(function, index), kept.measured.run.outcome)
-    })
-    .collect()
-}
-
-/// The name of a function's test, by its position.
-fn test_name(function: &str, index: usize) -> String {
-    format!("{function}_{}", index + 1)
 }
 
 /// Reads the tests of a folder or file, in whichever form they are.

@@ -149,7 +149,7 @@ fn a_second_run_continues_from_the_ledger() {
     for function in ["classify", "clamp", "twice"] {
         assert!(same_figures(&first, &again, function), "{function}: {first:#} {again:#}");
     }
-    assert!(place.read("tests/tests.json").contains("clamp_1"));
+    assert!(place.read("tests/tests.json").contains("\"clamp_"));
 }
 
 #[test]

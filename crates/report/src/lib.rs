@@ -11,6 +11,8 @@ pub mod html;
 pub mod independence;
 pub mod ktest;
 pub mod lcov;
+pub mod minimise;
+pub mod names;
 pub mod report;
 pub mod sarif;
 pub mod sources;

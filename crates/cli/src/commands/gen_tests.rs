@@ -8,11 +8,12 @@ use lydian_base::{Budget, CancelToken, Diagnostic};
 use lydian_ir::FuncId;
 use lydian_objective::FunctionObjectives;
 use lydian_objective::ledger::{Ledger, Scope};
+use lydian_report::minimise::Effort;
 use lydian_report::{FunctionSummary, Summary};
 use lydian_symex::exec::Unreached;
 use lydian_symex::{Config, Limits, Mode, Search};
 
-use crate::args::{GenArgs, ModeArg, ProgramArgs, SearchArg, SemanticsArg};
+use crate::args::{GenArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg, SemanticsArg};
 use crate::exit::{ExitCode, Failure};
 use crate::load::Loaded;
 use crate::measure::Measuring;
@@ -99,6 +100,11 @@ impl Run<'_> {
                 ledger: &mut self.ledger,
                 replay_folder: self.args.output.join("unconfirmed"),
                 progress: &progress,
+                effort: match self.args.minimise {
+                    MinimiseArg::Exact => Effort::Exact,
+                    MinimiseArg::Greedy => Effort::Greedy,
+                    MinimiseArg::None => Effort::None,
+                },
             };
             let budget = Budget::start(
                 Some(Duration::from_secs_f64(self.args.limits.time.clamp(0.0, 1e9))),
@@ -108,8 +114,7 @@ impl Run<'_> {
             progress.finish();
             code = code.max(self.report(&name, &settled));
             let (tests, seconds) = (settled.tests.len(), begun.elapsed().as_secs_f64());
-            faults += &suite::faults(&name, &settled.tests);
-            suite.add(&self.loaded.program, &name, settled.tests);
+            faults += &suite.add(&self.loaded.program, std::mem::take(&mut settled.tests));
             let rows = std::mem::take(&mut settled.rows);
             // Of a whole program, tests and time are those of all functions together.
             for (at, (target, criteria)) in targets.iter().zip(rows).enumerate() {

@@ -1,0 +1,158 @@
+//! Names of tests after what they reach: a predicate in C becomes words that a C identifier can hold,
+//! `x > 100 && !done` becomes `x_gt_100_and_not_done`.
+//!
+//! A name depends on the predicate alone, so it stays the same as long as a test is kept for it.
+
+use std::collections::BTreeSet;
+
+/// Characters of the longest part that a predicate gives to a name.
+const MOST: usize = 48;
+
+/// Operators, the longer ones first.
+const OPERATORS: [(&str, &str); 22] = [
+    ("<<", "shl"),
+    (">>", "shr"),
+    ("==", "eq"),
+    ("!=", "ne"),
+    ("<=", "le"),
+    (">=", "ge"),
+    ("&&", "and"),
+    ("||", "or"),
+    ("->", ""),
+    ("++", ""),
+    ("--", ""),
+    ("<", "lt"),
+    (">", "gt"),
+    ("!", "not"),
+    ("+", "plus"),
+    ("*", "times"),
+    ("/", "over"),
+    ("%", "mod"),
+    ("&", "bits"),
+    ("|", "bits_or"),
+    ("^", "xor"),
+    ("~", "inverse"),
+];
+
+/// A predicate as words with underscores between them; empty where it says nothing, as `1` does.
+pub fn words_of(predicate: &str) -> String {
+    let text = without_reached(predicate);
+    if text.trim().chars().all(|c| c.is_ascii_digit() || c.is_whitespace()) {
+        return String::new();
+    }
+    let mut words: Vec<String> = Vec::new();
+    let mut rest = text.as_str();
+    // Whether an operand was just read, so that `-`, `*` and `&` have two sides.
+    let mut after_operand = false;
+    while let Some(first) = rest.chars().next() {
+        if first.is_ascii_alphanumeric() || first == '_' {
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
+            let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+            words.push(word.trim_end_matches(['u', 'U', 'l', 'L']).replace('.', "_"));
+            (rest, after_operand) = (after, true);
+            continue;
+        }
+        if first == '\'' {
+            let end = rest[1..].find('\'').map_or(rest.len(), |end| end + 2);
+            let letter: String = rest[..end].chars().filter(char::is_ascii_alphanumeric).collect();
+            words.push(if letter.is_empty() { "char".to_owned() } else { letter });
+            (rest, after_operand) = (&rest[end..], true);
+            continue;
+        }
+        if first == '-' && !rest.starts_with("--") && !rest.starts_with("->") {
+            words.push("minus".to_owned());
+            (rest, after_operand) = (&rest[1..], false);
+            continue;
+        }
+        let operator = OPERATORS.iter().find(|(operator, _)| rest.starts_with(operator));
+        match operator {
+            Some(("*" | "&", _)) if !after_operand => rest = &rest[1..],
+            Some((operator, word)) => {
+                words.push((*word).to_owned());
+                (rest, after_operand) = (&rest[operator.len()..], false);
+            }
+            None => {
+                after_operand = matches!(first, ')' | ']') || (after_operand && first == ' ');
+                rest = &rest[first.len_utf8()..];
+            }
+        }
+    }
+    joined(words.iter().filter(|word| !word.is_empty()).map(String::as_str))
+}
+
+/// Words up to the length that a name may have.
+fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    for word in words {
+        let word: String =
+            word.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        if !text.is_empty() && text.len() + 1 + word.len() > MOST {
+            break;
+        }
+        if !text.is_empty() {
+            text.push('_');
+        }
+        text.push_str(&word);
+    }
+    text.truncate(MOST);
+    text.trim_matches('_').to_owned()
+}
+
+/// The predicate without what says that evaluation reached a condition, `reached(…) && `.
+fn without_reached(predicate: &str) -> String {
+    let mut text = predicate.to_owned();
+    while let Some(start) = text.find("reached(") {
+        let mut depth = 0;
+        let end = text[start..].char_indices().find_map(|(at, c)| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            (c == ')' && depth == 0).then_some(start + at + 1)
+        });
+        let end = end.unwrap_or(text.len());
+        let after = text[end..].trim_start();
+        let after = after.strip_prefix("&&").unwrap_or(after).to_owned();
+        text = format!("{}{after}", &text[..start]);
+    }
+    text
+}
+
+/// A name that is not taken yet: itself, or with a number behind it.
+pub fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut number = 1;
+    let mut candidate = name.to_owned();
+    while !taken.insert(candidate.clone()) {
+        number += 1;
+        candidate = format!("{name}_{number}");
+    }
+    candidate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn predicates_become_words() {
+        for (predicate, words) in [
+            ("x > 100 && !done", "x_gt_100_and_not_done"),
+            ("!((y > 10) && (y != x))", "not_y_gt_10_and_y_ne_x"),
+            ("reached(y != (x)) && !(y != x)", "not_y_ne_x"),
+            ("p->next == 'a'", "p_next_eq_a"),
+            ("s.len <= -5", "s_len_le_minus_5"),
+            ("*p * 3 == 21u", "p_times_3_eq_21"),
+            ("(a & 7) != 0", "a_bits_7_ne_0"),
+            ("1", ""),
+            ("c == '\\n'", "c_eq_n"),
+        ] {
+            assert_eq!(words_of(predicate), words, "{predicate}");
+        }
+        let long = words_of(&"alpha + ".repeat(20));
+        assert!(long.len() <= MOST && long.starts_with("alpha_plus_alpha"), "{long}");
+    }
+
+    #[test]
+    fn names_that_are_taken_get_numbers() {
+        let mut taken = BTreeSet::new();
+        let names: Vec<String> = (0..3).map(|_| unique("f", &mut taken)).collect();
+        assert_eq!(names, ["f", "f_2", "f_3"]);
+    }
+}
