@@ -426,3 +426,54 @@ int f(int n) {
         ]
     );
 }
+
+#[test]
+fn paths_to_a_use_whose_text_branches_are_not_measured_and_others_are() {
+    let text = "
+static int g;
+int f(int a, int b) {
+  int r;
+  g = a;
+  r = g + (a && b);
+  if (a > 1)
+    r += g;
+  return r;
+}
+";
+    let measuring = Measuring::of(text, &[Criterion::AllDuPaths]);
+    // By either way of `a`, and for a true one by either way of `b`.
+    assert_eq!(measuring.unmeasured(), ["control branches within its text"; 3]);
+    let measurer = measuring.measurer();
+    for lost in &measurer.plan().unmeasured {
+        let mut hypers = measuring.objectives.hypers.values();
+        let one = hypers.find(|one| one.hyper == Hyper::Sequence(lost.sequence)).unwrap();
+        let begin = "g of `g = a` in line 5 reaches its use in line 6 by";
+        assert!(one.text.starts_with(begin), "{}", one.text);
+    }
+}
+
+#[test]
+fn what_an_earlier_activation_defined_has_come_by_no_path_of_a_later_one() {
+    let text = "
+static int g;
+int f(int n) {
+  if (n > 0)
+    g = n;
+  if (n > 1)
+    f(0);
+  return g;
+}
+";
+    let measuring = Measuring::of(text, &[Criterion::AllDuPaths]);
+    let of_g = |texts: Vec<String>| {
+        texts.into_iter().filter(|text| text.starts_with("g of")).collect::<Vec<_>>()
+    };
+    // f(0) reads what f(2) defined, and passes the same nodes from its second condition on.
+    let (covered, open) = measuring.covers(Criterion::AllDuPaths, &[&[2]]);
+    let by =
+        |lines: &str| format!("g of `g = n` in line 5 reaches the return in line 8 by {lines}");
+    assert_eq!(of_g(covered), [by("lines 6, 7, 8")]);
+    assert_eq!(of_g(open), [by("lines 6, 8")]);
+    let (covered, _) = measuring.covers(Criterion::AllDuPaths, &[&[2], &[1]]);
+    assert_eq!(of_g(covered), [by("lines 6, 7, 8"), by("lines 6, 8")]);
+}

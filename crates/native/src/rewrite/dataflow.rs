@@ -169,7 +169,7 @@ impl<'a> Asked<'a> {
                 at.declare(&mut text);
             }
             if let Some(time) = &global.time {
-                let _ = writeln!(text, "static unsigned long {time};");
+                let _ = writeln!(text, "static lydian_definition {time};");
             }
         }
         text
