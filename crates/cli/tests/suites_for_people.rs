@@ -70,3 +70,27 @@ fn the_smallest_suite_covers_what_all_tests_cover() {
     assert!(counts[0] >= counts[1] && counts[1] >= counts[2], "{counts:?}");
     assert!(covered.iter().all(|found| *found == covered[0]), "{covered:?}");
 }
+
+#[test]
+fn inputs_have_values_that_a_person_would_choose() {
+    let place = Workplace::with(
+        "int f(int x, unsigned y, const char *s, double d)\n{\n    \
+         if (x > 1000000)\n        return 1;\n    if (x < -70000)\n        return 2;\n    \
+         if (y >= 5000000 && s[0] >= 128 - 256 && s[0] != 'q')\n        return 3;\n    \
+         if (d > 0.1 && d < 7.3)\n        return 4;\n    return 0;\n}\n",
+    );
+    place.done("gen unit.c -c dc,mcc --json out.json");
+    let table = place.json("out.json");
+    assert_eq!(figures(&table, "f", "dc"), [8, 8, 0, 0, 0], "{table:#}");
+    let suite = place.json("tests/tests.json");
+    for test in suite["tests"].as_array().unwrap() {
+        let args = &test["args"];
+        let x = args["x"].as_i64().unwrap();
+        assert!(x.abs() <= 1000 || x == 1_000_001 || x == -70_001, "{test:#}");
+        let y = args["y"].as_i64().unwrap();
+        assert!(y <= 1000 || y == 5_000_000, "{test:#}");
+        // Only what is no number is on neither side.
+        let d = args["d"].as_f64().unwrap_or(0.0);
+        assert!(d.abs() <= 1000.0 && (d * 4.0).fract() == 0.0, "{test:#}");
+    }
+}

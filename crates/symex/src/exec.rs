@@ -25,6 +25,7 @@ mod explore;
 mod jump;
 mod labels;
 mod libc;
+mod nicer;
 mod outcome;
 mod query;
 mod rank;
@@ -100,6 +101,9 @@ pub struct Config {
     pub crash_tests: bool,
     /// Whether to measure the time spent on terms, which takes time itself.
     pub measure_terms: bool,
+    /// Whether to give inputs the values that a person would choose, where a path leaves a choice. In
+    /// tight mode with label deletion.
+    pub nice_values: bool,
     /// Whether to give a test for every path, also for those that cover nothing new.
     pub every_path: bool,
 }
@@ -118,6 +122,7 @@ impl Default for Config {
             stop_when_covered: true,
             crash_tests: true,
             measure_terms: false,
+            nice_values: false,
             every_path: false,
         }
     }

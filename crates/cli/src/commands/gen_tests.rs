@@ -221,6 +221,7 @@ fn exploration(args: &GenArgs) -> Config {
             SemanticsArg::ThreeValued => Unreached::Evaluated,
             SemanticsArg::ShortCircuit => Unreached::Unknown,
         },
+        nice_values: true,
         ..Config::default()
     }
 }

@@ -481,13 +481,19 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// Gives the test of a state's model, with the labels that it covers.
     pub(super) fn give_test(&mut self, state: &mut State, ending: Ending) {
+        let config = &self.world.config;
+        // A trap is no fact of the path.
+        let traps = matches!(ending, Ending::Trapped(_));
+        let promised = config.mode == super::Mode::Tight && config.label_deletion;
+        let nicer = config.nice_values && promised && !traps;
+        let nicer = nicer.then(|| self.nicer_model(state));
         let covers = std::mem::take(&mut state.covered);
         self.labels.given(covers.len());
         state.promises.clear();
         state.keep = false;
         let World { program, .. } = &self.world;
         let externals = &state.externals;
-        let model = &state.model;
+        let model = nicer.as_ref().unwrap_or(&state.model);
         let test = concretise(program, &self.pool, &self.plan, externals, model, &self.world);
         (self.sink)(Event::Test(Box::new(FoundTest { test, covers, ending })));
     }
