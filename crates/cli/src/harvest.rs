@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use lydian_native::add_implied;
 use lydian_native::cc::{NotedFile, Notes, Store, UnitCells, UnitId, UnitState, read_cells};
 use lydian_report::coverage::{Coverage, FileCoverage, PlainFile};
 
@@ -50,7 +51,8 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
                 continue;
             }
         };
-        let found = counters.remove(id).unwrap_or_default();
+        let mut found = counters.remove(id).unwrap_or_default();
+        add_implied(&mut found.set, &notes.plan.implied);
         if found.full {
             warnings.push(format!("{name}: a table of evaluations was too small for all of them"));
         }

@@ -68,6 +68,7 @@ impl<'a> Measuring<'a> {
                 short_circuit: self.short_circuit,
                 overflow_traps: false,
                 purpose: lydian_native::Purpose::Tests,
+                leaves_out: false,
                 flows: None,
             },
             companions: &self.loaded.companions,

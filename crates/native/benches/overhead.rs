@@ -159,6 +159,7 @@ fn text(source: &Path, criteria: Option<&[Criterion]>) -> String {
         short_circuit: false,
         overflow_traps: false,
         purpose: lydian_native::Purpose::Tests,
+        leaves_out: false,
         flows: None,
     };
     let (text, plan) = rewrite(&request);

@@ -25,8 +25,8 @@ pub use harness::Uncallable;
 pub use measure::{MeasureError, MeasureRequest, Measurer};
 pub use outcome::{Crash, CrashClass, Measured, Outcome, Run, WideVector};
 pub use plan::{
-    BoundOf, BoundTable, Cell, CellMeaning, Column, DecisionCells, Plan, ShortCell, ShortOf,
-    Unwatched, WideDecision,
+    BoundOf, BoundTable, Cell, CellMeaning, Column, DecisionCells, Implied, Plan, ShortCell,
+    ShortOf, Unwatched, WideDecision, add_implied,
 };
 pub use request::{DamagedReply, TestError, Wants};
 pub use rewrite::{Purpose, RewriteRequest, rewrite};

@@ -14,7 +14,7 @@ use lydian_objective::{DecisionVector, LabelId};
 use crate::build::{Build, BuildError, BuildRequest, Companion};
 use crate::flags::Optimization;
 use crate::outcome::{Measured, Outcome, Run};
-use crate::plan::{CellMeaning, Column, Plan};
+use crate::plan::{CellMeaning, Column, Plan, add_implied};
 use crate::request::Wants;
 use crate::rewrite::{RewriteRequest, rewrite, vector};
 use crate::runner::{Limits, RunError, Runner};
@@ -124,7 +124,12 @@ impl<'a> Measurer<'a> {
     }
 
     /// What a run covers: the labels of its cells, and those that are true of its wide vectors.
-    fn judge(&self, run: Run) -> Measured {
+    fn judge(&self, mut run: Run) -> Measured {
+        if !self.plan.implied.is_empty() {
+            let mut set = run.cells.iter().copied().collect();
+            add_implied(&mut set, &self.plan.implied);
+            run.cells = set.into_iter().collect();
+        }
         let mut covered = covered_by_cells(&self.plan, &run, self.request.rewrite.watched.len());
         let mut vectors = self.vectors_of_cells(&run);
         let mut bound = vec![Vec::new(); covered.len()];

@@ -4,6 +4,8 @@
 //! worked out once, when the text is rewritten, so that harvesting is a look-up. Only decisions
 //! with very many conditions record vectors, which are judged afterwards.
 
+use std::collections::BTreeSet;
+
 use lydian_ir::DecisionId;
 use lydian_objective::harvest::{LabelValues, Row, SequenceValues};
 use lydian_objective::hyper::normal::Part;
@@ -16,6 +18,8 @@ use serde::{Deserialize, Serialize};
 pub struct Plan {
     /// The cells, by position.
     pub cells: Vec<Cell>,
+    /// Cells that nothing sets, since others say as much.
+    pub implied: Vec<Implied>,
     /// The decisions that are recorded as sets of cells.
     pub decisions: Vec<DecisionCells>,
     /// The decisions that are recorded as vectors.
@@ -126,6 +130,33 @@ impl Column {
             })
         };
         columns.iter().map(value).collect()
+    }
+}
+
+/// A cell that counts as set where any of others is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Implied {
+    /// The cell.
+    pub cell: u32,
+    /// Of which it follows: the first cell of each row of them, and how many these are.
+    pub of: Vec<(u32, u32)>,
+}
+
+/// Adds the cells that follow from those that are set.
+pub fn add_implied(set: &mut BTreeSet<u32>, implied: &[Implied]) {
+    // What follows from what follows: places precede those that speak for them, mostly by number.
+    loop {
+        let before = set.len();
+        for Implied { cell, of } in implied.iter().rev() {
+            let is_set =
+                of.iter().any(|(first, count)| set.range(first..&(first + count)).next().is_some());
+            if is_set {
+                set.insert(*cell);
+            }
+        }
+        if set.len() == before {
+            return;
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::{Arena, SourceMap, Span};
-use lydian_ir::source::{Capture, DecisionSite, MarkStyle, Point, RootId, RootKind};
+use lydian_ir::source::{Capture, DecisionSite, MarkSite, MarkStyle, Point, RootId, RootKind};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
     Body, ConditionId, DecisionId, DecisionKind, ExprArena, FuncId, LocalId, MarkId, Program, Stmt,
@@ -41,11 +41,13 @@ use render::{Renderer, tests_bits};
 use tree::{Edit, nest, splice};
 use vectors::{Recording, recording};
 
+mod borders;
 mod cells;
 mod dataflow;
 mod decision;
 mod environments;
 mod hooks;
+mod implied;
 mod judges;
 mod labels;
 mod lost;
@@ -79,6 +81,9 @@ pub struct RewriteRequest<'a> {
     pub overflow_traps: bool,
     /// What the text is compiled into.
     pub purpose: Purpose,
+    /// Whether records that follow from others are left out ([`crate::plan::add_implied`] adds
+    /// them).
+    pub leaves_out: bool,
     /// The data flow of the program, where others have asked for it; it is worked out if there is
     /// none.
     pub flows: Option<&'a UnitFlows>,
@@ -144,6 +149,14 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
         functions.push((number, watch.finish()));
     }
     let (nodes, refused) = nest(edits);
+    if request.leaves_out {
+        for (number, function) in &mut functions {
+            let id = request.watched[*number as usize].function;
+            if let Some(body) = request.program.functions[id].body.as_ref() {
+                function.leave_out(body, *number, &refused, &mut plan);
+            }
+        }
+    }
     for action in refused {
         refuse(&action, &functions, request, &mut plan);
     }
@@ -193,8 +206,10 @@ enum Action {
     Insert(String),
     /// Text that is taken out, but for its lines.
     Remove,
-    /// A record at a mark.
-    Mark { style: MarkStyle, record: String },
+    /// What stands at the start of a function's body: declarations, and the cell of its entry.
+    Start { function: u32, text: String, cell: Option<u32> },
+    /// A record at a mark: a cell that is set whatever the state is, and more.
+    Mark { function: u32, style: MarkStyle, cell: Option<u32>, record: String },
     /// The call of a label of the user's, with the record that takes its place.
     Label { style: MarkStyle, record: String },
     /// The operand of a switch: cells of ways, and what tells the ways apart.
@@ -270,6 +285,11 @@ struct WatchedFunction {
     monitors: String,
     /// Steps of sequences on ways out of switches.
     steps: IndexMap<Edge, String>,
+    /// The cells of the entry and of marks that are set whatever the state is.
+    entry: Option<u32>,
+    marks: Vec<(MarkId, u32)>,
+    /// The cells that follow from others, and are not set.
+    left_out: FxHashSet<u32>,
 }
 
 /// Collects the edits of one watched function.
@@ -372,7 +392,9 @@ impl<'a, 'p> Watch<'a, 'p> {
             match *site {
                 Site::Entry => {
                     let at = self.body.source.body.start + 1;
-                    entry = self.records(labels, false, Standing::at(at));
+                    let (cell, others) = self.plain_cell(labels);
+                    self.function.entry = cell;
+                    entry = self.records(&others, false, Standing::at(at));
                 }
                 Site::Mark(mark) => self.mark(mark, labels, edits),
                 Site::Edge(edge) => {
@@ -392,6 +414,10 @@ impl<'a, 'p> Watch<'a, 'p> {
             }
         }
         self.on_ways(&flow.conditions, edits);
+        for ((decision, condition), cells) in &flow.condition_cells {
+            let index = self.edit_of(*decision, edits);
+            self.function.decisions[index].set_on_ways(*condition, *cells);
+        }
         self.on_ways(&paths.conditions, edits);
         self.function.flow = flow;
         self.function.paths = paths;
@@ -408,9 +434,11 @@ impl<'a, 'p> Watch<'a, 'p> {
             self.switch(block, &ways, edits);
         }
         let declarations = self.declarations();
-        if !declarations.is_empty() || !entry.is_empty() {
+        let cell = self.function.entry;
+        if !declarations.is_empty() || !entry.is_empty() || cell.is_some() {
             let at = self.body.source.body.start + 1;
-            let action = Action::Insert(format!(" {declarations}{entry}"));
+            let text = format!(" {declarations}{entry}");
+            let action = Action::Start { function: self.number, text, cell };
             edits.push(Edit { span: Span::new(at, at), rank: rank::INSERT, action });
         }
     }
@@ -497,8 +525,7 @@ impl<'a, 'p> Watch<'a, 'p> {
                 if labels::is_user_label(self.body, mark) {
                     self.user_labels.entry(mark).or_default().push_str(&record);
                 } else {
-                    let action = Action::Mark { style: site.style, record };
-                    edits.push(Edit { span: site.span, rank: rank::MARK, action });
+                    edits.push(self.at_mark(&site, None, record));
                 }
             }
             Site::Stmt(stmt) => {
@@ -538,8 +565,7 @@ impl<'a, 'p> Watch<'a, 'p> {
             self.function.decisions.iter_mut().filter(around).for_each(DecisionEdit::keep_text);
         }
         for (site, record) in &units.before {
-            let action = Action::Mark { style: site.style, record: record.clone() };
-            edits.push(Edit { span: site.span, rank: rank::MARK, action });
+            edits.push(self.at_mark(site, None, record.clone()));
         }
         for span in units.places.keys().copied() {
             edits.push(Edit { span, rank: rank::PLACE, action: Action::Place { function, span } });
@@ -581,13 +607,33 @@ impl<'a, 'p> Watch<'a, 'p> {
         let Some(site) = site else {
             return self.unwatch(labels, NO_PLACE);
         };
-        let record = self.records(labels, false, Standing::at(site.span.start));
         if labels::is_user_label(self.body, mark) {
+            let record = self.records(labels, false, Standing::at(site.span.start));
             self.user_labels.insert(mark, record);
-        } else if !record.is_empty() {
-            let action = Action::Mark { style: site.style, record };
-            edits.push(Edit { span: site.span, rank: rank::MARK, action });
+            return;
         }
+        let (cell, others) = self.plain_cell(labels);
+        self.function.marks.extend(cell.map(|cell| (mark, cell)));
+        let record = self.records(&others, false, Standing::at(site.span.start));
+        if cell.is_some() || !record.is_empty() {
+            edits.push(self.at_mark(&site, cell, record));
+        }
+    }
+
+    fn at_mark(&self, site: &MarkSite, cell: Option<u32>, record: String) -> Edit<Action> {
+        let (function, style) = (self.number, site.style);
+        let action = Action::Mark { function, style, cell, record };
+        Edit { span: site.span, rank: rank::MARK, action }
+    }
+
+    /// One cell for all of the labels whose predicate is true on every state, and the others.
+    fn plain_cell(&mut self, labels: &[LabelId]) -> (Option<u32>, Vec<LabelId>) {
+        let is_plain =
+            |label: &LabelId| matches!(self.objectives.labels[*label].pred, Pred::Const(true));
+        let (plain, others): (Vec<LabelId>, Vec<LabelId>) =
+            labels.iter().partition(|label| is_plain(label));
+        let cell = (!plain.is_empty()).then(|| self.plan.cell(self.number, plain));
+        (cell, others)
     }
 
     fn decision(

@@ -68,6 +68,7 @@ fn measure_request<'a>(
         short_circuit: false,
         overflow_traps: false,
         purpose: lydian_native::Purpose::Tests,
+        leaves_out: false,
         flows: None,
     };
     MeasureRequest {

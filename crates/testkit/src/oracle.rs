@@ -95,6 +95,7 @@ impl Subject {
                 short_circuit: self.short_circuit,
                 overflow_traps: false,
                 purpose: lydian_native::Purpose::Tests,
+                leaves_out: level != Optimization::None,
                 flows: None,
             },
             companions: &[],

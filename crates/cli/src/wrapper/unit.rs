@@ -224,6 +224,8 @@ impl Job<'_> {
             short_circuit: self.short_circuit,
             overflow_traps: false,
             purpose: Purpose::Program,
+            // An exact build puts no record off.
+            leaves_out: matches!(self.stores, Stores::Plain),
             flows: Some(&read.flows),
         });
         let mut sources = Sources::new(self.directory);

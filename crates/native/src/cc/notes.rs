@@ -18,7 +18,7 @@ use lydian_objective::{Criterion, Entry, FunctionObjectives, Label, LabelId};
 use serde::{Deserialize, Serialize};
 
 use super::text::UnitTables;
-use crate::plan::{BoundOf, CellMeaning, Column, Plan, ShortCell, Unwatched};
+use crate::plan::{BoundOf, CellMeaning, Column, Implied, Plan, ShortCell, Unwatched};
 
 /// The version of the notes' form. Notes of another one cannot be read.
 const FORMAT: u32 = 4;
@@ -208,6 +208,8 @@ pub struct NotedPlan {
     pub short: Vec<ShortCell>,
     /// Labels of which the text cannot record what they bind: function, label, reason.
     pub unbound: Vec<(u32, LabelId, String)>,
+    /// Cells that nothing sets, since others say as much.
+    pub implied: Vec<Implied>,
 }
 
 /// A table of the distinct values that a label or a sequence binds.
@@ -323,7 +325,8 @@ impl NotedPlan {
     pub fn new(plan: &Plan, tables: UnitTables) -> Self {
         let UnitTables { wide: tables, bound } = tables;
         let cells = plan.cells.len() as u32;
-        let mut noted = Self { cells, tables, bound, short: plan.short.clone(), ..Self::default() };
+        let (short, implied) = (plan.short.clone(), plan.implied.clone());
+        let mut noted = Self { cells, tables, bound, short, implied, ..Self::default() };
         let mut of_vectors = vec![false; plan.cells.len()];
         for found in &plan.decisions {
             let (function, decision, first) = (found.function, found.decision, found.first);

@@ -204,6 +204,10 @@ lydian_number(unsigned long long last, unsigned long long base, unsigned long mo
 pub(super) struct Flow {
     /// What is recorded where a condition is false, and where it is true.
     pub(super) conditions: IndexMap<(DecisionId, ConditionId), [String; 2]>,
+    /// The cells that are set where a condition is false, and where it is true, whatever the state is.
+    pub(super) condition_cells: IndexMap<(DecisionId, ConditionId), [u32; 2]>,
+    /// The cells that are set before expressions, and the place of the use that needs each.
+    pub(super) cells: Vec<UseCell>,
     /// What is recorded on a way out of a switch.
     pub(super) switches: IndexMap<(BlockId, u32), String>,
     /// Variables at the start of the function's body.
@@ -229,6 +233,15 @@ pub(super) fn flow<'a>(
         Maker { asked, pairs, program, body, function, units, ways, plan, out, reads: 0, known };
     maker.all();
     maker.out
+}
+
+/// A cell that is set before an expression, for a use that one definition reaches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UseCell {
+    pub(super) cell: u32,
+    pub(super) around: Span,
+    /// The statement that uses, or the block that returns.
+    pub(super) at: UseSite,
 }
 
 impl Flow {
@@ -433,9 +446,15 @@ impl Maker<'_, '_, '_> {
                     return Ok(());
                 }
                 let number = self.read(usage)?;
+                let first = self.plan.cells.len() as u32;
                 let cell = self.table_of(id, usage, &number, Some(place));
-                let set = |way: u32| format!("lydian_hit[{cell} + {way}] = 1, ");
-                self.out.at_condition(at, &[set(0), set(1)], &sequences);
+                if self.asked.is_dynamic(usage) {
+                    let set = |way: u32| format!("lydian_hit[{cell} + {way}] = 1, ");
+                    self.out.at_condition(at, &[set(0), set(1)], &sequences);
+                } else {
+                    self.out.at_condition(at, &Default::default(), &sequences);
+                    self.out.condition_cells.insert(at, [first, first + 1]);
+                }
             }
             UseSite::Switch(block) => {
                 let mut sites = self.body.source.switches.iter();
@@ -526,7 +545,18 @@ impl Maker<'_, '_, '_> {
             true => self.last(usage.variable),
             false => String::new(),
         };
+        let first = self.plan.cells.len() as u32;
         let cell = self.table_of(id, usage, &number, place);
+        if let Some(Place::Before(around)) = place.filter(|_| !self.asked.is_dynamic(usage)) {
+            self.units.set_before(around, first, &self.pairs.lost_with(usage.variable));
+            let copies = &self.body.source.copies;
+            let is_copied =
+                |stmt| copies.contains_key(&stmt) || copies.values().any(|of| *of == stmt);
+            if self.units.is_straight(around, stmt) && !stmt.is_some_and(is_copied) {
+                self.out.cells.push(UseCell { cell: first, around, at: usage.at });
+            }
+            return Ok(());
+        }
         self.record_value(host, usage, stmt, &format!("lydian_hit[{cell}] = 1, "))
     }
 

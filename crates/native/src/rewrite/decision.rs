@@ -11,18 +11,18 @@ use std::fmt::Write as _;
 
 use lydian_base::{EntityId, Span};
 use lydian_ir::source::{Capture, DecisionSite, RootKind};
-use lydian_ir::{
-    Body, BoolTree, ConditionId, Decision, DecisionId, Expr, ExprId, LocalKind, Purity,
-};
+use lydian_ir::{Body, BoolTree, ConditionId, Decision, DecisionId, ExprId, Purity};
 use lydian_objective::{Pred, SequenceId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::RewriteRequest;
+use super::borders::{self, Border, Borders};
 use super::hooks::{Hooks, Recorded, Standing};
+use super::implied::{Ends, Record};
 use super::judges::{Gate, Judges, Parameters};
 use super::monitors::BitStep;
 use super::rails::{Leaves, RailWriter, Rails};
-use super::vectors::{CELL_CONDITIONS, Recording, ends, pure_conditions};
-use super::{Purpose, RewriteRequest};
+use super::vectors::{CELL_CONDITIONS, Recording, doubtful, ends, in_order, pure_conditions};
 
 /// Everything that rendering a decision needs.
 #[derive(Debug)]
@@ -73,6 +73,12 @@ pub(super) struct DecisionEdit {
     /// What else is recorded where a condition is false, and where it is true: expressions, each
     /// followed by a comma.
     ways: Vec<[String; 2]>,
+    /// The cells that are set there, whatever the state is.
+    way_cells: Vec<Option<[u32; 2]>>,
+    /// Where operands of conditions meet.
+    borders: Borders,
+    /// The cells that follow from others, and are not set.
+    left_out: FxHashSet<u32>,
 }
 
 /// A mutant of a condition.
@@ -85,10 +91,6 @@ struct MutantHook {
     text: String,
     /// Whether it has a value where its condition is not reached.
     pure: bool,
-    /// Whether it is judged in passes that are chosen by number.
-    by_turn: bool,
-    /// Whether it is judged in passes that the condition's operands choose.
-    by_border: bool,
 }
 
 /// The calls of functions that judge a decision's mutants.
@@ -101,6 +103,8 @@ struct Calls {
     /// At the outcome, if a condition called.
     outcome: String,
 }
+
+const KEPT: &str = "its decision's text is used for its value too";
 
 impl MutantHook {
     /// Evaluates it unless all labels that ask for it are covered.
@@ -147,7 +151,108 @@ impl DecisionEdit {
             keeps_value: site.keeps_value,
             promoted: false,
             ways: vec![Default::default(); site.conditions.len()],
+            way_cells: vec![None; site.conditions.len()],
+            borders: Borders::default(),
+            left_out: FxHashSet::default(),
         }
+    }
+
+    /// Adds what is recorded where operands meet. Gives it back with the reason if it cannot be.
+    pub(super) fn add_borders(
+        &mut self,
+        borders: Borders,
+        hooks: &Hooks<'_>,
+    ) -> Result<(), (Vec<Border>, String)> {
+        if self.keeps_value && !borders.all.is_empty() {
+            return Err((borders.all, KEPT.to_owned()));
+        }
+        let of = |border: &Border| {
+            let condition = ConditionId::from_index(border.condition);
+            Ok((border.condition, condition_captures(hooks, self.id, condition)?))
+        };
+        let captures: Result<Vec<_>, String> = borders.all.iter().map(of).collect();
+        match captures {
+            Ok(captures) => {
+                captures.into_iter().for_each(|(index, all)| self.captures[index] = all);
+                self.borders = borders;
+                Ok(())
+            }
+            Err(reason) => Err((borders.all, reason)),
+        }
+    }
+
+    /// What it records on edges of the control flow.
+    pub(super) fn edge_records(&self, ends: &Ends) -> Vec<Record> {
+        if self.keeps_value {
+            return Vec::new();
+        }
+        let by_end = self.recorded_ends();
+        let on_ways = self.way_cells.iter().enumerate().filter_map(|(index, cells)| {
+            let condition = ConditionId::from_index(index);
+            let on = move |(value, cell): (bool, u32)| {
+                Record::on(ends.of_condition(self.id, condition, value), (cell, 1))
+            };
+            Some([false, true].into_iter().zip((*cells)?).filter_map(on))
+        });
+        let mut records: Vec<Record> = on_ways.flatten().collect();
+        records.extend(self.own_records(by_end, ends));
+        records
+    }
+
+    fn own_records(&self, by_end: Option<&[[Option<u32>; 2]]>, ends: &Ends) -> Vec<Record> {
+        match (&self.recording, by_end) {
+            (Recording::Outcome(labels), _) => {
+                let is_recorded = |outcome: &usize| !labels[*outcome].is_empty();
+                let on = |outcome: usize| {
+                    let edges = ends.of_outcome(self.id, outcome == 1);
+                    Record::on(edges, (self.first + outcome as u32, 1))
+                };
+                [0, 1].into_iter().filter(is_recorded).filter_map(on).collect()
+            }
+            (Recording::Vector { .. }, Some(by_end)) => {
+                let all = by_end.iter().enumerate().flat_map(|(index, by_value)| {
+                    let condition = ConditionId::from_index(index);
+                    [false, true].into_iter().zip(*by_value).filter_map(move |(value, end)| {
+                        let edges = ends.of_condition(self.id, condition, value);
+                        Record::on(edges, (self.first + end?, 1))
+                    })
+                });
+                all.collect()
+            }
+            (Recording::Vector { labels, .. }, None) => {
+                let outcomes = [false, true].map(|outcome| ends.of_outcome(self.id, outcome));
+                let cells = (self.first, labels.len() as u32);
+                Record::on(outcomes.concat(), cells).into_iter().collect()
+            }
+            (Recording::Nothing | Recording::Wide(_), _) => Vec::new(),
+        }
+    }
+
+    /// Says which cells need not be set.
+    pub(super) fn leave_out(&mut self, cells: &FxHashSet<u32>) {
+        let mut own: Vec<u32> = self.way_cells.iter().flatten().flatten().copied().collect();
+        if !self.keeps_values() {
+            own.extend(self.first..self.first + (1 << self.spans.len().min(CELL_CONDITIONS)));
+        }
+        self.left_out = own.into_iter().filter(|cell| cells.contains(cell)).collect();
+    }
+
+    pub(super) fn borders(&self) -> impl Iterator<Item = &Border> {
+        self.borders.all.iter()
+    }
+
+    /// Whether evaluation of the decision surely ends once that of a condition has: what may follow
+    /// neither traps nor calls.
+    fn ends_after(&self, index: usize) -> bool {
+        let from = if in_order(&self.tree) { index + 1 } else { 0 };
+        let mut rest = self.purity.iter().enumerate().skip(from).filter(|(at, _)| *at != index);
+        rest.all(|(_, purity)| *purity == Purity::Pure)
+    }
+
+    /// The word of cells that wait for the decision's end, if there is one.
+    fn waiting(&self) -> Option<String> {
+        let waits = self.borders().any(|border| !self.ends_after(border.condition));
+        waits.then(|| borders::waiting(self.id))
     }
 
     /// Adds what is recorded on the two ways of a condition.
@@ -161,8 +266,26 @@ impl DecisionEdit {
         self.in_place = true;
     }
 
+    /// Sets cells on the two ways of a condition.
+    pub(super) fn set_on_ways(&mut self, condition: ConditionId, cells: [u32; 2]) {
+        self.way_cells[condition.index()] = Some(cells);
+    }
+
     fn has_ways(&self) -> bool {
-        self.ways.iter().flatten().any(|text| !text.is_empty())
+        (0..self.ways.len()).any(|index| self.records_on_ways(index))
+    }
+
+    fn records_on_ways(&self, index: usize) -> bool {
+        self.way_cells[index].is_some() || self.ways[index].iter().any(|text| !text.is_empty())
+    }
+
+    /// What is recorded on the two ways of a condition.
+    fn on_ways_of(&self, index: usize) -> [String; 2] {
+        let cells = self.way_cells[index];
+        [0, 1].map(|way| {
+            let set = cells.map_or(String::new(), |cells| self.record_of(cells[way]));
+            set + &self.ways[index][way]
+        })
     }
 
     /// Says that the value which is kept is a bit-field's.
@@ -171,8 +294,7 @@ impl DecisionEdit {
     }
 
     /// Adds a label that speaks of mutants or of the state: `cell` is set at an outcome where the
-    /// predicate is surely true. Its flag is for mutants alone; mutants of one without are judged
-    /// where a condition's operands say so.
+    /// predicate is surely true. Its flag is for mutants alone.
     pub(super) fn hook(
         &mut self,
         pred: &Pred,
@@ -180,7 +302,7 @@ impl DecisionEdit {
         hooks: &mut Hooks<'_>,
     ) -> Result<(), String> {
         if self.keeps_value {
-            return Err("its decision's text is used for its value too".to_owned());
+            return Err(KEPT.to_owned());
         }
         let before = self.mutants.len();
         let has_mutant = pred.has_mutant();
@@ -208,13 +330,7 @@ impl DecisionEdit {
 
     /// Makes the functions that judge its mutants, when all of its labels are there. `signs` has,
     /// for each condition, tests of operands for mutants that differ only where one is negative.
-    pub(super) fn make_judges(
-        &mut self,
-        gate: &Gate,
-        signs: &[Vec<String>],
-        borders: &[Vec<String>],
-        judges: &mut Judges,
-    ) {
+    pub(super) fn make_judges(&mut self, gate: &Gate, signs: &[Vec<String>], judges: &mut Judges) {
         let id = self.id.index();
         let mutants = format!("lydian_m{id}");
         let own = [(format!("unsigned char *{mutants}"), mutants.clone())];
@@ -224,27 +340,15 @@ impl DecisionEdit {
         );
         // `late`: where the condition is not reached.
         let mut calls = |index: usize, late: bool| {
-            let chosen = |by: fn(&MutantHook) -> bool| -> String {
-                let here = self.mutants.iter().filter(|mutant| mutant.condition == index);
-                let chosen = here.filter(|mutant| by(mutant));
-                chosen.map(MutantHook::statement).collect()
-            };
-            let mut text = String::new();
-            let by_turn = match late {
-                false => chosen(|mutant| mutant.by_turn),
-                true => chosen(|mutant| mutant.by_turn && mutant.pure),
-            };
-            if !by_turn.is_empty() {
-                let kind = (!late).then_some("lydian_c");
-                let call = judges.add(&own, &self.read_by_mutants[index], &by_turn, kind);
-                text.push_str(&gate.pass(&signs[index], &open, &call));
+            let here = self.mutants.iter().filter(|mutant| mutant.condition == index);
+            let here = here.filter(|mutant| !late || mutant.pure);
+            let statements: String = here.map(MutantHook::statement).collect();
+            if statements.is_empty() {
+                return String::new();
             }
-            let by_border = chosen(|mutant| mutant.by_border);
-            if !late && !by_border.is_empty() {
-                let call = judges.call(&own, &self.read_by_mutants[index], &by_border);
-                let _ = write!(text, "if ({}) {{ {open}{call}}} ", borders[index].join(" | "));
-            }
-            text
+            let kind = (!late).then_some("lydian_c");
+            let call = judges.add(&own, &self.read_by_mutants[index], &statements, kind);
+            gate.pass(&signs[index], &open, &call)
         };
         let conditions = 0..self.spans.len();
         let of_conditions = conditions.clone().map(|index| calls(index, false)).collect();
@@ -265,7 +369,7 @@ impl DecisionEdit {
     /// Adds a step of a sequence at the outcome.
     pub(super) fn step(&mut self, step: &BitStep<'_>, hooks: &mut Hooks<'_>) -> Result<(), String> {
         if self.keeps_value {
-            return Err("its decision's text is used for its value too".to_owned());
+            return Err(KEPT.to_owned());
         }
         if !step.is_plain() {
             return Err("it asks for values at a decision".to_owned());
@@ -351,6 +455,7 @@ impl DecisionEdit {
         !self.judges()
             && !self.in_place
             && !self.has_ways()
+            && self.borders.all.is_empty()
             && !self.is_wide()
             && self.pure.len() == self.spans.len()
             && !self.late().is_empty()
@@ -390,6 +495,9 @@ impl DecisionEdit {
                 false => write!(text, "unsigned long lydian_r{id}; "),
             };
         }
+        if let Some(word) = self.waiting() {
+            let _ = write!(text, "unsigned long long {word}; ");
+        }
         if !self.mutants.is_empty() {
             let count = self.mutants.len();
             let _ = write!(text, "unsigned char lydian_m{id}[{count}]; int lydian_k{id}; ");
@@ -400,9 +508,11 @@ impl DecisionEdit {
     /// The conditions whose text is edited.
     pub(super) fn condition_spans(&self) -> impl Iterator<Item = (usize, Span)> {
         let all = (self.keeps_values() && !self.is_eager()) || self.recorded_ends().is_some();
-        let has_ways = |index: &usize| self.ways[*index].iter().any(|text| !text.is_empty());
+        let has_ways = |index: &usize| self.records_on_ways(*index);
         let edited: Vec<_> = (0..self.spans.len())
-            .filter(|index| !self.keeps_value && (all || has_ways(index)))
+            .filter(|index| {
+                !self.keeps_value && (all || has_ways(index) || self.borders.is_on(*index))
+            })
             .map(|index| (index, self.spans[index]))
             .collect();
         edited.into_iter()
@@ -415,10 +525,26 @@ impl DecisionEdit {
 
     /// A condition that notes its value. `captures` declares what `text` captures.
     pub(super) fn render_condition(&self, index: usize, text: &str, captures: &str) -> String {
-        let [no, yes] = &self.ways[index];
+        let noted = self.noted_condition(index, text);
+        let waits = self.waiting().filter(|_| !self.ends_after(index));
+        let after = self.borders.after(index, waits.as_deref());
+        let (hooks, call) = (&self.hooks[index], called(&self.calls.conditions, index));
+        if !call.is_empty() || !after.is_empty() {
+            return format!(
+                "({{ {captures}{hooks}int lydian_c = {noted}; {after}{call}lydian_c; }})"
+            );
+        }
+        if captures.is_empty() && hooks.is_empty() {
+            return noted;
+        }
+        format!("({{ {captures}{hooks}{noted}; }})")
+    }
+
+    fn noted_condition(&self, index: usize, text: &str) -> String {
+        let [no, yes] = self.on_ways_of(index);
         if let Some(ends) = self.recorded_ends() {
             let record = |end: Option<u32>| {
-                end.map_or(String::new(), |end| format!("lydian_hit[{}] = 1, ", self.first + end))
+                end.map_or(String::new(), |end| self.record_of(self.first + end))
             };
             let [on_no, on_yes] = ends[index].map(record);
             return format!("(({text}) ? ({on_yes}{yes}1) : ({on_no}{no}0))");
@@ -427,19 +553,14 @@ impl DecisionEdit {
             return format!("(({text}) ? ({yes}1) : ({no}0))");
         }
         let (value, bit) = (self.value_word(index), self.bit(index));
-        let mut noted = format!("((({text}) ? ({value} |= {bit}, {yes}1) : ({no}0)))");
-        if self.keeps_reached() {
-            let reached = self.reached_word(index);
-            noted = format!("({reached} |= 1ull << {}, {noted})", index % 64);
+        let noted = format!("((({text}) ? ({value} |= {bit}, {yes}1) : ({no}0)))");
+        match self.keeps_reached() {
+            true => {
+                let reached = self.reached_word(index);
+                format!("({reached} |= 1ull << {}, {noted})", index % 64)
+            }
+            false => noted,
         }
-        let (hooks, call) = (&self.hooks[index], called(&self.calls.conditions, index));
-        if !call.is_empty() {
-            return format!("({{ {captures}{hooks}int lydian_c = {noted}; {call}lydian_c; }})");
-        }
-        if captures.is_empty() && hooks.is_empty() {
-            return noted;
-        }
-        format!("({{ {captures}{hooks}{noted}; }})")
     }
 
     /// The decision, `inner` being its text with its conditions rendered.
@@ -447,10 +568,18 @@ impl DecisionEdit {
         if self.keeps_value {
             return self.render_kept(inner);
         }
+        let waiting = self.waiting();
+        let begin = waiting.as_ref().map_or(String::new(), |word| format!("{word} = 0, "));
+        let end = waiting.as_ref().map_or(String::new(), |word| self.borders.flush(word));
         if !self.keeps_values() {
-            return match &self.recording {
-                Recording::Outcome(labels) => self.render_outcome(inner, labels),
-                _ => inner.to_owned(),
+            let records = match &self.recording {
+                Recording::Outcome(labels) => self.outcome_records(labels),
+                _ => Default::default(),
+            };
+            let [no, yes] = records.map(|record| record + &end);
+            return match no.is_empty() && yes.is_empty() {
+                true => inner.to_owned(),
+                false => format!("({begin}({inner}) ? ({yes}1) : ({no}0))"),
             };
         }
         let id = self.id.index();
@@ -463,7 +592,7 @@ impl DecisionEdit {
             );
         }
         format!(
-            "({}lydian_o{id} = ({inner}), {}{}{}lydian_o{id})",
+            "({begin}{}lydian_o{id} = ({inner}), {}{}{}{end}lydian_o{id})",
             self.reset(),
             self.late_values(),
             self.record(),
@@ -491,18 +620,27 @@ impl DecisionEdit {
 
     /// What the ways of the one condition record, which is kept as `lydian_k`.
     fn kept_ways(&self) -> String {
-        match &self.ways[..] {
-            [[no, yes]] if self.has_ways() => format!("(void)(lydian_k ? ({yes}1) : ({no}0)); "),
-            _ => String::new(),
+        if self.ways.len() != 1 || !self.has_ways() {
+            return String::new();
         }
+        let [no, yes] = self.on_ways_of(0);
+        format!("(void)(lydian_k ? ({yes}1) : ({no}0)); ")
     }
 
-    fn render_outcome(&self, inner: &str, labels: &[Vec<lydian_objective::LabelId>; 2]) -> String {
-        let record = |outcome: usize| match labels[outcome].is_empty() {
+    /// What records the outcome false, and true: expressions, each followed by a comma.
+    fn outcome_records(&self, labels: &[Vec<lydian_objective::LabelId>; 2]) -> [String; 2] {
+        [0, 1].map(|outcome| match labels[outcome].is_empty() {
             true => String::new(),
-            false => format!("lydian_hit[{}] = 1, ", self.first as usize + outcome),
-        };
-        format!("(({inner}) ? ({}1) : ({}0))", record(1), record(0))
+            false => self.record_of(self.first + outcome as u32),
+        })
+    }
+
+    /// What sets a cell, followed by a comma; nothing if it follows from others.
+    fn record_of(&self, cell: u32) -> String {
+        match self.left_out.contains(&cell) {
+            true => String::new(),
+            false => format!("lydian_hit[{cell}] = 1, "),
+        }
     }
 
     fn reset(&self) -> String {
@@ -628,12 +766,8 @@ impl DecisionEdit {
         hooks: &Hooks<'_>,
         cell: Recorded,
     ) -> Result<usize, String> {
-        let (by_turn, by_border) = (cell.open.is_some(), cell.open.is_none());
         if let Some(number) = self.numbers.get(&(condition, expr)) {
-            let mutant = &mut self.mutants[*number];
-            mutant.cells.push(cell.number);
-            mutant.by_turn |= by_turn;
-            mutant.by_border |= by_border;
+            self.mutants[*number].cells.push(cell.number);
             return Ok(*number);
         }
         let index = condition.index();
@@ -654,7 +788,7 @@ impl DecisionEdit {
         );
         let pure = self.pure.contains(&index) && hooks.cannot_trap(expr);
         let cells = vec![cell.number];
-        self.mutants.push(MutantHook { condition: index, cells, text, pure, by_turn, by_border });
+        self.mutants.push(MutantHook { condition: index, cells, text, pure });
         self.numbers.insert((condition, expr), number);
         self.captures[index] = captures;
         Ok(number)
@@ -664,37 +798,6 @@ impl DecisionEdit {
 /// The calls that a condition makes.
 fn called(calls: &[String], index: usize) -> &str {
     calls.get(index).map_or("", String::as_str)
-}
-
-/// Which conditions may have an undefined value where evaluation does not reach them: they read an
-/// automatic variable, which may not be set then, or compute, which may overflow.
-fn doubtful(decision: &Decision, request: &RewriteRequest<'_>, body: &Body) -> Vec<bool> {
-    let always = lydian_objective::formula::always_reached(&decision.tree);
-    let is_doubtful = |(id, condition): (ConditionId, &lydian_ir::decision::Condition)| {
-        request.purpose == Purpose::Program
-            && !always.contains(id)
-            && may_be_undefined(body, condition.expr)
-    };
-    decision.conditions.iter().map(is_doubtful).collect()
-}
-
-fn may_be_undefined(body: &Body, expr: ExprId) -> bool {
-    let mut work = vec![expr];
-    while let Some(expr) = work.pop() {
-        let expr = &body.exprs[expr];
-        match expr {
-            Expr::Local(local) | Expr::AddrLocal(local)
-                if body.locals[*local].kind != LocalKind::Param =>
-            {
-                return true;
-            }
-            Expr::Unary(..) | Expr::Binary(..) | Expr::Index { .. } | Expr::PtrDiff { .. } => {
-                return true;
-            }
-            _ => expr.for_each_operand(|operand| work.push(operand)),
-        }
-    }
-    false
 }
 
 /// The captures of a condition, from its root.

@@ -42,6 +42,7 @@ pub(super) fn refuse(
         }
         Action::Insert(_)
         | Action::Remove
+        | Action::Start { .. }
         | Action::Mark { .. }
         | Action::Label { .. }
         | Action::Switch { .. }

@@ -1,12 +1,14 @@
 //! The mutants of a place, and the functions that judge them.
 
+use indexmap::IndexMap;
 use lydian_base::EntityId;
 use lydian_ir::source::{Root, RootKind};
-use lydian_ir::{CmpOp, ConditionId, DecisionId, Expr, ExprId, Type};
+use lydian_ir::{ConditionId, DecisionId, Expr, ExprId, Type};
 use lydian_objective::annotate::mutation::operand_made_absolute;
 use lydian_objective::formula::always_reached;
 use lydian_objective::{LabelId, Pred};
 
+use super::borders::{BORDERS, Border, Borders, Meeting, Near, Side};
 use super::decision::DecisionEdit;
 use super::hooks::{POISON, Recorded, Standing};
 use super::judges::{Gate, Parameters, open_flag};
@@ -104,16 +106,10 @@ impl Watch<'_, '_> {
         let body = self.body;
         let conditions = &body.decisions[decision].conditions;
         let mut signs: Vec<Vec<String>> = vec![Vec::new(); conditions.len()];
+        let labels = self.borders(decision, labels, edit);
         let first = self.plan.cells.len();
-        let mut borders = signs.clone();
         let (mut general, mut by_sign) = (Vec::new(), Vec::new());
-        for label in labels {
-            if let Some((condition, test)) = self.border_in_decision(decision, *label) {
-                if self.hook(*label, None, edit) {
-                    borders[condition].push(test);
-                }
-                continue;
-            }
+        for label in &labels {
             match self.sign_in_decision(decision, *label) {
                 Some(test) => by_sign.push((*label, test)),
                 None => general.push(*label),
@@ -134,8 +130,79 @@ impl Watch<'_, '_> {
         let by_sign = signs.iter().any(|tests| !tests.is_empty());
         let gate = Gate::new(by_sign, &mut || self.plan.cell(function, Vec::new()));
         let signs: Vec<Vec<String>> = signs.into_iter().map(distinct).collect();
-        let borders: Vec<Vec<String>> = borders.into_iter().map(distinct).collect();
-        edit.make_judges(&gate, &signs, &borders, self.judges);
+        edit.make_judges(&gate, &signs, self.judges);
+    }
+
+    /// Adds the labels at borders of a decision's conditions to its edit. Returns the others.
+    fn borders(
+        &mut self,
+        decision: DecisionId,
+        labels: &[LabelId],
+        edit: &mut DecisionEdit,
+    ) -> Vec<LabelId> {
+        let exprs = &self.objectives.exprs;
+        let always = always_reached(&self.body.decisions[decision].tree);
+        let mut found: IndexMap<_, Vec<(LabelId, Near)>> = IndexMap::new();
+        let mut others = Vec::new();
+        for label in labels {
+            let near = Near::of(&self.objectives.labels[*label].pred, exprs);
+            match near.filter(|near| near.says_reached || always.contains(near.condition)) {
+                Some(near) => {
+                    let same = found.entry((near.condition, near.a, near.b)).or_default();
+                    same.push((*label, near));
+                }
+                None => others.push(*label),
+            }
+        }
+        let mut all = Vec::new();
+        for ((condition, ..), labels) in found {
+            let meeting = (all.len() < BORDERS).then(|| self.meeting(decision, &labels)).flatten();
+            let Some(meeting) = meeting else {
+                others.extend(labels.iter().map(|(label, _)| *label));
+                continue;
+            };
+            let mut cells: [Vec<LabelId>; 3] = Default::default();
+            labels.iter().for_each(|(label, near)| cells[near.position()].push(*label));
+            all.push(Border { condition: condition.index(), meeting, labels: cells });
+        }
+        let first = self.plan.cells.len() as u32;
+        if let Err((all, reason)) = edit.add_borders(Borders { first, all }, &self.hooks) {
+            let lost: Vec<LabelId> = all.into_iter().flat_map(|b| b.labels).flatten().collect();
+            self.unwatch(&lost, &reason);
+            return others;
+        }
+        for labels in edit.borders().flat_map(|border| &border.labels) {
+            self.plan.cell(self.number, labels.clone());
+        }
+        others
+    }
+
+    /// How the text of a condition tells where its operands meet.
+    fn meeting(&self, decision: DecisionId, labels: &[(LabelId, Near)]) -> Option<Meeting> {
+        let (_, near) = labels.first()?;
+        let here = self.condition_itself(decision, near.condition)?;
+        let text = |expr: ExprId| {
+            let text = self.hooks.text(expr, here).ok()?;
+            (!text.contains(POISON)).then_some(text)
+        };
+        let mut signs = labels.iter().filter_map(|(_, near)| match near.side {
+            Side::Below { signed } | Side::Above { signed } => Some(signed),
+            Side::At(_) => None,
+        });
+        match (signs.next(), near.side) {
+            (None, Side::At(test)) => Some(Meeting::Equal(text(test)?)),
+            (Some(signed), _) if signs.all(|other| other == signed) => {
+                let bits = self.hooks.width(near.a);
+                let (a, b) = (text(near.a)?, text(near.b)?);
+                matches!(bits, 8 | 16 | 32 | 64 | 128).then_some(Meeting::Difference {
+                    a,
+                    b,
+                    bits,
+                    signed,
+                })
+            }
+            _ => None,
+        }
     }
 
     /// Adds a label that speaks of mutants or the state to a decision's edit. Whether it could.
@@ -176,22 +243,6 @@ impl Watch<'_, '_> {
         Some((condition.index(), self.is_negative(operand, here)?))
     }
 
-    /// The condition of a label that is only covered where evaluation reaches it and its operands
-    /// are equal, or one is next to the other, and the test of that.
-    fn border_in_decision(&self, decision: DecisionId, label: LabelId) -> Option<(usize, String)> {
-        let (condition, test) = needed_equality(&self.objectives.labels[label].pred, &|expr| {
-            matches!(self.objectives.exprs[expr], Expr::Cmp(CmpOp::Eq | CmpOp::FEq, ..))
-        })?;
-        let always = always_reached(&self.body.decisions[decision].tree);
-        let pred = &self.objectives.labels[label].pred;
-        if !always.contains(condition) && !needs(pred, &Pred::Reached(condition)) {
-            return None;
-        }
-        let here = self.condition_itself(decision, condition)?;
-        let text = self.hooks.text(test, here).ok()?;
-        (!text.contains(POISON)).then(|| (condition.index(), text))
-    }
-
     /// Where a condition's own text stands.
     fn condition_itself(
         &self,
@@ -213,28 +264,6 @@ impl Watch<'_, '_> {
         };
         let text = self.hooks.text(operand, here).ok()?;
         Some(format!("((lydian_s{bits}){text} < 0)"))
-    }
-}
-
-/// A mutant that must be true wherever a predicate is, and is an equality.
-fn needed_equality(
-    pred: &Pred,
-    is_equality: &impl Fn(ExprId) -> bool,
-) -> Option<(ConditionId, ExprId)> {
-    match pred {
-        Pred::Mutant(condition, expr) => is_equality(*expr).then_some((*condition, *expr)),
-        Pred::And(a, b) => {
-            needed_equality(a, is_equality).or_else(|| needed_equality(b, is_equality))
-        }
-        _ => None,
-    }
-}
-
-/// Whether a predicate is a conjunction with this part.
-fn needs(pred: &Pred, part: &Pred) -> bool {
-    match pred {
-        Pred::And(a, b) => needs(a, part) || needs(b, part),
-        _ => pred == part,
     }
 }
 

@@ -4,7 +4,9 @@
 //! Aho and Corasick, "Efficient String Matching", run over the nodes as control enters them. It
 //! need move only where control has a choice, since what follows up to the next choice is known.
 //! `lydian_p0` is the row of its state in a table with one entry a way; each move sets the cell of
-//! the entry and takes the next row from it, whatever the number and length of the paths.
+//! the entry and takes the next row from it, whatever the number and length of the paths. Where a
+//! way leads to one row from all states in which control can be there, as it does for pairs of
+//! edges, that row is a constant, and no table is read.
 //!
 //! A path with gaps, between whose nodes others may lie, has an automaton of its own, whose states are
 //! the sets of the nodes up to which it may have come.
@@ -86,24 +88,31 @@ pub(super) fn paths(
     if !words.is_empty() {
         let mut automaton = Automaton::new(graph.nodes.len(), &words);
         let rows = Rows::new(&graph, &mut automaton, usize::MAX);
-        steps.extend(rows.map(|rows| rows.record(0, number, plan, &mut out.declarations)));
+        steps.extend(rows.map(|rows| Steps::new(rows, 0, number, plan)));
     }
     for (variable, way) in (1..).zip(ways) {
         let sequence = way.sequence;
         let fits = way.nodes.len() < u64::BITS as usize;
         let rows = fits.then(|| Rows::new(&graph, &mut WayAutomaton::new(way), ENTRIES));
         match rows.flatten() {
-            Some(rows) => steps.push(rows.record(variable, number, plan, &mut out.declarations)),
+            Some(rows) => steps.push(Steps::new(rows, variable, number, plan)),
             None => super::lose_sequences(number, &[sequence], TOO_MANY, plan),
         }
     }
-    let step = |way: u32| steps.iter().map(|steps| steps.text(way)).collect::<Vec<_>>().join(", ");
-    for condition in conditions {
-        out.conditions.insert(condition, [format!("{}, ", step(1)), format!("{}, ", step(0))]);
+    let mut step = |nodes: &[NodeId], way: u32| -> Vec<String> {
+        steps.iter_mut().filter_map(|steps| steps.text(nodes, way as usize)).collect()
+    };
+    for (condition, nodes) in conditions {
+        let mut on_way = |way| step(&nodes, way).iter().map(|step| format!("{step}, ")).collect();
+        out.conditions.insert(condition, [on_way(1), on_way(0)]);
     }
-    for (block, ways) in switches {
-        (0..ways).for_each(|way| _ = out.switches.insert((block, way), format!("{}; ", step(way))));
+    for ((block, ways), nodes) in switches {
+        for way in 0..ways {
+            let text = step(&nodes, way).iter().map(|step| format!("{step}; ")).collect();
+            out.switches.insert((block, way), text);
+        }
     }
+    out.declarations = steps.iter().map(Steps::declaration).collect();
     out
 }
 
@@ -114,26 +123,18 @@ const TOO_MANY: &str = "there are too many ways on which it may have come so far
 /// How one automaton moves.
 struct Steps {
     variable: usize,
-    /// The cell of its first entry.
+    /// The cell of what is covered before the first choice; those of the entries follow it.
     first: usize,
+    rows: Rows,
+    /// Whether a move reads the table.
+    reads_table: bool,
 }
 
 impl Steps {
-    fn text(&self, way: u32) -> String {
-        let Self { variable, first } = self;
-        let cell = first + way as usize;
-        format!(
-            "lydian_hit[{cell} + lydian_p{variable}] = 1, \
-             lydian_p{variable} = lydian_P{variable}[lydian_p{variable} + {way}]"
-        )
-    }
-}
-
-impl Rows {
-    /// Adds the cells of the entries to the plan, and declares the table and the variable.
-    fn record(&self, variable: usize, number: u32, plan: &mut Plan, text: &mut String) -> Steps {
+    /// Adds the cells of the entries to the plan.
+    fn new(rows: Rows, variable: usize, number: u32, plan: &mut Plan) -> Self {
         let first = plan.cells.len();
-        let mut add = |covered: &[Covers]| {
+        for covered in std::iter::once(&rows.at_entry).chain(&rows.covered) {
             let mut cell = Cell { function: number, ..Cell::default() };
             for covered in covered {
                 match covered {
@@ -142,18 +143,52 @@ impl Rows {
                 }
             }
             plan.cells.push(cell);
+        }
+        Self { variable, first, rows, reads_table: false }
+    }
+
+    /// The move on a way of a choice that these nodes end with: expressions. None where control
+    /// cannot be there.
+    fn text(&mut self, nodes: &[NodeId], way: usize) -> Option<String> {
+        let Self { variable, first, rows, .. } = self;
+        let here = rows.states.iter().filter(|(node, _)| nodes.contains(node));
+        let mut entries = here.map(|(_, row)| row + way).peekable();
+        let next = rows.next[*entries.peek()?];
+        let is_constant = entries.clone().all(|entry| rows.next[entry] == next);
+        let covers = entries.any(|entry| !rows.covered[entry].is_empty());
+        let cell = *first + 1 + way;
+        let record = match covers {
+            true => format!("lydian_hit[{cell} + lydian_p{variable}] = 1, "),
+            false => String::new(),
         };
-        add(&self.at_entry);
-        self.covered.iter().for_each(|covered| add(covered));
-        let next: Vec<String> = self.next.iter().map(usize::to_string).collect();
-        let _ = write!(
-            text,
-            "static const unsigned int lydian_P{variable}[] = {{{}}}; \
-             unsigned long lydian_p{variable} = {}; lydian_hit[{first}] = 1; ",
-            next.join(", "),
-            self.start
-        );
-        Steps { variable, first: first + 1 }
+        self.reads_table |= !is_constant;
+        Some(match is_constant {
+            true => format!("{record}lydian_p{variable} = {next}"),
+            false => {
+                format!(
+                    "{record}lydian_p{variable} = lydian_P{variable}[lydian_p{variable} + {way}]"
+                )
+            }
+        })
+    }
+
+    /// The table, if a move reads it, and the variable.
+    fn declaration(&self) -> String {
+        let Self { variable, first, rows, reads_table } = self;
+        let mut text = String::new();
+        if *reads_table {
+            let next: Vec<String> = rows.next.iter().map(usize::to_string).collect();
+            let _ = write!(
+                text,
+                "static const unsigned int lydian_P{variable}[] = {{{}}}; ",
+                next.join(", ")
+            );
+        }
+        let _ = write!(text, "unsigned long lydian_p{variable} = {}; ", rows.start);
+        if !rows.at_entry.is_empty() {
+            let _ = write!(text, "lydian_hit[{first}] = 1; ");
+        }
+        text
     }
 }
 
@@ -223,18 +258,22 @@ pub(super) type Choice = (DecisionId, ConditionId);
 /// A switch, by its block, and how many ways it has.
 pub(super) type Switch = (BlockId, u32);
 
-/// The conditions and the switches (with how many ways) that the graph's nodes end with.
-pub(super) fn choices(body: &Body, graph: &NodeGraph) -> (Vec<Choice>, Vec<Switch>) {
-    let (mut conditions, mut switches) = (Vec::new(), Vec::new());
-    for node in graph.nodes.iter().filter(|node| node.branches) {
+/// The conditions and the switches (with how many ways) that the graph's nodes end with, each with
+/// these nodes.
+pub(super) fn choices(
+    body: &Body,
+    graph: &NodeGraph,
+) -> (IndexMap<Choice, Vec<NodeId>>, IndexMap<Switch, Vec<NodeId>>) {
+    let (mut conditions, mut switches) =
+        (IndexMap::<_, Vec<_>>::new(), IndexMap::<_, Vec<_>>::new());
+    for (id, node) in graph.nodes.iter().enumerate().filter(|(_, node)| node.branches) {
         match &body.blocks[node.last].term {
             Terminator::Branch { origin: Some(origin), .. } => {
-                let condition = (origin.decision, origin.condition);
-                if !conditions.contains(&condition) {
-                    conditions.push(condition);
-                }
+                conditions.entry((origin.decision, origin.condition)).or_default().push(id);
             }
-            Terminator::Switch { .. } => switches.push((node.last, node.ways.len() as u32)),
+            Terminator::Switch { .. } => {
+                switches.entry((node.last, node.ways.len() as u32)).or_default().push(id);
+            }
             _ => {}
         }
     }
@@ -246,8 +285,8 @@ pub(super) fn obstacle(
     program: &Program,
     body: &Body,
     graph: &NodeGraph,
-    conditions: &[Choice],
-    switches: &[Switch],
+    conditions: &IndexMap<Choice, Vec<NodeId>>,
+    switches: &IndexMap<Switch, Vec<NodeId>>,
 ) -> Option<&'static str> {
     let jumps = body.stmts.values().any(|stmt| match stmt {
         Stmt::Call { callee: Callee::Direct(callee), .. } => {
@@ -264,8 +303,8 @@ pub(super) fn obstacle(
     match () {
         () if graph.has_hidden_branch => Some("the function branches where its text does not"),
         () if jumps => Some("control can return to a setjmp of the function"),
-        () if !switches.iter().all(is_plain) => Some("the function has a computed goto"),
-        () if !conditions.iter().all(has_place) => {
+        () if !switches.keys().all(is_plain) => Some("the function has a computed goto"),
+        () if !conditions.keys().all(has_place) => {
             Some("a decision's place in the text is not known")
         }
         () => None,
@@ -278,6 +317,8 @@ trait Follow {
     fn enter(&mut self, state: usize, node: NodeId) -> usize;
     /// What is covered where a state is entered.
     fn covers(&self, state: usize) -> &[Covers];
+    /// A state from which all goes on as from this one.
+    fn settled(&self, state: usize) -> usize;
     /// The node in which control is in a state.
     fn node(&self, state: usize) -> NodeId;
     /// How many nodes without a choice meet all that they can, of so many that there are: they may
@@ -292,6 +333,14 @@ impl Follow for Automaton {
 
     fn covers(&self, state: usize) -> &[Covers] {
         &self.covers[state]
+    }
+
+    /// A word that no longer one begins with goes on as its longest part at the end does.
+    fn settled(&self, mut state: usize) -> usize {
+        while self.children[state].is_empty() && self.fail[state] != 0 {
+            state = self.fail[state];
+        }
+        state
     }
 
     fn node(&self, state: usize) -> NodeId {
@@ -340,6 +389,10 @@ impl Follow for WayAutomaton {
 
     fn covers(&self, state: usize) -> &[Covers] {
         if self.states[state].2 { &self.ends } else { &[] }
+    }
+
+    fn settled(&self, state: usize) -> usize {
+        state
     }
 
     fn node(&self, state: usize) -> NodeId {
@@ -423,6 +476,8 @@ impl Automaton {
 struct Rows {
     /// The row with which the function begins.
     start: usize,
+    /// The node in which control is in each state, and the state's row.
+    states: Vec<(NodeId, usize)>,
     /// What is covered between the entry and the first choice.
     at_entry: Vec<Covers>,
     /// The row that each entry leads to.
@@ -468,7 +523,10 @@ impl Rows {
             next.push(size);
             covered.push(Vec::new());
         }
-        Some(Self { start: row[&begin], at_entry, next, covered })
+        let has_choice = |node: &NodeId| graph.nodes[*node].branches;
+        let states = states.iter().map(|state| (automaton.node(*state), row[state]));
+        let states = states.filter(|(node, _)| has_choice(node)).collect();
+        Some(Self { start: row[&begin], states, at_entry, next, covered })
     }
 }
 
@@ -495,7 +553,7 @@ fn go(
             _ => break,
         }
     }
-    state
+    automaton.settled(state)
 }
 
 #[cfg(test)]

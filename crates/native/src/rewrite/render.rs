@@ -1,6 +1,7 @@
 //! Rendering: what each edit makes of the text inside of it.
 
 use indexmap::IndexMap;
+use lydian_base::Span;
 use lydian_ir::source::{MarkStyle, RootId, RootKind};
 use lydian_ir::{Body, Expr, LocalId, Stmt};
 
@@ -19,7 +20,13 @@ impl Renderer<'_> {
         match &node.action {
             Action::Insert(text) => text.clone(),
             Action::Remove => labels::lines_of(self.request.map.slice(node.span)),
-            Action::Mark { style, record } => mark(*style, record, &self.inside(node)),
+            Action::Start { function, text, cell } => {
+                format!("{text}{}", self.set(*function, *cell))
+            }
+            Action::Mark { function, style, cell, record } => {
+                let record = self.set(*function, *cell) + record;
+                mark(*style, &record, &self.inside(node))
+            }
             Action::Label { style, record } => {
                 labels::in_place_of(*style, record, self.request.map.slice(node.span))
             }
@@ -48,13 +55,22 @@ impl Renderer<'_> {
             }
             // A capture whose root is not rewritten stays where it is.
             Action::Capture { .. } => self.inside(node),
-            Action::Unit { function, span } => {
-                self.functions[function].units[span].render(&self.inside(node))
-            }
+            Action::Unit { function, span } => self.unit(*function, span, &self.inside(node)),
             Action::Place { function, span } => {
                 self.functions[function].places[span].render(&self.inside(node))
             }
         }
+    }
+
+    fn unit(&self, function: u32, span: &Span, inside: &str) -> String {
+        let of = &self.functions[&function];
+        of.units[span].render(inside, &of.left_out)
+    }
+
+    /// What sets a cell, unless it follows from others.
+    fn set(&self, function: u32, cell: Option<u32>) -> String {
+        let set = cell.filter(|cell| !self.functions[&function].left_out.contains(cell));
+        set.map_or(String::new(), |cell| format!("lydian_hit[{cell}] = 1; "))
     }
 
     fn body(&self, function: u32) -> Option<&Body> {
@@ -85,7 +101,7 @@ impl Renderer<'_> {
             }
             Action::Unit { function, span } => {
                 let inside = self.inside_capturing(child, captured);
-                self.functions[function].units[span].render(&inside)
+                self.unit(*function, span, &inside)
             }
             Action::Place { function, span } => {
                 let inside = self.inside_capturing(child, captured);
@@ -98,6 +114,7 @@ impl Renderer<'_> {
 
 fn mark(style: MarkStyle, record: &str, inner: &str) -> String {
     match style {
+        _ if record.is_empty() => inner.to_owned(),
         MarkStyle::Wrap | MarkStyle::BeforeFor => format!("{{ {record}{inner} }}"),
         MarkStyle::Before => format!("{record}{inner}"),
         MarkStyle::Expression => format!("(({{ {record}}}), {inner})"),

@@ -12,8 +12,10 @@ use lydian_ir::source::{MarkSite, MarkStyle};
 use lydian_ir::{Body, LocalId, Stmt, StmtId};
 use lydian_objective::dataflow::{is_variable, root_of};
 use lydian_objective::{LabelId, SequenceId};
+use rustc_hash::FxHashSet;
 
 use super::NO_PLACE;
+use super::pairs::calls_within;
 
 /// The expressions of one function with records at their statements.
 #[derive(Debug)]
@@ -36,7 +38,9 @@ pub(super) type Sequences = Arc<[(u32, SequenceId)]>;
 /// An expression with records.
 #[derive(Debug, Default)]
 pub(super) struct Unit {
-    /// Records before it, each followed by a comma.
+    /// Cells that are set before it, whatever the state is.
+    cells: Vec<u32>,
+    /// Other records before it, each followed by a comma.
     first: String,
     /// Records of what it reads after the calls in it, each a statement.
     late: String,
@@ -89,12 +93,18 @@ impl Unit {
         }
     }
 
-    /// The expression with its records.
-    pub(super) fn render(&self, text: &str) -> String {
+    /// The expression with its records, but for the cells that follow from others.
+    pub(super) fn render(&self, text: &str, left_out: &FxHashSet<u32>) -> String {
+        let cells = self.cells.iter().filter(|cell| !left_out.contains(cell));
+        let cells: String = cells.map(|cell| format!("lydian_hit[{cell}] = 1, ")).collect();
+        let first = cells + &self.first;
         if self.after.is_empty() && self.late.is_empty() {
-            return format!("({}{text})", self.first);
+            return match first.is_empty() {
+                true => text.to_owned(),
+                false => format!("({first}{text})"),
+            };
         }
-        let first = match self.first.strip_suffix(", ") {
+        let first = match first.strip_suffix(", ") {
             Some(first) => format!("{first}; "),
             None => String::new(),
         };
@@ -276,6 +286,24 @@ impl<'a> Units<'a> {
                 self.before.push((site, format!("{record}; ")));
             }
         }
+    }
+
+    /// Sets a cell before an expression, whatever the state is.
+    pub(super) fn set_before(&mut self, span: Span, cell: u32, sequences: &Sequences) {
+        let unit = self.around.entry(span).or_default();
+        unit.cells.push(cell);
+        unit.lose(sequences);
+    }
+
+    /// Whether the evaluation of an expression goes on, once it has begun, from one part of it to the
+    /// next: no call, choice or statement is within. `own` is the statement that is its whole.
+    pub(super) fn is_straight(&self, text: Span, own: Option<StmtId>) -> bool {
+        let source = &self.body.source;
+        let within = |span: Span| !span.is_none() && text.contains(span);
+        !calls_within(self.body, text, own)
+            && !source.decisions.iter().any(|site| within(site.span))
+            && !source.switches.iter().any(|site| within(site.operand))
+            && !source.marks.iter().any(|site| site.span != text && within(site.span))
     }
 
     /// Records something, a statement, after a statement that gives a variable its value, or before

@@ -5,9 +5,12 @@
 //! that is not reached is worth evaluating only if its value can change what is covered.
 
 use lydian_base::EntityId;
-use lydian_ir::{BoolTree, ConditionId, Decision, Purity, Truth};
+use lydian_ir::decision::Condition;
+use lydian_ir::{Body, BoolTree, ConditionId, Decision, Expr, ExprId, LocalKind, Purity, Truth};
 use lydian_objective::event::DecisionVector;
 use lydian_objective::{LabelId, Pred};
+
+use super::{Purpose, RewriteRequest};
 
 /// Decisions with more conditions record vectors instead of cells.
 pub(crate) const CELL_CONDITIONS: usize = 10;
@@ -147,7 +150,7 @@ pub(crate) fn ends(decision: &Decision) -> Option<Vec<[Option<u32>; 2]>> {
 }
 
 /// Whether conditions are evaluated in their order.
-fn in_order(tree: &BoolTree) -> bool {
+pub(super) fn in_order(tree: &BoolTree) -> bool {
     match tree {
         BoolTree::Const(_) | BoolTree::Cond(_) => true,
         BoolTree::Not(a) => in_order(a),
@@ -161,4 +164,39 @@ fn in_order(tree: &BoolTree) -> bool {
 pub(crate) fn pure_conditions(decision: &Decision, short_circuit: bool) -> Vec<usize> {
     let pure = decision.conditions.iter().filter(|(_, c)| c.purity == Purity::Pure);
     if short_circuit { Vec::new() } else { pure.map(|(id, _)| id.index()).collect() }
+}
+
+/// Which conditions may have an undefined value where evaluation does not reach them: they read an
+/// automatic variable, which may not be set then, or compute, which may overflow.
+pub(super) fn doubtful(
+    decision: &Decision,
+    request: &RewriteRequest<'_>,
+    body: &Body,
+) -> Vec<bool> {
+    let always = lydian_objective::formula::always_reached(&decision.tree);
+    let is_doubtful = |(id, condition): (ConditionId, &Condition)| {
+        request.purpose == Purpose::Program
+            && !always.contains(id)
+            && may_be_undefined(body, condition.expr)
+    };
+    decision.conditions.iter().map(is_doubtful).collect()
+}
+
+fn may_be_undefined(body: &Body, expr: ExprId) -> bool {
+    let mut work = vec![expr];
+    while let Some(expr) = work.pop() {
+        let expr = &body.exprs[expr];
+        match expr {
+            Expr::Local(local) | Expr::AddrLocal(local)
+                if body.locals[*local].kind != LocalKind::Param =>
+            {
+                return true;
+            }
+            Expr::Unary(..) | Expr::Binary(..) | Expr::Index { .. } | Expr::PtrDiff { .. } => {
+                return true;
+            }
+            _ => expr.for_each_operand(|operand| work.push(operand)),
+        }
+    }
+    false
 }

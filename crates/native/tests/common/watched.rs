@@ -116,6 +116,7 @@ impl Watched {
                 short_circuit: self.short_circuit,
                 overflow_traps: false,
                 purpose: lydian_native::Purpose::Tests,
+                leaves_out: false,
                 flows: None,
             },
             companions: &[],

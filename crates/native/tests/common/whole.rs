@@ -54,6 +54,7 @@ pub fn measurer<'a>(
             short_circuit: false,
             overflow_traps: false,
             purpose: lydian_native::Purpose::Tests,
+            leaves_out: false,
             flows: None,
         },
         companions: &[],
