@@ -21,7 +21,7 @@ use super::text::UnitTables;
 use crate::plan::{BoundOf, CellMeaning, Column, Implied, Plan, ShortCell, Unwatched};
 
 /// The version of the notes' form. Notes of another one cannot be read.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 const MAGIC: &[u8; 8] = b"LYDIANN1";
 
