@@ -130,9 +130,9 @@ pub(crate) struct GenArgs {
     /// How labels are explored
     #[arg(long, value_enum, default_value_t = ModeArg::Tight)]
     pub(crate) mode: ModeArg,
-    /// Keep asking for labels that are already covered
-    #[arg(long)]
-    pub(crate) no_deletion: bool,
+    /// In tight mode: which labels are asked for no more
+    #[arg(long, value_enum, default_value_t = DeletionArg::Kept)]
+    pub(crate) label_deletion: DeletionArg,
     /// Which state goes next
     #[arg(long, value_enum, default_value_t = SearchArg::Coverage)]
     pub(crate) search: SearchArg,
@@ -429,6 +429,18 @@ pub(crate) enum ModeArg {
     Tight,
     /// Labels are branches, as in a program with the labels written into it
     Direct,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeletionArg {
+    /// None: each is asked for on each path
+    Off,
+    /// Those for which an input was found
+    Solved,
+    /// Those, and all that runs on such inputs cover
+    Run,
+    /// As `run`; an input for one label that covers what the path's own input does replaces it
+    Kept,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -63,6 +63,29 @@ pub enum Mode {
     Tight,
 }
 
+/// Iterative label deletion ([000] V-B): which labels are asked for no more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabelDeletion {
+    /// None: each is asked for on each path (P* alone).
+    Off,
+    /// Those for which an input was found (IDL-1).
+    Solved,
+    /// Those, and all that runs on inputs that were found cover (IDL-2).
+    Run,
+    /// As `Run`; and where an input covers a label and all that the path's own input covers, it takes
+    /// that one's place and is no path of its own.
+    #[default]
+    Kept,
+}
+
+impl LabelDeletion {
+    /// Whether a label that is covered is asked for no more.
+    pub const fn deletes(self) -> bool {
+        !matches!(self, Self::Off)
+    }
+}
+
 /// What conditions that short-circuit evaluation does not reach are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -79,8 +102,8 @@ pub enum Unreached {
 pub struct Config {
     /// How labels take part.
     pub mode: Mode,
-    /// Whether a label is deleted as soon as it is covered ([000] V-B).
-    pub label_deletion: bool,
+    /// In tight mode: when a label is deleted.
+    pub label_deletion: LabelDeletion,
     /// In tight mode with label deletion: how many states are run before a label is asked for that
     /// needs an input of its own. Until then, or until no state is left, the program's own paths may
     /// cover it for nothing.
@@ -112,7 +135,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             mode: Mode::Tight,
-            label_deletion: true,
+            label_deletion: LabelDeletion::default(),
             label_patience: 32,
             search: Search::default(),
             seed: 0,

@@ -14,6 +14,7 @@ pub mod limits;
 pub mod memory;
 
 pub use exec::{
-    Config, Ending, Event, ExploreError, FoundTest, LabelRef, Mode, Search, Summary, explore,
+    Config, Ending, Event, ExploreError, FoundTest, LabelDeletion, LabelRef, Mode, Search, Summary,
+    explore,
 };
 pub use limits::{Cut, Limits};

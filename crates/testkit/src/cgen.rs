@@ -49,6 +49,14 @@ pub fn small_function(name: &str, seed: u64) -> String {
     writer.text
 }
 
+/// The settings that say what such a function gets as its array, as in `lydian.toml`.
+pub fn settings(name: &str) -> String {
+    format!(
+        "[function.{name}.places]\n\
+         \"a\" = {{ kind = \"array\", length = {ARRAY_LENGTH}, null = false }}\n"
+    )
+}
+
 struct Writer {
     rng: Rng,
     names: Vec<String>,

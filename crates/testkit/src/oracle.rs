@@ -281,3 +281,10 @@ pub fn disturb(program: &Program, test: &mut Test, rng: &mut Rng) {
     let size = bytes.len();
     bytes.copy_from_slice(&value.to_le_bytes()[..size]);
 }
+
+/// The seeds of a test: those of the environment's `LYDIAN_SEEDS`, like `0..100`, or the usual ones.
+pub fn seeds(usual: std::ops::Range<u64>) -> std::ops::Range<u64> {
+    let Ok(text) = std::env::var("LYDIAN_SEEDS") else { return usual };
+    let parsed = text.split_once("..").and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?));
+    parsed.unwrap_or_else(|| panic!("LYDIAN_SEEDS is {text}, and not like 0..100"))
+}

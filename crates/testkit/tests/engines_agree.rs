@@ -13,8 +13,8 @@ use lydian_native::{Measured, Optimization, Outcome};
 use lydian_objective::{Criterion, Foreseen, Foresight, LabelId};
 use lydian_symex::exec::LabelRef;
 use lydian_symex::{Config, Ending, Limits, Mode};
-use lydian_testkit::cgen;
-use lydian_testkit::oracle::{Subject, disturb};
+use lydian_testkit::cgen::{self, settings};
+use lydian_testkit::oracle::{Subject, disturb, seeds};
 
 /// Every criterion whose labels need no note of the user's.
 const CRITERIA: [Criterion; 13] = [
@@ -36,19 +36,6 @@ const CRITERIA: [Criterion; 13] = [
 /// How a program begins whose mutants read beside objects that only the interpreter knows the ends
 /// of.
 const NO_MUTANTS: &str = "/* No mutants";
-
-fn seeds(default: std::ops::Range<u64>) -> std::ops::Range<u64> {
-    let Ok(text) = std::env::var("LYDIAN_SEEDS") else { return default };
-    let parsed = text.split_once("..").and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?));
-    parsed.unwrap_or_else(|| panic!("LYDIAN_SEEDS is {text}, and not like 0..100"))
-}
-
-fn settings(name: &str) -> String {
-    let length = cgen::ARRAY_LENGTH;
-    format!(
-        "[function.{name}.places]\n\"a\" = {{ kind = \"array\", length = {length}, null = false }}\n"
-    )
-}
 
 /// Faults of one seed, each a line or more.
 struct Check<'a> {

@@ -11,9 +11,11 @@ use lydian_objective::ledger::{Ledger, Scope};
 use lydian_report::minimise::Effort;
 use lydian_report::{FunctionSummary, Summary};
 use lydian_symex::exec::Unreached;
-use lydian_symex::{Config, Limits, Mode, Search};
+use lydian_symex::{Config, LabelDeletion, Limits, Mode, Search};
 
-use crate::args::{GenArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg, SemanticsArg};
+use crate::args::{
+    DeletionArg, GenArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg, SemanticsArg,
+};
 use crate::exit::{ExitCode, Failure};
 use crate::load::Loaded;
 use crate::measure::Measuring;
@@ -200,7 +202,12 @@ fn exploration(args: &GenArgs) -> Config {
             ModeArg::Tight => Mode::Tight,
             ModeArg::Direct => Mode::Direct,
         },
-        label_deletion: !args.no_deletion,
+        label_deletion: match args.label_deletion {
+            DeletionArg::Off => LabelDeletion::Off,
+            DeletionArg::Solved => LabelDeletion::Solved,
+            DeletionArg::Run => LabelDeletion::Run,
+            DeletionArg::Kept => LabelDeletion::Kept,
+        },
         search: match args.search {
             SearchArg::Coverage => Search::Coverage,
             SearchArg::Dfs => Search::DepthFirst,

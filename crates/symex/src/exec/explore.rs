@@ -484,7 +484,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         let config = &self.world.config;
         // A trap is no fact of the path.
         let traps = matches!(ending, Ending::Trapped(_));
-        let promised = config.mode == super::Mode::Tight && config.label_deletion;
+        let promised = config.mode == super::Mode::Tight
+            && config.label_deletion == super::LabelDeletion::Kept;
         let nicer = config.nice_values && promised && !traps;
         let nicer = nicer.then(|| self.nicer_model(state));
         let covers = std::mem::take(&mut state.covered);

@@ -11,7 +11,7 @@ use super::labels::{GoalId, SiteKey};
 use super::query::Feasible;
 use super::state::State;
 use super::step::Flow;
-use super::{Mode, Unreached};
+use super::{LabelDeletion, Mode, Unreached};
 use crate::limits::Cut;
 use crate::memory::definedness;
 
@@ -22,7 +22,7 @@ impl Engine<'_, '_> {
             return;
         }
         let func = state.frame().func;
-        let goals = self.labels.at(func, key, self.world.config.label_deletion);
+        let goals = self.labels.at(func, key, self.world.config.label_deletion.deletes());
         state.queue.extend(goals);
     }
 
@@ -37,7 +37,7 @@ impl Engine<'_, '_> {
     }
 
     fn look_at(&mut self, state: &mut State, goal: GoalId) -> Result<(), Flow> {
-        if self.world.config.label_deletion && self.labels.is_covered(goal) {
+        if self.world.config.label_deletion.deletes() && self.labels.is_covered(goal) {
             return Ok(());
         }
         let (value, hindrance) = self.predicate(state, goal);
@@ -72,12 +72,18 @@ impl Engine<'_, '_> {
     /// becomes the model. Where none does, but one may that covers less, the label waits
     /// ([`Deferred`](super::deferred::Deferred)).
     pub(super) fn decide_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
-        if self.labels.is_covered(goal) && self.world.config.label_deletion {
+        let deletion = self.world.config.label_deletion;
+        if deletion.deletes() && self.labels.is_covered(goal) {
+            return;
+        }
+        // An input that was made for one label looks at others only as far as its run counts.
+        let counts_runs = matches!(deletion, LabelDeletion::Run | LabelDeletion::Kept);
+        if state.replay && !counts_runs {
             return;
         }
         if self.evaluator.holds(&self.pool, &state.model, holds) {
             self.statistics.free_labels += 1;
-            if self.world.config.label_deletion {
+            if counts_runs {
                 self.take_label(state, goal, holds);
             } else {
                 self.label_paths += 1;
@@ -85,7 +91,7 @@ impl Engine<'_, '_> {
             }
             return;
         }
-        if !self.world.config.label_deletion {
+        if deletion != LabelDeletion::Kept {
             self.ask_for_label(state, goal, holds);
             return;
         }
@@ -138,7 +144,7 @@ impl Engine<'_, '_> {
         Err(Flow::Yield)
     }
 
-    /// Tight instrumentation without label deletion: one query on every path.
+    /// Tight instrumentation as in [000]: a query, and a path of its own for its answer.
     fn ask_for_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
         if state.replay {
             return;
@@ -191,7 +197,7 @@ impl Engine<'_, '_> {
             return Vec::new();
         }
         let func = state.frame().func;
-        let deletion = self.world.config.label_deletion;
+        let deletion = self.world.config.label_deletion.deletes();
         let wanted = self.labels.mutants(func, decision, condition, deletion);
         let Some(objectives) = self.labels.objectives_of(func).filter(|_| !wanted.is_empty())
         else {

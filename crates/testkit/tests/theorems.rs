@@ -1,0 +1,109 @@
+//! The theorems of [000] on random functions that are explored completely: what modes of exploration
+//! cover, and how many paths they take.
+//!
+//! `LYDIAN_SEEDS=100..400` chooses the seeds.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use lydian_objective::Criterion;
+use lydian_symex::exec::LabelRef;
+use lydian_symex::{Config, LabelDeletion, Limits, Mode, Summary};
+use lydian_testkit::cgen;
+use lydian_testkit::oracle::{Subject, seeds};
+
+const CRITERIA: [Criterion; 6] =
+    [Criterion::Bbc, Criterion::Dc, Criterion::Cc, Criterion::Mcc, Criterion::Gacc, Criterion::Wm];
+
+/// Explorations with more paths are left out: direct instrumentation multiplies them.
+const PATHS: u64 = 3000;
+
+struct Function {
+    subject: Subject,
+    settings: String,
+}
+
+impl Function {
+    fn of(seed: u64) -> Self {
+        let name = format!("f{seed}");
+        let subject = Subject::read(&cgen::small_function(&name, seed), &CRITERIA, false);
+        Self { settings: cgen::settings(&name), subject }
+    }
+
+    /// A complete exploration; none where limits or the solver stood in the way.
+    fn explore(&self, mode: Mode, label_deletion: LabelDeletion) -> Option<Summary> {
+        let limits = Limits { paths: Some(PATHS), ..Limits::unbounded() };
+        let config = Config {
+            mode,
+            label_deletion,
+            limits,
+            stop_when_covered: false,
+            crash_tests: false,
+            ..Config::default()
+        };
+        // The function under test comes last, behind what it calls.
+        let func = *self.subject.functions.last().expect("there is a function");
+        let time = Duration::from_secs(3);
+        let summary = self.subject.explore(func, &self.settings, &config, time).summary;
+        let hindered = summary.left.iter().any(|left| !left.reasons.is_empty());
+        (summary.complete && !hindered).then_some(summary)
+    }
+
+    /// The most labels at one place.
+    fn labels_at_a_place(&self) -> u64 {
+        let objectives = self.subject.objectives.iter();
+        let most = objectives.map(|of| {
+            let labels = of.labels.values();
+            let at = labels.clone().map(|l| labels.clone().filter(|m| m.site == l.site).count());
+            at.max().unwrap_or(0) as u64
+        });
+        most.max().unwrap_or(0)
+    }
+}
+
+fn covered(summary: &Summary) -> BTreeSet<LabelRef> {
+    summary.covered.iter().copied().collect()
+}
+
+#[test]
+fn tight_exploration_adds_linearly_many_paths_and_deletion_loses_no_label() {
+    let mut complete = 0;
+    for seed in seeds(0..25) {
+        let function = Function::of(seed);
+        let plain = function.explore(Mode::Plain, LabelDeletion::Off);
+        let Some(plain) = plain else { continue };
+        let tight = |deletion| function.explore(Mode::Tight, deletion);
+        let Some(off) = tight(LabelDeletion::Off) else { continue };
+        complete += 1;
+        // Theorem 7: the program's own paths stay as they are, and each step of their tree has at
+        // most one more for each label there.
+        assert_eq!(off.paths, plain.paths, "seed {seed}");
+        let most = function.labels_at_a_place() * plain.statistics.steps;
+        assert!(off.label_paths <= most, "seed {seed}: {} label paths", off.label_paths);
+        for deletion in [LabelDeletion::Solved, LabelDeletion::Run, LabelDeletion::Kept] {
+            let Some(found) = tight(deletion) else { continue };
+            // Theorem 8.
+            assert_eq!(covered(&found), covered(&off), "seed {seed}, {deletion:?}");
+            assert_eq!(found.paths, plain.paths, "seed {seed}, {deletion:?}");
+            let labels = found.covered.len() as u64;
+            assert!(found.label_paths <= labels.min(off.label_paths), "seed {seed}, {deletion:?}");
+        }
+    }
+    assert!(complete > 0, "no function was explored completely");
+}
+
+#[test]
+fn direct_exploration_covers_the_same_with_at_least_as_many_paths() {
+    let mut complete = 0;
+    for seed in seeds(100..120) {
+        let function = Function::of(seed);
+        let tight = function.explore(Mode::Tight, LabelDeletion::Kept);
+        let direct = function.explore(Mode::Direct, LabelDeletion::Off);
+        let (Some(tight), Some(direct)) = (tight, direct) else { continue };
+        complete += 1;
+        // Theorem 5 is about how many more these may be.
+        assert!(direct.path_count() >= tight.path_count(), "seed {seed}");
+        assert_eq!(covered(&direct), covered(&tight), "seed {seed}");
+    }
+    assert!(complete > 0, "no function was explored completely");
+}
