@@ -1,16 +1,18 @@
 //! What every other crate stands on: typed ids and arenas, places in the source, diagnostics,
-//! budgets with typed reasons, seeded randomness.
+//! budgets with typed reasons, seeded randomness, a cache.
 //!
 //! This crate knows nothing of C, of the IR or of solvers, and starts no processes.
 
 pub mod arena;
 pub mod budget;
+pub mod cache;
 pub mod diagnostic;
 pub mod random;
 pub mod span;
 
 pub use arena::{Arena, EntityId, SideTable};
 pub use budget::{Budget, CancelToken, StopReason};
+pub use cache::Cache;
 pub use diagnostic::{Diagnostic, Severity};
 pub use random::Rng;
 pub use span::{Place, SourceMap, SourceMapBuilder, Span};

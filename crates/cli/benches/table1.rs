@@ -3,10 +3,11 @@
 //! instrumentation (DSE') and tight instrumentation with iterative label deletion (DSE*), beside
 //! the paper's figures.
 //!
-//!     cargo bench -p lydian-cli --bench table1 [-- [WORD...] [time=SECONDS] [plain=ROUNDS]]
+//!     cargo bench -p lydian-cli --bench table1 [-- [WORD...] [merge] [time=SECONDS] [plain=ROUNDS]]
 //!
 //! Words choose programs by their names. `time` limits one exploration (default 20 s); what it cuts
-//! short is marked with `>`. `plain=ROUNDS` only repeats plain exploration, for a profiler.
+//! short is marked with `>`. With `merge`, decisions without effects fork once and choices between
+//! values are terms, as in `lydian gen`; without, each way is a path, as in the paper. `plain=ROUNDS` only repeats plain exploration, for a profiler.
 //!
 //! Every exploration goes on after the last label, so that the paths of two modes can be compared.
 //! Labels are those of the function and of all that it calls. The paths of DSE* are counted as in
@@ -188,6 +189,8 @@ struct Options {
     words: Vec<String>,
     time: Duration,
     plain_rounds: Option<u32>,
+    /// Whether ways through decisions are merged.
+    merge: bool,
 }
 
 fn main() {
@@ -201,7 +204,7 @@ fn main() {
         .collect();
     if let Some(rounds) = options.plain_rounds {
         for subject in chosen {
-            let loaded = Loaded::of(subject);
+            let loaded = Loaded::of(subject, options.merge);
             for _ in 0..rounds {
                 show_plain(subject.name, &loaded.explore(Mode::Plain, &[], options.time));
             }
@@ -227,7 +230,7 @@ fn main() {
     let mut measured = Vec::new();
     let mut ratios = Vec::new();
     for subject in chosen {
-        let loaded = Loaded::of(subject);
+        let loaded = Loaded::of(subject, options.merge);
         let plain = loaded.fastest(Mode::Plain, &[], options.time);
         for (criterion, paper) in &subject.criteria {
             let objectives = loaded.objectives(*criterion);
@@ -260,8 +263,12 @@ fn main() {
 }
 
 fn options() -> Options {
-    let mut options =
-        Options { words: Vec::new(), time: Duration::from_secs(20), plain_rounds: None };
+    let mut options = Options {
+        words: Vec::new(),
+        time: Duration::from_secs(20),
+        plain_rounds: None,
+        merge: false,
+    };
     for word in std::env::args().skip(1).filter(|word| word != "--bench") {
         match word.split_once('=') {
             Some(("time", value)) => {
@@ -270,6 +277,7 @@ fn options() -> Options {
             Some(("plain", value)) => {
                 options.plain_rounds = Some(value.parse().expect("plain=ROUNDS"));
             }
+            None if word == "merge" => options.merge = true,
             _ => options.words.push(word),
         }
     }
@@ -281,10 +289,11 @@ struct Loaded {
     unit: Unit,
     func: FuncId,
     spec: InputSpec,
+    merge: bool,
 }
 
 impl Loaded {
-    fn of(subject: &Subject) -> Self {
+    fn of(subject: &Subject, merge: bool) -> Self {
         let file = examples().join(subject.file);
         let request = LoadRequest {
             parse: ParseRequest::new(&file, CompileFlags::default()),
@@ -294,7 +303,7 @@ impl Loaded {
         lydian_symex::inputs::prepare(&mut unit.program);
         let func = unit.program.function_named(subject.function).expect("the example defines it");
         let spec = InputSpec::new(&unit.program, Settings::default());
-        Self { unit, func, spec }
+        Self { unit, func, spec, merge }
     }
 
     /// The objectives of the function and of all that it calls.
@@ -329,6 +338,8 @@ impl Loaded {
         let config = Config {
             limits: Limits { query_time: Some(QUERY_TIME), ..Limits::unbounded() },
             stop_when_covered: false,
+            look_ahead: false,
+            merge: self.merge,
             crash_tests: false,
             ..config
         };

@@ -133,8 +133,17 @@ pub(crate) struct GenArgs {
     /// In tight mode: which labels are asked for no more
     #[arg(long, value_enum, default_value_t = DeletionArg::Kept)]
     pub(crate) label_deletion: DeletionArg,
+    /// Follow paths to their ends on which no objective is left, too
+    #[arg(long)]
+    pub(crate) no_look_ahead: bool,
+    /// How far paths are explored
+    #[arg(long, value_enum, default_value_t = ExploreArg::Needed)]
+    pub(crate) explore: ExploreArg,
+    /// Follow each way through a decision as a path of its own, and each side of a choice of values
+    #[arg(long)]
+    pub(crate) no_merge: bool,
     /// Which state goes next
-    #[arg(long, value_enum, default_value_t = SearchArg::Coverage)]
+    #[arg(long, value_enum, default_value_t = SearchArg::Mixed)]
     pub(crate) search: SearchArg,
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
@@ -432,6 +441,14 @@ pub(crate) enum ModeArg {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExploreArg {
+    /// Until every objective is decided
+    Needed,
+    /// All paths, also when every objective is covered: inputs that make the program trap may be left
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DeletionArg {
     /// None: each is asked for on each path
     Off,
@@ -445,12 +462,16 @@ pub(crate) enum DeletionArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SearchArg {
-    /// Towards what is not covered
-    Coverage,
+    /// The state nearest to what is not covered, now and then any state
+    Mixed,
+    /// In turn the nearest state and any state (RSS-MD2U)
+    Md2u,
     /// Depth first
     Dfs,
     /// Breadth first
     Bfs,
-    /// At random, by the seed
-    Random,
+    /// Any state, by the seed
+    RandomState,
+    /// A random walk through the tree of paths, by the seed
+    RandomPath,
 }

@@ -6,6 +6,9 @@
 //! - where the label's predicate may trap, as that of a mutant which reads through a pointer: a
 //!   native run does not know where every object ends.
 //!
+//! Which sequences a run covers before it does what C leaves undefined says a trace of the
+//! interpreter's ([`lydian_objective::trace`]), if it is short.
+//!
 //! The interpreter follows a test only so far: through a limited number of steps, and not into
 //! functions that the front end does not support. What is not followed counts as measured unless
 //! the native run crashes.
@@ -15,7 +18,8 @@ use lydian_ir::test::{INPUT_PREFIX, Test};
 use lydian_native::{
     BoundOf, Build, MeasureError, Measured, Measurer, Outcome, Plan, RunError, TestError,
 };
-use lydian_objective::{Foreseen, Foresight};
+use lydian_objective::trace::{Tracer, is_covered};
+use lydian_objective::{Foreseen, Foresight, FunctionObjectives, Hyper};
 use rustc_hash::FxHashSet;
 
 use crate::exit::Failure;
@@ -25,6 +29,9 @@ use crate::measure;
 /// Calls that may be open at once: natively the stack is what limits them.
 const MOST_CALLS: u32 = 1 << 16;
 
+/// The most events of a trace that is looked at.
+const MOST_EVENTS: usize = 512;
+
 /// How far a test is followed that does not come to an end natively.
 const STEPS_OF_ENDLESS: u64 = 200_000;
 
@@ -33,7 +40,11 @@ pub(crate) struct Counting<'a> {
     loaded: &'a Loaded,
     measurer: Measurer<'a>,
     foresight: Foresight<'a>,
+    objectives: &'a [FunctionObjectives],
+    tracer: Tracer<'a>,
     options: Options,
+    /// Whether sequences of the last test are not known, as its trace is too long.
+    untraced: bool,
     /// The undefined functions whose results tests give.
     given: FxHashSet<String>,
 }
@@ -54,10 +65,17 @@ impl<'a> Counting<'a> {
         loaded: &'a Loaded,
         measurer: Measurer<'a>,
         foresight: Foresight<'a>,
+        (objectives, tracer): (&'a [FunctionObjectives], Tracer<'a>),
     ) -> Self {
         let given = measurer.build().externals().map(str::to_owned).collect();
         let options = Options { max_depth: MOST_CALLS, ..Options::default() };
-        Self { loaded, measurer, foresight, options, given }
+        let untraced = false;
+        Self { loaded, measurer, foresight, objectives, tracer, options, untraced, given }
+    }
+
+    /// Whether the last test may cover sequences before what is undefined that were not counted.
+    pub(crate) const fn is_untraced(&self) -> bool {
+        self.untraced
     }
 
     pub(crate) const fn plan(&self) -> &Plan {
@@ -71,6 +89,7 @@ impl<'a> Counting<'a> {
     /// Runs a test; the labels in the result are those that count. The inner error says why the
     /// test does not fit the program.
     pub(crate) fn measure(&mut self, test: &Test) -> Result<Result<Measured, Unfit>, Failure> {
+        self.untraced = false;
         let mut measured = match self.measurer.measure(std::slice::from_ref(test)) {
             Ok(mut measured) => measured.pop().expect("one test gives one run"),
             Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
@@ -112,10 +131,27 @@ impl<'a> Counting<'a> {
         if matches!(standing, Standing::Undefined) {
             let found = measured.vectors.iter_mut().zip(&foreseen.vectors);
             found.for_each(|(vectors, foreseen)| vectors.retain(|v| foreseen.contains(v)));
-            // Which sequences end before what is undefined is not known.
-            measured.sequences.iter_mut().for_each(Vec::clear);
+            self.untraced = !self.keep_traced(test, &options, &mut measured);
         }
         Ok(Ok(measured))
+    }
+
+    /// Keeps the sequences that end before what is undefined, none where that is not known; whether
+    /// it is.
+    fn keep_traced(&self, test: &Test, options: &Options, measured: &mut Measured) -> bool {
+        if measured.sequences.iter().all(Vec::is_empty) {
+            return true;
+        }
+        let traced = self.tracer.run(test, options).ok();
+        let trace = traced.map(|(trace, _)| trace).filter(|t| t.events.len() <= MOST_EVENTS);
+        for (of, sequences) in self.objectives.iter().zip(&mut measured.sequences) {
+            sequences.retain(|id| {
+                let covers =
+                    |trace| is_covered(std::slice::from_ref(trace), of, &Hyper::Sequence(*id));
+                trace.as_ref().is_some_and(covers)
+            });
+        }
+        trace.is_some()
     }
 
     fn standing(&self, foreseen: &Foreseen, native: &Outcome) -> Standing {

@@ -6,6 +6,7 @@ use lydian_base::CancelToken;
 use lydian_ir::Program;
 use lydian_ir::libc::{model_named, model_of};
 use lydian_native::{Limits, MeasureError, MeasureRequest, Measurer, Optimization, RewriteRequest};
+use lydian_objective::trace::Tracer;
 use lydian_objective::{Foresight, FunctionObjectives};
 
 use crate::args::{CriteriaArgs, SemanticsArg};
@@ -81,7 +82,8 @@ impl<'a> Measuring<'a> {
         let measurer = Measurer::new(request, self.limits.clone()).map_err(failure)?;
         let program = &self.loaded.program;
         let foresight = Foresight::new(program, self.objectives, self.short_circuit);
-        Ok(Counting::new(self.loaded, measurer, foresight))
+        let tracer = Tracer::new(program, self.objectives, self.short_circuit);
+        Ok(Counting::new(self.loaded, measurer, foresight, (self.objectives, tracer)))
     }
 }
 

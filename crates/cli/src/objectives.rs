@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lydian_base::{Diagnostic, Severity};
-use lydian_objective::{Annotators, Criterion, FunctionObjectives, HtolFile, Request};
+use lydian_objective::{Annotators, FunctionObjectives, HtolFile, Request};
 
 use crate::args::{CriteriaArgs, SemanticsArg};
 use crate::exit::{ExitCode, Failure};
@@ -63,16 +63,4 @@ fn htol_files(loaded: &Loaded, paths: &[PathBuf]) -> Result<Vec<HtolFile>, Failu
         files.push(file);
     }
     Ok(files)
-}
-
-/// Refuses criteria that engines have no tests for yet.
-pub(crate) fn only_labels(criteria: &CriteriaArgs) -> Result<(), Failure> {
-    let is_hyper = |criterion: &&Criterion| criterion.is_hyper();
-    let hyper: Vec<_> = criteria.criteria.iter().filter(is_hyper).map(|c| c.name()).collect();
-    if hyper.is_empty() {
-        return Ok(());
-    }
-    let (names, verb) = (hyper.join(", "), if hyper.len() == 1 { "is" } else { "are" });
-    let message = format!("{names} {verb} measured by cover and report, not generated yet");
-    Err(Failure::usage("criteria", message))
 }

@@ -1,26 +1,27 @@
 //! What is called by tests, a function or a whole program, from objectives to their verdicts: what
 //! the ledger knows, what its tests cover now, what is proved, what exploration finds and
-//! measurement confirms.
+//! measurement confirms. Objectives are labels and hyperlabels; of the latter the tests so far are
+//! judged together ([`judged`]).
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexSet;
-use lydian_base::{Arena, Budget};
+use lydian_base::Budget;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Outcome};
 use lydian_objective::ledger::{
     CriterionRow, Evidence, FunctionName, Ledger, Scope, TestHash, UnknownReason, Verdict,
 };
-use lydian_objective::{Criterion, FunctionObjectives, Label, LabelId};
-use lydian_prove::local::{LocalProver, Semantics};
-use lydian_report::CriterionSummary;
-use lydian_report::minimise::{Effort, minimise};
+use lydian_objective::{Criterion, FunctionObjectives, HyperId, Label, LabelId, LabelKey};
+use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
+use lydian_report::minimise::Effort;
 use lydian_report::names;
+use lydian_report::{CriterionSummary, Exploration};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
-use lydian_symex::{Config, Cut, Ending, FoundTest, LabelRef, Summary, explore};
+use lydian_symex::{Config, Cut, Ending, FoundTest, Summary, explore_beyond};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counting::Counting;
@@ -29,6 +30,15 @@ use crate::load::Loaded;
 use crate::progress::Progress;
 use crate::suite::Kept;
 use crate::{ledger, output};
+use judged::{HyperOf, Judged};
+use left::Left;
+use reduced::{Candidate, Together};
+
+mod derived;
+mod judged;
+mod left;
+mod reduced;
+mod vectors;
 
 /// How long one local proof may take: most take no time at all, the others are left to exploration.
 const PROOF_TIME: Duration = Duration::from_millis(200);
@@ -52,6 +62,8 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) entry: FuncId,
     /// What they are to reach. The ledger keeps the tests with the first.
     pub(crate) targets: &'a [Target<'a>],
+    /// The objectives of all functions that are measured.
+    pub(crate) all: &'a [FunctionObjectives],
     pub(crate) unit: &'a str,
     pub(crate) counting: &'a mut Counting<'m>,
     pub(crate) ledger: &'a mut Ledger,
@@ -70,19 +82,39 @@ pub(crate) struct Settled {
     pub(crate) tests: Vec<Kept>,
     /// One sentence for each internal error.
     pub(crate) contradictions: Vec<String>,
+    /// What exploring took, if anything was explored.
+    pub(crate) exploration: Option<Exploration>,
 }
 
 /// A test that was run, waiting to be recorded.
 struct Pending {
     test: Test,
-    /// What it covers.
+    /// The labels that it covers.
     covered: Vec<Goal>,
+    /// The hyperlabels that it completes, with the tests that cover each together.
+    completes: Vec<(Goal, Vec<Test>)>,
     /// Claims that measuring did not confirm, and what it showed instead.
     unconfirmed: Option<(Vec<Goal>, String)>,
 }
 
-/// A label of a target, by the target's position.
-type Goal = (usize, LabelId);
+/// The verdicts on objectives; none where evidence is contradictory.
+type Verdicts = FxHashMap<LabelKey, Option<Verdict>>;
+
+/// An objective of a target, by the target's position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Goal {
+    Label(usize, LabelId),
+    Hyper(usize, HyperId),
+}
+
+impl Goal {
+    /// The target's position.
+    const fn target(self) -> usize {
+        match self {
+            Self::Label(target, _) | Self::Hyper(target, _) => target,
+        }
+    }
+}
 
 impl<'a> Session<'a, '_> {
     /// Does the work. What was found until a limit or Ctrl-C is in the ledger.
@@ -91,18 +123,25 @@ impl<'a> Session<'a, '_> {
             let objectives = target.objectives;
             self.record(target, |recording| recording.objectives(objectives))?;
         }
-        self.measure_known_tests()?;
+        let mut judged = Judged::new(self.all);
+        self.measure_known_tests(&mut judged)?;
         self.prove(config, budget)?;
+        self.derive()?;
         let mut contradictions = Vec::new();
         let left = self.left()?;
-        if !left.is_empty() && !budget.cancel_token().is_cancelled() {
-            self.explore(&left, config, budget, &mut contradictions)?;
+        let wanted = !left.is_empty() || !config.stop_when_covered;
+        let mut explored = None;
+        if wanted && !budget.cancel_token().is_cancelled() {
+            explored =
+                Some(self.explore(&left, &mut judged, config, budget, &mut contradictions)?);
+            self.derive()?;
         }
         contradictions.extend(self.contradictory()?);
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;
         let tests = self.tests_worth_keeping()?;
-        Ok(Settled { rows, tests, contradictions })
+        let exploration = explored.as_ref().map(in_numbers);
+        Ok(Settled { rows, tests, contradictions, exploration })
     }
 
     /// The name of what tests call.
@@ -142,11 +181,12 @@ impl<'a> Session<'a, '_> {
     }
 
     /// Tests of earlier runs may cover what is asked for now, or survive an edit of the function.
-    fn measure_known_tests(&mut self) -> Result<(), Failure> {
+    fn measure_known_tests(&mut self, judged: &mut Judged<'_>) -> Result<(), Failure> {
         let tests = self.known_tests()?;
         let all = self.measure_all(tests)?;
         let pending = all.into_iter().map(|(test, measured)| Pending {
             covered: self.covered_by(&measured),
+            completes: self.completed_by(&test, &measured, judged),
             test,
             unconfirmed: None,
         });
@@ -158,9 +198,33 @@ impl<'a> Session<'a, '_> {
     fn covered_by(&self, measured: &Measured) -> Vec<Goal> {
         let all = self.targets.iter().enumerate();
         let labels = all.flat_map(|(at, target)| {
-            measured.covered[target.index].iter().map(move |label| (at, *label))
+            measured.covered[target.index].iter().map(move |label| Goal::Label(at, *label))
         });
         labels.collect()
+    }
+
+    /// Adds a test to those that are judged. Gives the hyperlabels of the targets that it completes,
+    /// each with the tests that cover it together.
+    fn completed_by(
+        &self,
+        test: &Test,
+        measured: &Measured,
+        judged: &mut Judged<'_>,
+    ) -> Vec<(Goal, Vec<Test>)> {
+        let found = judged.add(test, measured).into_iter();
+        let of_target = found.filter_map(|one| {
+            let at = self.targets.iter().position(|target| target.index == one.hyper.0)?;
+            Some((Goal::Hyper(at, one.hyper.1), one.tests))
+        });
+        of_target.collect()
+    }
+
+    /// A hyperlabel of a target as it is judged; none for a label.
+    fn hyper_of(&self, goal: Goal) -> Option<HyperOf> {
+        match goal {
+            Goal::Label(..) => None,
+            Goal::Hyper(target, hyper) => Some((self.targets[target].index, hyper)),
+        }
     }
 
     /// Runs tests of the ledger; those that no longer fit the program are left out.
@@ -180,31 +244,42 @@ impl<'a> Session<'a, '_> {
         }
         let types = &self.loaded.program.types;
         for (at, target) in self.targets.iter().enumerate() {
-            let labels = &target.objectives.labels;
-            let of_target = |goals: &[Goal]| -> Vec<LabelId> {
-                goals.iter().filter(|goal| goal.0 == at).map(|goal| goal.1).collect()
+            let of_target = |goals: &[Goal]| -> Vec<Goal> {
+                goals.iter().filter(|goal| goal.target() == at).copied().collect()
             };
             self.record(target, |recording| {
                 for found in &pending {
                     let covered = of_target(&found.covered);
+                    let completes = found.completes.iter().filter(|(goal, _)| goal.target() == at);
+                    let completes: Vec<&(Goal, Vec<Test>)> = completes.collect();
                     let unconfirmed = found.unconfirmed.as_ref();
                     let claimed = unconfirmed.map(|(claimed, _)| of_target(claimed));
                     let claimed = claimed.unwrap_or_default();
-                    if at > 0 && covered.is_empty() && claimed.is_empty() {
+                    let has_none = covered.is_empty() && completes.is_empty() && claimed.is_empty();
+                    if at > 0 && has_none {
                         continue;
                     }
                     let hash: TestHash = recording.test(&found.test, types)?;
-                    for label in covered {
+                    for goal in covered {
                         let evidence = Evidence::Measured { test: hash.clone() };
-                        recording.evidence(&labels[label].key, &evidence)?;
+                        recording.evidence(target.key(goal), &evidence)?;
                     }
-                    for label in claimed {
+                    for (goal, tests) in completes {
+                        let tests = tests.iter().map(|test| recording.test(test, types));
+                        let mut tests: Vec<TestHash> = tests.collect::<Result<_, _>>()?;
+                        let evidence = match tests.len() {
+                            1 => Evidence::Measured { test: tests.remove(0) },
+                            _ => Evidence::MeasuredTogether { tests },
+                        };
+                        recording.evidence(target.key(*goal), &evidence)?;
+                    }
+                    for goal in claimed {
                         let evidence = Evidence::Unconfirmed {
                             claimed_by: "exploration".into(),
                             test: hash.clone(),
                             measured: unconfirmed.map(|(_, what)| what.clone()).unwrap_or_default(),
                         };
-                        recording.evidence(&labels[label].key, &evidence)?;
+                        recording.evidence(target.key(goal), &evidence)?;
                     }
                 }
                 Ok(())
@@ -237,51 +312,78 @@ impl<'a> Session<'a, '_> {
         limits.interrupt = Some(budget.cancel_token().flag().clone());
         let labels = &objectives.labels;
         let mut proofs = Vec::new();
-        for label in self.left_of(target)? {
+        let left: Vec<Goal> = self.left_of(0, target)?;
+        for label in derived::labels_of(objectives, &left) {
             if budget.exceeded().is_some() {
                 break;
             }
             let outcome = prover.prove(&mut pool, &mut *solver, &limits, &labels[label]);
             proofs.extend(outcome.evidence().map(|evidence| (label, evidence)));
         }
+        let mut is_impossible = |label: &Label| {
+            let over = budget.exceeded().is_some();
+            let mut prove = || prover.prove(&mut pool, &mut *solver, &limits, label);
+            !over && matches!(prove(), LocalOutcome::Infeasible)
+        };
+        let short_circuit = semantics.short_circuit;
+        let hypers =
+            vectors::infeasible(objectives, body, &left, short_circuit, &mut is_impossible);
         self.record(target, |recording| {
-            proofs
-                .iter()
-                .try_for_each(|(label, proof)| recording.evidence(&labels[*label].key, proof))
+            for (label, proof) in &proofs {
+                recording.evidence(&labels[*label].key, proof)?;
+            }
+            for hyper in &hypers {
+                let method = "no vectors of the decision that states allow".to_owned();
+                let key = &objectives.hypers[*hyper].key;
+                recording.evidence(key, &Evidence::LocalProof { method })?;
+            }
+            Ok(())
         })
     }
 
-    /// The labels of all targets without a verdict, in order.
+    /// The objectives of all targets without a verdict, in order.
     fn left(&self) -> Result<Vec<Goal>, Failure> {
         let mut left = Vec::new();
         for (at, target) in self.targets.iter().enumerate() {
-            left.extend(self.left_of(target)?.into_iter().map(|label| (at, label)));
+            left.extend(self.left_of(at, target)?);
         }
         Ok(left)
     }
 
-    /// The labels of a target without a verdict, in order.
-    fn left_of(&self, target: &Target<'_>) -> Result<Vec<LabelId>, Failure> {
+    /// The objectives of a target without a verdict: what criteria count, each once, labels first.
+    fn left_of(&self, at: usize, target: &Target<'_>) -> Result<Vec<Goal>, Failure> {
+        let verdicts = self.verdicts(target)?;
+        let is_left = |key: &LabelKey| {
+            matches!(verdicts.get(key), None | Some(Some(Verdict::Unknown { .. })))
+        };
+        let FunctionObjectives { criteria, labels, hyper_criteria, hypers, .. } = target.objectives;
+        let counted: FxHashSet<LabelId> = criteria.values().flatten().map(|e| e.label).collect();
+        let counted_hypers: FxHashSet<HyperId> =
+            hyper_criteria.values().flatten().map(|e| e.hyper).collect();
+        let labels =
+            labels.iter().filter(|(id, label)| counted.contains(id) && is_left(&label.key));
+        let hypers =
+            hypers.iter().filter(|(id, hyper)| counted_hypers.contains(id) && is_left(&hyper.key));
+        let labels = labels.map(|(id, _)| Goal::Label(at, id));
+        Ok(labels.chain(hypers.map(|(id, _)| Goal::Hyper(at, id))).collect())
+    }
+
+    /// The verdicts on what is recorded of a target; none where evidence is contradictory.
+    fn verdicts(&self, target: &Target<'_>) -> Result<Verdicts, Failure> {
         let verdicts = self.ledger.verdicts(self.function(target), &target.scope);
         let verdicts = verdicts.map_err(ledger::failure)?;
-        let settled: FxHashSet<_> = verdicts
-            .into_iter()
-            .filter(|found| !matches!(found.verdict, Ok(Verdict::Unknown { .. })))
-            .map(|found| found.label)
-            .collect();
-        let labels = target.objectives.labels.iter();
-        Ok(labels.filter(|(_, label)| !settled.contains(&label.key)).map(|(id, _)| id).collect())
+        Ok(verdicts.into_iter().map(|found| (found.label, found.verdict.ok())).collect())
     }
 
     fn explore(
         &mut self,
         left: &[Goal],
+        judged: &mut Judged<'_>,
         config: &Config,
         budget: &Budget,
         contradictions: &mut Vec<String>,
-    ) -> Result<(), Failure> {
-        let left = Left::new(self.targets, left);
-        let objectives = left.objectives(self.targets);
+    ) -> Result<Summary, Failure> {
+        let left = Left::new(self.all, self.targets, left, judged);
         let (program, spec, entry) = (&self.loaded.program, &self.loaded.spec, self.entry);
         let mut solver = standard_chain(&ChainConfig::default());
         let mut pending = Vec::new();
@@ -295,7 +397,8 @@ impl<'a> Session<'a, '_> {
                     match event {
                         Event::Progress(counters) => progress.update(&counters),
                         Event::Test(found) => {
-                            pending.extend(self.confirm(*found, &left, contradictions)?);
+                            let confirmed = self.confirm(*found, &left, judged, contradictions)?;
+                            pending.extend(confirmed);
                         }
                     }
                     let begun = Instant::now();
@@ -311,16 +414,25 @@ impl<'a> Session<'a, '_> {
                 }
             }
         };
-        let summary =
-            explore(program, entry, spec, &objectives, config, &mut *solver, budget, &mut sink);
+        let (objectives, known) = (&left.objectives, &left.known);
+        let summary = explore_beyond(
+            program,
+            entry,
+            spec,
+            objectives,
+            known,
+            config,
+            &mut *solver,
+            budget,
+            &mut sink,
+        );
         if let Some(failure) = trouble {
             return Err(failure);
         }
         self.record_tests(pending)?;
-        match summary {
-            Ok(summary) => self.record_left(&summary, &left),
-            Err(error) => Err(Failure::usage("inputs", error.to_string())),
-        }
+        let summary = summary.map_err(|error| Failure::usage("inputs", error.to_string()))?;
+        self.record_left(&summary, &left)?;
+        Ok(summary)
     }
 
     /// Runs a test natively and holds it against what the exploration claimed.
@@ -328,9 +440,13 @@ impl<'a> Session<'a, '_> {
         &mut self,
         found: FoundTest,
         left: &Left,
+        judged: &mut Judged<'_>,
         contradictions: &mut Vec<String>,
     ) -> Result<Option<Pending>, Failure> {
-        let claimed: Vec<Goal> = found.covers.iter().map(|claim| left.goal(*claim)).collect();
+        let claimed: Vec<Goal> =
+            found.covers.iter().filter_map(|claim| left.label(*claim)).collect();
+        let completed: Vec<Goal> =
+            found.completes.iter().filter_map(|claim| left.hyper(*claim)).collect();
         let test = found.test;
         let measured = match self.counting.measure(&test)? {
             Ok(measured) => measured,
@@ -344,35 +460,55 @@ impl<'a> Session<'a, '_> {
         };
         if measured.run.outcome == Outcome::Assumption && matches!(found.ending, Ending::Cut(_)) {
             // The exploration did not follow the path to the assumption.
+            judged.lack();
             return Ok(None);
         }
         let covered = self.covered_by(&measured);
-        let missing: Vec<Goal> =
+        let mut missing: Vec<Goal> =
             claimed.iter().copied().filter(|goal| !covered.contains(goal)).collect();
+        if self.counting.is_untraced() {
+            judged.lack();
+        }
+        if !judged.lacks_some() {
+            let hypers = completed.iter().filter_map(|goal| self.hyper_of(*goal));
+            let open = judged.missing_with(&measured, &hypers.collect::<Vec<_>>());
+            let is_open = |goal: &Goal| self.hyper_of(*goal).is_some_and(|of| open.contains(&of));
+            missing.extend(completed.iter().copied().filter(is_open));
+        }
         let ended_as_claimed = agrees(&found.ending, &measured.run.outcome);
         if missing.is_empty() && ended_as_claimed {
-            return Ok(Some(Pending { test, covered, unconfirmed: None }));
+            let completes = self.completed_by(&test, &measured, judged);
+            return Ok(Some(Pending { test, covered, completes, unconfirmed: None }));
         }
         let what =
             format!("claimed to end so: {}; ended so: {}", found.ending, measured.run.outcome);
-        let missed: Vec<&str> =
-            missing.iter().map(|goal| self.label(*goal).text.as_str()).collect();
+        judged.lack();
+        let missed: Vec<&str> = missing.iter().map(|goal| self.text(*goal)).collect();
         let kept = self.keep_for_replay(&test, contradictions.len())?;
         contradictions.push(format!(
             "a test does not do what exploration claimed ({what}; not covered: {}); kept in {}",
             if missed.is_empty() { "nothing".into() } else { missed.join("; ") },
             kept.display()
         ));
-        let missing = if ended_as_claimed { missing } else { claimed };
+        let missing = match ended_as_claimed {
+            true => missing,
+            false => claimed.into_iter().chain(completed).collect(),
+        };
         if missing.is_empty() {
             // Nothing in the ledger would tell it from tests that did as foreseen.
             return Ok(None);
         }
-        Ok(Some(Pending { test, covered: Vec::new(), unconfirmed: Some((missing, what)) }))
+        let unconfirmed = Some((missing, what));
+        Ok(Some(Pending { test, covered: Vec::new(), completes: Vec::new(), unconfirmed }))
     }
 
-    fn label(&self, (target, label): Goal) -> &'a Label {
-        &self.targets[target].objectives.labels[label]
+    /// What the user sees of an objective.
+    fn text(&self, goal: Goal) -> &'a str {
+        let objectives = self.targets[goal.target()].objectives;
+        match goal {
+            Goal::Label(_, label) => &objectives.labels[label].text,
+            Goal::Hyper(_, hyper) => &objectives.hypers[hyper].text,
+        }
     }
 
     fn keep_for_replay(&self, test: &Test, number: usize) -> Result<PathBuf, Failure> {
@@ -389,14 +525,22 @@ impl<'a> Session<'a, '_> {
         let preconditions: Vec<&str> =
             surroundings.iter().chain(&summary.assumptions).map(String::as_str).collect();
         let preconditions = preconditions.join("; ");
+        let labels = summary.left.iter().map(|found| (left.label(found.label), &found.reasons));
+        let hypers = summary.left_hypers.iter();
+        let hypers = hypers.map(|found| (left.hyper(found.hyper), &found.reasons));
+        let all: Vec<(Goal, &Vec<Cut>)> =
+            labels.chain(hypers).filter_map(|(goal, reasons)| Some((goal?, reasons))).collect();
+        let (program, whole) = (&self.loaded.program, self.loaded.entry.is_some());
         for (at, target) in self.targets.iter().enumerate() {
-            let labels = &target.objectives.labels;
             self.record(target, |recording| {
-                let goals = summary.left.iter().map(|label| (left.goal(label.label), label));
-                for ((_, id), label) in goals.filter(|(goal, _)| goal.0 == at) {
-                    let key = &labels[id].key;
-                    let complete = summary.complete && label.reasons.is_empty();
-                    let evidence = if complete && summary.bounds.is_empty() {
+                for (goal, reasons) in all.iter().filter(|(goal, _)| goal.target() == at) {
+                    let complete = summary.complete && reasons.is_empty();
+                    let elsewhere =
+                        complete && !whole && derived::others_may_cover(program, target, *goal);
+                    let evidence = if elsewhere {
+                        let what = "runs that begin in another function may cover it".to_owned();
+                        Evidence::Unknown { reason: UnknownReason::NotFollowed(what) }
+                    } else if complete && summary.bounds.is_empty() {
                         Evidence::Complete {
                             method: "complete exploration".into(),
                             preconditions: preconditions.clone(),
@@ -405,10 +549,10 @@ impl<'a> Session<'a, '_> {
                         let bounds = summary.bounds.join("; ");
                         Evidence::Unknown { reason: UnknownReason::InputBounds(bounds) }
                     } else {
-                        let cuts = label.reasons.iter().chain(summary.cuts.keys());
+                        let cuts = reasons.iter().chain(summary.cuts.keys());
                         Evidence::Unknown { reason: reason(cuts) }
                     };
-                    recording.evidence(key, &evidence)?;
+                    recording.evidence(target.key(*goal), &evidence)?;
                 }
                 Ok(())
             })?;
@@ -416,24 +560,29 @@ impl<'a> Session<'a, '_> {
         Ok(())
     }
 
-    /// What the ledger says of labels that are both covered and infeasible.
+    /// What the ledger says of objectives that are both covered and infeasible.
     fn contradictory(&self) -> Result<Vec<String>, Failure> {
         let mut all = Vec::new();
         for target in self.targets {
             let verdicts = self.ledger.verdicts(self.function(target), &target.scope);
-            let labels = &target.objectives.labels;
-            let of_key = |key| labels.values().find(|label| label.key == key);
+            let FunctionObjectives { labels, hypers, .. } = target.objectives;
+            let labels = labels.values().map(|label| (&label.key, &label.place, &label.text));
+            let hypers = hypers.values().map(|hyper| (&hyper.key, &hyper.place, &hyper.text));
+            let known: FxHashMap<_, _> =
+                labels.chain(hypers).map(|(key, place, text)| (key, (place, text))).collect();
             all.extend(verdicts.map_err(ledger::failure)?.into_iter().filter_map(|found| {
                 let error = found.verdict.err()?;
-                let label = of_key(found.label)?;
-                Some(format!("{}: {}: {error}", label.place, label.text))
+                let (place, text) = known.get(&found.label)?;
+                Some(format!("{place}: {text}: {error}"))
             }));
         }
         Ok(all)
     }
 
     fn rows(&self, target: &Target<'_>) -> Result<Vec<CriterionSummary>, Failure> {
-        let criteria: Vec<Criterion> = target.objectives.criteria.keys().copied().collect();
+        let FunctionObjectives { criteria, hyper_criteria, .. } = target.objectives;
+        let criteria: Vec<Criterion> =
+            criteria.keys().chain(hyper_criteria.keys()).copied().collect();
         let rows = self.ledger.rows(self.function(target), &target.scope, &criteria);
         let mut rows = rows.map_err(ledger::failure)?;
         // The ledger has no row for a criterion that asks for nothing here.
@@ -449,37 +598,94 @@ impl<'a> Session<'a, '_> {
     fn tests_worth_keeping(&mut self) -> Result<Vec<Kept>, Failure> {
         let tests = self.known_tests()?;
         let all = self.measure_all(tests)?;
-        let covered: Vec<Vec<Goal>> =
-            all.iter().map(|(_, measured)| self.covered_by(measured)).collect();
-        let mut new = reduce(&covered, self.effort);
+        let mut judged = Judged::new(self.all);
+        let mut together: Vec<Together> = Vec::new();
+        let mut candidates: Vec<Candidate<Goal>> = Vec::new();
+        for (test, measured) in &all {
+            let found = self.completed_by(test, measured, &mut judged);
+            let position = |test: &Test| all.iter().position(|(known, _)| known == test);
+            together.extend(found.into_iter().filter_map(|(goal, tests)| {
+                let tests = tests.iter().filter_map(position).collect();
+                Some(Together { hyper: self.hyper_of(goal)?, tests })
+            }));
+            let (covers, has) = (self.covered_by(measured), judged.of_run(measured));
+            candidates.push(Candidate { covers, has });
+        }
+        self.add_single(&mut candidates, &mut together, &judged);
+        let kept = reduced::reduce(&candidates, &together, &judged, self.effort);
+        let mut names = self.names_of_new(&candidates, &all, &kept);
+        let kept: FxHashSet<usize> = kept.into_iter().collect();
         let kept = all.into_iter().enumerate().filter_map(|(position, (test, measured))| {
-            let new = new.remove(&position);
-            let wanted = new.is_some() || !measured.run.outcome.is_orderly();
-            let new = new.unwrap_or_default();
+            let wanted = kept.contains(&position) || !measured.run.outcome.is_orderly();
+            let new = names.remove(&position).unwrap_or_default();
             let covers = self.names_of(&new);
             wanted.then(|| Kept { name: self.name_after(&new), covers, test, measured })
         });
         Ok(kept.collect())
     }
 
+    /// Hyperlabels that single tests cover are covered by these as labels are.
+    fn add_single(
+        &self,
+        candidates: &mut [Candidate<Goal>],
+        together: &mut Vec<Together>,
+        judged: &Judged<'_>,
+    ) {
+        together.retain(|one| {
+            if one.tests.len() != 1 {
+                return true;
+            }
+            let at = self.targets.iter().position(|target| target.index == one.hyper.0);
+            let goal = at.map(|at| Goal::Hyper(at, one.hyper.1));
+            for candidate in candidates.iter_mut() {
+                if judged.covers(one.hyper, &candidate.has) {
+                    candidate.covers.extend(goal);
+                }
+            }
+            false
+        });
+    }
+
+    /// What each of the kept tests adds to those before it.
+    fn names_of_new(
+        &self,
+        candidates: &[Candidate<Goal>],
+        all: &[(Test, Measured)],
+        kept: &[usize],
+    ) -> FxHashMap<usize, FxHashSet<Goal>> {
+        let mut seen: FxHashSet<Goal> = FxHashSet::default();
+        let mut judged = Judged::new(self.all);
+        let new = kept.iter().map(|position| {
+            let (test, measured) = &all[*position];
+            let completes = self.completed_by(test, measured, &mut judged).into_iter();
+            let goals = candidates[*position].covers.iter().copied();
+            let goals = goals.chain(completes.map(|(goal, _)| goal));
+            (*position, goals.filter(|goal| seen.insert(*goal)).collect())
+        });
+        new.collect()
+    }
+
     /// The name of a test after the first thing that it adds, in the order of the targets and of the
     /// criteria; things that C has no words for come last.
-    fn name_after(&self, labels: &FxHashSet<Goal>) -> String {
+    fn name_after(&self, goals: &FxHashSet<Goal>) -> String {
         let mut last = None;
         for (at, target) in self.targets.iter().enumerate() {
             let function = &self.loaded.program.functions[target.objectives.function].name;
-            for entry in target.objectives.criteria.values().flatten() {
-                if !labels.contains(&(at, entry.label)) {
+            for (goal, entry, _) in target.entries(at) {
+                if !goals.contains(&goal) {
                     continue;
                 }
-                let label = &target.objectives.labels[entry.label];
-                let words = names::words_of(&label.text);
+                let words = match goal {
+                    Goal::Label(..) => names::words_of(self.text(goal)),
+                    // Their texts are sentences; what criteria call them has few words for people.
+                    Goal::Hyper(..) => String::new(),
+                };
                 if !words.is_empty() {
                     return format!("{function}_{words}");
                 }
-                let words = match entry.name.split_whitespace().next() {
-                    Some("case" | "default") => names::words_of(&format!("{} ", entry.name)),
-                    _ => format!("line_{}", label.place.line),
+                let words = match entry.split_whitespace().next() {
+                    Some("case" | "default") => names::words_of(&format!("{entry} ")),
+                    _ => format!("line_{}", target.place(goal).line),
                 };
                 last.get_or_insert_with(|| format!("{function}_{words}"));
             }
@@ -487,82 +693,62 @@ impl<'a> Session<'a, '_> {
         last.unwrap_or_else(|| self.name().to_owned())
     }
 
-    /// What the criteria call some labels.
-    fn names_of(&self, labels: &FxHashSet<Goal>) -> Vec<String> {
+    /// What the criteria call some objectives.
+    fn names_of(&self, goals: &FxHashSet<Goal>) -> Vec<String> {
         let mut named = Vec::new();
         for (at, target) in self.targets.iter().enumerate() {
             let function = &self.loaded.program.functions[target.objectives.function].name;
             let of = if self.targets.len() > 1 { format!("{function}: ") } else { String::new() };
-            for (criterion, entries) in &target.objectives.criteria {
-                let new = |entry: &&lydian_objective::Entry| {
-                    labels.contains(&(at, entry.label)) && entry.duplicate_of.is_none()
-                };
-                let entries = entries.iter().filter(new);
-                named.extend(entries.map(|entry| format!("{of}{criterion}: {}", entry.name)));
-            }
+            let new = target.entries(at).filter(|(goal, ..)| goals.contains(goal));
+            named.extend(new.map(|(_, name, criterion)| format!("{of}{criterion}: {name}")));
         }
         named
     }
 }
 
-/// The positions of tests that together cover what all cover, each with what it adds to those before
-/// it.
-fn reduce(covered: &[Vec<Goal>], effort: Effort) -> FxHashMap<usize, FxHashSet<Goal>> {
-    let mut numbers: IndexSet<Goal> = IndexSet::new();
-    let numbered = covered
-        .iter()
-        .map(|goals| goals.iter().map(|goal| numbers.insert_full(*goal).0 as u32).collect());
-    let numbered: Vec<Vec<u32>> = numbered.collect();
-    let mut seen: FxHashSet<Goal> = FxHashSet::default();
-    let chosen = minimise(&numbered, effort).into_iter().map(|position| {
-        let new = covered[position].iter().copied().filter(|goal| seen.insert(*goal));
-        (position, new.collect())
-    });
-    chosen.collect()
-}
-
-/// The labels that are explored, numbered anew in each target.
-struct Left {
-    /// For each target its function and its labels in the order of their new numbers.
-    targets: Vec<(FuncId, Vec<LabelId>)>,
-}
-
-impl Left {
-    fn new(targets: &[Target<'_>], left: &[Goal]) -> Self {
-        let of_target = |(at, target): (usize, &Target<'_>)| {
-            let labels = left.iter().filter(|goal| goal.0 == at).map(|goal| goal.1);
-            (target.objectives.function, labels.collect())
-        };
-        Self { targets: targets.iter().enumerate().map(of_target).collect() }
+impl Target<'_> {
+    /// What identifies an objective of it.
+    fn key(&self, goal: Goal) -> &LabelKey {
+        match goal {
+            Goal::Label(_, label) => &self.objectives.labels[label].key,
+            Goal::Hyper(_, hyper) => &self.objectives.hypers[hyper].key,
+        }
     }
 
-    /// The objectives of the targets that have any left.
-    fn objectives(&self, targets: &[Target<'_>]) -> Vec<FunctionObjectives> {
-        let all = targets.iter().zip(&self.targets);
-        let some = all.filter(|(_, (_, labels))| !labels.is_empty());
-        some.map(|(target, (_, labels))| only(target.objectives, labels)).collect()
+    /// Where an objective of it is.
+    fn place(&self, goal: Goal) -> &lydian_base::Place {
+        match goal {
+            Goal::Label(_, label) => &self.objectives.labels[label].place,
+            Goal::Hyper(_, hyper) => &self.objectives.hypers[hyper].place,
+        }
     }
 
-    fn goal(&self, label: LabelRef) -> Goal {
-        use lydian_base::EntityId as _;
-        let at = self.targets.iter().position(|(function, _)| *function == label.func);
-        let at = at.expect("only labels of the targets are explored");
-        (at, self.targets[at].1[label.label.index()])
+    /// What its criteria count, duplicates aside, with the names that they give it; labels first. It
+    /// is the target at a position.
+    fn entries(&self, at: usize) -> impl Iterator<Item = (Goal, &str, Criterion)> {
+        let FunctionObjectives { criteria, hyper_criteria, .. } = self.objectives;
+        let labels = criteria.iter().flat_map(move |(criterion, entries)| {
+            let entries = entries.iter().filter(|entry| entry.duplicate_of.is_none());
+            entries.map(move |e| (Goal::Label(at, e.label), e.name.as_str(), *criterion))
+        });
+        let hypers = hyper_criteria.iter().flat_map(move |(criterion, entries)| {
+            let entries = entries.iter().filter(|entry| entry.duplicate_of.is_none());
+            entries.map(move |e| (Goal::Hyper(at, e.hyper), e.name.as_str(), *criterion))
+        });
+        labels.chain(hypers)
     }
 }
 
-/// The objectives with only these labels, numbered anew in their order.
-fn only(objectives: &FunctionObjectives, labels: &[LabelId]) -> FunctionObjectives {
-    let labels: Arena<LabelId, _> =
-        labels.iter().map(|label| objectives.labels[*label].clone()).collect();
-    FunctionObjectives {
-        function: objectives.function,
-        exprs: objectives.exprs.clone(),
-        labels,
-        criteria: indexmap::IndexMap::new(),
-        sequences: Arena::new(),
-        hypers: Arena::new(),
-        hyper_criteria: indexmap::IndexMap::new(),
+/// What an exploration took.
+fn in_numbers(summary: &Summary) -> Exploration {
+    let statistics = &summary.statistics;
+    Exploration {
+        paths: summary.path_count(),
+        complete: summary.complete,
+        steps: statistics.steps,
+        queries: statistics.queries,
+        seconds: statistics.total_time.as_secs_f64(),
+        solver_seconds: statistics.solver_time.as_secs_f64(),
     }
 }
 
@@ -604,20 +790,7 @@ fn reason<'c>(cuts: impl Iterator<Item = &'c Cut>) -> UnknownReason {
 
 #[cfg(test)]
 mod tests {
-    use lydian_base::EntityId as _;
-
     use super::*;
-
-    #[test]
-    fn the_reduced_suite_covers_all_and_each_test_says_what_it_adds() {
-        let labels: Vec<LabelId> = (0..5).map(LabelId::from_index).collect();
-        let of = |all: &[usize]| all.iter().map(|at| (0, labels[*at])).collect::<Vec<Goal>>();
-        let chosen = reduce(&[of(&[0]), of(&[0, 1, 2]), of(&[2, 3])], Effort::Exact);
-        let mut positions: Vec<usize> = chosen.keys().copied().collect();
-        positions.sort_unstable();
-        assert_eq!(positions, [1, 2]);
-        assert_eq!((chosen[&1].len(), chosen[&2].len()), (3, 1));
-    }
 
     #[test]
     fn what_the_user_can_change_least_is_the_reason_that_is_shown() {

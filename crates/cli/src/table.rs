@@ -70,8 +70,13 @@ mod tests {
             reasons: vec![("loop bound of 8 turns".into(), 1)],
         };
         assert_eq!(percent(&row), "99.9%");
-        let function =
-            FunctionSummary { name: "f".into(), criteria: vec![row], tests: 7, seconds: 0.5 };
+        let function = FunctionSummary {
+            name: "f".into(),
+            criteria: vec![row],
+            tests: 7,
+            seconds: 0.5,
+            exploration: None,
+        };
         let text = render(&Summary { functions: vec![function] });
         assert!(text.contains("f dc: 1 unknown: loop bound of 8 turns"), "{text}");
     }

@@ -81,6 +81,33 @@ fn no_end_of_a_process_loses_what_it_did() {
 }
 
 #[test]
+fn a_crash_loses_nothing_that_came_before_though_records_imply_each_other() {
+    let at = Workplace::with(
+        "int first(int *p, int n) {\n    n++;\n    n += 2;\n    int x = *p;\n    return x + n;\n}\n\
+         int second(int *p, int n) {\n    if (n > 3)\n        n = p[1];\n    return n;\n}\n\
+         int third(int *p, int n) {\n    int x = p[0];\n    if (n > 3)\n        \
+         if (p[1] > x)\n            n = 100 / (n - 9);\n    return n + p[2];\n}\n\
+         int main(int argc, char **argv) {\n    int two[3] = {1, 2, 3};\n    \
+         if (argc == 2) return second(0, 9);\n    if (argc == 3) return third(two, 9);\n    \
+         return first(0, argc);\n}\n",
+    );
+    let flags = "-O1 -fno-delete-null-pointer-checks";
+    let criteria = "fc,stmt,dc,all-uses";
+    let covered = |lydian: &str| {
+        shell(&at, "rm -rf .lydian");
+        built(&at, &format!("{lydian}-c {criteria}"), &format!("clang-19 {flags} unit.c -o unit"));
+        shell(&at, "./unit; ./unit 1; ./unit 1 2; true");
+        let coverage = coverage(&at);
+        let counted = |name| criteria.split(',').map(|of| counts(&coverage, name, of)).collect();
+        ["first", "second", "third", "main"].map(counted)
+    };
+    let exact: [Vec<_>; 4] = covered("--exact ");
+    assert_eq!(covered(""), exact, "of {criteria}");
+    assert!(exact.iter().all(|of| of[0] == (1, 1)), "every function is entered: {exact:?}");
+    assert_eq!(exact[0][1], (4, 3), "`first` ends in its third statement");
+}
+
+#[test]
 fn a_program_finds_its_descriptors_as_they_would_be() {
     let at = ends();
     shell(&at, "clang-19 -pthread unit.c -o plain");

@@ -67,7 +67,11 @@ fn the_table_as_json_has_exactly_the_documented_members() {
     let table = place.json("t.json");
     assert_eq!(keys(&table), ["functions"]);
     let function = &table["functions"][0];
-    assert_eq!(keys(function), ["name", "criteria", "tests", "seconds"]);
+    assert_eq!(keys(function), ["name", "criteria", "tests", "seconds", "exploration"]);
+    assert_eq!(
+        keys(&function["exploration"]),
+        ["paths", "complete", "steps", "queries", "seconds", "solver_seconds"]
+    );
     assert!(function["seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0));
     assert!(function["tests"].as_u64().is_some_and(|tests| tests > 0));
     let names: Vec<&str> =
@@ -77,6 +81,22 @@ fn the_table_as_json_has_exactly_the_documented_members() {
         let wanted = ["criterion", "objectives", "covered", "infeasible", "duplicate", "unknown"];
         assert_eq!(keys(row), wanted);
     }
+}
+
+#[test]
+fn all_paths_are_explored_where_that_is_asked_for() {
+    let place = Workplace::with(
+        "int f(int a, int b, int c)\n{\n    int n = 0;\n    if (a > 3)\n        n++;\n    if (b > 3)\n\
+         \x20       n++;\n    if (c > 3)\n        n++;\n    return n;\n}\n",
+    );
+    let paths = |options: &str| {
+        place.done(&format!("gen unit.c -c bc --fresh --json t.json {options}"));
+        let table = place.json("t.json");
+        assert_eq!(figures(&table, "f", "bc"), [6, 6, 0, 0, 0]);
+        table["functions"][0]["exploration"]["paths"].as_u64().unwrap()
+    };
+    assert!(paths("--explore needed") < 8);
+    assert_eq!(paths("--explore all"), 8);
 }
 
 #[test]

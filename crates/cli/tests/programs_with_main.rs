@@ -21,6 +21,17 @@ fn verifier(rest: &str) -> Workplace {
     Workplace::with(&format!("{VERIFIER}{rest}"))
 }
 
+/// What the test covers of DC for which a function without a body gives a value.
+fn covered_by(place: &Workplace, function: &str, result: i32) -> serde_json::Value {
+    let test = format!(
+        r#"{{"version": 1, "source": "unit.c", "tests": [{{"name": "one", "function": "main",
+        "args": {{}}, "externals": [{{"function": "{function}", "result": {result}}}]}}]}}"#
+    );
+    place.write("one.json", &test);
+    place.done("cover unit.c -c dc --tests one.json --json cover.json");
+    place.json("cover.json")
+}
+
 #[test]
 fn what_a_program_asks_for_is_its_input_and_all_functions_are_reached_through_main() {
     let place = verifier(
@@ -69,16 +80,8 @@ fn a_run_that_breaks_an_assumption_counts_nowhere() {
     let table = place.json("out.json");
     let [objectives, covered, ..] = figures(&table, "main", "dc");
     assert_eq!((objectives, covered), (4, 3), "{table:#}");
-    let one = |x: i32| {
-        format!(
-            r#"{{"version": 1, "source": "unit.c", "tests": [{{"name": "one", "function": "main",
-            "args": {{}}, "externals": [{{"function": "__VERIFIER_nondet_int", "result": {x}}}]}}]}}"#
-        )
-    };
     for (x, covers) in [(5, 0), (30, 2)] {
-        place.write("one.json", &one(x));
-        place.done("cover unit.c -c dc --tests one.json --json cover.json");
-        let table = place.json("cover.json");
+        let table = covered_by(&place, "__VERIFIER_nondet_int", x);
         assert_eq!(figures(&table, "main", "dc")[1], covers, "x = {x}: {table:#}");
     }
 }
@@ -146,17 +149,9 @@ fn functions_of_cbmc_need_no_declaration() {
     let table = place.json("out.json");
     let [_, covered, infeasible, ..] = figures(&table, "main", "dc");
     assert_eq!((covered, infeasible), (6, 1), "{table:#}");
-    let one = |x: i32| {
-        format!(
-            r#"{{"version": 1, "source": "unit.c", "tests": [{{"name": "one", "function": "main",
-            "args": {{}}, "externals": [{{"function": "nondet_int", "result": {x}}}]}}]}}"#
-        )
-    };
     // A run ends at the assertion that fails, and counts up to there.
     for (x, covers) in [(500, 2), (2000, 0), (7, 4)] {
-        place.write("one.json", &one(x));
-        place.done("cover unit.c -c dc --tests one.json --json cover.json");
-        let table = place.json("cover.json");
+        let table = covered_by(&place, "nondet_int", x);
         assert_eq!(figures(&table, "main", "dc")[1], covers, "a = {x}: {table:#}");
     }
 }

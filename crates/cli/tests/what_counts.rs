@@ -171,6 +171,21 @@ fn a_mutant_that_reads_beside_an_object_of_the_stack_has_no_value() {
 }
 
 #[test]
+fn a_mutant_with_a_subscript_that_its_array_does_not_have_has_no_value() {
+    let place = Workplace::with(
+        "struct text { char before[4]; char line[2]; };\n\
+         int get(const struct text *t, int at) { return t->line[at]; }\n",
+    );
+    // With -1 for `at` the program itself reads the last of `before`. An input for which a mutant would
+    // be told apart there alone is none for it.
+    place.done("gen unit.c -c wm -o tests --json out.json");
+    place.done("cover unit.c -c wm --tests tests --json cover.json");
+    let [_, generated, ..] = figures(&place.json("out.json"), "get", "wm");
+    let [_, covered, ..] = figures(&place.json("cover.json"), "get", "wm");
+    assert!(generated > 0 && generated == covered, "{generated}, {covered}");
+}
+
+#[test]
 fn a_call_that_a_compiler_would_replace_by_another_is_a_test_like_any() {
     let place = Workplace::with(
         "#include <stdio.h>\nint f(int x)\n{\n    if (x > 3)\n        printf(\"hit\\n\");\n    \

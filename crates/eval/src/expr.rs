@@ -4,7 +4,7 @@ use lydian_ir::arith::Overflow;
 use lydian_ir::expr::type_of;
 use lydian_ir::{
     BitField, CTypes, CastOp, CmpOp, Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId,
-    Type, UnOp,
+    TrapKind, Type, UnOp,
 };
 use lydian_smt::{Sort, Term, TermPool};
 
@@ -73,12 +73,45 @@ pub struct Evaluation<'a> {
     pub exprs: &'a ExprArena,
     /// What signed overflow does.
     pub overflow: Overflow,
+    /// Whether a read traps at a subscript that its array of known length does not have, as it does in
+    /// predicates. What the program itself does there, memory says.
+    pub subscripts: bool,
 }
 
 impl<'a> Evaluation<'a> {
     /// For expressions of this arena in a program where signed overflow wraps.
     pub const fn new(types: &'a CTypes, exprs: &'a ExprArena) -> Self {
-        Self { types, exprs, overflow: Overflow::Wrap }
+        Self { types, exprs, overflow: Overflow::Wrap, subscripts: false }
+    }
+
+    /// Adds where an address that is read has a subscript which its array of known length does not
+    /// have, if that traps.
+    fn check_subscripts<E: Environment>(
+        &self,
+        pool: &mut TermPool,
+        addr: ExprId,
+        env: &mut E,
+        traps: &mut Traps,
+    ) -> Result<(), E::Stop> {
+        if !self.subscripts {
+            return Ok(());
+        }
+        let mut at = addr;
+        loop {
+            at = match &self.exprs[at] {
+                Expr::Field { base, .. } => *base,
+                Expr::Index { base, index, bound, .. } => {
+                    if let Some(bound) = bound {
+                        let index = self.eval(pool, *index, env, traps)?;
+                        let bound = pool.bv(64, *bound);
+                        let beyond = pool.uge(index, bound);
+                        traps.add(pool, TrapKind::OutOfBounds, beyond);
+                    }
+                    *base
+                }
+                _ => return Ok(()),
+            };
+        }
     }
 
     /// The value of `expr`; its trap conditions are added to `traps` in order of evaluation.
@@ -96,10 +129,12 @@ impl<'a> Evaluation<'a> {
             Expr::AddrGlobal(global) => env.global_address(pool, *global),
             Expr::AddrFunc(func) => env.function_address(pool, *func),
             Expr::Load { ty, addr, volatile } => {
+                self.check_subscripts(pool, *addr, env, traps)?;
                 let addr = self.eval(pool, *addr, env, traps)?;
                 env.load(pool, *ty, addr, *volatile, traps)
             }
             Expr::LoadBits { field, addr } => {
+                self.check_subscripts(pool, *addr, env, traps)?;
                 let addr = self.eval(pool, *addr, env, traps)?;
                 let holder = Type::Int((field.bytes() * 8) as u8);
                 let bytes = env.load(pool, holder, addr, false, traps)?;

@@ -47,6 +47,22 @@ impl Kleene {
         Self { surely_true: pool.and(known, value), surely_false: pool.and(known, not_value) }
     }
 
+    /// Known where `known` holds too, and nowhere else.
+    pub fn only_where(self, pool: &mut TermPool, known: Term) -> Self {
+        Self {
+            surely_true: pool.and(known, self.surely_true),
+            surely_false: pool.and(known, self.surely_false),
+        }
+    }
+
+    /// Known where either is; both have the same value where they both are.
+    pub fn or_else(self, pool: &mut TermPool, other: Self) -> Self {
+        Self {
+            surely_true: pool.or(self.surely_true, other.surely_true),
+            surely_false: pool.or(self.surely_false, other.surely_false),
+        }
+    }
+
     /// Negation.
     #[allow(clippy::should_implement_trait, reason = "named as the other operators are")]
     pub fn not(self) -> Self {

@@ -78,6 +78,11 @@ impl Clang {
         Self { program: program.into() }
     }
 
+    /// How it is started.
+    pub(crate) fn program(&self) -> &std::ffi::OsStr {
+        &self.program
+    }
+
     /// Runs clang with `input` as its standard input and gives its whole output. Errors that it
     /// reports become [`ClangError::Rejected`] with the places that it prints.
     pub(crate) fn output(

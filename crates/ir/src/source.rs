@@ -64,6 +64,11 @@ impl FunctionSource {
     pub fn original(&self, stmt: StmtId) -> StmtId {
         self.copies.get(&stmt).copied().unwrap_or(stmt)
     }
+
+    /// Whether a statement is a copy, or has copies.
+    pub fn is_copied(&self, stmt: StmtId) -> bool {
+        self.copies.iter().any(|(copy, of)| *copy == stmt || *of == stmt)
+    }
 }
 
 /// Where in a function something is evaluated.

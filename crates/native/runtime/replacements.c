@@ -1,5 +1,6 @@
-/* The harness of one object: what its text uses and does not define. The definitions of the
- * program's own undefined functions and variables follow after this part. */
+/* The part of an object's harness that is the same for all programs. What the program's text uses
+ * and does not define is defined in another file. */
+#include "lydian.h"
 
 __attribute__((visibility("default"))) struct lydian_services *lydian_services;
 

@@ -14,6 +14,7 @@ use crate::elf::Symbols;
 use crate::flags::{self, Optimization};
 use crate::harness::{self, Entry, Stubs, SymbolKind, Uncallable};
 use crate::plan::{BoundTable, Plan};
+use crate::toolchain::Toolchain;
 
 /// Why a build failed.
 #[derive(Debug, thiserror::Error)]
@@ -108,6 +109,7 @@ pub struct Build {
     pub(crate) cells_offset: u64,
     pub(crate) symbols_offset: u64,
     pub(crate) wide: bool,
+    runner: PathBuf,
     /// Bytes for the values that labels and sequences bind.
     pub(crate) bound: u64,
     library: BTreeSet<String>,
@@ -117,7 +119,8 @@ pub struct Build {
 pub(crate) const PAGE: u64 = 4096;
 
 impl Build {
-    /// Compiles everything. Takes the time of three runs of the compiler, which overlap.
+    /// Compiles everything. Takes the time of one or two runs of the compiler and one of the linker;
+    /// what does not depend on the program is kept between runs ([`crate::toolchain`]).
     ///
     /// # Errors
     /// Where a function cannot be called, the compiler refuses the text or cannot be started, or
@@ -138,22 +141,21 @@ impl Build {
         text.push_str(&harness::appendix(&entries, &table));
         write(&place.join("unit.i"), &text)?;
         write(&place.join("lydian.h"), harness::HEADER)?;
-        write(&place.join("environments.h"), harness::ENVIRONMENTS)?;
-        write(&place.join("runner.c"), harness::RUNNER)?;
 
         let unit = start_unit(request, &place)?;
-        let runner = start(request, &place, "runner", RUNNER_FLAGS)?;
-        let unit = unit.finish();
-        runner.finish()?;
-        unit?;
+        let toolchain = Toolchain::new(request.compiler, &place);
+        let runner = toolchain.runner();
+        let fixed = toolchain.harness();
+        unit.finish()?;
+        let (runner, ()) = (runner?, fixed?);
         let mut compiled = Symbols::read(&place.join("unit.o"))?;
         for number in 0..request.companions.len() {
             compile_companion(request, &place, number)?;
             compiled.join(Symbols::read(&place.join(companion_object(number)))?);
         }
-        let library = libraries(request.compiler);
+        let library = toolchain.libraries();
         let stubs = Stubs::find(request.program, &compiled, request.modelled, &library);
-        let symbols = link(request, &place, &stubs)?;
+        let symbols = link(request, &toolchain, &place, &stubs)?;
 
         let offset = |name: &str| symbols.defined.get(name).copied().unwrap_or(0);
         let own_symbols = table.len();
@@ -174,6 +176,7 @@ impl Build {
             cells_offset: offset("lydian_hit"),
             symbols_offset: offset("lydian_symbols"),
             wide: !request.plan.wide.is_empty(),
+            runner,
             bound: bound_bytes(request.plan),
             library,
         })
@@ -215,7 +218,7 @@ impl Build {
 
     /// The runner's program.
     pub(crate) fn runner(&self) -> PathBuf {
-        self.directory.path().join("runner")
+        self.runner.clone()
     }
 }
 
@@ -293,14 +296,34 @@ pub fn compile_flags(user: &[String], level: Optimization) -> Vec<String> {
 }
 
 /// A run of the compiler.
-struct Compilation {
+pub(crate) struct Compilation {
     child: Child,
     compiler: String,
     what: &'static str,
 }
 
 impl Compilation {
-    fn finish(self) -> Result<(), BuildError> {
+    /// Starts a compiler, or a linker.
+    pub(crate) fn start(
+        program: &str,
+        place: &Path,
+        what: &'static str,
+        arguments: &[impl AsRef<std::ffi::OsStr>],
+    ) -> Result<Self, BuildError> {
+        let compiler = program.to_owned();
+        let child = Command::new(&compiler)
+            .args(arguments)
+            .current_dir(place)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| BuildError::Start { compiler: compiler.clone(), error })?;
+        Ok(Self { child, compiler, what })
+    }
+
+    /// Waits for its end.
+    pub(crate) fn finish(self) -> Result<(), BuildError> {
         let failed = |message| BuildError::Compile {
             compiler: self.compiler.clone(),
             what: self.what,
@@ -319,30 +342,10 @@ impl Compilation {
     }
 }
 
-const RUNNER_FLAGS: &[&str] = &["-O2", "-w", "-std=gnu17", "runner.c", "-o", "runner", "-ldl"];
-
-fn start(
-    request: &BuildRequest<'_>,
-    place: &Path,
-    what: &'static str,
-    arguments: &[impl AsRef<std::ffi::OsStr>],
-) -> Result<Compilation, BuildError> {
-    let compiler = request.compiler.to_owned();
-    let child = Command::new(&compiler)
-        .args(arguments)
-        .current_dir(place)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| BuildError::Start { compiler: compiler.clone(), error })?;
-    Ok(Compilation { child, compiler, what })
-}
-
 fn start_unit(request: &BuildRequest<'_>, place: &Path) -> Result<Compilation, BuildError> {
     let mut arguments = compile_flags(request.flags, request.level);
     arguments.extend(["-c", "unit.i", "-o", "unit.o"].map(str::to_owned));
-    start(request, place, "instrumented source", &arguments)
+    Compilation::start(request.compiler, place, "instrumented source", &arguments)
 }
 
 fn companion_object(number: usize) -> String {
@@ -359,49 +362,29 @@ fn compile_companion(
     write(&place.join(&name), &companion.text)?;
     let mut arguments = compile_flags(&companion.flags, request.level);
     arguments.extend(["-c".to_owned(), name, "-o".to_owned(), companion_object(number)]);
-    start(request, place, "other unit", &arguments)?.finish()
+    Compilation::start(request.compiler, place, "other unit", &arguments)?.finish()
 }
 
-/// What the libraries that every program is linked with define.
-fn libraries(compiler: &str) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for library in ["libc.so.6", "libm.so.6", "libgcc_s.so.1"] {
-        let asked = Command::new(compiler).arg(format!("-print-file-name={library}")).output();
-        let Ok(answer) = asked else { continue };
-        let path = String::from_utf8_lossy(&answer.stdout);
-        names.extend(Symbols::exported(Path::new(path.trim())));
+fn link(
+    request: &BuildRequest<'_>,
+    toolchain: &Toolchain<'_>,
+    place: &Path,
+    stubs: &Stubs,
+) -> Result<Symbols, BuildError> {
+    let mut objects = vec!["unit.o".to_owned()];
+    let text = stubs.text(request.program);
+    if !text.is_empty() {
+        let services = "extern struct lydian_services *lydian_services;";
+        write(&place.join("stubs.c"), &format!("#include \"lydian.h\"\n{services}\n{text}"))?;
+        toolchain.compile_own("stubs.c", "stubs.o")?;
+        objects.push("stubs.o".to_owned());
     }
-    names
-}
-
-fn link(request: &BuildRequest<'_>, place: &Path, stubs: &Stubs) -> Result<Symbols, BuildError> {
-    let text = format!("#include \"lydian.h\"\n{}", stubs.text(request.program));
-    write(&place.join("harness.c"), &text)?;
-    let fixed = [
-        "-O1",
-        "-w",
-        "-std=gnu17",
-        "-fno-builtin",
-        "-fPIC",
-        "-shared",
-        "-Wl,-Bsymbolic",
-        "-Wl,-z,now",
-        "-Wl,-z,relro",
-        "-Wl,-z,defs",
-        "-Wl,-z,noexecstack",
-        "harness.c",
-        "unit.o",
-        "-o",
-        "unit.so",
-        "-lm",
-    ];
-    let mut arguments: Vec<String> = fixed.map(str::to_owned).to_vec();
-    arguments.extend((0..request.companions.len()).map(companion_object));
-    arguments.extend(stubs.replaced.iter().map(|name| format!("-Wl,--wrap={name}")));
-    start(request, place, "harness", &arguments)?.finish()?;
+    objects.extend((0..request.companions.len()).map(companion_object));
+    let wrapped = stubs.replaced.iter().map(|name| format!("--wrap={name}"));
+    toolchain.link(&objects, &wrapped.collect::<Vec<_>>())?;
     Symbols::read(&place.join("unit.so"))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), BuildError> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), BuildError> {
     std::fs::write(path, text).map_err(|error| BuildError::File { path: path.to_owned(), error })
 }

@@ -86,7 +86,8 @@ unsigned int lydian_next(unsigned int);\n\
 void lydian_forget(void *);\n";
 /// The runner.
 pub(crate) const RUNNER: &str = include_str!("../runtime/runner.c");
-const REPLACEMENTS: &str = include_str!("../runtime/replacements.c");
+/// The part of the harness that is the same for all programs.
+pub(crate) const REPLACEMENTS: &str = include_str!("../runtime/replacements.c");
 
 /// A place that tests can set or point to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -251,9 +252,9 @@ impl Stubs {
         names.zip(0..).collect()
     }
 
-    /// The file that defines them.
+    /// The definitions; none where nothing is to be defined.
     pub(crate) fn text(&self, program: &Program) -> String {
-        let mut text = String::from(REPLACEMENTS);
+        let mut text = String::new();
         let numbers = self.numbers(program);
         for id in &self.functions {
             let function = &program.functions[*id];

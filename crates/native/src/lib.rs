@@ -18,6 +18,7 @@ mod request;
 mod rewrite;
 mod runner;
 mod shared;
+mod toolchain;
 
 pub use build::{Build, BuildError, BuildRequest, Companion, compile_flags, with_cells};
 pub use flags::Optimization;

@@ -25,7 +25,7 @@ mod tests;
 mod wanted;
 
 pub use consolidate::{Consolidation, Unjudged};
-pub use wanted::{Asked, LabelValues, SequenceValues, Wanted};
+pub use wanted::{Asked, LabelValues, SequenceValues, Wanted, used_in_sequence, used_values};
 
 type Set<T> = IndexSet<T, FxBuildHasher>;
 type Map<K, V> = IndexMap<K, V, FxBuildHasher>;
@@ -146,9 +146,24 @@ impl Harvest {
         self.labels.contains(&label)
     }
 
+    /// Forgets all labels that were recorded as covered but these. What they bind stays.
+    pub fn keep_labels(&mut self, labels: &BTreeSet<LabelId>) {
+        self.labels.retain(|label| labels.contains(label));
+    }
+
     /// The labels that were recorded as covered.
     pub fn labels(&self) -> impl Iterator<Item = LabelId> + '_ {
         self.labels.iter().copied()
+    }
+
+    /// The environments with which a label was recorded as covered.
+    pub fn rows_of_label(&self, values: &LabelValues) -> impl Iterator<Item = &Row> {
+        self.label_rows.get(values).into_iter().flatten()
+    }
+
+    /// The environments with which a sequence was recorded as covered.
+    pub fn rows_of_sequence(&self, values: &SequenceValues) -> impl Iterator<Item = &Row> {
+        self.sequence_rows.get(values).into_iter().flatten()
     }
 
     /// The distinct vectors of a decision, in the order in which they came.

@@ -4,6 +4,8 @@
 //! made for being interrupted: every [`Recording`] is one transaction, in SQLite's write-ahead log,
 //! so that after a crash of the process or the machine the ledger holds whole recordings only.
 //!
+//! Hyperlabels are kept among the labels: they have keys too, and verdicts.
+//!
 //! # What survives an edit
 //! Labels are known by their [`LabelKey`], which follows from the function's own text. Evidence
 //! also carries the [`Scope`] for which it was found, and counts only while that holds:
@@ -26,7 +28,8 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
 
 use crate::criterion::Criterion;
-use crate::label::{FunctionObjectives, LabelKey};
+use crate::hyper::HyperEntry;
+use crate::label::{Entry, FunctionObjectives, LabelKey};
 pub use error::LedgerError;
 pub use evidence::{Contradictory, Evidence, UnknownReason, Verdict, verdict};
 pub use stored_test::{StoredTest, TestHash};
@@ -37,6 +40,9 @@ mod schema;
 mod stored_test;
 #[cfg(test)]
 mod tests;
+
+/// What stands for a hyperlabel's site.
+const HYPERLABEL: &str = "hyperlabel";
 
 /// How long to wait for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -362,6 +368,18 @@ impl Recording<'_> {
                 place.column
             ])?;
         }
+        for hyper in objectives.hypers.values() {
+            let place = &hyper.place;
+            label_row.execute(params![
+                self.function,
+                hyper.key.0,
+                HYPERLABEL,
+                hyper.text,
+                place.file,
+                place.line,
+                place.column
+            ])?;
+        }
         let mut old = self
             .transaction
             .prepare_cached("DELETE FROM entry WHERE function = ?1 AND criterion = ?2")?;
@@ -369,16 +387,25 @@ impl Recording<'_> {
             "INSERT INTO entry(function, criterion, position, label, name, duplicate_of)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
-        for (criterion, entries) in &objectives.criteria {
+        let labels = objectives.criteria.iter().map(|(criterion, entries)| {
+            let row = |e: &Entry| (&objectives.labels[e.label].key, e.name.clone(), e.duplicate_of);
+            (criterion, entries.iter().map(row).collect::<Vec<_>>())
+        });
+        let hypers = objectives.hyper_criteria.iter().map(|(criterion, entries)| {
+            let row =
+                |e: &HyperEntry| (&objectives.hypers[e.hyper].key, e.name.clone(), e.duplicate_of);
+            (criterion, entries.iter().map(row).collect())
+        });
+        for (criterion, entries) in labels.chain(hypers) {
             old.execute(params![self.function, criterion.name()])?;
-            for (position, entry) in entries.iter().enumerate() {
+            for (position, (key, name, duplicate_of)) in entries.into_iter().enumerate() {
                 entry_row.execute(params![
                     self.function,
                     criterion.name(),
                     position as i64,
-                    objectives.labels[entry.label].key.0,
-                    entry.name,
-                    entry.duplicate_of
+                    key.0,
+                    name,
+                    duplicate_of
                 ])?;
             }
         }

@@ -115,6 +115,7 @@ impl<'a> LocalProver<'a> {
             types: self.types,
             exprs: &self.objectives.exprs,
             overflow: self.semantics.overflow,
+            subscripts: true,
         };
         let mut states = States { evaluation, symbols: &mut self.symbols };
         let mut event = match label.site {

@@ -22,6 +22,26 @@ pub struct FunctionSummary {
     pub tests: usize,
     /// Wall-clock time spent on it.
     pub seconds: f64,
+    /// What exploring it took, where it was explored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exploration: Option<Exploration>,
+}
+
+/// What an exploration did.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exploration {
+    /// Finished paths.
+    pub paths: u64,
+    /// Whether nothing was cut short.
+    pub complete: bool,
+    /// Statements and terminators executed.
+    pub steps: u64,
+    /// Questions to the solver.
+    pub queries: u64,
+    /// Wall-clock time, with the tests that it ran.
+    pub seconds: f64,
+    /// Of it, the solver's.
+    pub solver_seconds: f64,
 }
 
 /// The counts of one criterion for one function.
@@ -103,9 +123,23 @@ mod tests {
 
     #[test]
     fn the_json_form_reads_back() {
-        let function =
-            FunctionSummary { name: "f".into(), criteria: vec![row()], tests: 2, seconds: 0.25 };
-        let summary = Summary { functions: vec![function] };
+        let name = String::from("f");
+        let exploration = Exploration {
+            paths: 12,
+            complete: true,
+            steps: 340,
+            queries: 11,
+            seconds: 0.2,
+            solver_seconds: 0.1,
+        };
+        let function = |exploration| FunctionSummary {
+            name: name.clone(),
+            criteria: vec![row()],
+            tests: 2,
+            seconds: 0.25,
+            exploration,
+        };
+        let summary = Summary { functions: vec![function(Some(exploration)), function(None)] };
         let text = summary.to_json();
         assert!(text.contains("\"criterion\": \"mcc\""), "{text}");
         assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);

@@ -234,6 +234,20 @@ impl Search<'_> {
         }
     }
 
+    /// Aims at one value or another, with room for proposals for each.
+    fn either(&mut self, t: Term, first: u64, second: u64) {
+        let before = self.proposals.len();
+        let kept = std::mem::take(&mut self.proposals);
+        self.aim(t, first);
+        let firsts = std::mem::replace(&mut self.proposals, kept);
+        let room = (MAX_PROPOSALS - before).div_ceil(2);
+        let (now, later) = firsts.split_at(firsts.len().min(room));
+        self.proposals.extend_from_slice(now);
+        self.aim(t, second);
+        let left = MAX_PROPOSALS.saturating_sub(self.proposals.len());
+        self.proposals.extend(later.iter().take(left).cloned());
+    }
+
     fn equality(&mut self, a: Term, b: Term, wanted: u64) {
         let (x, y) = (self.value(a), self.value(b));
         let w = self.pool.width(a);
@@ -319,7 +333,12 @@ impl Search<'_> {
             }
             BinOp::URem | BinOp::SRem => {
                 if let Some(rest) = x.checked_rem(y) {
-                    self.aim(a, (x - rest).wrapping_add(wanted) & mask);
+                    // The nearest numbers with this rest. A sum of small numbers has many variables,
+                    // which may not become less, so both get their share of the proposals.
+                    let near = (x - rest).wrapping_add(wanted);
+                    let far =
+                        if wanted < rest { near.wrapping_add(y) } else { near.wrapping_sub(y) };
+                    self.either(a, near & mask, far & mask);
                 }
                 self.aim(a, wanted);
                 if y <= wanted && wanted < mask {

@@ -1,9 +1,40 @@
 //! Terms over other operands.
 
+use rustc_hash::FxHashMap;
+
 use crate::pool::TermPool;
 use crate::term::{BinOp, Node, Term, UnOp};
 
 impl TermPool {
+    /// The term over other symbols: each has its name with `suffix` at the end. `known` keeps what was
+    /// renamed, terms and symbols, from one call to the next with the same suffix.
+    pub fn renamed(&mut self, t: Term, suffix: &str, known: &mut FxHashMap<Term, Term>) -> Term {
+        let mut waiting = vec![t];
+        while let Some(&next) = waiting.last() {
+            if known.contains_key(&next) {
+                waiting.pop();
+                continue;
+            }
+            let children = self.children(next);
+            let before = waiting.len();
+            waiting.extend(children.iter().filter(|child| !known.contains_key(child)));
+            if waiting.len() > before {
+                continue;
+            }
+            waiting.pop();
+            let name = self.var_name(next).map(|name| format!("{name}{suffix}"));
+            let copy = match name {
+                Some(name) => self.var(&name, self.sort(next)),
+                None => {
+                    let children: Vec<Term> = children.iter().map(|child| known[child]).collect();
+                    self.with_children(next, &children)
+                }
+            };
+            known.insert(next, copy);
+        }
+        known[&t]
+    }
+
     /// The term's operator over other operands of the same sorts, by its smart constructor.
     pub(crate) fn with_children(&mut self, t: Term, children: &[Term]) -> Term {
         if self.children(t).as_slice() == children {
@@ -74,6 +105,36 @@ impl TermPool {
             BinOp::FpEq => self.fp_eq(a, b),
             BinOp::FpLt => self.fp_lt(a, b),
             BinOp::FpLe => self.fp_le(a, b),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustc_hash::FxHashMap;
+
+    use crate::{Evaluator, Model, Sort, TermPool, Value};
+
+    #[test]
+    fn a_renamed_term_has_the_value_that_the_first_has_on_the_other_symbols() {
+        let mut pool = TermPool::new();
+        let (x, y) = (pool.var("x", Sort::BitVec(8)), pool.var("y", Sort::BitVec(8)));
+        let sum = pool.add(x, y);
+        let seven = pool.bv(8, 7);
+        let less = pool.ult(sum, seven);
+        let term = pool.ite(less, sum, x);
+        let mut known = FxHashMap::default();
+        let copy = pool.renamed(term, "'1", &mut known);
+        assert_eq!(pool.renamed(seven, "'1", &mut known), seven);
+        let (other_x, other_y) = (known[&x], known[&y]);
+        assert_eq!(pool.var_name(other_x), Some("x'1"));
+        let mut evaluator = Evaluator::new();
+        let value = |number: u64| Value::from_u64(Sort::BitVec(8), number);
+        for (a, b) in [(1, 2), (200, 60), (9, 250), (255, 255)] {
+            let first = Model::from_values(vec![(x, value(a)), (y, value(b))]);
+            let second = Model::from_values(vec![(other_x, value(a)), (other_y, value(b))]);
+            let expected = evaluator.eval_u64(&pool, &first, term);
+            assert_eq!(evaluator.eval_u64(&pool, &second, copy), expected);
         }
     }
 }

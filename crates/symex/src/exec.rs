@@ -9,6 +9,8 @@
 //!   deleted from it at once (iterative label deletion);
 //! - [`DeferredLabels`](deferred::DeferredLabels) holds questions about labels that no input of a
 //!   path covers together with what the path's input covers already;
+//! - [`HyperTable`](hyper::HyperTable) holds the hyperlabels that are left, and what tests that were
+//!   given and inputs that are known to exist say about them;
 //! - a [`Searcher`](search::Searcher) decides which state goes on.
 //!
 //! At a branch the model decides one side without a query; the other side becomes a pending state.
@@ -17,18 +19,27 @@
 
 #![allow(clippy::vec_box, reason = "states are large and move between searchers, never in place")]
 
+mod ahead;
 mod calls;
 mod clock;
 mod deferred;
 mod env;
 mod explore;
+mod hyper;
+mod hyper_follow;
+mod hyper_formula;
+mod hyper_pairs;
+mod hyper_rows;
+mod hyper_sequences;
 mod jump;
 mod labels;
 mod libc;
+mod merge;
 mod nicer;
 mod outcome;
 mod query;
 mod rank;
+mod regions;
 mod search;
 mod setup;
 mod sites;
@@ -42,9 +53,10 @@ mod world;
 use lydian_ir::arith::Overflow;
 use serde::{Deserialize, Serialize};
 
-pub use explore::{ExploreError, explore};
+pub use explore::{ExploreError, explore, explore_beyond};
+pub use hyper::HyperRef;
 pub use labels::LabelRef;
-pub use outcome::{Ending, Event, FoundTest, LeftLabel, Progress, Statistics, Summary};
+pub use outcome::{Ending, Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary};
 pub use search::Search;
 
 use crate::limits::Limits;
@@ -108,6 +120,12 @@ pub struct Config {
     /// needs an input of its own. Until then, or until no state is left, the program's own paths may
     /// cover it for nothing.
     pub label_patience: u32,
+    /// Whether states are dropped that can meet no label that is left ([000]'s look-ahead), where
+    /// labels are deleted.
+    pub look_ahead: bool,
+    /// Whether a decision that cannot trap forks once, not once a condition, and choices between
+    /// values are terms.
+    pub merge: bool,
     /// Which state goes on.
     pub search: Search,
     /// Seed of random choices.
@@ -137,6 +155,8 @@ impl Default for Config {
             mode: Mode::Tight,
             label_deletion: LabelDeletion::default(),
             label_patience: 32,
+            look_ahead: true,
+            merge: true,
             search: Search::default(),
             seed: 0,
             limits: Limits::default(),

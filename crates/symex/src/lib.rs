@@ -14,7 +14,7 @@ pub mod limits;
 pub mod memory;
 
 pub use exec::{
-    Config, Ending, Event, ExploreError, FoundTest, LabelDeletion, LabelRef, Mode, Search, Summary,
-    explore,
+    Config, Ending, Event, ExploreError, FoundTest, HyperRef, LabelDeletion, LabelRef, LeftHyper,
+    Mode, Search, Summary, explore, explore_beyond,
 };
 pub use limits::{Cut, Limits};

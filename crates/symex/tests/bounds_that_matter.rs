@@ -20,7 +20,7 @@ const LARGER: &str = "[defaults]\nmax-string = 40\nmax-length = 40\nmax-records 
 
 fn config() -> Config {
     let limits = Limits { time: Some(Duration::from_secs(20)), ..Limits::default() };
-    Config { limits, stop_when_covered: false, ..Config::default() }
+    Config { limits, stop_when_covered: false, look_ahead: false, ..Config::default() }
 }
 
 /// What exploring `f` within default bounds gives; it must be complete.

@@ -30,6 +30,8 @@ fn all_paths(mode: Mode, label_patience: u32) -> Config {
         label_patience,
         limits: Limits::unbounded(),
         stop_when_covered: false,
+        look_ahead: false,
+        merge: false,
         crash_tests: false,
         ..Config::default()
     }

@@ -54,7 +54,8 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
         let name = loaded.program.functions[function.function].name.clone();
         let tests = counts.get(name.as_str()).copied().unwrap_or(0);
         let criteria = rows(function, &coverage, index);
-        summary.functions.push(FunctionSummary { name, criteria, tests, seconds });
+        let exploration = None;
+        summary.functions.push(FunctionSummary { name, criteria, tests, seconds, exploration });
     }
     output::text(&(table::render(&summary) + "\n"))?;
     if args.missing {

@@ -14,7 +14,7 @@ use lydian_symex::exec::Unreached;
 use lydian_symex::{Config, LabelDeletion, Limits, Mode, Search};
 
 use crate::args::{
-    DeletionArg, GenArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg, SemanticsArg,
+    DeletionArg, ExploreArg, GenArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg, SemanticsArg,
 };
 use crate::exit::{ExitCode, Failure};
 use crate::load::Loaded;
@@ -24,7 +24,6 @@ use crate::session::{Session, Settled, Target};
 use crate::{config, interrupt, ledger, load, objectives, output, render, suite, table};
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
-    objectives::only_labels(&args.criteria)?;
     let cancel = interrupt::install()?;
     let config = config::read(args.source.config.as_deref(), &args.source.file)?;
     let settings = serde_json::to_string(&config.settings).expect("settings are valid JSON");
@@ -97,6 +96,7 @@ impl Run<'_> {
                 loaded: self.loaded,
                 entry,
                 targets: &targets,
+                all: objectives,
                 unit: &unit_name(&self.args.source.file),
                 counting: &mut counting,
                 ledger: &mut self.ledger,
@@ -118,12 +118,20 @@ impl Run<'_> {
             let (tests, seconds) = (settled.tests.len(), begun.elapsed().as_secs_f64());
             faults += &suite.add(&self.loaded.program, std::mem::take(&mut settled.tests));
             let rows = std::mem::take(&mut settled.rows);
-            // Of a whole program, tests and time are those of all functions together.
+            // Of a whole program, tests, time and paths are those of all functions together.
             for (at, (target, criteria)) in targets.iter().zip(rows).enumerate() {
                 let name = &self.loaded.program.functions[target.objectives.function].name;
-                let (tests, seconds) = if at == 0 { (tests, seconds) } else { (0, 0.0) };
-                let name = name.clone();
-                summary.functions.push(FunctionSummary { name, criteria, tests, seconds });
+                let (tests, seconds, exploration) = match at {
+                    0 => (tests, seconds, settled.exploration),
+                    _ => (0, 0.0, None),
+                };
+                summary.functions.push(FunctionSummary {
+                    name: name.clone(),
+                    criteria,
+                    tests,
+                    seconds,
+                    exploration,
+                });
             }
         }
         let GenArgs { source, output, format, .. } = self.args;
@@ -209,10 +217,12 @@ fn exploration(args: &GenArgs) -> Config {
             DeletionArg::Kept => LabelDeletion::Kept,
         },
         search: match args.search {
-            SearchArg::Coverage => Search::Coverage,
+            SearchArg::Mixed => Search::Mixed,
+            SearchArg::Md2u => Search::Md2u,
             SearchArg::Dfs => Search::DepthFirst,
             SearchArg::Bfs => Search::BreadthFirst,
-            SearchArg::Random => Search::Random,
+            SearchArg::RandomState => Search::RandomState,
+            SearchArg::RandomPath => Search::RandomPath,
         },
         seed: args.seed,
         limits: Limits {
@@ -228,7 +238,10 @@ fn exploration(args: &GenArgs) -> Config {
             SemanticsArg::ThreeValued => Unreached::Evaluated,
             SemanticsArg::ShortCircuit => Unreached::Unknown,
         },
+        look_ahead: !args.no_look_ahead && args.explore == ExploreArg::Needed,
+        merge: !args.no_merge,
         nice_values: true,
+        stop_when_covered: args.explore == ExploreArg::Needed,
         ..Config::default()
     }
 }

@@ -8,8 +8,9 @@ use crate::clang::{Clang, ClangError};
 use crate::ctypes::{FloatKind, IntKind, Layout, Target};
 use crate::decode::node::Node;
 use crate::flags::CompileFlags;
-use lydian_base::Diagnostic;
-use rustc_hash::FxHashMap;
+use lydian_base::cache::{Key, identity};
+use lydian_base::{Cache, Diagnostic};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const INTS: [IntKind; 14] = [
@@ -50,9 +51,17 @@ pub(crate) fn probe(
         let mut arguments = vec!["-fsyntax-only", "-w", "-Xclang", "-ast-dump=json"];
         arguments.extend(flags.for_parsing());
         arguments.extend(["-x", "c", "-"]);
+        let (cache, key) = (Cache::of_user(), key_of(clang, &arguments, &program));
+        let kept = key.as_ref().and_then(|key| cache.get(key));
+        if let Some(values) = kept.and_then(|text| serde_json::from_slice(&text).ok()) {
+            return Ok((read_target(&values, flags), warnings));
+        }
         match clang.output(&arguments, None, program.as_bytes()) {
             Ok(output) => {
                 let values = constants(&output).map_err(ClangError::Json)?;
+                if let (Some(key), Ok(text)) = (key, serde_json::to_vec(&values)) {
+                    cache.put(&key, &text);
+                }
                 return Ok((read_target(&values, flags), warnings));
             }
             Err(ClangError::Rejected(errors)) => {
@@ -65,6 +74,13 @@ pub(crate) fn probe(
             Err(other) => return Err(other),
         }
     }
+}
+
+/// Under which the answers are kept, for a clang that can be told from others.
+fn key_of(clang: &Clang, arguments: &[&str], program: &str) -> Option<Key> {
+    let identity = identity(clang.program())?;
+    let parts = [&*identity, program.as_bytes()];
+    Some(Key::new("target", parts.into_iter().chain(arguments.iter().map(|word| word.as_bytes()))))
 }
 
 /// Takes out the flags that the errors name.
@@ -118,13 +134,13 @@ fn key(name: &str) -> String {
 }
 
 /// Reads the constants' values; what is not there keeps x86-64's.
-fn read_target(values: &FxHashMap<String, i128>, flags: &CompileFlags) -> Target {
+fn read_target(values: &BTreeMap<String, i64>, flags: &CompileFlags) -> Target {
     let answer = |name: &str| values.get(name).copied();
     let layout = |name: &str, default: Layout| {
         let key = key(name);
         let size = answer(&format!("size_{key}"));
         let align = answer(&format!("align_{key}"));
-        let bytes = |value: i128| u64::try_from(value).ok();
+        let bytes = |value: i64| u64::try_from(value).ok();
         let layout = size.and_then(bytes).zip(align.and_then(bytes));
         layout.map_or(default, |(size, align)| Layout { size, align })
     };
@@ -146,13 +162,13 @@ fn read_target(values: &FxHashMap<String, i128>, flags: &CompileFlags) -> Target
 }
 
 /// The constants of the program with their values.
-fn constants(output: &[u8]) -> Result<FxHashMap<String, i128>, serde_json::Error> {
+fn constants(output: &[u8]) -> Result<BTreeMap<String, i64>, serde_json::Error> {
     let unit: Node<'_> = serde_json::from_slice(output)?;
     let declared = unit.inner.iter().flat_map(|declaration| &declaration.inner);
     let constants = declared.filter(|node| node.kind == "EnumConstantDecl");
     let value = |node: &Node<'_>| {
         let value = node.inner.first()?.value.as_ref()?.integer()?;
-        Some((node.name.as_ref()?.to_string(), value))
+        Some((node.name.as_ref()?.to_string(), i64::try_from(value).ok()?))
     };
     Ok(constants.filter_map(value).collect())
 }

@@ -549,10 +549,8 @@ impl Maker<'_, '_, '_> {
         let cell = self.table_of(id, usage, &number, place);
         if let Some(Place::Before(around)) = place.filter(|_| !self.asked.is_dynamic(usage)) {
             self.units.set_before(around, first, &self.pairs.lost_with(usage.variable));
-            let copies = &self.body.source.copies;
-            let is_copied =
-                |stmt| copies.contains_key(&stmt) || copies.values().any(|of| *of == stmt);
-            if self.units.is_straight(around, stmt) && !stmt.is_some_and(is_copied) {
+            let is_copied = stmt.is_some_and(|stmt| self.body.source.is_copied(stmt));
+            if self.units.is_straight(around, stmt) && !is_copied {
                 self.out.cells.push(UseCell { cell: first, around, at: usage.at });
             }
             return Ok(());

@@ -294,7 +294,7 @@ impl DecisionEdit {
     }
 
     /// Adds a label that speaks of mutants or of the state: `cell` is set at an outcome where the
-    /// predicate is surely true. Its flag is for mutants alone.
+    /// predicate is surely true.
     pub(super) fn hook(
         &mut self,
         pred: &Pred,
@@ -311,7 +311,6 @@ impl DecisionEdit {
         match writer.write(pred, &mut leaves) {
             Ok(rails) => {
                 let declarations = writer.into_declarations();
-                let cell = Recorded { open: cell.open.filter(|_| has_mutant), ..cell };
                 let (number, set) = (cell.number, cell.set_if(&rails.yes));
                 let text = format!("if (!lydian_hit[{number}]) {{ {declarations}{set}}} ");
                 match has_mutant {

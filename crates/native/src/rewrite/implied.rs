@@ -64,7 +64,7 @@ impl WatchedFunction {
             }
         }
         let mut records = Vec::new();
-        if let Some(cell) = self.entry {
+        if let Some(cell) = self.entry.filter(|cell| !lost.contains(cell)) {
             records.push(Record { place: Place::At(body.entry, -1), cells: (cell, 1) });
         }
         let places = Places::new(body);
@@ -91,9 +91,9 @@ impl WatchedFunction {
 /// A record: passing its place sets one of its cells.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
-    pub(super) place: Place,
+    place: Place,
     /// Its cells: the first, and how many. More than one if their choice depends on more than the place.
-    pub(super) cells: (u32, u32),
+    cells: (u32, u32),
 }
 
 impl Record {
@@ -105,7 +105,7 @@ impl Record {
 
 /// Where a record stands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Place {
+enum Place {
     /// On any of these edges.
     Edges(Vec<Edge>),
     /// In a block, with one of its statements; -1 is before the first, and their number is with
@@ -114,14 +114,14 @@ pub(super) enum Place {
 }
 
 /// Where the statements of a function stand.
-pub(super) struct Places {
+struct Places {
     stmts: FxHashMap<StmtId, (BlockId, isize)>,
     /// Marks that stand at one place.
     marks: FxHashMap<MarkId, StmtId>,
 }
 
 impl Places {
-    pub(super) fn new(body: &Body) -> Self {
+    fn new(body: &Body) -> Self {
         let (mut stmts, mut marks) = (FxHashMap::default(), FxHashMap::default());
         let mut twice = FxHashSet::default();
         for (id, block) in body.blocks.iter() {
@@ -138,12 +138,12 @@ impl Places {
         Self { stmts, marks }
     }
 
-    pub(super) fn of_mark(&self, mark: MarkId) -> Option<Place> {
+    fn of_mark(&self, mark: MarkId) -> Option<Place> {
         self.of_stmt(*self.marks.get(&mark)?)
     }
 
     /// The place of a use that is no condition's.
-    pub(super) fn of_use(&self, body: &Body, at: UseSite) -> Option<Place> {
+    fn of_use(&self, body: &Body, at: UseSite) -> Option<Place> {
         match at {
             UseSite::Stmt(stmt) => self.of_stmt(stmt),
             UseSite::Return(block) => {
@@ -168,7 +168,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    pub(super) fn new(body: &Body) -> Self {
+    fn new(body: &Body) -> Self {
         let mut this = Self::default();
         for (from, block) in body.blocks.iter() {
             let Terminator::Branch { origin: Some(origin), .. } = &block.term else { continue };
@@ -205,7 +205,7 @@ impl Ends {
 
 /// Which records of a function follow from others: those whose cells need not be set, with the cells
 /// of which one is then set.
-pub(super) fn implied(body: &Body, records: &[Record]) -> Vec<Implied> {
+fn implied(body: &Body, records: &[Record]) -> Vec<Implied> {
     if records.len() < 2 {
         return Vec::new();
     }
@@ -280,7 +280,7 @@ impl<'a> Flow<'a> {
         };
         match &self.records[record].place {
             Place::Edges(edges) => {
-                search.from = edges.iter().map(|edge| edge.from).collect();
+                search.from = edges.iter().map(|edge| (edge.from, isize::MAX)).collect();
                 for edge in edges {
                     search.block(self.cfg.target(*edge)?)?;
                 }
@@ -289,7 +289,7 @@ impl<'a> Flow<'a> {
                 }
             }
             Place::At(block, position) => {
-                search.from = vec![*block];
+                search.from = vec![(*block, *position)];
                 search.open.insert(*block);
                 search.rest(*block, *position)?;
             }
@@ -335,8 +335,9 @@ impl<'a> Flow<'a> {
 /// A search forward from a record.
 struct Search<'f> {
     flow: &'f Flow<'f>,
-    /// The blocks in which the record stands: what dominates them has been executed.
-    from: Vec<BlockId>,
+    /// The blocks in which the record stands, and where in them: what lies before, and in blocks that
+    /// dominate them, has been executed.
+    from: Vec<(BlockId, isize)>,
     open: FxHashSet<BlockId>,
     done: FxHashSet<BlockId>,
     found: Vec<usize>,
@@ -366,7 +367,7 @@ impl Search<'_> {
             if position >= until {
                 break;
             }
-            if !flow.accesses.goes_on(body, &flow.dominators, *stmt, &self.from) {
+            if !self.goes_on_after(*stmt) {
                 return None;
             }
         }
@@ -376,13 +377,8 @@ impl Search<'_> {
         }
         match &found.term {
             Terminator::Return(_) | Terminator::Trap(_) => return None,
-            term => {
-                if let Some(operand) = term.operand()
-                    && !flow.accesses.expr_goes_on(body, &flow.dominators, operand, &self.from)
-                {
-                    return None;
-                }
-            }
+            term if term.operand().is_some_and(|operand| !self.has_value(operand)) => return None,
+            _ => {}
         }
         for (way, to) in (0..).zip(flow.cfg.successors(block)) {
             match flow.at_edge.get(&Edge { from: block, way }) {
@@ -391,6 +387,71 @@ impl Search<'_> {
             }
         }
         self.close(block)
+    }
+
+    /// Whether control surely goes on after a statement.
+    fn goes_on_after(&self, stmt: StmtId) -> bool {
+        let body = self.flow.body;
+        let stmt = &body.stmts[stmt];
+        let is_variable = |addr: &ExprId| matches!(root(body, *addr), Root::Variable);
+        let mut goes_on = match stmt {
+            Stmt::Mark(_)
+            | Stmt::Assign { .. }
+            | Stmt::Enter(_)
+            | Stmt::Leave(_)
+            | Stmt::Release { .. } => true,
+            Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => {
+                self.is_accessed_before(&self.flow.accesses.written, *addr)
+            }
+            Stmt::Zero { dst, .. } => is_variable(dst),
+            Stmt::Copy { dst, src, .. } => is_variable(dst) && is_variable(src),
+            Stmt::Call { .. } | Stmt::Alloca { .. } | Stmt::VaStart { .. } | Stmt::Havoc(_) => {
+                false
+            }
+        };
+        stmt.for_each_expr(|expr| goes_on = goes_on && self.has_value(expr));
+        goes_on
+    }
+
+    /// Whether the evaluation of an expression surely ends with a value.
+    fn has_value(&self, expr: ExprId) -> bool {
+        let body = self.flow.body;
+        let read = |addr: ExprId| self.is_accessed_before(&self.flow.accesses.read, addr);
+        let mut all = true;
+        for_each_part(body, expr, &mut |part| {
+            all &= match part {
+                Expr::Load { addr, volatile, .. } => !volatile && read(*addr),
+                Expr::LoadBits { addr, .. } => read(*addr),
+                Expr::Binary(BinOp::DivU | BinOp::RemU, _, b) => {
+                    matches!(body.exprs[*b], Expr::Const(_, value) if value != 0)
+                }
+                Expr::Binary(BinOp::DivS | BinOp::RemS, _, b) => {
+                    // -1 has all bits of its width; a small constant is neither that nor zero.
+                    matches!(body.exprs[*b], Expr::Const(_, value) if (1..0x80).contains(&value))
+                }
+                _ => true,
+            };
+        });
+        all
+    }
+
+    /// Whether memory near an address was accessed before the record, or is a variable's.
+    fn is_accessed_before(&self, accesses: &ByRegister, addr: ExprId) -> bool {
+        let Flow { body, dominators, accesses: Accesses { stable, .. }, .. } = self.flow;
+        match root(body, addr) {
+            Root::Variable => true,
+            Root::Unknown => false,
+            Root::Register(local) => {
+                let known = accesses.get(&local).map_or(&[][..], Vec::as_slice);
+                let is_known = |(block, position): &(BlockId, isize)| {
+                    known.iter().any(|(other, at)| match other == block {
+                        true => at < position,
+                        false => dominators.dominates(*other, *block),
+                    })
+                };
+                stable.contains(&local) && self.from.iter().all(is_known)
+            }
+        }
     }
 
     fn find(&mut self, witness: usize) {
@@ -411,10 +472,12 @@ impl Search<'_> {
 struct Accesses {
     /// The registers that keep their value once they have one.
     stable: FxHashSet<LocalId>,
-    /// The blocks in which memory near a register's address is read, and written.
-    read: FxHashMap<LocalId, Vec<BlockId>>,
-    written: FxHashMap<LocalId, Vec<BlockId>>,
+    read: ByRegister,
+    written: ByRegister,
 }
+
+/// Where memory near the address that a register holds is accessed: blocks, and positions in them.
+type ByRegister = FxHashMap<LocalId, Vec<(BlockId, isize)>>;
 
 /// Bytes on each side of an address that lie on pages which exist with it, for all that matters: a
 /// struct's members.
@@ -434,12 +497,25 @@ impl Accesses {
     fn new(body: &Body, cfg: &Cfg, dominators: &Dominators) -> Self {
         let loops = Loops::new(cfg, dominators);
         let mut assigned: FxHashMap<LocalId, u32> = FxHashMap::default();
-        let (mut read, mut written) = (FxHashMap::default(), FxHashMap::default());
+        let (mut read, mut written) = (ByRegister::default(), ByRegister::default());
+        let note = |accesses: &mut ByRegister, addr: ExprId, at: (BlockId, isize)| {
+            if let Root::Register(local) = root(body, addr) {
+                accesses.entry(local).or_default().push(at);
+            }
+        };
+        let mut loads = |expr: ExprId, at: (BlockId, isize)| {
+            for_each_part(body, expr, &mut |part| {
+                if let Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } = part {
+                    note(&mut read, *addr, at);
+                }
+            });
+        };
         for block in cfg.reverse_postorder() {
             let again = loops.irreducible || loops.innermost(*block).is_some();
             let weight = if again { 2 } else { 1 };
             let found = &body.blocks[*block];
-            for stmt in &found.stmts {
+            for (position, stmt) in (0..).zip(&found.stmts) {
+                let at = (*block, position);
                 match &body.stmts[*stmt] {
                     Stmt::Assign { dst, .. } | Stmt::Alloca { dst, .. } => {
                         *assigned.entry(*dst).or_default() += weight;
@@ -452,14 +528,14 @@ impl Accesses {
                         havoc.registers.iter().for_each(|r| *assigned.entry(*r).or_default() += 2);
                     }
                     Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => {
-                        note(body, *addr, *block, &mut written);
+                        note(&mut written, *addr, at);
                     }
                     _ => {}
                 }
-                body.stmts[*stmt].for_each_expr(|expr| loads(body, expr, *block, &mut read));
+                body.stmts[*stmt].for_each_expr(|expr| loads(expr, at));
             }
             if let Some(operand) = found.term.operand() {
-                loads(body, operand, *block, &mut read);
+                loads(operand, (*block, found.stmts.len() as isize));
             }
         }
         let is_stable = |id: &LocalId| {
@@ -468,122 +544,14 @@ impl Accesses {
         };
         Self { stable: body.locals.ids().filter(is_stable).collect(), read, written }
     }
-
-    /// Whether control surely goes on after a statement, what dominates `from` having been executed.
-    fn goes_on(
-        &self,
-        body: &Body,
-        dominators: &Dominators,
-        stmt: StmtId,
-        from: &[BlockId],
-    ) -> bool {
-        let found = &body.stmts[stmt];
-        let is_safe = match found {
-            Stmt::Mark(_)
-            | Stmt::Assign { .. }
-            | Stmt::Enter(_)
-            | Stmt::Leave(_)
-            | Stmt::Release { .. } => true,
-            Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => {
-                self.is_known(body, dominators, &self.written, *addr, from)
-            }
-            Stmt::Zero { dst, .. } => matches!(root(body, *dst), Root::Variable),
-            Stmt::Copy { dst, src, .. } => {
-                [dst, src].into_iter().all(|addr| matches!(root(body, *addr), Root::Variable))
-            }
-            Stmt::Call { .. } | Stmt::Alloca { .. } | Stmt::VaStart { .. } | Stmt::Havoc(_) => {
-                false
-            }
-        };
-        let mut goes_on = is_safe;
-        found.for_each_expr(|expr| {
-            goes_on = goes_on && self.expr_goes_on(body, dominators, expr, from);
-        });
-        goes_on
-    }
-
-    fn expr_goes_on(
-        &self,
-        body: &Body,
-        dominators: &Dominators,
-        expr: ExprId,
-        from: &[BlockId],
-    ) -> bool {
-        let mut work = vec![expr];
-        while let Some(expr) = work.pop() {
-            let expr = &body.exprs[expr];
-            let goes_on = match expr {
-                Expr::Load { addr, volatile, .. } => {
-                    !volatile && self.is_known(body, dominators, &self.read, *addr, from)
-                }
-                Expr::LoadBits { addr, .. } => {
-                    self.is_known(body, dominators, &self.read, *addr, from)
-                }
-                Expr::Binary(BinOp::DivU | BinOp::RemU, _, b) => {
-                    matches!(body.exprs[*b], Expr::Const(_, value) if value != 0)
-                }
-                Expr::Binary(BinOp::DivS | BinOp::RemS, _, b) => {
-                    // -1 has all bits of its width; a small constant is neither that nor zero.
-                    matches!(body.exprs[*b], Expr::Const(_, value) if (1..0x80).contains(&value))
-                }
-                _ => true,
-            };
-            if !goes_on {
-                return false;
-            }
-            expr.for_each_operand(|operand| work.push(operand));
-        }
-        true
-    }
-
-    fn is_known(
-        &self,
-        body: &Body,
-        dominators: &Dominators,
-        accesses: &FxHashMap<LocalId, Vec<BlockId>>,
-        addr: ExprId,
-        from: &[BlockId],
-    ) -> bool {
-        match root(body, addr) {
-            Root::Variable => true,
-            Root::Unknown => false,
-            Root::Register(local) => {
-                let before = accesses.get(&local).map_or(&[][..], Vec::as_slice);
-                let is_before =
-                    |from: &BlockId| before.iter().any(|block| dominators.dominates(*block, *from));
-                self.stable.contains(&local) && from.iter().all(is_before)
-            }
-        }
-    }
 }
 
-fn note(
-    body: &Body,
-    addr: ExprId,
-    block: BlockId,
-    accesses: &mut FxHashMap<LocalId, Vec<BlockId>>,
-) {
-    if let Root::Register(local) = root(body, addr) {
-        let blocks = accesses.entry(local).or_default();
-        if blocks.last() != Some(&block) {
-            blocks.push(block);
-        }
-    }
-}
-
-/// Notes the loads of an expression.
-fn loads(
-    body: &Body,
-    expr: ExprId,
-    block: BlockId,
-    accesses: &mut FxHashMap<LocalId, Vec<BlockId>>,
-) {
+/// Calls `visit` with an expression and all that it is made of.
+fn for_each_part<'b>(body: &'b Body, expr: ExprId, visit: &mut impl FnMut(&'b Expr)) {
     let mut work = vec![expr];
     while let Some(expr) = work.pop() {
         let expr = &body.exprs[expr];
-        if let Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } = expr {
-            note(body, *addr, block, accesses);
-        }
+        visit(expr);
         expr.for_each_operand(|operand| work.push(operand));
     }
 }

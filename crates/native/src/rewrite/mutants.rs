@@ -206,8 +206,7 @@ impl Watch<'_, '_> {
     }
 
     /// Adds a label that speaks of mutants or the state to a decision's edit. Whether it could.
-    /// `open` is the flag for what may be judged in some of the passes only; without one the
-    /// condition says where to judge.
+    /// `open` is the flag for what may be judged in some of the passes only, as mutants are.
     pub(super) fn hook(
         &mut self,
         label: LabelId,

@@ -3,16 +3,11 @@
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
-use lydian_ir::Type;
 use lydian_ir::stmt::Edge;
 use lydian_objective::LabelId;
 
 use super::tree::Edit;
 use super::{Action, NO_PLACE, Watch, rank};
-
-/// So many values a case may a switch have from its least case to its greatest one to be recorded
-/// by one store.
-const SPARSE: usize = 4;
 
 impl Watch<'_, '_> {
     /// An inner switch on the captured operand tells which way the user's switch goes.
@@ -23,8 +18,7 @@ impl Watch<'_, '_> {
         edits: &mut Vec<Edit<Action>>,
     ) {
         let site = self.body.source.switches.iter().find(|site| site.block == block);
-        let lydian_ir::Terminator::Switch { cases, value, .. } = &self.body.blocks[block].term
-        else {
+        let lydian_ir::Terminator::Switch { cases, .. } = &self.body.blocks[block].term else {
             let labels: Vec<_> = ways.iter().map(|(_, label)| *label).collect();
             return self.unwatch(&labels, "the edge is of no switch");
         };
@@ -36,14 +30,6 @@ impl Watch<'_, '_> {
         ways.iter().for_each(|(way, label)| by_way.entry(*way).or_default().push(*label));
         if site.computed {
             let dispatch = self.labels_dispatch(cases, by_way);
-            let action = Action::Switch { dispatch };
-            edits.push(Edit { span: site.operand, rank: rank::SWITCH, action });
-            return;
-        }
-        let is_wide = self.body.type_in(&self.body.exprs, *value) == Type::Int(128);
-        if let Some(dispatch) =
-            (!is_wide).then(|| self.dense_dispatch(block, cases, &by_way)).flatten()
-        {
             let action = Action::Switch { dispatch };
             edits.push(Edit { span: site.operand, rank: rank::SWITCH, action });
             return;
@@ -61,42 +47,6 @@ impl Watch<'_, '_> {
         let _ = write!(dispatch, "default: {default}break; }}");
         let action = Action::Switch { dispatch };
         edits.push(Edit { span: site.operand, rank: rank::SWITCH, action });
-    }
-
-    /// One store for all ways of a switch whose cases lie close to each other: a cell for each value
-    /// between the least and the greatest one, and one for all others. None where more than labels
-    /// is recorded.
-    fn dense_dispatch(
-        &mut self,
-        block: lydian_ir::BlockId,
-        cases: &[lydian_ir::SwitchCase],
-        by_way: &IndexMap<u32, Vec<LabelId>>,
-    ) -> Option<String> {
-        let least = cases.iter().map(|case| case.low).min()?;
-        let greatest = cases.iter().map(|case| case.high).max()?;
-        let values = usize::try_from(greatest.checked_sub(least)?).ok()?.checked_add(1)?;
-        let fits = |value: i128| i64::try_from(value).is_ok();
-        let has_more = (0..=cases.len() as u32).any(|way| {
-            let at = &(block, way);
-            self.function.flow.switches.contains_key(at)
-                || self.function.paths.switches.contains_key(at)
-                || self.function.steps.contains_key(&Edge { from: block, way })
-        });
-        if has_more || values > SPARSE * cases.len() || !fits(least) || !fits(greatest) {
-            return None;
-        }
-        let labels = |way: usize| by_way.get(&(way as u32)).cloned().unwrap_or_default();
-        let first = self.plan.cells.len();
-        for value in least..=greatest {
-            let way = cases.iter().position(|case| (case.low..=case.high).contains(&value));
-            self.plan.cell(self.number, labels(way.unwrap_or(cases.len())));
-        }
-        let others = self.plan.cell(self.number, labels(cases.len()));
-        let least = integer(least);
-        Some(format!(
-            "{{ unsigned long long lydian_w = (unsigned long long)lydian_x - {least}; \
-             lydian_hit[lydian_w < {values}ull ? {first} + lydian_w : {others}] = 1; }}"
-        ))
     }
 
     /// What is recorded on one way out of a switch.

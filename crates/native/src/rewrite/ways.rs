@@ -17,7 +17,7 @@ use lydian_ir::{BlockId, Body, Program, StmtId};
 use lydian_objective::SequenceId;
 use lydian_objective::dataflow::{DataFlow, DefinitionSite, Use, UseSite};
 use lydian_objective::paths::{NodeGraph, NodeId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::pairs::ByPath;
 use super::paths::{self, Choice, Paths, Switch};
@@ -36,8 +36,6 @@ pub(super) struct Ways<'a> {
     graph: NodeGraph,
     /// The node of each statement.
     places: FxHashMap<StmtId, NodeId>,
-    /// Statements with copies.
-    copied: FxHashSet<StmtId>,
     conditions: Vec<Choice>,
     switches: Vec<Switch>,
     obstacle: Option<&'static str>,
@@ -84,16 +82,12 @@ impl<'a> Ways<'a> {
             let stmts = blocks.iter().flat_map(|block| &body.blocks[*block].stmts);
             places.extend(stmts.map(|stmt| (*stmt, node)));
         }
-        let stmts = body.stmts.ids().map(|stmt| (stmt, body.source.original(stmt)));
-        let copied = stmts.filter(|(stmt, original)| stmt != original);
-        let copied = copied.flat_map(|(stmt, original)| [stmt, original]).collect();
         let (conditions, switches) = paths::choices(body, &graph);
         let obstacle = paths::obstacle(program, body, &graph, &conditions, &switches);
         Self {
             body,
             graph,
             places,
-            copied,
             conditions: conditions.into_keys().collect(),
             switches: switches.into_keys().collect(),
             obstacle,
@@ -243,7 +237,7 @@ impl<'a> Ways<'a> {
         // What a declaration defines is recorded before it.
         let is_before = || matches!(units.host(stmt, text), Ok(Host::Before(_)));
         match () {
-            () if self.copied.contains(&stmt) => Some(COPIED),
+            () if self.body.source.is_copied(stmt) => Some(COPIED),
             () if is_before() && self.branches_within(text, None) => Some(BRANCHES),
             () => None,
         }
@@ -269,7 +263,7 @@ impl<'a> Ways<'a> {
             }
         };
         match () {
-            () if stmt.is_some_and(|stmt| self.copied.contains(&stmt)) => Some(COPIED),
+            () if stmt.is_some_and(|stmt| source.is_copied(stmt)) => Some(COPIED),
             () if self.branches_within(text, own) => Some(BRANCHES),
             () if self.branches_within(usage.span, own) => Some(BRANCHES),
             () => None,

@@ -208,7 +208,7 @@ pub(super) fn through_pointer(addr: ExprId, bytes: u64) -> Access {
 }
 
 /// How many bytes a statement that is no call writes, and where.
-pub(crate) fn written(program: &Program, stmt: &Stmt) -> Option<(ExprId, u64)> {
+pub fn written(program: &Program, stmt: &Stmt) -> Option<(ExprId, u64)> {
     match stmt {
         Stmt::Store { addr, ty, .. } => Some((*addr, program.types.target.stored_bytes(*ty))),
         Stmt::StoreBits { addr, field, .. } => Some((*addr, field.bytes())),

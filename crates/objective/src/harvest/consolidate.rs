@@ -137,6 +137,19 @@ impl<'a> Consolidation<'a> {
         found
     }
 
+    /// Whether other runs than those that it was updated with cover a hyperlabel of a function, given
+    /// by its position; `None` where that cannot be judged. A harvest for each function.
+    pub fn covers_with(
+        &self,
+        function: usize,
+        hyper: HyperId,
+        harvests: &[Harvest],
+    ) -> Option<bool> {
+        let goal = self.states[function][hyper.index()].goal.as_ref().ok()?;
+        let mut judge = Judge { all: self.all, harvests, rows: FxHashMap::default() };
+        judge.covers(goal).ok()
+    }
+
     /// Whether a hyperlabel of a function, given by its position, is covered.
     pub fn is_covered(&self, function: usize, hyper: HyperId) -> bool {
         self.states[function][hyper.index()].covered

@@ -173,13 +173,13 @@ fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
 }
 
 /// The values of an atom that are used, in the order of its bindings.
-pub(super) fn used_values(atom: &Atom, used: impl Fn(&str) -> bool) -> LabelValues {
+pub fn used_values(atom: &Atom, used: impl Fn(&str) -> bool) -> LabelValues {
     let bindings = atom.bindings.iter().filter(|binding| used(&binding.name));
     LabelValues { label: atom.label, values: bindings.map(|b| b.value.clone()).collect() }
 }
 
 /// The values of a sequence that are used, in the order of its atoms and their bindings.
-pub(super) fn used_in_sequence(
+pub fn used_in_sequence(
     id: SequenceId,
     sequence: &Sequence,
     used: impl Fn(&str) -> bool,

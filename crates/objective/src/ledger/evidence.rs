@@ -1,4 +1,4 @@
-//! Evidence, and the one function that makes verdicts of it.
+//! Evidence, and the one function that makes verdicts of it. An objective is a label or a hyperlabel.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stored_test::TestHash;
 
-/// What an engine found out about a label.
+/// What an engine found out about an objective.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Evidence {
@@ -15,6 +15,12 @@ pub enum Evidence {
     Measured {
         /// The test.
         test: TestHash,
+    },
+    /// Tests cover it together, as measured on the native program: a hyperlabel that one run cannot
+    /// cover alone.
+    MeasuredTogether {
+        /// The tests, none of which could be left out.
+        tests: Vec<TestHash>,
     },
     /// An exploration with nothing cut off did not reach it.
     Complete {
@@ -91,10 +97,10 @@ impl fmt::Display for UnknownReason {
 /// What the evidence on a label adds up to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// A test covers it.
+    /// Tests cover it.
     Covered {
-        /// The first test that does.
-        test: TestHash,
+        /// The first test that does, or the first ones that do together.
+        tests: Vec<TestHash>,
     },
     /// No test can cover it.
     Infeasible {
@@ -115,12 +121,17 @@ pub enum Verdict {
 
 /// A label that is both covered and infeasible: an internal error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("internal error: test {} covers what {} claims is infeasible", covered.0, infeasible.method())]
+#[error("internal error: {} covers what {} claims is infeasible", named(covered), infeasible.method())]
 pub struct Contradictory {
-    /// The test that covers it.
-    pub covered: TestHash,
+    /// The tests that cover it.
+    pub covered: Vec<TestHash>,
     /// The argument that it is infeasible.
     pub infeasible: Evidence,
+}
+
+fn named(tests: &[TestHash]) -> String {
+    let names: Vec<&str> = tests.iter().map(|test| test.0.as_str()).collect();
+    format!("{} {}", if names.len() == 1 { "test" } else { "tests" }, names.join(" with "))
 }
 
 /// The verdict that valid evidence, oldest first, adds up to.
@@ -129,7 +140,8 @@ pub struct Contradictory {
 /// Evidence that a label is covered beside evidence that it is infeasible.
 pub fn verdict(duplicate_of: Option<u32>, evidence: &[Evidence]) -> Result<Verdict, Contradictory> {
     let covered = evidence.iter().find_map(|evidence| match evidence {
-        Evidence::Measured { test } => Some(test),
+        Evidence::Measured { test } => Some(std::slice::from_ref(test)),
+        Evidence::MeasuredTogether { tests } => Some(tests.as_slice()),
         _ => None,
     });
     let infeasible = evidence.iter().find(|evidence| {
@@ -138,9 +150,9 @@ pub fn verdict(duplicate_of: Option<u32>, evidence: &[Evidence]) -> Result<Verdi
     match (duplicate_of, covered, infeasible) {
         (Some(of), ..) => Ok(Verdict::Duplicate { of }),
         (None, Some(covered), Some(infeasible)) => {
-            Err(Contradictory { covered: covered.clone(), infeasible: infeasible.clone() })
+            Err(Contradictory { covered: covered.to_vec(), infeasible: infeasible.clone() })
         }
-        (None, Some(test), None) => Ok(Verdict::Covered { test: test.clone() }),
+        (None, Some(tests), None) => Ok(Verdict::Covered { tests: tests.to_vec() }),
         (None, None, Some(argument)) => Ok(Verdict::Infeasible { argument: argument.clone() }),
         (None, None, None) => Ok(Verdict::Unknown { reason: last_reason(evidence) }),
     }
@@ -164,6 +176,7 @@ impl Evidence {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Measured { .. } => "measured",
+            Self::MeasuredTogether { .. } => "measured-together",
             Self::Complete { .. } => "complete",
             Self::LocalProof { .. } => "local-proof",
             Self::Unknown { .. } => "unknown",
@@ -214,13 +227,24 @@ mod tests {
     fn a_measured_test_outweighs_reasons_for_knowing_nothing() {
         let unknown = Evidence::Unknown { reason: UnknownReason::SolverGaveUp };
         let found = verdict(None, &[measured(), unknown]);
-        assert_eq!(found, Ok(Verdict::Covered { test: TestHash("t".into()) }));
+        assert_eq!(found, Ok(Verdict::Covered { tests: vec![TestHash("t".into())] }));
+    }
+
+    #[test]
+    fn tests_that_cover_it_together_are_all_named() {
+        let tests = vec![TestHash("t".into()), TestHash("u".into())];
+        let together = Evidence::MeasuredTogether { tests: tests.clone() };
+        let found = verdict(None, std::slice::from_ref(&together));
+        assert_eq!(found, Ok(Verdict::Covered { tests }));
+        let error = verdict(None, &[together, proof()]).unwrap_err().to_string();
+        assert!(error.contains("tests t with u"), "{error}");
     }
 
     #[test]
     fn a_test_beside_a_proof_is_an_internal_error_that_names_both() {
         let error = verdict(None, &[proof(), measured()]).unwrap_err();
-        assert_eq!((error.covered.0.as_str(), error.infeasible.clone()), ("t", proof()));
+        assert_eq!(error.covered, [TestHash("t".into())]);
+        assert_eq!(error.infeasible, proof());
         assert!(error.to_string().contains("local-unsat"), "{error}");
     }
 

@@ -101,7 +101,7 @@ fn evidence_becomes_verdicts_and_counts() {
     let of = |key: &LabelKey| {
         verdicts.iter().find(|v| v.label == *key).expect("a verdict").verdict.clone()
     };
-    assert_eq!(of(&keys[0]), Ok(Verdict::Covered { test }));
+    assert_eq!(of(&keys[0]), Ok(Verdict::Covered { tests: vec![test] }));
     assert_eq!(of(&keys[1]), Ok(Verdict::Infeasible { argument: complete() }));
 }
 
@@ -143,7 +143,7 @@ fn contradictory_evidence_is_kept_and_counts_as_unknown() {
     add(&mut ledger, &here, &keys[0], &Evidence::Measured { test: test.clone() });
     let verdicts = ledger.verdicts(F, &here).expect("verdicts");
     let errors: Vec<_> = verdicts.iter().filter_map(|v| v.verdict.as_ref().err()).collect();
-    assert_eq!(errors, [&Contradictory { covered: test, infeasible: complete() }]);
+    assert_eq!(errors, [&Contradictory { covered: vec![test], infeasible: complete() }]);
     let row = row(&ledger, &here);
     assert_eq!((row.covered, row.infeasible), (0, 0));
     assert!(row.reasons.contains(&("contradictory evidence".to_owned(), 1)));

@@ -9,8 +9,10 @@ use crate::term::Term;
 use crate::value::Model;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
-type Query = SmallVec<[Term; 8]>;
+/// A query's terms in order, shared by all places that know it.
+type Query = Arc<[Term]>;
 
 /// How many candidates are compared at most for one term of a query.
 const MAX_CANDIDATES: usize = 32;
@@ -42,6 +44,14 @@ fn subset(small: &[Term], big: &[Term]) -> bool {
     small.len() <= big.len() && small.iter().all(|t| rest.any(|u| u == t))
 }
 
+/// Adds a query to a list of which only the newest are ever looked at.
+fn keep(list: &mut Vec<Query>, query: &Query) {
+    if list.len() >= 2 * MAX_CANDIDATES {
+        list.drain(..MAX_CANDIDATES);
+    }
+    list.push(query.clone());
+}
+
 impl<S: Solver> Caching<S> {
     /// Wraps a solver.
     pub fn new(inner: S) -> Caching<S> {
@@ -55,7 +65,7 @@ impl<S: Solver> Caching<S> {
         }
     }
 
-    fn look_up(&self, query: &Query) -> Option<Known> {
+    fn look_up(&self, query: &[Term]) -> Option<Known> {
         if let Some(k) = self.exact.get(query) {
             return Some(k.clone());
         }
@@ -84,18 +94,17 @@ impl<S: Solver> Caching<S> {
         }
         let known = match answer {
             Answer::Sat(m) => {
-                for &t in &query {
-                    self.satisfiable.entry(t).or_default().push(query.clone());
+                for &t in query.iter() {
+                    keep(self.satisfiable.entry(t).or_default(), &query);
                 }
                 Known::Sat(m.clone())
             }
             Answer::Unsat { core } => {
-                let mut kept: Query =
-                    core.as_ref().map_or_else(|| query.clone(), |c| c.iter().copied().collect());
-                kept.sort_unstable();
-                kept.dedup();
-                if let Some(&newest) = kept.last() {
-                    self.cores.entry(newest).or_default().push(kept);
+                let mut terms = core.as_ref().map_or_else(|| query.to_vec(), Clone::clone);
+                terms.sort_unstable();
+                terms.dedup();
+                if let Some(&newest) = terms.last() {
+                    keep(self.cores.entry(newest).or_default(), &terms.into());
                 }
                 Known::Unsat(core.clone())
             }
@@ -117,7 +126,7 @@ impl<S: Solver> Solver for Caching<S> {
             self.pool = pool.id();
             self.forget();
         }
-        let mut query: Query = assumptions.iter().copied().collect();
+        let mut query: SmallVec<[Term; 32]> = assumptions.iter().copied().collect();
         query.sort_unstable();
         query.dedup();
         if let Some(known) = self.look_up(&query) {
@@ -128,7 +137,7 @@ impl<S: Solver> Solver for Caching<S> {
             };
         }
         let answer = self.inner.check(pool, assumptions, limits);
-        self.remember(query, &answer);
+        self.remember(query[..].into(), &answer);
         answer
     }
 
@@ -147,6 +156,20 @@ mod tests {
     use crate::bitblast::BitBlastSolver;
     use crate::sat::SatBackend;
     use crate::sort::Sort;
+
+    #[test]
+    fn the_newest_queries_of_a_term_are_kept() {
+        let mut p = TermPool::new();
+        let terms: Vec<Term> = (0..200).map(|i| p.var(&format!("b{i}"), Sort::Bool)).collect();
+        let mut list = Vec::new();
+        for pair in terms.windows(2) {
+            keep(&mut list, &pair.into());
+        }
+        assert!(list.len() >= MAX_CANDIDATES && list.len() <= 2 * MAX_CANDIDATES);
+        assert_eq!(list.last().map(|query| &query[..]), Some(&terms[198..]));
+        let newest = list.iter().rev().take(MAX_CANDIDATES).map(|query| query[1]);
+        assert!(newest.eq(terms.iter().rev().take(MAX_CANDIDATES).copied()));
+    }
 
     #[test]
     fn supersets_of_cores_and_subsets_of_satisfiable_queries_need_no_solver() {

@@ -252,6 +252,30 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_of_a_sum_is_repaired_upwards_and_downwards() {
+        for (start, rest) in [(0, 0), (0, 7), (9, 4)] {
+            let mut p = TermPool::new();
+            let (nine, ten) = (p.bv(8, 9), p.bv(32, 10));
+            let mut query = Vec::new();
+            let mut sum = p.bv(32, 2);
+            let digits: Vec<Term> =
+                (0..9).map(|i| p.var(&format!("d{i}"), Sort::BitVec(8))).collect();
+            for &d in &digits {
+                let above = p.ult(nine, d);
+                query.push(p.not(above));
+                let wide = p.zext(d, 32);
+                sum = p.add(sum, wide);
+            }
+            let (modulo, wanted) = (p.urem(sum, ten), p.bv(32, rest));
+            query.push(p.eq(modulo, wanted));
+            let mut s = ModelRepair::new(Nobody);
+            let values = digits.iter().map(|&d| (d, Value::Bits { width: 8, value: start }));
+            s.offer(&p, &Model::from_values(values.collect()));
+            assert!(s.check(&mut p, &query, &Limits::none()).is_sat());
+        }
+    }
+
+    #[test]
     fn products_and_doubles_are_inverted() {
         let mut p = TermPool::new();
         let x = p.var("x", Sort::BitVec(32));

@@ -41,6 +41,11 @@ pub(super) struct DeferredLabels {
 }
 
 impl DeferredLabels {
+    /// How many states were run.
+    pub(super) const fn states_run(&self) -> u64 {
+        self.run
+    }
+
     /// Notes that a state is run.
     pub(super) fn count_run(&mut self) {
         self.run += 1;
@@ -58,8 +63,7 @@ impl Engine<'_, '_> {
     /// Lets the labels that a state could not decide at a site wait.
     pub(super) fn defer(&mut self, state: &mut State) {
         let labels = std::mem::take(&mut state.undecided);
-        let mut copy = state.fork();
-        copy.arrival = None;
+        let copy = state.fork();
         let since = self.deferred.run;
         self.deferred.waiting.push_back(Deferred { state: copy, labels, since });
     }

@@ -35,7 +35,7 @@ pub(super) struct Scope<'a, 'p> {
 }
 
 impl Scope<'_, '_> {
-    /// The value of an expression and where it traps.
+    /// The value of an expression of the program and where it traps.
     pub(super) fn eval(
         &mut self,
         pool: &mut TermPool,
@@ -43,9 +43,19 @@ impl Scope<'_, '_> {
         expr: ExprId,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
-        let types = &self.world.program.types;
-        let evaluation = Evaluation { types, exprs, overflow: self.world.config.overflow };
-        evaluation.eval(pool, expr, self, traps)
+        evaluation(self.world, exprs, false).eval(pool, expr, self, traps)
+    }
+
+    /// The value of an expression of a predicate and where it traps: at subscripts that arrays do not
+    /// have, too.
+    pub(super) fn eval_predicate(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        expr: ExprId,
+        traps: &mut Traps,
+    ) -> Result<Term, Stop> {
+        evaluation(self.world, exprs, true).eval(pool, expr, self, traps)
     }
 
     /// The objects that an address may lie in.
@@ -136,6 +146,11 @@ impl Scope<'_, '_> {
         let bytes = to_bytes(pool, value);
         Ok(from_bytes(pool, ty, bytes))
     }
+}
+
+fn evaluation<'x>(world: &World<'x>, exprs: &'x ExprArena, subscripts: bool) -> Evaluation<'x> {
+    let types = &world.program.types;
+    Evaluation { types, exprs, overflow: world.config.overflow, subscripts }
 }
 
 /// Whether an address lies in an object or at its end.

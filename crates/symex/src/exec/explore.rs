@@ -7,14 +7,17 @@ use std::time::Instant;
 
 use lydian_base::{Budget, StopReason};
 use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, Program, TrapKind};
-use lydian_objective::FunctionObjectives;
+use lydian_objective::{FunctionObjectives, Harvest};
 use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::Config;
+use super::ahead::Ahead;
 use super::clock::TermClock;
 use super::deferred::DeferredLabels;
+use super::hyper::HyperTable;
+use super::hyper_rows::{DeferredRows, Trail};
+use super::hyper_sequences::Underway;
 use super::labels::LabelTable;
 use super::libc::CharacterTables;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
@@ -27,6 +30,7 @@ use super::step::Flow;
 use super::traps::Crash;
 use super::watch::Watch;
 use super::world::{Touched, World};
+use super::{Config, LabelDeletion, Mode};
 use crate::inputs::{InputPlan, InputSpec, PlanError, concretise, plan};
 use crate::limits::Cut;
 use crate::memory::Memory;
@@ -61,6 +65,7 @@ pub enum ExploreError {
 pub(super) struct Engine<'p, 'e> {
     pub(super) world: World<'p>,
     pub(super) labels: LabelTable<'e>,
+    pub(super) hypers: HyperTable<'e>,
     pub(super) pool: TermPool,
     pub(super) evaluator: Evaluator,
     pub(super) solver: &'e mut dyn Solver,
@@ -75,12 +80,16 @@ pub(super) struct Engine<'p, 'e> {
     hard: VecDeque<Box<State>>,
     /// Labels whose question waits.
     pub(super) deferred: DeferredLabels,
+    /// Decisions whose rows are to be asked for.
+    pub(super) deferred_rows: DeferredRows,
     /// Preconditions, and the function under test after them.
     pub(super) roots: Vec<FuncId>,
     /// Addresses with the base and the offset that they were made of.
     pub(super) derived: FxHashMap<Term, (Term, Term)>,
     /// At calls of functions that no term computes: how many values of arguments were followed.
     pub(super) followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
+    /// How often choices between values were met.
+    pub(super) choices: FxHashMap<(FuncId, BlockId), u32>,
     /// glibc's tables of characters, where the program uses them.
     pub(super) tables: Option<CharacterTables>,
     /// Gives the values of inputs that the solver leaves open.
@@ -92,8 +101,7 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) plan: InputPlan,
     /// What the function under test is called with.
     arguments: Vec<Term>,
-    functions: Vec<FuncId>,
-    searcher: Box<dyn Searcher>,
+    searcher: Searcher,
     ranks: Ranks,
     stopped: bool,
     /// A question was not asked as no time was left for it.
@@ -128,11 +136,32 @@ pub fn explore(
     budget: &Budget,
     sink: &mut dyn FnMut(Event),
 ) -> Result<Summary, ExploreError> {
+    explore_beyond(program, func, spec, objectives, &[], config, solver, budget, sink)
+}
+
+/// Explores a function as [`explore`] does. `known` is what tests that there are give, for each of
+/// the objectives, or nothing: hyperlabels may be covered by them together with what is found.
+///
+/// # Errors
+/// Those of [`explore`].
+#[allow(clippy::too_many_arguments, reason = "everything that an exploration depends on")]
+pub fn explore_beyond(
+    program: &Program,
+    func: FuncId,
+    spec: &InputSpec,
+    objectives: &[FunctionObjectives],
+    known: &[Harvest],
+    config: &Config,
+    solver: &mut dyn Solver,
+    budget: &Budget,
+    sink: &mut dyn FnMut(Event),
+) -> Result<Summary, ExploreError> {
     let begun = Instant::now();
+    let aims = (objectives, known);
     let (mut engine, first) =
-        Engine::set_up(program, func, spec, objectives, config, solver, budget, sink)?;
+        Engine::set_up(program, func, spec, aims, config, solver, budget, sink)?;
     if let Some(first) = first {
-        engine.searcher.push(first, 0);
+        engine.push(first);
     }
     engine.run();
     engine.statistics.total_time = begun.elapsed();
@@ -145,7 +174,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         program: &'p Program,
         func: FuncId,
         spec: &InputSpec,
-        objectives: &'e [FunctionObjectives],
+        (objectives, known): (&'e [FunctionObjectives], &[Harvest]),
         config: &Config,
         solver: &'e mut dyn Solver,
         budget: &Budget,
@@ -166,8 +195,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         let arguments = lay_out(&world, &plan, &touched, &mut pool, &mut memory);
         let arguments = arguments.ok_or(ExploreError::NoRoom)?;
         let tables = CharacterTables::make(program, &mut pool, &mut memory);
+        let mut labels = LabelTable::new(program, objectives);
+        let hypers = HyperTable::new(program, objectives, known, &mut labels);
         let mut engine = Self {
-            labels: LabelTable::new(program, objectives),
             evaluator: Evaluator::new(),
             derived: FxHashMap::default(),
             solver,
@@ -176,16 +206,17 @@ impl<'p, 'e> Engine<'p, 'e> {
             label_paths: 0,
             crashes: FxHashMap::default(),
             followed_values: FxHashMap::default(),
+            choices: FxHashMap::default(),
             replays: Vec::new(),
             hard: VecDeque::new(),
             deferred: DeferredLabels::default(),
+            deferred_rows: DeferredRows::default(),
             roots,
             watch: Watch::default(),
             paths: BTreeMap::new(),
             cuts: BTreeMap::new(),
-            functions: touched.functions,
-            searcher: config.search.searcher(config.seed),
-            ranks: Ranks::default(),
+            searcher: Searcher::new(config.search, config.seed),
+            ranks: Ranks::new(Ahead::new(program, &touched.functions, &labels)),
             stopped: false,
             late: false,
             ticks: 0,
@@ -194,6 +225,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             havocs: 0,
             sink,
             world,
+            labels,
+            hypers,
             base: telling_values(&pool, &plan),
             pool,
             plan,
@@ -227,11 +260,14 @@ impl<'p, 'e> Engine<'p, 'e> {
             resolved: Vec::new(),
             model: self.base.clone(),
             pending: false,
+            evaluated: None,
             arrival: None,
             queue: SmallVec::new(),
             covered: Vec::new(),
             promises: Vec::new(),
             undecided: Vec::new(),
+            trail: Trail::default(),
+            underway: Underway::default(),
             haste: false,
             keep: false,
             undefined: false,
@@ -300,10 +336,14 @@ impl<'p, 'e> Engine<'p, 'e> {
     fn run(&mut self) {
         while !self.stopped {
             self.look_at_due_labels();
-            self.ranks.refresh(&self.world, &self.functions, &self.labels);
-            let ranks = &self.ranks;
-            let next = self.searcher.pop(&mut |state| ranks.rank(state));
+            self.look_at_due_rows();
+            self.look_at_due_pairs();
+            self.ranks.refresh(&self.labels, self.statistics.steps);
+            let next = self.searcher.pop(&|state, target| self.ranks.rank(state, target));
             let Some(mut state) = next.or_else(|| self.hard.pop_front()) else { break };
+            if self.drops(&mut state) {
+                continue;
+            }
             self.ranks.picked(&state);
             self.deferred.count_run();
             if self.activate(&mut state) {
@@ -313,6 +353,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             }
         }
         self.look_at_all_labels();
+        self.look_at_all_rows();
+        self.look_at_all_pairs();
         if self.stopped {
             let hard = std::mem::take(&mut self.hard);
             for state in self.searcher.drain().into_iter().chain(hard) {
@@ -351,7 +393,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                 false
             }
             Feasible::Unknown(cut) => {
-                self.cut(cut);
+                self.cut_path(state, cut);
                 false
             }
         }
@@ -364,11 +406,15 @@ impl<'p, 'e> Engine<'p, 'e> {
             self.run_replays();
             match flow {
                 Ok(()) => {}
-                Err(Flow::Yield) if self.goes_on(&state) => {}
+                Err(Flow::Yield) if self.goes_on(&state) => {
+                    if self.drops(&mut state) {
+                        return;
+                    }
+                }
                 Err(Flow::Yield) => {
                     self.ticks += SPLIT_TICKS;
                     if !self.look_at_budget() {
-                        self.push(state);
+                        self.put_back(state);
                         return;
                     }
                 }
@@ -399,7 +445,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     /// Follows models that were found for labels to the ends of their paths.
-    fn run_replays(&mut self) {
+    pub(super) fn run_replays(&mut self) {
         while let Some(state) = self.replays.pop() {
             self.run_replay(state);
         }
@@ -428,23 +474,59 @@ impl<'p, 'e> Engine<'p, 'e> {
                 Err(Flow::End(ending)) => ending,
                 Err(Flow::Infeasible) => return,
             };
-            if !state.covered.is_empty() {
+            if state.keep || !state.covered.is_empty() {
                 self.give_test(&mut state, ending);
             }
             return;
         }
     }
 
-    /// Adds a state that waits.
-    pub(super) fn push(&mut self, state: Box<State>) {
-        let rank = self.ranks.rank(&state);
-        self.searcher.push(state, rank);
+    /// Whether nothing that is left can be met on any continuation of a state's path: then nobody need
+    /// follow it ([000]'s look-ahead).
+    pub(super) fn is_hopeless(&self, state: &State) -> bool {
+        let config = &self.world.config;
+        config.look_ahead
+            && config.mode != Mode::Plain
+            && config.label_deletion.deletes()
+            && !config.every_path
+            && state.root >= self.roots.len()
+            // A path may still break an assumption, which opens its labels again.
+            && (!self.world.assumes || self.labels.without_test() == 0)
+            && self.ranks.is_hopeless(state, &self.labels)
+    }
+
+    /// Whether a state is dropped since it is hopeless. One whose test is not given yet is followed to
+    /// the end of its model's path.
+    fn drops(&mut self, state: &mut State) -> bool {
+        if state.replay || !self.is_hopeless(state) {
+            return false;
+        }
+        if !state.covered.is_empty() || state.keep {
+            state.replay = !state.pending;
+            return false;
+        }
+        self.statistics.dropped += 1;
+        true
+    }
+
+    /// Lets the other side of a split wait.
+    pub(super) fn push(&mut self, mut state: Box<State>) {
+        if !self.drops(&mut state) {
+            self.searcher.fork(state, &|state, target| self.ranks.rank(state, target));
+        }
+    }
+
+    /// Lets the state that runs wait.
+    fn put_back(&mut self, mut state: Box<State>) {
+        if !self.drops(&mut state) {
+            self.searcher.back(state, &|state, target| self.ranks.rank(state, target));
+        }
     }
 
     /// A path is at its end.
     pub(super) fn finish(&mut self, mut state: Box<State>, ending: Ending) {
         if let Ending::Cut(cut) = &ending {
-            self.cut(cut.clone());
+            self.cut_path(&state, cut.clone());
         }
         if state.undefined {
             self.cut(Cut::Undefined);
@@ -474,6 +556,13 @@ impl<'p, 'e> Engine<'p, 'e> {
         !self.cuts.is_empty()
     }
 
+    /// Notes that a path is followed no further, if what is left may lie ahead of it.
+    pub(super) fn cut_path(&mut self, state: &State, cut: Cut) {
+        if !self.is_hopeless(state) {
+            self.cut(cut);
+        }
+    }
+
     /// Notes that something was left out.
     pub(super) fn cut(&mut self, cut: Cut) {
         *self.cuts.entry(cut).or_default() += 1;
@@ -484,19 +573,20 @@ impl<'p, 'e> Engine<'p, 'e> {
         let config = &self.world.config;
         // A trap is no fact of the path.
         let traps = matches!(ending, Ending::Trapped(_));
-        let promised = config.mode == super::Mode::Tight
-            && config.label_deletion == super::LabelDeletion::Kept;
+        let promised = config.mode == Mode::Tight && config.label_deletion == LabelDeletion::Kept;
         let nicer = config.nice_values && promised && !traps;
         let nicer = nicer.then(|| self.nicer_model(state));
-        let covers = std::mem::take(&mut state.covered);
-        self.labels.given(covers.len());
+        let covered = std::mem::take(&mut state.covered);
+        self.labels.given(covered.len());
         state.promises.clear();
         state.keep = false;
+        let model = nicer.as_ref().unwrap_or(&state.model);
+        let completes = self.given_to_hypers(state, &covered, model);
         let World { program, .. } = &self.world;
         let externals = &state.externals;
-        let model = nicer.as_ref().unwrap_or(&state.model);
         let test = concretise(program, &self.pool, &self.plan, externals, model, &self.world);
-        (self.sink)(Event::Test(Box::new(FoundTest { test, covers, ending })));
+        let covers = covered.iter().filter_map(|goal| self.labels.label_ref(*goal)).collect();
+        (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending })));
     }
 
     /// After a step: whether to stop, looking only where a look is due.
@@ -537,7 +627,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             self.cut(Cut::Stopped(reason));
             self.stopped = true;
         }
-        let covered = self.world.config.mode != super::Mode::Plain
+        let covered = self.world.config.mode != Mode::Plain
             && self.world.config.stop_when_covered
             && self.labels.left() == 0
             // A path may still break an assumption, which opens its labels again.
@@ -550,12 +640,15 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.statistics.terms = self.pool.len();
         (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
         let complete = self.cuts.is_empty();
+        let (covered_hypers, left_hypers) = self.hypers.result(&self.labels);
         let (covered, left) = self.labels.into_result();
         Summary {
             paths: self.paths,
             label_paths: self.label_paths,
             covered,
             left,
+            covered_hypers,
+            left_hypers,
             cuts: self.cuts,
             complete,
             assumptions: self.watch.assumptions(&self.plan.assumptions),

@@ -1,12 +1,13 @@
 //! What is left to cover, by the place where it is decided.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::{EntityId, entity_id};
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Edge;
 use lydian_ir::{Body, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program};
-use lydian_objective::{FunctionObjectives, LabelId, Pred, Site};
+use lydian_objective::hyper::normal::Part;
+use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -15,10 +16,19 @@ use super::outcome::LeftLabel;
 use crate::limits::Cut;
 
 entity_id!(
-    /// Names a label of a [`LabelTable`].
+    /// Names a label or a sequence of a [`LabelTable`].
     GoalId,
     "goal"
 );
+
+/// What an input is to cover by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Aim {
+    /// A label, with the position of its function's objectives.
+    Label(usize, LabelId),
+    /// A sequence.
+    Sequence(usize, SequenceId),
+}
 
 /// A label of one of several functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -36,13 +46,18 @@ pub(super) enum SiteKey {
     Mark(MarkId),
     Edge(Edge),
     Decision(DecisionId),
+    Condition(DecisionId, ConditionId),
     Point(Point),
 }
 
 struct Goal {
-    label: LabelRef,
-    /// Position of the function's objectives among all that were given.
-    objectives: usize,
+    aim: Aim,
+    /// Whether a criterion counts it.
+    own: bool,
+    /// How many hyperlabels that are left it is a part of.
+    wanted: u32,
+    /// How many of these ask for what it binds, each time that it is covered.
+    rows: u32,
     /// For a decision's label, the decision.
     decision: Option<DecisionId>,
     /// Where it is looked at.
@@ -57,68 +72,172 @@ struct FunctionLabels {
     sites: FxHashMap<SiteKey, SmallVec<[GoalId; 2]>>,
     /// Mutants of conditions, evaluated when the condition is reached.
     mutants: FxHashMap<(DecisionId, ConditionId), Vec<(GoalId, ExprId)>>,
+    /// Where what hyperlabels ask for is completed, with how many that are left ask for it.
+    watched: BTreeMap<SiteKey, u32>,
+    /// Where sequences end.
+    ends: BTreeMap<SiteKey, Vec<GoalId>>,
 }
 
-/// The labels of an exploration.
+/// The labels of an exploration, and the sequences that hyperlabels are made of.
+///
+/// A label is looked for where a criterion counts it or a hyperlabel that is left is made of it. The
+/// labels of sequences are no goals of their own.
 pub(super) struct LabelTable<'a> {
     objectives: &'a [FunctionObjectives],
     goals: Vec<Goal>,
+    known: FxHashMap<Aim, GoalId>,
     functions: Vec<Option<FunctionLabels>>,
     left: usize,
+    /// Hyperlabels that are left.
+    hypers_left: usize,
+    new_ones: usize,
     without_test: usize,
-    covered: Vec<LabelRef>,
+    reopened: usize,
+    covered: Vec<GoalId>,
 }
 
 impl<'a> LabelTable<'a> {
-    /// All labels of some functions; those whose predicate is constantly false too, as they are
-    /// to be reported.
+    /// The labels of some functions that criteria count or hyperlabels are made of; those whose
+    /// predicate is constantly false too, as they are to be reported. Where the objectives name no
+    /// criteria at all, every label counts.
     pub(super) fn new(program: &Program, objectives: &'a [FunctionObjectives]) -> Self {
         let mut table = Self {
             objectives,
             goals: Vec::new(),
+            known: FxHashMap::default(),
             functions: (0..program.functions.len()).map(|_| None).collect(),
             left: 0,
+            hypers_left: 0,
+            new_ones: 0,
             without_test: 0,
+            reopened: 0,
             covered: Vec::new(),
         };
+        let parts = parts_of_hypers(objectives);
         for (position, function) in objectives.iter().enumerate() {
             let Some(body) = &program.functions[function.function].body else { continue };
             let mut labels = FunctionLabels::default();
+            let counted = counted(function);
             for (id, label) in function.labels.iter() {
-                let goal = GoalId::from_index(table.goals.len());
+                let own = counted.as_ref().is_none_or(|counted| counted.contains(&id));
+                if !own && !parts[position].contains(&id) {
+                    continue;
+                }
                 let decision = match label.site {
-                    Site::Decision(decision) => Some(decision),
+                    Site::Decision(decision) | Site::Condition(decision, _) => Some(decision),
                     _ => None,
                 };
+                let keys = keys(label.site, body);
+                let goal = table.add(Aim::Label(position, id), own, decision, keys);
                 if let Some(decision) = decision {
                     collect_mutants(&label.pred, &mut |condition, expr| {
                         let list = labels.mutants.entry((decision, condition)).or_default();
                         list.push((goal, expr));
                     });
                 }
-                let keys = keys(label.site, body);
-                for key in &keys {
+                for key in &table.goals[goal.index()].keys {
                     labels.sites.entry(*key).or_default().push(goal);
                 }
-                table.goals.push(Goal {
-                    label: LabelRef { func: function.function, label: id },
-                    objectives: position,
-                    decision,
-                    keys,
-                    covered: false,
-                    reached: false,
-                    reasons: not_looked_at(label.site).into_iter().collect(),
-                });
+                if label.site == Site::Start {
+                    let what = "a label at the start of the run".to_owned();
+                    table.goals[goal.index()].reasons.insert(Cut::Unsupported(what));
+                }
             }
             table.functions[function.function.index()] = Some(labels);
         }
-        table.left = table.goals.len();
+        table.new_ones = table.goals.len();
         table
     }
 
-    /// How many labels are left.
+    fn add(
+        &mut self,
+        aim: Aim,
+        own: bool,
+        decision: Option<DecisionId>,
+        keys: SmallVec<[SiteKey; 1]>,
+    ) -> GoalId {
+        let goal = GoalId::from_index(self.goals.len());
+        self.goals.push(Goal {
+            aim,
+            own,
+            wanted: 0,
+            rows: 0,
+            decision,
+            keys,
+            covered: false,
+            reached: false,
+            reasons: BTreeSet::new(),
+        });
+        self.known.insert(aim, goal);
+        self.left += usize::from(own);
+        goal
+    }
+
+    /// Whether there is a goal of a label or a sequence.
+    pub(super) fn knows(&self, aim: Aim) -> bool {
+        self.known.contains_key(&aim)
+    }
+
+    /// The goal of a label or a sequence that a hyperlabel is made of. That of a label is known from
+    /// the beginning; that of a sequence is made when it is first asked for.
+    pub(super) fn part(&mut self, aim: Aim) -> Option<GoalId> {
+        match (self.known.get(&aim), aim) {
+            (Some(goal), _) => Some(*goal),
+            (None, Aim::Sequence(..)) => Some(self.add(aim, false, None, SmallVec::new())),
+            (None, Aim::Label(..)) => None,
+        }
+    }
+
+    /// One more hyperlabel that is left is made of a goal.
+    pub(super) fn want(&mut self, goal: GoalId) {
+        self.goals[goal.index()].wanted += 1;
+    }
+
+    /// One more hyperlabel that is left asks for what a goal binds, or one less.
+    pub(super) fn want_rows(&mut self, goal: GoalId, one_more: bool) {
+        let rows = &mut self.goals[goal.index()].rows;
+        *rows = if one_more { *rows + 1 } else { *rows - 1 };
+    }
+
+    /// Whether a sequence is still to be followed: it is not covered, or what it binds is asked for.
+    pub(super) fn is_followed(&self, goal: GoalId) -> bool {
+        let goal = &self.goals[goal.index()];
+        goal.rows > 0 || !goal.is_settled()
+    }
+
+    /// One less.
+    pub(super) fn unwant(&mut self, goal: GoalId) {
+        self.goals[goal.index()].wanted -= 1;
+    }
+
+    /// A sequence ends at a site.
+    pub(super) fn ends_at(&mut self, goal: GoalId, func: FuncId, key: SiteKey) {
+        let labels = self.functions[func.index()].get_or_insert_default();
+        labels.ends.entry(key).or_default().push(goal);
+    }
+
+    /// Something that a hyperlabel which is left asks for is completed at a site.
+    pub(super) fn watch(&mut self, func: FuncId, key: SiteKey) {
+        let labels = self.functions[func.index()].get_or_insert_default();
+        *labels.watched.entry(key).or_default() += 1;
+    }
+
+    /// A hyperlabel that asked for it is not left.
+    pub(super) fn unwatch(&mut self, func: FuncId, key: SiteKey) {
+        let labels = self.functions[func.index()].as_mut();
+        if let Some(count) = labels.and_then(|labels| labels.watched.get_mut(&key)) {
+            *count -= 1;
+        }
+    }
+
+    /// Says how many hyperlabels are left.
+    pub(super) fn set_hypers_left(&mut self, count: usize) {
+        self.hypers_left = count;
+    }
+
+    /// How many objectives are left: labels that criteria count, and hyperlabels.
     pub(super) const fn left(&self) -> usize {
-        self.left
+        self.left + self.hypers_left
     }
 
     /// Whether a function has labels.
@@ -136,23 +255,59 @@ impl<'a> LabelTable<'a> {
         let Some(labels) = &mut self.functions[func.index()] else { return SmallVec::new() };
         let Some(list) = labels.sites.get_mut(&key) else { return SmallVec::new() };
         if deletion {
-            list.retain(|goal| !self.goals[goal.index()].covered);
+            list.retain(|goal| !self.goals[goal.index()].is_settled());
         }
         for goal in list.iter() {
-            self.goals[goal.index()].reached = true;
+            let reached = &mut self.goals[goal.index()].reached;
+            self.new_ones -= usize::from(!std::mem::replace(reached, true));
         }
         list.iter().copied().collect()
     }
 
-    /// The sites of a function that have labels left.
-    pub(super) fn open_sites(&self, func: FuncId) -> impl Iterator<Item = SiteKey> + '_ {
+    /// The sites of a function at which something is looked at.
+    pub(super) fn sites(&self, func: FuncId) -> impl Iterator<Item = SiteKey> + '_ {
         let labels = self.functions[func.index()].as_ref();
         labels.into_iter().flat_map(|labels| {
-            let open = |list: &SmallVec<[GoalId; 2]>| {
-                list.iter().any(|goal| !self.goals[goal.index()].covered)
-            };
-            labels.sites.iter().filter(move |(_, list)| open(list)).map(|(key, _)| *key)
+            let sites: BTreeSet<SiteKey> = labels.sites.keys().copied().collect();
+            let of_hypers = labels.ends.keys().chain(labels.watched.keys());
+            sites.into_iter().chain(of_hypers.copied()).collect::<BTreeSet<SiteKey>>()
         })
+    }
+
+    /// Whether something that is left can be covered at a site of a function.
+    pub(super) fn is_open(&self, func: FuncId, site: SiteKey) -> bool {
+        let Some(labels) = self.functions[func.index()].as_ref() else { return false };
+        let here = labels.sites.get(&site).map(SmallVec::as_slice).unwrap_or_default();
+        let ends = labels.ends.get(&site).map(Vec::as_slice).unwrap_or_default();
+        here.iter().any(|goal| !self.goals[goal.index()].is_settled())
+            || ends.iter().any(|goal| self.is_followed(*goal))
+            || labels.watched.get(&site).is_some_and(|count| *count > 0)
+    }
+
+    /// Whether something that is left can be covered at a site of a function, and no path passed it.
+    pub(super) fn is_new(&self, func: FuncId, site: SiteKey) -> bool {
+        let labels = self.functions[func.index()].as_ref();
+        let here = labels.and_then(|labels| labels.sites.get(&site));
+        here.into_iter().flatten().any(|goal| {
+            let goal = &self.goals[goal.index()];
+            !goal.reached && !goal.is_settled()
+        })
+    }
+
+    /// Whether hyperlabels that are left ask for what is at a site beside labels.
+    pub(super) fn is_watched(&self, func: FuncId, site: SiteKey) -> bool {
+        let labels = self.functions[func.index()].as_ref();
+        labels.and_then(|labels| labels.watched.get(&site)).is_some_and(|count| *count > 0)
+    }
+
+    /// How many labels no path reached.
+    pub(super) const fn new_ones(&self) -> usize {
+        self.new_ones
+    }
+
+    /// How often what was covered was opened again.
+    pub(super) const fn reopened(&self) -> usize {
+        self.reopened
     }
 
     /// The mutants of a condition that labels still need, each once.
@@ -167,7 +322,7 @@ impl<'a> LabelTable<'a> {
         let list = labels.and_then(|labels| labels.mutants.get(&(decision, condition)));
         let mut exprs: Vec<ExprId> = Vec::new();
         for (goal, expr) in list.into_iter().flatten() {
-            let wanted = !deletion || !self.goals[goal.index()].covered;
+            let wanted = !deletion || !self.goals[goal.index()].is_settled();
             if wanted && !exprs.contains(expr) {
                 exprs.push(*expr);
             }
@@ -181,45 +336,68 @@ impl<'a> LabelTable<'a> {
     }
 
     /// A label's objectives, its predicate, and its decision if it belongs to one.
+    ///
+    /// # Panics
+    /// If the goal is a sequence: those have no site.
     pub(super) fn goal(
         &self,
         goal: GoalId,
     ) -> (&'a FunctionObjectives, &'a Pred, Option<DecisionId>) {
         let entry = &self.goals[goal.index()];
-        let objectives = &self.objectives[entry.objectives];
-        (objectives, &objectives.labels[entry.label.label].pred, entry.decision)
+        let Aim::Label(position, label) = entry.aim else {
+            unreachable!("only labels stand at sites")
+        };
+        let objectives = &self.objectives[position];
+        (objectives, &objectives.labels[label].pred, entry.decision)
     }
 
-    /// Whether a label is covered.
+    /// What a goal is.
+    pub(super) fn aim(&self, goal: GoalId) -> Aim {
+        self.goals[goal.index()].aim
+    }
+
+    /// The label that a goal is, if it is one.
+    pub(super) fn label_ref(&self, goal: GoalId) -> Option<LabelRef> {
+        match self.goals[goal.index()].aim {
+            Aim::Label(position, label) => {
+                Some(LabelRef { func: self.objectives[position].function, label })
+            }
+            Aim::Sequence(..) => None,
+        }
+    }
+
+    /// Whether a goal is covered, or nothing that is left asks for it.
     pub(super) fn is_covered(&self, goal: GoalId) -> bool {
-        self.goals[goal.index()].covered
+        self.goals[goal.index()].is_settled()
     }
 
-    /// Notes that a label is covered; gives it if it was not before.
-    pub(super) fn cover(&mut self, goal: GoalId) -> Option<LabelRef> {
+    /// Notes that a goal is covered; gives it if it was not before.
+    pub(super) fn cover(&mut self, goal: GoalId) -> Option<GoalId> {
         let entry = &mut self.goals[goal.index()];
         if entry.covered {
             return None;
         }
         entry.covered = true;
-        self.left -= 1;
+        self.left -= usize::from(entry.own);
         self.without_test += 1;
-        self.covered.push(entry.label);
-        Some(entry.label)
+        self.covered.push(goal);
+        Some(goal)
     }
 
-    /// A label that was taken as covered is open again. Where its site was passed meanwhile it was
+    /// A goal that was taken as covered is open again. Where its site was passed meanwhile it was
     /// not looked at, for which `reason` stands.
-    pub(super) fn uncover(&mut self, label: LabelRef, reason: Cut) {
-        let Some(at) = self.goals.iter().position(|goal| goal.label == label) else { return };
-        let entry = &mut self.goals[at];
+    pub(super) fn uncover(&mut self, goal: GoalId, reason: Cut) {
+        let entry = &mut self.goals[goal.index()];
         entry.covered = false;
         entry.reasons.insert(reason);
-        self.left += 1;
+        self.left += usize::from(entry.own);
         self.without_test -= self.without_test.min(1);
-        self.covered.retain(|covered| *covered != label);
-        let (keys, goal) = (entry.keys.clone(), GoalId::from_index(at));
-        let Some(labels) = &mut self.functions[label.func.index()] else { return };
+        self.reopened += 1;
+        self.covered.retain(|covered| *covered != goal);
+        let (keys, aim) = (entry.keys.clone(), entry.aim);
+        let Aim::Label(position, _) = aim else { return };
+        let func = self.objectives[position].function;
+        let Some(labels) = &mut self.functions[func.index()] else { return };
         for key in keys {
             let list = labels.sites.entry(key).or_default();
             if let Err(place) = list.binary_search(&goal) {
@@ -243,15 +421,61 @@ impl<'a> LabelTable<'a> {
         self.goals[goal.index()].reasons.insert(reason);
     }
 
-    /// Covered labels in the order of their covering, and those that are left.
-    pub(super) fn into_result(self) -> (Vec<LabelRef>, Vec<LeftLabel>) {
-        let left = self.goals.into_iter().filter(|goal| !goal.covered).map(|goal| LeftLabel {
-            label: goal.label,
-            reasons: goal.reasons.into_iter().collect(),
-            site_reached: goal.reached,
-        });
-        (self.covered, left.collect())
+    /// What is covered.
+    pub(super) fn covered(&self) -> impl Iterator<Item = Aim> + '_ {
+        self.covered.iter().map(|goal| self.aim(*goal))
     }
+
+    /// What kept a goal that is left from being decided.
+    pub(super) fn reasons(&self, goal: GoalId) -> impl Iterator<Item = &Cut> {
+        let entry = &self.goals[goal.index()];
+        entry.reasons.iter().filter(|_| !entry.covered)
+    }
+
+    /// Covered labels in the order of their covering, and those that are left. A label that was only
+    /// looked for as long as a hyperlabel was left is none of the latter.
+    pub(super) fn into_result(self) -> (Vec<LabelRef>, Vec<LeftLabel>) {
+        let covered = self.covered.iter().filter_map(|goal| self.label_ref(*goal)).collect();
+        let left = self.goals.iter().enumerate().filter(|(_, goal)| !goal.is_settled());
+        let left = left.filter_map(|(at, goal)| {
+            Some(LeftLabel {
+                label: self.label_ref(GoalId::from_index(at))?,
+                reasons: goal.reasons.iter().cloned().collect(),
+                site_reached: goal.reached,
+            })
+        });
+        let left = left.collect();
+        (covered, left)
+    }
+}
+
+impl Goal {
+    /// Whether it is not to be asked for any more.
+    const fn is_settled(&self) -> bool {
+        self.covered || !(self.own || self.wanted > 0)
+    }
+}
+
+/// The labels of a function that criteria count; `None` where no criteria are named.
+fn counted(function: &FunctionObjectives) -> Option<BTreeSet<LabelId>> {
+    let named = !function.criteria.is_empty() || !function.hyper_criteria.is_empty();
+    let entries = function.criteria.values().flatten();
+    named.then(|| entries.map(|entry| entry.label).collect())
+}
+
+/// The labels, function by function, that hyperlabels of criteria are made of.
+fn parts_of_hypers(objectives: &[FunctionObjectives]) -> Vec<BTreeSet<LabelId>> {
+    let mut parts = vec![BTreeSet::new(); objectives.len()];
+    for function in objectives {
+        for entry in function.hyper_criteria.values().flatten() {
+            function.hypers[entry.hyper].hyper.for_each_part(&mut |part| {
+                let Part::Atom(atom) = part else { return };
+                let at = objectives.iter().position(|of| of.function == atom.function);
+                at.into_iter().for_each(|at| _ = parts[at].insert(atom.label));
+            });
+        }
+    }
+    parts
 }
 
 fn collect_mutants(pred: &Pred, visit: &mut impl FnMut(ConditionId, ExprId)) {
@@ -266,14 +490,8 @@ fn collect_mutants(pred: &Pred, visit: &mut impl FnMut(ConditionId, ExprId)) {
     }
 }
 
-/// Why a label of a site is never decided.
-fn not_looked_at(site: Site) -> Option<Cut> {
-    matches!(site, Site::Condition(..))
-        .then(|| Cut::Unsupported("a label at the evaluation of one condition".to_owned()))
-}
-
 /// Where a label of a site is looked at.
-fn keys(site: Site, body: &Body) -> SmallVec<[SiteKey; 1]> {
+pub(super) fn keys(site: Site, body: &Body) -> SmallVec<[SiteKey; 1]> {
     let one = match site {
         Site::Entry => SiteKey::Entry,
         Site::Mark(mark) => SiteKey::Mark(mark),
@@ -282,12 +500,17 @@ fn keys(site: Site, body: &Body) -> SmallVec<[SiteKey; 1]> {
         Site::Root(root) => {
             return body.source.roots[root].points().map(SiteKey::Point).collect();
         }
-        Site::Stmt(stmt) => SiteKey::Point(Point::Stmt(stmt)),
+        Site::Stmt(stmt) => {
+            let copies = body.source.copies.iter().filter(|(_, original)| **original == stmt);
+            let all = std::iter::once(stmt).chain(copies.map(|(copy, _)| *copy));
+            return all.map(|stmt| SiteKey::Point(Point::Stmt(stmt))).collect();
+        }
         Site::Block(block) => SiteKey::Point(match body.blocks[block].stmts.first() {
             Some(stmt) => Point::Stmt(*stmt),
             None => Point::Term(block),
         }),
-        Site::Start | Site::Condition(..) => return SmallVec::new(),
+        Site::Condition(decision, condition) => SiteKey::Condition(decision, condition),
+        Site::Start => return SmallVec::new(),
     };
     SmallVec::from_iter([one])
 }

@@ -8,6 +8,7 @@ use lydian_ir::TrapKind;
 use lydian_ir::test::Test;
 use serde::{Deserialize, Serialize};
 
+use super::hyper::HyperRef;
 use super::labels::LabelRef;
 use crate::limits::Cut;
 
@@ -47,6 +48,9 @@ pub struct FoundTest {
     /// Labels that no test before it covers and that it should, in the order in which the run
     /// meets them.
     pub covers: Vec<LabelRef>,
+    /// Hyperlabels that it should cover, alone or together with the tests before it, and that those
+    /// do not cover.
+    pub completes: Vec<HyperRef>,
     /// How the run should end.
     pub ending: Ending,
 }
@@ -58,7 +62,7 @@ pub struct Progress {
     pub paths: u64,
     /// States that wait.
     pub states: usize,
-    /// Labels left.
+    /// Labels and hyperlabels left.
     pub labels_left: usize,
     /// Solver queries.
     pub queries: u64,
@@ -82,6 +86,15 @@ pub struct LeftLabel {
     pub reasons: Vec<Cut>,
     /// Whether some path passed its site.
     pub site_reached: bool,
+}
+
+/// A hyperlabel that no tests cover.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftHyper {
+    /// The hyperlabel.
+    pub hyper: HyperRef,
+    /// What stood in the way of this one alone, besides the cuts of the whole exploration.
+    pub reasons: Vec<Cut>,
 }
 
 /// What it cost.
@@ -108,6 +121,10 @@ pub struct Statistics {
     pub total_time: Duration,
     /// Branches whose side was decided by the model or by what the path knew.
     pub free_branches: u64,
+    /// Decisions and choices for which one path stands instead of one for each way through them.
+    pub merged: u64,
+    /// States dropped as no label that is left lay ahead of them.
+    pub dropped: u64,
     /// Labels covered by a state's model without a query.
     pub free_labels: u64,
     /// Terms in the pool.
@@ -127,6 +144,11 @@ pub struct Summary {
     pub covered: Vec<LabelRef>,
     /// The others, in the order of the objectives.
     pub left: Vec<LeftLabel>,
+    /// Hyperlabels that tests cover, together with those that were known, in the order in which they
+    /// were covered.
+    pub covered_hypers: Vec<HyperRef>,
+    /// The other hyperlabels, in the order of the objectives.
+    pub left_hypers: Vec<LeftHyper>,
     /// Everything that was left out, and how often. Labels that are left may be coverable there.
     pub cuts: BTreeMap<Cut, u64>,
     /// Whether every behaviour within the assumptions was explored, so that labels that are left

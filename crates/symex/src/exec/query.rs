@@ -50,6 +50,11 @@ impl Engine<'_, '_> {
         self.ask_within(state, &[], extra, 1).0
     }
 
+    /// The same, with further terms that are to hold.
+    pub(super) fn ask_more(&mut self, state: &State, more: &[Term], extra: Term) -> Feasible {
+        self.ask_within(state, more, Some(extra), 1).0
+    }
+
     /// The same for an input that keeps what the state's model promises, too.
     pub(super) fn ask_with_promises(&mut self, state: &State, extra: Term) -> Feasible {
         self.ask_within(state, &state.promises, Some(extra), 1).0

@@ -1,15 +1,21 @@
 //! Which state goes on.
+//!
+//! A [`Searcher`] holds the states that wait. One or several [`Order`]s over their numbers choose in
+//! turn which one goes on; each is told of all states that come and go.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+mod orders;
+mod tree;
 
 use lydian_base::Rng;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use super::ahead::Target;
 use super::state::State;
+use orders::{Nearest, Newest, Oldest, RandomState};
+use tree::RandomPath;
 
-/// The order of exploration. Each is deterministic; the random one follows from its seed.
+/// The order of exploration. Each is deterministic; the random ones follow from their seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Search {
@@ -18,219 +24,168 @@ pub enum Search {
     /// The oldest state first.
     BreadthFirst,
     /// Any state.
-    Random,
-    /// The state that is nearest to a label that is left, in edges of the control-flow graph, and
-    /// now and then any state.
+    RandomState,
+    /// The state at the end of a random walk through the tree of paths: a part of the tree in which
+    /// few paths are left is as likely as one with many.
+    RandomPath,
+    /// In turn the state that is nearest to a label that is left, in edges of the control-flow graph,
+    /// and any state (RSS-MD2U of [001] 7.2).
+    Md2u,
+    /// In turn the state that is nearest to a label that no path reached, the one nearest to any label
+    /// that is left, one at the end of a random walk, and any.
     #[default]
-    Coverage,
+    Mixed,
 }
 
 /// States that wait. They are boxed, as they are moved often and are large.
-pub(super) trait Searcher {
-    /// Adds a state; `rank` is how far it is from something new, the less the better.
-    fn push(&mut self, state: Box<State>, rank: u64);
-    /// Takes the state that is to go on. `rank` gives the rank that a state has now.
-    fn pop(&mut self, rank: &mut dyn FnMut(&State) -> u64) -> Option<Box<State>>;
-    /// How many states wait.
-    fn len(&self) -> usize;
-    /// Whether the state that was just split should go on without looking at the others.
-    fn stays(&self) -> bool;
-    /// Takes all states.
-    fn drain(&mut self) -> Vec<Box<State>>;
-}
-
-impl Search {
-    /// The searcher of this order.
-    pub(super) fn searcher(self, seed: u64) -> Box<dyn Searcher> {
-        match self {
-            Self::DepthFirst => Box::new(DepthFirst(Vec::new())),
-            Self::BreadthFirst => Box::new(BreadthFirst(VecDeque::new())),
-            Self::Random => Box::new(Random { states: Vec::new(), rng: Rng::new(seed) }),
-            Self::Coverage => Box::new(Nearest::new(seed)),
-        }
-    }
-}
-
-struct DepthFirst(Vec<Box<State>>);
-
-impl Searcher for DepthFirst {
-    fn push(&mut self, state: Box<State>, _: u64) {
-        self.0.push(state);
-    }
-
-    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<Box<State>> {
-        self.0.pop()
-    }
-
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn stays(&self) -> bool {
-        true
-    }
-
-    fn drain(&mut self) -> Vec<Box<State>> {
-        std::mem::take(&mut self.0)
-    }
-}
-
-struct BreadthFirst(VecDeque<Box<State>>);
-
-impl Searcher for BreadthFirst {
-    fn push(&mut self, state: Box<State>, _: u64) {
-        self.0.push_back(state);
-    }
-
-    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<Box<State>> {
-        self.0.pop_front()
-    }
-
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn stays(&self) -> bool {
-        false
-    }
-
-    fn drain(&mut self) -> Vec<Box<State>> {
-        std::mem::take(&mut self.0).into()
-    }
-}
-
-struct Random {
-    states: Vec<Box<State>>,
-    rng: Rng,
-}
-
-impl Searcher for Random {
-    fn push(&mut self, state: Box<State>, _: u64) {
-        self.states.push(state);
-    }
-
-    fn pop(&mut self, _: &mut dyn FnMut(&State) -> u64) -> Option<Box<State>> {
-        let count = self.states.len() as u64;
-        (count > 0).then(|| self.states.swap_remove(self.rng.below(count) as usize))
-    }
-
-    fn len(&self) -> usize {
-        self.states.len()
-    }
-
-    fn stays(&self) -> bool {
-        false
-    }
-
-    fn drain(&mut self) -> Vec<Box<State>> {
-        std::mem::take(&mut self.states)
-    }
-}
-
-/// One choice in so many is any state. Ranks alone keep to one part of the tree where what is left
-/// needs another past, not another place: a loop whose flags decide, say.
-const ANY: u64 = 4;
-
-/// The least rank first; of equal ones the newest, so that a path is followed to its end. Now and
-/// then any state.
-struct Nearest {
-    /// The states with their numbers, in no order.
-    states: Vec<(u64, Box<State>)>,
-    /// Where each number stands among the states.
-    places: FxHashMap<u64, usize>,
-    /// Numbers by rank, those of states that are gone among them.
-    heap: BinaryHeap<Waiting>,
+pub(super) struct Searcher {
+    waiting: Waiting,
+    /// The orders, each with how often in a row it chooses.
+    orders: Vec<(Box<dyn Order>, u32)>,
+    /// Which order chooses, and how often it did.
+    turn: (usize, u32),
     next: u64,
-    choices: u64,
     rng: Rng,
+    /// Whether a state that was split goes on without a look at the others.
+    stays: bool,
 }
 
-impl Nearest {
-    fn new(seed: u64) -> Self {
-        Self {
-            states: Vec::new(),
-            places: FxHashMap::default(),
-            heap: BinaryHeap::new(),
-            next: 0,
-            choices: 0,
-            rng: Rng::new(seed),
-        }
+/// The states that wait, by number. Numbers grow.
+#[derive(Default)]
+struct Waiting {
+    /// In no order.
+    states: Vec<(u64, Box<State>)>,
+    /// Where each number stands among them.
+    places: FxHashMap<u64, usize>,
+}
+
+/// How far a state is from something new now, the less the better.
+pub(super) type Rank<'a> = dyn Fn(&State, Target) -> u64 + 'a;
+
+/// How a state came to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The state that was taken last was split, and this is its other side.
+    Fork,
+    /// It is the state that was taken last.
+    Back,
+}
+
+/// An order over the numbers of states that wait.
+trait Order {
+    /// A state waits.
+    fn add(&mut self, number: u64, origin: Origin, state: &State, rank: &Rank<'_>);
+
+    /// The state that is to go on: one that waits, unless none does.
+    fn choose(&mut self, waiting: &Waiting, rng: &mut Rng, rank: &Rank<'_>) -> Option<u64>;
+
+    /// A state was taken, chosen by this order or by another.
+    fn taken(&mut self, _number: u64) {}
+}
+
+impl Waiting {
+    fn get(&self, number: u64) -> Option<&State> {
+        self.places.get(&number).map(|place| &*self.states[*place].1)
     }
 
-    fn take(&mut self, place: usize) -> Box<State> {
-        let (number, state) = self.states.swap_remove(place);
-        self.places.remove(&number);
+    fn add(&mut self, number: u64, state: Box<State>) {
+        self.places.insert(number, self.states.len());
+        self.states.push((number, state));
+    }
+
+    fn take(&mut self, number: u64) -> Option<Box<State>> {
+        let place = self.places.remove(&number)?;
+        let (_, state) = self.states.swap_remove(place);
         if let Some((moved, _)) = self.states.get(place) {
             self.places.insert(*moved, place);
         }
-        state
+        Some(state)
     }
 }
 
-/// A state's rank and number.
-struct Waiting {
-    key: (Reverse<u64>, u64),
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Waiting {}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
-    }
-}
-
-impl Searcher for Nearest {
-    fn push(&mut self, state: Box<State>, rank: u64) {
-        self.next += 1;
-        self.places.insert(self.next, self.states.len());
-        self.states.push((self.next, state));
-        self.heap.push(Waiting { key: (Reverse(rank), self.next) });
-    }
-
-    fn pop(&mut self, rank: &mut dyn FnMut(&State) -> u64) -> Option<Box<State>> {
-        self.choices += 1;
-        if self.choices.is_multiple_of(ANY) && !self.states.is_empty() {
-            let place = self.rng.below(self.states.len() as u64) as usize;
-            return Some(self.take(place));
-        }
-        // Ranks only grow, as labels are covered: a state whose rank is still the least is next.
-        loop {
-            let mut top = self.heap.pop()?;
-            let Some(&place) = self.places.get(&top.key.1) else { continue };
-            let now = rank(&self.states[place].1);
-            let stale = now > top.key.0.0;
-            top.key.0 = Reverse(now);
-            if !stale || self.heap.peek().is_none_or(|next| next.key <= top.key) {
-                return Some(self.take(place));
+impl Search {
+    fn orders(self) -> Vec<(Box<dyn Order>, u32)> {
+        match self {
+            Self::DepthFirst => vec![(Box::<Newest>::default(), 1)],
+            Self::BreadthFirst => vec![(Box::<Oldest>::default(), 1)],
+            Self::RandomState => vec![(Box::new(RandomState), 1)],
+            Self::RandomPath => vec![(Box::<RandomPath>::default(), 1)],
+            Self::Md2u => {
+                vec![(Box::new(Nearest::to(Target::Left)), 1), (Box::new(RandomState), 1)]
             }
-            self.heap.push(top);
+            // Ranks alone keep to one part of the tree where what is left needs another past, not
+            // another place: a loop whose flags decide, say. Labels that were reached and not covered
+            // may be infeasible.
+            Self::Mixed => vec![
+                (Box::new(Nearest::to(Target::New)), 2),
+                (Box::new(Nearest::to(Target::Left)), 1),
+                (Box::<RandomPath>::default(), 1),
+                (Box::new(RandomState), 1),
+            ],
+        }
+    }
+}
+
+impl Searcher {
+    /// Without states, in an order and with a seed.
+    pub(super) fn new(search: Search, seed: u64) -> Self {
+        Self {
+            waiting: Waiting::default(),
+            orders: search.orders(),
+            turn: (0, 0),
+            next: 0,
+            rng: Rng::new(seed),
+            stays: search == Search::DepthFirst,
         }
     }
 
-    fn len(&self) -> usize {
-        self.states.len()
+    /// Adds the other side of a split of the state that was taken last, or the first state of all.
+    pub(super) fn fork(&mut self, state: Box<State>, rank: &Rank<'_>) {
+        self.add(state, Origin::Fork, rank);
     }
 
-    fn stays(&self) -> bool {
-        false
+    /// Takes the state that was taken last back.
+    pub(super) fn back(&mut self, state: Box<State>, rank: &Rank<'_>) {
+        self.add(state, Origin::Back, rank);
     }
 
-    fn drain(&mut self) -> Vec<Box<State>> {
-        self.heap.clear();
-        self.places.clear();
-        std::mem::take(&mut self.states).into_iter().map(|(_, state)| state).collect()
+    fn add(&mut self, state: Box<State>, origin: Origin, rank: &Rank<'_>) {
+        self.next += 1;
+        for (order, _) in &mut self.orders {
+            order.add(self.next, origin, &state, rank);
+        }
+        self.waiting.add(self.next, state);
+    }
+
+    /// Takes the state that is to go on.
+    pub(super) fn pop(&mut self, rank: &Rank<'_>) -> Option<Box<State>> {
+        let (order, often) = &mut self.orders[self.turn.0];
+        let number = order.choose(&self.waiting, &mut self.rng, rank)?;
+        self.turn.1 += 1;
+        if self.turn.1 >= *often {
+            self.turn = ((self.turn.0 + 1) % self.orders.len(), 0);
+        }
+        for (order, _) in &mut self.orders {
+            order.taken(number);
+        }
+        self.waiting.take(number)
+    }
+
+    /// How many states wait.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.states.len()
+    }
+
+    /// Whether the state that was just split should go on without looking at the others.
+    pub(super) const fn stays(&self) -> bool {
+        self.stays
+    }
+
+    /// Takes all states, in the order in which they came.
+    pub(super) fn drain(&mut self) -> Vec<Box<State>> {
+        self.waiting.places.clear();
+        let mut states = std::mem::take(&mut self.waiting.states);
+        states.sort_by_key(|(number, _)| *number);
+        states.into_iter().map(|(_, state)| state).collect()
     }
 }

@@ -1,15 +1,17 @@
 //! Labels at their sites: free by the state's model, by a query of their own (tight, [000] V-A), or
 //! as a branch (direct, [000] IV-A).
 
+use lydian_base::EntityId;
 use lydian_eval::{Kleene, PredEnvironment, Traps, eval_pred};
 use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId, Purity};
 use lydian_smt::{Term, TermPool};
+use smallvec::SmallVec;
 
 use super::env::{Scope, Stop};
 use super::explore::Engine;
 use super::labels::{GoalId, SiteKey};
 use super::query::Feasible;
-use super::state::State;
+use super::state::{ConditionValue, Passed, State};
 use super::step::Flow;
 use super::{LabelDeletion, Mode, Unreached};
 use crate::limits::Cut;
@@ -23,29 +25,63 @@ impl Engine<'_, '_> {
         }
         let func = state.frame().func;
         let goals = self.labels.at(func, key, self.world.config.label_deletion.deletes());
-        state.queue.extend(goals);
+        state.queue.extend(goals.into_iter().map(Passed::Here));
+        if matches!(key, SiteKey::Point(_)) {
+            // Sequences follow when what the statement needs is decided.
+            return;
+        }
+        let covered = self.pass_sequences(state, key);
+        if let SiteKey::Decision(decision) = key {
+            self.meet_decision(state, decision);
+        }
+        self.cover_sequences(state, covered);
     }
 
     /// Looks at the first label of the queue.
     pub(super) fn look_at_label(&mut self, state: &mut State) -> Result<(), Flow> {
-        let goal = state.queue.remove(0);
-        let result = self.look_at(state, goal);
+        let passed = state.queue.remove(0);
+        let goal = passed.goal();
+        let deleted = self.world.config.label_deletion.deletes() && self.labels.is_covered(goal);
+        let result = match passed {
+            _ if deleted => Ok(()),
+            Passed::Here(_) => {
+                let value = self.predicate(state, goal);
+                self.weigh(state, goal, value.surely_true)
+            }
+            Passed::Where(_, holds) => self.weigh(state, goal, holds),
+        };
         if state.queue.is_empty() && !state.undecided.is_empty() {
             self.defer(state);
         }
         result
     }
 
-    fn look_at(&mut self, state: &mut State, goal: GoalId) -> Result<(), Flow> {
-        if self.world.config.label_deletion.deletes() && self.labels.is_covered(goal) {
-            return Ok(());
+    /// Looks at the labels of a site that control passes on the inputs on which `guard` holds, and
+    /// nowhere else on the state's path.
+    pub(super) fn pass_where(
+        &mut self,
+        state: &mut State,
+        key: SiteKey,
+        guard: Term,
+        passed: &mut SmallVec<[Passed; 4]>,
+    ) {
+        if self.world.config.mode == Mode::Plain || state.root < self.roots.len() {
+            return;
         }
-        let (value, hindrance) = self.predicate(state, goal);
-        if let Some(what) = hindrance {
-            self.labels.hinder(goal, Cut::Unsupported(what));
+        let func = state.frame().func;
+        let before = self.watch.guard.replace(guard);
+        for goal in self.labels.at(func, key, self.world.config.label_deletion.deletes()) {
+            let value = self.predicate(state, goal);
+            let holds = self.pool.and(guard, value.surely_true);
+            passed.push(Passed::Where(goal, holds));
         }
-        let defined = definedness(&mut self.pool, value.surely_true);
-        let holds = self.pool.and(value.surely_true, defined);
+        self.watch.guard = before;
+    }
+
+    /// Covers a label where some input of the path makes a condition true.
+    fn weigh(&mut self, state: &mut State, goal: GoalId, condition: Term) -> Result<(), Flow> {
+        let defined = definedness(&mut self.pool, condition);
+        let holds = self.pool.and(condition, defined);
         if self.pool.as_bool(holds) == Some(false) {
             return Ok(());
         }
@@ -121,7 +157,9 @@ impl Engine<'_, '_> {
     /// Notes a label that the state's model covers, and that it is to go on covering it.
     fn take_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
         state.covered.extend(self.labels.cover(goal));
-        state.promises.push(holds);
+        if self.pool.as_bool(holds) != Some(true) {
+            state.promises.push(holds);
+        }
     }
 
     /// Direct instrumentation: the label's predicate is a branch of the program.
@@ -138,7 +176,7 @@ impl Engine<'_, '_> {
         let Some(mut other) = other else { return Ok(()) };
         if !taken {
             // The other side looks at this label again and finds that it holds.
-            other.queue.insert(0, goal);
+            other.queue.insert(0, Passed::Where(goal, holds));
         }
         self.push(other);
         Err(Flow::Yield)
@@ -164,8 +202,9 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// The value of a label's predicate on a state, and what could not be evaluated.
-    fn predicate(&mut self, state: &mut State, goal: GoalId) -> (Kleene, Option<String>) {
+    /// The value of a label's predicate on a state. What could not be evaluated stands in the label's
+    /// way.
+    fn predicate(&mut self, state: &mut State, goal: GoalId) -> Kleene {
         let (objectives, pred, decision) = self.labels.goal(goal);
         let mut env = SiteScope {
             unreached: self.world.config.unreached,
@@ -181,9 +220,11 @@ impl Engine<'_, '_> {
             hindrance: None,
         };
         let value = eval_pred(&mut self.pool, pred, &mut env);
-        let hindrance = env.hindrance;
+        if let Some(what) = env.hindrance {
+            self.labels.hinder(goal, Cut::Unsupported(what));
+        }
         self.settle_suspicions(state);
-        (value, hindrance)
+        value
     }
 
     /// The values of mutants that labels need, just before their condition is evaluated.
@@ -227,19 +268,28 @@ impl Engine<'_, '_> {
 }
 
 /// Where the leaves of a predicate get their values from.
-struct SiteScope<'a, 'p> {
-    scope: Scope<'a, 'p>,
-    exprs: &'a ExprArena,
-    decision: Option<DecisionId>,
-    unreached: Unreached,
-    hindrance: Option<String>,
+pub(super) struct SiteScope<'a, 'p> {
+    pub(super) scope: Scope<'a, 'p>,
+    pub(super) exprs: &'a ExprArena,
+    pub(super) decision: Option<DecisionId>,
+    pub(super) unreached: Unreached,
+    pub(super) hindrance: Option<String>,
 }
 
 impl SiteScope<'_, '_> {
-    /// The value of a condition where its decision's last evaluation reached it.
-    fn value(&self, condition: ConditionId) -> Option<bool> {
-        let event = self.scope.state.frame().event(self.decision?)?;
-        event.values.get(lydian_base::EntityId::index(condition)).copied().flatten()
+    /// What a condition was in its decision's last evaluation.
+    pub(super) fn value(&self, condition: ConditionId) -> ConditionValue {
+        let event = self.decision.and_then(|decision| self.scope.state.frame().event(decision));
+        let value = event.and_then(|event| event.values.get(condition.index()).copied());
+        value.unwrap_or(ConditionValue::NotReached)
+    }
+
+    /// The value that it has on the state, where it need not be reached.
+    fn unreached(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
+        match self.pure_condition(condition) {
+            Some(expr) => self.expr(pool, expr),
+            None => Kleene::unknown(pool),
+        }
     }
 
     /// The condition's expression if it is pure and conditions that are not reached have values.
@@ -262,39 +312,50 @@ impl SiteScope<'_, '_> {
 impl PredEnvironment for SiteScope<'_, '_> {
     fn condition(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
         match self.value(condition) {
-            Some(value) => Kleene::constant(pool, value),
-            None => match self.pure_condition(condition) {
-                Some(expr) => self.expr(pool, expr),
-                None => Kleene::unknown(pool),
-            },
+            ConditionValue::Is(value) => Kleene::constant(pool, value),
+            ConditionValue::NotReached => self.unreached(pool, condition),
+            ConditionValue::Either { reached, value } => {
+                let there = Kleene::known_where(pool, reached, value);
+                let elsewhere = self.unreached(pool, condition);
+                there.or_else(pool, elsewhere)
+            }
         }
     }
 
     fn reached(&mut self, pool: &mut TermPool, condition: ConditionId) -> Term {
-        pool.bool(self.value(condition).is_some())
+        match self.value(condition) {
+            ConditionValue::Is(_) => pool.tt(),
+            ConditionValue::NotReached => pool.ff(),
+            ConditionValue::Either { reached, .. } => reached,
+        }
     }
 
     fn mutant(&mut self, pool: &mut TermPool, condition: ConditionId, expr: ExprId) -> Kleene {
-        if self.value(condition).is_some() {
-            let frame = self.scope.state.frame();
-            let event = self.decision.and_then(|decision| frame.event(decision));
-            let recorded = event.and_then(|event| {
-                let wanted = |entry: &&(ConditionId, ExprId, Kleene)| {
-                    entry.0 == condition && entry.1 == expr
-                };
-                event.mutants.iter().find(wanted).map(|entry| entry.2)
-            });
-            return recorded.unwrap_or_else(|| Kleene::unknown(pool));
-        }
+        let event = self.decision.and_then(|decision| self.scope.state.frame().event(decision));
+        let wanted =
+            |entry: &&(ConditionId, ExprId, Kleene)| entry.0 == condition && entry.1 == expr;
+        let recorded = event.and_then(|event| event.mutants.iter().find(wanted));
+        let recorded = recorded.map(|entry| entry.2);
+        let here = match self.value(condition) {
+            ConditionValue::Is(_) => {
+                return recorded.unwrap_or_else(|| Kleene::unknown(pool));
+            }
+            ConditionValue::NotReached => Kleene::unknown(pool),
+            ConditionValue::Either { reached, .. } => {
+                let value = recorded.unwrap_or_else(|| Kleene::unknown(pool));
+                value.only_where(pool, reached)
+            }
+        };
         if self.pure_condition(condition).is_some() && self.cannot_trap(expr) {
-            return self.expr(pool, expr);
+            let elsewhere = self.expr(pool, expr);
+            return here.or_else(pool, elsewhere);
         }
-        Kleene::unknown(pool)
+        here
     }
 
     fn expr(&mut self, pool: &mut TermPool, expr: ExprId) -> Kleene {
         let mut traps = Traps::none();
-        match self.scope.eval(pool, self.exprs, expr, &mut traps) {
+        match self.scope.eval_predicate(pool, self.exprs, expr, &mut traps) {
             Ok(value) => Kleene::guarded(pool, value, &traps),
             Err(stop) => {
                 self.hindrance = Some(match stop {

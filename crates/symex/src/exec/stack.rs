@@ -248,6 +248,7 @@ fn forget_memory(state: &mut State, number: u64) {
 /// Ends the innermost activation, with all objects that live in it.
 pub(super) fn leave_frame(state: &mut State) {
     let Some(frame) = state.frames.pop() else { return };
+    state.underway.leave(frame.serial);
     frame.made.iter().rev().for_each(|object| state.memory.release(*object));
     let locals = frame.objects.iter().flatten();
     let locals: Vec<ObjectId> = locals.copied().collect();

@@ -9,16 +9,54 @@ use smallvec::SmallVec;
 
 use lydian_eval::Kleene;
 
-use super::labels::{GoalId, LabelRef, SiteKey};
+use super::hyper_rows::Trail;
+use super::hyper_sequences::Underway;
+use super::labels::{GoalId, SiteKey};
 use crate::inputs::{Cursor, ExternalPlan};
 use crate::memory::{Knowledge, Memory, ObjectId, Target};
+
+/// What a condition was in the last evaluation of its decision.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ConditionValue {
+    /// It was not reached.
+    NotReached,
+    /// The path went this way.
+    Is(bool),
+    /// The path stands for several ways: where it was reached, and what it was there.
+    Either { reached: Term, value: Term },
+}
+
+impl ConditionValue {
+    /// Whether the path stands for several ways.
+    pub(super) const fn is_merged(&self) -> bool {
+        matches!(self, Self::Either { .. })
+    }
+}
+
+/// A label that control passes, to be looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Passed {
+    /// Its predicate is to be evaluated on the state.
+    Here(GoalId),
+    /// It was evaluated, and surely holds on the inputs of the path on which this does.
+    Where(GoalId, Term),
+}
+
+impl Passed {
+    /// The label.
+    pub(super) const fn goal(&self) -> GoalId {
+        match self {
+            Self::Here(goal) | Self::Where(goal, _) => *goal,
+        }
+    }
+}
 
 /// The last evaluation of a decision in one activation.
 #[derive(Clone, Debug)]
 pub(super) struct DecisionEvent {
     pub(super) decision: DecisionId,
-    /// For each condition its value, where it was reached.
-    pub(super) values: SmallVec<[Option<bool>; 8]>,
+    /// For each condition its value.
+    pub(super) values: SmallVec<[ConditionValue; 4]>,
     /// Mutants of conditions that were reached, evaluated just before.
     pub(super) mutants: Vec<(ConditionId, ExprId, Kleene)>,
 }
@@ -72,17 +110,23 @@ pub(super) struct State {
     pub(super) pending: bool,
     /// Whether the solver was asked for a model, in haste, and had no answer.
     pub(super) asked: bool,
+    /// The condition that was just evaluated.
+    pub(super) evaluated: Option<(DecisionId, ConditionId)>,
     /// The site that control reached when the state was made.
     pub(super) arrival: Option<SiteKey>,
     /// Labels of the site that control just passed, to be looked at before anything else.
-    pub(super) queue: SmallVec<[GoalId; 4]>,
-    /// Labels that this model covers and that no test was given for yet.
-    pub(super) covered: Vec<LabelRef>,
+    pub(super) queue: SmallVec<[Passed; 4]>,
+    /// What this model covers and no test was given for yet.
+    pub(super) covered: Vec<GoalId>,
     /// What makes the model cover those labels.
     pub(super) promises: Vec<Term>,
     /// Labels of the site that control passes which no input covers together with those, and what
     /// makes each hold.
     pub(super) undecided: Vec<(GoalId, Term)>,
+    /// The evaluations of decisions that hyperlabels ask for.
+    pub(super) trail: Trail,
+    /// The sequences that the path is in the midst of.
+    pub(super) underway: Underway,
     /// Whether labels wait without being asked for, as one was too hard a question.
     pub(super) haste: bool,
     /// Whether to give a test at the path's end even if it covers nothing new.
@@ -132,11 +176,14 @@ impl State {
             model: self.model.clone(),
             pending: self.pending,
             asked: false,
+            evaluated: self.evaluated,
             arrival: self.arrival,
             queue: self.queue.clone(),
             covered: Vec::new(),
             promises: Vec::new(),
             undecided: Vec::new(),
+            trail: self.trail.clone(),
+            underway: self.underway.clone(),
             haste: self.haste,
             keep: false,
             undefined: self.undefined,
@@ -188,6 +235,11 @@ impl Frame {
         self.events.iter().find(|event| event.decision == decision)
     }
 
+    /// The last evaluation of a decision, to be changed.
+    pub(super) fn event_of(&mut self, decision: DecisionId) -> Option<&mut DecisionEvent> {
+        self.events.iter_mut().find(|event| event.decision == decision)
+    }
+
     /// The event of a decision; a new one where its evaluation begins or none is known.
     pub(super) fn event_mut(
         &mut self,
@@ -199,14 +251,14 @@ impl Frame {
         let at = at.unwrap_or_else(|| {
             self.events.push(DecisionEvent {
                 decision,
-                values: SmallVec::from_elem(None, conditions),
+                values: SmallVec::from_elem(ConditionValue::NotReached, conditions),
                 mutants: Vec::new(),
             });
             self.events.len() - 1
         });
         let event = &mut self.events[at];
         if begins {
-            event.values.iter_mut().for_each(|value| *value = None);
+            event.values.fill(ConditionValue::NotReached);
             event.mutants.clear();
         }
         event

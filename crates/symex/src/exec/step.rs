@@ -5,18 +5,20 @@ use lydian_eval::{Traps, from_bytes, sort_of, to_bytes};
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
-    BitField, BlockId, Body, BranchOrigin, ExprId, LocalId, Stmt, Storage, SwitchCase, Terminator,
-    Type,
+    BitField, BlockId, Body, BranchOrigin, ExprId, FuncId, LocalId, Stmt, Storage, SwitchCase,
+    Terminator, Type,
 };
 use lydian_smt::{Term, TermPool};
+use smallvec::SmallVec;
 
 use super::Mode;
 use super::env::{Scope, Stop};
 use super::explore::Engine;
 use super::labels::SiteKey;
+use super::merge::Outcome;
 use super::outcome::Ending;
 use super::query::Feasible;
-use super::state::State;
+use super::state::{ConditionValue, State};
 use crate::limits::Cut;
 use crate::memory::{Background, Contents, NewObject, ObjectKind, Resolution};
 
@@ -40,6 +42,9 @@ impl Flow {
 impl<'p> Engine<'p, '_> {
     /// Takes one step.
     pub(super) fn step(&mut self, state: &mut State) -> Result<(), Flow> {
+        if let Some((decision, condition)) = state.evaluated.take() {
+            self.pass(state, SiteKey::Condition(decision, condition));
+        }
         if let Some(site) = state.arrival.take() {
             self.pass(state, site);
         }
@@ -83,8 +88,10 @@ impl<'p> Engine<'p, '_> {
         if !self.labels.has(state.frame().func) {
             return Ok(false);
         }
-        self.pass(state, SiteKey::Point(point));
-        if state.queue.is_empty() {
+        let key = SiteKey::Point(point);
+        self.pass(state, key);
+        let watched = self.hypers.sequences.watches(state.frame().func, key);
+        if state.queue.is_empty() && !watched {
             return Ok(false);
         }
         // Addresses are decided first, so that the labels' predicates can be evaluated.
@@ -100,6 +107,10 @@ impl<'p> Engine<'p, '_> {
         }
         state.queue = waiting;
         state.frame_mut().sites_done = true;
+        if watched {
+            let covered = self.pass_sequences(state, key);
+            self.cover_sequences(state, covered);
+        }
         Ok(true)
     }
 
@@ -384,15 +395,19 @@ impl<'p> Engine<'p, '_> {
             let event = frame.event_mut(origin.decision, conditions, origin.begins);
             event.mutants.extend(mutants);
         }
-        let (side, other) = self.split(state, condition);
+        let outcome = self.outcome_of(state, body, condition, targets, origin);
+        if self.choose(state, body, &outcome, origin) {
+            return Ok(());
+        }
+        let (side, other) = self.split(state, outcome.holds);
         let at = state.frame().block;
         let Some(mut other) = other else {
-            take_branch(state, side, targets, origin);
+            take_branch(state, side, &outcome, origin);
             return Ok(());
         };
-        let stays = self.stays_in_loop(state, at, targets);
-        take_branch(state, side, targets, origin);
-        take_branch(&mut other, !side, targets, origin);
+        let stays = self.stays_in_loop(state, at, outcome.targets);
+        take_branch(state, side, &outcome, origin);
+        take_branch(&mut other, !side, &outcome, origin);
         let Some(bound) = self.world.config.limits.loop_bound.filter(|_| stays.is_some()) else {
             self.push(other);
             return Err(Flow::Yield);
@@ -414,7 +429,7 @@ impl<'p> Engine<'p, '_> {
     }
 
     /// Whether labels may ask for the values that conditions had in this activation.
-    fn keeps_decisions(&self, state: &State) -> bool {
+    pub(super) fn keeps_decisions(&self, state: &State) -> bool {
         self.world.config.mode != Mode::Plain && self.labels.has(state.frame().func)
     }
 
@@ -426,6 +441,9 @@ impl<'p> Engine<'p, '_> {
     }
 
     fn cut_if_feasible(&mut self, state: &State, cut: Cut) {
+        if self.is_hopeless(state) {
+            return;
+        }
         match self.ask(state, None) {
             Feasible::No => {}
             Feasible::Yes(_) | Feasible::Unknown(_) => {
@@ -446,44 +464,91 @@ impl<'p> Engine<'p, '_> {
         let value = self.eval(state, value, &mut traps)?;
         self.leave_traps(state, &traps)?;
         let value = to_bytes(&mut self.pool, value);
-        let mut ways: Vec<(Term, BlockId)> = Vec::with_capacity(cases.len() + 1);
-        let mut no_case = self.pool.tt();
-        for case in cases {
-            let here = case_condition(&mut self.pool, value, case);
-            let not = self.pool.not(here);
-            no_case = self.pool.and(no_case, not);
-            ways.push((here, case.target));
-        }
-        ways.push((no_case, default));
         let from = state.frame().block;
-        let arrive = |state: &mut State, way: usize, target: BlockId| {
-            state.frame_mut().go_to(target);
-            state.arrival = Some(SiteKey::Edge(Edge { from, way: way as u32 }));
-        };
-        let taken = ways.iter().position(|(condition, _)| {
-            let known = state.knowledge().known(&mut self.pool, *condition);
-            known.unwrap_or_else(|| self.evaluator.holds(&self.pool, &state.model, *condition))
+        let ways = self.ways_of((state.frame().func, from), value, cases, default);
+        let taken = ways.iter().position(|way| {
+            let known = state.knowledge().known(&mut self.pool, way.condition);
+            known.unwrap_or_else(|| self.evaluator.holds(&self.pool, &state.model, way.condition))
         });
-        let taken = taken.unwrap_or(ways.len() - 1);
-        let (condition, target) = ways[taken];
-        let known = state.knowledge().known(&mut self.pool, condition) == Some(true);
+        let at = taken.unwrap_or(ways.len() - 1);
+        let taken = &ways[at];
+        let known = state.knowledge().known(&mut self.pool, taken.condition) == Some(true);
         if !known {
             self.meet_undefined(state, value);
         }
         if !known && !state.replay {
-            for (way, (condition, target)) in ways.iter().enumerate().rev() {
+            for (_, way) in ways.iter().enumerate().rev().filter(|(number, _)| *number != at) {
                 let mut other = state.fork();
                 other.pending = true;
-                if way != taken && other.add_fact(&mut self.pool, *condition) {
-                    arrive(&mut other, way, *target);
+                if other.add_fact(&mut self.pool, way.condition) {
+                    self.take_way(&mut other, from, way);
                     self.push(other);
                 }
             }
         }
-        state.add_fact(&mut self.pool, condition);
-        arrive(state, taken, target);
+        state.add_fact(&mut self.pool, taken.condition);
+        self.take_way(state, from, taken);
         if known { Ok(()) } else { Err(Flow::Yield) }
     }
+
+    /// The ways out of a switch; those that lead to one block are one way, unless nothing is merged.
+    fn ways_of(
+        &mut self,
+        (func, from): (FuncId, BlockId),
+        value: Term,
+        cases: &[SwitchCase],
+        default: BlockId,
+    ) -> Vec<SwitchWay> {
+        let mut ways: Vec<SwitchWay> = Vec::with_capacity(cases.len() + 1);
+        let mut no_case = self.pool.tt();
+        let mut add = |pool: &mut TermPool, number: usize, condition: Term, target: BlockId| {
+            let edge = (number as u32, condition);
+            let quiet = |way| {
+                let site = SiteKey::Edge(Edge { from, way });
+                !self.hypers.sequences.watches(func, site)
+            };
+            let merge = self.world.config.merge && quiet(edge.0);
+            let fits = |way: &&mut SwitchWay| way.target == target && quiet(way.edges[0].0);
+            match ways.iter_mut().find(fits).filter(|_| merge) {
+                Some(way) => {
+                    way.condition = pool.or(way.condition, condition);
+                    way.edges.push(edge);
+                }
+                None => ways.push(SwitchWay { condition, target, edges: SmallVec::from([edge]) }),
+            }
+        };
+        for (number, case) in cases.iter().enumerate() {
+            let here = case_condition(&mut self.pool, value, case);
+            let not = self.pool.not(here);
+            no_case = self.pool.and(no_case, not);
+            add(&mut self.pool, number, here, case.target);
+        }
+        add(&mut self.pool, cases.len(), no_case, default);
+        ways
+    }
+
+    /// Takes one way out of a switch.
+    fn take_way(&mut self, state: &mut State, from: BlockId, way: &SwitchWay) {
+        state.frame_mut().go_to(way.target);
+        if let [(number, _)] = way.edges[..] {
+            state.arrival = Some(SiteKey::Edge(Edge { from, way: number }));
+            return;
+        }
+        let mut passed = SmallVec::new();
+        for (number, condition) in &way.edges {
+            let site = SiteKey::Edge(Edge { from, way: *number });
+            self.pass_where(state, site, *condition, &mut passed);
+        }
+        state.queue.extend(passed);
+    }
+}
+
+/// Edges of a switch that lead to one block.
+struct SwitchWay {
+    condition: Term,
+    target: BlockId,
+    /// Their numbers, and when each is taken.
+    edges: SmallVec<[(u32, Term); 1]>,
 }
 
 /// Ends the lifetime of a memory local, if it is alive.
@@ -495,15 +560,18 @@ pub(super) fn leave_local(state: &mut State, local: LocalId) {
 }
 
 /// Takes one side of a branch and records the condition's value and the decision's outcome.
-fn take_branch(state: &mut State, side: bool, targets: [BlockId; 2], origin: Option<BranchOrigin>) {
+fn take_branch(state: &mut State, side: bool, outcome: &Outcome, origin: Option<BranchOrigin>) {
     let frame = state.frame_mut();
-    frame.go_to(targets[usize::from(!side)]);
+    frame.go_to(outcome.targets[usize::from(!side)]);
     let Some(origin) = origin else { return };
-    if let Some(event) = frame.events.iter_mut().find(|event| event.decision == origin.decision) {
-        event.values[origin.condition.index()] = Some(side);
+    if !outcome.merged
+        && let Some(event) = frame.event_of(origin.decision)
+    {
+        event.values[origin.condition.index()] = ConditionValue::Is(side);
     }
-    let outcome = if side { origin.then_outcome } else { origin.else_outcome };
-    if outcome.is_some() {
+    state.evaluated = (!outcome.merged).then_some((origin.decision, origin.condition));
+    let ends = if side { origin.then_outcome } else { origin.else_outcome };
+    if outcome.merged || ends.is_some() {
         state.arrival = Some(SiteKey::Decision(origin.decision));
     }
 }

@@ -12,11 +12,15 @@ use lydian_ir::{BlockId, Body, Callee, Expr, ExprArena, ExprId, FuncId, GlobalId
 use rustc_hash::FxHashMap;
 
 use super::Config;
+use super::regions::Region;
 use crate::inputs::{Addresses, InputSpec};
 use crate::memory::{function_address, global_addresses};
 
 /// For each block, the blocks that it reaches, as bits.
 type Reach = Rc<Vec<Vec<u64>>>;
+
+/// What begins at branches, where it is more than one condition.
+type Regions = FxHashMap<(FuncId, BlockId), Option<Rc<Region>>>;
 
 /// What stays the same during an exploration.
 pub(super) struct World<'p> {
@@ -28,6 +32,8 @@ pub(super) struct World<'p> {
     /// Whether the program may assume something of its inputs while it runs.
     pub(super) assumes: bool,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
+    /// What begins at branches that were met, if more than one condition does.
+    regions: RefCell<Regions>,
     /// Which expressions of predicates may trap.
     traps: RefCell<FxHashMap<(FuncId, ExprId), bool>>,
 }
@@ -45,12 +51,12 @@ impl Addresses for World<'_> {
 impl<'p> World<'p> {
     pub(super) fn new(program: &'p Program, config: Config, spec: InputSpec) -> Self {
         let globals = global_addresses(program.globals.values().map(|global| global.size));
-        let (reach, traps) = (RefCell::default(), RefCell::default());
+        let (reach, regions, traps) = (RefCell::default(), RefCell::default(), RefCell::default());
         let assumes = program.functions.values().any(|function| {
             let model = model_of(&program.types, &function.name, function.ty);
             function.body.is_none() && model.is_some_and(|m| m.family == Family::Verification)
         });
-        Self { program, config, spec, globals, assumes, reach, traps }
+        Self { program, config, spec, globals, assumes, reach, regions, traps }
     }
 
     /// Whether evaluating an expression of an arena that extends a function's may trap.
@@ -63,6 +69,16 @@ impl<'p> World<'p> {
         let traps = lydian_ir::trap::may_trap(self.program, body, exprs, expr, overflow);
         self.traps.borrow_mut().insert((func, expr), traps);
         traps
+    }
+
+    /// The conditions that the branch of a block decides, if they are several.
+    pub(super) fn region(&self, func: FuncId, block: BlockId) -> Option<Rc<Region>> {
+        let mut regions = self.regions.borrow_mut();
+        let region = regions.entry((func, block)).or_insert_with(|| {
+            let body = self.program.functions[func].body.as_ref();
+            body.and_then(|body| Region::at(body, block)).map(Rc::new)
+        });
+        region.clone()
     }
 
     /// Whether control can get from the start of one block to another of the same function.

@@ -139,5 +139,5 @@ pub fn explore_with(
 
 /// All paths, without labels.
 pub fn plain() -> Config {
-    Config { mode: Mode::Plain, every_path: true, ..Config::default() }
+    Config { mode: Mode::Plain, every_path: true, merge: false, ..Config::default() }
 }

@@ -12,7 +12,7 @@ use super::super::explore::Engine;
 use super::super::query::Feasible;
 use super::super::state::State;
 use super::super::step::Flow;
-use crate::inputs::{CellPlan, ExternalPlan};
+use crate::inputs::CellPlan;
 use crate::memory::{Background, Contents, NewObject, ObjectId, ObjectKind, Offset};
 
 /// An allocation whose size depends on the input has room for this many bytes: the first of these
@@ -119,24 +119,12 @@ impl Engine<'_, '_> {
 
     /// The entry of the test's list for one allocation; the choice by which it fails.
     fn next_choice(&mut self, state: &mut State, model: &Model) -> Term {
-        let nth = state.externals.iter().filter(|call| call.function == model.name).count();
+        let nth = self.calls_of(state, model);
         let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
         let (fails, works) = (self.pool.bv(8, 0), self.pool.bv(8, 1));
         let value = self.pool.ite(choice, fails, works);
-        let ty = self.byte_type();
-        let call = ExternalPlan {
-            function: model.name.to_owned(),
-            object: None,
-            ty,
-            size: 1,
-            cells: vec![CellPlan { offset: 0, ty: Type::Int(8), value }],
-            objects: Vec::new(),
-            constraints: Vec::new(),
-            preferences: Vec::new(),
-            assumptions: Vec::new(),
-            bounds: Vec::new(),
-            cursor: state.cursor,
-        };
+        let cells = vec![CellPlan { offset: 0, ty: Type::Int(8), value }];
+        let call = self.input_plan(state, model, String::new(), 1, cells);
         Arc::make_mut(&mut state.externals).push(call);
         choice
     }

@@ -121,8 +121,8 @@ impl Engine<'_, '_> {
 
     /// What the state's model was to cover is open again.
     fn retract(&mut self, state: &mut State) {
-        for label in std::mem::take(&mut state.covered) {
-            self.labels.uncover(label, Cut::Assumption);
+        for goal in std::mem::take(&mut state.covered) {
+            self.labels.uncover(goal, Cut::Assumption);
         }
         state.promises.clear();
     }
@@ -176,11 +176,13 @@ impl Engine<'_, '_> {
         (value, self.input_plan(state, model, name, 4, cells))
     }
 
-    fn calls_of(&self, state: &State, model: &Model) -> usize {
+    /// How many calls of a modelled function the path made whose results are the test's.
+    pub(super) fn calls_of(&self, state: &State, model: &Model) -> usize {
         state.externals.iter().filter(|call| call.function == model.name).count()
     }
 
-    fn input_plan(
+    /// The entry of the test's list for a call: `size` bytes, under a name if there is one.
+    pub(super) fn input_plan(
         &self,
         state: &State,
         model: &Model,

@@ -1,0 +1,138 @@
+//! Verdicts that follow from others: a hyperlabel is infeasible where each conjunction of its normal
+//! form needs a label that is.
+
+use lydian_ir::program::{GlobalInit, RelocationTarget};
+use lydian_ir::{Callee, Expr, FuncId, Program, Stmt};
+use lydian_objective::hyper::normal::Part;
+use lydian_objective::hyper::{Atom, Scope};
+use lydian_objective::ledger::{Evidence, Verdict};
+use lydian_objective::{FunctionObjectives, Hyper, LabelId};
+use rustc_hash::FxHashSet;
+
+use super::{Goal, Session, Target, Verdicts};
+use crate::exit::Failure;
+
+/// The most conjunctions of a normal form that are looked at.
+const CONJUNCTIONS: usize = 4096;
+
+/// The labels of a function that objectives are or are made of, each once, in order.
+pub(super) fn labels_of(objectives: &FunctionObjectives, goals: &[Goal]) -> Vec<LabelId> {
+    let mut found: FxHashSet<LabelId> = FxHashSet::default();
+    for goal in goals {
+        match goal {
+            Goal::Label(_, label) => _ = found.insert(*label),
+            Goal::Hyper(_, hyper) => {
+                objectives.hypers[*hyper].hyper.for_each_part(&mut |part| {
+                    let own = atoms_of(objectives, part).iter();
+                    found
+                        .extend(own.filter(|a| a.function == objectives.function).map(|a| a.label));
+                });
+            }
+        }
+    }
+    objectives.labels.iter().map(|(id, _)| id).filter(|id| found.contains(id)).collect()
+}
+
+fn atoms_of<'h>(objectives: &'h FunctionObjectives, part: Part<'h>) -> &'h [Atom] {
+    match part {
+        Part::Atom(atom) => std::slice::from_ref(atom),
+        Part::Sequence(id) => &objectives.sequences[id].atoms,
+    }
+}
+
+/// Whether runs that do not begin with a call of the function may cover a hyperlabel of it though
+/// none that does covers it: it asks for sites of other functions alone, or for several activations
+/// or functions where something else in the program may call this one.
+pub(super) fn others_may_cover(program: &Program, target: &Target<'_>, goal: Goal) -> bool {
+    let Goal::Hyper(_, hyper) = goal else { return false };
+    let objectives = target.objectives;
+    let own = |atom: &Atom| atom.function == objectives.function;
+    let (mut elsewhere, mut of_run) = (false, false);
+    objectives.hypers[hyper].hyper.for_each_part(&mut |part| {
+        elsewhere |= !atoms_of(objectives, part).iter().any(own);
+        if let Part::Sequence(id) = part {
+            of_run |= objectives.sequences[id].scope == Scope::Run;
+        }
+    });
+    elsewhere || of_run && may_be_called(program, objectives.function)
+}
+
+/// Whether something in the program calls a function, or may.
+fn may_be_called(program: &Program, func: FuncId) -> bool {
+    let ty = program.functions[func].ty;
+    let calls = |stmt: &Stmt| match stmt {
+        Stmt::Call { callee: Callee::Direct(callee), .. } => *callee == func,
+        Stmt::Call { callee: Callee::Indirect(_), ty: called, .. } => *called == ty,
+        _ => false,
+    };
+    let names = |expr: &Expr| *expr == Expr::AddrFunc(func);
+    let bodies = program.functions.values().filter_map(|function| function.body.as_ref());
+    let in_code = bodies
+        .into_iter()
+        .any(|body| body.stmts.values().any(calls) || body.exprs.values().any(names));
+    in_code
+        || program.globals.values().any(|global| match &global.init {
+            GlobalInit::Data { relocations, .. } => {
+                let target = RelocationTarget::Function(func);
+                relocations.iter().any(|relocation| relocation.target == target)
+            }
+            _ => false,
+        })
+}
+
+impl Session<'_, '_> {
+    /// Records what follows for hyperlabels without a verdict.
+    pub(super) fn derive(&mut self) -> Result<(), Failure> {
+        for (at, target) in self.targets.iter().enumerate() {
+            let left = self.left_of(at, target)?;
+            if !left.iter().any(|goal| matches!(goal, Goal::Hyper(..))) {
+                continue;
+            }
+            let verdicts = self.verdicts(target)?;
+            let derived: Vec<(Goal, Evidence)> = left
+                .iter()
+                .filter_map(|goal| Some((*goal, infeasible(target, *goal, &verdicts)?)))
+                .collect();
+            self.record(target, |recording| {
+                derived
+                    .iter()
+                    .try_for_each(|(goal, proof)| recording.evidence(target.key(*goal), proof))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a hyperlabel is infeasible, if the verdicts on labels of its own function say so.
+fn infeasible(target: &Target<'_>, goal: Goal, verdicts: &Verdicts) -> Option<Evidence> {
+    let Goal::Hyper(_, id) = goal else { return None };
+    let objectives = target.objectives;
+    let hyper: &Hyper = &objectives.hypers[id].hyper;
+    let form = hyper.normal_form(CONJUNCTIONS).ok()?;
+    let argument_on = |atom: &Atom| {
+        let own = atom.function == objectives.function;
+        let label = own.then(|| &objectives.labels[atom.label])?;
+        match verdicts.get(&label.key)?.as_ref()? {
+            Verdict::Infeasible { argument } => Some(argument),
+            _ => None,
+        }
+    };
+    let mut preconditions: Vec<&str> = Vec::new();
+    let mut explored = false;
+    for conjunction in &form {
+        let atoms = conjunction.parts.iter().flat_map(|part| atoms_of(objectives, *part));
+        if let Evidence::Complete { preconditions: under, .. } =
+            atoms.filter_map(argument_on).next()?
+        {
+            explored = true;
+            if !preconditions.contains(&under.as_str()) {
+                preconditions.push(under);
+            }
+        }
+    }
+    let method = "labels that it needs are infeasible".to_owned();
+    Some(match explored {
+        true => Evidence::Complete { method, preconditions: preconditions.join("; ") },
+        false => Evidence::LocalProof { method },
+    })
+}

@@ -1,0 +1,109 @@
+//! What is left to explore, as the exploration gets it.
+
+use lydian_ir::FuncId;
+use lydian_objective::hyper::Passage;
+use lydian_objective::hyper::normal::Part;
+use lydian_objective::{FunctionObjectives, Harvest};
+use lydian_symex::{HyperRef, LabelRef};
+use rustc_hash::FxHashSet;
+
+use super::judged::Judged;
+use super::{Goal, Target};
+
+/// The objectives that are explored: those of the targets with only the entries that are left, and
+/// those of functions whose labels these are made of with none.
+pub(super) struct Left {
+    pub(super) objectives: Vec<FunctionObjectives>,
+    /// What tests that there are have of each.
+    pub(super) known: Vec<Harvest>,
+    /// The targets' functions.
+    targets: Vec<FuncId>,
+}
+
+impl Left {
+    pub(super) fn new(
+        all: &[FunctionObjectives],
+        targets: &[Target<'_>],
+        left: &[Goal],
+        judged: &Judged<'_>,
+    ) -> Self {
+        let left: FxHashSet<Goal> = left.iter().copied().collect();
+        let mut chosen: Vec<(usize, FunctionObjectives)> = Vec::new();
+        for (at, target) in targets.iter().enumerate() {
+            let open = only(target.objectives, &|goal| left.contains(&goal), at);
+            if open.criteria.values().any(|entries| !entries.is_empty())
+                || open.hyper_criteria.values().any(|entries| !entries.is_empty())
+            {
+                chosen.push((target.index, open));
+            }
+        }
+        let needed: FxHashSet<FuncId> =
+            chosen.iter().flat_map(|(_, open)| functions_named(open)).collect();
+        for (index, other) in all.iter().enumerate() {
+            let known = chosen.iter().any(|(_, open)| open.function == other.function);
+            if !known && needed.contains(&other.function) {
+                chosen.push((index, only(other, &|_| false, 0)));
+            }
+        }
+        let known = chosen.iter().map(|(index, _)| judged.harvest(*index).clone()).collect();
+        let targets = targets.iter().map(|target| target.objectives.function).collect();
+        Self { objectives: chosen.into_iter().map(|(_, open)| open).collect(), known, targets }
+    }
+
+    fn target(&self, func: FuncId) -> Option<usize> {
+        self.targets.iter().position(|target| *target == func)
+    }
+
+    /// A label of a target.
+    pub(super) fn label(&self, label: LabelRef) -> Option<Goal> {
+        Some(Goal::Label(self.target(label.func)?, label.label))
+    }
+
+    /// A hyperlabel of a target.
+    pub(super) fn hyper(&self, hyper: HyperRef) -> Option<Goal> {
+        Some(Goal::Hyper(self.target(hyper.func)?, hyper.hyper))
+    }
+}
+
+/// The objectives with only some entries. Labels, sequences and hyperlabels keep their numbers.
+fn only(
+    objectives: &FunctionObjectives,
+    is_left: &dyn Fn(Goal) -> bool,
+    target: usize,
+) -> FunctionObjectives {
+    let mut open = objectives.clone();
+    for entries in open.criteria.values_mut() {
+        entries.retain(|entry| is_left(Goal::Label(target, entry.label)));
+    }
+    for entries in open.hyper_criteria.values_mut() {
+        entries.retain(|entry| is_left(Goal::Hyper(target, entry.hyper)));
+    }
+    open
+}
+
+/// The functions whose sites the hyperlabels that are left are about.
+fn functions_named(open: &FunctionObjectives) -> FxHashSet<FuncId> {
+    let mut found = FxHashSet::default();
+    for entry in open.hyper_criteria.values().flatten() {
+        open.hypers[entry.hyper].hyper.for_each_part(&mut |part| match part {
+            Part::Atom(atom) => _ = found.insert(atom.function),
+            Part::Sequence(id) => {
+                let sequence = &open.sequences[id];
+                found.extend(sequence.atoms.iter().map(|atom| atom.function));
+                for passage in &sequence.passages {
+                    match passage.otherwise() {
+                        Passage::Clear(of) => found.extend(of.all().map(|(func, _)| *func)),
+                        Passage::Cell(same) => {
+                            found.extend(same.of.places.iter().map(|place| place.place.0));
+                        }
+                        Passage::Obliged(duties) => {
+                            found.extend(duties.iter().map(|duty| duty.function));
+                        }
+                        Passage::Free | Passage::Adjacent | Passage::By(..) => {}
+                    }
+                }
+            }
+        });
+    }
+    found
+}

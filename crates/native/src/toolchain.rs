@@ -1,0 +1,247 @@
+//! The compiler and the linker, and what they make that is the same for all programs.
+//!
+//! A build of a small program is short beside the start of a compiler. So the runner and the fixed
+//! part of the harness are compiled once on a machine and kept ([`lydian_base::cache`]), as is what the
+//! compiler says of its libraries and of how it starts the linker, which is then started directly.
+
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use lydian_base::Cache;
+use lydian_base::cache::{Key, identity};
+
+use crate::build::{BuildError, Compilation, write};
+use crate::elf::Symbols;
+use crate::harness;
+
+const RUNNER_FLAGS: &[&str] = &["-O2", "-w", "-std=gnu17", "runner.c", "-o", "runner", "-ldl"];
+const OWN_FLAGS: &[&str] = &["-O1", "-w", "-std=gnu17", "-fno-builtin", "-fPIC", "-c"];
+
+/// How an object is linked. The harness's fixed part is what the linker's command is recognised by.
+const FIXED: &str = "lydian-harness.o";
+const OUTPUT: &str = "unit.so";
+const LINKING: &[&str] = &[
+    "-shared",
+    "-Wl,-Bsymbolic",
+    "-Wl,-z,now",
+    "-Wl,-z,relro",
+    "-Wl,-z,defs",
+    "-Wl,-z,noexecstack",
+    FIXED,
+    "-o",
+    OUTPUT,
+    "-lm",
+];
+
+/// The libraries that every program is linked with.
+const LIBRARIES: [&str; 3] = ["libc.so.6", "libm.so.6", "libgcc_s.so.1"];
+
+/// A compiler at work in a folder.
+pub(crate) struct Toolchain<'a> {
+    compiler: &'a str,
+    place: &'a Path,
+    cache: Cache,
+    /// None for a compiler that cannot be told from others: nothing is kept of it.
+    identity: Option<Vec<u8>>,
+}
+
+impl<'a> Toolchain<'a> {
+    /// `place` holds `lydian.h`.
+    pub(crate) fn new(compiler: &'a str, place: &'a Path) -> Self {
+        let identity = identity(compiler.as_ref());
+        Self { compiler, place, cache: Cache::of_user(), identity }
+    }
+
+    /// The runner's program.
+    pub(crate) fn runner(&self) -> Result<PathBuf, BuildError> {
+        let texts = [harness::RUNNER, harness::HEADER, harness::ENVIRONMENTS];
+        let key = self.key("runner", texts.into_iter().chain(RUNNER_FLAGS.iter().copied()));
+        let kept = key.as_ref().and_then(|key| self.cache.file(key));
+        if let Some(path) = kept.filter(|path| is_executable(path)) {
+            return Ok(path);
+        }
+        write(&self.place.join("runner.c"), harness::RUNNER)?;
+        write(&self.place.join("environments.h"), harness::ENVIRONMENTS)?;
+        Compilation::start(self.compiler, self.place, "runner", RUNNER_FLAGS)?.finish()?;
+        self.keep(key, "runner");
+        Ok(self.place.join("runner"))
+    }
+
+    /// Puts the compiled fixed part of the harness into the folder.
+    pub(crate) fn harness(&self) -> Result<(), BuildError> {
+        let texts = [harness::REPLACEMENTS, harness::HEADER];
+        let key = self.key("harness", texts.into_iter().chain(OWN_FLAGS.iter().copied()));
+        if let Some(object) = key.as_ref().and_then(|key| self.cache.get(key)) {
+            let path = self.place.join(FIXED);
+            return std::fs::write(&path, object).map_err(|error| BuildError::File { path, error });
+        }
+        write(&self.place.join("harness.c"), harness::REPLACEMENTS)?;
+        self.compile_own("harness.c", FIXED)?;
+        self.keep(key, FIXED);
+        Ok(())
+    }
+
+    /// Compiles C of Lydian's own.
+    pub(crate) fn compile_own(&self, from: &str, to: &str) -> Result<(), BuildError> {
+        let arguments: Vec<&str> = OWN_FLAGS.iter().copied().chain([from, "-o", to]).collect();
+        Compilation::start(self.compiler, self.place, "harness", &arguments)?.finish()
+    }
+
+    /// What the libraries that every program is linked with define.
+    pub(crate) fn libraries(&self) -> BTreeSet<String> {
+        let key = self.key("libraries", LIBRARIES);
+        let kept = self.kept_words(key.as_ref());
+        let paths = kept.filter(|paths| paths.iter().all(|path| Path::new(path).is_file()));
+        let paths = paths.unwrap_or_else(|| {
+            let found: Vec<String> =
+                LIBRARIES.iter().filter_map(|name| self.file_of(name)).collect();
+            if found.len() == LIBRARIES.len() {
+                self.keep_words(key, &found);
+            }
+            found
+        });
+        paths.iter().flat_map(|path| Symbols::exported(Path::new(path))).collect()
+    }
+
+    /// Where the compiler finds a library.
+    fn file_of(&self, library: &str) -> Option<String> {
+        let mut asked = Command::new(self.compiler);
+        let answer = asked.arg(format!("-print-file-name={library}")).output().ok()?;
+        Some(String::from_utf8_lossy(&answer.stdout).trim().to_owned())
+    }
+
+    /// Links objects and the harness into `unit.so`, with options of the linker's.
+    pub(crate) fn link(&self, objects: &[String], options: &[String]) -> Result<(), BuildError> {
+        match self.linker().as_deref() {
+            Some([linker, words @ ..]) => {
+                let more: Vec<&String> = objects.iter().chain(options).collect();
+                let mut arguments: Vec<&String> = Vec::new();
+                for word in words {
+                    arguments.push(word);
+                    if word == FIXED {
+                        arguments.extend(&more);
+                    }
+                }
+                Compilation::start(linker, self.place, "harness", &arguments)?.finish()
+            }
+            _ => self.link_by_compiler(objects, options),
+        }
+    }
+
+    /// The same by way of the compiler, which takes longer.
+    fn link_by_compiler(&self, objects: &[String], options: &[String]) -> Result<(), BuildError> {
+        let options = options.iter().map(|option| format!("-Wl,{option}"));
+        let mut arguments: Vec<String> = LINKING.iter().map(|&word| word.to_owned()).collect();
+        arguments.extend(objects.iter().cloned().chain(options));
+        Compilation::start(self.compiler, self.place, "harness", &arguments)?.finish()
+    }
+
+    /// The linker's command as the compiler would start it, if that can be read.
+    fn linker(&self) -> Option<Vec<String>> {
+        let key = self.key("linker", LINKING.iter().copied());
+        if let Some(words) = self.kept_words(key.as_ref()) {
+            return Some(words);
+        }
+        let mut asked = Command::new(self.compiler);
+        asked.arg("-###").args(LINKING).current_dir(self.place).env("LC_ALL", "C");
+        let answer = asked.stdin(Stdio::null()).output().ok()?;
+        let said = String::from_utf8(answer.stderr).ok()?;
+        let words = shlex::split(said.lines().last()?)?;
+        let is_whole = Path::new(words.first()?).is_absolute()
+            && words.iter().filter(|word| *word == FIXED).count() == 1
+            && words.windows(2).any(|pair| pair == ["-o", OUTPUT]);
+        if !is_whole {
+            return None;
+        }
+        self.keep_words(key, &words);
+        Some(words)
+    }
+
+    fn key<'t>(&'t self, what: &str, parts: impl IntoIterator<Item = &'t str>) -> Option<Key> {
+        let identity = self.identity.as_deref()?;
+        let parts = parts.into_iter().map(str::as_bytes);
+        Some(Key::new(what, std::iter::once(identity).chain(parts)))
+    }
+
+    /// Keeps a file of the folder.
+    fn keep(&self, key: Option<Key>, file: &str) {
+        if let (Some(key), Ok(content)) = (key, std::fs::read(self.place.join(file))) {
+            self.cache.put(&key, &content);
+        }
+    }
+
+    fn kept_words(&self, key: Option<&Key>) -> Option<Vec<String>> {
+        serde_json::from_slice(&self.cache.get(key?)?).ok()
+    }
+
+    fn keep_words(&self, key: Option<Key>, words: &[String]) {
+        if let (Some(key), Ok(text)) = (key, serde_json::to_vec(words)) {
+            self.cache.put(&key, &text);
+        }
+    }
+}
+
+/// Whether a file may be run; some file systems forbid it.
+fn is_executable(path: &Path) -> bool {
+    let path = CString::new(path.as_os_str().as_bytes());
+    // SAFETY: the path is a string with its end.
+    path.is_ok_and(|path| unsafe { libc::access(path.as_ptr(), libc::X_OK) } == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_cache(place: &Path, cache: &Path) -> Toolchain<'static> {
+        let place: &'static Path = Box::leak(place.to_owned().into_boxed_path());
+        let mut toolchain = Toolchain::new("clang-19", place);
+        toolchain.cache = Cache::at(cache);
+        write(&place.join("lydian.h"), harness::HEADER).unwrap();
+        toolchain
+    }
+
+    #[test]
+    fn what_is_kept_is_what_the_compiler_would_give_again() {
+        let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let cache = tempfile::tempdir().unwrap();
+        let fresh = with_cache(first.path(), cache.path());
+        let kept = with_cache(second.path(), cache.path());
+        assert_eq!(fresh.runner().unwrap(), first.path().join("runner"));
+        assert!(kept.runner().unwrap().starts_with(cache.path()));
+        fresh.harness().unwrap();
+        kept.harness().unwrap();
+        let object = |place: &Path| std::fs::read(place.join(FIXED)).unwrap();
+        assert_eq!(object(first.path()), object(second.path()));
+        assert!(!second.path().join("harness.c").exists());
+        assert_eq!(fresh.libraries(), kept.libraries());
+        assert!(kept.libraries().contains("malloc"));
+        assert_eq!(fresh.linker().unwrap(), kept.linker().unwrap());
+    }
+
+    #[test]
+    fn objects_are_linked_by_the_linker_and_by_the_compiler_alike() {
+        let text = "extern void *malloc(unsigned long); void *f(void) { return malloc(3); }\n";
+        let defined = |by_compiler: bool| {
+            let place = tempfile::tempdir().unwrap();
+            let toolchain = with_cache(place.path(), &place.path().join("cache"));
+            write(&place.path().join("unit.c"), text).unwrap();
+            toolchain.harness().unwrap();
+            toolchain.compile_own("unit.c", "unit.o").unwrap();
+            assert!(toolchain.linker().is_some());
+            let (objects, options) = (["unit.o".to_owned()], ["--wrap=malloc".to_owned()]);
+            let linked = match by_compiler {
+                true => toolchain.link_by_compiler(&objects, &options),
+                false => toolchain.link(&objects, &options),
+            };
+            linked.unwrap();
+            let symbols = Symbols::read(&place.path().join(OUTPUT)).unwrap();
+            symbols.defined.keys().cloned().collect::<BTreeSet<String>>()
+        };
+        let names = defined(false);
+        assert!(names.contains("f") && names.contains("lydian_services"), "{names:?}");
+        assert_eq!(names, defined(true));
+    }
+}

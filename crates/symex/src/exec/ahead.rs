@@ -1,0 +1,234 @@
+//! What lies ahead of a place in the program: how far the next label is that is left, and whether there
+//! is any ([000]'s look-ahead).
+//!
+//! Distances are edges of the control-flow graphs, calls included. An indirect call may lead to any
+//! function that is looked at. Nothing is ever missed: where no label that is left lies ahead of a
+//! place, none can be met from there, whatever the input.
+
+use lydian_base::EntityId;
+use lydian_ir::libc::{Family, model_of};
+use lydian_ir::source::Point;
+use lydian_ir::stmt::Edge;
+use lydian_ir::{BlockId, Body, Callee, FuncId, Program, Stmt, Terminator};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::labels::{LabelTable, SiteKey};
+
+/// Further than any path of blocks.
+pub(super) const FAR: u32 = 1 << 20;
+
+/// Blocks and positions in them, by site.
+type Places = FxHashMap<SiteKey, SmallVec<[(BlockId, u32); 1]>>;
+
+/// What to be near to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Labels that are left.
+    Left,
+    /// Labels that are left and that no path reached.
+    New,
+}
+
+/// What lies ahead of the places of a program.
+#[derive(Default)]
+pub(super) struct Ahead {
+    /// The functions that are looked at, in the order in which they are met.
+    functions: Vec<Function>,
+    /// The first block of each function that is looked at.
+    entries: FxHashMap<FuncId, BlockId>,
+    /// Where each site lies, by function.
+    sites: Vec<Places>,
+    /// What lies ahead for each target, by function and block; empty for functions that are not looked at.
+    views: [Vec<Vec<View>>; 2],
+    /// Whether a call may end in another place than behind it.
+    jumps: bool,
+}
+
+/// What does not change of a function.
+struct Function {
+    func: FuncId,
+    blocks: Vec<Block>,
+}
+
+/// A block as calls and edges see it.
+struct Block {
+    next: SmallVec<[BlockId; 2]>,
+    /// Calls with their positions; an indirect one has no function.
+    calls: SmallVec<[(u32, Option<FuncId>); 2]>,
+}
+
+/// What lies ahead in a block, and behind it.
+#[derive(Clone, Copy)]
+struct View {
+    /// The distance to the next label in the block itself or in what it calls.
+    own: u32,
+    /// Just behind the last position in the block at which there is one; 0 without any.
+    until: u32,
+    /// The distance to the next one behind the block.
+    behind: u32,
+}
+
+impl View {
+    const NOTHING: Self = Self { own: FAR, until: 0, behind: FAR };
+
+    /// The distance to the next label from a position in the block on.
+    fn from(self, position: usize) -> u32 {
+        if (position as u32) < self.until { self.own.min(self.behind) } else { self.behind }
+    }
+
+    fn see(&mut self, position: u32, distance: u32) -> bool {
+        let before = (self.own, self.until);
+        self.own = self.own.min(distance);
+        self.until = self.until.max(position + 1);
+        before != (self.own, self.until)
+    }
+}
+
+impl Ahead {
+    /// For functions that calls may lead to, and the labels that are asked for.
+    pub(super) fn new(program: &Program, functions: &[FuncId], labels: &LabelTable<'_>) -> Self {
+        let mut this = Self::default();
+        this.sites.resize_with(program.functions.len(), FxHashMap::default);
+        let others = program.functions.ids().filter(|func| labels.has(*func));
+        let others = others.filter(|func| !functions.contains(func));
+        for func in functions.iter().copied().chain(others) {
+            let Some(body) = &program.functions[func].body else { continue };
+            this.functions.push(Function { func, blocks: blocks_of(body) });
+            this.entries.insert(func, body.entry);
+            this.sites[func.index()] = places_of(body, labels.sites(func));
+            this.jumps |= body.stmts.values().any(|stmt| comes_back(program, stmt));
+        }
+        this
+    }
+
+    /// How many blocks there are: what bringing the distances up to date costs.
+    pub(super) fn size(&self) -> usize {
+        self.functions.iter().map(|function| function.blocks.len()).sum()
+    }
+
+    /// Brings the distances up to date with the labels that are left.
+    pub(super) fn refresh(&mut self, labels: &LabelTable<'_>) {
+        for target in [Target::Left, Target::New] {
+            let mut all = vec![Vec::new(); self.sites.len()];
+            for Function { func, blocks } in &self.functions {
+                let mut views = vec![View::NOTHING; blocks.len()];
+                let wanted = |site: &(&SiteKey, _)| match target {
+                    Target::Left => labels.is_open(*func, *site.0),
+                    Target::New => labels.is_new(*func, *site.0),
+                };
+                let sites = self.sites[func.index()].iter().filter(wanted);
+                for (block, position) in sites.flat_map(|(_, places)| places) {
+                    views[block.index()].see(*position, 0);
+                }
+                all[func.index()] = views;
+            }
+            self.views[target as usize] = all;
+            while self.relax(target) {}
+        }
+    }
+
+    /// One round of shortest paths over all functions; whether anything changed.
+    fn relax(&mut self, target: Target) -> bool {
+        let mut changed = false;
+        let entries = self.functions.iter().map(|function| self.entry(target, function.func));
+        let any = entries.min().unwrap_or(FAR);
+        for Function { func, blocks } in &self.functions {
+            for (at, block) in blocks.iter().enumerate().rev() {
+                let mut view = self.views[target as usize][func.index()][at];
+                for (position, callee) in &block.calls {
+                    let inner = callee.map_or(any, |callee| self.entry(target, callee));
+                    if inner < FAR {
+                        changed |= view.see(*position, inner + 1);
+                    }
+                }
+                for next in &block.next {
+                    let next = self.views[target as usize][func.index()][next.index()];
+                    let distance = next.from(0) + 1;
+                    if distance < view.behind.min(FAR) {
+                        view.behind = distance;
+                        changed = true;
+                    }
+                }
+                self.views[target as usize][func.index()][at] = view;
+            }
+        }
+        changed
+    }
+
+    /// The distance from the entry of a function.
+    fn entry(&self, target: Target, func: FuncId) -> u32 {
+        let entry = self.entries.get(&func);
+        entry.and_then(|entry| self.distance(target, func, *entry, 0)).unwrap_or(FAR)
+    }
+
+    /// The distance from a position in a block of a function that is looked at.
+    pub(super) fn distance(
+        &self,
+        target: Target,
+        func: FuncId,
+        block: BlockId,
+        position: usize,
+    ) -> Option<u32> {
+        let view = self.views[target as usize].get(func.index())?.get(block.index())?;
+        Some(view.from(position))
+    }
+
+    /// Whether control only goes where edges, calls and returns lead.
+    pub(super) const fn is_structured(&self) -> bool {
+        !self.jumps
+    }
+}
+
+fn blocks_of(body: &Body) -> Vec<Block> {
+    let block = |block: &lydian_ir::Block| {
+        let mut next = SmallVec::new();
+        block.term.for_each_successor(|to| next.push(to));
+        let call = |(position, stmt): (u32, &lydian_ir::StmtId)| match &body.stmts[*stmt] {
+            Stmt::Call { callee: Callee::Direct(func), .. } => Some((position, Some(*func))),
+            Stmt::Call { callee: Callee::Indirect(_), .. } => Some((position, None)),
+            _ => None,
+        };
+        Block { next, calls: (0..).zip(&block.stmts).filter_map(call).collect() }
+    };
+    body.blocks.values().map(block).collect()
+}
+
+/// Whether a statement calls `setjmp`, which may return again.
+fn comes_back(program: &Program, stmt: &Stmt) -> bool {
+    let Stmt::Call { callee: Callee::Direct(func), .. } = stmt else { return false };
+    let function = &program.functions[*func];
+    let model = model_of(&program.types, &function.name, function.ty);
+    function.body.is_none() && model.is_some_and(|model| model.family == Family::Jump)
+}
+
+/// Where some sites lie: those that control has yet to pass when it is at such a position.
+fn places_of(body: &Body, sites: impl Iterator<Item = SiteKey>) -> Places {
+    let mut places: Places = sites.map(|site| (site, SmallVec::new())).collect();
+    let mut note = |site: SiteKey, block: BlockId, position: usize| {
+        if let Some(places) = places.get_mut(&site) {
+            places.push((block, position as u32));
+        }
+    };
+    note(SiteKey::Entry, body.entry, 0);
+    for (id, block) in body.blocks.iter() {
+        for (position, stmt) in block.stmts.iter().enumerate() {
+            note(SiteKey::Point(Point::Stmt(*stmt)), id, position);
+            if let Stmt::Mark(mark) = &body.stmts[*stmt] {
+                note(SiteKey::Mark(*mark), id, position);
+            }
+        }
+        let end = block.stmts.len();
+        note(SiteKey::Point(Point::Term(id)), id, end);
+        let mut ways = 0;
+        block.term.for_each_successor(|_| ways += 1);
+        for way in 0..ways {
+            note(SiteKey::Edge(Edge { from: id, way }), id, end);
+        }
+        if let Terminator::Branch { origin: Some(origin), .. } = &block.term {
+            note(SiteKey::Decision(origin.decision), id, end);
+            note(SiteKey::Condition(origin.decision, origin.condition), id, end);
+        }
+    }
+    places
+}

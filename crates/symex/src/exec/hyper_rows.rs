@@ -1,0 +1,411 @@
+//! Rows of truth values: which vectors a decision can have.
+//!
+//! All that logic criteria bind are truth values at one decision's outcome, so what runs can give them
+//! is a finite set, of the decision's vectors. A hyperlabel with a guard over two evaluations needs
+//! two rows of it that fit each other. Where an input is found with a row that makes a hyperlabel
+//! coverable, the input and its partner are followed to their ends and become tests.
+//!
+//! Rows come for nothing with the models of paths. Where a path leaves a condition open, because
+//! short-circuit evaluation did not reach it, the solver is asked for an input of the path with a row
+//! that is not known. Such questions wait as those about labels do ([`super::deferred`]), and longer,
+//! as labels lead to most rows that matter; and nothing is asked for once no hyperlabel of the
+//! decision is left.
+//!
+//! Invariants: on every path each passage of a decision with a hyperlabel left has its rows known, or
+//! waits, or has a reason noted why they are not; so at the end of an exploration without cuts the
+//! rows that are not known are infeasible.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use lydian_base::EntityId;
+use lydian_ir::{ConditionId, DecisionId, FuncId};
+use lydian_objective::{DecisionVector, Harvest};
+use lydian_smt::{Evaluator, Model, Term, TermPool};
+use rustc_hash::FxBuildHasher;
+
+use lydian_eval::{Kleene, PredEnvironment};
+
+use super::env::Scope;
+use super::explore::Engine;
+use super::hyper_pairs::Met;
+use super::query::Feasible;
+use super::sites::SiteScope;
+use super::state::{ConditionValue, State};
+use crate::limits::Cut;
+use crate::memory::definedness;
+
+/// More rows of one decision are not looked for.
+const MOST_ROWS: usize = 1024;
+/// So many states are kept for questions; the oldest is looked at when there are more.
+const MOST_WAITING: usize = 4096;
+/// How many of the last evaluations of a path are compared with a new one.
+const COMPARED: usize = 16;
+
+/// What is known of a decision's vectors.
+pub(super) struct Rows {
+    /// The position of its function's objectives.
+    position: usize,
+    conditions: usize,
+    /// The hyperlabels that ask for it.
+    pub(super) hypers: Vec<usize>,
+    /// The vectors that some input gives, each with a state at the decision whose model does, until
+    /// it is followed to its end.
+    known: IndexMap<DecisionVector, Option<Box<State>>, FxBuildHasher>,
+}
+
+impl Rows {
+    /// Nothing, of a decision with so many conditions.
+    pub(super) fn new(position: usize, conditions: usize) -> Self {
+        Self { position, conditions, hypers: Vec::new(), known: IndexMap::default() }
+    }
+}
+
+/// One evaluation of a decision on a path, as terms.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Evaluation {
+    /// The position of its function's objectives.
+    pub(super) position: usize,
+    pub(super) decision: DecisionId,
+    func: FuncId,
+    /// For each condition whether it was reached, and its value.
+    conditions: Vec<(bool, Kleene)>,
+}
+
+impl Evaluation {
+    /// The vector on an input of the path.
+    pub(super) fn vector(
+        &self,
+        pool: &TermPool,
+        evaluator: &mut Evaluator,
+        model: &Model,
+    ) -> DecisionVector {
+        let mut vector = DecisionVector::default();
+        for (index, (reached, value)) in self.conditions.iter().enumerate() {
+            let id = ConditionId::from_index(index);
+            if *reached {
+                vector.reached.insert(id);
+            }
+            let is_true = evaluator.holds(pool, model, value.surely_true);
+            if is_true || evaluator.holds(pool, model, value.surely_false) {
+                vector.known.insert(id);
+            }
+            if is_true {
+                vector.value.insert(id);
+            }
+        }
+        vector
+    }
+
+    /// Whether its vector is the same on all inputs of the path.
+    fn is_constant(&self, pool: &TermPool) -> bool {
+        let constant = |term: Term| pool.as_bool(term).is_some();
+        self.conditions
+            .iter()
+            .all(|(_, value)| constant(value.surely_true) && constant(value.surely_false))
+    }
+
+    /// Where it is a certain vector.
+    fn is(&self, pool: &mut TermPool, vector: &DecisionVector) -> Term {
+        let mut all = pool.tt();
+        for (index, (reached, value)) in self.conditions.iter().enumerate() {
+            let id = ConditionId::from_index(index);
+            if *reached != vector.reached.contains(id) {
+                return pool.ff();
+            }
+            let here = match (vector.known.contains(id), vector.value.contains(id)) {
+                (true, true) => value.surely_true,
+                (true, false) => value.surely_false,
+                (false, _) => {
+                    let known = pool.or(value.surely_true, value.surely_false);
+                    pool.not(known)
+                }
+            };
+            all = pool.and(all, here);
+        }
+        all
+    }
+}
+
+/// What a path met that hyperlabels ask for, the last first. Copies share all of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trail(Option<Arc<Link>>);
+
+#[derive(Debug)]
+struct Link {
+    entry: Entry,
+    before: Trail,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Entry {
+    /// An evaluation of a decision.
+    Evaluation(Arc<Evaluation>),
+    /// A part of a guarded conjunction.
+    Met(Arc<Met>),
+}
+
+impl Trail {
+    /// Adds an entry, unless it is one of the last.
+    fn push(&mut self, entry: Entry) {
+        if !self.iter().take(COMPARED).any(|known| *known == entry) {
+            let before = std::mem::take(self);
+            self.0 = Some(Arc::new(Link { entry, before }));
+        }
+    }
+
+    /// Adds a part of a guarded conjunction.
+    pub(super) fn push_met(&mut self, met: Arc<Met>) {
+        self.push(Entry::Met(met));
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Entry> {
+        let mut next = self.0.as_deref();
+        std::iter::from_fn(move || {
+            let link = next?;
+            next = link.before.0.as_deref();
+            Some(&link.entry)
+        })
+    }
+
+    /// The evaluations of decisions.
+    pub(super) fn evaluations(&self) -> impl Iterator<Item = &Evaluation> {
+        self.iter().filter_map(|entry| match entry {
+            Entry::Evaluation(evaluation) => Some(&**evaluation),
+            Entry::Met(_) => None,
+        })
+    }
+
+    /// The parts of guarded conjunctions.
+    pub(super) fn met(&self) -> impl Iterator<Item = &Met> {
+        self.iter().filter_map(|entry| match entry {
+            Entry::Met(met) => Some(&**met),
+            Entry::Evaluation(_) => None,
+        })
+    }
+}
+
+impl Drop for Link {
+    /// One after the other: paths are long.
+    fn drop(&mut self) {
+        let mut rest = self.before.0.take();
+        while let Some(link) = rest {
+            rest = Arc::into_inner(link).and_then(|mut link| link.before.0.take());
+        }
+    }
+}
+
+/// A state at a decision whose rows are to be asked for.
+struct Waiting {
+    state: Box<State>,
+    evaluation: Arc<Evaluation>,
+    since: u64,
+}
+
+/// What waits, oldest first.
+#[derive(Default)]
+pub(super) struct DeferredRows {
+    waiting: VecDeque<Waiting>,
+}
+
+impl Engine<'_, '_> {
+    /// A decision that hyperlabels ask for has its outcome.
+    pub(super) fn meet_decision(&mut self, state: &mut State, decision: DecisionId) {
+        let of = (state.frame().func, decision);
+        if !self.hypers.is_open(of) {
+            return;
+        }
+        if state.undefined {
+            self.hypers.hinder(of, &Cut::Undefined);
+            return;
+        }
+        let event = state.frame().event(decision);
+        if event.is_some_and(|event| event.values.iter().any(ConditionValue::is_merged)) {
+            // Decisions that are asked for are not merged; it was not asked for then.
+            let what = "a decision whose ways were followed as one".to_owned();
+            self.hypers.hinder(of, &Cut::Unsupported(what));
+            return;
+        }
+        let Some(evaluation) = self.evaluation(state, of) else { return };
+        let evaluation = Arc::new(evaluation);
+        state.trail.push(Entry::Evaluation(Arc::clone(&evaluation)));
+        let vector = evaluation.vector(&self.pool, &mut self.evaluator, &state.model);
+        self.meet_row(of, &evaluation, vector, state);
+        if !state.replay && !evaluation.is_constant(&self.pool) && self.hypers.is_open(of) {
+            let since = self.deferred.states_run();
+            let waiting = Waiting { state: state.fork(), evaluation, since };
+            self.deferred_rows.waiting.push_back(waiting);
+        }
+    }
+
+    /// The values of a decision's conditions; notes what could not be evaluated.
+    fn evaluation(&mut self, state: &mut State, of: (FuncId, DecisionId)) -> Option<Evaluation> {
+        let rows = self.hypers.decisions.get(&of)?;
+        let (position, count) = (rows.position, rows.conditions);
+        let mut env = SiteScope {
+            unreached: self.world.config.unreached,
+            scope: Scope {
+                world: &self.world,
+                evaluator: &mut self.evaluator,
+                derived: &mut self.derived,
+                watch: &mut self.watch,
+                state,
+            },
+            exprs: &self.hypers.objectives[position].exprs,
+            decision: Some(of.1),
+            hindrance: None,
+        };
+        let mut conditions = Vec::with_capacity(count);
+        let mut hindrance = None;
+        for index in 0..count {
+            let id = ConditionId::from_index(index);
+            let value = env.condition(&mut self.pool, id);
+            let reached = matches!(env.value(id), ConditionValue::Is(_));
+            if let Some(what) = env.hindrance.take() {
+                hindrance = Some(Cut::Unsupported(what));
+            }
+            let defined = definedness(&mut self.pool, value.surely_true);
+            if self.pool.as_bool(defined) != Some(true) {
+                hindrance = Some(Cut::Undefined);
+            }
+            let surely_true = self.pool.and(value.surely_true, defined);
+            let surely_false = self.pool.and(value.surely_false, defined);
+            conditions.push((reached, Kleene { surely_true, surely_false }));
+        }
+        self.settle_suspicions(state);
+        if let Some(reason) = hindrance {
+            self.hypers.hinder(of, &reason);
+        }
+        Some(Evaluation { position, decision: of.1, func: of.0, conditions })
+    }
+
+    /// An input gives a decision a vector: the model of a state at the decision's outcome.
+    fn meet_row(
+        &mut self,
+        of: (FuncId, DecisionId),
+        evaluation: &Evaluation,
+        vector: DecisionVector,
+        state: &State,
+    ) {
+        let Some(rows) = self.hypers.decisions.get_mut(&of) else { return };
+        if rows.known.contains_key(&vector) {
+            return;
+        }
+        let mut run = state.fork();
+        (run.replay, run.keep) = (true, true);
+        run.promises.push(evaluation.is(&mut self.pool, &vector));
+        rows.known.insert(vector.clone(), Some(run));
+        let position = rows.position;
+        let open: Vec<usize> = rows.hypers.clone();
+        self.hypers.feasible[position].add_vector(of.1, vector.clone());
+        for goal in open {
+            self.make_coverable(of, goal, &vector);
+        }
+    }
+
+    /// Follows the inputs to their ends that cover a hyperlabel, now that there is one with this
+    /// vector, if there are such.
+    fn make_coverable(&mut self, of: (FuncId, DecisionId), goal: usize, new: &DecisionVector) {
+        let hypers = &mut self.hypers;
+        let goal = &hypers.goals[goal];
+        let (at, hyper) = goal.at;
+        if goal.covered
+            || hypers.consolidation.covers_with(at, hyper, &hypers.feasible) != Some(true)
+        {
+            return;
+        }
+        let Some(rows) = hypers.decisions.get(&of) else { return };
+        // Mostly one partner does, which may be a test's. With others than this decision's vectors it
+        // takes more.
+        let mut harvests = vec![Harvest::new(); hypers.given.len()];
+        let mut covers = |chosen: &[&DecisionVector]| {
+            let mut own = Harvest::new();
+            for vector in chosen {
+                own.add_vector(of.1, (*vector).clone());
+            }
+            harvests[rows.position] = own;
+            hypers.consolidation.covers_with(at, hyper, &harvests) == Some(true)
+        };
+        let given = hypers.given[rows.position].vectors(of.1);
+        let mut partners = given.chain(rows.known.keys());
+        let chosen: Vec<DecisionVector> = match covers(&[new]) {
+            true => vec![new.clone()],
+            false => match partners.find(|partner| covers(&[new, partner])) {
+                Some(partner) => vec![partner.clone(), new.clone()],
+                None => rows.known.keys().cloned().collect(),
+            },
+        };
+        drop(partners);
+        let Some(rows) = hypers.decisions.get_mut(&of) else { return };
+        for vector in chosen {
+            let given: &Harvest = &hypers.given[rows.position];
+            let is_given = given.vectors(of.1).any(|known| *known == vector);
+            let run = rows.known.get_mut(&vector).filter(|_| !is_given).and_then(Option::take);
+            if let Some(run) = run {
+                self.label_paths += 1;
+                self.replays.push(run);
+            }
+        }
+    }
+
+    /// Asks for the rows of evaluations that waited long enough.
+    pub(super) fn look_at_due_rows(&mut self) {
+        let patience = 2 * u64::from(self.world.config.label_patience);
+        let run = self.deferred.states_run();
+        loop {
+            let waiting = &mut self.deferred_rows.waiting;
+            let due = waiting.front().is_some_and(|front| front.since + patience <= run);
+            if !due && waiting.len() <= MOST_WAITING {
+                break;
+            }
+            let Some(next) = waiting.pop_front() else { break };
+            self.look_at_rows(next);
+        }
+    }
+
+    /// Asks for the rows of all evaluations that wait.
+    pub(super) fn look_at_all_rows(&mut self) {
+        while let Some(next) = self.deferred_rows.waiting.pop_front() {
+            self.look_at_rows(next);
+        }
+        self.run_replays();
+    }
+
+    /// Asks for inputs of a path that give a decision vectors which are not known.
+    fn look_at_rows(&mut self, waiting: Waiting) {
+        let Waiting { mut state, evaluation, .. } = waiting;
+        let of = (evaluation.func, evaluation.decision);
+        while self.hypers.is_open(of) && !self.look_at_budget() {
+            let Some(rows) = self.hypers.decisions.get(&of) else { return };
+            if rows.known.len() >= MOST_ROWS {
+                let what = format!("more than {MOST_ROWS} combinations of a decision's conditions");
+                self.hypers.hinder(of, &Cut::Unsupported(what));
+                return;
+            }
+            let mut known = self.pool.ff();
+            for vector in rows.known.keys() {
+                let here = evaluation.is(&mut self.pool, vector);
+                known = self.pool.or(known, here);
+            }
+            let new = self.pool.not(known);
+            if state.knowledge().known(&mut self.pool, new) == Some(false) {
+                return;
+            }
+            self.statistics.label_queries += 1;
+            match self.ask(&state, Some(new)) {
+                Feasible::Yes(model) => {
+                    state.model = model;
+                    let vector = evaluation.vector(&self.pool, &mut self.evaluator, &state.model);
+                    self.meet_row(of, &evaluation, vector, &state);
+                    self.run_replays();
+                }
+                Feasible::No => return,
+                Feasible::Unknown(cut) => {
+                    self.hypers.hinder(of, &cut);
+                    return;
+                }
+            }
+        }
+    }
+}

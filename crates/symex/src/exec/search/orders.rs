@@ -1,0 +1,83 @@
+//! Orders that look at numbers, at chance, or at ranks.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use lydian_base::Rng;
+
+use super::super::ahead::Target;
+use super::super::state::State;
+use super::{Order, Origin, Rank, Waiting};
+
+/// The newest state first.
+#[derive(Default)]
+pub(super) struct Newest(Vec<u64>);
+
+impl Order for Newest {
+    fn add(&mut self, number: u64, _: Origin, _: &State, _: &Rank<'_>) {
+        self.0.push(number);
+    }
+
+    fn choose(&mut self, waiting: &Waiting, _: &mut Rng, _: &Rank<'_>) -> Option<u64> {
+        std::iter::from_fn(|| self.0.pop()).find(|number| waiting.get(*number).is_some())
+    }
+}
+
+/// The oldest state first.
+#[derive(Default)]
+pub(super) struct Oldest(VecDeque<u64>);
+
+impl Order for Oldest {
+    fn add(&mut self, number: u64, _: Origin, _: &State, _: &Rank<'_>) {
+        self.0.push_back(number);
+    }
+
+    fn choose(&mut self, waiting: &Waiting, _: &mut Rng, _: &Rank<'_>) -> Option<u64> {
+        std::iter::from_fn(|| self.0.pop_front()).find(|number| waiting.get(*number).is_some())
+    }
+}
+
+/// Any state.
+pub(super) struct RandomState;
+
+impl Order for RandomState {
+    fn add(&mut self, _: u64, _: Origin, _: &State, _: &Rank<'_>) {}
+
+    fn choose(&mut self, waiting: &Waiting, rng: &mut Rng, _: &Rank<'_>) -> Option<u64> {
+        let count = waiting.states.len() as u64;
+        (count > 0).then(|| waiting.states[rng.below(count) as usize].0)
+    }
+}
+
+/// The least rank first; of equal ones the newest, so that a path is followed to its end.
+pub(super) struct Nearest {
+    target: Target,
+    /// Ranks and numbers, those of states that are gone among them.
+    heap: BinaryHeap<(Reverse<u64>, u64)>,
+}
+
+impl Nearest {
+    /// Without states.
+    pub(super) fn to(target: Target) -> Self {
+        Self { target, heap: BinaryHeap::new() }
+    }
+}
+
+impl Order for Nearest {
+    fn add(&mut self, number: u64, _: Origin, state: &State, rank: &Rank<'_>) {
+        self.heap.push((Reverse(rank(state, self.target)), number));
+    }
+
+    fn choose(&mut self, waiting: &Waiting, _: &mut Rng, rank: &Rank<'_>) -> Option<u64> {
+        // Ranks only grow, as labels are covered: a state whose rank is still the least is next.
+        loop {
+            let (Reverse(before), number) = self.heap.pop()?;
+            let Some(state) = waiting.get(number) else { continue };
+            let now = (Reverse(rank(state, self.target)), number);
+            if now.0.0 <= before || self.heap.peek().is_none_or(|next| *next <= now) {
+                return Some(number);
+            }
+            self.heap.push(now);
+        }
+    }
+}
