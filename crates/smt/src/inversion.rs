@@ -41,6 +41,9 @@ pub(crate) type Changes = SmallVec<[Change; 2]>;
 const MAX_PROPOSALS: usize = 8;
 /// How deep a term is searched for variables.
 const MAX_DEPTH: u32 = 24;
+/// How often a search aims at terms: where an operator has several inverses and none of them leads
+/// to a variable, each level has several times the ways of the one above it.
+const MAX_AIMS: u32 = 1_000;
 
 /// The model after some changes.
 pub(crate) fn apply(pool: &TermPool, model: &Model, changes: &[Change]) -> Model {
@@ -74,9 +77,19 @@ pub(crate) fn changes(
     t: Term,
     wanted: u64,
 ) -> Vec<Changes> {
-    let mut search = Search { pool, evaluator, model, proposals: Vec::new(), depth: 0 };
+    search(pool, evaluator, model, t, wanted).proposals
+}
+
+fn search<'a>(
+    pool: &'a TermPool,
+    evaluator: &'a mut Evaluator,
+    model: &'a Model,
+    t: Term,
+    wanted: u64,
+) -> Search<'a> {
+    let mut search = Search { pool, evaluator, model, proposals: Vec::new(), depth: 0, aims: 0 };
     search.aim(t, wanted);
-    search.proposals
+    search
 }
 
 struct Search<'a> {
@@ -85,6 +98,7 @@ struct Search<'a> {
     model: &'a Model,
     proposals: Vec<Changes>,
     depth: u32,
+    aims: u32,
 }
 
 /// The inverse of an odd number modulo 2^64, by Newton's iteration.
@@ -114,12 +128,14 @@ impl Search<'_> {
         let sort = self.pool.sort(t);
         if !sort.is_small()
             || self.depth >= MAX_DEPTH
+            || self.aims >= MAX_AIMS
             || self.proposals.len() >= MAX_PROPOSALS
             || self.value(t) == wanted
         {
             return;
         }
         self.depth += 1;
+        self.aims += 1;
         match self.pool.node(t) {
             Node::Var(_) => self.propose(Change::Word(t, wanted)),
             Node::Un(op, a) => self.unary(op, a, sort, wanted),
@@ -482,5 +498,30 @@ fn bits_of(sort: Sort, v: f64) -> u64 {
             crate::float_ops::canonical(f, (v as f32).to_bits() as u64)
         }
         _ => crate::float_ops::canonical(FloatSort::F64, v.to_bits()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_ends_soon_where_no_inverse_leads_to_a_variable() {
+        let mut p = TermPool::new();
+        let byte = p.var("n", Sort::BitVec(8));
+        let (one, two, three) = (p.bv(32, 1), p.bv(32, 2), p.bv(32, 3));
+        let mut n = p.zext(byte, 32);
+        for _ in 0..12 {
+            let rest = p.urem(n, two);
+            let odd = p.eq(rest, one);
+            let product = p.mul(n, three);
+            let (up, down) = (p.add(product, one), p.udiv(n, two));
+            n = p.ite(odd, up, down);
+        }
+        let start = (byte, Value::from_u64(Sort::BitVec(8), 27));
+        let model = Model::from_values(vec![start]);
+        let mut evaluator = Evaluator::new();
+        let search = search(&p, &mut evaluator, &model, n, 1000);
+        assert_eq!((search.aims, search.proposals.len()), (MAX_AIMS, 0));
     }
 }

@@ -20,9 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// Queries after which the process is replaced, as it only grows.
@@ -44,7 +44,7 @@ pub enum Z3Mode {
 
 struct Process {
     child: Child,
-    input: ChildStdin,
+    texts: Sender<String>,
     lines: Receiver<String>,
     writer: Writer,
     queries: u32,
@@ -97,11 +97,20 @@ impl Z3Solver {
                     }
                     _ => Reason::Backend(e.to_string()),
                 })?;
-            let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
                 return Err(Reason::Backend("no pipes to the process".into()));
             };
+            // Reading and writing in threads is what makes waiting with a time limit possible: a
+            // process that thinks about what it got reads nothing more, and the pipe is full soon.
+            let (texts, to_write) = channel::<String>();
+            std::thread::spawn(move || {
+                for text in to_write {
+                    if input.write_all(text.as_bytes()).is_err() {
+                        break;
+                    }
+                }
+            });
             let (send, lines) = channel();
-            // Reading in a thread is what makes waiting with a time limit possible.
             std::thread::spawn(move || {
                 for line in BufReader::new(output).lines() {
                     let Ok(line) = line else { break };
@@ -111,7 +120,7 @@ impl Z3Solver {
                 }
             });
             self.process =
-                Some(Process { child, input, lines, writer: Writer::default(), queries: 0 });
+                Some(Process { child, texts, lines, writer: Writer::default(), queries: 0 });
         }
         Ok(self.process.as_mut().expect("just started"))
     }
@@ -119,21 +128,15 @@ impl Z3Solver {
     /// Sends text and gives the lines that come back.
     fn exchange(
         &mut self,
-        text: &str,
+        text: String,
         limits: &Limits,
         deadline: Option<Instant>,
     ) -> Result<String, Reason> {
         self.marks += 1;
         let mark = format!("done {}", self.marks);
         let process = self.start()?;
-        let sent = process
-            .input
-            .write_all(format!("{text}(echo \"{mark}\")\n").as_bytes())
-            .and_then(|()| process.input.flush());
-        if let Err(e) = sent {
-            self.process = None;
-            return Err(Reason::Backend(e.to_string()));
-        }
+        // A writer that has ended says nothing: its process has ended too, which the lines tell.
+        let _ = process.texts.send(format!("{text}(echo \"{mark}\")\n"));
         let mut reply = String::new();
         let failure = loop {
             match process.lines.recv_timeout(Duration::from_millis(20)) {
@@ -189,7 +192,7 @@ impl Z3Solver {
         let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
         let millis = left.map_or(u32::MAX as u128, |t| t.as_millis().max(1));
         let _ = writeln!(text, "(set-option :timeout {millis})\n(check-sat)");
-        let reply = self.exchange(&text, limits, deadline)?;
+        let reply = self.exchange(text, limits, deadline)?;
         let answer = match reply.lines().next_back() {
             _ if reply.contains("(error") => {
                 self.process = None;
@@ -205,16 +208,15 @@ impl Z3Solver {
                 _ => Reason::GaveUp(reply.trim().to_string()),
             }),
         };
-        match mode {
-            Z3Mode::Incremental => self.exchange("(pop)\n", limits, None)?,
-            Z3Mode::Alone => {
-                let reply = self.exchange("(reset)\n", limits, None)?;
-                if let Some(process) = &mut self.process {
-                    process.writer = Writer::default();
-                }
-                reply
-            }
+        let clear = match mode {
+            Z3Mode::Incremental => "(pop)\n",
+            Z3Mode::Alone => "(reset)\n",
         };
+        // Where this fails the process is gone, and the next query starts another.
+        let cleared = self.exchange(clear.into(), limits, Some(Instant::now()));
+        if let (Ok(_), Z3Mode::Alone, Some(process)) = (cleared, mode, &mut self.process) {
+            process.writer = Writer::default();
+        }
         Ok(answer)
     }
 
@@ -243,7 +245,7 @@ impl Z3Solver {
             wanted.push(i);
         }
         let text = format!("(get-value ({}))\n", wanted.join(" "));
-        let reply = self.exchange(&text, limits, deadline.map(|d| d + GRACE))?;
+        let reply = self.exchange(text, limits, deadline.map(|d| d + GRACE))?;
         let bad = || Reason::Backend(format!("a model that cannot be read: {reply}"));
         let values = parse_values(&reply).ok_or_else(bad)?;
         if values.len() != wanted.len() {
@@ -432,5 +434,27 @@ mod tests {
         let mut z3 = Z3Solver::new("/nonexistent/z3".into());
         let answer = z3.check(&mut p, &[b], &Limits::none());
         assert!(matches!(answer, Answer::Unknown(Reason::BackendMissing(_))), "{answer}");
+    }
+
+    #[test]
+    fn a_program_that_reads_nothing_is_killed_at_the_time_limit_however_long_the_query_is() {
+        let place = std::env::temp_dir().join(format!("lydian-deaf-{}", std::process::id()));
+        std::fs::write(&place, "#!/bin/sh\nexec sleep 1000\n").expect("a script can be written");
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&place, executable).expect("it can be made a program");
+        let mut p = TermPool::new();
+        let word = Sort::BitVec(64);
+        let mut sum = p.var("sum", word);
+        for i in 0..10_000 {
+            let v = p.var(&format!("a variable with a long name, number {i}"), word);
+            sum = p.add(sum, v);
+        }
+        let zero = p.bv(64, 0);
+        let query = p.eq(sum, zero);
+        let mut z3 = Z3Solver::new(place.clone());
+        let limit = Duration::from_millis(100);
+        let answer = z3.check(&mut p, &[query], &Limits { time: Some(limit), ..Limits::none() });
+        std::fs::remove_file(&place).expect("the script is there");
+        assert!(matches!(answer, Answer::Unknown(Reason::Time(t)) if t == limit), "{answer}");
     }
 }
