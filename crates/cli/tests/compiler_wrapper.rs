@@ -272,7 +272,7 @@ int main(void) {
         let measured = |width: &str| {
             let at = Workplace::with(TEXT);
             let ran = cc(&at, options, &format!("{compiler} {width} -O2 unit.c -o unit"));
-            let of_library = ["crti.o", "libgcc", "stubs-32.h"];
+            let of_library = ["crti.o", "crtbegin", "libgcc", "stubs-32.h"];
             if ran.code != Some(0) && of_library.iter().any(|what| ran.err.contains(what)) {
                 return None;
             }

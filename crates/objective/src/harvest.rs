@@ -181,16 +181,17 @@ fn vectors_judge(site: Site, pred: &Pred) -> Option<DecisionId> {
     (!of_state).then_some(decision)
 }
 
-/// As [`vectors_judge`], for a label and all that it binds.
-fn vectors_give(
+/// The decision whose vectors say whether a label is true at its site and give all the values, such
+/// as an atom binds there; `None` where one of them asks for the state.
+pub fn vectors_give<'a>(
     objectives: &FunctionObjectives,
     label: LabelId,
-    values: &[Bound],
+    values: impl IntoIterator<Item = &'a Bound>,
 ) -> Option<DecisionId> {
     let label = &objectives.labels[label];
     let of_vector = |value: &Bound| match value {
         Bound::Expr(_) => false,
         Bound::Truth(pred) => vectors_judge(label.site, pred).is_some(),
     };
-    vectors_judge(label.site, &label.pred).filter(|_| values.iter().all(of_vector))
+    vectors_judge(label.site, &label.pred).filter(|_| values.into_iter().all(of_vector))
 }

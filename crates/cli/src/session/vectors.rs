@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 
 use lydian_base::EntityId as _;
 use lydian_ir::{Body, ConditionId, DecisionId};
+use lydian_objective::harvest::vectors_give;
+use lydian_objective::hyper::Atom;
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::hyper::{Atom, Bound};
 use lydian_objective::{
-    DecisionVector, FunctionObjectives, Harvest, Hyper, HyperId, Label, LabelId, Pred, Site,
+    DecisionVector, FunctionObjectives, Harvest, Hyper, HyperId, Label, LabelId, Pred,
 };
 
 use super::Goal;
@@ -69,18 +70,7 @@ fn decision_of_atom(objectives: &FunctionObjectives, atom: &Atom) -> Option<Deci
     if atom.function != objectives.function {
         return None;
     }
-    let label = &objectives.labels[atom.label];
-    let Site::Decision(decision) = label.site else { return None };
-    let is_of_vector = |pred: &Pred| {
-        let mut of_vector = true;
-        pred.for_each_expr(&mut |_| of_vector = false);
-        of_vector
-    };
-    let bound = atom.bindings.iter().all(|binding| match &binding.value {
-        Bound::Truth(pred) => is_of_vector(pred),
-        Bound::Expr(_) => false,
-    });
-    (bound && is_of_vector(&label.pred)).then_some(decision)
+    vectors_give(objectives, atom.label, atom.bindings.iter().map(|binding| &binding.value))
 }
 
 /// All vectors of a decision but those that `is_impossible` of a label which asks for them. `like` is

@@ -6,6 +6,7 @@ use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, Type};
 use lydian_smt::{Evaluator, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
+use super::explore::Engine;
 use super::state::State;
 use super::watch::Watch;
 use super::world::World;
@@ -32,6 +33,23 @@ pub(super) struct Scope<'a, 'p> {
     pub(super) derived: &'a mut FxHashMap<Term, (Term, Term)>,
     pub(super) watch: &'a mut Watch,
     pub(super) state: &'a mut State,
+}
+
+impl<'p> Engine<'p, '_> {
+    /// A state to evaluate on, and the pool for what that makes.
+    pub(super) fn scope<'a>(
+        &'a mut self,
+        state: &'a mut State,
+    ) -> (Scope<'a, 'p>, &'a mut TermPool) {
+        let scope = Scope {
+            world: &self.world,
+            evaluator: &mut self.evaluator,
+            derived: &mut self.derived,
+            watch: &mut self.watch,
+            state,
+        };
+        (scope, &mut self.pool)
+    }
 }
 
 impl Scope<'_, '_> {

@@ -15,12 +15,10 @@
 use std::collections::BTreeSet;
 
 use lydian_ir::{DecisionId, FuncId, Program};
-use lydian_objective::harvest::{Consolidation, used_in_sequence, used_values};
+use lydian_objective::harvest::{Consolidation, used_in_sequence, used_values, vectors_give};
+use lydian_objective::hyper::Atom;
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::hyper::{Atom, Bound};
-use lydian_objective::{
-    DecisionVector, FunctionObjectives, Harvest, Hyper, HyperId, Pred, SequenceId, Site,
-};
+use lydian_objective::{DecisionVector, FunctionObjectives, Harvest, Hyper, HyperId, SequenceId};
 use lydian_smt::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -470,16 +468,5 @@ fn names_in_guards(hyper: &Hyper) -> FxHashSet<&str> {
 
 /// The decision whose vectors say all that an atom asks and binds, if one's do.
 fn decision_of(objectives: &FunctionObjectives, atom: &Atom) -> Option<DecisionId> {
-    let label = &objectives.labels[atom.label];
-    let Site::Decision(decision) = label.site else { return None };
-    let is_of_vector = |pred: &Pred| {
-        let mut of_vector = true;
-        pred.for_each_expr(&mut |_| of_vector = false);
-        of_vector
-    };
-    let bound = atom.bindings.iter().all(|binding| match &binding.value {
-        Bound::Truth(pred) => is_of_vector(pred),
-        Bound::Expr(_) => false,
-    });
-    (bound && is_of_vector(&label.pred)).then_some(decision)
+    vectors_give(objectives, atom.label, atom.bindings.iter().map(|binding| &binding.value))
 }

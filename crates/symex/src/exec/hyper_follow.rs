@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use lydian_eval::{Kleene, Traps, eval_pred, to_bytes};
 
 use super::Mode;
-use super::env::{Scope, Stop};
+use super::env::Stop;
 use super::explore::Engine;
 use super::hyper_formula::{Leaves, Number, truth};
 use super::hyper_sequences::{Ask, Begun, Cells, Covered, PassedSite, StepId, Write};
@@ -230,23 +230,11 @@ impl Engine<'_, '_> {
             return Some((self.pool.tt(), SmallVec::new()));
         }
         let decision = decision_of(site);
-        let mut env = SiteScope {
-            unreached: self.world.config.unreached,
-            scope: Scope {
-                world: &self.world,
-                evaluator: &mut self.evaluator,
-                derived: &mut self.derived,
-                watch: &mut self.watch,
-                state,
-            },
-            exprs: &objectives.exprs,
-            decision,
-            hindrance: None,
-        };
-        let value: Kleene = eval_pred(&mut self.pool, pred, &mut env);
+        let (mut env, pool) = self.site_scope(state, &objectives.exprs, decision);
+        let value: Kleene = eval_pred(pool, pred, &mut env);
         let mut bound: SmallVec<[Number; 2]> = SmallVec::new();
         for binding in &bindings {
-            bound.push(env.bound(&mut self.pool, &binding.value));
+            bound.push(env.bound(pool, &binding.value));
         }
         let hindrance = env.hindrance.take();
         self.settle_suspicions(state);
@@ -388,20 +376,8 @@ impl Engine<'_, '_> {
             self.hinder_goals(step, &Cut::Unsupported(what));
             return Number::unknown(&mut self.pool);
         };
-        let mut env = SiteScope {
-            unreached: self.world.config.unreached,
-            scope: Scope {
-                world: &self.world,
-                evaluator: &mut self.evaluator,
-                derived: &mut self.derived,
-                watch: &mut self.watch,
-                state,
-            },
-            exprs: &objectives.exprs,
-            decision: None,
-            hindrance: None,
-        };
-        let number = env.number(&mut self.pool, expr);
+        let (mut env, pool) = self.site_scope(state, &objectives.exprs, None);
+        let number = env.number(pool, expr);
         let hindrance = env.hindrance.take();
         self.settle_suspicions(state);
         if let Some(what) = hindrance {
@@ -551,21 +527,9 @@ impl Engine<'_, '_> {
             self.hinder_goals(step, &Cut::Unsupported(what));
             return self.pool.ff();
         };
-        let scope = SiteScope {
-            unreached: self.world.config.unreached,
-            scope: Scope {
-                world: &self.world,
-                evaluator: &mut self.evaluator,
-                derived: &mut self.derived,
-                watch: &mut self.watch,
-                state,
-            },
-            exprs: &objectives.exprs,
-            decision: decision_of(site),
-            hindrance: None,
-        };
+        let (scope, pool) = self.site_scope(state, &objectives.exprs, decision_of(site));
         let mut leaves = SiteLeaves { scope, names: &names, bound: &begun.bound };
-        let holds = truth(&mut self.pool, formula, &mut leaves);
+        let holds = truth(pool, formula, &mut leaves);
         let hindrance = leaves.scope.hindrance.take();
         self.settle_suspicions(state);
         if let Some(what) = hindrance {

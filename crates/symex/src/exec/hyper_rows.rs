@@ -27,11 +27,9 @@ use rustc_hash::FxBuildHasher;
 
 use lydian_eval::{Kleene, PredEnvironment};
 
-use super::env::Scope;
 use super::explore::Engine;
 use super::hyper_pairs::Met;
 use super::query::Feasible;
-use super::sites::SiteScope;
 use super::state::{ConditionValue, State};
 use crate::limits::Cut;
 use crate::memory::definedness;
@@ -243,34 +241,23 @@ impl Engine<'_, '_> {
     fn evaluation(&mut self, state: &mut State, of: (FuncId, DecisionId)) -> Option<Evaluation> {
         let rows = self.hypers.decisions.get(&of)?;
         let (position, count) = (rows.position, rows.conditions);
-        let mut env = SiteScope {
-            unreached: self.world.config.unreached,
-            scope: Scope {
-                world: &self.world,
-                evaluator: &mut self.evaluator,
-                derived: &mut self.derived,
-                watch: &mut self.watch,
-                state,
-            },
-            exprs: &self.hypers.objectives[position].exprs,
-            decision: Some(of.1),
-            hindrance: None,
-        };
+        let (mut env, pool) =
+            self.site_scope(state, &self.hypers.objectives[position].exprs, Some(of.1));
         let mut conditions = Vec::with_capacity(count);
         let mut hindrance = None;
         for index in 0..count {
             let id = ConditionId::from_index(index);
-            let value = env.condition(&mut self.pool, id);
+            let value = env.condition(pool, id);
             let reached = matches!(env.value(id), ConditionValue::Is(_));
             if let Some(what) = env.hindrance.take() {
                 hindrance = Some(Cut::Unsupported(what));
             }
-            let defined = definedness(&mut self.pool, value.surely_true);
-            if self.pool.as_bool(defined) != Some(true) {
+            let defined = definedness(pool, value.surely_true);
+            if pool.as_bool(defined) != Some(true) {
                 hindrance = Some(Cut::Undefined);
             }
-            let surely_true = self.pool.and(value.surely_true, defined);
-            let surely_false = self.pool.and(value.surely_false, defined);
+            let surely_true = pool.and(value.surely_true, defined);
+            let surely_false = pool.and(value.surely_false, defined);
             conditions.push((reached, Kleene { surely_true, surely_false }));
         }
         self.settle_suspicions(state);

@@ -16,7 +16,6 @@ use lydian_ir::{
 use lydian_smt::Term;
 use smallvec::SmallVec;
 
-use super::env::Scope;
 use super::explore::Engine;
 use super::labels::SiteKey;
 use super::regions::{Choice, Region, Way};
@@ -191,14 +190,8 @@ impl Engine<'_, '_> {
         let body = self.body(state);
         let mut traps = Traps::none();
         let before = self.watch.guard.replace(guard);
-        let mut scope = Scope {
-            world: &self.world,
-            evaluator: &mut self.evaluator,
-            derived: &mut self.derived,
-            watch: &mut self.watch,
-            state,
-        };
-        let value = scope.eval(&mut self.pool, &body.exprs, expr, &mut traps);
+        let (mut scope, pool) = self.scope(state);
+        let value = scope.eval(pool, &body.exprs, expr, &mut traps);
         self.settle_suspicions(state);
         self.watch.guard = before;
         let value = value.ok()?;

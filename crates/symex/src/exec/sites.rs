@@ -17,7 +17,7 @@ use super::{LabelDeletion, Mode, Unreached};
 use crate::limits::Cut;
 use crate::memory::definedness;
 
-impl Engine<'_, '_> {
+impl<'p> Engine<'p, '_> {
     /// Notes the labels of a site that control passes now.
     pub(super) fn pass(&mut self, state: &mut State, key: SiteKey) {
         if self.world.config.mode == Mode::Plain || state.root < self.roots.len() {
@@ -206,20 +206,8 @@ impl Engine<'_, '_> {
     /// way.
     fn predicate(&mut self, state: &mut State, goal: GoalId) -> Kleene {
         let (objectives, pred, decision) = self.labels.goal(goal);
-        let mut env = SiteScope {
-            unreached: self.world.config.unreached,
-            scope: Scope {
-                world: &self.world,
-                evaluator: &mut self.evaluator,
-                derived: &mut self.derived,
-                watch: &mut self.watch,
-                state,
-            },
-            exprs: &objectives.exprs,
-            decision,
-            hindrance: None,
-        };
-        let value = eval_pred(&mut self.pool, pred, &mut env);
+        let (mut env, pool) = self.site_scope(state, &objectives.exprs, decision);
+        let value = eval_pred(pool, pred, &mut env);
         if let Some(what) = env.hindrance {
             self.labels.hinder(goal, Cut::Unsupported(what));
         }
@@ -246,24 +234,25 @@ impl Engine<'_, '_> {
         };
         let mut values = Vec::with_capacity(wanted.len());
         for expr in wanted {
-            let mut env = SiteScope {
-                unreached: self.world.config.unreached,
-                scope: Scope {
-                    world: &self.world,
-                    evaluator: &mut self.evaluator,
-                    derived: &mut self.derived,
-                    watch: &mut self.watch,
-                    state,
-                },
-                exprs: &objectives.exprs,
-                decision: None,
-                hindrance: None,
-            };
-            let value = env.expr(&mut self.pool, expr);
+            let (mut env, pool) = self.site_scope(state, &objectives.exprs, None);
+            let value = env.expr(pool, expr);
             self.settle_suspicions(state);
             values.push((condition, expr, value));
         }
         values
+    }
+
+    /// Where a predicate on a state gets its values from: expressions of `exprs`, conditions of the
+    /// decision. With the pool for what evaluation makes.
+    pub(super) fn site_scope<'a>(
+        &'a mut self,
+        state: &'a mut State,
+        exprs: &'a ExprArena,
+        decision: Option<DecisionId>,
+    ) -> (SiteScope<'a, 'p>, &'a mut TermPool) {
+        let unreached = self.world.config.unreached;
+        let (scope, pool) = self.scope(state);
+        (SiteScope { scope, exprs, decision, unreached, hindrance: None }, pool)
     }
 }
 

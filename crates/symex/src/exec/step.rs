@@ -12,7 +12,7 @@ use lydian_smt::{Term, TermPool};
 use smallvec::SmallVec;
 
 use super::Mode;
-use super::env::{Scope, Stop};
+use super::env::Stop;
 use super::explore::Engine;
 use super::labels::SiteKey;
 use super::merge::Outcome;
@@ -123,14 +123,8 @@ impl<'p> Engine<'p, '_> {
     ) -> Result<Term, Flow> {
         let body = self.body(state);
         let span = self.term_clock.begin();
-        let mut scope = Scope {
-            world: &self.world,
-            evaluator: &mut self.evaluator,
-            derived: &mut self.derived,
-            watch: &mut self.watch,
-            state,
-        };
-        let value = scope.eval(&mut self.pool, &body.exprs, expr, traps);
+        let (mut scope, pool) = self.scope(state);
+        let value = scope.eval(pool, &body.exprs, expr, traps);
         self.term_clock.end(span);
         self.settle_suspicions(state);
         value.map_err(|stop| self.stopped(state, stop))
@@ -139,14 +133,8 @@ impl<'p> Engine<'p, '_> {
     /// The objects that an address may lie in.
     pub(super) fn resolve(&mut self, state: &mut State, addr: Term) -> Result<Resolution, Flow> {
         let span = self.term_clock.begin();
-        let mut scope = Scope {
-            world: &self.world,
-            evaluator: &mut self.evaluator,
-            derived: &mut self.derived,
-            watch: &mut self.watch,
-            state,
-        };
-        let resolution = scope.resolve(&mut self.pool, addr);
+        let (mut scope, pool) = self.scope(state);
+        let resolution = scope.resolve(pool, addr);
         self.term_clock.end(span);
         resolution.map_err(|stop| self.stopped(state, stop))
     }
@@ -160,14 +148,8 @@ impl<'p> Engine<'p, '_> {
         traps: &mut Traps,
     ) -> Result<Term, Flow> {
         let span = self.term_clock.begin();
-        let mut scope = Scope {
-            world: &self.world,
-            evaluator: &mut self.evaluator,
-            derived: &mut self.derived,
-            watch: &mut self.watch,
-            state,
-        };
-        let value = scope.load_at(&mut self.pool, ty, addr, traps);
+        let (mut scope, pool) = self.scope(state);
+        let value = scope.load_at(pool, ty, addr, traps);
         self.term_clock.end(span);
         self.settle_suspicions(state);
         value.map_err(|stop| self.stopped(state, stop))
