@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -148,6 +149,10 @@ pub(crate) struct GenArgs {
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+    /// How many functions are worked on at once, each in a thread of its own [default: as many as
+    /// there are cores]
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
     /// Forget what an earlier run found (the old ledger is kept under another name)
     #[arg(long)]
     pub(crate) fresh: bool,

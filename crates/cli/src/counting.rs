@@ -13,6 +13,8 @@
 //! functions that the front end does not support. What is not followed counts as measured unless
 //! the native run crashes.
 
+use std::sync::Arc;
+
 use lydian_ir::interp::{BadTest, End, Options};
 use lydian_ir::test::{INPUT_PREFIX, Test};
 use lydian_native::{
@@ -78,12 +80,17 @@ impl<'a> Counting<'a> {
         self.untraced
     }
 
-    pub(crate) const fn plan(&self) -> &Plan {
+    pub(crate) fn plan(&self) -> &Plan {
         self.measurer.plan()
     }
 
-    pub(crate) fn build(&self) -> &Build {
+    pub(crate) fn build(&self) -> &Arc<Build> {
         self.measurer.build()
+    }
+
+    /// A measurer of the same build, for another thread.
+    pub(crate) fn another_measurer(&self) -> Result<Measurer<'a>, MeasureError> {
+        self.measurer.another()
     }
 
     /// Runs a test; the labels in the result are those that count. The inner error says why the

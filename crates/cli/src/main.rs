@@ -21,6 +21,7 @@ mod session;
 mod suite;
 mod table;
 mod units;
+mod workers;
 mod wrapper;
 
 use clap::Parser as _;

@@ -21,7 +21,7 @@ pub(crate) struct Measuring<'a> {
     short_circuit: bool,
     flags: Vec<String>,
     limits: Limits,
-    modelled: Box<dyn Fn(&str) -> bool + 'a>,
+    modelled: Box<dyn Fn(&str) -> bool + Send + Sync + 'a>,
 }
 
 /// Whether a function is the one of C's library that engines model, also by its type; the others
@@ -80,10 +80,24 @@ impl<'a> Measuring<'a> {
             compiler: "clang-19",
         };
         let measurer = Measurer::new(request, self.limits.clone()).map_err(failure)?;
+        Ok(self.counting(measurer))
+    }
+
+    /// The same for so many threads, at least one; the program is compiled once.
+    pub(crate) fn start_all(&self, threads: usize) -> Result<Vec<Counting<'_>>, Failure> {
+        let mut all = vec![self.start()?];
+        while all.len() < threads {
+            let measurer = all[0].another_measurer().map_err(failure)?;
+            all.push(self.counting(measurer));
+        }
+        Ok(all)
+    }
+
+    fn counting<'m>(&'m self, measurer: Measurer<'m>) -> Counting<'m> {
         let program = &self.loaded.program;
         let foresight = Foresight::new(program, self.objectives, self.short_circuit);
         let tracer = Tracer::new(program, self.objectives, self.short_circuit);
-        Ok(Counting::new(self.loaded, measurer, foresight, (self.objectives, tracer)))
+        Counting::new(self.loaded, measurer, foresight, (self.objectives, tracer))
     }
 }
 

@@ -12,7 +12,7 @@ use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Outcome};
 use lydian_objective::ledger::{
-    CriterionRow, Evidence, FunctionName, Ledger, Scope, TestHash, UnknownReason, Verdict,
+    CriterionRow, Evidence, FunctionName, Scope, TestHash, UnknownReason, Verdict,
 };
 use lydian_objective::{Criterion, FunctionObjectives, HyperId, Label, LabelId, LabelKey};
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
@@ -26,6 +26,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counting::Counting;
 use crate::exit::Failure;
+use crate::ledger::SharedLedger;
 use crate::load::Loaded;
 use crate::progress::Progress;
 use crate::suite::Kept;
@@ -66,7 +67,7 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) all: &'a [FunctionObjectives],
     pub(crate) unit: &'a str,
     pub(crate) counting: &'a mut Counting<'m>,
-    pub(crate) ledger: &'a mut Ledger,
+    pub(crate) ledger: &'a SharedLedger,
     /// Where tests that contradict a claim are kept.
     pub(crate) replay_folder: PathBuf,
     pub(crate) progress: &'a Progress,
@@ -163,7 +164,8 @@ impl<'a> Session<'a, '_> {
         ) -> Result<(), lydian_objective::ledger::LedgerError>,
     ) -> Result<(), Failure> {
         let function = self.function(target);
-        let mut recording = self.ledger.record(function, &target.scope).map_err(ledger::failure)?;
+        let mut ledger = self.ledger.lock();
+        let mut recording = ledger.record(function, &target.scope).map_err(ledger::failure)?;
         fill(&mut recording).map_err(ledger::failure)?;
         recording.commit().map_err(ledger::failure)
     }
@@ -173,7 +175,7 @@ impl<'a> Session<'a, '_> {
         let mut known: IndexSet<Test> = IndexSet::new();
         for target in self.targets {
             let types = &self.loaded.program.types;
-            let stored = self.ledger.tests(self.function(target), &target.scope, types);
+            let stored = self.ledger.lock().tests(self.function(target), &target.scope, types);
             let stored = stored.map_err(ledger::failure)?;
             known.extend(stored.into_iter().map(|stored| stored.test));
         }
@@ -370,7 +372,7 @@ impl<'a> Session<'a, '_> {
 
     /// The verdicts on what is recorded of a target; none where evidence is contradictory.
     fn verdicts(&self, target: &Target<'_>) -> Result<Verdicts, Failure> {
-        let verdicts = self.ledger.verdicts(self.function(target), &target.scope);
+        let verdicts = self.ledger.lock().verdicts(self.function(target), &target.scope);
         let verdicts = verdicts.map_err(ledger::failure)?;
         Ok(verdicts.into_iter().map(|found| (found.label, found.verdict.ok())).collect())
     }
@@ -564,7 +566,7 @@ impl<'a> Session<'a, '_> {
     fn contradictory(&self) -> Result<Vec<String>, Failure> {
         let mut all = Vec::new();
         for target in self.targets {
-            let verdicts = self.ledger.verdicts(self.function(target), &target.scope);
+            let verdicts = self.ledger.lock().verdicts(self.function(target), &target.scope);
             let FunctionObjectives { labels, hypers, .. } = target.objectives;
             let labels = labels.values().map(|label| (&label.key, &label.place, &label.text));
             let hypers = hypers.values().map(|hyper| (&hyper.key, &hyper.place, &hyper.text));
@@ -583,7 +585,7 @@ impl<'a> Session<'a, '_> {
         let FunctionObjectives { criteria, hyper_criteria, .. } = target.objectives;
         let criteria: Vec<Criterion> =
             criteria.keys().chain(hyper_criteria.keys()).copied().collect();
-        let rows = self.ledger.rows(self.function(target), &target.scope, &criteria);
+        let rows = self.ledger.lock().rows(self.function(target), &target.scope, &criteria);
         let mut rows = rows.map_err(ledger::failure)?;
         // The ledger has no row for a criterion that asks for nothing here.
         let all = criteria.into_iter().map(|criterion| {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{Ran, Workplace, entries, figures, wait_until};
+use common::{LONG, Ran, Workplace, entries, figures, is_alive, wait_until};
 
 const SIGN: &str = "int sign(int x) { if (x > 0) return 1; if (x < 0) return -1; return 0; }\n";
 
@@ -168,35 +168,6 @@ fn a_test_that_runs_too_long_is_reported_as_such() {
     assert_eq!(figures(&place.json("t.json"), "f", "dc")[1], 2);
 }
 
-/// A thousand paths a second for hours where ways are not merged, labels that only some of them
-/// cover, and one that none covers, as one of two neighbours is even.
-const LONG: &str = "\
-int f(const unsigned char key[16])
-{
-    unsigned hash = 5381;
-    int score = 0, next;
-    for (int i = 0; i < 16; i++) {
-        if (key[i] > 100 && key[i] < 200)
-            score++;
-        hash = hash * 33 + key[i] * key[(i + 1) % 16];
-    }
-    next = hash + 1;
-    if (score == 3 && hash * next == 0x12345677)
-        return 2;
-    return score > 5;
-}
-";
-
-fn children(pid: u32) -> Vec<u32> {
-    let list = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-    list.unwrap_or_default().split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
-}
-
-fn is_alive(pid: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    !status.is_empty() && !status.contains(") Z ")
-}
-
 #[test]
 fn an_interrupt_keeps_what_was_found_and_the_next_run_goes_on() {
     let place = Workplace::with(LONG);
@@ -209,7 +180,8 @@ fn an_interrupt_keeps_what_was_found_and_the_next_run_goes_on() {
         bytes.windows(8).any(|window| window == b"measured")
     };
     wait_until("a finding in the ledger", || files.iter().any(holds_measurements));
-    let runners = children(pid);
+    let runners = common::children(pid);
+    assert!(!runners.is_empty(), "tests run in processes of their own");
     let kill = Command::new("kill").args(["-INT", &pid.to_string()]).status();
     assert!(kill.expect("kill runs").success());
     let begun = Instant::now();
@@ -268,7 +240,8 @@ fn a_full_disk_is_told_and_nothing_that_was_there_is_lost() {
          rm disk/filler\n\
          \"$1\" gen unit.c -c dc -o disk/tests >/dev/null || exit 96\n\
          exit $code\n";
-    place.write("long.c", LONG);
+    // Two functions, so that two threads meet the full disk.
+    place.write("long.c", &(LONG.to_owned() + &LONG.replace("int f(", "int g(")));
     let mut command = Command::new("unshare");
     command.args(["--mount", "--map-root-user", "sh", "-c", script, "sh", common::LYDIAN]);
     place.settle(&mut command);

@@ -89,7 +89,7 @@ pub struct BuildRequest<'a> {
     /// The functions that tests call.
     pub entries: &'a [FuncId],
     /// Says which undefined functions are the C library's own rather than inputs.
-    pub modelled: &'a dyn Fn(&str) -> bool,
+    pub modelled: &'a (dyn Fn(&str) -> bool + Sync),
     /// How the text is compiled.
     pub level: Optimization,
     /// The compiler, such as `clang-19`.
@@ -131,9 +131,6 @@ impl Build {
             .tempdir()
             .map_err(|error| BuildError::File { path: std::env::temp_dir(), error })?;
         let place = directory.path().to_owned();
-        let files = place.join("files");
-        std::fs::create_dir(&files)
-            .map_err(|error| BuildError::File { path: files.clone(), error })?;
         let entries = callers(request)?;
         let table = harness::table_symbols(request.program, request.own_end);
         let cells = cell_bytes(request.plan);
@@ -206,9 +203,9 @@ impl Build {
         &self.library
     }
 
-    /// The folder in which tests run.
-    pub(crate) fn files(&self) -> PathBuf {
-        self.directory.path().join("files")
+    /// A new folder for tests to run in, one for each runner: it is emptied between tests.
+    pub(crate) fn files(&self) -> std::io::Result<TempDir> {
+        tempfile::Builder::new().prefix("files-").tempdir_in(self.directory.path())
     }
 
     /// The file of the compiled object.

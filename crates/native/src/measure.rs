@@ -5,7 +5,7 @@
 //! a fault or out of a loop that never ends, and only without one do the cells tell exactly what
 //! control passed.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lydian_ir::test::Test;
 use lydian_ir::{Decision, DecisionId, FuncId, Program};
@@ -31,7 +31,7 @@ pub struct MeasureRequest<'a> {
     /// The functions that tests call.
     pub entries: &'a [FuncId],
     /// Says which undefined functions are the C library's own rather than inputs.
-    pub modelled: &'a dyn Fn(&str) -> bool,
+    pub modelled: &'a (dyn Fn(&str) -> bool + Sync),
     /// How the text is compiled for runs that end well.
     pub level: Optimization,
     /// The compiler, such as `clang-19`.
@@ -51,12 +51,31 @@ pub enum MeasureError {
 
 /// Measures tests of one program, as many and as often as one likes.
 pub struct Measurer<'a> {
-    request: MeasureRequest<'a>,
+    instrumented: Arc<Instrumented<'a>>,
     limits: Limits,
-    text: String,
-    plan: Plan,
     runner: Runner,
     exact: Option<Runner>,
+}
+
+/// What measurers of one program share.
+struct Instrumented<'a> {
+    request: MeasureRequest<'a>,
+    text: String,
+    plan: Plan,
+    build: Arc<Build>,
+    /// The second build. Whoever needs it first makes it, and others that need it wait.
+    exact: Mutex<Option<Arc<Build>>>,
+}
+
+impl Instrumented<'_> {
+    fn exact(&self) -> Result<Arc<Build>, BuildError> {
+        let mut exact = self.exact.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(build) = &*exact {
+            return Ok(build.clone());
+        }
+        let made = build(&self.request, &self.text, &self.plan, Optimization::None)?;
+        Ok(exact.insert(made).clone())
+    }
 }
 
 impl std::fmt::Debug for Measurer<'_> {
@@ -72,18 +91,34 @@ impl<'a> Measurer<'a> {
     /// Where the build fails or the system gives no shared memory.
     pub fn new(request: MeasureRequest<'a>, limits: Limits) -> Result<Self, MeasureError> {
         let (text, plan) = rewrite(&request.rewrite);
-        let runner = start(&request, &text, &plan, request.level, &limits)?;
-        Ok(Self { request, limits, text, plan, runner, exact: None })
+        let build = build(&request, &text, &plan, request.level)?;
+        let exact = Mutex::new(None);
+        let instrumented = Instrumented { request, text, plan, build, exact };
+        Self::of(Arc::new(instrumented), limits)
+    }
+
+    /// Another measurer of the same program, for another thread: nothing is compiled again, and its
+    /// tests run in a process and a folder of their own.
+    ///
+    /// # Errors
+    /// Where the system gives no shared memory.
+    pub fn another(&self) -> Result<Self, MeasureError> {
+        Self::of(self.instrumented.clone(), self.limits.clone())
+    }
+
+    fn of(instrumented: Arc<Instrumented<'a>>, limits: Limits) -> Result<Self, MeasureError> {
+        let runner = Runner::new(instrumented.build.clone(), limits.clone())?;
+        Ok(Self { instrumented, limits, runner, exact: None })
     }
 
     /// What the cells stand for, and which labels cannot be measured.
-    pub const fn plan(&self) -> &Plan {
-        &self.plan
+    pub fn plan(&self) -> &Plan {
+        &self.instrumented.plan
     }
 
     /// The instrumented text.
     pub fn text(&self) -> &str {
-        &self.text
+        &self.instrumented.text
     }
 
     /// The build that runs tests that end well.
@@ -98,7 +133,7 @@ impl<'a> Measurer<'a> {
     pub fn measure(&mut self, tests: &[Test]) -> Result<Vec<Measured>, MeasureError> {
         let wants = Wants { cells: true, memory: true };
         let mut runs = self.runner.run(tests, wants)?;
-        if self.request.level != Optimization::None {
+        if self.instrumented.request.level != Optimization::None {
             let again: Vec<usize> =
                 (0..runs.len()).filter(|index| !is_exact(&runs[*index].outcome)).collect();
             let chosen: Vec<Test> = again.iter().map(|index| tests[*index].clone()).collect();
@@ -116,8 +151,8 @@ impl<'a> Measurer<'a> {
         let runner = match &mut self.exact {
             Some(runner) => runner,
             none => {
-                let level = Optimization::None;
-                none.insert(start(&self.request, &self.text, &self.plan, level, &self.limits)?)
+                let build = self.instrumented.exact()?;
+                none.insert(Runner::new(build, self.limits.clone())?)
             }
         };
         Ok(runner.run(tests, wants)?)
@@ -125,17 +160,17 @@ impl<'a> Measurer<'a> {
 
     /// What a run covers: the labels of its cells, and those that are true of its wide vectors.
     fn judge(&self, mut run: Run) -> Measured {
-        if !self.plan.implied.is_empty() {
+        if !self.plan().implied.is_empty() {
             let mut set = run.cells.iter().copied().collect();
-            add_implied(&mut set, &self.plan.implied);
+            add_implied(&mut set, &self.plan().implied);
             run.cells = set.into_iter().collect();
         }
-        let mut covered = covered_by_cells(&self.plan, &run, self.request.rewrite.watched.len());
+        let mut covered = covered_by_cells(self.plan(), &run, self.rewrite().watched.len());
         let mut vectors = self.vectors_of_cells(&run);
         let mut bound = vec![Vec::new(); covered.len()];
         for wide in &run.wide {
             if wide.decision & BOUND != 0 {
-                let Some(table) = self.plan.tables.get((wide.decision & !BOUND) as usize) else {
+                let Some(table) = self.plan().tables.get((wide.decision & !BOUND) as usize) else {
                     continue;
                 };
                 if let Some(row) = Column::row(&table.columns, &wide.values) {
@@ -143,10 +178,10 @@ impl<'a> Measurer<'a> {
                 }
                 continue;
             }
-            let Some(found) = self.plan.wide.get(wide.decision as usize) else { continue };
+            let Some(found) = self.plan().wide.get(wide.decision as usize) else { continue };
             let Some(decision) = self.decision(found.function, found.decision) else { continue };
-            let objectives = &self.request.rewrite.watched[found.function as usize];
-            let event = vector(decision, self.request.rewrite.short_circuit, &wide.values);
+            let objectives = &self.rewrite().watched[found.function as usize];
+            let event = vector(decision, self.rewrite().short_circuit, &wide.values);
             let is_true = |label: &&LabelId| objectives.labels[**label].pred.eval(&event).is_true();
             covered[found.function as usize].extend(found.labels.iter().filter(is_true));
             vectors[found.function as usize].push((found.decision, event));
@@ -156,7 +191,7 @@ impl<'a> Measurer<'a> {
             labels.dedup();
         }
         let mut sequences = vec![Vec::new(); covered.len()];
-        let cells = run.cells.iter().filter_map(|cell| self.plan.cells.get(*cell as usize));
+        let cells = run.cells.iter().filter_map(|cell| self.plan().cells.get(*cell as usize));
         for cell in cells {
             sequences[cell.function as usize].extend(&cell.sequences);
             for (owner, sequence) in &cell.elsewhere {
@@ -169,7 +204,7 @@ impl<'a> Measurer<'a> {
         }
         let mut short = vec![Vec::new(); covered.len()];
         for cell in
-            self.plan.short.iter().filter(|short| run.cells.binary_search(&short.cell).is_ok())
+            self.plan().short.iter().filter(|short| run.cells.binary_search(&short.cell).is_ok())
         {
             short[cell.function as usize].push(cell.of);
         }
@@ -178,8 +213,8 @@ impl<'a> Measurer<'a> {
 
     /// The vectors for which a run set cells, of decisions whose vectors hyperlabels want.
     fn vectors_of_cells(&self, run: &Run) -> Vec<Vec<(DecisionId, DecisionVector)>> {
-        let mut vectors = vec![Vec::new(); self.request.rewrite.watched.len()];
-        for cells in self.plan.decisions.iter().filter(|cells| cells.wanted) {
+        let mut vectors = vec![Vec::new(); self.rewrite().watched.len()];
+        for cells in self.plan().decisions.iter().filter(|cells| cells.wanted) {
             let CellMeaning::Vector { conditions } = cells.meaning else { continue };
             let Some(decision) = self.decision(cells.function, cells.decision) else { continue };
             let end = cells.first + (1 << conditions);
@@ -187,16 +222,20 @@ impl<'a> Measurer<'a> {
             let set = run.cells[from..].iter().take_while(|cell| **cell < end);
             vectors[cells.function as usize].extend(set.map(|cell| {
                 let bits = u64::from(cell - cells.first);
-                let short_circuit = self.request.rewrite.short_circuit;
+                let short_circuit = self.rewrite().short_circuit;
                 (cells.decision, vector(decision, short_circuit, &[bits]))
             }));
         }
         vectors
     }
 
+    fn rewrite(&self) -> &RewriteRequest<'a> {
+        &self.instrumented.request.rewrite
+    }
+
     fn decision(&self, function: u32, decision: DecisionId) -> Option<&Decision> {
-        let objectives = &self.request.rewrite.watched[function as usize];
-        let program: &Program = self.request.rewrite.program;
+        let objectives = &self.rewrite().watched[function as usize];
+        let program: &Program = self.rewrite().program;
         let body = program.functions[objectives.function].body.as_ref()?;
         Some(&body.decisions[decision])
     }
@@ -220,13 +259,12 @@ const fn is_exact(outcome: &Outcome) -> bool {
     outcome.is_orderly()
 }
 
-fn start(
+fn build(
     request: &MeasureRequest<'_>,
     text: &str,
     plan: &Plan,
     level: Optimization,
-    limits: &Limits,
-) -> Result<Runner, MeasureError> {
+) -> Result<Arc<Build>, BuildError> {
     let build = Build::new(&BuildRequest {
         program: request.rewrite.program,
         text,
@@ -239,5 +277,5 @@ fn start(
         level,
         compiler: request.compiler,
     })?;
-    Ok(Runner::new(Arc::new(build), limits.clone())?)
+    Ok(Arc::new(build))
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use lydian_base::CancelToken;
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Test};
+use tempfile::TempDir;
 
 use crate::build::Build;
 use crate::harness::SymbolKind;
@@ -66,10 +67,12 @@ impl Default for Limits {
 /// after one that crashed it.
 #[derive(Debug)]
 pub struct Runner {
-    build: Arc<Build>,
     limits: Limits,
     shared: Shared,
     process: Option<Process>,
+    /// Where tests run. It lies in the build's folder, so it goes first.
+    files: TempDir,
+    build: Arc<Build>,
     starts: u64,
     waited: Duration,
 }
@@ -103,14 +106,15 @@ impl Runner {
     /// Prepares a runner. No process is started yet.
     ///
     /// # Errors
-    /// Where the system gives no shared memory.
+    /// Where the system gives no shared memory, or no folder can be made.
     pub fn new(build: Arc<Build>, limits: Limits) -> Result<Self, RunError> {
+        let files = build.files().map_err(RunError::Start)?;
         let wide = if build.wide || build.bound > 0 { WIDE_SIZE + build.bound } else { 0 };
         let buffer = limits.buffer.next_multiple_of(crate::build::PAGE);
         let symbols = build.symbols.len() as u64;
         let areas = Areas::new(build.cells, wide, symbols, buffer, build.memory());
         let shared = Shared::new(areas).map_err(RunError::Start)?;
-        Ok(Self { build, limits, shared, process: None, starts: 0, waited: Duration::ZERO })
+        Ok(Self { limits, shared, process: None, files, build, starts: 0, waited: Duration::ZERO })
     }
 
     /// How many processes were started so far.
@@ -376,7 +380,7 @@ impl Runner {
             .args(self.setup().map(|number| number.to_string()))
             .env_clear()
             .env("LC_ALL", "C")
-            .current_dir(self.build.files())
+            .current_dir(self.files.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());

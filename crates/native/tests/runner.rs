@@ -316,3 +316,21 @@ fn what_verifiers_and_klee_define_is_there_and_a_broken_assumption_ends_the_run(
     ];
     assert_eq!(found, ended);
 }
+
+#[test]
+fn runners_of_one_build_run_tests_in_folders_of_their_own() {
+    let unit = of_int(
+        "char *getcwd(char *to, unsigned long size);\n\
+         int f(int x) { char here[4096]; unsigned hash = x; if (!getcwd(here, sizeof here)) return 0;\n\
+         for (char *c = here; *c; c++) hash = hash * 31 + *c; return hash | 1; }",
+    );
+    let build = unit.build(lydian_native::Optimization::Some);
+    let runner = || lydian_native::Runner::new(build.clone(), Limits::default()).unwrap();
+    let (mut one, mut other) = (runner(), runner());
+    let test = [call("f", &[int(1)])];
+    let folder =
+        |runner: &mut lydian_native::Runner| runner.run(&test, MEMORY).unwrap().remove(0).outcome;
+    assert_ne!(folder(&mut one), returned(0));
+    assert_eq!(folder(&mut one), folder(&mut one));
+    assert_ne!(folder(&mut one), folder(&mut other));
+}

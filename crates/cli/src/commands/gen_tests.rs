@@ -1,13 +1,13 @@
 //! `lydian gen`: find tests, run them, prove what none can reach, and leave a folder with it all.
 
-use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lydian_base::{Budget, CancelToken, Diagnostic};
 use lydian_ir::FuncId;
+use lydian_native::Build;
 use lydian_objective::FunctionObjectives;
-use lydian_objective::ledger::{Ledger, Scope};
+use lydian_objective::ledger::Scope;
 use lydian_report::minimise::Effort;
 use lydian_report::{FunctionSummary, Summary};
 use lydian_symex::exec::Unreached;
@@ -16,12 +16,14 @@ use lydian_symex::{Config, LabelDeletion, Limits, Mode, Search};
 use crate::args::{
     DeletionArg, ExploreArg, GenArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg, SemanticsArg,
 };
+use crate::counting::Counting;
 use crate::exit::{ExitCode, Failure};
+use crate::ledger::SharedLedger;
 use crate::load::Loaded;
 use crate::measure::Measuring;
-use crate::progress::Progress;
+use crate::progress::Lines;
 use crate::session::{Session, Settled, Target};
-use crate::{config, interrupt, ledger, load, objectives, output, render, suite, table};
+use crate::{config, interrupt, ledger, load, objectives, output, render, suite, table, workers};
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let cancel = interrupt::install()?;
@@ -35,8 +37,8 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     output::folder(&args.output)?;
     let ledger = ledger::open(&args.output, args.fresh)?;
     let measuring = Measuring::new(&loaded, &objectives, &args.criteria, args.limits.test_time);
-    let run = Run { args, loaded: &loaded, configuration, cancel, measuring, ledger };
-    run.all(&objectives)
+    let (loaded, objectives) = (&loaded, &objectives);
+    Run { args, loaded, objectives, configuration, cancel, measuring, ledger }.all()
 }
 
 /// What decides, beside the code, which runs are considered.
@@ -72,74 +74,43 @@ fn show_inputs(loaded: &Loaded) -> Result<(), Failure> {
 struct Run<'a> {
     args: &'a GenArgs,
     loaded: &'a Loaded,
+    objectives: &'a [FunctionObjectives],
     configuration: String,
     cancel: CancelToken,
     measuring: Measuring<'a>,
-    ledger: Ledger,
+    ledger: SharedLedger,
 }
 
-impl Run<'_> {
-    fn all(mut self, objectives: &[FunctionObjectives]) -> Result<ExitCode, Failure> {
-        let mut summary = Summary::default();
+/// What is called by tests, and what they are to reach.
+struct Task<'a> {
+    entry: FuncId,
+    targets: Vec<Target<'a>>,
+}
+
+/// What came of a task.
+struct Done {
+    settled: Settled,
+    /// How long it took.
+    seconds: f64,
+}
+
+impl<'a> Run<'a> {
+    fn all(self) -> Result<ExitCode, Failure> {
+        let tasks = self.tasks();
+        let workers = self.measuring.start_all(workers::count(self.args.jobs, tasks.len()))?;
+        let build = workers[0].build().clone();
+        let lines = Lines::new();
+        let results = workers::work_on(&tasks, workers, &self.cancel, |task, counting| {
+            self.settle(task, counting, &lines)
+        })?;
         let mut code = ExitCode::Done;
-        let mut suite = suite::Collected::default();
-        let mut faults = String::new();
-        let mut counting = self.measuring.start()?;
-        for (entry, targets) in self.tasks(objectives) {
-            if self.cancel.is_cancelled() {
-                break;
-            }
-            let begun = Instant::now();
-            let name = self.loaded.program.functions[entry].name.clone();
-            let progress = Progress::start(&name, std::io::stderr().is_terminal());
-            let mut session = Session {
-                loaded: self.loaded,
-                entry,
-                targets: &targets,
-                all: objectives,
-                unit: &unit_name(&self.args.source.file),
-                counting: &mut counting,
-                ledger: &mut self.ledger,
-                replay_folder: self.args.output.join("unconfirmed"),
-                progress: &progress,
-                effort: match self.args.minimise {
-                    MinimiseArg::Exact => Effort::Exact,
-                    MinimiseArg::Greedy => Effort::Greedy,
-                    MinimiseArg::None => Effort::None,
-                },
-            };
-            let budget = Budget::start(
-                Some(Duration::from_secs_f64(self.args.limits.time.clamp(0.0, 1e9))),
-                self.cancel.clone(),
-            );
-            let mut settled = session.run(&exploration(self.args), &budget)?;
-            progress.finish();
-            code = code.max(self.report(&name, &settled));
-            let (tests, seconds) = (settled.tests.len(), begun.elapsed().as_secs_f64());
-            faults += &suite.add(&self.loaded.program, std::mem::take(&mut settled.tests));
-            let rows = std::mem::take(&mut settled.rows);
-            // Of a whole program, tests, time and paths are those of all functions together.
-            for (at, (target, criteria)) in targets.iter().zip(rows).enumerate() {
-                let name = &self.loaded.program.functions[target.objectives.function].name;
-                let (tests, seconds, exploration) = match at {
-                    0 => (tests, seconds, settled.exploration),
-                    _ => (0, 0.0, None),
-                };
-                summary.functions.push(FunctionSummary {
-                    name: name.clone(),
-                    criteria,
-                    tests,
-                    seconds,
-                    exploration,
-                });
-            }
+        for (position, done) in &results.done {
+            code = code.max(self.report(self.name(tasks[*position].entry), &done.settled));
         }
-        let GenArgs { source, output, format, .. } = self.args;
-        suite.write(output, &source.file, self.loaded, counting.build(), format)?;
-        output::text(&(table::render(&summary) + "\n" + &faults))?;
-        if let Some(path) = &self.args.json {
-            output::file(path, &summary.to_json())?;
+        if let Some(failure) = results.failure {
+            return Err(failure);
         }
+        self.write(&tasks, results.done, &build)?;
         if self.cancel.is_cancelled() {
             code = ExitCode::Interrupted;
             render::diagnostics(&[Diagnostic::warning(
@@ -150,22 +121,95 @@ impl Run<'_> {
         Ok(code)
     }
 
-    /// What is called, and what that is to reach: each function for itself, or `main` for all of
-    /// the program, its own objectives first.
-    fn tasks<'o>(&self, objectives: &'o [FunctionObjectives]) -> Vec<(FuncId, Vec<Target<'o>>)> {
-        let target = |(index, objectives): (usize, &'o FunctionObjectives)| Target {
+    fn name(&self, function: FuncId) -> &str {
+        &self.loaded.program.functions[function].name
+    }
+
+    /// Does the work of one task.
+    fn settle(
+        &self,
+        task: &Task<'_>,
+        counting: &mut Counting<'_>,
+        lines: &Lines,
+    ) -> Result<Done, Failure> {
+        let begun = Instant::now();
+        let mut session = Session {
+            loaded: self.loaded,
+            entry: task.entry,
+            targets: &task.targets,
+            all: self.objectives,
+            unit: &unit_name(&self.args.source.file),
+            counting,
+            ledger: &self.ledger,
+            replay_folder: self.args.output.join("unconfirmed"),
+            progress: &lines.start(self.name(task.entry)),
+            effort: match self.args.minimise {
+                MinimiseArg::Exact => Effort::Exact,
+                MinimiseArg::Greedy => Effort::Greedy,
+                MinimiseArg::None => Effort::None,
+            },
+        };
+        let budget = Budget::start(
+            Some(Duration::from_secs_f64(self.args.limits.time.clamp(0.0, 1e9))),
+            self.cancel.clone(),
+        );
+        let settled = session.run(&exploration(self.args), &budget)?;
+        Ok(Done { settled, seconds: begun.elapsed().as_secs_f64() })
+    }
+
+    /// Writes the suite and the tables of what was done.
+    fn write(
+        &self,
+        tasks: &[Task<'_>],
+        done: Vec<(usize, Done)>,
+        build: &Build,
+    ) -> Result<(), Failure> {
+        let mut summary = Summary::default();
+        let mut suite = suite::Collected::default();
+        let mut faults = String::new();
+        for (position, Done { settled, seconds }) in done {
+            let tests = settled.tests.len();
+            faults += &suite.add(&self.loaded.program, settled.tests);
+            // Of a whole program, tests, time and paths are those of all functions together.
+            let mut whole = Some((tests, seconds, settled.exploration));
+            for (target, criteria) in tasks[position].targets.iter().zip(settled.rows) {
+                let (tests, seconds, exploration) = whole.take().unwrap_or((0, 0.0, None));
+                let name = self.name(target.objectives.function).to_owned();
+                summary.functions.push(FunctionSummary {
+                    name,
+                    criteria,
+                    tests,
+                    seconds,
+                    exploration,
+                });
+            }
+        }
+        let GenArgs { source, output, format, .. } = self.args;
+        suite.write(output, &source.file, self.loaded, build, format)?;
+        output::text(&(table::render(&summary) + "\n" + &faults))?;
+        if let Some(path) = &self.args.json {
+            output::file(path, &summary.to_json())?;
+        }
+        Ok(())
+    }
+
+    /// Each function for itself, or `main` for all of the program, its own objectives first.
+    fn tasks(&self) -> Vec<Task<'a>> {
+        let target = |(index, objectives): (usize, &'a FunctionObjectives)| Target {
             objectives,
             index,
             scope: self.scope(objectives.function),
         };
-        let targets = objectives.iter().enumerate().map(target);
+        let targets = self.objectives.iter().enumerate().map(target);
         let Some(entry) = self.loaded.entry else {
-            return targets.map(|one| (one.objectives.function, vec![one])).collect();
+            let task =
+                |one: Target<'a>| Task { entry: one.objectives.function, targets: vec![one] };
+            return targets.map(task).collect();
         };
         let mut targets: Vec<_> = targets.collect();
         let main = self.loaded.program.function_named("main");
         targets.sort_by_key(|target| Some(target.objectives.function) != main);
-        vec![(entry, targets)]
+        vec![Task { entry, targets }]
     }
 
     fn scope(&self, func: FuncId) -> Scope {

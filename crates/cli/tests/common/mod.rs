@@ -159,3 +159,37 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// A thousand paths a second for hours where ways are not merged, labels that only some of them
+/// cover, and one that none covers, as one of two neighbours is even.
+pub const LONG: &str = "\
+int f(const unsigned char key[16])
+{
+    unsigned hash = 5381;
+    int score = 0, next;
+    for (int i = 0; i < 16; i++) {
+        if (key[i] > 100 && key[i] < 200)
+            score++;
+        hash = hash * 33 + key[i] * key[(i + 1) % 16];
+    }
+    next = hash + 1;
+    if (score == 3 && hash * next == 0x12345677)
+        return 2;
+    return score > 5;
+}
+";
+
+/// The processes that the threads of a process started and that are still there.
+pub fn children(pid: u32) -> Vec<u32> {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let lists = threads
+        .filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
+    let pids = |list: String| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+    lists.flat_map::<Vec<u32>, _>(pids).collect()
+}
+
+/// Whether a process runs: one that ended and that nobody has asked for does not.
+pub fn is_alive(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !status.is_empty() && !status.contains(") Z ")
+}
