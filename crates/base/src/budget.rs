@@ -32,7 +32,7 @@ impl fmt::Display for StopReason {
             Self::States(limit) => write!(f, "limit of {limit} states"),
             Self::Paths(limit) => write!(f, "limit of {limit} paths"),
             Self::Steps(limit) => write!(f, "limit of {limit} steps"),
-            Self::Memory(limit) => write!(f, "memory limit of {} MB", limit >> 20),
+            Self::Memory(limit) => write!(f, "memory limit of {} MiB", limit >> 20),
             Self::Cancelled => write!(f, "stopped by the user"),
         }
     }

@@ -7,6 +7,7 @@ pub mod arena;
 pub mod budget;
 pub mod cache;
 pub mod diagnostic;
+pub mod memory;
 pub mod random;
 pub mod span;
 

@@ -173,6 +173,10 @@ pub(crate) struct LimitArgs {
     /// States alive at once
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) max_states: u64,
+    /// Resident memory in MiB: where it is short, states that wait keep only what makes them again
+    /// [default: half of what is available, at most 4096]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_memory: Option<u64>,
     /// Turns of one loop on one path
     #[arg(long, value_name = "N", default_value_t = 4096)]
     pub(crate) loop_bound: u32,
@@ -182,6 +186,18 @@ pub(crate) struct LimitArgs {
     /// Milliseconds for one native test
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     pub(crate) test_time: u64,
+}
+
+/// Unless it is stated, no run takes more memory than so many MiB.
+const MOST_MEMORY: u64 = 4096;
+
+impl LimitArgs {
+    /// What the whole process may have, in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let half = || lydian_base::memory::available().map_or(u64::MAX, |bytes| bytes / 2 >> 20);
+        let mebibytes = self.max_memory.unwrap_or_else(|| half().clamp(64, MOST_MEMORY));
+        mebibytes.saturating_mul(1 << 20)
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -169,6 +169,17 @@ fn a_test_that_runs_too_long_is_reported_as_such() {
 }
 
 #[test]
+fn a_memory_limit_that_cannot_be_kept_is_the_reason_of_what_is_unknown() {
+    let place = Workplace::with(LONG);
+    let words =
+        "gen unit.c -c dc,cc,mcc -o tests --time 600 --no-merge --max-memory 1 --json t.json";
+    let ran = place.done(words);
+    assert!(ran.out.contains("unknown: memory limit of 1 MiB"), "{ran}");
+    let table = place.json("t.json");
+    assert!(figures(&table, "f", "mcc")[4] > 0, "{ran}");
+}
+
+#[test]
 fn an_interrupt_keeps_what_was_found_and_the_next_run_goes_on() {
     let place = Workplace::with(LONG);
     let words = "gen unit.c -c dc,cc,mcc -o tests --time 600 --search dfs --no-merge --max-paths 1000000000 --json t.json";

@@ -127,10 +127,15 @@ impl BitBlastSolver {
     fn attach(&mut self, pool: &TermPool) {
         if self.pool != pool.id() {
             self.pool = pool.id();
-            self.blaster = Blaster::new();
-            self.seen.clear();
-            self.replace_sat();
+            self.forget_gates();
         }
+    }
+
+    fn forget_gates(&mut self) {
+        self.blaster = Blaster::new();
+        (self.vars, self.seen, self.work) = (Vec::new(), Vec::new(), Vec::new());
+        self.evaluator = Evaluator::new();
+        self.replace_sat();
     }
 
     fn replace_sat(&mut self) {
@@ -441,6 +446,10 @@ impl Solver for BitBlastSolver {
         let model = self.model(pool, assumptions, &reads);
         let name = self.name();
         checked(&mut self.evaluator, pool, assumptions, model, &name)
+    }
+
+    fn forget(&mut self) {
+        self.forget_gates();
     }
 
     fn name(&self) -> String {

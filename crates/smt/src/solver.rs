@@ -166,6 +166,9 @@ pub trait Solver {
     /// state that asks. Only a hint: it changes what is found first, never whether.
     fn offer(&mut self, _pool: &TermPool, _model: &Model) {}
 
+    /// Gives back memory that only makes answers faster: what was learnt, answers, gates.
+    fn forget(&mut self) {}
+
     /// A short name for messages and statistics.
     fn name(&self) -> String;
 }
@@ -177,6 +180,10 @@ impl<S: Solver + ?Sized> Solver for Box<S> {
 
     fn offer(&mut self, pool: &TermPool, model: &Model) {
         (**self).offer(pool, model);
+    }
+
+    fn forget(&mut self) {
+        (**self).forget();
     }
 
     fn name(&self) -> String {

@@ -11,7 +11,9 @@
 //!   path covers together with what the path's input covers already;
 //! - [`HyperTable`](hyper::HyperTable) holds the hyperlabels that are left, and what tests that were
 //!   given and inputs that are known to exist say about them;
-//! - a [`Searcher`](search::Searcher) decides which state goes on.
+//! - a [`Searcher`](search::Searcher) decides which state goes on;
+//! - a [`Tape`](tape::Tape) holds what a path was told by its model, by the solver and by what the
+//!   exploration knew: [`compact`] makes a state again from it.
 //!
 //! At a branch the model decides one side without a query; the other side becomes a pending state.
 //! Expressions are evaluated before anything changes, so that a statement whose address must be
@@ -22,6 +24,7 @@
 mod ahead;
 mod calls;
 mod clock;
+mod compact;
 mod deferred;
 mod env;
 mod explore;
@@ -46,6 +49,7 @@ mod sites;
 mod stack;
 mod state;
 mod step;
+mod tape;
 mod traps;
 mod watch;
 mod world;

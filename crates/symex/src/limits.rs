@@ -19,6 +19,12 @@ pub struct Limits {
     pub query_time: Option<Duration>,
     /// Live states.
     pub states: Option<u64>,
+    /// States that wait and are kept whole; where there are more, those that wait are compacted to what
+    /// makes them again.
+    pub whole_states: Option<u64>,
+    /// Resident memory of the process, in bytes. Where it is nearly used up, states that wait are
+    /// compacted; where that does not help, the exploration is stopped.
+    pub memory: Option<u64>,
     /// Finished paths.
     pub paths: Option<u64>,
     /// Statements and terminators over all paths.
@@ -45,6 +51,8 @@ impl Default for Limits {
             time: Some(Duration::from_secs(60)),
             query_time: Some(Duration::from_secs(5)),
             states: Some(200_000),
+            whole_states: None,
+            memory: None,
             paths: None,
             steps: None,
             path_steps: 1_000_000,

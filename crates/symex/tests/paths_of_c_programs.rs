@@ -3,6 +3,7 @@
 mod common;
 
 use common::{explore_c, explore_file, plain};
+use lydian_base::StopReason;
 use lydian_ir::TrapKind;
 use lydian_objective::Criterion;
 use lydian_symex::{Config, Cut, Ending, Limits, Mode};
@@ -144,4 +145,43 @@ fn a_label_that_needs_another_past_is_reached_though_its_place_is_near() {
     config.limits.steps = Some(400_000);
     let found = explore_c(text, "f", &[Criterion::Dc], &config);
     assert_eq!(found.covered(Criterion::Dc).len(), 16, "{:?}", found.summary);
+}
+
+/// Each character of a text is one of three kinds: 3^n paths.
+const KINDS: &str = "
+    int kinds(const char text[10]) {
+        int digits = 0, blanks = 0;
+        for (int i = 0; i < 10; i++) {
+            if (text[i] >= '0' && text[i] <= '9') digits++;
+            else if (text[i] == ' ') blanks++;
+        }
+        return digits > 8 && blanks == 1;
+    }
+";
+
+#[test]
+fn a_memory_limit_that_cannot_be_kept_stops_the_exploration_and_is_its_reason() {
+    let mut config = plain();
+    config.limits.memory = Some(1 << 20);
+    let found = explore_c(KINDS, "kinds", &[], &config);
+    let stopped = Cut::Stopped(StopReason::Memory(1 << 20));
+    assert!(found.summary.cuts.contains_key(&stopped), "{:?}", found.summary.cuts);
+    assert!(!found.summary.complete);
+    // What waited was compacted first.
+    assert!(found.summary.statistics.compacted > 0);
+}
+
+#[test]
+fn few_states_kept_whole_make_the_same_paths() {
+    let mut config = Config { merge: false, label_patience: 0, ..Config::default() };
+    config.stop_when_covered = false;
+    config.limits.paths = Some(2000);
+    let whole = explore_c(KINDS, "kinds", &[Criterion::Mcc], &config).summary;
+    config.limits.whole_states = Some(100);
+    let compacted = explore_c(KINDS, "kinds", &[Criterion::Mcc], &config).summary;
+    assert!(compacted.statistics.compacted > 1000, "{:?}", compacted.statistics);
+    assert_eq!(compacted.paths, whole.paths);
+    assert_eq!(compacted.covered, whole.covered);
+    assert_eq!(compacted.left, whole.left);
+    assert_eq!(compacted.statistics.steps, whole.statistics.steps);
 }

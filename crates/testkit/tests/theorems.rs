@@ -150,3 +150,45 @@ fn every_search_covers_the_same_whatever_is_dropped_and_merged_on_the_way() {
     }
     assert!(complete > 0 && dropped > 0 && merged > 0, "{complete}, {dropped}, {merged}");
 }
+
+#[test]
+fn compacting_all_states_that_wait_changes_nothing_that_is_found() {
+    let searches = [
+        Search::DepthFirst,
+        Search::BreadthFirst,
+        Search::RandomState,
+        Search::RandomPath,
+        Search::Md2u,
+        Search::Mixed,
+    ];
+    let sequences = [Criterion::Gacc, Criterion::Racc, Criterion::AllUses, Criterion::Wm];
+    let (mut complete, mut compacted) = (0, 0);
+    for seed in seeds(300..304) {
+        let criteria = if seed.is_multiple_of(3) { &sequences[..] } else { &CRITERIA[..] };
+        let function = Function::of(seed, criteria);
+        for (search, merge) in searches.into_iter().flat_map(|s| [(s, false), (s, true)]) {
+            let whole = Config { search, merge, look_ahead: merge, ..as_in_the_paper() };
+            let mut config = whole.clone();
+            config.limits.whole_states = Some(0);
+            let found = [&whole, &config].map(|config| function.explore_as(config));
+            let [Some(whole), Some(found)] = found else { continue };
+            complete += 1;
+            compacted += found.statistics.compacted;
+            let of = |summary: &Summary| {
+                let hypers = summary.covered_hypers.clone();
+                let left: Vec<_> = summary.left.iter().map(|left| left.label).collect();
+                let steps = summary.statistics.steps;
+                (
+                    summary.paths.clone(),
+                    summary.label_paths,
+                    summary.covered.clone(),
+                    hypers,
+                    left,
+                    steps,
+                )
+            };
+            assert_eq!(of(&found), of(&whole), "seed {seed}, {config:?}");
+        }
+    }
+    assert!(complete > 0 && compacted > 100, "{complete}, {compacted}");
+}

@@ -273,6 +273,7 @@ fn exploration(args: &GenArgs) -> Config {
             time: None,
             query_time: Some(Duration::from_millis(limits.solver_time)),
             states: Some(limits.max_states),
+            memory: Some(limits.memory()),
             paths: Some(limits.max_paths),
             loop_bound: Some(limits.loop_bound),
             recursion: limits.recursion,

@@ -90,7 +90,7 @@ impl<S: Solver> Caching<S> {
 
     fn remember(&mut self, query: Query, answer: &Answer) {
         if self.exact.len() >= MAX_ENTRIES {
-            self.forget();
+            self.forget_answers();
         }
         let known = match answer {
             Answer::Sat(m) => {
@@ -113,10 +113,10 @@ impl<S: Solver> Caching<S> {
         self.exact.insert(query, known);
     }
 
-    fn forget(&mut self) {
-        self.exact.clear();
-        self.cores.clear();
-        self.satisfiable.clear();
+    fn forget_answers(&mut self) {
+        self.exact = FxHashMap::default();
+        self.cores = FxHashMap::default();
+        self.satisfiable = FxHashMap::default();
     }
 }
 
@@ -124,7 +124,7 @@ impl<S: Solver> Solver for Caching<S> {
     fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer {
         if self.pool != pool.id() {
             self.pool = pool.id();
-            self.forget();
+            self.forget_answers();
         }
         let mut query: SmallVec<[Term; 32]> = assumptions.iter().copied().collect();
         query.sort_unstable();
@@ -143,6 +143,11 @@ impl<S: Solver> Solver for Caching<S> {
 
     fn offer(&mut self, pool: &TermPool, model: &Model) {
         self.inner.offer(pool, model);
+    }
+
+    fn forget(&mut self) {
+        self.forget_answers();
+        self.inner.forget();
     }
 
     fn name(&self) -> String {

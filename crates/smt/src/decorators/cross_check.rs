@@ -48,6 +48,11 @@ impl<S: Solver, T: Solver> Solver for CrossCheck<S, T> {
         }
     }
 
+    fn forget(&mut self) {
+        self.first.forget();
+        self.second.forget();
+    }
+
     fn name(&self) -> String {
         format!("{} checked by {}", self.first.name(), self.second.name())
     }

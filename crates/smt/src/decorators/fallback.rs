@@ -45,6 +45,11 @@ impl<S: Solver, T: Solver> Solver for Fallback<S, T> {
         }
     }
 
+    fn forget(&mut self) {
+        self.first.forget();
+        self.second.forget();
+    }
+
     fn name(&self) -> String {
         format!("{}, else {}", self.first.name(), self.second.name())
     }

@@ -94,6 +94,10 @@ impl<S: Solver> Solver for IndependentSlices<S> {
         self.inner.offer(pool, model);
     }
 
+    fn forget(&mut self) {
+        self.inner.forget();
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

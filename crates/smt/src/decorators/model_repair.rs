@@ -176,6 +176,11 @@ impl<S: Solver> Solver for ModelRepair<S> {
         self.inner.offer(pool, model);
     }
 
+    fn forget(&mut self) {
+        (self.evaluator, self.trial) = (Evaluator::new(), Evaluator::new());
+        self.inner.forget();
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

@@ -60,6 +60,11 @@ impl<S: Solver> Solver for ModelReuse<S> {
         self.inner.offer(pool, model);
     }
 
+    fn forget(&mut self) {
+        self.models.clear();
+        self.inner.forget();
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

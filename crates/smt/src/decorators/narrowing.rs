@@ -239,6 +239,11 @@ impl<S: Solver> Solver for Narrowing<S> {
         self.inner.offer(pool, model);
     }
 
+    fn forget(&mut self) {
+        self.evaluator = Evaluator::new();
+        self.inner.forget();
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

@@ -47,6 +47,10 @@ impl<S: Solver> Solver for SmtLibLog<S> {
         self.inner.offer(pool, model);
     }
 
+    fn forget(&mut self) {
+        self.inner.forget();
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

@@ -19,6 +19,7 @@ use super::setup::{add_input_object, contents_of};
 use super::stack::leave_frame;
 use super::state::{Frame, ReturnTo, State};
 use super::step::{Flow, as_type};
+use super::tape::Question;
 use super::world::World;
 use crate::inputs::{CellPlan, ExternalPlan, external_result};
 use crate::limits::Cut;
@@ -108,10 +109,13 @@ impl<'p> Engine<'p, '_> {
         let Some(alternatives) = alternatives else {
             return Err(Flow::unsupported("a call through a pointer to too many functions"));
         };
-        let chosen = alternatives
-            .iter()
-            .find(|(guard, _)| self.evaluator.holds(&self.pool, &state.model, *guard));
-        let Some((guard, target)) = chosen.copied() else {
+        let Self { pool, evaluator, .. } = self;
+        let chosen = state.tape.answer(Question::Callee, || {
+            let mut guards = alternatives.iter().map(|(guard, _)| *guard);
+            let chosen = guards.position(|guard| evaluator.holds(pool, &state.model, guard));
+            chosen.unwrap_or(alternatives.len()) as u64
+        });
+        let Some((guard, target)) = alternatives.get(chosen as usize).copied() else {
             return Err(Flow::unsupported("a call through a pointer of unknown value"));
         };
         if alternatives.len() > 1 {

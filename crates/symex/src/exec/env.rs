@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::explore::Engine;
 use super::state::State;
+use super::tape::Question;
 use super::watch::Watch;
 use super::world::World;
 use crate::memory::{
@@ -73,7 +74,10 @@ impl Scope<'_, '_> {
         expr: ExprId,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
-        evaluation(self.world, exprs, true).eval(pool, expr, self, traps)
+        let outer = self.state.tape.set_aside(true);
+        let value = evaluation(self.world, exprs, true).eval(pool, expr, self, traps);
+        self.state.tape.set_aside(outer);
+        value
     }
 
     /// The objects that an address may lie in.
@@ -88,7 +92,7 @@ impl Scope<'_, '_> {
             *target = self.correct_by_model(pool, *guard, *target);
         }
         self.state.memory.resolve(pool, &alternatives).map_err(|(guard, term)| {
-            if !self.evaluator.holds(pool, &self.state.model, guard) {
+            if !self.holds_on_model(pool, guard) {
                 let other = pool.not(guard);
                 return Stop::Split(other, None);
             }
@@ -100,13 +104,11 @@ impl Scope<'_, '_> {
     /// object is the one that the model reaches, if there is one.
     fn correct_by_model(&mut self, pool: &mut TermPool, guard: Term, target: Target) -> Target {
         let Target::Known(address, Some(offset)) = target else { return target };
-        let memory = &self.state.memory;
-        if memory.object_at(address).is_some()
-            || !self.evaluator.holds(pool, &self.state.model, guard)
-        {
+        if self.state.memory.object_at(address).is_some() || !self.holds_on_model(pool, guard) {
             return target;
         }
-        let distance = self.evaluator.eval_u64(pool, &self.state.model, offset);
+        let distance = self.value_on_model(pool, offset);
+        let memory = &self.state.memory;
         let Some(object) = memory.object_at(address.wrapping_add(distance)) else { return target };
         let base = memory.object(object).base;
         let start = pool.bv(64, address.wrapping_sub(base));
@@ -116,7 +118,7 @@ impl Scope<'_, '_> {
     /// Splits on the object that the address is in under the state's model.
     fn split_on_value(&mut self, pool: &mut TermPool, term: Term) -> Stop {
         self.watch.meet_all();
-        let value = self.evaluator.eval_u64(pool, &self.state.model, term);
+        let value = self.value_on_model(pool, term);
         if value < NULL_PAGE {
             let page = pool.bv(64, NULL_PAGE);
             let null = pool.ult(term, page);
@@ -143,6 +145,20 @@ impl Scope<'_, '_> {
             }
         }
         Stop::Split(outside, Some((term, Target::Wild)))
+    }
+
+    /// Whether a condition holds on the state's model.
+    fn holds_on_model(&mut self, pool: &TermPool, condition: Term) -> bool {
+        let Self { state, evaluator, .. } = self;
+        let State { tape, model, .. } = &mut **state;
+        tape.decide(Question::Holds, || evaluator.holds(pool, model, condition))
+    }
+
+    /// The value of a term on the state's model.
+    fn value_on_model(&mut self, pool: &TermPool, term: Term) -> u64 {
+        let Self { state, evaluator, .. } = self;
+        let State { tape, model, .. } = &mut **state;
+        tape.answer(Question::Value, || evaluator.eval_u64(pool, model, term))
     }
 
     /// The value of type `ty` at an address, and where reading it traps.

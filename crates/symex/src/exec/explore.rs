@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use super::ahead::Ahead;
 use super::clock::TermClock;
+use super::compact::Compaction;
 use super::deferred::DeferredLabels;
 use super::hyper::HyperTable;
 use super::hyper_rows::{DeferredRows, Trail};
@@ -27,6 +28,7 @@ use super::search::Searcher;
 use super::setup::lay_out;
 use super::state::{ReturnTo, State};
 use super::step::Flow;
+use super::tape::Tape;
 use super::traps::Crash;
 use super::watch::Watch;
 use super::world::{Touched, World};
@@ -77,7 +79,7 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) replays: Vec<Box<State>>,
     /// Pending states whose question was too hard for little time: asked again with more when no
     /// other state is left.
-    hard: VecDeque<Box<State>>,
+    pub(super) hard: VecDeque<Box<State>>,
     /// Labels whose question waits.
     pub(super) deferred: DeferredLabels,
     /// Decisions whose rows are to be asked for.
@@ -101,13 +103,14 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) plan: InputPlan,
     /// What the function under test is called with.
     arguments: Vec<Term>,
-    searcher: Searcher,
+    pub(super) searcher: Searcher,
+    pub(super) compaction: Compaction,
     ranks: Ranks,
     stopped: bool,
     /// A question was not asked as no time was left for it.
     pub(super) late: bool,
     /// Steps since the last look at the clock.
-    ticks: u32,
+    pub(super) ticks: u32,
     /// Terms at the last look at the clock.
     clock_terms: usize,
     pub(super) term_clock: TermClock,
@@ -161,6 +164,7 @@ pub fn explore_beyond(
     let (mut engine, first) =
         Engine::set_up(program, func, spec, aims, config, solver, budget, sink)?;
     if let Some(first) = first {
+        engine.compaction.begin_with(&first);
         engine.push(first);
     }
     engine.run();
@@ -170,7 +174,7 @@ pub fn explore_beyond(
 
 impl<'p, 'e> Engine<'p, 'e> {
     #[allow(clippy::too_many_arguments, reason = "as for `explore`")]
-    fn set_up(
+    pub(super) fn set_up(
         program: &'p Program,
         func: FuncId,
         spec: &InputSpec,
@@ -216,6 +220,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             paths: BTreeMap::new(),
             cuts: BTreeMap::new(),
             searcher: Searcher::new(config.search, config.seed),
+            compaction: Compaction::default(),
             ranks: Ranks::new(Ahead::new(program, &touched.functions, &labels)),
             stopped: false,
             late: false,
@@ -278,6 +283,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             externals: Arc::default(),
             cursor: self.plan.cursor,
             root: 0,
+            tape: Tape::default(),
+            compacted: None,
         });
         let constraints = self.plan.constraints.clone();
         if self.assume(&mut state, &constraints).is_err() {
@@ -334,24 +341,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     fn run(&mut self) {
-        while !self.stopped {
-            self.look_at_due_labels();
-            self.look_at_due_rows();
-            self.look_at_due_pairs();
-            self.ranks.refresh(&self.labels, self.statistics.steps);
-            let next = self.searcher.pop(&|state, target| self.ranks.rank(state, target));
-            let Some(mut state) = next.or_else(|| self.hard.pop_front()) else { break };
-            if self.drops(&mut state) {
-                continue;
-            }
-            self.ranks.picked(&state);
-            self.deferred.count_run();
-            if self.activate(&mut state) {
-                self.run_state(state);
-            } else if state.pending {
-                self.hard.push_back(state);
-            }
-        }
+        while !self.stopped && self.run_one() {}
         self.look_at_all_labels();
         self.look_at_all_rows();
         self.look_at_all_pairs();
@@ -361,6 +351,31 @@ impl<'p, 'e> Engine<'p, 'e> {
                 drop_waiting(self, state);
             }
         }
+    }
+
+    /// Runs one of the states that wait; false where none does.
+    pub(super) fn run_one(&mut self) -> bool {
+        self.look_at_due_labels();
+        self.look_at_due_rows();
+        self.look_at_due_pairs();
+        self.look_at_whole_states();
+        self.ranks.refresh(&self.labels, self.statistics.steps);
+        let next = self.searcher.pop(&|state, target| self.ranks.rank(state, target));
+        let Some(mut state) = next.or_else(|| self.hard.pop_front()) else { return false };
+        if self.drops(&mut state) {
+            return true;
+        }
+        self.ranks.picked(&state);
+        if !self.revive(&mut state) {
+            return true;
+        }
+        self.deferred.count_run();
+        if self.activate(&mut state) {
+            self.run_state(state);
+        } else if state.pending {
+            self.hard.push_back(state);
+        }
+        true
     }
 
     /// Gives a pending state a model; false where no input takes its path, and where none was found
@@ -511,7 +526,10 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// Lets the other side of a split wait.
     pub(super) fn push(&mut self, mut state: Box<State>) {
-        if !self.drops(&mut state) {
+        // It was pushed when the path was followed the first time.
+        let known = state.tape.is_played();
+        if !known && !self.drops(&mut state) {
+            self.compaction.count_whole();
             self.searcher.fork(state, &|state, target| self.ranks.rank(state, target));
         }
     }
@@ -519,6 +537,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Lets the state that runs wait.
     fn put_back(&mut self, mut state: Box<State>) {
         if !self.drops(&mut state) {
+            self.compaction.count_whole();
             self.searcher.back(state, &|state, target| self.ranks.rank(state, target));
         }
     }
@@ -595,7 +614,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.clock_is_due() && self.look_at_budget()
     }
 
-    fn clock_is_due(&self) -> bool {
+    pub(super) fn clock_is_due(&self) -> bool {
         self.late
             || self.ticks >= CLOCK_STEPS
             || self.pool.len() >= self.clock_terms.saturating_add(CLOCK_TERMS)
@@ -615,11 +634,13 @@ impl<'p, 'e> Engine<'p, 'e> {
         if self.stopped {
             return true;
         }
+        let memory = self.clock_is_due().then(|| self.look_at_memory()).flatten();
         let time = self.look_at_clock();
         let limits = &self.world.config.limits;
         let over = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
         let paths: u64 = self.paths.values().sum();
         let reason = time
+            .or(memory)
             .or_else(|| over(paths, limits.paths).map(StopReason::Paths))
             .or_else(|| over(self.statistics.steps, limits.steps).map(StopReason::Steps))
             .or_else(|| over(self.searcher.len() as u64, limits.states).map(StopReason::States));

@@ -213,7 +213,7 @@ impl Engine<'_, '_> {
         if let Some(value) = self.pool.as_u64(number) {
             return Ok(value);
         }
-        let value = self.evaluator.eval_u64(&self.pool, &state.model, number);
+        let value = self.value_on_model(state, number);
         let constant = self.pool.bv(self.pool.width(number), value);
         let equal = self.pool.eq(number, constant);
         if state.knowledge().known(&mut self.pool, equal) == Some(true) {

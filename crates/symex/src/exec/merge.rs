@@ -20,6 +20,7 @@ use super::explore::Engine;
 use super::labels::SiteKey;
 use super::regions::{Choice, Region, Way};
 use super::state::{ConditionValue, Passed, State};
+use super::tape::Question;
 use crate::memory::depends_on_undefined;
 
 /// So often a choice between values forks before it is merged. Paths that know a value make all later
@@ -62,9 +63,10 @@ impl Engine<'_, '_> {
         }
         let func = state.frame().func;
         let region = self.world.region(func, state.frame().block);
-        let Some(region) = region.filter(|region| self.may_merge(func, region)) else {
+        let Some(region) = region else { return alone };
+        if !state.tape.decide(Question::Merge, || self.may_merge(func, &region)) {
             return alone;
-        };
+        }
         let Some(evaluated) = self.evaluate_region(state, &region, condition) else { return alone };
         if self.keeps_decisions(state) {
             let conditions = body.decisions[region.decision].conditions.len();
@@ -74,7 +76,7 @@ impl Engine<'_, '_> {
             }
         }
         state.queue.extend(evaluated.passed);
-        self.statistics.merged += 1;
+        self.statistics.merged += u64::from(!state.tape.is_played());
         Outcome { holds: evaluated.holds, targets: region.targets, ends: true, merged: true }
     }
 
@@ -217,8 +219,11 @@ impl Engine<'_, '_> {
         }
         let func = state.frame().func;
         let choice = Choice::of(body, outcome.targets);
-        let choice = choice.filter(|choice| self.may_choose(func, body, choice, origin));
         let Some(choice) = choice else { return false };
+        let may = || self.may_choose(func, body, &choice, origin);
+        if !state.tape.decide(Question::Choose, may) {
+            return false;
+        }
         let guards = [outcome.holds, self.pool.not(outcome.holds)];
         let before = state.frame().registers.clone();
         let mut after = [None, None];
@@ -249,16 +254,19 @@ impl Engine<'_, '_> {
         frame.registers = merged;
         frame.go_to(choice.join);
         state.queue.extend(passed);
-        self.statistics.merged += 1;
+        self.statistics.merged += u64::from(!state.tape.is_played());
         true
     }
 
     /// Whether paths are still told apart at a choice.
-    fn forks_first(&mut self, state: &State) -> bool {
+    fn forks_first(&mut self, state: &mut State) -> bool {
         let place = (state.frame().func, state.frame().block);
-        let met = self.choices.entry(place).or_default();
-        *met += 1;
-        *met <= FORKS
+        let choices = &mut self.choices;
+        state.tape.decide(Question::Follow, || {
+            let met = choices.entry(place).or_default();
+            *met += 1;
+            *met <= FORKS
+        })
     }
 
     /// Values that are the first ones where a condition holds, else the second ones. None where only one

@@ -127,6 +127,10 @@ pub struct Statistics {
     pub dropped: u64,
     /// Labels covered by a state's model without a query.
     pub free_labels: u64,
+    /// How often a state was compacted.
+    pub compacted: u64,
+    /// Statements and terminators executed again for such states.
+    pub replayed_steps: u64,
     /// Terms in the pool.
     pub terms: usize,
 }

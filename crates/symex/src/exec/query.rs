@@ -7,6 +7,7 @@ use lydian_smt::{Answer, Limits, Model, Term};
 
 use super::explore::Engine;
 use super::state::State;
+use super::tape::Question;
 use crate::limits::Cut;
 use crate::memory::{definedness, depends_on_undefined};
 
@@ -31,7 +32,9 @@ impl Engine<'_, '_> {
             return;
         }
         let defined = definedness(&mut self.pool, value);
-        if !self.evaluator.holds(&self.pool, &state.model, defined) {
+        let Self { pool, evaluator, .. } = self;
+        let undefined = || !evaluator.holds(pool, &state.model, defined);
+        if state.tape.decide(Question::Undefined, undefined) {
             state.undefined = true;
             return;
         }
@@ -39,10 +42,24 @@ impl Engine<'_, '_> {
             return;
         }
         let undefined = self.pool.not(defined);
-        if !matches!(self.ask(state, Some(undefined)), Feasible::No) {
+        // The first time that the path was followed said so.
+        let told = state.tape.is_played();
+        if !told && !matches!(self.ask(state, Some(undefined)), Feasible::No) {
             self.cut(Cut::Undefined);
         }
         state.add_fact(&mut self.pool, defined);
+    }
+
+    /// The value of a term on the state's model, on which the path is to depend.
+    pub(super) fn value_on_model(&mut self, state: &mut State, term: Term) -> u64 {
+        let Self { pool, evaluator, .. } = self;
+        state.tape.answer(Question::Value, || evaluator.eval_u64(pool, &state.model, term))
+    }
+
+    /// Whether a condition holds on the state's model, where the path is to depend on that.
+    pub(super) fn holds_on_model(&mut self, state: &mut State, condition: Term) -> bool {
+        let Self { pool, evaluator, .. } = self;
+        state.tape.decide(Question::Holds, || evaluator.holds(pool, &state.model, condition))
     }
 
     /// Whether some input takes the path and makes `extra` true.

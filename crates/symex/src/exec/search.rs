@@ -171,6 +171,11 @@ impl Searcher {
         self.waiting.take(number)
     }
 
+    /// The states that wait, in no order.
+    pub(super) fn states_mut(&mut self) -> impl Iterator<Item = &mut State> {
+        self.waiting.states.iter_mut().map(|(_, state)| &mut **state)
+    }
+
     /// How many states wait.
     pub(super) fn len(&self) -> usize {
         self.waiting.states.len()

@@ -18,9 +18,15 @@ use crate::limits::Cut;
 use crate::memory::definedness;
 
 impl<'p> Engine<'p, '_> {
+    /// Whether what a state passes is looked at. It was already where a path is followed again.
+    fn looks_at_labels(&self, state: &State) -> bool {
+        let begun = self.world.config.mode != Mode::Plain && state.root >= self.roots.len();
+        begun && !state.tape.is_played()
+    }
+
     /// Notes the labels of a site that control passes now.
     pub(super) fn pass(&mut self, state: &mut State, key: SiteKey) {
-        if self.world.config.mode == Mode::Plain || state.root < self.roots.len() {
+        if !self.looks_at_labels(state) {
             return;
         }
         let func = state.frame().func;
@@ -65,7 +71,7 @@ impl<'p> Engine<'p, '_> {
         guard: Term,
         passed: &mut SmallVec<[Passed; 4]>,
     ) {
-        if self.world.config.mode == Mode::Plain || state.root < self.roots.len() {
+        if !self.looks_at_labels(state) {
             return;
         }
         let func = state.frame().func;

@@ -12,6 +12,7 @@ use super::explore::Engine;
 use super::libc::{ROOM, Size};
 use super::state::State;
 use super::step::Flow;
+use super::tape::Question;
 use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, NewObject, ObjectId, ObjectKind, Region, Resolution, undefined_symbol,
@@ -74,12 +75,14 @@ impl Engine<'_, '_> {
         if self.split_on(state, fits)? {
             return Ok(size);
         }
-        let value = self.evaluator.eval_u64(&self.pool, &state.model, size);
+        let value = self.value_on_model(state, size);
         let constant = self.pool.bv(64, value);
         let pinned = self.pool.eq(size, constant);
         if state.knowledge().known(&mut self.pool, pinned) != Some(true) {
-            let what = format!("most lengths of an array on the stack of more than {ROOM} bytes");
-            self.cut(Cut::Unsupported(what));
+            if !state.tape.is_played() {
+                let what = "most lengths of an array on the stack of more than";
+                self.cut(Cut::Unsupported(format!("{what} {ROOM} bytes")));
+            }
             state.add_fact(&mut self.pool, pinned);
         }
         Ok(constant)
@@ -208,8 +211,11 @@ impl Engine<'_, '_> {
             places.push((self.resolve_for_write(state, addr, *size, &mut traps)?, *size));
         }
         self.leave_traps(state, &traps)?;
-        self.havocs += 1;
-        let number = self.havocs;
+        let havocs = &mut self.havocs;
+        let number = state.tape.answer(Question::Havoc, || {
+            *havocs += 1;
+            *havocs
+        });
         for register in &havoc.registers {
             let ty = self.register_type(state, *register);
             let place = format!("asm{number}.{register}");

@@ -12,6 +12,7 @@ use lydian_eval::Kleene;
 use super::hyper_rows::Trail;
 use super::hyper_sequences::Underway;
 use super::labels::{GoalId, SiteKey};
+use super::tape::Tape;
 use crate::inputs::{Cursor, ExternalPlan};
 use crate::memory::{Knowledge, Memory, ObjectId, Target};
 
@@ -145,6 +146,11 @@ pub(super) struct State {
     /// How many of the functions that run in turn (preconditions, then the function under test)
     /// were begun.
     pub(super) root: usize,
+    /// What makes the state again.
+    pub(super) tape: Tape,
+    /// A fingerprint of what a state had that was compacted since: registers, memory and facts are gone
+    /// until it is made again.
+    pub(super) compacted: Option<u64>,
 }
 
 impl State {
@@ -193,6 +199,8 @@ impl State {
             externals: self.externals.clone(),
             cursor: self.cursor,
             root: self.root,
+            tape: self.tape.clone(),
+            compacted: None,
         })
     }
 

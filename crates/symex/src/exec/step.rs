@@ -19,6 +19,7 @@ use super::merge::Outcome;
 use super::outcome::Ending;
 use super::query::Feasible;
 use super::state::{ConditionValue, State};
+use super::tape::Question;
 use crate::limits::Cut;
 use crate::memory::{Background, Contents, NewObject, ObjectKind, Resolution};
 
@@ -51,12 +52,7 @@ impl<'p> Engine<'p, '_> {
         if !state.queue.is_empty() {
             return self.look_at_label(state);
         }
-        state.steps += 1;
-        self.statistics.steps += 1;
-        let limit = self.world.config.limits.path_steps;
-        if state.steps > limit {
-            return Err(Flow::End(Ending::Cut(Cut::PathSteps(limit))));
-        }
+        self.count_step(state)?;
         let body = self.body(state);
         let frame = state.frame();
         let block = &body.blocks[frame.block];
@@ -66,15 +62,31 @@ impl<'p> Engine<'p, '_> {
                 if !frame.sites_done && self.pass_point(state, Point::Stmt(*id))? {
                     return Ok(());
                 }
+                state.tape.begin();
                 self.statement(state, body, &body.stmts[*id])
             }
             None => {
                 if !frame.sites_done && self.pass_point(state, Point::Term(at))? {
                     return Ok(());
                 }
+                state.tape.begin();
                 self.terminator(state, body, &block.term)
             }
         }
+    }
+
+    fn count_step(&mut self, state: &mut State) -> Result<(), Flow> {
+        if state.tape.is_played() {
+            self.statistics.replayed_steps += 1;
+            return Ok(());
+        }
+        state.steps += 1;
+        self.statistics.steps += 1;
+        let limit = self.world.config.limits.path_steps;
+        if state.steps > limit {
+            return Err(Flow::End(Ending::Cut(Cut::PathSteps(limit))));
+        }
+        Ok(())
     }
 
     /// The body of the innermost activation.
@@ -88,6 +100,14 @@ impl<'p> Engine<'p, '_> {
         if !self.labels.has(state.frame().func) {
             return Ok(false);
         }
+        if state.tape.is_played() {
+            let early = state.tape.was_early();
+            if early {
+                self.evaluate_early(state, point)?;
+                state.frame_mut().sites_done = true;
+            }
+            return Ok(early);
+        }
         let key = SiteKey::Point(point);
         self.pass(state, key);
         let watched = self.hypers.sequences.watches(state.frame().func, key);
@@ -96,6 +116,21 @@ impl<'p> Engine<'p, '_> {
         }
         // Addresses are decided first, so that the labels' predicates can be evaluated.
         let waiting = std::mem::take(&mut state.queue);
+        let mark = state.tape.begin_early();
+        let evaluated = self.evaluate_early(state, point);
+        state.tape.end_early(mark);
+        evaluated?;
+        state.queue = waiting;
+        state.frame_mut().sites_done = true;
+        if watched {
+            let covered = self.pass_sequences(state, key);
+            self.cover_sequences(state, covered);
+        }
+        Ok(true)
+    }
+
+    /// Evaluates what a statement or terminator will, so that addresses are decided.
+    fn evaluate_early(&mut self, state: &mut State, point: Point) -> Result<(), Flow> {
         let body = self.body(state);
         let mut exprs: Vec<ExprId> = Vec::new();
         match point {
@@ -105,13 +140,7 @@ impl<'p> Engine<'p, '_> {
         for expr in exprs {
             self.eval(state, expr, &mut Traps::none())?;
         }
-        state.queue = waiting;
-        state.frame_mut().sites_done = true;
-        if watched {
-            let covered = self.pass_sequences(state, key);
-            self.cover_sequences(state, covered);
-        }
-        Ok(true)
+        Ok(())
     }
 
     /// The value of an expression of the innermost activation's body.
@@ -199,12 +228,17 @@ impl<'p> Engine<'p, '_> {
         let known = state.knowledge().known(&mut self.pool, condition);
         self.term_clock.end(span);
         if let Some(known) = known {
-            self.statistics.free_branches += 1;
+            self.statistics.free_branches += u64::from(!state.tape.is_played());
             return (known, None);
         }
         self.meet_undefined(state, condition);
         let span = self.term_clock.begin();
-        let side = self.evaluator.holds(&self.pool, &state.model, condition);
+        let Self { pool, evaluator, .. } = self;
+        let told = state.tape.played(Question::Side);
+        let side = match told {
+            Some(side) => side != 0,
+            None => evaluator.holds(pool, &state.model, condition),
+        };
         let negation = self.pool.not(condition);
         self.term_clock.end(span);
         let (here, there) = if side { (condition, negation) } else { (negation, condition) };
@@ -212,10 +246,12 @@ impl<'p> Engine<'p, '_> {
         if !state.replay {
             let mut fork = state.fork();
             fork.pending = true;
+            fork.tape.note(Question::Side, u64::from(!side));
             let span = self.term_clock.begin();
             other = fork.add_fact(&mut self.pool, there).then_some(fork);
             self.term_clock.end(span);
         }
+        state.tape.note(Question::Side, u64::from(side));
         let span = self.term_clock.begin();
         state.add_fact(&mut self.pool, here);
         self.term_clock.end(span);
@@ -423,7 +459,7 @@ impl<'p> Engine<'p, '_> {
     }
 
     fn cut_if_feasible(&mut self, state: &State, cut: Cut) {
-        if self.is_hopeless(state) {
+        if state.tape.is_played() || self.is_hopeless(state) {
             return;
         }
         match self.ask(state, None) {
@@ -448,29 +484,38 @@ impl<'p> Engine<'p, '_> {
         let value = to_bytes(&mut self.pool, value);
         let from = state.frame().block;
         let ways = self.ways_of((state.frame().func, from), value, cases, default);
-        let taken = ways.iter().position(|way| {
-            let known = state.knowledge().known(&mut self.pool, way.condition);
-            known.unwrap_or_else(|| self.evaluator.holds(&self.pool, &state.model, way.condition))
-        });
-        let at = taken.unwrap_or(ways.len() - 1);
+        let told = state.tape.played(Question::Way);
+        let at = told.map_or_else(|| self.way_taken(state, &ways), |way| way as usize);
+        let at = at.min(ways.len() - 1);
         let taken = &ways[at];
         let known = state.knowledge().known(&mut self.pool, taken.condition) == Some(true);
         if !known {
             self.meet_undefined(state, value);
         }
-        if !known && !state.replay {
-            for (_, way) in ways.iter().enumerate().rev().filter(|(number, _)| *number != at) {
+        if !known && !state.replay && told.is_none() {
+            for (number, way) in ways.iter().enumerate().rev().filter(|(number, _)| *number != at) {
                 let mut other = state.fork();
                 other.pending = true;
+                other.tape.note(Question::Way, number as u64);
                 if other.add_fact(&mut self.pool, way.condition) {
                     self.take_way(&mut other, from, way);
                     self.push(other);
                 }
             }
         }
+        state.tape.note(Question::Way, at as u64);
         state.add_fact(&mut self.pool, taken.condition);
         self.take_way(state, from, taken);
         if known { Ok(()) } else { Err(Flow::Yield) }
+    }
+
+    /// The first way out of a switch that the state's path or its model takes.
+    fn way_taken(&mut self, state: &State, ways: &[SwitchWay]) -> usize {
+        let taken = ways.iter().position(|way| {
+            let known = state.knowledge().known(&mut self.pool, way.condition);
+            known.unwrap_or_else(|| self.evaluator.holds(&self.pool, &state.model, way.condition))
+        });
+        taken.unwrap_or(ways.len() - 1)
     }
 
     /// The ways out of a switch; those that lead to one block are one way, unless nothing is merged.

@@ -9,6 +9,7 @@ use super::outcome::Ending;
 use super::query::Feasible;
 use super::state::State;
 use super::step::Flow;
+use super::tape::Question;
 
 /// What is known about one place where the program may trap in one way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,9 +34,18 @@ impl Engine<'_, '_> {
             }
             self.meet_undefined(state, condition);
             let safe = self.pool.not(condition);
-            if self.evaluator.holds(&self.pool, &state.model, condition) {
-                self.leave_own_trap(state, kind, safe)?;
-            } else if self.surely_safe(state, kind, condition) {
+            let told = state.tape.played(Question::Safe);
+            let excluded = match told {
+                // A path that is followed again did not end here the first time.
+                Some(excluded) => excluded != 0,
+                None if self.evaluator.holds(&self.pool, &state.model, condition) => {
+                    self.leave_own_trap(state, kind, safe)?;
+                    false
+                }
+                None => self.surely_safe(state, kind, condition),
+            };
+            state.tape.note(Question::Safe, u64::from(excluded));
+            if excluded {
                 // The path condition says so already.
                 continue;
             }

@@ -353,7 +353,8 @@ impl Engine<'_, '_> {
         }
         for (condition, position) in std::mem::take(&mut self.watch.suspicions) {
             // What a replay does the path that it follows does too.
-            if self.watch.all[position].met || state.replay {
+            let told = state.replay || state.tape.is_played();
+            if self.watch.all[position].met || told {
                 continue;
             }
             if self.may_hold(state, condition) {

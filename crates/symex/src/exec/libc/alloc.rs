@@ -12,6 +12,7 @@ use super::super::explore::Engine;
 use super::super::query::Feasible;
 use super::super::state::State;
 use super::super::step::Flow;
+use super::super::tape::Question;
 use crate::inputs::CellPlan;
 use crate::memory::{Background, Contents, NewObject, ObjectId, ObjectKind, Offset};
 
@@ -83,14 +84,14 @@ impl Engine<'_, '_> {
                 let room = self.room_for(state, size);
                 return Ok(Some(Size::Symbolic(size, room)));
             }
-            if self.evaluator.holds(&self.pool, &state.model, fits) {
+            if self.holds_on_model(state, fits) {
                 return Err(self.stopped(state, Stop::Split(fits, None)));
             }
             let negative = self.pool.sign_bit(size);
             if state.knowledge().known(&mut self.pool, negative) == Some(true) {
                 return Ok(None);
             }
-            if self.evaluator.holds(&self.pool, &state.model, negative) {
+            if self.holds_on_model(state, negative) {
                 return Err(self.stopped(state, Stop::Split(negative, None)));
             }
         }
@@ -105,7 +106,16 @@ impl Engine<'_, '_> {
     }
 
     /// The least of [`ROOMS`] that a size is surely not greater than.
-    fn room_for(&mut self, state: &State, size: Term) -> u64 {
+    fn room_for(&mut self, state: &mut State, size: Term) -> u64 {
+        if let Some(room) = state.tape.played(Question::Room) {
+            return room;
+        }
+        let room = self.least_room(state, size);
+        state.tape.note(Question::Room, room);
+        room
+    }
+
+    fn least_room(&mut self, state: &State, size: Term) -> u64 {
         let value = self.evaluator.eval_u64(&self.pool, &state.model, size);
         for room in ROOMS.into_iter().filter(|room| *room < ROOM && value <= *room) {
             let most = self.pool.bv(64, room);

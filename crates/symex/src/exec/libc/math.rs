@@ -11,6 +11,7 @@ use super::super::env::Stop;
 use super::super::explore::Engine;
 use super::super::state::State;
 use super::super::step::Flow;
+use super::super::tape::Question;
 use crate::limits::Cut;
 
 /// How many values of an argument are followed at one call of a function that no term computes.
@@ -141,7 +142,7 @@ impl Engine<'_, '_> {
         let Sort::Float(sort) = self.pool.sort(arg) else {
             return Err(Flow::unsupported(model.name));
         };
-        let bits = self.evaluator.eval_u64(&self.pool, &state.model, arg);
+        let bits = self.value_on_model(state, arg);
         let value = self.pool.fp_const(sort, bits);
         let equal = self.pool.eq(arg, value);
         if state.knowledge().known(&mut self.pool, equal) == Some(true) {
@@ -149,12 +150,16 @@ impl Engine<'_, '_> {
         }
         let frame = state.frame();
         let place = (frame.func, frame.block, frame.next);
-        let followed = self.followed_values.entry(place).or_default();
-        *followed += 1;
-        if *followed < FOLLOWED_VALUES && !state.replay {
+        let values = &mut self.followed_values;
+        let follows = state.tape.decide(Question::Follow, || {
+            let followed = values.entry(place).or_default();
+            *followed += 1;
+            *followed < FOLLOWED_VALUES && !state.replay
+        });
+        if follows {
             return Err(self.stopped(state, Stop::Split(equal, None)));
         }
-        if !state.replay {
+        if !state.replay && !state.tape.is_played() {
             let others = format!("`{}` at more than a few values", model.name);
             self.cut(Cut::Unsupported(others));
         }

@@ -87,7 +87,9 @@ impl Engine<'_, '_> {
             None => {}
         }
         self.meet_undefined(state, holds);
-        if !self.evaluator.holds(&self.pool, &state.model, holds) {
+        // A path that is followed again did not end here the first time.
+        let told = state.tape.is_played();
+        if !told && !self.evaluator.holds(&self.pool, &state.model, holds) {
             let kept = self.ask_with_promises(state, holds);
             let answer = match kept {
                 Feasible::Yes(model) => Feasible::Yes(model),

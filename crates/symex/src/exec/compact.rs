@@ -1,0 +1,361 @@
+//! States that wait are compacted where memory is short, and made again when they are to go on.
+//!
+//! A compacted state has lost its registers, memory and facts. It keeps where control is, its model,
+//! what is to be looked at next, and its [`Tape`](super::tape::Tape). To make it again, the first state
+//! of the exploration follows its path with the answers on the tape: nothing is asked for, no label
+//! is looked at and no other state is made. The pool keeps all terms, so the same operations give the
+//! same terms, and a fingerprint of registers and facts tells whether the result is the state that was
+//! compacted. Where it is not, the path is cut, with its reason; a state is never dropped in silence,
+//! and never replaced by another.
+//!
+//! Explorations come to the same results with and without. Not compacted are states whose test is not
+//! given yet, states that wait for the question of a label, and those of direct instrumentation,
+//! whose labels are branches of the path.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use lydian_base::{StopReason, memory};
+use lydian_ir::{BlockId, FuncId};
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+
+use super::Mode;
+use super::explore::Engine;
+use super::state::{Frame, ReturnTo, State};
+use super::step::Flow;
+use super::tape::PlayedSoFar;
+use crate::inputs::ExternalPlan;
+use crate::limits::Cut;
+use crate::memory::Memory;
+
+/// Memory is looked at with every so many looks at the clock: a look takes a few microseconds.
+const LOOKS: u32 = 16;
+
+/// The place of an activation: function, block, position in it, and whether labels there were looked at.
+type Place = (FuncId, BlockId, usize, bool);
+
+/// What compaction knows.
+#[derive(Default)]
+pub(super) struct Compaction {
+    /// Where all paths begin.
+    start: Option<Box<State>>,
+    /// Activations without anything but their place.
+    places: FxHashMap<Place, Arc<Frame>>,
+    nothing: Memory,
+    no_externals: Arc<Vec<ExternalPlan>>,
+    /// How many states were let wait since all were compacted.
+    whole: u64,
+    /// Looks at the clock since the last look at memory.
+    looks: u32,
+    /// From this many bytes on, states are compacted again.
+    next: u64,
+}
+
+impl Compaction {
+    /// All paths begin with a state.
+    pub(super) fn begin_with(&mut self, first: &State) {
+        self.start = Some(Box::new(first.clone()));
+    }
+
+    /// A state is let wait.
+    pub(super) fn count_whole(&mut self) {
+        self.whole += 1;
+    }
+
+    /// Takes away what the tape makes again.
+    fn compact(&mut self, state: &mut State) {
+        state.compacted = Some(fingerprint(state));
+        for frame in &mut state.frames {
+            let place = (frame.func, frame.block, frame.next, frame.sites_done);
+            *frame = self.places.entry(place).or_insert_with(|| Arc::new(at_place(place))).clone();
+        }
+        state.memory = self.nothing.clone();
+        state.facts = Vec::new();
+        state.resolved = Vec::new();
+        state.externals = self.no_externals.clone();
+        state.tape.shrink();
+    }
+}
+
+impl Engine<'_, '_> {
+    /// Compacts states that wait where too many are kept whole.
+    pub(super) fn look_at_whole_states(&mut self) {
+        let most = self.world.config.limits.whole_states;
+        if most.is_some_and(|most| self.compaction.whole > most) {
+            self.compact_waiting();
+        }
+    }
+
+    /// Compacts states that wait where memory is short. The reason to stop where that does not help.
+    pub(super) fn look_at_memory(&mut self) -> Option<StopReason> {
+        let limit = self.world.config.limits.memory?;
+        self.compaction.looks += 1;
+        if self.compaction.looks < LOOKS {
+            return None;
+        }
+        self.compaction.looks = 0;
+        let most = limit - limit / 8;
+        let mut used = memory::resident()?;
+        if used < self.compaction.next.max(most) {
+            return None;
+        }
+        self.compact_waiting();
+        memory::give_back();
+        used = memory::resident()?;
+        if used >= most - limit / 8 {
+            self.solver.forget();
+            memory::give_back();
+            used = memory::resident()?;
+        }
+        // Not for every kilobyte more.
+        self.compaction.next = (used + limit / 64).min(limit);
+        (used >= limit).then_some(StopReason::Memory(limit))
+    }
+
+    fn compact_waiting(&mut self) {
+        self.compaction.whole = 0;
+        if self.world.config.mode == Mode::Direct {
+            return;
+        }
+        let waiting =
+            self.searcher.states_mut().chain(self.hard.iter_mut().map(|state| &mut **state));
+        for state in waiting.filter(|state| state.can_be_made_again()) {
+            self.compaction.compact(state);
+            self.statistics.compacted += 1;
+        }
+    }
+
+    /// Makes a compacted state again, by following its path a second time. False where that was not
+    /// possible: then the reason is noted.
+    pub(super) fn revive(&mut self, state: &mut Box<State>) -> bool {
+        let Some(before) = state.compacted else { return true };
+        let Some(mut made) = self.compaction.start.clone() else { return self.lose_path(state) };
+        made.tape = std::mem::take(&mut state.tape).replayed_from(&made.tape);
+        made.model = state.model.clone();
+        made.evaluated = None;
+        loop {
+            match made.tape.progress() {
+                PlayedSoFar::InPart => {}
+                PlayedSoFar::ToTheEnd => break,
+                PlayedSoFar::Diverged => return self.lose_path(state),
+            }
+            match self.step(&mut made) {
+                Ok(()) | Err(Flow::Yield) => {}
+                Err(Flow::End(_) | Flow::Infeasible) => return self.lose_path(state),
+            }
+            self.ticks += 1;
+            if self.clock_is_due() && self.look_at_budget() {
+                return false;
+            }
+        }
+        made.tape.record();
+        if fingerprint(&made) != before {
+            return self.lose_path(state);
+        }
+        made.resume_as(state);
+        *state = made;
+        true
+    }
+
+    fn lose_path(&mut self, state: &State) -> bool {
+        let what = "a path that took another way when it was followed again";
+        self.cut_path(state, Cut::Unsupported(what.into()));
+        false
+    }
+}
+
+impl State {
+    /// Whether the tape and what a compacted state keeps say all about it.
+    fn can_be_made_again(&self) -> bool {
+        self.compacted.is_none() && !self.replay && !self.keep && self.covered.is_empty()
+    }
+
+    /// Takes over from a compacted state what does not follow from the path.
+    fn resume_as(&mut self, compacted: &mut Self) {
+        self.pending = compacted.pending;
+        self.asked = compacted.asked;
+        self.evaluated = compacted.evaluated;
+        self.arrival = compacted.arrival;
+        self.queue = std::mem::take(&mut compacted.queue);
+        self.covered = std::mem::take(&mut compacted.covered);
+        self.promises = std::mem::take(&mut compacted.promises);
+        self.undecided = std::mem::take(&mut compacted.undecided);
+        self.trail = std::mem::take(&mut compacted.trail);
+        self.underway = std::mem::take(&mut compacted.underway);
+        self.haste = compacted.haste;
+        self.keep = compacted.keep;
+        self.steps = compacted.steps;
+        let sites_done = compacted.frame().sites_done;
+        if self.frame().sites_done != sites_done {
+            self.frame_mut().sites_done = sites_done;
+        }
+    }
+}
+
+/// An activation that only says where control is.
+fn at_place((func, block, next, sites_done): Place) -> Frame {
+    Frame {
+        func,
+        block,
+        next,
+        sites_done,
+        registers: Vec::new(),
+        objects: Vec::new(),
+        made: SmallVec::new(),
+        variable: 0,
+        serial: 0,
+        events: SmallVec::new(),
+        loops: SmallVec::new(),
+        return_to: ReturnTo::default(),
+    }
+}
+
+/// Tells states apart that differ in their path condition, in where control is, or in a register.
+fn fingerprint(state: &State) -> u64 {
+    let mut hasher = FxHasher::default();
+    state.facts.hash(&mut hasher);
+    for (address, _) in &state.resolved {
+        address.hash(&mut hasher);
+    }
+    for frame in &state.frames {
+        (frame.func, frame.block, frame.next, frame.serial).hash(&mut hasher);
+        frame.registers.hash(&mut hasher);
+        frame.objects.hash(&mut hasher);
+    }
+    let counts = (state.activations, state.externals.len(), state.root, state.undefined);
+    (counts, state.cursor.next).hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use lydian_base::{Budget, CancelToken};
+    use lydian_frontend::flags::CompileFlags;
+    use lydian_frontend::{LoadRequest, ParseRequest};
+    use lydian_ir::Program;
+    use lydian_smt::{ChainConfig, standard_chain};
+
+    use super::super::{Config, Search};
+    use super::*;
+    use crate::inputs::{InputSpec, Settings, prepare};
+
+    /// Paths fork at conditions, at a switch, at addresses, at allocations and in a library function.
+    const PROGRAM: &str = r#"
+        #include <stdlib.h>
+        #include <string.h>
+        struct pair { int left; int *right; };
+        static int table[4] = {1, 2, 3, 4};
+        static int twice(int a) { return a > 100 ? 100 : 2 * a; }
+        static int thrice(int a) { return 3 * a; }
+        int f(int a, unsigned at, struct pair *p, const char *text, unsigned size)
+        {
+            int sum = 0, (*calls[2])(int) = {twice, thrice};
+            int *place = a > 3 && at < 4 ? &table[at] : p ? p->right : &sum;
+            char *copy = malloc(size);
+            if (place)
+                *place = calls[at & 1](a);
+            if (copy) {
+                copy[0] = text ? text[0] : 'x';
+                if (size > 3 && text && strcmp(text, "ab") == 0)
+                    sum += copy[0];
+                free(copy);
+            }
+            switch (at % 5) {
+            case 0: sum += table[a & 3]; break;
+            case 1: case 2: sum -= 7; break;
+            case 4: for (int i = 0; i < (a & 7); i++) sum ^= table[i & 3]; break;
+            }
+            return sum > a ? 1 : sum < -a ? 2 : 3;
+        }
+    "#;
+
+    fn program() -> (Program, FuncId) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("paths.c");
+        std::fs::write(&file, PROGRAM).expect("the source can be written");
+        let request = LoadRequest::new(ParseRequest::new(file, CompileFlags::default()));
+        let mut program = lydian_frontend::load(&request).expect("the source is valid").program;
+        prepare(&mut program);
+        let (func, _) = program.defined().find(|(_, of)| of.name == "f").expect("`f` is there");
+        (program, func)
+    }
+
+    /// Everything but the tape, which says how the state was made.
+    fn all_of(state: &State) -> String {
+        let mut state = state.clone();
+        state.tape = Default::default();
+        format!("{state:?}")
+    }
+
+    #[test]
+    fn a_state_that_was_compacted_and_made_again_is_what_it_was() {
+        let (program, func) = program();
+        let spec = InputSpec::new(&program, Settings::default());
+        let mut compared = 0;
+        for (search, merge) in
+            [(Search::BreadthFirst, true), (Search::Mixed, false), (Search::DepthFirst, true)]
+        {
+            let config = Config { search, merge, mode: Mode::Plain, ..Config::default() };
+            let mut solver = standard_chain(&ChainConfig::default());
+            let budget = Budget::start(None, CancelToken::new());
+            let mut sink = |_| {};
+            let (mut engine, first) = Engine::set_up(
+                &program,
+                func,
+                &spec,
+                (&[], &[]),
+                &config,
+                &mut *solver,
+                &budget,
+                &mut sink,
+            )
+            .expect("it can be explored");
+            let first = first.expect("there is an input");
+            engine.compaction.begin_with(&first);
+            engine.push(first);
+            for _ in 0..60 {
+                let waiting: Vec<State> = engine.searcher.states_mut().map(|s| s.clone()).collect();
+                for before in waiting {
+                    let mut state = Box::new(before.clone());
+                    engine.compaction.compact(&mut state);
+                    assert!(state.facts.is_empty() && state.frame().registers.is_empty());
+                    assert!(engine.revive(&mut state), "{before:?}");
+                    assert_eq!(all_of(&state), all_of(&before));
+                    compared += usize::from(before.facts.len() > 3);
+                }
+                if !engine.run_one() {
+                    break;
+                }
+            }
+        }
+        assert!(compared > 100, "{compared}");
+    }
+
+    #[test]
+    fn a_path_that_takes_another_way_the_second_time_is_cut_and_not_lost() {
+        let (program, func) = program();
+        let spec = InputSpec::new(&program, Settings::default());
+        let config = Config { mode: Mode::Plain, ..Config::default() };
+        let mut solver = standard_chain(&ChainConfig::default());
+        let budget = Budget::start(None, CancelToken::new());
+        let mut sink = |_| {};
+        let (mut engine, first) = Engine::set_up(
+            &program,
+            func,
+            &spec,
+            (&[], &[]),
+            &config,
+            &mut *solver,
+            &budget,
+            &mut sink,
+        )
+        .expect("it can be explored");
+        let mut state = first.expect("there is an input");
+        engine.compaction.begin_with(&state);
+        state.facts.push(engine.pool.ff());
+        engine.compaction.compact(&mut state);
+        assert!(!engine.revive(&mut state));
+        assert!(engine.is_cut());
+    }
+}
