@@ -194,7 +194,7 @@ const MOST_MEMORY: u64 = 4096;
 impl LimitArgs {
     /// What the whole process may have, in bytes.
     pub(crate) fn memory(&self) -> u64 {
-        let half = || lydian_base::memory::available().map_or(u64::MAX, |bytes| bytes / 2 >> 20);
+        let half = || lydian_base::memory::available().map_or(u64::MAX, |bytes| (bytes / 2) >> 20);
         let mebibytes = self.max_memory.unwrap_or_else(|| half().clamp(64, MOST_MEMORY));
         mebibytes.saturating_mul(1 << 20)
     }
