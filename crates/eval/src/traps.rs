@@ -2,14 +2,36 @@
 
 use lydian_ir::TrapKind;
 use lydian_smt::{Term, TermPool};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// Trap conditions in the order in which the evaluation meets them.
 ///
 /// Each condition has its meaning only where none before it holds: the first that holds says how
 /// the evaluation traps. Conditions that are surely false are not kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Traps(SmallVec<[(TrapKind, Term); 2]>);
+#[derive(Clone, Debug, Default)]
+pub struct Traps {
+    list: SmallVec<[(TrapKind, Term); 2]>,
+    /// The list as a set once it is long, else empty: models of C's library that look at strings
+    /// of unknown length add thousands.
+    set: FxHashSet<(u8, Term)>,
+}
+
+/// The length from which on a list is searched by its set.
+const LONG: usize = 32;
+
+/// A trap as the set has it.
+const fn element((kind, condition): (TrapKind, Term)) -> (u8, Term) {
+    (kind as u8, condition)
+}
+
+impl PartialEq for Traps {
+    fn eq(&self, other: &Self) -> bool {
+        self.list == other.list
+    }
+}
+
+impl Eq for Traps {}
 
 impl Traps {
     /// No trap.
@@ -19,29 +41,48 @@ impl Traps {
 
     /// Adds a Boolean under which evaluation traps here.
     pub fn add(&mut self, pool: &TermPool, kind: TrapKind, condition: Term) {
-        if pool.as_bool(condition) != Some(false) && !self.0.contains(&(kind, condition)) {
-            self.0.push((kind, condition));
+        let trap = (kind, condition);
+        if pool.as_bool(condition) != Some(false) && !self.contains(trap) {
+            self.list.push(trap);
+            if self.list.len() > LONG {
+                self.set.insert(element(trap));
+            } else if self.list.len() == LONG {
+                self.set.extend(self.list.iter().copied().map(element));
+            }
+        }
+    }
+
+    fn contains(&self, trap: (TrapKind, Term)) -> bool {
+        match self.list.len() < LONG {
+            true => self.list.contains(&trap),
+            false => self.set.contains(&element(trap)),
         }
     }
 
     /// The conditions, in order.
     pub fn iter(&self) -> impl Iterator<Item = (TrapKind, Term)> + '_ {
-        self.0.iter().copied()
+        self.list.iter().copied()
     }
 
     /// Whether it surely does not trap.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// How many conditions there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.list.len()
     }
 
     /// Forgets the conditions from position `len` on.
     pub fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
+        let kept = len.min(self.list.len());
+        for trap in self.list.drain(kept..) {
+            self.set.remove(&element(trap));
+        }
+        if kept < LONG {
+            self.set.clear();
+        }
     }
 
     /// The Boolean that says that evaluation does not trap.
@@ -52,5 +93,33 @@ impl Traps {
             all = pool.and(all, absent);
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lydian_smt::Sort;
+
+    use super::*;
+
+    #[test]
+    fn each_condition_is_kept_once_in_the_order_of_the_evaluation_however_many_there_are() {
+        let mut pool = TermPool::new();
+        let conditions: Vec<Term> =
+            (0..3 * LONG).map(|at| pool.var(&format!("c{at}"), Sort::Bool)).collect();
+        let kind = TrapKind::DivisionByZero;
+        let mut traps = Traps::none();
+        // What is cut off may come again, on both sides of the length at which a list is long.
+        for cut in [0, LONG / 2, LONG - 1, LONG, LONG + 1, 2 * LONG] {
+            traps.truncate(cut);
+            assert_eq!(traps.len(), cut);
+            for condition in conditions.iter().chain(&conditions) {
+                traps.add(&pool, kind, *condition);
+            }
+            let kept: Vec<Term> = traps.iter().map(|(_, condition)| condition).collect();
+            assert_eq!(kept, conditions, "after a cut at {cut}");
+        }
+        traps.add(&pool, TrapKind::SignedOverflow, conditions[0]);
+        assert_eq!(traps.len(), conditions.len() + 1, "another kind is another trap");
     }
 }
