@@ -459,6 +459,9 @@ pub(crate) enum ModeArg {
     Tight,
     /// Labels are branches, as in a program with the labels written into it
     Direct,
+    /// Labels are not looked at: the tests of all paths, of which those are kept that cover something
+    /// new as measured
+    Plain,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

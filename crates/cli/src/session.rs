@@ -33,11 +33,13 @@ use crate::suite::Kept;
 use crate::{ledger, output};
 use judged::{HyperOf, Judged};
 use left::Left;
+use news::News;
 use reduced::{Candidate, Together};
 
 mod derived;
 mod judged;
 mod left;
+mod news;
 mod reduced;
 mod vectors;
 
@@ -385,6 +387,7 @@ impl<'a> Session<'a, '_> {
         budget: &Budget,
         contradictions: &mut Vec<String>,
     ) -> Result<Summary, Failure> {
+        let mut news = config.every_path.then(|| News::of(left));
         let left = Left::new(self.all, self.targets, left, judged);
         let (program, spec, entry) = (&self.loaded.program, &self.loaded.spec, self.entry);
         let mut solver = standard_chain(&ChainConfig::default());
@@ -399,8 +402,14 @@ impl<'a> Session<'a, '_> {
                     match event {
                         Event::Progress(counters) => progress.update(&counters),
                         Event::Test(found) => {
+                            let (ending, known) = (found.ending.clone(), judged.count());
                             let confirmed = self.confirm(*found, &left, judged, contradictions)?;
-                            pending.extend(confirmed);
+                            let of_hypers = judged.count() > known;
+                            let is_kept = |one: &Pending| {
+                                let news = news.as_mut();
+                                news.is_none_or(|news| of_hypers | news.is_in(one, ending))
+                            };
+                            pending.extend(confirmed.filter(is_kept));
                         }
                     }
                     let begun = Instant::now();
@@ -774,6 +783,7 @@ fn reason<'c>(cuts: impl Iterator<Item = &'c Cut>) -> UnknownReason {
         Cut::Solver(_) => 2,
         Cut::Undefined | Cut::Assumption => 3,
         Cut::LoopBound(_) | Cut::Recursion(_) | Cut::CallDepth(_) | Cut::PathSteps(_) => 4,
+        Cut::NotAsked => 5,
     };
     let bound = |what: &str, limit: u64| UnknownReason::Bound { what: what.into(), limit };
     match cuts.min_by_key(weight) {
@@ -784,7 +794,9 @@ fn reason<'c>(cuts: impl Iterator<Item = &'c Cut>) -> UnknownReason {
         Some(Cut::CallDepth(limit)) => bound("call depth", u64::from(*limit)),
         Some(Cut::PathSteps(limit)) => bound("path length", *limit),
         Some(Cut::Solver(_)) => UnknownReason::SolverGaveUp,
-        Some(cut @ (Cut::Unsupported(_) | Cut::Undefined | Cut::Assumption)) => {
+        Some(
+            cut @ (Cut::Unsupported(_) | Cut::Undefined | Cut::Assumption | Cut::NotAsked),
+        ) => {
             UnknownReason::NotFollowed(cut.to_string())
         }
     }

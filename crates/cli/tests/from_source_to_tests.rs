@@ -333,3 +333,72 @@ int f(int x)
         assert_eq!(figures(&place.json(table), "f", "dc")[..2], [4, 3], "{table}");
     }
 }
+
+/// An outcome that the paths of the program rule out, though no look at its place alone does.
+const RULED_OUT: &str = "\
+int f(int x)
+{
+    int y = 0;
+    if (x > 10)
+        y = 1;
+    if (y && x < 5)
+        return 1;
+    return 0;
+}
+";
+
+#[test]
+fn plain_mode_follows_each_path_and_counts_what_its_tests_are_measured_to_cover() {
+    let place = Workplace::with(CLASSIFY);
+    place.done("gen unit.c -c dc,mcc,wm --mode plain -o plain --json plain.json");
+    let plain = place.json("plain.json");
+    // a <= 10; a > 10 and b >= 5; both with a == b and without; a > 10 and b < 5.
+    let exploration = &plain["functions"][0]["exploration"];
+    assert_eq!(exploration["paths"].as_u64(), Some(5), "{plain}");
+    assert_eq!(exploration["complete"].as_bool(), Some(true), "{plain}");
+    assert_eq!(figures(&plain, "classify", "dc"), [4, 4, 0, 0, 0]);
+    // Which inputs paths have is chance; that they tell all mutants apart would be much of it.
+    let [_, covered, _, _, unknown] = figures(&plain, "classify", "wm");
+    assert!(covered > 0 && unknown > 0, "{plain}");
+    assert!(place.json("plain/tests.json")["tests"].as_array().unwrap().len() <= 5);
+
+    let bounded = place.done("gen unit.c -c dc --mode plain --max-paths 2 -o two --json two.json");
+    let two = place.json("two.json");
+    assert_eq!(two["functions"][0]["exploration"]["paths"].as_u64(), Some(2), "{bounded}");
+    assert_eq!(two["functions"][0]["exploration"]["complete"].as_bool(), Some(false));
+}
+
+#[test]
+fn plain_mode_proves_nothing_by_its_paths_and_leaves_it_to_a_later_run() {
+    let place = Workplace::with(RULED_OUT);
+    place.done("gen unit.c -c dc,cacc --mode plain --json plain.json");
+    let plain = place.json("plain.json");
+    assert_eq!(plain["functions"][0]["exploration"]["complete"].as_bool(), Some(true));
+    assert_eq!(figures(&plain, "f", "dc"), [4, 3, 0, 0, 1], "{plain}");
+    let [_, _, infeasible, _, unknown] = figures(&plain, "f", "cacc");
+    assert!(infeasible == 0 && unknown > 0, "{plain}");
+    // The same folder: what no path asked for is open still.
+    place.done("gen unit.c -c dc,cacc --json tight.json");
+    let tight = place.json("tight.json");
+    assert_eq!(figures(&tight, "f", "dc"), [4, 3, 1, 0, 0], "{tight}");
+    assert_eq!(figures(&tight, "f", "cacc")[4], 0, "{tight}");
+}
+
+#[test]
+fn plain_mode_keeps_few_of_the_tests_of_many_paths() {
+    let text = "int f(int a, int b, int c, int d, int e, int g) {
+    int n = 0;
+    if (a > 1) n++; if (b > 2) n++; if (c > 3) n++;
+    if (d > 4) n++; if (e > 5) n++; if (g > 6) n++;
+    return n;
+}
+";
+    let place = Workplace::with(text);
+    place.done("gen unit.c -c dc --mode plain --minimise none --json t.json");
+    let table = place.json("t.json");
+    assert_eq!(table["functions"][0]["exploration"]["paths"].as_u64(), Some(64), "{table}");
+    assert_eq!(figures(&table, "f", "dc"), [12, 12, 0, 0, 0]);
+    // A test that is kept is the first to cover one of twelve outcomes.
+    let kept = place.json("tests/tests.json")["tests"].as_array().unwrap().len();
+    assert!((2..=12).contains(&kept), "{kept} tests");
+}

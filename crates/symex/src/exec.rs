@@ -69,7 +69,8 @@ use crate::limits::Limits;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Labels are not looked at: all paths of the program.
+    /// Labels are not looked at: all paths of the program P, as [000]'s witness DSE(P) takes them.
+    /// What its tests cover is for whoever runs them to say; nothing is infeasible by it.
     Plain,
     /// Direct instrumentation P': each label is a branch on its predicate.
     Direct,

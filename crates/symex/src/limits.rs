@@ -104,6 +104,8 @@ pub enum Cut {
     /// The path depends on memory that the program never wrote, or on a value that the engine
     /// does not compute (`sin` and its like).
     Undefined,
+    /// No path was asked for it: the exploration does not look at labels.
+    NotAsked,
 }
 
 impl fmt::Display for Cut {
@@ -119,6 +121,9 @@ impl fmt::Display for Cut {
             Self::Assumption => write!(f, "met only before an assumption that did not hold"),
             Self::Undefined => {
                 write!(f, "depends on uninitialised memory or on inexact mathematics")
+            }
+            Self::NotAsked => {
+                write!(f, "no path's own test reaches it, and plain mode asks for no other")
             }
         }
     }

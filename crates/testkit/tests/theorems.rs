@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lydian_objective::Criterion;
 use lydian_symex::exec::LabelRef;
-use lydian_symex::{Config, LabelDeletion, Limits, Mode, Search, Summary};
+use lydian_symex::{Config, Cut, LabelDeletion, Limits, Mode, Search, Summary};
 use lydian_testkit::cgen;
 use lydian_testkit::oracle::{Subject, seeds};
 
@@ -40,7 +40,8 @@ impl Function {
         let func = *self.subject.functions.last().expect("there is a function");
         let time = Duration::from_secs(3);
         let summary = self.subject.explore(func, &self.settings, config, time).summary;
-        let hindered = summary.left.iter().any(|left| !left.reasons.is_empty());
+        let hinders = |reason: &Cut| *reason != Cut::NotAsked;
+        let hindered = summary.left.iter().any(|left| left.reasons.iter().any(hinders));
         (summary.complete && !hindered).then_some(summary)
     }
 

@@ -253,6 +253,7 @@ fn exploration(args: &GenArgs) -> Config {
         mode: match args.mode {
             ModeArg::Tight => Mode::Tight,
             ModeArg::Direct => Mode::Direct,
+            ModeArg::Plain => Mode::Plain,
         },
         label_deletion: match args.label_deletion {
             DeletionArg::Off => LabelDeletion::Off,
@@ -284,7 +285,9 @@ fn exploration(args: &GenArgs) -> Config {
             SemanticsArg::ShortCircuit => Unreached::Unknown,
         },
         look_ahead: !args.no_look_ahead && args.explore == ExploreArg::Needed,
-        merge: !args.no_merge,
+        // What is merged is no path of its own, and has no test if no label asks for one.
+        merge: !args.no_merge && args.mode != ModeArg::Plain,
+        every_path: args.mode == ModeArg::Plain,
         nice_values: true,
         stop_when_covered: args.explore == ExploreArg::Needed,
         ..Config::default()

@@ -54,6 +54,11 @@ impl<'a> Judged<'a> {
         self.lacking
     }
 
+    /// How many tests had something that none before had.
+    pub(super) const fn count(&self) -> usize {
+        self.tests.len()
+    }
+
     /// Whether there is anything to judge.
     fn is_idle(&self) -> bool {
         self.all.iter().all(|of| of.hypers.is_empty())

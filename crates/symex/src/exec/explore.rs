@@ -661,8 +661,13 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.statistics.terms = self.pool.len();
         (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
         let complete = self.cuts.is_empty();
-        let (covered_hypers, left_hypers) = self.hypers.result(&self.labels);
-        let (covered, left) = self.labels.into_result();
+        let (covered_hypers, mut left_hypers) = self.hypers.result(&self.labels);
+        let (covered, mut left) = self.labels.into_result();
+        if self.world.config.mode == Mode::Plain {
+            // Even all paths together say nothing of what was asked on none of them.
+            left.iter_mut().for_each(|label| label.reasons.push(Cut::NotAsked));
+            left_hypers.iter_mut().for_each(|hyper| hyper.reasons.push(Cut::NotAsked));
+        }
         Summary {
             paths: self.paths,
             label_paths: self.label_paths,
