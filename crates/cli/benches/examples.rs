@@ -1,10 +1,19 @@
 //! What `lydian gen` reaches of the example programs, in 10 s for each function.
 //!
 //!     cargo bench -p lydian-cli --bench examples [-- seconds=10] [criteria=...] [only=NAME,...]
+//!         [searches=NAME,...] [real=FUNCTION,...]
+//!
+//! With `searches`, each program is explored with each of these searches, and what is printed is, for
+//! each, the objectives covered and left unknown, how many paths had ended and how much time had passed
+//! when the last of them was covered, and paths and time in all ([`searches`]). With `real`, functions of
+//! `examples/real-c.toml` are explored, too.
 //!
 //! Printed are, for each program and criterion, the objectives, those that tests cover as measured,
 //! those that are proved infeasible, those that are neither, and the share of the ones that are not
 //! infeasible which is covered; and for each program the time that it took, compilation included.
+
+#[path = "examples/searches.rs"]
+mod searches;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,19 +29,27 @@ struct Asked {
     seconds: String,
     criteria: String,
     only: Vec<String>,
+    searches: Vec<String>,
+    real: Vec<String>,
 }
 
 impl Asked {
     fn of_arguments() -> Self {
-        let mut asked =
-            Self { seconds: "10".to_owned(), criteria: CRITERIA.to_owned(), only: Vec::new() };
+        let mut asked = Self {
+            seconds: "10".to_owned(),
+            criteria: CRITERIA.to_owned(),
+            only: Vec::new(),
+            searches: Vec::new(),
+            real: Vec::new(),
+        };
+        let list = |names: &str| names.split(',').map(str::to_owned).collect();
         for word in std::env::args().skip(1) {
             match word.split_once('=') {
                 Some(("seconds", number)) => asked.seconds = number.to_owned(),
                 Some(("criteria", names)) => asked.criteria = names.to_owned(),
-                Some(("only", names)) => {
-                    asked.only = names.split(',').map(str::to_owned).collect();
-                }
+                Some(("only", names)) => asked.only = list(names),
+                Some(("searches", names)) => asked.searches = list(names),
+                Some(("real", names)) => asked.real = list(names),
                 _ => {}
             }
         }
@@ -53,6 +70,9 @@ struct Counts {
 fn main() {
     let asked = Asked::of_arguments();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if !asked.searches.is_empty() {
+        return searches::compare(&root, &asked);
+    }
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     let columns =

@@ -498,4 +498,8 @@ pub(crate) enum SearchArg {
     RandomState,
     /// A random walk through the tree of paths, by the seed
     RandomPath,
+    /// For one objective at a time the state nearest to it (SDGS)
+    Sdgs,
+    /// For one objective at a time the state that passed most of what all paths to it pass (CPGS)
+    Cpgs,
 }

@@ -77,6 +77,15 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) effort: Effort,
 }
 
+/// How far the exploration was when it gave the last test for something new.
+#[derive(Clone, Copy, Default)]
+struct Last {
+    /// Paths that had ended.
+    paths: u64,
+    /// Time since it began.
+    seconds: f64,
+}
+
 /// What came of it.
 pub(crate) struct Settled {
     /// For each target.
@@ -143,7 +152,7 @@ impl<'a> Session<'a, '_> {
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;
         let tests = self.tests_worth_keeping()?;
-        let exploration = explored.as_ref().map(in_numbers);
+        let exploration = explored.as_ref().map(|(summary, last)| in_numbers(summary, *last));
         Ok(Settled { rows, tests, contradictions, exploration })
     }
 
@@ -386,7 +395,7 @@ impl<'a> Session<'a, '_> {
         config: &Config,
         budget: &Budget,
         contradictions: &mut Vec<String>,
-    ) -> Result<Summary, Failure> {
+    ) -> Result<(Summary, Last), Failure> {
         let mut news = config.every_path.then(|| News::of(left));
         let left = Left::new(self.all, self.targets, left, judged);
         let (program, spec, entry) = (&self.loaded.program, &self.loaded.spec, self.entry);
@@ -394,22 +403,31 @@ impl<'a> Session<'a, '_> {
         let mut pending = Vec::new();
         let mut next_commit = Instant::now();
         let mut trouble = None;
+        let (begun, mut paths, mut last) = (Instant::now(), 0, Last::default());
         let progress = self.progress;
         let mut sink = |event: Event| match event {
             Event::Test(_) if trouble.is_some() => {}
             event => {
                 let handle = || -> Result<(), Failure> {
                     match event {
-                        Event::Progress(counters) => progress.update(&counters),
+                        Event::Progress(counters) => {
+                            paths = counters.paths;
+                            progress.update(&counters);
+                        }
                         Event::Test(found) => {
                             let (ending, known) = (found.ending.clone(), judged.count());
+                            let claims = !found.covers.is_empty() || !found.completes.is_empty();
                             let confirmed = self.confirm(*found, &left, judged, contradictions)?;
                             let of_hypers = judged.count() > known;
                             let is_kept = |one: &Pending| {
                                 let news = news.as_mut();
                                 news.is_none_or(|news| of_hypers | news.is_in(one, ending))
                             };
-                            pending.extend(confirmed.filter(is_kept));
+                            let kept = confirmed.filter(is_kept);
+                            if kept.is_some() && (claims || config.every_path) {
+                                last = Last { paths, seconds: begun.elapsed().as_secs_f64() };
+                            }
+                            pending.extend(kept);
                         }
                     }
                     let begun = Instant::now();
@@ -443,7 +461,7 @@ impl<'a> Session<'a, '_> {
         self.record_tests(pending)?;
         let summary = summary.map_err(|error| Failure::usage("inputs", error.to_string()))?;
         self.record_left(&summary, &left)?;
-        Ok(summary)
+        Ok((summary, last))
     }
 
     /// Runs a test natively and holds it against what the exploration claimed.
@@ -751,7 +769,7 @@ impl Target<'_> {
 }
 
 /// What an exploration took.
-fn in_numbers(summary: &Summary) -> Exploration {
+fn in_numbers(summary: &Summary, last: Last) -> Exploration {
     let statistics = &summary.statistics;
     Exploration {
         paths: summary.path_count(),
@@ -760,6 +778,8 @@ fn in_numbers(summary: &Summary) -> Exploration {
         queries: statistics.queries,
         seconds: statistics.total_time.as_secs_f64(),
         solver_seconds: statistics.solver_time.as_secs_f64(),
+        paths_to_last: last.paths,
+        seconds_to_last: last.seconds,
     }
 }
 
@@ -794,9 +814,7 @@ fn reason<'c>(cuts: impl Iterator<Item = &'c Cut>) -> UnknownReason {
         Some(Cut::CallDepth(limit)) => bound("call depth", u64::from(*limit)),
         Some(Cut::PathSteps(limit)) => bound("path length", *limit),
         Some(Cut::Solver(_)) => UnknownReason::SolverGaveUp,
-        Some(
-            cut @ (Cut::Unsupported(_) | Cut::Undefined | Cut::Assumption | Cut::NotAsked),
-        ) => {
+        Some(cut @ (Cut::Unsupported(_) | Cut::Undefined | Cut::Assumption | Cut::NotAsked)) => {
             UnknownReason::NotFollowed(cut.to_string())
         }
     }

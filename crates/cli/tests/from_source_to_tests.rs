@@ -70,8 +70,19 @@ fn the_table_as_json_has_exactly_the_documented_members() {
     assert_eq!(keys(function), ["name", "criteria", "tests", "seconds", "exploration"]);
     assert_eq!(
         keys(&function["exploration"]),
-        ["paths", "complete", "steps", "queries", "seconds", "solver_seconds"]
+        [
+            "paths",
+            "complete",
+            "steps",
+            "queries",
+            "seconds",
+            "solver_seconds",
+            "paths_to_last",
+            "seconds_to_last"
+        ]
     );
+    let number = |name: &str| function["exploration"][name].as_f64().unwrap();
+    assert!(number("seconds_to_last") > 0.0 && number("paths_to_last") <= number("paths"));
     assert!(function["seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0));
     assert!(function["tests"].as_u64().is_some_and(|tests| tests > 0));
     let names: Vec<&str> =

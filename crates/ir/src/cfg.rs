@@ -204,6 +204,53 @@ fn visits(
     visits
 }
 
+/// Which nodes every way from the root passes, in a graph of the caller's.
+#[derive(Clone, Debug)]
+pub struct DominatorTree(Tree);
+
+impl DominatorTree {
+    /// For nodes from 0 to `count - 1`, of which one is the root, and what follows each.
+    pub fn new(count: usize, root: usize, next: impl Fn(usize) -> Vec<usize>) -> Self {
+        let order = reverse_postorder(count, root, &next);
+        let mut before = vec![Vec::new(); count];
+        for node in &order {
+            next(*node).into_iter().for_each(|to| before[to].push(*node));
+        }
+        Self(Tree::new(count, &order, |node| before[node].clone()))
+    }
+
+    /// Whether the root reaches a node.
+    pub fn reaches(&self, node: usize) -> bool {
+        self.0.visits[node].is_some()
+    }
+
+    /// The closest node that dominates this one, other than itself. `None` for the root and for what
+    /// it does not reach.
+    pub fn immediate(&self, node: usize) -> Option<usize> {
+        self.0.parent[node]
+    }
+
+    /// Whether every way from the root to `b` passes `a`; every node dominates itself. False where
+    /// one of them is not reached. In constant time.
+    pub fn dominates(&self, a: usize, b: usize) -> bool {
+        self.0.dominates(a, b)
+    }
+
+    /// The closest node that every way to any of some nodes passes, those that are not reached left
+    /// aside.
+    pub fn common(&self, nodes: impl IntoIterator<Item = usize>) -> Option<usize> {
+        let mut found: Option<usize> = None;
+        for node in nodes.into_iter().filter(|node| self.reaches(*node)) {
+            let mut above = found.unwrap_or(node);
+            while !self.dominates(above, node) {
+                above = self.immediate(above)?;
+            }
+            found = Some(above);
+        }
+        found
+    }
+}
+
 /// Which blocks every way from the entry passes.
 #[derive(Clone, Debug)]
 pub struct Dominators(Tree);

@@ -42,6 +42,12 @@ pub struct Exploration {
     pub seconds: f64,
     /// Of it, the solver's.
     pub solver_seconds: f64,
+    /// Finished paths before the last test that was given for something new.
+    #[serde(default)]
+    pub paths_to_last: u64,
+    /// The time until that test was run.
+    #[serde(default)]
+    pub seconds_to_last: f64,
 }
 
 /// The counts of one criterion for one function.
@@ -131,6 +137,8 @@ mod tests {
             queries: 11,
             seconds: 0.2,
             solver_seconds: 0.1,
+            paths_to_last: 2,
+            seconds_to_last: 0.2,
         };
         let function = |exploration| FunctionSummary {
             name: name.clone(),

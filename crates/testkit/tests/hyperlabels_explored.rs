@@ -12,7 +12,7 @@ use lydian_ir::test::Test;
 use lydian_native::Optimization;
 use lydian_objective::trace::Tracer;
 use lydian_objective::{Consolidation, Criterion, Harvest, Request, Wanted};
-use lydian_symex::{Config, HyperRef, Limits};
+use lydian_symex::{Config, HyperRef, Limits, Search};
 use lydian_testkit::cgen;
 
 use lydian_testkit::oracle::{Explored, Subject, disturb, seeds};
@@ -115,7 +115,8 @@ fn check(seed: u64, text: &str, name: &str) -> [usize; 3] {
     let subject = Subject::read_with(text, &request);
     let func = *subject.functions.last().expect("there is a function");
     let limits = Limits { query_time: Some(Duration::from_millis(500)), ..Limits::default() };
-    let config = Config { limits, ..Config::default() };
+    let search = [Search::Mixed, Search::Cpgs, Search::Sdgs][(seed / 3 % 3) as usize];
+    let config = Config { limits, search, ..Config::default() };
     let time = Duration::from_secs(3);
     let explored = subject.explore(func, &cgen::settings(name), &config, time);
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lydian_objective::Criterion;
-use lydian_symex::exec::LabelRef;
+use lydian_symex::exec::{HyperRef, LabelRef};
 use lydian_symex::{Config, Cut, LabelDeletion, Limits, Mode, Search, Summary};
 use lydian_testkit::cgen;
 use lydian_testkit::oracle::{Subject, seeds};
@@ -116,16 +116,42 @@ fn direct_exploration_covers_the_same_with_at_least_as_many_paths() {
     assert!(complete > 0, "no function was explored completely");
 }
 
+const SEARCHES: [Search; 8] = [
+    Search::DepthFirst,
+    Search::BreadthFirst,
+    Search::RandomState,
+    Search::RandomPath,
+    Search::Md2u,
+    Search::Mixed,
+    Search::Sdgs,
+    Search::Cpgs,
+];
+
+#[test]
+fn every_search_covers_the_same_pairs_of_definitions_and_uses() {
+    let (mut complete, mut pairs) = (0, 0);
+    for seed in seeds(300..312) {
+        let function = Function::of(seed, &[Criterion::AllUses, Criterion::Dc]);
+        let explore = |search, look_ahead| {
+            function.explore_as(&Config { search, look_ahead, ..as_in_the_paper() })
+        };
+        let Some(all) = explore(Search::BreadthFirst, false) else { continue };
+        complete += 1;
+        let hypers = |summary: &Summary| -> BTreeSet<HyperRef> {
+            summary.covered_hypers.iter().copied().collect()
+        };
+        pairs += all.covered_hypers.len();
+        for search in SEARCHES {
+            let Some(found) = explore(search, true) else { continue };
+            assert_eq!(hypers(&found), hypers(&all), "seed {seed}, {search:?}");
+            assert_eq!(covered(&found), covered(&all), "seed {seed}, {search:?}");
+        }
+    }
+    assert!(complete > 0 && pairs > 0, "{complete}, {pairs}");
+}
+
 #[test]
 fn every_search_covers_the_same_whatever_is_dropped_and_merged_on_the_way() {
-    let searches = [
-        Search::DepthFirst,
-        Search::BreadthFirst,
-        Search::RandomState,
-        Search::RandomPath,
-        Search::Md2u,
-        Search::Mixed,
-    ];
     let (mut complete, mut dropped, mut merged) = (0, 0, 0);
     for seed in seeds(200..218) {
         // With all mutants hardly a place is without a label that no input covers.
@@ -133,7 +159,7 @@ fn every_search_covers_the_same_whatever_is_dropped_and_merged_on_the_way() {
         let function = Function::of(seed, criteria);
         let Some(all) = function.explore(Mode::Tight, LabelDeletion::Kept) else { continue };
         complete += 1;
-        for search in searches {
+        for search in SEARCHES {
             for (merge, label_deletion) in [
                 (false, LabelDeletion::Kept),
                 (true, LabelDeletion::Solved),

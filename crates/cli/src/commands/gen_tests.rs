@@ -268,6 +268,8 @@ fn exploration(args: &GenArgs) -> Config {
             SearchArg::Bfs => Search::BreadthFirst,
             SearchArg::RandomState => Search::RandomState,
             SearchArg::RandomPath => Search::RandomPath,
+            SearchArg::Sdgs => Search::Sdgs,
+            SearchArg::Cpgs => Search::Cpgs,
         },
         seed: args.seed,
         limits: Limits {

@@ -203,7 +203,7 @@ fn comes_back(program: &Program, stmt: &Stmt) -> bool {
 }
 
 /// Where some sites lie: those that control has yet to pass when it is at such a position.
-fn places_of(body: &Body, sites: impl Iterator<Item = SiteKey>) -> Places {
+pub(super) fn places_of(body: &Body, sites: impl Iterator<Item = SiteKey>) -> Places {
     let mut places: Places = sites.map(|site| (site, SmallVec::new())).collect();
     let mut note = |site: SiteKey, block: BlockId, position: usize| {
         if let Some(places) = places.get_mut(&site) {

@@ -16,6 +16,7 @@ use super::ahead::Ahead;
 use super::clock::TermClock;
 use super::compact::Compaction;
 use super::deferred::DeferredLabels;
+use super::guide::Guide;
 use super::hyper::HyperTable;
 use super::hyper_rows::{DeferredRows, Trail};
 use super::hyper_sequences::Underway;
@@ -24,7 +25,7 @@ use super::libc::CharacterTables;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
 use super::query::Feasible;
 use super::rank::Ranks;
-use super::search::Searcher;
+use super::search::{Rank, Searcher};
 use super::setup::lay_out;
 use super::state::{ReturnTo, State};
 use super::step::Flow;
@@ -106,6 +107,8 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) searcher: Searcher,
     pub(super) compaction: Compaction,
     ranks: Ranks,
+    /// Chooses the objective to go to, where a search goes to one at a time.
+    pub(super) guide: Option<Guide<'p>>,
     stopped: bool,
     /// A question was not asked as no time was left for it.
     pub(super) late: bool,
@@ -221,6 +224,11 @@ impl<'p, 'e> Engine<'p, 'e> {
             cuts: BTreeMap::new(),
             searcher: Searcher::new(config.search, config.seed),
             compaction: Compaction::default(),
+            guide: config
+                .search
+                .guidance()
+                .filter(|_| config.mode != Mode::Plain)
+                .and_then(|guidance| Guide::new(guidance, program, &touched.functions, func)),
             ranks: Ranks::new(Ahead::new(program, &touched.functions, &labels)),
             stopped: false,
             late: false,
@@ -279,6 +287,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             asked: false,
             replay: false,
             steps: 0,
+            fresh_at: 0,
+            progress: super::guide::Progress::default(),
             activations: 0,
             externals: Arc::default(),
             cursor: self.plan.cursor,
@@ -360,12 +370,15 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.look_at_due_pairs();
         self.look_at_whole_states();
         self.ranks.refresh(&self.labels, self.statistics.steps);
-        let next = self.searcher.pop(&|state, target| self.ranks.rank(state, target));
+        let next = self.next_state();
         let Some(mut state) = next.or_else(|| self.hard.pop_front()) else { return false };
         if self.drops(&mut state) {
             return true;
         }
         self.ranks.picked(&state);
+        if let Some(guide) = &mut self.guide {
+            guide.picked();
+        }
         if !self.revive(&mut state) {
             return true;
         }
@@ -376,6 +389,22 @@ impl<'p, 'e> Engine<'p, 'e> {
             self.hard.push_back(state);
         }
         true
+    }
+
+    /// The state that is to go on.
+    pub(super) fn next_state(&mut self) -> Option<Box<State>> {
+        if let Some(guide) = &mut self.guide {
+            guide.refresh(&self.labels, &self.hypers);
+        }
+        while let Some(guide) = self.guide.as_mut().filter(|guide| !guide.is_idle()) {
+            let (ranks, roots) = (&self.ranks, self.roots.len());
+            if self.searcher.reaches(&Rank { ranks, guide: Some(guide), roots }) {
+                break;
+            }
+            guide.give_up(&self.labels, &self.hypers);
+        }
+        let rank = Rank { ranks: &self.ranks, guide: self.guide.as_ref(), roots: self.roots.len() };
+        self.searcher.pop(&rank)
     }
 
     /// Gives a pending state a model; false where no input takes its path, and where none was found
@@ -415,7 +444,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     /// Runs a state until it ends or another is to go on.
-    fn run_state(&mut self, mut state: Box<State>) {
+    pub(super) fn run_state(&mut self, mut state: Box<State>) {
         loop {
             let flow = self.step(&mut state);
             self.run_replays();
@@ -530,7 +559,10 @@ impl<'p, 'e> Engine<'p, 'e> {
         let known = state.tape.is_played();
         if !known && !self.drops(&mut state) {
             self.compaction.count_whole();
-            self.searcher.fork(state, &|state, target| self.ranks.rank(state, target));
+            let guide = self.guide.as_ref();
+            guide.inspect(|guide| guide.note(&mut state));
+            let rank = Rank { ranks: &self.ranks, guide, roots: self.roots.len() };
+            self.searcher.fork(state, &rank);
         }
     }
 
@@ -538,8 +570,17 @@ impl<'p, 'e> Engine<'p, 'e> {
     fn put_back(&mut self, mut state: Box<State>) {
         if !self.drops(&mut state) {
             self.compaction.count_whole();
-            self.searcher.back(state, &|state, target| self.ranks.rank(state, target));
+            let guide = self.guide.as_ref();
+            guide.inspect(|guide| guide.note(&mut state));
+            let rank = Rank { ranks: &self.ranks, guide, roots: self.roots.len() };
+            self.searcher.back(state, &rank);
         }
+    }
+
+    /// The states that wait.
+    #[cfg(test)]
+    pub(super) fn waiting(&mut self) -> Vec<Box<State>> {
+        self.searcher.drain()
     }
 
     /// A path is at its end.

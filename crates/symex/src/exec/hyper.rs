@@ -133,6 +133,11 @@ impl<'a> HyperTable<'a> {
         table
     }
 
+    /// The step that completes a sequence.
+    pub(super) fn last_step(&self, goal: GoalId) -> Option<StepId> {
+        self.last_steps.get(&goal).copied()
+    }
+
     /// Whether there is nothing to do.
     pub(super) fn is_empty(&self) -> bool {
         self.goals.is_empty()

@@ -371,6 +371,19 @@ impl<'a> LabelTable<'a> {
         self.goals[goal.index()].is_settled()
     }
 
+    /// The goals that are to be followed still, in the order in which they were made.
+    pub(super) fn followed(&self) -> impl Iterator<Item = GoalId> + '_ {
+        let goals = (0..self.goals.len()).map(GoalId::from_index);
+        goals.filter(|goal| self.is_followed(*goal))
+    }
+
+    /// Where a label is looked at: its function and sites there; `None` for a sequence.
+    pub(super) fn sites_of(&self, goal: GoalId) -> Option<(FuncId, &[SiteKey])> {
+        let entry = &self.goals[goal.index()];
+        let Aim::Label(position, _) = entry.aim else { return None };
+        Some((self.objectives[position].function, &entry.keys))
+    }
+
     /// Notes that a goal is covered; gives it if it was not before.
     pub(super) fn cover(&mut self, goal: GoalId) -> Option<GoalId> {
         let entry = &mut self.goals[goal.index()];

@@ -11,8 +11,10 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::ahead::Target;
+use super::guide::Guide;
+use super::rank::Ranks;
 use super::state::State;
-use orders::{Nearest, Newest, Oldest, RandomState};
+use orders::{Guided, Nearest, Newest, Oldest, RandomState};
 use tree::RandomPath;
 
 /// The order of exploration. Each is deterministic; the random ones follow from their seed.
@@ -35,6 +37,22 @@ pub enum Search {
     /// that is left, one at the end of a random walk, and any.
     #[default]
     Mixed,
+    /// For one objective at a time the state that is nearest to it, in instructions; for a sequence
+    /// first to its first label, then to the next (SDGS of [001] 7.2).
+    Sdgs,
+    /// For one objective at a time the state that passed the most of what all paths to it pass, and
+    /// of these one that is near to the next such point or met new instructions lately (CPGS of [001]
+    /// 4.2).
+    Cpgs,
+}
+
+/// What a search that goes to one objective at a time chooses states by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guidance {
+    /// How near they are.
+    Distance,
+    /// How many cut points they passed, and how near they are to the next.
+    CutPoints,
 }
 
 /// States that wait. They are boxed, as they are moved often and are large.
@@ -59,8 +77,32 @@ struct Waiting {
     places: FxHashMap<u64, usize>,
 }
 
-/// How far a state is from something new now, the less the better.
-pub(super) type Rank<'a> = dyn Fn(&State, Target) -> u64 + 'a;
+/// What orders look at.
+pub(super) struct Rank<'a> {
+    pub(super) ranks: &'a Ranks,
+    /// Where states are followed for one objective at a time.
+    pub(super) guide: Option<&'a Guide<'a>>,
+    /// How many functions run in turn, of which the last is under test.
+    pub(super) roots: usize,
+}
+
+impl Rank<'_> {
+    /// How far a state is from something new now, the less the better.
+    fn distance(&self, state: &State, target: Target) -> u64 {
+        self.ranks.rank(state, target)
+    }
+
+    /// What a state is worth for the objective that has its turn, the more the better; 0 where it
+    /// cannot reach it or there is none.
+    fn weight(&self, state: &State) -> u64 {
+        self.guide.map_or(0, |guide| guide.weight(state, self.roots))
+    }
+
+    /// The number of that turn.
+    fn turn(&self) -> u32 {
+        self.guide.map_or(0, Guide::turn)
+    }
+}
 
 /// How a state came to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +123,12 @@ trait Order {
 
     /// A state was taken, chosen by this order or by another.
     fn taken(&mut self, _number: u64) {}
+
+    /// Whether a state that waits can reach the objective that has its turn; `None` where the order
+    /// does not ask.
+    fn reaches(&mut self, _waiting: &Waiting, _rank: &Rank<'_>) -> Option<bool> {
+        None
+    }
 }
 
 impl Waiting {
@@ -104,6 +152,15 @@ impl Waiting {
 }
 
 impl Search {
+    /// By what it chooses if it goes to one objective at a time.
+    pub(super) const fn guidance(self) -> Option<Guidance> {
+        match self {
+            Self::Sdgs => Some(Guidance::Distance),
+            Self::Cpgs => Some(Guidance::CutPoints),
+            _ => None,
+        }
+    }
+
     fn orders(self) -> Vec<(Box<dyn Order>, u32)> {
         match self {
             Self::DepthFirst => vec![(Box::<Newest>::default(), 1)],
@@ -113,6 +170,7 @@ impl Search {
             Self::Md2u => {
                 vec![(Box::new(Nearest::to(Target::Left)), 1), (Box::new(RandomState), 1)]
             }
+            Self::Sdgs | Self::Cpgs => vec![(Box::<Guided>::default(), 1)],
             // Ranks alone keep to one part of the tree where what is left needs another past, not
             // another place: a loop whose flags decide, say. Labels that were reached and not covered
             // may be infeasible.
@@ -174,6 +232,12 @@ impl Searcher {
     /// The states that wait, in no order.
     pub(super) fn states_mut(&mut self) -> impl Iterator<Item = &mut State> {
         self.waiting.states.iter_mut().map(|(_, state)| &mut **state)
+    }
+
+    /// Whether some state that waits can reach the objective that has its turn.
+    pub(super) fn reaches(&mut self, rank: &Rank<'_>) -> bool {
+        let orders = self.orders.iter_mut();
+        orders.filter_map(|(order, _)| order.reaches(&self.waiting, rank)).next().unwrap_or(true)
     }
 
     /// How many states wait.

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use lydian_eval::Kleene;
 
+use super::guide::Progress;
 use super::hyper_rows::Trail;
 use super::hyper_sequences::Underway;
 use super::labels::{GoalId, SiteKey};
@@ -137,6 +138,11 @@ pub(super) struct State {
     /// Whether the state only follows its model, to see what that covers.
     pub(super) replay: bool,
     pub(super) steps: u64,
+    /// How many steps it had taken when it met an instruction that no path had passed; only where a
+    /// search asks for it.
+    pub(super) fresh_at: u64,
+    /// How far a guided search has come with it.
+    pub(super) progress: Progress,
     /// How many activations the path began.
     pub(super) activations: u64,
     /// Results of undefined functions so far.
@@ -195,6 +201,8 @@ impl State {
             undefined: self.undefined,
             replay: self.replay,
             steps: self.steps,
+            fresh_at: self.fresh_at,
+            progress: self.progress,
             activations: self.activations,
             externals: self.externals.clone(),
             cursor: self.cursor,

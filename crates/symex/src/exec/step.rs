@@ -53,6 +53,9 @@ impl<'p> Engine<'p, '_> {
             return self.look_at_label(state);
         }
         self.count_step(state)?;
+        if let Some(guide) = &mut self.guide {
+            guide.step(state);
+        }
         let body = self.body(state);
         let frame = state.frame();
         let block = &body.blocks[frame.block];

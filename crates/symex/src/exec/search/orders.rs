@@ -65,7 +65,7 @@ impl Nearest {
 
 impl Order for Nearest {
     fn add(&mut self, number: u64, _: Origin, state: &State, rank: &Rank<'_>) {
-        self.heap.push((Reverse(rank(state, self.target)), number));
+        self.heap.push((Reverse(rank.distance(state, self.target)), number));
     }
 
     fn choose(&mut self, waiting: &Waiting, _: &mut Rng, rank: &Rank<'_>) -> Option<u64> {
@@ -73,11 +73,66 @@ impl Order for Nearest {
         loop {
             let (Reverse(before), number) = self.heap.pop()?;
             let Some(state) = waiting.get(number) else { continue };
-            let now = (Reverse(rank(state, self.target)), number);
+            let now = (Reverse(rank.distance(state, self.target)), number);
             if now.0.0 <= before || self.heap.peek().is_none_or(|next| *next <= now) {
                 return Some(number);
             }
             self.heap.push(now);
         }
+    }
+}
+
+/// The greatest weight for the objective that has its turn first; of equal ones the newest. Where no
+/// state can reach it, the nearest to any objective that is left.
+pub(super) struct Guided {
+    /// The turn of which the weights are.
+    turn: u32,
+    /// Weights and numbers, those of states that are gone among them.
+    heap: BinaryHeap<(u64, u64)>,
+    otherwise: Nearest,
+}
+
+impl Default for Guided {
+    fn default() -> Self {
+        Self { turn: 0, heap: BinaryHeap::new(), otherwise: Nearest::to(Target::Left) }
+    }
+}
+
+impl Guided {
+    /// The state that waits with the greatest weight, which stays in the heap.
+    fn best(&mut self, waiting: &Waiting, rank: &Rank<'_>) -> Option<(u64, u64)> {
+        if self.turn != rank.turn() {
+            self.turn = rank.turn();
+            let all = waiting.states.iter();
+            self.heap = all.map(|(number, state)| (rank.weight(state), *number)).collect();
+        }
+        while let Some(best) = self.heap.peek() {
+            if waiting.get(best.1).is_some() {
+                return Some(*best);
+            }
+            self.heap.pop();
+        }
+        None
+    }
+}
+
+impl Order for Guided {
+    fn add(&mut self, number: u64, origin: Origin, state: &State, rank: &Rank<'_>) {
+        // Before the first turn, and when a new one begins, all states are weighed anyway.
+        if self.turn == rank.turn() {
+            self.heap.push((rank.weight(state), number));
+        }
+        self.otherwise.add(number, origin, state, rank);
+    }
+
+    fn choose(&mut self, waiting: &Waiting, rng: &mut Rng, rank: &Rank<'_>) -> Option<u64> {
+        match self.best(waiting, rank) {
+            Some((weight, number)) if weight > 0 => Some(number),
+            _ => self.otherwise.choose(waiting, rng, rank),
+        }
+    }
+
+    fn reaches(&mut self, waiting: &Waiting, rank: &Rank<'_>) -> Option<bool> {
+        Some(self.best(waiting, rank).is_some_and(|(weight, _)| weight > 0))
     }
 }
