@@ -15,13 +15,14 @@
 
 use std::sync::Arc;
 
+use lydian_ir::DecisionId;
 use lydian_ir::interp::{BadTest, End, Options};
 use lydian_ir::test::{INPUT_PREFIX, Test};
 use lydian_native::{
     BoundOf, Build, MeasureError, Measured, Measurer, Outcome, Plan, RunError, TestError,
 };
 use lydian_objective::trace::{Tracer, is_covered};
-use lydian_objective::{Foreseen, Foresight, FunctionObjectives, Hyper};
+use lydian_objective::{DecisionVector, Foreseen, Foresight, FunctionObjectives, Hyper};
 use rustc_hash::FxHashSet;
 
 use crate::exit::Failure;
@@ -136,8 +137,14 @@ impl<'a> Counting<'a> {
             });
         }
         if matches!(standing, Standing::Undefined) {
-            let found = measured.vectors.iter_mut().zip(&foreseen.vectors);
-            found.for_each(|(vectors, foreseen)| vectors.retain(|v| foreseen.contains(v)));
+            // The interpreter knows the values of all conditions, the native run those that
+            // objectives ask for.
+            for (vectors, foreseen) in measured.vectors.iter_mut().zip(&foreseen.vectors) {
+                let is_measured = |(of, whole): &&(DecisionId, DecisionVector)| {
+                    vectors.iter().any(|(other, vector)| of == other && vector.goes_as(whole))
+                };
+                *vectors = foreseen.iter().filter(is_measured).cloned().collect();
+            }
             self.untraced = !self.keep_traced(test, &options, &mut measured);
         }
         Ok(Ok(measured))

@@ -46,6 +46,9 @@ mod vectors;
 /// How long one local proof may take: most take no time at all, the others are left to exploration.
 const PROOF_TIME: Duration = Duration::from_millis(200);
 
+/// So many bounds on inputs are named where they are why an objective is unknown.
+const SHOWN_BOUNDS: usize = 6;
+
 /// Committing to the ledger may take one part of so many of an exploration's time. Findings come in
 /// bursts with long silence after them, so they do not wait for a fixed time.
 const COMMIT_SHARE: u32 = 10;
@@ -575,7 +578,7 @@ impl<'a> Session<'a, '_> {
                             preconditions: preconditions.clone(),
                         }
                     } else if complete {
-                        let bounds = summary.bounds.join("; ");
+                        let bounds = shown_bounds(&summary.bounds);
                         Evidence::Unknown { reason: UnknownReason::InputBounds(bounds) }
                     } else {
                         let cuts = reasons.iter().chain(summary.cuts.keys());
@@ -768,6 +771,16 @@ impl Target<'_> {
     }
 }
 
+/// The bounds that were met, as a person can read them: structures that point to each other have
+/// hundreds.
+fn shown_bounds(bounds: &[String]) -> String {
+    let shown = bounds[..bounds.len().min(SHOWN_BOUNDS)].join("; ");
+    match bounds.len().saturating_sub(SHOWN_BOUNDS) {
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
+    }
+}
+
 /// What an exploration took.
 fn in_numbers(summary: &Summary, last: Last) -> Exploration {
     let statistics = &summary.statistics;
@@ -823,6 +836,15 @@ fn reason<'c>(cuts: impl Iterator<Item = &'c Cut>) -> UnknownReason {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_many_bounds_the_first_are_named_and_the_others_counted() {
+        let bounds: Vec<String> =
+            (1..=8).map(|n| format!("p{n} has at most 16 elements")).collect();
+        let shown = shown_bounds(&bounds);
+        assert!(shown.contains("p6 has") && shown.ends_with("; and 2 more"), "{shown}");
+        assert_eq!(shown_bounds(&bounds[..2]), bounds[..2].join("; "));
+    }
 
     #[test]
     fn what_the_user_can_change_least_is_the_reason_that_is_shown() {

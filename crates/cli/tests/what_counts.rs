@@ -194,3 +194,63 @@ fn a_call_that_a_compiler_would_replace_by_another_is_a_test_like_any() {
     place.done("gen unit.c -c dc --json out.json");
     assert_eq!(figures(&place.json("out.json"), "f", "dc"), [4, 4, 0, 0, 0]);
 }
+
+#[test]
+fn the_vector_of_a_decision_counts_though_the_run_crashes_after_it() {
+    let place = Workplace::with(
+        "typedef union { long *p; long number; } Top;
+int f(Top *top, int op)
+{
+    if (op != 12 && op != 13)
+        return 1;
+    return *top->p == 5;
+}
+",
+    );
+    // Of the value of the second condition, where it is not reached, MC/DC alone asks less.
+    place.done("gen unit.c -c mcdc --json t.json").says(0, &[]);
+    assert_eq!(figures(&place.json("t.json"), "f", "mcdc"), [2, 2, 0, 0, 0]);
+}
+
+#[test]
+fn nothing_is_claimed_after_a_call_that_is_given_what_was_never_written() {
+    let place = Workplace::with(
+        "const char *text(int at, unsigned long *length);
+long option(int at);
+static long from_end(long at, unsigned long length)
+{
+    return at >= 0 ? at : (long)length + at + 1;
+}
+int f(void)
+{
+    unsigned long length;
+    const char *s = text(1, &length);
+    long at = from_end(option(2), length);
+    if (at >= 1)
+        return *s;
+    return 0;
+}
+",
+    );
+    let ran = place.done("gen unit.c --function f -c dc --json t.json");
+    assert!(ran.out.contains("2 unknown: depends on uninitialised memory"), "{ran}");
+    assert_eq!(figures(&place.json("t.json"), "f", "dc"), [2, 0, 0, 0, 2]);
+}
+
+#[test]
+fn a_number_that_happens_to_be_the_address_of_a_variable_of_the_program_is_no_way_to_it() {
+    let place = Workplace::with(
+        "static int table[4] = { 1, 2, 3, 4 };
+typedef union { int *p; long number; } Any;
+int f(const Any *any, unsigned i)
+{
+    if (*any->p == 3)
+        return 1;
+    return table[i & 3] == 2;
+}
+",
+    );
+    place.done("gen unit.c -c dc --json t.json").says(0, &[]);
+    let [objectives, covered, infeasible, _, unknown] = figures(&place.json("t.json"), "f", "dc");
+    assert_eq!((objectives, infeasible, covered + unknown), (2, 0, 2));
+}

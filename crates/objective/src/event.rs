@@ -84,6 +84,16 @@ impl ConditionSet {
         word >> (condition.index() % 64) & 1 == 1
     }
 
+    /// What both sets hold.
+    pub fn intersection(&self, with: &Self) -> Self {
+        let words = self.words.iter().zip(&with.words).map(|(word, other)| word & other);
+        let mut words: SmallVec<[u64; 2]> = words.collect();
+        while words.last() == Some(&0) {
+            words.pop();
+        }
+        Self { words }
+    }
+
     /// How many conditions it holds.
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
@@ -140,6 +150,12 @@ impl DecisionVector {
         }
         vector
     }
+
+    /// Whether both are of evaluations that went the same way: what was reached had the same values.
+    pub fn goes_as(&self, other: &Self) -> bool {
+        self.reached == other.reached
+            && self.value.intersection(&self.reached) == other.value.intersection(&other.reached)
+    }
 }
 
 impl Event for DecisionVector {
@@ -195,6 +211,21 @@ mod tests {
 
     fn id(index: usize) -> ConditionId {
         ConditionId::from_index(index)
+    }
+
+    #[test]
+    fn vectors_go_the_same_way_whatever_is_recorded_of_what_was_not_reached() {
+        let vector = |reached, known, value| DecisionVector {
+            reached: ConditionSet::from_bits(reached),
+            known: ConditionSet::from_bits(known),
+            value: ConditionSet::from_bits(value),
+        };
+        let full = vector(0b01, 0b11, 0b10);
+        assert!(vector(0b01, 0b01, 0b00).goes_as(&full) && vector(0b01, 0b11, 0b00).goes_as(&full));
+        assert!(!vector(0b11, 0b11, 0b10).goes_as(&full), "it went further");
+        assert!(!vector(0b01, 0b01, 0b01).goes_as(&full), "it went another way");
+        let set = |ids: &[usize]| ids.iter().copied().map(id).collect::<ConditionSet>();
+        assert_eq!(set(&[3, 70]).intersection(&set(&[3, 64])), set(&[3]));
     }
 
     #[test]

@@ -101,8 +101,9 @@ pub enum Cut {
     Unsupported(String),
     /// What a path took as covered was lost where the program assumes something of its inputs.
     Assumption,
-    /// The path depends on memory that the program never wrote, or on a value that the engine
-    /// does not compute (`sin` and its like).
+    /// The path depends on memory that the program never wrote, on a value that the engine does
+    /// not compute (`sin` and its like), or on a number being the address of an object that the
+    /// program places.
     Undefined,
     /// No path was asked for it: the exploration does not look at labels.
     NotAsked,
@@ -120,7 +121,10 @@ impl fmt::Display for Cut {
             Self::Unsupported(what) => write!(f, "not supported: {what}"),
             Self::Assumption => write!(f, "met only before an assumption that did not hold"),
             Self::Undefined => {
-                write!(f, "depends on uninitialised memory or on inexact mathematics")
+                write!(
+                    f,
+                    "depends on uninitialised memory, inexact mathematics or where objects lie"
+                )
             }
             Self::NotAsked => {
                 write!(f, "no path's own test reaches it, and plain mode asks for no other")

@@ -24,7 +24,7 @@ use lydian_smt::Term;
 pub use access::Window;
 pub use cells::{Background, Cell, Contents, depends_on_undefined, undefined_symbol};
 pub use definedness::definedness;
-pub use resolve::{Candidate, Knowledge, Offset, Resolution, Target, flatten_address};
+pub use resolve::{Candidate, Knowledge, Offset, Resolution, Target, flatten_address, mentions};
 
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 

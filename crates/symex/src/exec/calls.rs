@@ -59,6 +59,10 @@ impl<'p> Engine<'p, '_> {
         }
         let dst_addr = dst_addr.map(|addr| self.eval(state, addr, &mut traps)).transpose()?;
         self.leave_traps(state, &traps)?;
+        // A call uses its arguments: compilers may take them for defined.
+        for value in values.iter().chain(&dst_addr) {
+            self.meet_undefined(state, *value);
+        }
         let result = match self.world.program.types.get(*ty) {
             CType::Function { result, .. } => *result,
             _ => return Err(Flow::unsupported("a call of what is no function")),

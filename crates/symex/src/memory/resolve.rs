@@ -8,7 +8,7 @@
 
 use lydian_smt::{BinOp, Node, Term, TermPool};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Memory, NULL_PAGE, ObjectId, Region, function_at};
 
@@ -95,6 +95,20 @@ pub struct Resolution {
 /// Whether a number can be the address of something.
 fn in_region(address: u64) -> bool {
     Region::of(address).is_some() || function_at(address).is_some()
+}
+
+/// Whether a term is made of a number that `is_meant`.
+pub fn mentions(pool: &TermPool, term: Term, is_meant: impl Fn(u64) -> bool) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut waiting = vec![term];
+    while let Some(next) = waiting.pop() {
+        if pool.as_u64(next).is_some_and(&is_meant) {
+            return true;
+        }
+        let children = pool.children(next).into_iter();
+        waiting.extend(children.filter(|child| seen.insert(*child)));
+    }
+    false
 }
 
 /// Lists the alternatives of an address with their guards; those that the path excludes are left
