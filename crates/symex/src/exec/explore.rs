@@ -536,7 +536,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             && state.root >= self.roots.len()
             // A path may still break an assumption, which opens its labels again.
             && (!self.world.assumes || self.labels.without_test() == 0)
-            && self.ranks.is_hopeless(state, &self.labels)
+            // Nothing that depends on what was never written counts.
+            && (state.undefined || self.ranks.is_hopeless(state, &self.labels))
     }
 
     /// Whether a state is dropped since it is hopeless. One whose test is not given yet is followed to
@@ -548,6 +549,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         if !state.covered.is_empty() || state.keep {
             state.replay = !state.pending;
             return false;
+        }
+        if state.undefined {
+            self.cut(Cut::Undefined);
         }
         self.statistics.dropped += 1;
         true
