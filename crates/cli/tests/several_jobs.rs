@@ -91,7 +91,7 @@ fn timeless(mut json: Value) -> Value {
     fn drop_times(value: &mut Value) {
         match value {
             Value::Object(fields) => {
-                fields.retain(|name, _| !name.ends_with("seconds"));
+                fields.retain(|name, _| !name.contains("seconds"));
                 fields.values_mut().for_each(drop_times);
             }
             Value::Array(values) => values.iter_mut().for_each(drop_times),
