@@ -180,20 +180,14 @@ fn every_search_covers_the_same_whatever_is_dropped_and_merged_on_the_way() {
 
 #[test]
 fn compacting_all_states_that_wait_changes_nothing_that_is_found() {
-    let searches = [
-        Search::DepthFirst,
-        Search::BreadthFirst,
-        Search::RandomState,
-        Search::RandomPath,
-        Search::Md2u,
-        Search::Mixed,
-    ];
+    // The last two weigh a state by more than what it keeps when it is compacted.
+    let searches = &SEARCHES[..6];
     let sequences = [Criterion::Gacc, Criterion::Racc, Criterion::AllUses, Criterion::Wm];
     let (mut complete, mut compacted) = (0, 0);
     for seed in seeds(300..304) {
         let criteria = if seed.is_multiple_of(3) { &sequences[..] } else { &CRITERIA[..] };
         let function = Function::of(seed, criteria);
-        for (search, merge) in searches.into_iter().flat_map(|s| [(s, false), (s, true)]) {
+        for (search, merge) in searches.iter().flat_map(|s| [(*s, false), (*s, true)]) {
             let whole = Config { search, merge, look_ahead: merge, ..as_in_the_paper() };
             let mut config = whole.clone();
             config.limits.whole_states = Some(0);

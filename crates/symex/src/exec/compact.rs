@@ -288,46 +288,51 @@ mod tests {
         format!("{state:?}")
     }
 
+    /// An engine that explores the program, with its first state.
+    fn with_engine(
+        program: &Program,
+        func: FuncId,
+        config: &Config,
+        check: impl FnOnce(&mut Engine<'_, '_>, Box<State>),
+    ) {
+        let spec = InputSpec::new(program, Settings::default());
+        let mut solver = standard_chain(&ChainConfig::default());
+        let budget = Budget::start(None, CancelToken::new());
+        let mut sink = |_| {};
+        let aims: (&[_], &[_]) = (&[], &[]);
+        let (mut engine, first) =
+            Engine::set_up(program, func, &spec, aims, config, &mut *solver, &budget, &mut sink)
+                .expect("it can be explored");
+        let first = first.expect("there is an input");
+        engine.compaction.begin_with(&first);
+        check(&mut engine, first);
+    }
+
     #[test]
     fn a_state_that_was_compacted_and_made_again_is_what_it_was() {
         let (program, func) = program();
-        let spec = InputSpec::new(&program, Settings::default());
         let mut compared = 0;
         for (search, merge) in
             [(Search::BreadthFirst, true), (Search::Mixed, false), (Search::DepthFirst, true)]
         {
             let config = Config { search, merge, mode: Mode::Plain, ..Config::default() };
-            let mut solver = standard_chain(&ChainConfig::default());
-            let budget = Budget::start(None, CancelToken::new());
-            let mut sink = |_| {};
-            let (mut engine, first) = Engine::set_up(
-                &program,
-                func,
-                &spec,
-                (&[], &[]),
-                &config,
-                &mut *solver,
-                &budget,
-                &mut sink,
-            )
-            .expect("it can be explored");
-            let first = first.expect("there is an input");
-            engine.compaction.begin_with(&first);
-            engine.push(first);
-            for _ in 0..60 {
-                let waiting: Vec<State> = engine.searcher.states_mut().map(|s| s.clone()).collect();
-                for before in waiting {
-                    let mut state = Box::new(before.clone());
-                    engine.compaction.compact(&mut state);
-                    assert!(state.facts.is_empty() && state.frame().registers.is_empty());
-                    assert!(engine.revive(&mut state), "{before:?}");
-                    assert_eq!(all_of(&state), all_of(&before));
-                    compared += usize::from(before.facts.len() > 3);
+            with_engine(&program, func, &config, |engine, first| {
+                engine.push(first);
+                for _ in 0..60 {
+                    let waiting = engine.searcher.states_mut().map(|state| state.clone());
+                    for before in waiting.collect::<Vec<State>>() {
+                        let mut state = Box::new(before.clone());
+                        engine.compaction.compact(&mut state);
+                        assert!(state.facts.is_empty() && state.frame().registers.is_empty());
+                        assert!(engine.revive(&mut state), "{before:?}");
+                        assert_eq!(all_of(&state), all_of(&before));
+                        compared += usize::from(before.facts.len() > 3);
+                    }
+                    if !engine.run_one() {
+                        break;
+                    }
                 }
-                if !engine.run_one() {
-                    break;
-                }
-            }
+            });
         }
         assert!(compared > 100, "{compared}");
     }
@@ -335,27 +340,12 @@ mod tests {
     #[test]
     fn a_path_that_takes_another_way_the_second_time_is_cut_and_not_lost() {
         let (program, func) = program();
-        let spec = InputSpec::new(&program, Settings::default());
         let config = Config { mode: Mode::Plain, ..Config::default() };
-        let mut solver = standard_chain(&ChainConfig::default());
-        let budget = Budget::start(None, CancelToken::new());
-        let mut sink = |_| {};
-        let (mut engine, first) = Engine::set_up(
-            &program,
-            func,
-            &spec,
-            (&[], &[]),
-            &config,
-            &mut *solver,
-            &budget,
-            &mut sink,
-        )
-        .expect("it can be explored");
-        let mut state = first.expect("there is an input");
-        engine.compaction.begin_with(&state);
-        state.facts.push(engine.pool.ff());
-        engine.compaction.compact(&mut state);
-        assert!(!engine.revive(&mut state));
-        assert!(engine.is_cut());
+        with_engine(&program, func, &config, |engine, mut state| {
+            state.facts.push(engine.pool.ff());
+            engine.compaction.compact(&mut state);
+            assert!(!engine.revive(&mut state));
+            assert!(engine.is_cut());
+        });
     }
 }

@@ -558,27 +558,31 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     /// Lets the other side of a split wait.
-    pub(super) fn push(&mut self, mut state: Box<State>) {
+    pub(super) fn push(&mut self, state: Box<State>) {
         // It was pushed when the path was followed the first time.
-        let known = state.tape.is_played();
-        if !known && !self.drops(&mut state) {
-            self.compaction.count_whole();
-            let guide = self.guide.as_ref();
-            guide.inspect(|guide| guide.note(&mut state));
-            let rank = Rank { ranks: &self.ranks, guide, roots: self.roots.len() };
-            self.searcher.fork(state, &rank);
+        if !state.tape.is_played() {
+            self.let_wait(state, Searcher::fork);
         }
     }
 
     /// Lets the state that runs wait.
-    fn put_back(&mut self, mut state: Box<State>) {
-        if !self.drops(&mut state) {
-            self.compaction.count_whole();
-            let guide = self.guide.as_ref();
-            guide.inspect(|guide| guide.note(&mut state));
-            let rank = Rank { ranks: &self.ranks, guide, roots: self.roots.len() };
-            self.searcher.back(state, &rank);
+    fn put_back(&mut self, state: Box<State>) {
+        self.let_wait(state, Searcher::back);
+    }
+
+    fn let_wait(
+        &mut self,
+        mut state: Box<State>,
+        add: impl FnOnce(&mut Searcher, Box<State>, &Rank<'_>),
+    ) {
+        if self.drops(&mut state) {
+            return;
         }
+        self.compaction.count_whole();
+        let guide = self.guide.as_ref();
+        guide.inspect(|guide| guide.note(&mut state));
+        let rank = Rank { ranks: &self.ranks, guide, roots: self.roots.len() };
+        add(&mut self.searcher, state, &rank);
     }
 
     /// The states that wait.

@@ -212,7 +212,7 @@ impl<'p> Engine<'p, '_> {
                 let (holds, other) = self.split(state, condition);
                 let progress = other.is_some() || state.facts.len() > facts || resolved.is_some();
                 if let Some(resolved) = resolved.filter(|_| holds) {
-                    state.undefined |= self.is_by_chance(state, resolved);
+                    state.undefined = state.undefined || self.is_by_chance(state, resolved);
                     state.resolved.push(resolved);
                 }
                 other.into_iter().for_each(|other| self.push(other));
