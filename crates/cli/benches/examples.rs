@@ -12,6 +12,8 @@
 //! those that are proved infeasible, those that are neither, and the share of the ones that are not
 //! infeasible which is covered; and for each program the time that it took, compilation included.
 
+#[path = "shared/evaluation.rs"]
+mod evaluation;
 #[path = "examples/searches.rs"]
 mod searches;
 

@@ -12,45 +12,26 @@
 //!    the lines and branches of the function is held against `lydian cover` for stmt, bc and dc on
 //!    the same tests ([`llvm_cov`]).
 
+#[path = "shared/evaluation.rs"]
+mod evaluation;
 #[path = "real_c/llvm_cov.rs"]
 mod llvm_cov;
 
-use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use comfy_table::{Table, presets};
+use evaluation::{Evaluation, RealFunction, config_of, place_of};
 use llvm_cov::Agreement;
 use lydian_report::{CriterionSummary, FunctionSummary, Summary};
-use serde::Deserialize;
 
 /// What tests are made for.
 const CRITERIA: &str = "dc,cc,mcc,gacc,wm";
 
-/// `examples/real-c.toml`.
-#[derive(Deserialize)]
-struct Evaluation {
-    library: BTreeMap<String, Library>,
-    function: Vec<Subject>,
-}
-
-#[derive(Deserialize)]
-struct Library {
-    flags: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Subject {
-    library: String,
-    file: String,
-    function: String,
-    traits: Vec<String>,
-}
-
 /// What is known of one function in the end.
 struct Result {
-    subject: Subject,
+    subject: RealFunction,
     /// What `gen` said, or how it failed.
     generated: std::result::Result<FunctionSummary, String>,
     /// `gen`'s own reports of contradictions.
@@ -71,8 +52,7 @@ fn main() {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let root = root.canonicalize().expect("the workspace is there");
-    let text = std::fs::read_to_string(root.join("examples/real-c.toml")).expect("the list");
-    let Evaluation { library, function } = toml::from_str(&text).expect("the list is TOML");
+    let Evaluation { library, function } = Evaluation::read(&root);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let chosen = function.into_iter().filter(|subject| {
         let is = |word: &String| subject.library == *word || subject.function.contains(&**word);
@@ -81,10 +61,9 @@ fn main() {
     let mut results = Vec::new();
     for subject in chosen {
         let flags = &library[&subject.library].flags;
-        let place = root.join("target/real-c").join(&subject.library);
-        fetch(&root, &subject.library);
+        let place = place_of(&root, &subject.library).expect("it can be fetched");
         let work = Work {
-            config: root.join(format!("examples/real-c/{}.toml", subject.library)),
+            config: config_of(&root, &subject.library),
             output: folder.path().join(format!("{}-{}", subject.library, subject.function)),
             flags,
             place,
@@ -98,13 +77,6 @@ fn main() {
     say(&table(&results));
 }
 
-fn fetch(root: &Path, library: &str) {
-    if !root.join("target/real-c").join(library).join(".from").is_file() {
-        let status = Command::new(root.join("scripts/real-c")).arg(library).status();
-        assert!(status.is_ok_and(|status| status.success()), "{library} cannot be fetched");
-    }
-}
-
 /// One function, its place and flags.
 struct Work<'a> {
     /// The library's folder, which flags and file are relative to.
@@ -112,13 +84,13 @@ struct Work<'a> {
     file: String,
     function: String,
     flags: &'a [String],
-    config: PathBuf,
+    config: Option<PathBuf>,
     /// The folder of its tests.
     output: PathBuf,
 }
 
 impl Work<'_> {
-    fn all(&self, subject: Subject, time: &str) -> Result {
+    fn all(&self, subject: RealFunction, time: &str) -> Result {
         let json = self.output.with_extension("gen.json");
         let out = self.lydian("gen", &["-c", CRITERIA, "--time", time, "-o"], &self.output, &json);
         let contradictions = contradictions(&out);
@@ -135,8 +107,8 @@ impl Work<'_> {
         let mut lydian = Command::new(env!("CARGO_BIN_EXE_lydian"));
         lydian.current_dir(&self.place).arg(command).arg(&self.file);
         lydian.args(["-f", &self.function]).args(options).arg(folder).arg("--json").arg(json);
-        if self.config.is_file() {
-            lydian.arg("--config").arg(&self.config);
+        if let Some(config) = &self.config {
+            lydian.arg("--config").arg(config);
         }
         lydian.arg("--").args(self.flags).output().expect("lydian can be started")
     }
@@ -177,7 +149,7 @@ fn contradictions(out: &Output) -> Vec<String> {
 
 /// Tells what came of one function.
 fn show(result: &Result) {
-    let Subject { library, function, traits, .. } = &result.subject;
+    let RealFunction { library, function, traits, .. } = &result.subject;
     say(&format!("{library} {function} ({})", traits.join(", ")));
     match &result.generated {
         Ok(row) => {

@@ -11,28 +11,19 @@
 //! compilation included, divided by the functions. With `open`, the functions with objectives left
 //! follow, with how many.
 
-use std::collections::BTreeMap;
+#[path = "shared/evaluation.rs"]
+mod evaluation;
+
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
 use comfy_table::{Table, presets};
+use evaluation::{Evaluation, place_of};
 use lydian_report::{CriterionSummary, FunctionSummary, Summary};
-use serde::Deserialize;
 
 const FILES: [&str; 3] = ["lua/lapi.c", "zlib/deflate.c", "libpng/pngset.c"];
-
-/// The flags of the libraries, in `examples/real-c.toml`.
-#[derive(Deserialize)]
-struct Flags {
-    library: BTreeMap<String, Library>,
-}
-
-#[derive(Deserialize)]
-struct Library {
-    flags: Vec<String>,
-}
 
 struct Asked {
     files: Vec<String>,
@@ -77,8 +68,7 @@ struct Found {
 fn main() {
     let asked = Asked::of_arguments();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let text = std::fs::read_to_string(root.join("examples/real-c.toml"));
-    let flags: Flags = toml::from_str(&text.expect("it can be read")).expect("it is valid");
+    let libraries = Evaluation::read(&root);
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header([
@@ -96,7 +86,7 @@ fn main() {
     ]);
     let mut open = String::new();
     for name in &asked.files {
-        match generate(&root, name, &flags, &asked) {
+        match generate(&root, name, &libraries, &asked) {
             Ok(found) => {
                 table.add_row(row(name, &found));
                 for function in found.functions.iter().filter(|function| !is_decided(function)) {
@@ -117,15 +107,15 @@ fn say(text: &str) {
     writeln!(std::io::stdout(), "{text}").expect("standard output takes it");
 }
 
-fn generate(root: &Path, name: &str, flags: &Flags, asked: &Asked) -> Result<Found, String> {
+fn generate(
+    root: &Path,
+    name: &str,
+    libraries: &Evaluation,
+    asked: &Asked,
+) -> Result<Found, String> {
     let (library, file) = name.split_once('/').ok_or("no LIBRARY/FILE")?;
-    let flags = flags.library.get(library).ok_or("no library of examples/real-c.toml")?;
-    let fetched = Command::new(root.join("scripts/real-c")).arg(library).output();
-    let fetched = fetched.map_err(|error| error.to_string())?;
-    if !fetched.status.success() {
-        return Err(String::from_utf8_lossy(&fetched.stderr).into_owned());
-    }
-    let place = root.join("target/real-c").join(library);
+    let flags = libraries.library.get(library).ok_or("no library of examples/real-c.toml")?;
+    let place = place_of(root, library)?;
     let text = std::fs::read(place.join(file)).map_err(|error| error.to_string())?;
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let json = folder.path().join("table.json");

@@ -1,13 +1,12 @@
 //! Searches side by side: when each has covered what it covers.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use comfy_table::{CellAlignment, Table, presets};
 use lydian_report::Summary;
-use serde::Deserialize;
 
+use super::evaluation::{Evaluation, config_of, place_of};
 use super::{Asked, programs, say};
 
 /// What is explored.
@@ -20,25 +19,6 @@ struct Subject {
     function: Option<String>,
     config: Option<PathBuf>,
     flags: Vec<String>,
-}
-
-/// `examples/real-c.toml`.
-#[derive(Deserialize)]
-struct Evaluation {
-    library: BTreeMap<String, Library>,
-    function: Vec<RealFunction>,
-}
-
-#[derive(Deserialize)]
-struct Library {
-    flags: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct RealFunction {
-    library: String,
-    file: String,
-    function: String,
 }
 
 /// What a search came to, over all functions of a program.
@@ -100,21 +80,14 @@ fn subjects(root: &Path, asked: &Asked) -> Vec<Subject> {
     if asked.real.is_empty() {
         return all;
     }
-    let text = std::fs::read_to_string(root.join("examples/real-c.toml")).expect("the list");
-    let Evaluation { library, function } = toml::from_str(&text).expect("the list is TOML");
+    let Evaluation { library, function } = Evaluation::read(root);
     for real in function.into_iter().filter(|real| asked.real.contains(&real.function)) {
-        let folder = root.join("target/real-c").join(&real.library);
-        if !folder.join(".from").is_file() {
-            let fetched = Command::new(root.join("scripts/real-c")).arg(&real.library).status();
-            assert!(fetched.is_ok_and(|status| status.success()), "{} is there", real.library);
-        }
-        let config = root.join(format!("examples/real-c/{}.toml", real.library));
         all.push(Subject {
             name: real.function.clone(),
-            folder,
+            folder: place_of(root, &real.library).expect("it can be fetched"),
             file: real.file.into(),
             function: Some(real.function),
-            config: config.is_file().then_some(config),
+            config: config_of(root, &real.library),
             flags: library[&real.library].flags.clone(),
         });
     }

@@ -184,8 +184,8 @@ fn lydian(work: &Work<'_>, folder: &Path) -> Result<(Vec<Objective>, String), St
     lydian.current_dir(&work.place).args(["objectives", &work.file, "-f", &work.function]);
     lydian.args(criteria).arg("--json").arg(&json);
     // With preconditions Lydian reads the file through another one, which shows in the places.
-    if work.config.is_file() {
-        lydian.arg("--config").arg(&work.config);
+    if let Some(config) = &work.config {
+        lydian.arg("--config").arg(config);
     }
     lydian.arg("--").args(work.flags);
     let out = lydian.output().map_err(|error| error.to_string())?;

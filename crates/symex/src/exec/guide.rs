@@ -73,6 +73,16 @@ pub(super) struct Progress {
     passed: u32,
 }
 
+/// A state, seen from a stage of the objective that has its turn.
+struct View<'s> {
+    state: &'s State,
+    /// The stage, and its number.
+    number: usize,
+    stage: &'s Stage,
+    /// Where the state's activations are.
+    at: &'s Places,
+}
+
 /// A place of a state in the midst of an objective.
 struct Position {
     /// The activation in which the next label is to be met; 0 for any.
@@ -193,7 +203,8 @@ impl<'p> Guide<'p> {
         let at = self.places(state);
         for (number, stage) in current.way.stages.iter().enumerate().rev() {
             let positions = positions(stage, state);
-            let passed = positions.iter().map(|of| self.passed(state, number, stage, &at, of));
+            let view = View { state, number, stage, at: &at };
+            let passed = positions.iter().map(|of| self.passed(&view, of));
             if let Some(passed) = passed.max() {
                 let (stage, passed) = (number as u32, passed as u32);
                 state.progress = Progress { turn: self.turn, stage, passed };
@@ -212,9 +223,10 @@ impl<'p> Guide<'p> {
         let at = self.places(state);
         let stages = &current.way.stages;
         for (number, stage) in stages.iter().enumerate().rev() {
+            let view = View { state, number, stage, at: &at };
             let weigh = |of: &Position| match self.guidance {
-                Guidance::CutPoints => self.weight_by_cut_points(state, number, stage, &at, of),
-                Guidance::Distance => self.weight_by_distance(state, number, stages, &at, of),
+                Guidance::CutPoints => self.weight_by_cut_points(&view, of),
+                Guidance::Distance => self.weight_by_distance(&view, &stages[number + 1..], of),
             };
             let weight = positions(stage, state).iter().map(weigh).max().unwrap_or(0);
             if weight > 0 {
@@ -227,18 +239,12 @@ impl<'p> Guide<'p> {
     /// [001] Formula 3: first the deepest cut point that was passed, then `1/d² + 1/i²`, where `d` is
     /// the distance to the next one and `i` the number of instructions since the path met one that
     /// none had passed.
-    fn weight_by_cut_points(
-        &self,
-        state: &State,
-        number: usize,
-        stage: &Stage,
-        at: &Places,
-        of: &Position,
-    ) -> u64 {
+    fn weight_by_cut_points(&self, view: &View<'_>, of: &Position) -> u64 {
+        let &View { state, number, stage, at } = view;
         let (passed, distance) = match is_met(state, stage) {
             true => (stage.count(), 0),
             false => {
-                let passed = self.passed(state, number, stage, at, of);
+                let passed = self.passed(view, of);
                 let distances = stage.distances(&self.graph, passed);
                 (passed, self.distance(distances, at, of.activation))
             }
@@ -252,16 +258,9 @@ impl<'p> Guide<'p> {
             | fraction(distance, since)
     }
 
-    /// The distance through all labels that are left.
-    fn weight_by_distance(
-        &self,
-        state: &State,
-        number: usize,
-        stages: &[Stage],
-        at: &Places,
-        of: &Position,
-    ) -> u64 {
-        let stage = &stages[number];
+    /// The distance through all labels that are left: that of the view's stage, and of the later ones.
+    fn weight_by_distance(&self, view: &View<'_>, later: &[Stage], of: &Position) -> u64 {
+        let &View { state, stage, at, .. } = view;
         let mut distance = match is_met(state, stage) {
             true => 0,
             false => {
@@ -269,21 +268,17 @@ impl<'p> Guide<'p> {
                 self.distance(distances, at, of.activation)
             }
         };
-        for pair in stages[number..].windows(2) {
-            distance = distance.saturating_add(pair[1].length(&self.graph, pair[0].places()));
+        let mut places = stage.places();
+        for next in later {
+            distance = distance.saturating_add(next.length(&self.graph, places));
+            places = next.places();
         }
         if distance >= FAR { 0 } else { u64::from(FAR - distance) }
     }
 
     /// How many cut points of a stage a state's path passed.
-    fn passed(
-        &self,
-        state: &State,
-        number: usize,
-        stage: &Stage,
-        at: &Places,
-        of: &Position,
-    ) -> usize {
+    fn passed(&self, view: &View<'_>, of: &Position) -> usize {
+        let &View { state, number, stage, at } = view;
         let nodes: SmallVec<[NodeId; 8]> = match of.activation {
             0 => at.iter().map(|(node, _)| *node).collect(),
             own => at.iter().filter(|(_, one)| *one == own).map(|(node, _)| *node).collect(),
