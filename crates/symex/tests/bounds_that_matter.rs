@@ -169,6 +169,24 @@ fn that_two_pointers_differ_is_a_bound_where_they_are_compared() {
 }
 
 #[test]
+fn a_part_may_point_back_to_its_owner_and_to_another_one() {
+    let text = "struct part; struct owner { struct part *part; int n; };
+        struct part { struct owner *owner, *other; };
+        int f(struct owner *o) {
+            struct part *p = o->part;
+            if (p->owner != o) return 1;
+            o->n = 5;
+            if (p->owner->n == 6) return 2;
+            if (p->other->n == 7) return 3;
+            return 0;
+        }";
+    // That what it points back to is itself, as long as it points back, is all that cannot be.
+    let found = explored(text, &[Criterion::Dc]);
+    assert_eq!(found.covered(Criterion::Dc).len(), 5, "{:?}", found.summary.left);
+    assert_eq!(found.summary.left.len(), 1);
+}
+
+#[test]
 fn what_other_files_give_has_bounds_too() {
     let table = "extern int table[]; int f(int i) { if (i < 0) return 0;
         if (table[i] == 3 && i > 300) return 1; return 2; }";

@@ -4,7 +4,8 @@ mod common;
 
 use common::{explore_c, plain};
 use lydian_ir::TrapKind;
-use lydian_symex::Ending;
+use lydian_objective::Criterion;
+use lydian_symex::{Config, Ending};
 
 /// The bytes of the first object of every test, in the order of their finding.
 fn objects(text: &str, function: &str) -> Vec<Vec<u8>> {
@@ -132,4 +133,24 @@ fn rounding_is_exact_and_other_mathematics_is_not_complete() {
     let inexact = explore_c(text, "sines", &[], &plain());
     assert!(!inexact.summary.complete);
     assert!(!inexact.tests.is_empty());
+}
+
+#[test]
+fn what_begins_at_an_unknown_place_ends_with_its_object() {
+    let text = r#"
+        #include <string.h>
+        unsigned char to[24];
+        int copy(unsigned at, unsigned from, size_t count) {
+            const char text[] = "abcdefgh";
+            if (from > 8 || at > 20) return -1;
+            memcpy(to + at, text + from, count);
+            memset(to + at, 1, count);
+            if (strlen(text + from) + count == 9 && count > 4) return 2;
+            if (strchr(text + from, 'g') == 0) return 1;
+            return 0;
+        }
+    "#;
+    let found = explore_c(text, "copy", &[Criterion::Bbc], &Config::default());
+    assert!(found.summary.complete, "{:?}", found.summary.cuts);
+    assert_eq!(found.summary.left.len(), 0, "{:?}", found.summary.left);
 }

@@ -27,6 +27,7 @@ use super::outcome::Ending;
 use super::state::State;
 use super::step::Flow;
 use crate::limits::Cut;
+use crate::memory::Offset;
 
 pub(super) use alloc::{ROOM, Size};
 pub(super) use character::CharacterTables;
@@ -145,34 +146,69 @@ impl Engine<'_, '_> {
         address
     }
 
-    /// The byte at an address, read only where `alive` holds. `None` where reading it surely
-    /// traps.
+    /// The byte at a distance from an address, read only where `alive` holds. `None` where reading it
+    /// surely traps. Those who read at a distance have read what lies before it, under conditions that
+    /// hold wherever `alive` does.
     fn byte_at(
         &mut self,
         state: &mut State,
-        address: Term,
+        base: Term,
+        offset: u64,
         alive: Term,
         traps: &mut Traps,
     ) -> Result<Option<Term>, Flow> {
-        self.value_at_address(state, Type::Int(8), address, alive, traps)
+        self.element_at(state, Type::Int(8), base, offset, alive, traps)
     }
 
     /// The same for an integer of any size.
-    fn value_at_address(
+    fn element_at(
         &mut self,
         state: &mut State,
         ty: Type,
-        address: Term,
+        base: Term,
+        offset: u64,
         alive: Term,
         traps: &mut Traps,
     ) -> Result<Option<Term>, Flow> {
+        let address = self.address_at(base, offset);
         let mut own = Traps::none();
         let outer = self.watch.guard.replace(alive);
         let value = self.load(state, ty, address, &mut own);
         self.watch.guard = outer;
         let value = value?;
         let surely = self.add_guarded(&own, alive, traps);
+        let surely = surely || self.is_beyond(state, base, offset, alive, traps)?;
         Ok((!surely).then_some(value))
+    }
+
+    /// Whether what lies at a distance from an address is surely beyond the end of its object, as the
+    /// address lies in it; if so, adds that this is a trap where `alive` holds.
+    fn is_beyond(
+        &mut self,
+        state: &mut State,
+        base: Term,
+        offset: u64,
+        alive: Term,
+        traps: &mut Traps,
+    ) -> Result<bool, Flow> {
+        let room = self.room(state, base)?;
+        if offset >= room {
+            traps.add(&self.pool, TrapKind::OutOfBounds, alive);
+        }
+        Ok(offset >= room)
+    }
+
+    /// How many bytes there are at most between an address and the end of its object.
+    fn room(&mut self, state: &mut State, address: Term) -> Result<u64, Flow> {
+        let resolution = self.resolve(state, address)?;
+        let rooms = resolution.candidates.iter().map(|candidate| {
+            let size = state.memory.object(candidate.object).size;
+            match candidate.offset {
+                Offset::Known(start) => size.saturating_sub(start.max(0) as u64),
+                Offset::Scaled { .. } => size,
+            }
+        });
+        Ok(rooms.max().unwrap_or(0))
     }
 
     /// Adds traps that hold only where `alive` does; whether one of them surely happens there.

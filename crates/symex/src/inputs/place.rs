@@ -70,6 +70,11 @@ impl Place {
         Some(Self { root: self.root.clone(), steps: steps.to_vec() })
     }
 
+    /// Whether `other` lies on the way to it.
+    pub fn lies_behind(&self, other: &Self) -> bool {
+        self.root == other.root && self.steps.starts_with(&other.steps)
+    }
+
     /// Whether it has no `[_]`.
     pub fn is_exact(&self) -> bool {
         !self.steps.contains(&Step::Any)

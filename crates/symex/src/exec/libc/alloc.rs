@@ -303,8 +303,8 @@ impl Engine<'_, '_> {
             if self.is_dead(state, inside) {
                 break;
             }
-            let from = self.address_at(text, offset);
-            let Some(byte) = self.byte_at(state, from, inside, &mut Traps::none())? else { break };
+            let byte = self.byte_at(state, text, offset, inside, &mut Traps::none())?;
+            let Some(byte) = byte else { break };
             bytes.push(self.pool.ite(inside, byte, zero));
         }
         Ok(bytes)

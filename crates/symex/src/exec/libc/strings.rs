@@ -67,8 +67,7 @@ impl Engine<'_, '_> {
             if !self.below_limit(state, limit, offset, here, &mut alive, &mut arms) {
                 break;
             }
-            let address = self.address_at(text, offset);
-            let Some(byte) = self.byte_at(state, address, alive, traps)? else { break };
+            let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
             let ends = self.pool.eq(byte, zero);
             if !self.stop_where(state, ends, here, &mut alive, &mut arms) {
                 break;
@@ -132,9 +131,8 @@ impl Engine<'_, '_> {
             if !self.below_limit(state, limit, offset, equal, &mut alive, &mut arms) {
                 break;
             }
-            let (at_a, at_b) = (self.address_at(a, offset), self.address_at(b, offset));
-            let Some(x) = self.byte_at(state, at_a, alive, traps)? else { break };
-            let Some(y) = self.byte_at(state, at_b, alive, traps)? else { break };
+            let Some(x) = self.byte_at(state, a, offset, alive, traps)? else { break };
+            let Some(y) = self.byte_at(state, b, offset, alive, traps)? else { break };
             let (x, y) = match same {
                 Same::Letters => (self.lower_letter(x), self.lower_letter(y)),
                 _ => (x, y),
@@ -186,7 +184,7 @@ impl Engine<'_, '_> {
                 break;
             }
             let address = self.address_at(text, offset);
-            let Some(byte) = self.byte_at(state, address, alive, traps)? else { break };
+            let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
             let found = self.pool.eq(byte, wanted);
             if !self.stop_where(state, found, address, &mut alive, &mut arms) {
                 break;
@@ -218,7 +216,7 @@ impl Engine<'_, '_> {
         loop {
             self.check_reach(offset)?;
             let address = self.address_at(text, offset);
-            let Some(byte) = self.byte_at(state, address, alive, traps)? else { break };
+            let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
             let found = self.pool.eq(byte, wanted);
             last = self.pool.ite(found, address, last);
             let ends = self.pool.eq(byte, zero);
@@ -248,7 +246,7 @@ impl Engine<'_, '_> {
             if !self.stop_where(state, matches, address, &mut alive, &mut arms) {
                 break;
             }
-            let Some(byte) = self.byte_at(state, address, alive, traps)? else { break };
+            let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
             let ends = self.pool.eq(byte, zero);
             if !self.stop_where(state, ends, null, &mut alive, &mut arms) {
                 break;
@@ -273,14 +271,12 @@ impl Engine<'_, '_> {
         let mut offset = 0;
         loop {
             self.check_reach(offset)?;
-            let (at_text, at_wanted) =
-                (self.address_at(text, offset), self.address_at(wanted, offset));
-            let Some(byte) = self.byte_at(state, at_wanted, alive, traps)? else { break };
+            let Some(byte) = self.byte_at(state, wanted, offset, alive, traps)? else { break };
             let ends = self.pool.eq(byte, zero);
             if !self.stop_where(state, ends, yes, &mut alive, &mut arms) {
                 break;
             }
-            let Some(other) = self.byte_at(state, at_text, alive, traps)? else { break };
+            let Some(other) = self.byte_at(state, text, offset, alive, traps)? else { break };
             let differ = self.pool.neq(other, byte);
             if !self.stop_where(state, differ, no, &mut alive, &mut arms) {
                 break;
@@ -306,7 +302,7 @@ impl Engine<'_, '_> {
             self.check_reach(offset)?;
             let address = self.address_at(text, offset);
             let here = self.pool.bv(64, offset);
-            let Some(byte) = self.byte_at(state, address, alive, traps)? else { break };
+            let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
             let ends = self.pool.eq(byte, zero);
             let at_end = if kind == Span::Pointer { null } else { here };
             if !self.stop_where(state, ends, at_end, &mut alive, &mut arms) {
@@ -339,8 +335,7 @@ impl Engine<'_, '_> {
         let mut offset = 0;
         loop {
             self.check_reach(offset)?;
-            let address = self.address_at(set, offset);
-            let Some(member) = self.byte_at(state, address, alive, traps)? else { break };
+            let Some(member) = self.byte_at(state, set, offset, alive, traps)? else { break };
             let found = self.pool.eq(member, byte);
             if !self.stop_where(state, found, yes, &mut alive, &mut arms) {
                 break;

@@ -18,7 +18,9 @@ const CONDITIONAL_BYTES: u64 = 256;
 
 /// Bytes that are written where a condition holds.
 struct Write {
-    address: Term,
+    /// They begin at this distance from an address.
+    base: Term,
+    offset: u64,
     guard: Term,
     value: Term,
     /// How many bytes.
@@ -127,13 +129,10 @@ impl Engine<'_, '_> {
             if self.is_dead(state, guard) {
                 break;
             }
-            let from = self.address_at(src, offset);
             let ty = Type::Int(size as u8 * 8);
-            let Some(value) = self.value_at_address(state, ty, from, guard, &mut traps)? else {
-                break;
-            };
-            let address = self.address_at(dst, offset);
-            let write = Write { address, guard, value, size };
+            let value = self.element_at(state, ty, src, offset, guard, &mut traps)?;
+            let Some(value) = value else { break };
+            let write = Write { base: dst, offset, guard, value, size };
             if !self.push_write(state, write, &mut traps, &mut writes)? {
                 break;
             }
@@ -184,8 +183,7 @@ impl Engine<'_, '_> {
             if self.is_dead(state, guard) {
                 break;
             }
-            let address = self.address_at(dst, offset);
-            let write = Write { address, guard, value: byte, size: 1 };
+            let write = Write { base: dst, offset, guard, value: byte, size: 1 };
             if !self.push_write(state, write, &mut traps, &mut writes)? {
                 break;
             }
@@ -219,8 +217,9 @@ impl Engine<'_, '_> {
         write: &Write,
         traps: &mut Traps,
     ) -> Result<Resolution, Flow> {
+        let address = self.address_at(write.base, write.offset);
         let outer = self.watch.guard.replace(write.guard);
-        let to = self.resolve_for_write(state, write.address, write.size, traps);
+        let to = self.resolve_for_write(state, address, write.size, traps);
         self.watch.guard = outer;
         to
     }
@@ -236,6 +235,8 @@ impl Engine<'_, '_> {
         let mut own = Traps::none();
         self.resolve_where(state, &write, &mut own)?;
         let surely = self.add_guarded(&own, write.guard, traps);
+        let surely =
+            surely || self.is_beyond(state, write.base, write.offset, write.guard, traps)?;
         writes.push(write);
         Ok(!surely)
     }
@@ -253,15 +254,7 @@ impl Engine<'_, '_> {
         }
         let mut room = u64::MAX;
         for place in places {
-            let resolution = self.resolve(state, *place)?;
-            let sizes = resolution.candidates.iter().map(|candidate| {
-                let size = state.memory.object(candidate.object).size;
-                match candidate.offset {
-                    Offset::Known(start) => size.saturating_sub(start.max(0) as u64),
-                    Offset::Scaled { .. } => size,
-                }
-            });
-            room = room.min(sizes.max().unwrap_or(0));
+            room = room.min(self.room(state, *place)?);
         }
         if room <= CONDITIONAL_BYTES {
             return Ok(None);
@@ -283,6 +276,7 @@ impl Engine<'_, '_> {
         writes: &mut Vec<Write>,
     ) -> Result<Term, Flow> {
         let zero = self.pool.bv(8, 0);
+        let base = self.address_plus(plan.dst, plan.start);
         let mut alive = self.pool.tt();
         let mut length = self.pool.bv(64, 0);
         for offset in 0.. {
@@ -296,10 +290,8 @@ impl Engine<'_, '_> {
                     // At the limit comes the null character.
                     let at_limit = self.pool.eq(here, limit);
                     let ends = self.pool.and(alive, at_limit);
-                    let distance = self.pool.add(plan.start, here);
-                    let address = self.address_plus(plan.dst, distance);
                     if !self.is_dead(state, ends) {
-                        writes.push(Write { address, guard: ends, value: zero, size: 1 });
+                        writes.push(Write { base, offset, guard: ends, value: zero, size: 1 });
                     }
                     length = self.pool.ite(ends, here, length);
                 }
@@ -311,8 +303,8 @@ impl Engine<'_, '_> {
             }
             let mut value = zero;
             if !self.is_dead(state, alive) {
-                let from = self.address_at(plan.src, offset);
-                let Some(byte) = self.byte_at(state, from, alive, traps)? else { break };
+                let byte = self.byte_at(state, plan.src, offset, alive, traps)?;
+                let Some(byte) = byte else { break };
                 value = if plan.pad { self.pool.ite(alive, byte, zero) } else { byte };
                 let ends = self.pool.eq(byte, zero);
                 let last = self.pool.and(alive, ends);
@@ -320,9 +312,7 @@ impl Engine<'_, '_> {
                 let not = self.pool.not(ends);
                 alive = self.pool.and(alive, not);
             }
-            let distance = self.pool.add(plan.start, here);
-            let address = self.address_plus(plan.dst, distance);
-            let write = Write { address, guard: over, value, size: 1 };
+            let write = Write { base, offset, guard: over, value, size: 1 };
             if !self.push_write(state, write, traps, writes)? {
                 break;
             }

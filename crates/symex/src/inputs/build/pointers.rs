@@ -5,8 +5,9 @@ use lydian_smt::{Sort, Term};
 
 use super::super::callback::callback_of;
 use super::super::layout::has_pointers;
+use super::super::place::Place;
 use super::super::plan::PlanError;
-use super::super::settings::Kind;
+use super::super::settings::{Kind, PlacePattern};
 use super::{Builder, MAX_CELLS, MAX_OBJECTS, Slot, Target, initial_bits};
 
 impl Builder<'_> {
@@ -31,7 +32,7 @@ impl Builder<'_> {
         self.blocks[slot.site.block][slot.cell].value = value;
     }
 
-    fn resolve(&mut self, slot: Slot) -> Result<(), PlanError> {
+    fn resolve(&mut self, mut slot: Slot) -> Result<(), PlanError> {
         let zero = self.pool.bv(64, 0);
         let pointee = self.program.types.pointee(slot.ty).expect("a pointer points to something");
         if let CType::Function { .. } = self.program.types.get(pointee) {
@@ -62,6 +63,10 @@ impl Builder<'_> {
             self.set(&slot, value);
             return Ok(());
         }
+        if slot.set.alias.is_none() {
+            let back = self.pointed_back_to(&slot.place, pointee);
+            slot.set.alias = back.map(|place| vec![PlacePattern(place)]);
+        }
         let is_null = self.null_choice(&slot);
         let object = self.object_behind(&slot, pointee, is_null)?;
         self.targets.insert(slot.place.clone(), Target { object, is_null });
@@ -73,6 +78,24 @@ impl Builder<'_> {
             self.related.push(slot);
         }
         Ok(())
+    }
+
+    /// The pointer on the way to a place behind which there is a struct of the type that the one at
+    /// the place points to, so that it may well point back: the owner in a part of what it owns. One
+    /// to the type of the struct that it lies in is no such pointer: it makes lists and trees.
+    fn pointed_back_to(&self, place: &Place, pointee: CTypeId) -> Option<Place> {
+        if !matches!(self.program.types.get(pointee), CType::Record(_)) {
+            return None;
+        }
+        let before =
+            |steps| Place { root: place.root.clone(), steps: place.steps[..steps].to_vec() };
+        let mut way = (0..place.steps.len()).rev().map(before).filter_map(|place| {
+            let target = self.targets.get(&place)?;
+            Some((place, self.objects[target.object].1.element))
+        });
+        let (_, around) = way.next()?;
+        let (place, _) = way.find(|(_, element)| *element == pointee && around != pointee)?;
+        Some(place)
     }
 
     /// Why a pointer leads nowhere, if a limit says so.

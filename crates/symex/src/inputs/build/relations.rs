@@ -153,6 +153,9 @@ impl Builder<'_> {
             let base = self.pool.bv(64, theirs.address);
             let name = format!("alias({}, {})", self.shown(&slot.place), other.0);
             let chosen = self.symbol(name, Sort::Bool);
+            if slot.place.lies_behind(&other.0) {
+                self.preferences.push(chosen);
+            }
             value = self.pool.ite(chosen, base, value);
         }
         Ok(value)
