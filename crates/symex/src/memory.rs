@@ -24,7 +24,9 @@ use lydian_smt::Term;
 pub use access::Window;
 pub use cells::{Background, Cell, Contents, depends_on_undefined, undefined_symbol};
 pub use definedness::definedness;
-pub use resolve::{Candidate, Knowledge, Offset, Resolution, Target, flatten_address, mentions};
+pub use resolve::{
+    Candidate, Knowledge, Offset, Resolution, Target, flatten_address, mentions, mentions_address,
+};
 
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 

@@ -131,7 +131,7 @@ impl<'p> Engine<'p, '_> {
         }
         let function = match target {
             Target::Known(address, None) => function_at(address),
-            Target::Opaque(_) => {
+            Target::Opaque(number) if !self.watch.is_no_pointer(&mut self.pool, number) => {
                 return Err(Flow::unsupported("a call through a pointer made from bytes"));
             }
             _ => None,
@@ -394,6 +394,7 @@ impl<'p> Engine<'p, '_> {
         let unknown: Vec<String> = unknown.collect();
         all.extend(unknown);
         self.watch.add(&plan.bounds);
+        self.watch.add_raw_pointers(&plan.raw_pointers);
         Ok(plan)
     }
 

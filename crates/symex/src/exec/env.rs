@@ -13,7 +13,7 @@ use super::watch::Watch;
 use super::world::World;
 use crate::memory::{
     Knowledge, NULL_PAGE, Region, Resolution, Target, flatten_address, function_address,
-    undefined_symbol,
+    mentions_address, undefined_symbol,
 };
 
 /// Why an evaluation has no value yet.
@@ -115,14 +115,22 @@ impl Scope<'_, '_> {
         Target::Known(base, Some(pool.add(offset, start)))
     }
 
-    /// Splits on the object that the address is in under the state's model.
+    /// Splits on the object that the address is in under the state's model. A number that was made of
+    /// no address is null or in no object: what it is otherwise is chance, which nobody follows.
     fn split_on_value(&mut self, pool: &mut TermPool, term: Term) -> Stop {
-        self.watch.meet_all();
+        let by_chance = !mentions_address(pool, term);
+        if !(by_chance && self.watch.is_no_pointer(pool, term)) {
+            self.watch.meet_all();
+        }
         let value = self.value_on_model(pool, term);
+        let page = pool.bv(64, NULL_PAGE);
         if value < NULL_PAGE {
-            let page = pool.bv(64, NULL_PAGE);
             let null = pool.ult(term, page);
             return Stop::Split(null, Some((term, Target::Null)));
+        }
+        if by_chance {
+            let address = pool.uge(term, page);
+            return Stop::Split(address, Some((term, Target::Wild)));
         }
         if let Some(object) = self.state.memory.object_at(value) {
             let object = self.state.memory.object(object);
@@ -130,7 +138,6 @@ impl Scope<'_, '_> {
             let inside = lies_in(pool, term, base, size);
             return Stop::Split(inside, Some((term, Target::Known(base, None))));
         }
-        let page = pool.bv(64, NULL_PAGE);
         let mut outside = pool.uge(term, page);
         for region in [Region::Input, Region::Global, Region::Dynamic] {
             let objects = self.state.memory.objects(region);

@@ -247,6 +247,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             tables,
         };
         engine.watch.add(&engine.plan.bounds);
+        engine.watch.add_raw_pointers(&engine.plan.raw_pointers);
         engine.note_unknown_globals(&touched.globals);
         let first = engine.first_state(memory);
         Ok((engine, first))

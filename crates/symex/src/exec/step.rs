@@ -21,7 +21,9 @@ use super::query::Feasible;
 use super::state::{ConditionValue, State};
 use super::tape::Question;
 use crate::limits::Cut;
-use crate::memory::{Background, Contents, NewObject, ObjectKind, Resolution, Target, mentions};
+use crate::memory::{
+    Background, Contents, NewObject, ObjectKind, Resolution, Target, mentions, mentions_address,
+};
 
 /// Why a state does not simply go on.
 #[derive(Debug)]
@@ -224,8 +226,18 @@ impl<'p> Engine<'p, '_> {
     /// Whether an address lies in an object only because a number came out so: nothing in it was made
     /// from the object's address. Where objects lie differs from run to run and from suite to suite,
     /// so that no test should hang on it.
-    fn is_by_chance(&self, state: &State, (address, target): (Term, Target)) -> bool {
-        let Target::Known(base, _) = target else { return false };
+    fn is_by_chance(&mut self, state: &mut State, (address, target): (Term, Target)) -> bool {
+        let base = match target {
+            Target::Known(base, _) => base,
+            // Other inputs of the path may reach an object.
+            Target::Wild if !mentions_address(&self.pool, address) => {
+                if !self.watch.is_no_pointer(&mut self.pool, address) {
+                    self.cut(Cut::Undefined);
+                }
+                self.value_on_model(state, address)
+            }
+            _ => return false,
+        };
         let Some(id) = state.memory.object_at(base) else { return false };
         let object = state.memory.object(id);
         let in_object =

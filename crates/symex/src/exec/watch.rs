@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use super::explore::Engine;
 use super::query::Feasible;
 use super::state::State;
-use crate::inputs::{Bound, Reach};
+use crate::inputs::{Bound, RawPointer, Reach};
 use crate::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
 
 /// After so many questions to the solver a suspicion counts as confirmed.
@@ -45,6 +45,10 @@ pub(super) struct Watch {
     suspicions: Vec<(Term, usize)>,
     /// Pairs of objects of the inputs whose pointers were compared, as sentences.
     told_apart: Vec<String>,
+    /// Numbers that are left out where they are used as addresses, with what is assumed for that.
+    raw_pointers: FxHashMap<Term, String>,
+    /// What was assumed so.
+    assumed: Vec<String>,
     /// What must hold for the accesses that are noted now to happen.
     pub(super) guard: Option<Term>,
     questions: u32,
@@ -64,6 +68,27 @@ impl Watch {
             }
             self.all.push(Watched { bound: bound.clone(), met, furthest: 0, exact: true });
         }
+    }
+
+    /// Adds numbers that may lie where the program sees a pointer.
+    pub(super) fn add_raw_pointers(&mut self, more: &[RawPointer]) {
+        self.raw_pointers.extend(more.iter().map(|raw| (raw.bits, raw.sentence.clone())));
+    }
+
+    /// Whether an address is made of a number that lies where the program sees a pointer, so that it
+    /// is none of the inputs that are considered. Notes the assumption.
+    pub(super) fn is_no_pointer(&mut self, pool: &mut TermPool, address: Term) -> bool {
+        if self.raw_pointers.is_empty() {
+            return false;
+        }
+        let vars = pool.vars_of(address);
+        let Some(sentence) = vars.iter().find_map(|var| self.raw_pointers.get(var)) else {
+            return false;
+        };
+        if !self.assumed.contains(sentence) {
+            self.assumed.push(sentence.clone());
+        }
+        true
     }
 
     /// The bounds that made a difference.
@@ -91,7 +116,7 @@ impl Watch {
                 None => sentence.clone(),
             });
         }
-        for sentence in met {
+        for sentence in met.into_iter().chain(self.assumed.iter().cloned()) {
             if !told.contains(&sentence) {
                 told.push(sentence);
             }

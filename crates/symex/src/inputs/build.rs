@@ -24,7 +24,7 @@ use super::length::Length;
 use super::place::Place;
 use super::plan::{
     Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, GAP, GlobalPlan, InputPlan, ObjectPlan,
-    PlanError,
+    PlanError, RawPointer,
 };
 use super::settings::PlaceSettings;
 use super::spec::{FunctionSpec, InputSpec, Trail};
@@ -94,6 +94,7 @@ pub fn plan(
         preconditions,
         assumptions: builder.assumptions,
         bounds: builder.bounds,
+        raw_pointers: builder.raw_pointers,
         cursor: builder.cursor,
     })
 }
@@ -139,6 +140,7 @@ pub fn external_result(
         preferences: builder.preferences,
         assumptions: builder.assumptions,
         bounds: builder.bounds,
+        raw_pointers: builder.raw_pointers,
         cursor: builder.cursor,
     })
 }
@@ -217,6 +219,7 @@ struct Builder<'a> {
     preferences: Vec<Term>,
     assumptions: Vec<String>,
     bounds: Vec<Bound>,
+    raw_pointers: Vec<RawPointer>,
     /// The address of what each block lies in, if it is known.
     bases: Vec<Option<u64>>,
 }
@@ -253,6 +256,7 @@ impl<'a> Builder<'a> {
             preferences: Vec::new(),
             assumptions: Vec::new(),
             bounds: Vec::new(),
+            raw_pointers: Vec::new(),
             bases: Vec::new(),
         }
     }
@@ -480,8 +484,11 @@ impl<'a> Builder<'a> {
         raw: bool,
     ) {
         let value = if raw {
-            let name = format!("bits({})", self.shown(place));
-            self.symbol(name, Sort::BitVec(64))
+            let shown = self.shown(place);
+            let bits = self.symbol(format!("bits({shown})"), Sort::BitVec(64));
+            let sentence = format!("{shown} is a pointer wherever it is used as one");
+            self.raw_pointers.push(RawPointer { bits, sentence });
+            bits
         } else {
             self.pool.bv(64, 0)
         };

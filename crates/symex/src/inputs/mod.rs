@@ -33,7 +33,7 @@ pub use callback::prepare;
 pub use concretise::concretise;
 pub use plan::{
     Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, GlobalPlan, InputPlan, ObjectPlan,
-    PlanError,
+    PlanError, RawPointer,
 };
 pub use settings::{PlaceSettings, Settings, SettingsError};
 pub use spec::InputSpec;

@@ -53,8 +53,20 @@ pub struct InputPlan {
     /// Bounds that the user did not state: default or guessed sizes. An exploration in which one of
     /// them makes a difference is no complete argument.
     pub bounds: Vec<Bound>,
+    /// Numbers that may lie where the program sees a pointer.
+    pub raw_pointers: Vec<RawPointer>,
     /// Where the next object can go: the start for [`super::external_result`].
     pub cursor: Cursor,
+}
+
+/// The bytes of a union that has a pointer there, where they hold a number. A program that uses them
+/// as an address takes them for a pointer, and inputs for which they are none are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawPointer {
+    /// The symbol of the number.
+    pub bits: Term,
+    /// For the user: `v.p is a pointer wherever it is used as one`.
+    pub sentence: String,
 }
 
 /// The next free address in the region of inputs. A state carries its own.
@@ -145,6 +157,8 @@ pub struct ExternalPlan {
     pub assumptions: Vec<String>,
     /// As in [`InputPlan`].
     pub bounds: Vec<Bound>,
+    /// As in [`InputPlan`].
+    pub raw_pointers: Vec<RawPointer>,
     /// Where the next object can go.
     pub cursor: Cursor,
 }

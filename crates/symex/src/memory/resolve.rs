@@ -111,6 +111,11 @@ pub fn mentions(pool: &TermPool, term: Term, is_meant: impl Fn(u64) -> bool) -> 
     false
 }
 
+/// Whether a term is made of an address: of a number that can be one.
+pub fn mentions_address(pool: &TermPool, term: Term) -> bool {
+    mentions(pool, term, in_region)
+}
+
 /// Lists the alternatives of an address with their guards; those that the path excludes are left
 /// out. `None` where there are more than `limit`.
 pub fn flatten_address(

@@ -203,6 +203,7 @@ impl Engine<'_, '_> {
             preferences: Vec::new(),
             assumptions: Vec::new(),
             bounds: Vec::new(),
+            raw_pointers: Vec::new(),
             cursor: state.cursor,
         }
     }
