@@ -10,7 +10,7 @@ use common::{Explored, explore_c, explore_c_with};
 use lydian_base::Rng;
 use lydian_objective::Criterion;
 use lydian_symex::inputs::Settings;
-use lydian_symex::{Config, LabelRef, Limits};
+use lydian_symex::{Config, Cut, LabelRef, Limits};
 
 const BRANCHES: [Criterion; 2] = [Criterion::Dc, Criterion::Cc];
 const MUTANTS: [Criterion; 1] = [Criterion::Wm];
@@ -166,6 +166,49 @@ fn that_two_pointers_differ_is_a_bound_where_they_are_compared() {
     assert_eq!(apart.bounds, ["p and q are different objects"]);
     assert!(!apart.left.is_empty());
     assert_eq!((alias.bounds, alias.left), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn what_lies_before_a_pointer_is_there_where_it_is_used() {
+    for text in [
+        "int f(int *p) { if (p[-1] == 3) return 1; return 0; }",
+        "int f(int *p, int by) { p -= by; if (by > 0 && *p == 3) return 1; return 0; }",
+        "struct stack { int *top; };
+        int f(struct stack *s) { if (*--s->top > 3) return s->top[-1]; return 0; }",
+        "int f(const char *s) { if (s[-2] == 'a' && s[0] == 'b') return 1; return 0; }",
+    ] {
+        let found = explored(text, &[Criterion::Dc]);
+        assert_eq!(found.covered(Criterion::Dc).len(), 2, "{text}: {:?}", found.summary.left);
+    }
+}
+
+#[test]
+fn a_pointer_may_point_further_into_an_array_than_elements_before_it_were_made() {
+    let text = "int f(int *p, int by) { if (by != 100) return 0; p -= by;
+        if (*p == 3) return 1; return 2; }";
+    makes_a_difference(text, &BRANCHES, "p has at most");
+    let text = "struct holder { int *kept; };
+        int f(int *p) { struct holder h = { p }; if (h.kept[-1] == 3) return 1; return *p; }";
+    makes_a_difference(text, &BRANCHES, "p points to one object");
+}
+
+#[test]
+fn where_a_union_has_a_pointer_a_number_is_no_address() {
+    let text = "union either { int *p; long n; };
+        int f(union either *e) { if (*e->p == 3) return 1; if (e->n == 3) return 2; return 0; }";
+    let found = explored(text, &[Criterion::Dc]);
+    assert_eq!(found.covered(Criterion::Dc).len(), 3, "{:?}", found.summary.left);
+    assert_eq!(found.summary.bounds, Vec::<String>::new());
+    let told = "e->p is a pointer wherever it is used as one".to_owned();
+    assert!(found.summary.assumptions.contains(&told), "{:?}", found.summary.assumptions);
+}
+
+#[test]
+fn a_number_that_is_cast_to_a_pointer_may_be_an_address_of_anything() {
+    let text = "int f(unsigned long n) { if (*(int *)n == 3) return 1; return 0; }";
+    let found = explore_c(text, "f", &BRANCHES, &config());
+    assert!(found.summary.cuts.contains_key(&Cut::Undefined), "{:?}", found.summary.cuts);
+    assert!(!found.summary.complete);
 }
 
 #[test]

@@ -189,7 +189,7 @@ impl Watch {
             (Reach::Behind { from, .. }, Offset::Known(start)) => {
                 let end = i128::from(start) + i128::from(size);
                 watched.furthest = watched.furthest.max(u64::try_from(end).unwrap_or(0));
-                pool.bool(end > i128::from(from))
+                pool.bool(end > i128::from(from) || start < 0)
             }
             (Reach::Behind { from, .. }, offset) => {
                 watched.exact = false;

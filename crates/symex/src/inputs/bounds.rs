@@ -51,7 +51,8 @@
 //! at the same distance from its start; a pointer to an undefined function, which returns any value
 //! and writes nothing, whatever it is given (an assumption of its own).
 //!
-//! Accesses before an object's start are not noted as such: there they are undefined in *v* too.
+//! An access before an object's start meets its bound too: an input may point into the middle of an
+//! array.
 
 /// A bound on the inputs that the user did not state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub struct Bound {
 pub enum Reach {
     /// Not known: the bound always makes a difference.
     Always,
-    /// Accesses of any kind to a byte `from` bytes or more behind the start of an object.
+    /// Accesses of any kind to a byte `from` bytes or more behind the start of an object, or before it.
     Behind {
         /// The object's address.
         object: u64,

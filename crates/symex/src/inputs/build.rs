@@ -172,6 +172,7 @@ struct Slot {
 #[derive(Clone, Copy)]
 struct Target {
     object: usize,
+    address: u64,
     is_null: Term,
 }
 
@@ -183,7 +184,7 @@ struct OpenLength {
     length: Option<Length>,
     is_null: Term,
     element: u64,
-    /// Bytes before the first element (of a flexible array).
+    /// Bytes before the first element that counts: of a flexible array, or before the pointer.
     start: u64,
     /// Elements at most.
     capacity: u64,

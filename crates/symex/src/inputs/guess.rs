@@ -141,9 +141,6 @@ fn in_records(
 
 fn in_record(program: &Program, usage: &Usage, id: RecordId) -> Vec<Guess> {
     let record: &Record = &program.types.records[id];
-    if record.is_union {
-        return Vec::new();
-    }
     let neighbours: Vec<Neighbour> = (record.fields.iter())
         .map(|field| Neighbour {
             place: Place::default().field(&field.name),
@@ -151,6 +148,13 @@ fn in_record(program: &Program, usage: &Usage, id: RecordId) -> Vec<Guess> {
             ty: field.ty,
         })
         .collect();
+    if record.is_union {
+        // What overlaps says nothing about each other.
+        let alone = (0..neighbours.len()).flat_map(|at| {
+            among(program, usage, &neighbours[at..=at], |_| Spot::Member(id, at as u32))
+        });
+        return alone.collect();
+    }
     among(program, usage, &neighbours, |at| Spot::Member(id, at as u32))
 }
 
@@ -240,6 +244,11 @@ fn longest(usage: &Usage, pointer: &Pointer, length: &Spot) -> Option<u64> {
 /// Guess about one pointer.
 fn one(context: &Context, pointer: &Pointer, neighbours: &[Neighbour], at: usize) -> Guess {
     let (mut settings, mut reason) = kind_of(context, pointer, neighbours, at);
+    let own = !matches!(settings.implied_kind(), Some(Kind::End | Kind::Into | Kind::Null));
+    if pointer.facts.before > 0 && own && settings.alias.is_none() {
+        settings.before = Some(pointer.facts.before);
+        reason.push_str("; elements before it are used");
+    }
     settings.null = Some(pointer.facts.null_tested);
     reason.push_str(if pointer.facts.null_tested {
         "; null, as it is tested for it"

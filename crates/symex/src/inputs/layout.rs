@@ -136,7 +136,7 @@ impl Layout {
                 return;
             }
             let known = self.leaves.len();
-            self.add(types, element, offset + index * size, &place.index(index), trail);
+            self.add(types, element, offset + index * size, &place.index(index as i64), trail);
             if self.leaves.len() == known {
                 return; // elements without parts: the rest has none either
             }

@@ -24,7 +24,7 @@ pub enum Step {
     /// `.name`
     Field(String),
     /// `[i]` of an array or of what a pointer points to; also `*`, as `[0]`.
-    Index(u64),
+    Index(i64),
     /// `[_]`: every index. Only in patterns.
     Any,
 }
@@ -60,7 +60,7 @@ impl Place {
     }
 
     /// An element of this place, or what it points to.
-    pub fn index(&self, index: u64) -> Self {
+    pub fn index(&self, index: i64) -> Self {
         self.then(Step::Index(index))
     }
 
@@ -223,12 +223,15 @@ impl Parser<'_> {
             return Ok(Step::Any);
         }
         let mut digits = String::new();
+        if self.eat('-') {
+            digits.push('-');
+        }
         self.peek();
         while let Some(c) = self.chars.get(self.at).filter(|c| c.is_ascii_digit()) {
             digits.push(*c);
             self.at += 1;
         }
-        if digits.is_empty() {
+        if digits.trim_start_matches('-').is_empty() {
             return Err(self.error("expected a number or '_' between '[' and ']'"));
         }
         digits.parse().map(Step::Index).map_err(|_| self.error("an index that needs over 64 bits"))
@@ -281,6 +284,7 @@ mod tests {
         assert_eq!(place("*len").to_string(), "*len");
         assert_eq!(place("**p").to_string(), "*p[0]");
         assert_eq!(place("*p[0]"), place("**p"));
+        assert_eq!(place("p[ -2 ].x").to_string(), "p[-2].x");
     }
 
     #[test]

@@ -113,6 +113,9 @@ pub struct PlaceSettings {
     /// Greatest length: elements of an array, bytes of a string before its NUL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<u64>,
+    /// How many elements lie before the one that the pointer points to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<u64>,
     /// Whether the pointer may be null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub null: Option<bool>,
@@ -265,6 +268,7 @@ impl PlaceSettings {
             length: self.length.or_else(|| of_kind?.length.clone()),
             of: self.of.or_else(|| of_kind?.of.clone()),
             max: self.max.or_else(|| of_kind?.max),
+            before: self.before.or_else(|| of_kind?.before),
             null: self.null.or(wider.null),
             alias: self.alias.or_else(|| wider.alias.clone()),
             pointee: self.pointee.or_else(|| wider.pointee.clone()),
@@ -281,6 +285,9 @@ impl PlaceSettings {
         }
         if matches!(kind, Some(Kind::End | Kind::Into)) != self.of.is_some() {
             return Err("kinds end and into, and only they, need 'of'".into());
+        }
+        if self.before.is_some() && matches!(kind, Some(Kind::End | Kind::Into | Kind::Null)) {
+            return Err("only what points to an object of its own has elements before it".into());
         }
         if kind == Some(Kind::Null) && self.null == Some(false) {
             return Err("a pointer of kind null is null".into());
@@ -316,6 +323,7 @@ impl fmt::Display for PlaceSettings {
             parts.push(format!("of type {ty}"));
         }
         parts.extend(self.max.map(|max| format!("at most {max}")));
+        parts.extend(self.before.map(|before| format!("{before} before it")));
         parts.extend(self.functions.as_ref().map(|names| format!("one of {}", names.join(", "))));
         parts.extend(self.null.map(|null| match null {
             true => "may be null".to_owned(),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::{
     Body, Callee, CmpOp, Expr, ExprId, FuncId, GlobalId, LocalId, Program, RecordId, Stmt, Storage,
-    Type,
+    Type, UnOp,
 };
 
 /// Where a pointer is kept.
@@ -33,6 +33,9 @@ pub struct Facts {
     pub varying_index: bool,
     /// One more than the greatest constant index used.
     pub constant_elements: u64,
+    /// How many elements before the first one are reached through it, as far as constants say;
+    /// [`WALKED_BACK`] where it is moved back by numbers that vary, or again and again.
+    pub before: u64,
     /// Memory is read through it.
     pub read: bool,
     /// Memory is written through it.
@@ -63,6 +66,7 @@ impl Facts {
         self.null_tested |= other.null_tested;
         self.varying_index |= other.varying_index;
         self.constant_elements = self.constant_elements.max(other.constant_elements);
+        self.before = self.before.max(other.before);
         self.read |= other.read;
         self.written |= other.written;
         self.string |= other.string;
@@ -102,6 +106,11 @@ const STRING_PARAMETERS: [(&str, &[usize]); 17] = [
     ("atoi", &[0]),
     ("fopen", &[0, 1]),
 ];
+
+/// Elements that are taken to lie before a pointer that is moved back.
+const WALKED_BACK: u64 = 2;
+/// More elements than this before a pointer are no array that a guess makes.
+const MOST_BEFORE: u64 = 64;
 
 /// How often facts go up one call: wrappers of wrappers are rarely deeper.
 const ROUNDS: usize = 8;
@@ -229,11 +238,19 @@ impl<'a> Reader<'a> {
             Expr::Index { base, index, .. } if !self.is_storage(*base) => {
                 let Some(spot) = self.pointer(*base, 0) else { return };
                 let facts = usage.at(spot);
-                match self.body.exprs[*index] {
-                    Expr::Const(_, value) if value < 1 << 32 => {
+                match self.constant(*index) {
+                    Some(value @ 0..0x1_0000_0000) => {
                         facts.constant_elements = facts.constant_elements.max(value as u64 + 1);
                     }
-                    _ => facts.varying_index = true,
+                    Some(value) if value.unsigned_abs() <= MOST_BEFORE && value < 0 => {
+                        facts.before = facts.before.max(value.unsigned_abs());
+                    }
+                    _ => {
+                        facts.varying_index = true;
+                        if self.is_subtracted(*index) {
+                            facts.before = facts.before.max(WALKED_BACK);
+                        }
+                    }
                 }
             }
             Expr::Field { base, record, .. } if !self.is_storage(*base) => {
@@ -244,6 +261,26 @@ impl<'a> Reader<'a> {
             Expr::Cmp(op, a, b) => self.comparison(usage, *op, *a, *b),
             Expr::PtrDiff { a, b, .. } => self.pair(usage, *a, *b, true),
             _ => {}
+        }
+    }
+
+    /// The value of an index, if it is a constant.
+    fn constant(&self, index: ExprId) -> Option<i64> {
+        match self.body.exprs[index] {
+            Expr::Const(Type::Int(bits @ 1..=64), value) => {
+                let unused = 64 - u32::from(bits);
+                Some((value as u64) << unused).map(|value| value as i64 >> unused)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an index is the negative of something, as in `p - n`.
+    fn is_subtracted(&self, index: ExprId) -> bool {
+        match &self.body.exprs[index] {
+            Expr::Unary(UnOp::NegU | UnOp::NegS, _) => true,
+            Expr::Cast(_, _, a) => self.is_subtracted(*a),
+            _ => false,
         }
     }
 
@@ -298,7 +335,7 @@ impl<'a> Reader<'a> {
                 if let Some(spot) = self.spot_at(*addr, 0)
                     && self.walks(*value, &spot)
                 {
-                    usage.at(spot).varying_index = true;
+                    self.walked(usage.at(spot), *value);
                 }
             }
             Stmt::StoreBits { addr, .. } => self.write(usage, *addr),
@@ -312,11 +349,20 @@ impl<'a> Reader<'a> {
             // A pointer that is moved along walks over an array.
             Stmt::Assign { dst, value } if self.moves(*dst, *value) => {
                 if let Some(spot) = self.holds.get(dst) {
-                    usage.at(spot.clone()).varying_index = true;
+                    self.walked(usage.at(spot.clone()), *value);
                 }
             }
             Stmt::Call { callee, args, .. } => self.call(program, usage, *callee, args),
             _ => {}
+        }
+    }
+
+    /// A pointer moves on to an address that lies some elements from where it points.
+    fn walked(&self, facts: &mut Facts, to: ExprId) {
+        facts.varying_index = true;
+        let Expr::Index { index, .. } = self.body.exprs[to] else { return };
+        if self.constant(index).is_some_and(|by| by < 0) {
+            facts.before = facts.before.max(WALKED_BACK);
         }
     }
 

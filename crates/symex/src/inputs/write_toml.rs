@@ -46,6 +46,7 @@ fn header() -> String {
          #         null\n\
          # length  where an array's length is kept: \"len\", \".len\", \"*n\", \"2 * n\", or a number\n\
          # max     greatest length        null    whether the pointer may be null\n\
+         # before  how many elements lie before the one that it points to\n\
          # range   [least, greatest]      values  [the only ones]\n\
          # alias   [pointers whose object it may share]\n\n\
          [defaults]\n\
@@ -106,6 +107,9 @@ fn inline(settings: &PlaceSettings) -> String {
     }
     if let Some(max) = settings.max {
         parts.push(format!("max = {max}"));
+    }
+    if let Some(before) = settings.before {
+        parts.push(format!("before = {before}"));
     }
     if let Some(alias) = &settings.alias {
         let places: Vec<String> = alias.iter().map(|place| quoted(&place.0.to_string())).collect();

@@ -44,13 +44,17 @@ impl Builder<'_> {
             Kind::Array => fixed.or(slot.set.max).unwrap_or(limit),
             _ => 1,
         };
-        let flexible = (capacity == 1)
+        let flexible = (capacity == 1 && slot.set.before.is_none())
             .then(|| flexible_member(types, element, &slot.place.index(0)))
             .flatten();
         let tail = flexible.map(|(place, ty, start)| self.tail(slot, place, ty, start));
-        let bytes = capacity.checked_mul(size);
+        let before = slot.set.before.unwrap_or(0);
+        let elements = capacity.checked_add(before);
+        let bytes = elements.and_then(|elements| elements.checked_mul(size));
         let bytes = bytes.map(|bytes| bytes.max(tail.as_ref().map_or(0, |tail| tail.bytes)));
-        let object = self.place_object(slot, element, capacity, bytes)?;
+        let object = self.place_object(slot, element, capacity.saturating_add(before), bytes)?;
+        let (start, end) = (before * size, (before + capacity) * size);
+        let preceded = if before > 0 { format!(", {before} before it") } else { String::new() };
         let shown = self.shown(&slot.place);
         let address = self.objects[object].1.address;
         if slot.set.pointee.is_none()
@@ -66,8 +70,9 @@ impl Builder<'_> {
         match kind {
             Kind::Array if fixed.is_none() => {
                 let stated = self.spec.states_size(&slot.place, &slot.trail);
-                let reach = Reach::Behind { object: address, from: capacity * size, element: size };
-                self.bound(format!("{shown} has at most {capacity} elements"), stated, reach);
+                let reach = Reach::Behind { object: address, from: end, element: size };
+                let sentence = format!("{shown} has at most {capacity} elements{preceded}");
+                self.bound(sentence, stated, reach);
                 let length = slot.set.length.as_ref().map(|text| text.0.clone());
                 self.lengths.push(OpenLength {
                     object,
@@ -75,27 +80,26 @@ impl Builder<'_> {
                     length,
                     is_null,
                     element: size,
-                    start: 0,
+                    start,
                     capacity,
                 });
             }
             Kind::String => {
                 let stated = self.spec.states_size(&slot.place, &slot.trail);
-                let from = (capacity - 1) * size;
-                let reach = Reach::Behind { object: address, from, element: size };
-                let sentence = format!("{shown} has at most {} characters", capacity - 1);
+                let reach = Reach::Behind { object: address, from: end - size, element: size };
+                let sentence = format!("{shown} has at most {} characters{preceded}", capacity - 1);
                 self.bound(sentence, stated, reach);
             }
             _ if self.spec.states_shape(&slot.place, &slot.trail) || tail.is_some() => {}
             _ => {
                 let sentence = match capacity {
-                    1 => format!("{shown} points to one object"),
-                    _ => format!("{shown} points to {capacity} elements"),
+                    1 => format!("{shown} points to one object{preceded}"),
+                    _ => format!("{shown} points to {capacity} elements{preceded}"),
                 };
-                self.bound_shape(sentence, address, capacity * size, size);
+                self.bound_shape(sentence, address, end, size);
             }
         }
-        self.fill(slot, object, element, capacity, kind == Kind::String)?;
+        self.fill(slot, object, element, before + capacity, kind == Kind::String)?;
         if let Some(tail) = tail {
             self.fill_tail(slot, object, tail, is_null)?;
         }
@@ -175,6 +179,7 @@ impl Builder<'_> {
     ) -> Result<(), PlanError> {
         let site = self.inside(slot, object);
         let size = self.program.types.size(element).unwrap_or(1);
+        let before = slot.set.before.unwrap_or(0);
         for index in 0..capacity {
             if is_string && index + 1 == capacity {
                 // Whatever stands before it, there is a NUL.
@@ -189,7 +194,8 @@ impl Builder<'_> {
                 self.bound(format!("{shown} is zero from element {index} on"), false, reach);
                 break;
             }
-            self.lay(site, element, index * size, &slot.place.index(index), &slot.trail)?;
+            let place = slot.place.index(index as i64 - before as i64);
+            self.lay(site, element, index * size, &place, &slot.trail)?;
         }
         Ok(())
     }
@@ -242,7 +248,7 @@ impl Builder<'_> {
         let site = self.inside(slot, object);
         for index in 0..tail.capacity {
             let offset = tail.start + index * tail.element_size;
-            self.lay(site, tail.element, offset, &tail.place.index(index), &tail.trail)?;
+            self.lay(site, tail.element, offset, &tail.place.index(index as i64), &tail.trail)?;
         }
         let shown = self.shown(&tail.place);
         let stated = self.spec.states_size(&tail.place, &tail.trail);

@@ -69,8 +69,11 @@ impl Builder<'_> {
         }
         let is_null = self.null_choice(&slot);
         let object = self.object_behind(&slot, pointee, is_null)?;
-        self.targets.insert(slot.place.clone(), Target { object, is_null });
-        let base = self.pool.bv(64, self.objects[object].1.address);
+        let found = &self.objects[object].1;
+        let before = slot.set.before.unwrap_or(0);
+        let address = found.address + before * self.program.types.size(found.element).unwrap_or(1);
+        self.targets.insert(slot.place.clone(), Target { object, address, is_null });
+        let base = self.pool.bv(64, address);
         let value = self.pool.ite(is_null, zero, base);
         let value = self.with_initial(&slot, value);
         self.set(&slot, value);

@@ -109,7 +109,7 @@ impl Builder<'_> {
     /// `end` and `into`.
     fn within_array(&mut self, slot: &Slot) -> Result<Term, PlanError> {
         let of = slot.set.of.as_ref().expect("the settings were checked").0.clone();
-        let Target { object, is_null } = self.target(slot, &of)?;
+        let Target { object, is_null, .. } = self.target(slot, &of)?;
         let (address, size, length, element) = {
             let object = &self.objects[object].1;
             (object.address, object.size, object.byte_length, object.element)
@@ -150,7 +150,7 @@ impl Builder<'_> {
                 let why = format!("{} points to another type, so it cannot be an alias", other.0);
                 return Err(self.wrong(&slot.place, why));
             }
-            let base = self.pool.bv(64, theirs.address);
+            let base = self.pool.bv(64, target.address);
             let name = format!("alias({}, {})", self.shown(&slot.place), other.0);
             let chosen = self.symbol(name, Sort::Bool);
             if slot.place.lies_behind(&other.0) {
