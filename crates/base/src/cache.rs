@@ -97,19 +97,23 @@ fn write(folder: &Path, key: &Key, content: &[u8]) -> std::io::Result<()> {
     written
 }
 
-/// What tells a program from others of its name and from its other versions: path, size, time of
-/// change. None if it is not found, by its path or in `PATH`.
-pub fn identity(program: &OsStr) -> Option<Vec<u8>> {
-    let found = match Path::new(program).components().count() {
-        0 => return None,
+/// Where a program is that is named by its path or by its name in `PATH`.
+pub fn locate(program: &OsStr) -> Option<PathBuf> {
+    match Path::new(program).components().count() {
+        0 => None,
         1 => {
             let path = std::env::var_os("PATH")?;
             let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
-            places.find(|path| path.is_file())?
+            places.find(|path| path.is_file())
         }
-        _ => PathBuf::from(program),
-    };
-    let found = fs::canonicalize(found).ok()?;
+        _ => Some(PathBuf::from(program)),
+    }
+}
+
+/// What tells a program from others of its name and from its other versions: path, size, time of
+/// change. None if it is not found, by its path or in `PATH`.
+pub fn identity(program: &OsStr) -> Option<Vec<u8>> {
+    let found = fs::canonicalize(locate(program)?).ok()?;
     let about = fs::metadata(&found).ok()?;
     let mut identity = found.into_os_string().into_encoded_bytes();
     for number in [about.len() as i64, about.mtime(), about.mtime_nsec()] {

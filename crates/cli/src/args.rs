@@ -36,6 +36,13 @@ pub(crate) enum Command {
     Run(RunArgs),
 }
 
+impl Command {
+    /// Whether it parses C with clang, surely and first of all.
+    pub(crate) const fn parses(&self) -> bool {
+        !matches!(self, Self::Cc(_) | Self::Report(_))
+    }
+}
+
 /// What every command that reads C takes.
 #[derive(Debug, Args)]
 pub(crate) struct SourceArgs {

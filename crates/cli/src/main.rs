@@ -29,10 +29,21 @@ use clap::Parser as _;
 use args::{Cli, Command};
 use commands::{cc, cover, gen_tests, init, objectives as list, report, run, show_ir};
 use exit::ExitCode;
+use lydian_frontend::clang::Clang;
 
 fn main() -> std::process::ExitCode {
+    let command = Cli::parse().command;
+    if let (true, Ok(clang)) = (command.parses(), Clang::locate()) {
+        clang.prepare();
+    }
+    let code = run(&command);
+    lydian_process::finish();
+    std::process::ExitCode::from(code)
+}
+
+fn run(command: &Command) -> u8 {
     let done = |code: ExitCode| code as u8;
-    let result = match &Cli::parse().command {
+    let result = match command {
         Command::Gen(args) => gen_tests::run(args).map(done),
         Command::Cover(args) => cover::run(args).map(done),
         Command::Objectives(args) => list::run(args).map(done),
@@ -42,9 +53,8 @@ fn main() -> std::process::ExitCode {
         Command::Report(args) => report::run(args).map(done),
         Command::Run(args) => run::run(args).map(|status| status.code()),
     };
-    let code = result.unwrap_or_else(|failure| {
+    result.unwrap_or_else(|failure| {
         render::diagnostics(&failure.diagnostics);
         failure.code as u8
-    });
-    std::process::ExitCode::from(code)
+    })
 }

@@ -10,10 +10,10 @@ mod messages;
 pub(crate) use messages::{Message, parse_messages};
 
 use lydian_base::{Diagnostic, Place};
+use lydian_process::{Start, Started};
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, PipeReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::{self, JoinHandle};
 
 /// The environment variable that names another clang 19 than the one in `PATH`.
@@ -78,6 +78,11 @@ impl Clang {
         Self { program: program.into() }
     }
 
+    /// Lets it be loaded meanwhile, to be ready when it is first run.
+    pub fn prepare(&self) {
+        lydian_process::prepare(&self.program);
+    }
+
     /// How it is started.
     pub(crate) fn program(&self) -> &std::ffi::OsStr {
         &self.program
@@ -114,27 +119,24 @@ impl Clang {
         directory: Option<&Path>,
         input: Vec<u8>,
     ) -> Result<RunningClang, ClangError> {
-        let mut command = Command::new(&self.program);
-        command
+        let mut start = Start::new(&self.program)
             .args(["-fno-color-diagnostics", "-fno-caret-diagnostics", "-Qunused-arguments"])
             .args(arguments)
-            .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .piped_input()
+            .piped_output();
         if let Some(directory) = directory {
-            command.current_dir(directory);
+            start = start.directory(directory);
         }
-        let mut child = command.spawn().map_err(|error| match error.kind() {
+        let mut started = start.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound if directory.is_none_or(Path::is_dir) => {
                 ClangError::Missing { program: self.name() }
             }
             _ => self.io(error),
         })?;
         let missing = || self.io(io::Error::other("a pipe to it is missing"));
-        let mut stdin = child.stdin.take().ok_or_else(missing)?;
-        let stdout = child.stdout.take().ok_or_else(missing)?;
-        let mut stderr = child.stderr.take().ok_or_else(missing)?;
+        let mut stdin = started.input.take().ok_or_else(missing)?;
+        let stdout = started.output.take().ok_or_else(missing)?;
+        let mut stderr = started.messages.try_clone().map_err(|error| self.io(error))?;
         // Clang may stop reading early, after an error: then the write fails, and the message
         // says why.
         let writer = thread::spawn(move || drop(stdin.write_all(&input)));
@@ -142,7 +144,7 @@ impl Clang {
             let mut text = Vec::new();
             stderr.read_to_end(&mut text).map(|_| text)
         });
-        Ok(RunningClang { child, stdout, writer, messages })
+        Ok(RunningClang { started, stdout, writer, messages })
     }
 
     fn io(&self, error: io::Error) -> ClangError {
@@ -156,9 +158,9 @@ impl Clang {
 
 /// A clang that is at work.
 pub(crate) struct RunningClang {
-    child: Child,
+    started: Started,
     /// What it prints.
-    pub(crate) stdout: ChildStdout,
+    pub(crate) stdout: PipeReader,
     writer: JoinHandle<()>,
     messages: JoinHandle<io::Result<Vec<u8>>>,
 }
@@ -167,11 +169,11 @@ impl RunningClang {
     /// Waits for the end and gives the errors that clang reported. The output must have been read
     /// to its end, or clang is stopped. A clang that fails without a message is an error here.
     pub(crate) fn finish(self, clang: &Clang) -> Result<Vec<Message>, ClangError> {
-        let Self { mut child, stdout, writer, messages } = self;
+        let Self { started, stdout, writer, messages } = self;
         drop(stdout);
-        let status = child.wait().map_err(|error| clang.io(error))?;
         let joined = messages.join().unwrap_or_else(|_| Ok(Vec::new()));
         let text = joined.map_err(|error| clang.io(error))?;
+        let status = started.wait().map_err(|error| clang.io(error))?;
         // The writer ends by itself once clang has closed its input.
         drop(writer.join());
         let messages = parse_messages(&String::from_utf8_lossy(&text));

@@ -1,0 +1,181 @@
+//! Starts programs that are started again and again, compilers above all.
+//!
+//! A compiler that is linked with large shared libraries spends most of a short run on being loaded:
+//! 20 to 30 ms for clang, whose work on a small file takes five. So the first run of a program makes
+//! a fork server of it ([`server`]): a process that is loaded, waits in front of `main`, and is copied
+//! for every run. A run is what it would be by itself: its arguments, folder and streams are its own,
+//! its memory is that of a process that has not begun. Where there can be no such server, or it is
+//! lost, programs are started as usual, so nothing depends on it but time.
+
+mod server;
+mod starter;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, PipeReader, PipeWriter, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+pub use starter::{Starter, finish, prepare};
+
+/// What is to be run. All programs are run with `LC_ALL=C`: what they say is read.
+#[derive(Clone, Debug)]
+pub struct Start {
+    program: OsString,
+    arguments: Vec<OsString>,
+    directory: Option<PathBuf>,
+    input: bool,
+    output: bool,
+    last: bool,
+}
+
+impl Start {
+    /// A program by its path or its name in `PATH`, without arguments, in the current folder, with
+    /// nothing to read and its standard output thrown away.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            directory: None,
+            input: false,
+            output: false,
+            last: false,
+        }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args(mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(|word| word.as_ref().to_owned()));
+        self
+    }
+
+    /// Runs in this folder.
+    #[must_use]
+    pub fn directory(mut self, directory: &Path) -> Self {
+        self.directory = Some(directory.to_owned());
+        self
+    }
+
+    /// Its standard input is written by the caller.
+    #[must_use]
+    pub const fn piped_input(mut self) -> Self {
+        self.input = true;
+        self
+    }
+
+    /// Its standard output is read by the caller.
+    #[must_use]
+    pub const fn piped_output(mut self) -> Self {
+        self.output = true;
+        self
+    }
+
+    /// The program is hardly needed again: its server, if it has one, ends with this run, which
+    /// saves a copy. If it has none, none is made.
+    #[must_use]
+    pub const fn last(mut self) -> Self {
+        self.last = true;
+        self
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// Those of [`Command::spawn`]: the program or the folder is missing, no process can be made.
+    pub fn spawn(&self) -> io::Result<Started> {
+        starter::of_user().spawn(self)
+    }
+
+    /// Starts it as usual.
+    fn spawn_by_itself(&self) -> io::Result<Started> {
+        let (ours, theirs) = self.streams()?;
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).env("LC_ALL", "C");
+        let [input, output, messages] = theirs;
+        command.stdin(Stdio::from(input)).stdout(Stdio::from(output)).stderr(Stdio::from(messages));
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        Ok(ours.of(Process::Child(command.spawn()?)))
+    }
+
+    /// Both ends of the streams: ours, and the process's standard input, output and error.
+    fn streams(&self) -> io::Result<(Ours, [OwnedFd; 3])> {
+        let null = || File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
+        let (input, theirs_in) = match self.input {
+            true => io::pipe().map(|(read, write)| (Some(write), read.into()))?,
+            false => (None, null()?),
+        };
+        let (output, theirs_out) = match self.output {
+            true => io::pipe().map(|(read, write)| (Some(read), write.into()))?,
+            false => (None, null()?),
+        };
+        let (messages, theirs_messages) = io::pipe()?;
+        let ours = Ours { input, output, messages };
+        Ok((ours, [theirs_in, theirs_out, theirs_messages.into()]))
+    }
+}
+
+/// Our ends of a process's streams.
+struct Ours {
+    input: Option<PipeWriter>,
+    output: Option<PipeReader>,
+    messages: PipeReader,
+}
+
+impl Ours {
+    fn of(self, process: Process) -> Started {
+        let Self { input, output, messages } = self;
+        Started { input, output, messages, process }
+    }
+}
+
+/// A process that was started.
+#[derive(Debug)]
+pub struct Started {
+    /// Its standard input, if that is to be written.
+    pub input: Option<PipeWriter>,
+    /// Its standard output, if that is to be read.
+    pub output: Option<PipeReader>,
+    /// Its standard error.
+    pub messages: PipeReader,
+    process: Process,
+}
+
+#[derive(Debug)]
+enum Process {
+    /// A child of this process.
+    Child(Child),
+    /// A copy of a server, which tells how it ends.
+    Copy(PipeReader),
+}
+
+impl Started {
+    /// Whether it is a copy of a fork server, or was one.
+    pub const fn is_copy(&self) -> bool {
+        matches!(self.process, Process::Copy(_))
+    }
+
+    /// Waits for its end. What it prints must be read to the end first, or not at all.
+    ///
+    /// # Errors
+    /// Where the system does not tell, or the server of a copy was killed.
+    pub fn wait(self) -> io::Result<ExitStatus> {
+        let Self { input, output, messages, process } = self;
+        drop((input, output, messages));
+        match process {
+            Process::Child(mut child) => child.wait(),
+            Process::Copy(mut told) => number(&mut told).map(ExitStatus::from_raw),
+        }
+    }
+}
+
+/// A number that a server tells.
+fn number(told: &mut PipeReader) -> io::Result<i32> {
+    let mut bytes = [0; 4];
+    told.read_exact(&mut bytes)?;
+    Ok(i32::from_ne_bytes(bytes))
+}

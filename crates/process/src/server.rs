@@ -1,0 +1,217 @@
+//! A fork server: a process of a program that is copied for each run.
+//!
+//! Its part of the work is C (`runtime/server.c`), made into a shared object that the dynamic linker
+//! loads into the program in front of the others and that takes the place of the C library's function
+//! which calls `main`. So it suits programs that are dynamically linked with glibc; for others the
+//! object is not loaded or does nothing, the greeting does not come, and there is no server.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use lydian_base::Cache;
+use lydian_base::cache::{Key, identity, locate};
+
+use crate::{Process, Start, Started, number};
+
+const SOURCE: &str = include_str!("../runtime/server.c");
+const FLAGS: [&str; 9] =
+    ["-O1", "-w", "-std=gnu17", "-shared", "-fPIC", "-x", "c", "server.c", "-ldl"];
+
+/// The flag of a packet that the server runs itself.
+const TAKE: u8 = 1;
+
+/// Seconds for the greeting.
+const PATIENCE: i64 = 20;
+
+/// A server, from its start on.
+#[derive(Debug)]
+pub(crate) struct Server {
+    connection: OwnedFd,
+    process: Mutex<Option<Child>>,
+    /// Whether its greeting came.
+    greeted: OnceLock<bool>,
+}
+
+impl Server {
+    /// Starts one, without waiting until it can be used. None where there can be none.
+    pub(crate) fn start(program: &OsString, cache: &Cache) -> Option<Self> {
+        if std::env::var_os("LD_PRELOAD").is_some() {
+            return None;
+        }
+        let path = std::fs::canonicalize(locate(program)?).ok()?;
+        let mut magic = [0; 4];
+        File::open(&path).ok()?.read_exact(&mut magic).ok()?;
+        // What a script does with its arguments is not known before it has them.
+        if magic != *b"\x7fELF" {
+            return None;
+        }
+        let object = object(program, cache)?;
+        // The linker's list has these characters between its entries.
+        if object.as_os_str().as_bytes().iter().any(|byte| b" :;".contains(byte)) {
+            return None;
+        }
+        let file = std::fs::metadata(&path).ok()?;
+        let (connection, theirs) = connection().ok()?;
+        let process = Command::new(&path)
+            .arg0(program)
+            .env("LC_ALL", "C")
+            .env("LD_PRELOAD", object)
+            .env("LYDIAN_FORK_SERVER", format!("{}:{}", file.dev(), file.ino()))
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let process = Mutex::new(Some(process.ok()?));
+        Some(Self { connection, process, greeted: OnceLock::new() })
+    }
+
+    /// Whether it can be used; waits for its greeting.
+    pub(crate) fn is_ready(&self) -> bool {
+        let greeting = || {
+            let mut byte = 1u8;
+            let socket = self.connection.as_raw_fd();
+            // SAFETY: the place has room for the one byte.
+            let received = unsafe { libc::recv(socket, (&raw mut byte).cast(), 1, 0) };
+            received == 1 && byte == 0
+        };
+        *self.greeted.get_or_init(greeting)
+    }
+
+    /// Starts a run as a copy of the server, or as the server itself where it is the last and no
+    /// other is under way. None where the server does not take it.
+    pub(crate) fn spawn(&self, start: &Start) -> Option<Started> {
+        let here = || std::env::current_dir().ok();
+        let directory = match &start.directory {
+            // What is wrong with a folder is told by starting as usual.
+            Some(directory) if !directory.is_dir() => return None,
+            Some(directory) if directory.is_absolute() => directory.clone(),
+            Some(directory) => here()?.join(directory),
+            None => here()?,
+        };
+        let packet = packet(start, &directory)?;
+        let (ours, [input, output, messages]) = start.streams().ok()?;
+        let (mut told, tell) = io::pipe().ok()?;
+        let tell = OwnedFd::from(tell);
+        let descriptors = [&input, &output, &messages, &tell].map(|end| end.as_raw_fd());
+        send(&self.connection, &packet, descriptors).ok()?;
+        // What tells that the server is gone is the end of the pipe, so no end of it stays here.
+        drop((input, output, messages, tell));
+        let process = u32::try_from(number(&mut told).ok()?).ok()?;
+        let own = |child: &mut Child| child.id() == process;
+        let mut server = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(ours.of(match server.take_if(own) {
+            Some(child) => Process::Child(child),
+            None => Process::Copy(told),
+        }))
+    }
+
+    /// Lets it end when its copies have ended. Gives its process, to be waited for.
+    pub(crate) fn end(&self) -> Option<Child> {
+        // SAFETY: the socket is open.
+        unsafe { libc::shutdown(self.connection.as_raw_fd(), libc::SHUT_RDWR) };
+        self.process.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// The shared object, kept for each compiler that made one.
+fn object(compiler: &OsString, cache: &Cache) -> Option<PathBuf> {
+    let identity = identity(compiler)?;
+    let parts = [&*identity, SOURCE.as_bytes()];
+    let flags = FLAGS.iter().map(|flag| flag.as_bytes());
+    let key = Key::new("fork-server", parts.into_iter().chain(flags));
+    if let Some(path) = cache.file(&key) {
+        return Some(path);
+    }
+    cache.put(&key, &compiled(compiler)?);
+    cache.file(&key)
+}
+
+fn compiled(compiler: &OsString) -> Option<Vec<u8>> {
+    let place = tempfile::Builder::new().prefix("lydian-").tempdir().ok()?;
+    std::fs::write(place.path().join("server.c"), SOURCE).ok()?;
+    let mut command = Command::new(compiler);
+    command.args(FLAGS).args(["-o", "server.so"]).current_dir(place.path());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let done = command.status().ok()?.success();
+    done.then(|| std::fs::read(place.path().join("server.so")).ok()).flatten()
+}
+
+/// A pair of sockets that carry packets. The first waits for what it receives for a limited time.
+fn connection() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends: [RawFd; 2] = [-1; 2];
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+    // SAFETY: the place has room for two descriptors, which are ours if the call succeeds.
+    let ends = unsafe {
+        if libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        ends.map(|end| OwnedFd::from_raw_fd(end))
+    };
+    let limit = libc::timeval { tv_sec: PATIENCE, tv_usec: 0 };
+    let size = size_of_val(&limit) as libc::socklen_t;
+    let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVTIMEO);
+    // SAFETY: the value is of the option's type and size. Without the limit nothing else changes.
+    unsafe {
+        libc::setsockopt(ends[0].as_raw_fd(), level, option, (&raw const limit).cast(), size)
+    };
+    let [ours, theirs] = ends;
+    Ok((ours, theirs))
+}
+
+/// The bytes of a run. None where a word cannot be told from the next.
+fn packet(start: &Start, directory: &Path) -> Option<Vec<u8>> {
+    let words = [directory.as_os_str(), &start.program];
+    let words = words.into_iter().chain(start.arguments.iter().map(OsString::as_os_str));
+    let mut packet = vec![if start.last { TAKE } else { 0 }];
+    for word in words {
+        if word.as_bytes().contains(&0) {
+            return None;
+        }
+        packet.extend(word.as_bytes());
+        packet.push(0);
+    }
+    Some(packet)
+}
+
+/// Sends a packet and copies of descriptors.
+fn send(connection: &OwnedFd, packet: &[u8], descriptors: [RawFd; 4]) -> io::Result<()> {
+    /// Room for a header and the descriptors, aligned as a header is.
+    #[repr(C)]
+    union Control {
+        header: libc::cmsghdr,
+        room: [u8; 64],
+    }
+    let size = size_of_val(&descriptors) as u32;
+    let mut bytes =
+        libc::iovec { iov_base: packet.as_ptr().cast_mut().cast(), iov_len: packet.len() };
+    let mut control = Control { room: [0; 64] };
+    // SAFETY: all bits zero are a value of `msghdr`. Its pointers are to places that outlive the call
+    // and are as large as it says; the control area has room for one header with four descriptors,
+    // so the header and its data lie in it.
+    let sent = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut bytes;
+        message.msg_iovlen = 1;
+        message.msg_control = (&raw mut control).cast();
+        message.msg_controllen = libc::CMSG_SPACE(size) as _;
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(size) as _;
+        libc::CMSG_DATA(header).cast::<[RawFd; 4]>().write_unaligned(descriptors);
+        libc::sendmsg(connection.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL)
+    };
+    match usize::try_from(sent) {
+        Ok(sent) if sent == packet.len() => Ok(()),
+        Ok(_) => Err(io::Error::other("a packet was sent in part")),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
+}

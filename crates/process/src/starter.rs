@@ -1,0 +1,130 @@
+//! Which programs have servers.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::process::Child;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use lydian_base::Cache;
+
+use crate::server::Server;
+use crate::{Start, Started};
+
+/// Starts programs, each from a server of its own.
+#[derive(Debug)]
+pub struct Starter {
+    cache: Cache,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// By the program's name; none where there can be no server.
+    servers: Vec<(OsString, Option<Arc<Server>>)>,
+    /// Servers that were told to end.
+    ended: Vec<Child>,
+}
+
+static OF_USER: LazyLock<Starter> = LazyLock::new(|| Starter::new(Cache::of_user()));
+
+/// The one that all of this process use.
+pub(crate) fn of_user() -> &'static Starter {
+    &OF_USER
+}
+
+/// Starts a program's server, to be ready when the program is first needed.
+pub fn prepare(program: impl AsRef<OsStr>) {
+    drop(of_user().server(program.as_ref()));
+}
+
+/// Ends all servers and waits for that, so that what they took is counted as this process's. To be
+/// called when nothing is to be started any more.
+pub fn finish() {
+    of_user().finish();
+}
+
+impl Starter {
+    /// One that keeps what servers need in a cache.
+    pub const fn new(cache: Cache) -> Self {
+        let known = Known { servers: Vec::new(), ended: Vec::new() };
+        Self { cache, known: Mutex::new(known) }
+    }
+
+    /// Starts a program, if possible as a copy.
+    ///
+    /// # Errors
+    /// Those of [`Start::spawn`].
+    pub fn spawn(&self, start: &Start) -> io::Result<Started> {
+        let server = match start.last {
+            true => self.take(&start.program),
+            false => self.server(&start.program),
+        };
+        if let Some(server) = server {
+            let copy = if server.is_ready() { server.spawn(start) } else { None };
+            if start.last {
+                self.end(&server);
+            } else if !server.is_ready() {
+                self.refuse(&start.program);
+                self.end(&server);
+            }
+            if let Some(copy) = copy {
+                return Ok(copy);
+            }
+        }
+        start.spawn_by_itself()
+    }
+
+    /// Ends all servers and waits for their ends.
+    pub fn finish(&self) {
+        let servers = std::mem::take(&mut self.known().servers);
+        servers.iter().filter_map(|(_, server)| server.as_ref()).for_each(|one| self.end(one));
+        let ended = std::mem::take(&mut self.known().ended);
+        for mut child in ended {
+            // An error means that it is gone.
+            drop(child.wait());
+        }
+    }
+
+    /// The server of a program, which is made if there is none.
+    fn server(&self, program: &OsStr) -> Option<Arc<Server>> {
+        let mut known = self.known();
+        if let Some((_, server)) = known.servers.iter().find(|(name, _)| name == program) {
+            return server.clone();
+        }
+        let name = program.to_owned();
+        let server = Server::start(&name, &self.cache).map(Arc::new);
+        known.servers.push((name, server.clone()));
+        server
+    }
+
+    /// The server of a program, if there is one, which has none then.
+    fn take(&self, program: &OsStr) -> Option<Arc<Server>> {
+        let mut known = self.known();
+        let is_its = |(name, server): &(OsString, Option<_>)| name == program && server.is_some();
+        let at = known.servers.iter().position(is_its)?;
+        known.servers.swap_remove(at).1
+    }
+
+    /// There can be no server of a program.
+    fn refuse(&self, program: &OsStr) {
+        for (_, server) in self.known().servers.iter_mut().filter(|(name, _)| name == program) {
+            *server = None;
+        }
+    }
+
+    /// Lets a server end, and keeps its process to be waited for.
+    fn end(&self, server: &Server) {
+        let process = server.end();
+        self.known().ended.extend(process);
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Starter {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
