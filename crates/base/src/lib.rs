@@ -8,6 +8,7 @@ pub mod budget;
 pub mod cache;
 pub mod diagnostic;
 pub mod memory;
+pub mod names;
 pub mod random;
 pub mod span;
 
@@ -15,5 +16,6 @@ pub use arena::{Arena, EntityId, SideTable};
 pub use budget::{Budget, CancelToken, StopReason};
 pub use cache::Cache;
 pub use diagnostic::{Diagnostic, Severity};
+pub use names::NameSet;
 pub use random::Rng;
 pub use span::{Place, SourceMap, SourceMapBuilder, Span};

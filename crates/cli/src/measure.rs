@@ -76,7 +76,9 @@ impl<'a> Measuring<'a> {
             flags: &self.flags,
             entries: self.loaded.entries(),
             modelled: &*self.modelled,
-            level: Optimization::Some,
+            // Tests are few and short, and each is followed by the interpreter, too: what an
+            // optimiser takes is more than what it brings.
+            level: Optimization::None,
             compiler: "clang-19",
         };
         let measurer = Measurer::new(request, self.limits.clone()).map_err(failure)?;

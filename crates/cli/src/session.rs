@@ -12,7 +12,8 @@ use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Outcome};
 use lydian_objective::ledger::{
-    CriterionRow, Evidence, FunctionName, Scope, TestHash, UnknownReason, Verdict,
+    CriterionRow, Evidence, FunctionName, LedgerError, Recording, Scope, TestHash, UnknownReason,
+    Verdict,
 };
 use lydian_objective::{Criterion, FunctionObjectives, HyperId, Label, LabelId, LabelKey};
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
@@ -134,10 +135,7 @@ impl Goal {
 impl<'a> Session<'a, '_> {
     /// Does the work. What was found until a limit or Ctrl-C is in the ledger.
     pub(crate) fn run(&mut self, config: &Config, budget: &Budget) -> Result<Settled, Failure> {
-        for target in self.targets {
-            let objectives = target.objectives;
-            self.record(target, |recording| recording.objectives(objectives))?;
-        }
+        self.record(|_, target, recording| recording.objectives(target.objectives))?;
         let mut judged = Judged::new(self.all);
         self.measure_known_tests(&mut judged)?;
         self.prove(config, budget)?;
@@ -170,18 +168,36 @@ impl<'a> Session<'a, '_> {
         FunctionName { unit: self.unit, name }
     }
 
+    /// Records for each target, by its position, all in one transaction.
     fn record(
         &mut self,
-        target: &Target<'_>,
-        fill: impl FnOnce(
-            &mut lydian_objective::ledger::Recording<'_>,
-        ) -> Result<(), lydian_objective::ledger::LedgerError>,
+        mut fill: impl FnMut(usize, &Target<'_>, &mut Recording<'_>) -> Result<(), LedgerError>,
     ) -> Result<(), Failure> {
-        let function = self.function(target);
+        let Some(first) = self.targets.first() else { return Ok(()) };
         let mut ledger = self.ledger.lock();
-        let mut recording = ledger.record(function, &target.scope).map_err(ledger::failure)?;
-        fill(&mut recording).map_err(ledger::failure)?;
-        recording.commit().map_err(ledger::failure)
+        let mut record = || {
+            let mut recording = ledger.record(self.function(first), &first.scope)?;
+            for (at, target) in self.targets.iter().enumerate() {
+                if at > 0 {
+                    recording.turn_to(self.function(target), &target.scope)?;
+                }
+                fill(at, target, &mut recording)?;
+            }
+            recording.commit()
+        };
+        record().map_err(ledger::failure)
+    }
+
+    /// Records evidence on objectives.
+    fn record_evidence(&mut self, evidence: &[(Goal, Evidence)]) -> Result<(), Failure> {
+        if evidence.is_empty() {
+            return Ok(());
+        }
+        self.record(|at, target, recording| {
+            let own = evidence.iter().filter(|(goal, _)| goal.target() == at);
+            own.into_iter()
+                .try_for_each(|(goal, evidence)| recording.evidence(target.key(*goal), evidence))
+        })
     }
 
     /// The tests of earlier runs and of this one, without those that contradicted a claim.
@@ -259,65 +275,70 @@ impl<'a> Session<'a, '_> {
             return Ok(());
         }
         let types = &self.loaded.program.types;
-        for (at, target) in self.targets.iter().enumerate() {
+        self.record(|at, target, recording| {
             let of_target = |goals: &[Goal]| -> Vec<Goal> {
                 goals.iter().filter(|goal| goal.target() == at).copied().collect()
             };
-            self.record(target, |recording| {
-                for found in &pending {
-                    let covered = of_target(&found.covered);
-                    let completes = found.completes.iter().filter(|(goal, _)| goal.target() == at);
-                    let completes: Vec<&(Goal, Vec<Test>)> = completes.collect();
-                    let unconfirmed = found.unconfirmed.as_ref();
-                    let claimed = unconfirmed.map(|(claimed, _)| of_target(claimed));
-                    let claimed = claimed.unwrap_or_default();
-                    let has_none = covered.is_empty() && completes.is_empty() && claimed.is_empty();
-                    if at > 0 && has_none {
-                        continue;
-                    }
-                    let hash: TestHash = recording.test(&found.test, types)?;
-                    for goal in covered {
-                        let evidence = Evidence::Measured { test: hash.clone() };
-                        recording.evidence(target.key(goal), &evidence)?;
-                    }
-                    for (goal, tests) in completes {
-                        let tests = tests.iter().map(|test| recording.test(test, types));
-                        let mut tests: Vec<TestHash> = tests.collect::<Result<_, _>>()?;
-                        let evidence = match tests.len() {
-                            1 => Evidence::Measured { test: tests.remove(0) },
-                            _ => Evidence::MeasuredTogether { tests },
-                        };
-                        recording.evidence(target.key(*goal), &evidence)?;
-                    }
-                    for goal in claimed {
-                        let evidence = Evidence::Unconfirmed {
-                            claimed_by: "exploration".into(),
-                            test: hash.clone(),
-                            measured: unconfirmed.map(|(_, what)| what.clone()).unwrap_or_default(),
-                        };
-                        recording.evidence(target.key(goal), &evidence)?;
-                    }
+            for found in &pending {
+                let covered = of_target(&found.covered);
+                let completes = found.completes.iter().filter(|(goal, _)| goal.target() == at);
+                let completes: Vec<&(Goal, Vec<Test>)> = completes.collect();
+                let unconfirmed = found.unconfirmed.as_ref();
+                let claimed = unconfirmed.map(|(claimed, _)| of_target(claimed));
+                let claimed = claimed.unwrap_or_default();
+                let has_none = covered.is_empty() && completes.is_empty() && claimed.is_empty();
+                if at > 0 && has_none {
+                    continue;
                 }
-                Ok(())
-            })?;
-        }
-        Ok(())
+                let hash: TestHash = recording.test(&found.test, types)?;
+                for goal in covered {
+                    let evidence = Evidence::Measured { test: hash.clone() };
+                    recording.evidence(target.key(goal), &evidence)?;
+                }
+                for (goal, tests) in completes {
+                    let tests = tests.iter().map(|test| recording.test(test, types));
+                    let mut tests: Vec<TestHash> = tests.collect::<Result<_, _>>()?;
+                    let evidence = match tests.len() {
+                        1 => Evidence::Measured { test: tests.remove(0) },
+                        _ => Evidence::MeasuredTogether { tests },
+                    };
+                    recording.evidence(target.key(*goal), &evidence)?;
+                }
+                for goal in claimed {
+                    let evidence = Evidence::Unconfirmed {
+                        claimed_by: "exploration".into(),
+                        test: hash.clone(),
+                        measured: unconfirmed.map(|(_, what)| what.clone()).unwrap_or_default(),
+                    };
+                    recording.evidence(target.key(goal), &evidence)?;
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Labels whose predicate no state satisfies are infeasible, explored or not.
     fn prove(&mut self, config: &Config, budget: &Budget) -> Result<(), Failure> {
-        self.targets.iter().try_for_each(|target| self.prove_of(target, config, budget))
+        let mut proofs = Vec::new();
+        for (at, target) in self.targets.iter().enumerate() {
+            proofs.extend(self.proofs_of(at, target, config, budget)?);
+        }
+        self.record_evidence(&proofs)
     }
 
-    fn prove_of(
-        &mut self,
+    /// Local proofs for a target, which is at a position.
+    fn proofs_of(
+        &self,
+        at: usize,
         target: &Target<'_>,
         config: &Config,
         budget: &Budget,
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<(Goal, Evidence)>, Failure> {
         let program = &self.loaded.program;
         let objectives = target.objectives;
-        let Some(body) = &program.functions[objectives.function].body else { return Ok(()) };
+        let Some(body) = &program.functions[objectives.function].body else {
+            return Ok(Vec::new());
+        };
         let semantics = Semantics {
             overflow: config.overflow,
             short_circuit: config.unreached == Unreached::Unknown,
@@ -328,13 +349,13 @@ impl<'a> Session<'a, '_> {
         limits.interrupt = Some(budget.cancel_token().flag().clone());
         let labels = &objectives.labels;
         let mut proofs = Vec::new();
-        let left: Vec<Goal> = self.left_of(0, target)?;
+        let left: Vec<Goal> = self.left_of(at, target)?;
         for label in derived::labels_of(objectives, &left) {
             if budget.exceeded().is_some() {
                 break;
             }
             let outcome = prover.prove(&mut pool, &mut *solver, &limits, &labels[label]);
-            proofs.extend(outcome.evidence().map(|evidence| (label, evidence)));
+            proofs.extend(outcome.evidence().map(|evidence| (Goal::Label(at, label), evidence)));
         }
         let mut is_impossible = |label: &Label| {
             let over = budget.exceeded().is_some();
@@ -344,17 +365,11 @@ impl<'a> Session<'a, '_> {
         let short_circuit = semantics.short_circuit;
         let hypers =
             vectors::infeasible(objectives, body, &left, short_circuit, &mut is_impossible);
-        self.record(target, |recording| {
-            for (label, proof) in &proofs {
-                recording.evidence(&labels[*label].key, proof)?;
-            }
-            for hyper in &hypers {
-                let method = "no vectors of the decision that states allow".to_owned();
-                let key = &objectives.hypers[*hyper].key;
-                recording.evidence(key, &Evidence::LocalProof { method })?;
-            }
-            Ok(())
-        })
+        proofs.extend(hypers.into_iter().map(|hyper| {
+            let method = "no vectors of the decision that states allow".to_owned();
+            (Goal::Hyper(at, hyper), Evidence::LocalProof { method })
+        }));
+        Ok(proofs)
     }
 
     /// The objectives of all targets without a verdict, in order.
@@ -563,33 +578,29 @@ impl<'a> Session<'a, '_> {
         let all: Vec<(Goal, &Vec<Cut>)> =
             labels.chain(hypers).filter_map(|(goal, reasons)| Some((goal?, reasons))).collect();
         let (program, whole) = (&self.loaded.program, self.loaded.entry.is_some());
-        for (at, target) in self.targets.iter().enumerate() {
-            self.record(target, |recording| {
-                for (goal, reasons) in all.iter().filter(|(goal, _)| goal.target() == at) {
-                    let complete = summary.complete && reasons.is_empty();
-                    let elsewhere =
-                        complete && !whole && derived::others_may_cover(program, target, *goal);
-                    let evidence = if elsewhere {
-                        let what = "runs that begin in another function may cover it".to_owned();
-                        Evidence::Unknown { reason: UnknownReason::NotFollowed(what) }
-                    } else if complete && summary.bounds.is_empty() {
-                        Evidence::Complete {
-                            method: "complete exploration".into(),
-                            preconditions: preconditions.clone(),
-                        }
-                    } else if complete {
-                        let bounds = shown_bounds(&summary.bounds);
-                        Evidence::Unknown { reason: UnknownReason::InputBounds(bounds) }
-                    } else {
-                        let cuts = reasons.iter().chain(summary.cuts.keys());
-                        Evidence::Unknown { reason: reason(cuts) }
-                    };
-                    recording.evidence(target.key(*goal), &evidence)?;
+        let evidence = all.iter().map(|(goal, reasons)| {
+            let target = &self.targets[goal.target()];
+            let complete = summary.complete && reasons.is_empty();
+            let elsewhere = complete && !whole && derived::others_may_cover(program, target, *goal);
+            let evidence = if elsewhere {
+                let what = "runs that begin in another function may cover it".to_owned();
+                Evidence::Unknown { reason: UnknownReason::NotFollowed(what) }
+            } else if complete && summary.bounds.is_empty() {
+                Evidence::Complete {
+                    method: "complete exploration".into(),
+                    preconditions: preconditions.clone(),
                 }
-                Ok(())
-            })?;
-        }
-        Ok(())
+            } else if complete {
+                let bounds = shown_bounds(&summary.bounds);
+                Evidence::Unknown { reason: UnknownReason::InputBounds(bounds) }
+            } else {
+                let cuts = reasons.iter().chain(summary.cuts.keys());
+                Evidence::Unknown { reason: reason(cuts) }
+            };
+            (*goal, evidence)
+        });
+        let evidence: Vec<(Goal, Evidence)> = evidence.collect();
+        self.record_evidence(&evidence)
     }
 
     /// What the ledger says of objectives that are both covered and infeasible.

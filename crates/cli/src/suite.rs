@@ -92,7 +92,7 @@ impl Collected {
             stubs: &stubs,
             driver: &loaded.driver,
             externals: &externals,
-            library: build.library(),
+            library: &|name| build.library().contains(name),
         };
         let emitted = suite_c::emit(&loaded.program, &self.tests, &options);
         let left_out: Vec<Diagnostic> = emitted

@@ -65,6 +65,10 @@ struct lydian_services {
     /* `open` and `fopen` in the folder of tests; no file elsewhere exists. */
     int (*open_file)(const char *path, int flags);
     void *(*open_stream)(const char *path, const char *mode);
+    /* The C library's `memcpy` and `strlen`: the harness's fixed part uses no library itself, so
+     * that a program which uses none is linked with none. */
+    void (*copy)(void *to, const void *from, lydian_u64 size);
+    lydian_u64 (*length)(const char *text);
 };
 
 /* Calls one function under test: arguments from an image, the result to another. */

@@ -21,7 +21,7 @@ static void *resize(lydian_u32 function, void *old, lydian_u64 size) {
     if (old && size == 0) return lydian_services->release(old), (void *)0;
     char *new = lydian_services->allocate(function, size, 16);
     if (!new || !old) return new;
-    __builtin_memcpy(new, old, known < size ? known : size);
+    lydian_services->copy(new, old, known < size ? known : size);
     lydian_services->release(old);
     return new;
 }
@@ -36,11 +36,13 @@ void *__wrap_reallocarray(void *old, lydian_u64 count, lydian_u64 size) {
 
 static char *copy(lydian_u32 function, const char *from, lydian_u64 length) {
     char *to = lydian_services->allocate(function, length + 1, 16);
-    if (to) __builtin_memcpy(to, from, length), to[length] = 0;
+    if (to) lydian_services->copy(to, from, length), to[length] = 0;
     return to;
 }
 
-char *__wrap_strdup(const char *from) { return copy(LYDIAN_STRDUP, from, __builtin_strlen(from)); }
+char *__wrap_strdup(const char *from) {
+    return copy(LYDIAN_STRDUP, from, lydian_services->length(from));
+}
 
 char *__wrap_strndup(const char *from, lydian_u64 limit) {
     lydian_u64 length = 0;

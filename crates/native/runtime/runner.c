@@ -654,11 +654,15 @@ static int serve_readable(const void *address, lydian_u64 size) {
     return from >= (uint64_t)__builtin_frame_address(0) && to <= stack_end;
 }
 
+static void serve_copy(void *to, const void *from, lydian_u64 size) { memcpy(to, from, size); }
+
+static lydian_u64 serve_length(const char *text) { return strlen(text); }
+
 static struct lydian_services services = {
     serve_external, serve_end,   serve_allocate, serve_block_size, serve_release,
     serve_wide,     serve_readable, serve_row,   lydian_lock,      lydian_unlock,
     lydian_add,     lydian_drop, lydian_find,    lydian_values,    lydian_next,
-    lydian_forget,  serve_open_file, serve_open_stream};
+    lydian_forget,  serve_open_file, serve_open_stream, serve_copy,  serve_length};
 
 /* ---- replies ------------------------------------------------------------------------------ */
 

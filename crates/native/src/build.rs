@@ -2,19 +2,20 @@
 //!
 //! All files lie in a directory of their own that is removed with the [`Build`].
 
-use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
 use indexmap::IndexMap;
 use lydian_ir::{FuncId, Program};
+use lydian_process::{Start, Started};
 use tempfile::TempDir;
 
 use crate::elf::Symbols;
 use crate::flags::{self, Optimization};
 use crate::harness::{self, Entry, Stubs, SymbolKind, Uncallable};
 use crate::plan::{BoundTable, Plan};
-use crate::toolchain::Toolchain;
+use crate::toolchain::{Libraries, Toolchain};
 
 /// Why a build failed.
 #[derive(Debug, thiserror::Error)]
@@ -112,7 +113,7 @@ pub struct Build {
     runner: PathBuf,
     /// Bytes for the values that labels and sequences bind.
     pub(crate) bound: u64,
-    library: BTreeSet<String>,
+    library: Libraries,
 }
 
 /// Bytes of a page of memory.
@@ -139,8 +140,11 @@ impl Build {
         write(&place.join("unit.i"), &text)?;
         write(&place.join("lydian.h"), harness::HEADER)?;
 
-        let unit = start_unit(request, &place)?;
         let toolchain = Toolchain::new(request.compiler, &place);
+        let library = toolchain.libraries();
+        let more = !request.companions.is_empty()
+            || harness::has_stubs(request.program, request.modelled, &library);
+        let unit = start_unit(request, &place, more)?;
         let runner = toolchain.runner();
         let fixed = toolchain.harness();
         unit.finish()?;
@@ -150,9 +154,8 @@ impl Build {
             compile_companion(request, &place, number)?;
             compiled.join(Symbols::read(&place.join(companion_object(number)))?);
         }
-        let library = toolchain.libraries();
         let stubs = Stubs::find(request.program, &compiled, request.modelled, &library);
-        let symbols = link(request, &toolchain, &place, &stubs)?;
+        let symbols = link(request, &toolchain, &place, &stubs, &compiled, &library)?;
 
         let offset = |name: &str| symbols.defined.get(name).copied().unwrap_or(0);
         let own_symbols = table.len();
@@ -199,7 +202,7 @@ impl Build {
     }
 
     /// The names that the C library, and what else every program is linked with, defines.
-    pub const fn library(&self) -> &BTreeSet<String> {
+    pub const fn library(&self) -> &Libraries {
         &self.library
     }
 
@@ -294,55 +297,65 @@ pub fn compile_flags(user: &[String], level: Optimization) -> Vec<String> {
 
 /// A run of the compiler.
 pub(crate) struct Compilation {
-    child: Child,
-    compiler: String,
+    started: Started,
+    program: String,
     what: &'static str,
 }
 
 impl Compilation {
-    /// Starts a compiler, or a linker.
+    /// Starts a compiler.
     pub(crate) fn start(
         program: &str,
         place: &Path,
         what: &'static str,
-        arguments: &[impl AsRef<std::ffi::OsStr>],
+        arguments: &[impl AsRef<OsStr>],
     ) -> Result<Self, BuildError> {
-        let compiler = program.to_owned();
-        let child = Command::new(&compiler)
-            .args(arguments)
-            .current_dir(place)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| BuildError::Start { compiler: compiler.clone(), error })?;
-        Ok(Self { child, compiler, what })
+        Self::of(&Start::new(program).args(arguments).directory(place), program, what)
+    }
+
+    /// Starts what is described.
+    pub(crate) fn of(start: &Start, program: &str, what: &'static str) -> Result<Self, BuildError> {
+        let program = program.to_owned();
+        match start.spawn() {
+            Ok(started) => Ok(Self { started, program, what }),
+            Err(error) => Err(BuildError::Start { compiler: program, error }),
+        }
     }
 
     /// Waits for its end.
     pub(crate) fn finish(self) -> Result<(), BuildError> {
-        let failed = |message| BuildError::Compile {
-            compiler: self.compiler.clone(),
-            what: self.what,
-            message,
+        let Self { mut started, program: compiler, what } = self;
+        let mut message = Vec::new();
+        let ended = started.messages.read_to_end(&mut message).and_then(|_| started.wait());
+        let message = match ended {
+            Ok(status) if status.success() => return Ok(()),
+            Ok(_) => String::from_utf8_lossy(&message).into_owned(),
+            Err(error) => error.to_string(),
         };
-        let output = self.child.wait_with_output().map_err(|error| failed(error.to_string()))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let message = String::from_utf8_lossy(&output.stderr);
-        let mut shown: Vec<_> = message.lines().take(40).collect();
-        if shown.is_empty() {
-            shown.push("no message");
-        }
-        Err(failed(shown.join("\n")))
+        Err(refused(&compiler, what, &message))
     }
 }
 
-fn start_unit(request: &BuildRequest<'_>, place: &Path) -> Result<Compilation, BuildError> {
+/// The error for what a compiler or a linker refuses, with the beginning of what it said.
+pub(crate) fn refused(compiler: &str, what: &'static str, message: &str) -> BuildError {
+    let mut shown: Vec<_> = message.lines().take(40).collect();
+    if shown.is_empty() {
+        shown.push("no message");
+    }
+    BuildError::Compile { compiler: compiler.to_owned(), what, message: shown.join("\n") }
+}
+
+/// `more` says whether more will have to be compiled.
+fn start_unit(
+    request: &BuildRequest<'_>,
+    place: &Path,
+    more: bool,
+) -> Result<Compilation, BuildError> {
     let mut arguments = compile_flags(request.flags, request.level);
     arguments.extend(["-c", "unit.i", "-o", "unit.o"].map(str::to_owned));
-    Compilation::start(request.compiler, place, "instrumented source", &arguments)
+    let start = Start::new(request.compiler).args(arguments).directory(place);
+    let start = if more { start } else { start.last() };
+    Compilation::of(&start, request.compiler, "instrumented source")
 }
 
 fn companion_object(number: usize) -> String {
@@ -367,6 +380,8 @@ fn link(
     toolchain: &Toolchain<'_>,
     place: &Path,
     stubs: &Stubs,
+    compiled: &Symbols,
+    library: &Libraries,
 ) -> Result<Symbols, BuildError> {
     let mut objects = vec!["unit.o".to_owned()];
     let text = stubs.text(request.program);
@@ -378,7 +393,8 @@ fn link(
     }
     objects.extend((0..request.companions.len()).map(companion_object));
     let wrapped = stubs.replaced.iter().map(|name| format!("--wrap={name}"));
-    toolchain.link(&objects, &wrapped.collect::<Vec<_>>())?;
+    let needed: Vec<&str> = stubs.needed_of_libraries(request.program, compiled).collect();
+    toolchain.link(&objects, &wrapped.collect::<Vec<_>>(), &needed, library)?;
     Symbols::read(&place.join("unit.so"))
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use lydian_base::NameSet;
 use object::{Object, ObjectSection, ObjectSymbol};
 use rustc_hash::FxHashMap;
 
@@ -67,9 +68,9 @@ impl Symbols {
     }
 
     /// The names that a shared library defines for others; none if it cannot be read.
-    pub(crate) fn exported(path: &Path) -> BTreeSet<String> {
-        let Ok(bytes) = std::fs::read(path) else { return BTreeSet::new() };
-        let Ok(file) = object::File::parse(&*bytes) else { return BTreeSet::new() };
+    pub(crate) fn exported(path: &Path) -> NameSet {
+        let Ok(bytes) = std::fs::read(path) else { return NameSet::default() };
+        let Ok(file) = object::File::parse(&*bytes) else { return NameSet::default() };
         let defined = file.dynamic_symbols().filter(|symbol| !symbol.is_undefined());
         defined.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect()
     }

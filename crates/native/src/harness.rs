@@ -6,7 +6,6 @@
 //! declaration of the user's can contradict them: such a function needs only its result's type,
 //! since in C's calling conventions it is the caller that removes the arguments.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
@@ -17,6 +16,7 @@ use lydian_ir::{CType, CTypeId, CTypes, FuncId, GlobalId, GlobalInit, Linkage, P
 use rustc_hash::FxHashSet;
 
 use crate::elf::Symbols;
+use crate::toolchain::Libraries;
 
 /// The functions that have results of their own in tests and are always there, in the order of
 /// their numbers in `lydian.h`: allocators, and what gives inputs in KLEE's way.
@@ -202,7 +202,7 @@ impl Stubs {
         program: &Program,
         compiled: &Symbols,
         modelled: &dyn Fn(&str) -> bool,
-        library: &BTreeSet<String>,
+        library: &Libraries,
     ) -> Self {
         let undefined = &compiled.undefined;
         let opening = OPENING.into_iter().filter(|name| modelled(name));
@@ -232,16 +232,30 @@ impl Stubs {
             .map(|id| program.functions[*id].name.as_str())
             .chain(stubs.globals.iter().map(|id| program.globals[*id].name.as_str()))
             .collect();
-        let ours = |name: &str| name.starts_with("lydian_") || name == "_GLOBAL_OFFSET_TABLE_";
         let mut unknown = [Vec::new(), Vec::new()];
         for name in undefined {
             let taken = known.contains(name.as_str()) || skip.contains(name.as_str());
-            if !taken && !library.contains(name) && !ours(name) {
+            if !taken && !library.contains(name) && !is_own(name) {
                 unknown[usize::from(!compiled.called.contains(name))].push(name.clone());
             }
         }
         stubs.unknown = unknown;
         stubs
+    }
+
+    /// The names that are left for libraries to define.
+    pub(crate) fn needed_of_libraries<'s>(
+        &'s self,
+        program: &'s Program,
+        compiled: &'s Symbols,
+    ) -> impl Iterator<Item = &'s str> {
+        let functions = self.functions.iter().map(|id| &program.functions[*id].name);
+        let globals = self.globals.iter().map(|id| &program.globals[*id].name);
+        let own = functions.chain(globals).chain(self.unknown.iter().flatten());
+        let own = own.map(String::as_str).chain(self.replaced.iter().copied());
+        let defined: FxHashSet<&str> = own.collect();
+        let undefined = compiled.undefined.iter().map(String::as_str);
+        undefined.filter(move |name| !is_own(name) && !defined.contains(name))
     }
 
     /// Numbers of the functions whose results a test may queue.
@@ -280,6 +294,25 @@ impl Stubs {
         }
         text
     }
+}
+
+/// Whether the harness or the linker defines a name, whatever the program is.
+fn is_own(name: &str) -> bool {
+    name.starts_with("lydian_") || name == "_GLOBAL_OFFSET_TABLE_"
+}
+
+/// Whether definitions will be made for a program, as far as its declarations tell.
+pub(crate) fn has_stubs(
+    program: &Program,
+    modelled: &dyn Fn(&str) -> bool,
+    library: &Libraries,
+) -> bool {
+    program.functions.iter().any(|(_, function)| {
+        let name = function.name.as_str();
+        let replaced = REPLACED.contains(&name) || OPENING.contains(&name);
+        let known = replaced || library.contains(name) || name.starts_with("__") || modelled(name);
+        function.body.is_none() && !known
+    })
 }
 
 /// A function whose call ends the run.

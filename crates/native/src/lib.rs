@@ -32,3 +32,4 @@ pub use plan::{
 pub use request::{DamagedReply, TestError, Wants};
 pub use rewrite::{Purpose, RewriteRequest, rewrite};
 pub use runner::{Limits, RunError, Runner};
+pub use toolchain::Libraries;

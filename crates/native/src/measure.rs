@@ -1,9 +1,11 @@
 //! Measuring: which labels of the watched functions each test covers.
 //!
 //! The text is rewritten and compiled once. Runs that do not end well are repeated on a second
-//! build, made without optimisation when it is first needed: an optimiser may move a record past
-//! a fault or out of a loop that never ends, and only without one do the cells tell exactly what
-//! control passed.
+//! build, made when it is first needed. Of a build with optimisation it is one without: an optimiser
+//! may move a record past a fault or out of a loop that never ends, and only without one do the cells
+//! tell exactly what control passed. Of a build without it is one with: what takes too long or too
+//! much of the stack may end well there, and counts then. So both ways give the same, but for
+//! undefined behaviour, which optimisers take advantage of.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +15,7 @@ use lydian_objective::{DecisionVector, LabelId};
 
 use crate::build::{Build, BuildError, BuildRequest, Companion};
 use crate::flags::Optimization;
-use crate::outcome::{Measured, Outcome, Run};
+use crate::outcome::{CrashClass, Measured, Outcome, Run};
 use crate::plan::{CellMeaning, Column, Plan, add_implied};
 use crate::request::Wants;
 use crate::rewrite::{RewriteRequest, rewrite, vector};
@@ -54,7 +56,7 @@ pub struct Measurer<'a> {
     instrumented: Arc<Instrumented<'a>>,
     limits: Limits,
     runner: Runner,
-    exact: Option<Runner>,
+    second: Option<Runner>,
 }
 
 /// What measurers of one program share.
@@ -64,17 +66,37 @@ struct Instrumented<'a> {
     plan: Plan,
     build: Arc<Build>,
     /// The second build. Whoever needs it first makes it, and others that need it wait.
-    exact: Mutex<Option<Arc<Build>>>,
+    second: Mutex<Option<Arc<Build>>>,
 }
 
 impl Instrumented<'_> {
-    fn exact(&self) -> Result<Arc<Build>, BuildError> {
-        let mut exact = self.exact.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(build) = &*exact {
+    fn second(&self) -> Result<Arc<Build>, BuildError> {
+        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(build) = &*second {
             return Ok(build.clone());
         }
-        let made = build(&self.request, &self.text, &self.plan, Optimization::None)?;
-        Ok(exact.insert(made).clone())
+        let level = match self.request.level {
+            Optimization::None => Optimization::Some,
+            Optimization::Some | Optimization::Full => Optimization::None,
+        };
+        let made = build(&self.request, &self.text, &self.plan, level)?;
+        Ok(second.insert(made).clone())
+    }
+
+    /// Whether a run that ended so is repeated on the second build.
+    const fn repeats(&self, outcome: &Outcome) -> bool {
+        match self.request.level {
+            Optimization::None => ran_out(outcome),
+            Optimization::Some | Optimization::Full => !outcome.is_orderly(),
+        }
+    }
+
+    /// Whether a run on the second build that ended so counts in the place of the first.
+    const fn replaces(&self, outcome: &Outcome) -> bool {
+        match self.request.level {
+            Optimization::None => outcome.is_orderly(),
+            Optimization::Some | Optimization::Full => true,
+        }
     }
 }
 
@@ -92,8 +114,8 @@ impl<'a> Measurer<'a> {
     pub fn new(request: MeasureRequest<'a>, limits: Limits) -> Result<Self, MeasureError> {
         let (text, plan) = rewrite(&request.rewrite);
         let build = build(&request, &text, &plan, request.level)?;
-        let exact = Mutex::new(None);
-        let instrumented = Instrumented { request, text, plan, build, exact };
+        let second = Mutex::new(None);
+        let instrumented = Instrumented { request, text, plan, build, second };
         Self::of(Arc::new(instrumented), limits)
     }
 
@@ -108,7 +130,7 @@ impl<'a> Measurer<'a> {
 
     fn of(instrumented: Arc<Instrumented<'a>>, limits: Limits) -> Result<Self, MeasureError> {
         let runner = Runner::new(instrumented.build.clone(), limits.clone())?;
-        Ok(Self { instrumented, limits, runner, exact: None })
+        Ok(Self { instrumented, limits, runner, second: None })
     }
 
     /// What the cells stand for, and which labels cannot be measured.
@@ -133,25 +155,25 @@ impl<'a> Measurer<'a> {
     pub fn measure(&mut self, tests: &[Test]) -> Result<Vec<Measured>, MeasureError> {
         let wants = Wants { cells: true, memory: true };
         let mut runs = self.runner.run(tests, wants)?;
-        if self.instrumented.request.level != Optimization::None {
-            let again: Vec<usize> =
-                (0..runs.len()).filter(|index| !is_exact(&runs[*index].outcome)).collect();
-            let chosen: Vec<Test> = again.iter().map(|index| tests[*index].clone()).collect();
-            for (index, run) in again.into_iter().zip(self.run_exactly(&chosen, wants)?) {
+        let repeats = |index: &usize| self.instrumented.repeats(&runs[*index].outcome);
+        let again: Vec<usize> = (0..runs.len()).filter(repeats).collect();
+        let chosen: Vec<Test> = again.iter().map(|index| tests[*index].clone()).collect();
+        for (index, run) in again.into_iter().zip(self.run_on_second(&chosen, wants)?) {
+            if self.instrumented.replaces(&run.outcome) {
                 runs[index] = run;
             }
         }
         Ok(runs.into_iter().map(|run| self.judge(run)).collect())
     }
 
-    fn run_exactly(&mut self, tests: &[Test], wants: Wants) -> Result<Vec<Run>, MeasureError> {
+    fn run_on_second(&mut self, tests: &[Test], wants: Wants) -> Result<Vec<Run>, MeasureError> {
         if tests.is_empty() {
             return Ok(Vec::new());
         }
-        let runner = match &mut self.exact {
+        let runner = match &mut self.second {
             Some(runner) => runner,
             none => {
-                let build = self.instrumented.exact()?;
+                let build = self.instrumented.second()?;
                 none.insert(Runner::new(build, self.limits.clone())?)
             }
         };
@@ -254,9 +276,13 @@ fn covered_by_cells(plan: &Plan, run: &Run, functions: usize) -> Vec<Vec<LabelId
     covered
 }
 
-/// Whether the cells of a run that ended so are exact at every level of optimisation.
-const fn is_exact(outcome: &Outcome) -> bool {
-    outcome.is_orderly()
+/// Whether a run ended for want of time or of stack.
+const fn ran_out(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::TimedOut(_) => true,
+        Outcome::Crashed(crash) => matches!(crash.class, CrashClass::StackOverflow),
+        _ => false,
+    }
 }
 
 fn build(

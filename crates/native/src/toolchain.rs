@@ -3,17 +3,22 @@
 //! A build of a small program is short beside the start of a compiler. So the runner and the fixed
 //! part of the harness are compiled once on a machine and kept ([`lydian_base::cache`]), as is what the
 //! compiler says of its libraries and of how it starts the linker, which is then started directly.
+//!
+//! Most of a link is reading the libraries that every program is linked with. They and the compiler's
+//! own start files are left out where the objects need nothing of them, and of the libraries only
+//! their tables of symbols are read where that is enough. Where such a short link fails, the whole
+//! one is made, so that its messages are the user's.
 
-use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lydian_base::Cache;
 use lydian_base::cache::{Key, identity};
+use lydian_base::{Cache, NameSet};
+use lydian_process::Start;
 
-use crate::build::{BuildError, Compilation, write};
+use crate::build::{BuildError, Compilation, refused, write};
 use crate::elf::Symbols;
 use crate::harness;
 
@@ -36,8 +41,33 @@ const LINKING: &[&str] = &[
     "-lm",
 ];
 
-/// The libraries that every program is linked with.
+/// The libraries that every program is linked with. Of the last one, programs get parts from an
+/// archive instead where that has them.
 const LIBRARIES: [&str; 3] = ["libc.so.6", "libm.so.6", "libgcc_s.so.1"];
+
+/// What the libraries that every program is linked with define.
+#[derive(Clone, Debug, Default)]
+pub struct Libraries {
+    /// Their paths, in the order of [`LIBRARIES`].
+    paths: Vec<String>,
+    names: Vec<NameSet>,
+}
+
+impl Libraries {
+    /// Whether one of them defines a name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.names.iter().any(|names| names.contains(name))
+    }
+
+    /// The paths of the C library and of its mathematical part, if these define all of the names.
+    fn for_all(&self, names: &[&str]) -> Option<&[String]> {
+        if names.is_empty() {
+            return Some(&[]);
+        }
+        let of_c = |name: &&str| self.names[..2].iter().any(|names| names.contains(name));
+        (self.names.len() == LIBRARIES.len() && names.iter().all(of_c)).then(|| &self.paths[..2])
+    }
+}
 
 /// A compiler at work in a folder.
 pub(crate) struct Toolchain<'a> {
@@ -65,7 +95,7 @@ impl<'a> Toolchain<'a> {
         }
         write(&self.place.join("runner.c"), harness::RUNNER)?;
         write(&self.place.join("environments.h"), harness::ENVIRONMENTS)?;
-        Compilation::start(self.compiler, self.place, "runner", RUNNER_FLAGS)?.finish()?;
+        self.compile("runner", RUNNER_FLAGS)?;
         self.keep(key, "runner");
         Ok(self.place.join("runner"))
     }
@@ -87,11 +117,16 @@ impl<'a> Toolchain<'a> {
     /// Compiles C of Lydian's own.
     pub(crate) fn compile_own(&self, from: &str, to: &str) -> Result<(), BuildError> {
         let arguments: Vec<&str> = OWN_FLAGS.iter().copied().chain([from, "-o", to]).collect();
-        Compilation::start(self.compiler, self.place, "harness", &arguments)?.finish()
+        self.compile("harness", &arguments)
+    }
+
+    fn compile(&self, what: &'static str, arguments: &[&str]) -> Result<(), BuildError> {
+        let start = Start::new(self.compiler).args(arguments).directory(self.place).last();
+        Compilation::of(&start, self.compiler, what)?.finish()
     }
 
     /// What the libraries that every program is linked with define.
-    pub(crate) fn libraries(&self) -> BTreeSet<String> {
+    pub(crate) fn libraries(&self) -> Libraries {
         let key = self.key("libraries", LIBRARIES);
         let kept = self.kept_words(key.as_ref());
         let paths = kept.filter(|paths| paths.iter().all(|path| Path::new(path).is_file()));
@@ -103,7 +138,22 @@ impl<'a> Toolchain<'a> {
             }
             found
         });
-        paths.iter().flat_map(|path| Symbols::exported(Path::new(path))).collect()
+        let names = paths.iter().map(|path| self.exported(path)).collect();
+        Libraries { paths, names }
+    }
+
+    /// The names that a shared library defines for others.
+    fn exported(&self, path: &str) -> NameSet {
+        let key = identity(path.as_ref()).map(|file| Key::new("exported", [&*file]));
+        let kept = key.as_ref().and_then(|key| self.cache.get(key));
+        let kept = kept.and_then(|text| NameSet::from_text(String::from_utf8(text).ok()?));
+        kept.unwrap_or_else(|| {
+            let names = Symbols::exported(Path::new(path));
+            if let Some(key) = key.filter(|_| !names.is_empty()) {
+                self.cache.put(&key, names.text().as_bytes());
+            }
+            names
+        })
     }
 
     /// Where the compiler finds a library.
@@ -113,21 +163,44 @@ impl<'a> Toolchain<'a> {
         Some(String::from_utf8_lossy(&answer.stdout).trim().to_owned())
     }
 
-    /// Links objects and the harness into `unit.so`, with options of the linker's.
-    pub(crate) fn link(&self, objects: &[String], options: &[String]) -> Result<(), BuildError> {
-        match self.linker().as_deref() {
-            Some([linker, words @ ..]) => {
-                let more: Vec<&String> = objects.iter().chain(options).collect();
-                let mut arguments: Vec<&String> = Vec::new();
-                for word in words {
-                    arguments.push(word);
-                    if word == FIXED {
-                        arguments.extend(&more);
-                    }
-                }
-                Compilation::start(linker, self.place, "harness", &arguments)?.finish()
+    /// Links objects and the harness into `unit.so`, with options of the linker's. `needed` are the
+    /// names that none of the objects define.
+    pub(crate) fn link(
+        &self,
+        objects: &[String],
+        options: &[String],
+        needed: &[&str],
+        libraries: &Libraries,
+    ) -> Result<(), BuildError> {
+        let Some(words) = self.linker() else { return self.link_by_compiler(objects, options) };
+        let more: Vec<&str> = objects.iter().chain(options).map(String::as_str).collect();
+        if let Some(libraries) = libraries.for_all(needed) {
+            let libraries = libraries.iter().map(String::as_str);
+            let more: Vec<&str> = more.iter().copied().chain(libraries).collect();
+            if self.run_linker(&short(&words), &more).is_ok() {
+                return Ok(());
             }
-            _ => self.link_by_compiler(objects, options),
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.run_linker(&words, &more)
+    }
+
+    /// Runs a linker's command with more words after the harness.
+    fn run_linker(&self, words: &[&str], more: &[&str]) -> Result<(), BuildError> {
+        let [linker, words @ ..] = words else { return Ok(()) };
+        let mut command = Command::new(linker);
+        for word in words {
+            command.arg(word);
+            if *word == FIXED {
+                command.args(more);
+            }
+        }
+        command.current_dir(self.place).stdin(Stdio::null()).stdout(Stdio::null());
+        let started = |error| BuildError::Start { compiler: (*linker).to_owned(), error };
+        let output = command.stderr(Stdio::piped()).output().map_err(started)?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(refused(linker, "harness", &String::from_utf8_lossy(&output.stderr))),
         }
     }
 
@@ -184,6 +257,26 @@ impl<'a> Toolchain<'a> {
     }
 }
 
+/// A linker's command without the libraries and the start files that compilers add.
+fn short(words: &[String]) -> Vec<&str> {
+    const WITH_A_WORD: [&str; 3] = ["-m", "-o", "-z"];
+    let mut short = Vec::new();
+    let mut words = words.iter().map(String::as_str);
+    short.extend(words.next());
+    while let Some(word) = words.next() {
+        if WITH_A_WORD.contains(&word) {
+            short.push(word);
+            short.extend(words.next());
+        } else if word == FIXED
+            || matches!(word, "-shared" | "-Bsymbolic" | "--eh-frame-hdr")
+            || word.starts_with("--hash-style=")
+        {
+            short.push(word);
+        }
+    }
+    short
+}
+
 /// Whether a file may be run; some file systems forbid it.
 fn is_executable(path: &Path) -> bool {
     let path = CString::new(path.as_os_str().as_bytes());
@@ -193,6 +286,8 @@ fn is_executable(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn with_cache(place: &Path, cache: &Path) -> Toolchain<'static> {
@@ -216,15 +311,18 @@ mod tests {
         let object = |place: &Path| std::fs::read(place.join(FIXED)).unwrap();
         assert_eq!(object(first.path()), object(second.path()));
         assert!(!second.path().join("harness.c").exists());
-        assert_eq!(fresh.libraries(), kept.libraries());
-        assert!(kept.libraries().contains("malloc"));
+        let (made, read) = (fresh.libraries(), kept.libraries());
+        assert_eq!((made.paths, made.names), (read.paths.clone(), read.names.clone()));
+        assert!(read.contains("malloc") && read.contains("cos") && !read.contains("no_such"));
         assert_eq!(fresh.linker().unwrap(), kept.linker().unwrap());
     }
 
     #[test]
     fn objects_are_linked_by_the_linker_and_by_the_compiler_alike() {
-        let text = "extern void *malloc(unsigned long); void *f(void) { return malloc(3); }\n";
-        let defined = |by_compiler: bool| {
+        let text = "extern void *malloc(unsigned long); extern int puts(const char *);\n\
+                    extern double cos(double); double sum; int at_exit(void);\n\
+                    void *f(void) { sum += cos(sum); return puts(\"f\") ? malloc(3) : 0; }\n";
+        let defined = |how: &str, text: &str| {
             let place = tempfile::tempdir().unwrap();
             let toolchain = with_cache(place.path(), &place.path().join("cache"));
             write(&place.path().join("unit.c"), text).unwrap();
@@ -232,16 +330,51 @@ mod tests {
             toolchain.compile_own("unit.c", "unit.o").unwrap();
             assert!(toolchain.linker().is_some());
             let (objects, options) = (["unit.o".to_owned()], ["--wrap=malloc".to_owned()]);
-            let linked = match by_compiler {
-                true => toolchain.link_by_compiler(&objects, &options),
-                false => toolchain.link(&objects, &options),
+            let libraries = toolchain.libraries();
+            let linked = match how {
+                "by the compiler" => toolchain.link_by_compiler(&objects, &options),
+                "short" => toolchain.link(&objects, &options, &["puts", "cos"], &libraries),
+                // A name that no library has.
+                _ => toolchain.link(&objects, &options, &["puts", "no_such"], &libraries),
             };
             linked.unwrap();
             let symbols = Symbols::read(&place.path().join(OUTPUT)).unwrap();
-            symbols.defined.keys().cloned().collect::<BTreeSet<String>>()
+            let start_files = symbols.defined.contains_key("frame_dummy");
+            assert_eq!(start_files, how != "short", "{how}");
+            let names = symbols.exported.into_iter();
+            names.filter(|name| !name.starts_with('_')).collect::<BTreeSet<String>>()
         };
-        let names = defined(false);
+        let names = defined("short", text);
         assert!(names.contains("f") && names.contains("lydian_services"), "{names:?}");
-        assert_eq!(names, defined(true));
+        assert_eq!(names, defined("by the compiler", text));
+        assert_eq!(names, defined("whole", text));
+    }
+
+    #[test]
+    fn a_program_that_needs_no_library_is_linked_without_one() {
+        let place = tempfile::tempdir().unwrap();
+        let toolchain = with_cache(place.path(), &place.path().join("cache"));
+        write(&place.path().join("unit.c"), "int f(int a) { return a + 1; }\n").unwrap();
+        toolchain.harness().unwrap();
+        toolchain.compile_own("unit.c", "unit.o").unwrap();
+        let objects = ["unit.o".to_owned()];
+        toolchain.link(&objects, &[], &[], &toolchain.libraries()).unwrap();
+        let bytes = std::fs::read(place.path().join(OUTPUT)).unwrap();
+        assert!(!bytes.windows(9).any(|bytes| bytes == b"libc.so.6"));
+    }
+
+    #[test]
+    fn what_no_library_defines_is_an_error_that_names_it() {
+        let place = tempfile::tempdir().unwrap();
+        let toolchain = with_cache(place.path(), &place.path().join("cache"));
+        write(&place.path().join("unit.c"), "int g(void); int f(void) { return g(); }\n").unwrap();
+        toolchain.harness().unwrap();
+        toolchain.compile_own("unit.c", "unit.o").unwrap();
+        let objects = ["unit.o".to_owned()];
+        for needed in [&["g"][..], &[]] {
+            let error = toolchain.link(&objects, &[], needed, &toolchain.libraries()).unwrap_err();
+            let said = error.to_string();
+            assert!(said.contains("undefined") && said.contains('g'), "{said}");
+        }
     }
 }

@@ -171,15 +171,8 @@ impl Ledger {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(wrap)?;
-        transaction
-            .execute(
-                "INSERT INTO function(unit, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                params![function.unit, function.name],
-            )
-            .map_err(wrap)?;
-        let id = function_id(&transaction, function).map_err(wrap)?;
-        let function = id.ok_or_else(|| wrap(rusqlite::Error::QueryReturnedNoRows))?;
-        Ok(Recording { transaction, path, function, scope: scope.clone() })
+        let id = function_made(&transaction, function).map_err(wrap)?;
+        Ok(Recording { transaction, path, function: id, scope: scope.clone() })
     }
 
     /// The verdict on each label that was recorded for a function, by key.
@@ -330,7 +323,18 @@ fn function_id(
     rows.next()?.map(|row| row.get(0)).transpose()
 }
 
-/// Findings about one function that become part of the ledger together, or not at all.
+/// The function's number, made if there is none.
+fn function_made(connection: &Connection, function: FunctionName<'_>) -> rusqlite::Result<i64> {
+    if let Some(id) = function_id(connection, function)? {
+        return Ok(id);
+    }
+    connection
+        .prepare_cached("INSERT INTO function(unit, name) VALUES (?1, ?2) RETURNING id")?
+        .query_row([function.unit, function.name], |row| row.get(0))
+}
+
+/// Findings about functions, one after the other, that become part of the ledger together, or not at
+/// all. A commit takes some time, so what is known at once is recorded at once.
 #[derive(Debug)]
 pub struct Recording<'l> {
     transaction: Transaction<'l>,
@@ -340,6 +344,21 @@ pub struct Recording<'l> {
 }
 
 impl Recording<'_> {
+    /// What is recorded from now on is about this function.
+    ///
+    /// # Errors
+    /// Trouble with the file.
+    pub fn turn_to(
+        &mut self,
+        function: FunctionName<'_>,
+        scope: &Scope,
+    ) -> Result<(), LedgerError> {
+        let id = function_made(&self.transaction, function);
+        self.function = id.map_err(|error| LedgerError::from_sqlite(&self.path, error))?;
+        self.scope = scope.clone();
+        Ok(())
+    }
+
     /// Records the objectives of the criteria in `objectives`, in the place of those known for
     /// these criteria. Evidence on labels stays.
     ///

@@ -33,7 +33,7 @@ const FILES: &str = include_str!("suite_c/files.c");
 const VERIFICATION: &str = include_str!("suite_c/verification.c");
 
 /// How the file is made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// The source under test, as the file's first comment names it.
     pub source: &'a str,
@@ -46,8 +46,8 @@ pub struct Options<'a> {
     /// Undefined functions that need stubs, beside those that tests give results for and those that
     /// the program uses and no engine models.
     pub externals: &'a [String],
-    /// The names that the C library defines.
-    pub library: &'a BTreeSet<String>,
+    /// Whether the C library defines a name.
+    pub library: &'a dyn Fn(&str) -> bool,
 }
 
 /// A suite in C.

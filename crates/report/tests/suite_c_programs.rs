@@ -51,7 +51,7 @@ impl World {
             stubs: &[],
             driver: "",
             externals: &[],
-            library: &self.library,
+            library: &|name| self.library.contains(name),
         };
         let emitted = emit(&self.program, &tests, &options);
         (emitted.text, emitted.left_out)

@@ -34,11 +34,19 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let configuration = configuration(args, &settings, &loaded);
     show_inputs(&loaded)?;
     let objectives = objectives::of(&loaded, &args.criteria)?;
-    output::folder(&args.output)?;
-    let ledger = ledger::open(&args.output, args.fresh)?;
     let measuring = Measuring::new(&loaded, &objectives, &args.criteria, args.limits.test_time);
+    let tasks = if loaded.entry.is_some() { 1 } else { objectives.len() };
+    let threads = workers::count(args.jobs, tasks);
+    // The program is compiled while the ledger is opened.
+    let (workers, ledger) = std::thread::scope(|scope| {
+        let workers = scope.spawn(|| measuring.start_all(threads));
+        let ledger =
+            output::folder(&args.output).and_then(|()| ledger::open(&args.output, args.fresh));
+        (workers.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), ledger)
+    });
+    let (ledger, workers) = (ledger?, workers?);
     let (loaded, objectives) = (&loaded, &objectives);
-    Run { args, loaded, objectives, configuration, cancel, measuring, ledger }.all()
+    Run { args, loaded, objectives, configuration, cancel, ledger }.all(workers)
 }
 
 /// What decides, beside the code, which runs are considered.
@@ -77,7 +85,6 @@ struct Run<'a> {
     objectives: &'a [FunctionObjectives],
     configuration: String,
     cancel: CancelToken,
-    measuring: Measuring<'a>,
     ledger: SharedLedger,
 }
 
@@ -95,9 +102,8 @@ struct Done {
 }
 
 impl<'a> Run<'a> {
-    fn all(self) -> Result<ExitCode, Failure> {
+    fn all(self, workers: Vec<Counting<'_>>) -> Result<ExitCode, Failure> {
         let tasks = self.tasks();
-        let workers = self.measuring.start_all(workers::count(self.args.jobs, tasks.len()))?;
         let build = workers[0].build().clone();
         let lines = Lines::new();
         let results = workers::work_on(&tasks, workers, &self.cancel, |task, counting| {

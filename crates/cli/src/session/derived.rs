@@ -83,23 +83,20 @@ fn may_be_called(program: &Program, func: FuncId) -> bool {
 impl Session<'_, '_> {
     /// Records what follows for hyperlabels without a verdict.
     pub(super) fn derive(&mut self) -> Result<(), Failure> {
+        let mut derived: Vec<(Goal, Evidence)> = Vec::new();
         for (at, target) in self.targets.iter().enumerate() {
+            if target.objectives.hypers.is_empty() {
+                continue;
+            }
             let left = self.left_of(at, target)?;
             if !left.iter().any(|goal| matches!(goal, Goal::Hyper(..))) {
                 continue;
             }
             let verdicts = self.verdicts(target)?;
-            let derived: Vec<(Goal, Evidence)> = left
-                .iter()
-                .filter_map(|goal| Some((*goal, infeasible(target, *goal, &verdicts)?)))
-                .collect();
-            self.record(target, |recording| {
-                derived
-                    .iter()
-                    .try_for_each(|(goal, proof)| recording.evidence(target.key(*goal), proof))
-            })?;
+            let follows = |goal: &Goal| Some((*goal, infeasible(target, *goal, &verdicts)?));
+            derived.extend(left.iter().filter_map(follows));
         }
-        Ok(())
+        self.record_evidence(&derived)
     }
 }
 

@@ -82,6 +82,17 @@ pub enum LedgerError {
 }
 
 impl LedgerError {
+    /// What the system says of the file.
+    pub(super) fn from_system(path: &Path, error: &std::io::Error) -> Self {
+        let path = path.to_owned();
+        match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                Self::Full { path }
+            }
+            _ => Self::Access { path, detail: error.to_string() },
+        }
+    }
+
     /// Sorts an error of SQLite's.
     pub(super) fn from_sqlite(path: &Path, error: rusqlite::Error) -> Self {
         let path = path.to_owned();

@@ -88,14 +88,28 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Le
         Identity::Ledger(found) if found > known => {
             return Err(LedgerError::Newer { path: path.to_owned(), found, known });
         }
-        Identity::Ledger(_) => check(connection, path)?,
-        Identity::Empty => {}
+        Identity::Ledger(_) => {
+            check(connection, path)?;
+            set_up(connection).map_err(wrap)?;
+        }
+        // Nothing is in it that could be lost.
+        Identity::Empty => {
+            connection.pragma_update(None, "synchronous", "OFF").map_err(wrap)?;
+            set_up(connection).map_err(wrap)?;
+            // The log is nothing without the file's first page, which says that there is one.
+            let synced = std::fs::File::open(path).and_then(|file| file.sync_all());
+            synced.map_err(|error| LedgerError::from_system(path, &error))?;
+        }
     }
-    connection.pragma_update(None, "journal_mode", "WAL").map_err(wrap)?;
     // A commit is on disk when it returns, even if the machine fails.
-    connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)?;
-    connection.pragma_update(None, "foreign_keys", true).map_err(wrap)?;
-    migrate(connection).map_err(wrap)
+    connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)
+}
+
+/// Chooses the write-ahead log and the newest format.
+fn set_up(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    migrate(connection)
 }
 
 enum Identity {

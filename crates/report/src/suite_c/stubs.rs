@@ -37,7 +37,7 @@ pub(super) struct Stubs<'a> {
     /// Undefined functions with a stub, by name, with the type of the result.
     functions: Vec<(String, Option<CTypeId>)>,
     /// Those names that the C library defines.
-    library: &'a BTreeSet<String>,
+    library: &'a dyn Fn(&str) -> bool,
     /// Allocators that fail in some test.
     failing: Vec<usize>,
     /// Whether the program uses what verifiers and KLEE define.
@@ -52,7 +52,7 @@ impl<'a> Stubs<'a> {
         program: &'a Program,
         tests: &[SuiteTest],
         more: &[String],
-        library: &'a BTreeSet<String>,
+        library: &'a dyn Fn(&str) -> bool,
     ) -> Self {
         let calls = || tests.iter().flat_map(|test| &test.test.externals);
         let allocator = |name: &str| ALLOCATORS.iter().position(|entry| entry.0 == name);
@@ -118,7 +118,7 @@ impl<'a> Stubs<'a> {
     /// What makes the user's text call otherwise, to stand before it.
     pub(super) fn before(&self) -> String {
         let mut text = String::new();
-        for (name, _) in self.functions.iter().filter(|(name, _)| self.library.contains(name)) {
+        for (name, _) in self.functions.iter().filter(|(name, _)| (self.library)(name)) {
             let _ = writeln!(text, "#pragma redefine_extname {name} lydian_own_{name}");
         }
         for index in &self.failing {
@@ -139,7 +139,7 @@ impl<'a> Stubs<'a> {
             );
         }
         for (name, ty) in &self.functions {
-            let linked = match self.library.contains(name) {
+            let linked = match (self.library)(name) {
                 true => format!("lydian_own_{name}"),
                 false => name.clone(),
             };
