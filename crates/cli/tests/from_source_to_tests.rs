@@ -248,6 +248,64 @@ int by_allocation(unsigned n) { char *p = malloc(n % 16 + 1); if (!p) return -1;
 }
 
 #[test]
+fn what_undefined_functions_set_is_found_measured_and_emitted() {
+    let place = Workplace::with(
+        "#include <time.h>
+int parse(const char *s, int *value, char *kind);
+void *lookup(int key, long *size);
+int fill(char *to, unsigned long size);
+long number(const char *text, char **end);
+int g(const char *s) {
+    int v; char k = 0;
+    if (!parse(s, &v, &k)) return -1;
+    if (v > 100) return 1;
+    if (k == 'x') return 2;
+    long n;
+    void *p = lookup(v, &n);
+    if (p && n == 17) return 3;
+    return 0;
+}
+int h(const char *s) {
+    char buf[32], *end = (char *)s;
+    long n = number(s, &end);
+    if (end == s) return -1;
+    if (end && *end == ';' && n > 3) return 1;
+    if (fill(buf, sizeof buf) < 0) return -2;
+    if (buf[0] == 'o' && buf[1] == 'k' && !buf[2]) return 2;
+    struct timespec now;
+    if (timespec_get(&now, TIME_UTC) == TIME_UTC && now.tv_nsec == 500) return 3;
+    return 0;
+}
+",
+    );
+    place.done("gen unit.c -c dc,cc,stmt,all-uses -o tests --json t.json");
+    let found = place.json("t.json");
+    assert_eq!(figures(&found, "g", "cc"), [10, 10, 0, 0, 0]);
+    assert_eq!(figures(&found, "h", "cc"), [20, 20, 0, 0, 0]);
+    place.done("cover unit.c -c dc,cc,stmt,all-uses --tests tests --json c.json");
+    let covered = place.json("c.json");
+    for function in ["g", "h"] {
+        for criterion in ["dc", "cc", "stmt", "all-uses"] {
+            let (found, covered) =
+                (figures(&found, function, criterion), figures(&covered, function, criterion));
+            assert_eq!(found[..2], covered[..2], "{function} {criterion}");
+            assert_eq!(found[4], 0, "{function} {criterion}");
+        }
+    }
+    for compiler in ["clang-19", "gcc"] {
+        let mut command = std::process::Command::new(compiler);
+        let words = "-Wall -Wextra -Werror -fwrapv tests/tests.c -o suite";
+        place.settle(command.args(words.split(' ')));
+        let compiled = common::Ran::of(&mut command);
+        assert_eq!(compiled.code, Some(0), "{compiled}");
+        let mut command = std::process::Command::new(place.path("suite"));
+        place.settle(&mut command);
+        let ran = common::Ran::of(&mut command);
+        assert!(ran.code == Some(0) && ran.out.contains(" 0 failed"), "{ran}");
+    }
+}
+
+#[test]
 fn equal_seeds_give_equal_suites() {
     let place = Workplace::with(&two_functions("", "100"));
     place.done("gen unit.c -o first --seed 7");

@@ -17,6 +17,7 @@ pub mod interp;
 pub mod libc;
 pub mod link;
 pub mod nonlocal;
+pub mod outside;
 pub mod program;
 pub mod source;
 pub mod stmt;

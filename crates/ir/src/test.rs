@@ -202,6 +202,21 @@ pub struct ExternalResult {
     /// The name that the program gives the input, where it gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
+    /// What the call writes before it returns, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<ExternalWrite>,
+}
+
+/// What a call of an undefined function writes through a pointer that it is given
+/// ([`crate::outside`]).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ExternalWrite {
+    /// The position of the argument, from 0. Where that is null the write is left out.
+    pub argument: u32,
+    /// How many bytes behind the place that the argument points to.
+    pub offset: u64,
+    /// What is written.
+    pub image: Image,
 }
 
 impl Test {
@@ -228,7 +243,7 @@ impl Test {
 impl ExternalResult {
     /// What a call of a function returns.
     pub fn new(function: impl Into<String>, result: Image) -> Self {
-        Self { function: function.into(), result, object: None }
+        Self { function: function.into(), result, object: None, writes: Vec::new() }
     }
 }
 

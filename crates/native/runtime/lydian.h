@@ -36,8 +36,11 @@ enum {
 
 struct lydian_services {
     /* Writes the next queued result of an undefined function, or zeros. `kind` is how a number is
-     * read (`NumberKind` in `lydian_ir::test`); 0 for what gives no inputs. */
-    void (*external)(lydian_u32 function, void *result, lydian_u64 size, int kind);
+     * read (`NumberKind` in `lydian_ir::test`); 0 for what gives no inputs. Before, what the queue
+     * says that the call writes is written to where the first `count` arguments point, `to`, in
+     * which what is no pointer is null. */
+    void (*external)(lydian_u32 function, void *result, lydian_u64 size, int kind, lydian_u32 count,
+                     void *const *to);
     /* Ends the call under test. Does not return. */
     void (*end)(int how, long code);
     /* Allocates, unless the queue says that this call of this function fails. */

@@ -91,18 +91,18 @@ void __wrap___CPROVER_assert(int holds, const char *what) {
 }
 void __wrap_klee_make_symbolic(void *to, lydian_u64 size, const char *name) {
     (void)name;
-    lydian_services->external(LYDIAN_MAKE_SYMBOLIC, to, size, 1);
+    lydian_services->external(LYDIAN_MAKE_SYMBOLIC, to, size, 1, 0, 0);
 }
 int __wrap_klee_int(const char *name) {
     int value;
     (void)name;
-    lydian_services->external(LYDIAN_KLEE_INT, &value, sizeof value, 1);
+    lydian_services->external(LYDIAN_KLEE_INT, &value, sizeof value, 1, 0, 0);
     return value;
 }
 int __wrap_klee_range(int least, int end, const char *name) {
     int value;
     (void)name;
-    lydian_services->external(LYDIAN_KLEE_RANGE, &value, sizeof value, 1);
+    lydian_services->external(LYDIAN_KLEE_RANGE, &value, sizeof value, 1, 0, 0);
     assume(least <= value && value < end);
     return value;
 }

@@ -74,7 +74,11 @@ struct global {
     uint64_t pad;
 };
 struct external {
-    uint32_t function, size, used, pad;
+    uint32_t function, size, used, writes; /* the size of the result, which follows; that of all writes */
+};
+struct write {
+    uint32_t argument, size;
+    uint64_t offset;
 };
 struct file {
     uint32_t name, size, pad[2]; /* the lengths of its name and of its contents, which follow */
@@ -188,7 +192,7 @@ static struct external *queued(uint8_t *at) { return (struct external *)at; }
 static uint64_t padded(uint64_t size) { return (size + ALIGN - 1) & ~(uint64_t)(ALIGN - 1); }
 
 static uint8_t *after(uint8_t *at) {
-    return at + sizeof(struct external) + padded(queued(at)->size);
+    return at + sizeof(struct external) + padded(queued(at)->size) + queued(at)->writes;
 }
 
 /* The next result that is queued for this function, in the order of its own calls. */
@@ -222,7 +226,19 @@ static int queue_is_unnamed(void) {
     return 0;
 }
 
-static void serve_external(lydian_u32 function, void *result, lydian_u64 size, int kind) {
+/* Writes what a call is to write. What goes through a null pointer is left out. */
+static void write_queued(struct external *call, lydian_u32 count, void *const *to) {
+    uint8_t *at = (uint8_t *)(call + 1) + padded(call->size), *end = at + call->writes;
+    while (at < end) {
+        struct write *write = (struct write *)at;
+        uint8_t *target = write->argument < count ? to[write->argument] : NULL;
+        if (target) memcpy(target + write->offset, write + 1, write->size);
+        at += sizeof *write + padded(write->size);
+    }
+}
+
+static void serve_external(lydian_u32 function, void *result, lydian_u64 size, int kind,
+                           lydian_u32 count, void *const *to) {
     /* Where a number is in its image, by kind, and how many bytes it has (`NumberKind`). */
     static const uint8_t place[][2] = {{0, 0}, {0, 16}, {24, 4}, {16, 8}, {32, 16}};
     struct external *next = next_result(function);
@@ -239,6 +255,7 @@ static void serve_external(lydian_u32 function, void *result, lydian_u64 size, i
             serve_end(LYDIAN_EXITED, 1);
         }
     }
+    if (next) write_queued(next, count, to);
     memset(result, 0, size);
     if (next) memcpy(result, from, given < size ? given : size);
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use lydian_ir::{FuncId, Program};
 use lydian_process::{Start, Started};
+use rustc_hash::FxHashMap;
 use tempfile::TempDir;
 
 use crate::elf::Symbols;
@@ -106,6 +107,8 @@ pub struct Build {
     pub(crate) symbols: IndexMap<String, (SymbolKind, u64)>,
     pub(crate) own_symbols: usize,
     pub(crate) externals: IndexMap<String, u32>,
+    /// The parameters that undefined functions may write through, by position.
+    pub(crate) out_parameters: FxHashMap<String, Vec<u32>>,
     pub(crate) cells: u64,
     pub(crate) cells_offset: u64,
     pub(crate) symbols_offset: u64,
@@ -172,6 +175,7 @@ impl Build {
             symbols: all,
             own_symbols,
             externals: stubs.numbers(request.program),
+            out_parameters: stubs.out_parameters(request.program),
             cells,
             cells_offset: offset("lydian_hit"),
             symbols_offset: offset("lydian_symbols"),

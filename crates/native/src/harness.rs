@@ -3,17 +3,19 @@
 //!
 //! Callers are put after the user's text, in the same file, so that static functions and the user's
 //! own types are in reach. Definitions of undefined functions lie in a file of their own, where no
-//! declaration of the user's can contradict them: such a function needs only its result's type,
-//! since in C's calling conventions it is the caller that removes the arguments.
+//! declaration of the user's can contradict them: such a function needs its result's type and
+//! the parameters up to the last that it may write through, since in C's calling conventions it is
+//! the caller that removes the arguments.
 
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::EntityId;
 use lydian_ir::libc::gives_inputs;
+use lydian_ir::outside::out_parameters;
 use lydian_ir::test::{ANY_BYTES, ANY_NUMBER, NumberKind};
 use lydian_ir::{CType, CTypeId, CTypes, FuncId, GlobalId, GlobalInit, Linkage, Program, RecordId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::elf::Symbols;
 use crate::toolchain::Libraries;
@@ -266,6 +268,16 @@ impl Stubs {
         names.zip(0..).collect()
     }
 
+    /// The parameters that these functions may write through, by their positions.
+    pub(crate) fn out_parameters(&self, program: &Program) -> FxHashMap<String, Vec<u32>> {
+        let own = self.functions.iter().map(|id| &program.functions[*id]);
+        let positions = own.map(|function| {
+            let out = out_parameters(&program.types, &function.name, function.ty);
+            (function.name.clone(), out.iter().map(|out| out.position).collect())
+        });
+        positions.collect()
+    }
+
     /// The definitions; none where nothing is to be defined.
     pub(crate) fn text(&self, program: &Program) -> String {
         let mut text = String::new();
@@ -332,10 +344,11 @@ fn stub(types: &CTypes, function: &lydian_ir::Function, number: u32) -> String {
         CType::Function { result, .. } => *result,
         _ => function.ty,
     };
+    let Out { parameters, array, arguments } = Out::of(types, function);
     match types.get(result) {
         CType::Void => format!(
-            "void {name}() {{ unsigned char none[1]; \
-             lydian_services->external({number}, none, 0, 0); }}\n"
+            "void {name}({parameters}) {{ unsigned char none[1]; {array}\
+             lydian_services->external({number}, none, 0, 0, {arguments}); }}\n"
         ),
         _ => {
             let ty = by_shape(types, result, &format!("lydian_result{number}"));
@@ -344,9 +357,46 @@ fn stub(types: &CTypes, function: &lydian_ir::Function, number: u32) -> String {
                 false => 0,
             };
             format!(
-                "typedef {ty};\nlydian_result{number} {name}() {{ lydian_result{number} r; \
-                 lydian_services->external({number}, &r, sizeof r, {kind}); return r; }}\n"
+                "typedef {ty};\n\
+                 lydian_result{number} {name}({parameters}) {{ lydian_result{number} r; {array}\
+                 lydian_services->external({number}, &r, sizeof r, {kind}, {arguments}); \
+                 return r; }}\n"
             )
+        }
+    }
+}
+
+/// What a stub needs to write through its parameters.
+struct Out {
+    /// The parameters up to the last of these; empty where there are none.
+    parameters: String,
+    /// The declaration of the array of pointers, if there is one.
+    array: String,
+    /// The number of pointers, and the array.
+    arguments: String,
+}
+
+impl Out {
+    fn of(types: &CTypes, function: &lydian_ir::Function) -> Self {
+        let out = out_parameters(types, &function.name, function.ty);
+        let (CType::Function { params, .. }, Some(last)) = (types.get(function.ty), out.last())
+        else {
+            let none = String::new();
+            return Self { parameters: none.clone(), array: none, arguments: "0, 0".into() };
+        };
+        let count = last.position as usize + 1;
+        let params = params.iter().take(count).enumerate();
+        let parameters: Vec<String> =
+            params.map(|(at, param)| by_shape(types, *param, &format!("a{at}"))).collect();
+        let pointer = |at: usize| match out.iter().any(|out| out.position as usize == at) {
+            true => format!("a{at}"),
+            false => "0".to_owned(),
+        };
+        let pointers: Vec<String> = (0..count).map(pointer).collect();
+        Self {
+            parameters: parameters.join(", "),
+            array: format!("void *const to[] = {{ {} }}; ", pointers.join(", ")),
+            arguments: format!("{count}, to"),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Tests as the runner reads them, and what it answers. The layouts are those of `runner.c`.
 
-use lydian_ir::test::{INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test};
+use lydian_ir::test::{
+    ExternalResult, INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test,
+};
 
 use crate::build::Build;
 use crate::harness::SymbolKind;
@@ -42,6 +44,14 @@ pub enum TestError {
     /// The program defines the function, or does not call it.
     #[error("`{0}` is not an undefined function of the program")]
     External(String),
+    /// The function has no such parameter, or cannot write through it.
+    #[error("`{function}` writes nothing through its argument {position}")]
+    Write {
+        /// The function.
+        function: String,
+        /// Which argument, from 0.
+        position: u32,
+    },
     /// The test is larger than the shared memory.
     #[error("the test has more than {0} bytes")]
     Size(u64),
@@ -214,10 +224,32 @@ impl<'a> Encoder<'a> {
                 return Err(TestError::External(external.function.clone()));
             };
             count += 1;
+            let header = self.bytes.len();
             self.words([*number, external.result.bytes.len() as u32, 0, 0]);
             self.image(&external.result, test, &external.function)?;
+            let start = self.bytes.len();
+            self.writes(external, test)?;
+            let size = (self.bytes.len() - start) as u32;
+            self.bytes[header + 12..header + 16].copy_from_slice(&size.to_le_bytes());
         }
         Ok(count)
+    }
+
+    /// What a call writes.
+    fn writes(&mut self, external: &ExternalResult, test: &Test) -> Result<(), TestError> {
+        for write in &external.writes {
+            let name = &external.function;
+            let known = self.build.out_parameters.get(name);
+            if !known.is_some_and(|positions| positions.contains(&write.argument)) {
+                let position = write.argument;
+                return Err(TestError::Write { function: name.clone(), position });
+            }
+            self.bytes.extend(write.argument.to_le_bytes());
+            self.bytes.extend((write.image.bytes.len() as u32).to_le_bytes());
+            self.bytes.extend(write.offset.to_le_bytes());
+            self.image(&write.image, test, name)?;
+        }
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use common::{Unit, bytes_object, call, int, plain, pointer};
 use lydian_base::CancelToken;
 use lydian_ir::IntKind;
-use lydian_ir::test::{ExternalResult, GlobalInput, PointerTarget};
+use lydian_ir::test::{ExternalResult, ExternalWrite, GlobalInput, PointerTarget};
 use lydian_native::{CrashClass, Limits, Outcome, RunError, TestError, Wants};
 
 const MEMORY: Wants = Wants { cells: false, memory: true };
@@ -104,6 +104,61 @@ fn undefined_functions_give_their_queued_results_and_then_zeros() {
         test.externals.push(ExternalResult::new(name, int(value)));
     }
     assert_eq!(outcomes(&unit, &[test.clone(), test]), [returned(1230), returned(1230)]);
+}
+
+#[test]
+fn an_undefined_function_writes_through_its_arguments_wherever_they_are_passed() {
+    let mut unit = of_int(
+        "struct wide { long a, b, c; }; \
+         int set(struct wide w, double d, int *a, long n, long m, long k, long l, char *b, ...); \
+         void clear(int *to); \
+         int f(int x) { struct wide w = { 1, 2, 3 }; int a = x, b[3] = { 5, 6, 7 }; char c = 4; \
+         if (x > 4) { clear(x > 5 ? &a : 0); return a; } \
+         int r = set(w, 0.5, &a, 1, 2, 3, 4, &c, b, 8) + set(w, 1.5, b, 1, 2, 3, 4, 0); \
+         return r + a * 10 + c * 100 + b[0] * 1000 + b[2] * 10000; }",
+    );
+    let int_type = unit.int();
+    let (to_int, to_char) = (unit.pointer_to(IntKind::Int), unit.pointer_to(IntKind::Char));
+    let types = &mut unit.program.types;
+    let (long, double) = (types.int(IntKind::Long), types.intern(lydian_ir::CType::Double));
+    let void = types.intern(lydian_ir::CType::Void);
+    let field = |name: &str, bit_offset| lydian_ir::Field {
+        name: name.to_owned(),
+        ty: long,
+        bit_offset,
+        bits: None,
+    };
+    let record = types.records.push(lydian_ir::Record {
+        name: "struct wide".into(),
+        is_union: false,
+        fields: vec![field("a", 0), field("b", 64), field("c", 128)],
+        size: Some(24),
+        align: 8,
+    });
+    let wide = types.intern(lydian_ir::CType::Record(record));
+    let params = [wide, double, to_int, long, long, long, long, to_char];
+    let unit = unit.declares("set", int_type, &params).declares("clear", void, &[to_int]);
+    let write = |argument, offset, image| ExternalWrite { argument, offset, image };
+    let gives =
+        |name: &str, result, writes| ExternalResult { writes, ..ExternalResult::new(name, result) };
+    let mut test = call("f", &[int(2)]);
+    let first = vec![write(2, 0, int(3)), write(7, 0, plain(&[6]))];
+    let second = vec![write(2, 8, int(9)), write(2, 0, int(8)), write(7, 0, plain(&[1]))];
+    test.externals = vec![gives("set", int(4), first), gives("set", int(1), second)];
+    let cleared = |x| {
+        let mut test = call("f", &[int(x)]);
+        test.externals = vec![gives("clear", plain(&[]), vec![write(0, 0, int(0))])];
+        test
+    };
+    let silent = call("f", &[int(2)]);
+    let tests = [test.clone(), cleared(6), cleared(5), silent, test];
+    let all = [98635, 0, 5, 70000 + 5000 + 400 + 20, 98635];
+    assert_eq!(outcomes(&unit, &tests), all.map(returned));
+    let mut wrong = call("f", &[int(2)]);
+    wrong.externals = vec![gives("set", int(4), vec![write(3, 0, int(3))])];
+    let refused = unit.runner().run(&[wrong], Wants::default()).unwrap_err();
+    let said = refused.to_string();
+    assert!(said.contains("`set` writes nothing through its argument 3"), "{said}");
 }
 
 #[test]

@@ -22,6 +22,10 @@
 //!   their bits, `"0x10"`. In what was observed, `"?"` is an address that may change.
 //! - Floats that JSON has no number for are `"inf"`, `"-inf"`, `"nan"`, `"nan:0x7ff8…"`. Integers of
 //!   128 bits that do not fit 64 are strings.
+//! - What an undefined function writes is a list: `"externals": [ { "function": "parse", "result": 1,
+//!   "writes": [ { "to": "value", "value": 7 } ] } ]`. `to` is a parameter's name, `count` how many
+//!   elements are written where it is not one, and `offset` how many bytes behind the place that the
+//!   parameter points to.
 //! - Whatever else memory holds is `{ "$bytes": "00ff…", "$pointers": { "8": "&name[0]" } }`.
 //!
 //! Tests read back exactly, but for the bytes under pointers, which mean nothing: they are the
@@ -30,14 +34,17 @@
 mod codec;
 
 use lydian_ir::test::{
-    ExternalResult, GlobalInput, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test,
-    TestObject,
+    ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, INPUT_REGION_SIZE, Image,
+    PointerTarget, Test, TestObject,
 };
 use lydian_ir::{CTypeId, CTypes, FuncId, Program};
 use serde_json::{Map, Value as Json, json};
 use thiserror::Error;
 
-use crate::suite::{Observed, ObservedImage, Outcome, SuiteTest, parameter_names, result_type};
+use crate::suite::{
+    Observed, ObservedImage, Outcome, SuiteTest, parameter_names, result_type, written_elements,
+    written_name, written_type,
+};
 use codec::Codec;
 
 /// The version of the format.
@@ -207,6 +214,30 @@ impl<'a> Writer<'a> {
         } else if !bytes.is_empty() {
             out.insert("result".into(), self.codec.encode_bytes(&call.result.clone().into()));
         }
+        if !call.writes.is_empty() {
+            let writes = call.writes.iter().map(|write| self.write(&call.function, write));
+            out.insert("writes".into(), writes.collect());
+        }
+        Json::Object(out)
+    }
+
+    fn write(&self, function: &str, write: &ExternalWrite) -> Json {
+        let mut out = Map::new();
+        out.insert("to".into(), json!(written_name(self.program, function, write.argument)));
+        if write.offset > 0 {
+            out.insert("offset".into(), json!(write.offset));
+        }
+        let memory = write.image.clone().into();
+        let value = match written_elements(self.program, function, write) {
+            Some((ty, count)) => {
+                if count != 1 {
+                    out.insert("count".into(), json!(count));
+                }
+                self.codec.encode(ty, count, &memory)
+            }
+            None => self.codec.encode_bytes(&memory),
+        };
+        out.insert("value".into(), value);
         Json::Object(out)
     }
 
@@ -477,7 +508,7 @@ fn read_global(
 
 fn read_external(program: &Program, codec: &Codec, json: &Json) -> Result<ExternalResult, Fault> {
     let json = object_of(json, "")?;
-    only_fields(json, &["function", "object", "result", "succeeds"])?;
+    only_fields(json, &["function", "object", "result", "succeeds", "writes"])?;
     let function = text_of(json, "function")?.to_owned();
     let result = if let Some(succeeds) = json.get("succeeds") {
         let succeeds =
@@ -500,7 +531,45 @@ fn read_external(program: &Program, codec: &Codec, json: &Json) -> Result<Extern
         Image::default()
     };
     let object = json.get("object").and_then(Json::as_str).map(str::to_owned);
-    Ok(ExternalResult { object, ..ExternalResult::new(function, result) })
+    let mut writes = Vec::new();
+    for (field, write) in list(json, "writes")? {
+        writes.push(read_write(program, codec, &function, write).map_err(inside(&field))?);
+    }
+    Ok(ExternalResult { object, writes, ..ExternalResult::new(function, result) })
+}
+
+/// What a call writes through one of its parameters.
+fn read_write(
+    program: &Program,
+    codec: &Codec,
+    function: &str,
+    json: &Json,
+) -> Result<ExternalWrite, Fault> {
+    let json = object_of(json, "")?;
+    only_fields(json, &["to", "offset", "count", "value"])?;
+    let to = text_of(json, "to")?;
+    let names = program.function_named(function).map(|id| parameter_names(program, id));
+    let position = names.and_then(|names| names.iter().position(|name| name == to));
+    let argument = position.unwrap_or_default() as u32;
+    let ty = position.and_then(|_| written_type(program, function, argument));
+    let ty = ty.ok_or_else(|| {
+        fault("to", format!("{function} has no parameter {to} that it can write through"))
+    })?;
+    let number = |field| if json.contains_key(field) { number_of(json, field) } else { Ok(0) };
+    let offset = number("offset")?;
+    let value = json.get("value").ok_or_else(|| fault("value", "it is missing"))?;
+    let counted = json.contains_key("count");
+    if codec::raw_size(value).is_some() && !counted {
+        let image = codec.decode_bytes(value).map_err(inside("value"))?;
+        return Ok(ExternalWrite { argument, offset, image });
+    }
+    let count = if counted { number("count")? } else { 1 };
+    let element = program.types.size(ty);
+    let element = element.ok_or_else(|| fault("value", "it is given by its $bytes"))?;
+    let size = element.checked_mul(count).filter(|size| *size <= INPUT_REGION_SIZE);
+    let size = size.ok_or_else(|| fault("count", "it is too large"))?;
+    let image = codec.decode(ty, count, size, value).map_err(inside("value"))?.image;
+    Ok(ExternalWrite { argument, offset, image })
 }
 
 struct ExpectedReader<'a> {

@@ -297,6 +297,55 @@ fn undefined_functions_give_what_the_test_says() {
 }
 
 #[test]
+fn what_undefined_functions_write_is_written_in_the_order_of_their_calls() {
+    let world = World::new(
+        r#"
+        struct info { long size; struct { short a, b; } part; char name[6]; struct info *next; };
+        int parse(const char *s, int *value, char *kind);
+        void stat_of(int id, double scale, struct info *to);
+        int read_all(void *to, unsigned long size);
+        int getenv(char **end);
+        int use(const char *s)
+        {
+            int value = 3, sum = 0; char kind = 1, *end = (char *)s; unsigned char raw[4] = {9, 9, 9, 9};
+            struct info info = {0};
+            while (parse(s, &value, &kind)) sum += value * kind;
+            stat_of(1, 2.5, &info);
+            sum += info.size + info.part.b + (info.name[1] == 'k') + (info.next ? 1000 : 0);
+            read_all(raw, sizeof raw);
+            getenv(&end);
+            getenv(0);
+            return sum * 10 + raw[0] + raw[2] + (end == s + 1);
+        }"#,
+    );
+    world.passes(
+        r#"
+        { "name": "use_1", "function": "use", "args": { "s": "&s[0]" },
+          "objects": [ { "name": "s", "type": "char", "count": 3, "align": 16,
+                         "address": "0x2000000000", "value": "x!" },
+                       { "name": "next", "type": "struct info", "count": 1, "align": 16,
+                         "address": "0x2000000100", "value": { "size": 1 } } ],
+          "externals": [ { "function": "parse", "result": 1,
+                           "writes": [ { "to": "value", "value": 4 }, { "to": "kind", "value": 2 } ] },
+                         { "function": "parse", "result": 1 },
+                         { "function": "parse", "result": 1, "writes": [ { "to": "value", "value": -1 } ] },
+                         { "function": "stat_of", "writes": [ { "to": "to",
+                           "value": { "size": 40, "part": { "b": 2 }, "name": "ok", "next": "&next[0]" } } ] },
+                         { "function": "read_all", "result": 3, "writes": [
+                           { "to": "to", "value": { "$bytes": "01" } },
+                           { "to": "to", "offset": 2, "value": { "$bytes": "0203" } } ] },
+                         { "function": "getenv", "result": 1, "writes": [ { "to": "end", "value": "&s[1]" } ] },
+                         { "function": "getenv", "result": 1, "writes": [ { "to": "end", "value": null } ] } ],
+          "expected": { "outcome": "returned", "result": 10574 } },
+        { "name": "use_2", "function": "use", "args": { "s": "&s[0]" },
+          "objects": [ { "name": "s", "type": "char", "count": 3, "align": 16,
+                         "address": "0x2000000000", "value": "x!" } ],
+          "externals": [ { "function": "read_all", "result": 3 } ],
+          "expected": { "outcome": "returned", "result": 18 } }"#,
+    );
+}
+
+#[test]
 fn an_allocation_fails_where_the_test_says_so() {
     let world = World::new(
         r#"

@@ -2,7 +2,8 @@
 
 use lydian_base::{EntityId, Rng, Span};
 use lydian_ir::test::{
-    ExternalResult, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject,
+    ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget,
+    Test, TestObject,
 };
 use lydian_ir::{
     CType, CTypeId, Field, Function, Global, GlobalInit, IntKind, Linkage, Program, Record,
@@ -90,6 +91,9 @@ fn world() -> World {
     function(&mut program, "f", node, params.clone());
     function(&mut program, "next", to_node, vec![]);
     function(&mut program, "malloc", text, vec![]);
+    let void = program.types.intern(CType::Void);
+    let anything = program.types.pointer(void);
+    function(&mut program, "set", int, vec![to_node, text, anything]);
     let size = program.types.size(node).unwrap();
     program.globals.push(Global {
         name: "state".into(),
@@ -169,6 +173,20 @@ fn seen(rng: &mut Rng, size: u64, objects: &[(u64, u64)]) -> ObservedImage {
     ObservedImage { image, unknown }
 }
 
+/// What a call of `set` writes: to structs, to characters and to bytes of any kind.
+fn writes(rng: &mut Rng, places: &[(u64, u64)]) -> Vec<ExternalWrite> {
+    let write = |rng: &mut Rng| {
+        let argument = rng.below(3) as u32;
+        let size = match argument {
+            0 => [88, 176, 12][rng.below(3) as usize],
+            _ => rng.below(30) + 1,
+        };
+        let offset = [0, 0, 8, 88][rng.below(4) as usize];
+        ExternalWrite { argument, offset, image: image(rng, size, places) }
+    };
+    (0..rng.below(4)).map(|_| write(rng)).collect()
+}
+
 fn random_test(world: &World, seed: u64) -> SuiteTest {
     let rng = &mut Rng::new(seed);
     let types = &world.program.types;
@@ -199,6 +217,8 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
     let args = world.params.iter().map(|ty| sized(*ty)).collect();
     let global = GlobalInput { name: "state".into(), image: sized(world.global) };
     let result = ExternalResult::new("next", sized(world.params[0]));
+    let set = ExternalResult::new("set", sized(world.elements[4]));
+    let set = ExternalResult { writes: writes(rng, &places), ..set };
     let allocation = Image { bytes: vec![seed as u8 % 3], pointers: vec![] };
     let allocation = ExternalResult::new("malloc", allocation);
     let changed = objects
@@ -217,7 +237,7 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
         objects,
         args,
         globals: if seed.is_multiple_of(2) { vec![global] } else { vec![] },
-        externals: vec![result, allocation],
+        externals: vec![result, allocation, set],
     };
     SuiteTest {
         name: format!("f_{seed}"),
@@ -323,6 +343,41 @@ fn readable() -> (World, SuiteTest) {
     test.test.externals.clear();
     test.observed = None;
     (world, test)
+}
+
+#[test]
+fn what_an_undefined_function_writes_is_said_by_parameters() {
+    let (world, mut test) = readable();
+    let plain = |bytes: &[u8]| Image { bytes: bytes.to_vec(), pointers: vec![] };
+    let write = |argument, offset, image| ExternalWrite { argument, offset, image };
+    let writes =
+        vec![write(1, 0, plain(b"x")), write(1, 4, plain(b"ab\0")), write(2, 0, plain(&[1, 2]))];
+    let result = plain(&5i32.to_le_bytes());
+    test.test.externals = vec![ExternalResult { writes, ..ExternalResult::new("set", result) }];
+    let tests = [test];
+    let text = to_json(&world.program, "f.c", &tests);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let expected = serde_json::json!([ { "function": "set", "result": 5, "writes": [
+        { "to": "arg1", "value": 120 },
+        { "to": "arg1", "offset": 4, "count": 3, "value": "ab" },
+        { "to": "arg2", "value": { "$bytes": "0102" } } ] } ]);
+    assert_eq!(json["tests"][0]["externals"], expected);
+    assert_eq!(from_json(&world.program, "s", &text).unwrap(), tests);
+    for (from, to, why) in [
+        (
+            "\"to\": \"arg2\"",
+            "\"to\": \"arg7\"",
+            "set has no parameter arg7 that it can write through",
+        ),
+        ("\"count\": 3", "\"counts\": 3", "no such field"),
+        ("\"$bytes\": \"0102\"", "\"$hex\": \"0102\"", "it is given by its $bytes"),
+        ("\"value\": 120", "\"value\": \"y\"", "externals[0].writes[0].value"),
+    ] {
+        let changed = text.replace(from, to);
+        assert_ne!(changed, text);
+        let error = from_json(&world.program, "s", &changed).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 #[test]

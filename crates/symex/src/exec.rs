@@ -56,6 +56,7 @@ mod tape;
 mod traps;
 mod watch;
 mod world;
+mod writes;
 
 use lydian_ir::arith::Overflow;
 use serde::{Deserialize, Serialize};

@@ -5,36 +5,12 @@ mod common;
 #[path = "common/measure.rs"]
 mod measure;
 
-use common::{Explored, explore_file};
-use lydian_ir::interp::End;
+use common::explore_file;
 use lydian_objective::Criterion;
-use lydian_symex::{Config, Ending};
-use measure::measure;
+use lydian_symex::Config;
+use measure::confirm;
 
 const LOGIC: [Criterion; 4] = [Criterion::Dc, Criterion::Cc, Criterion::Mcc, Criterion::Gacc];
-
-/// Runs all tests; gives how many claims were confirmed.
-fn confirm(found: &Explored) -> usize {
-    let mut confirmed = 0;
-    for test in &found.tests {
-        let (end, covered) = measure(&found.program, &found.objectives, &test.test);
-        let as_predicted = match (&test.ending, end) {
-            (Ending::Returned, End::Returned) | (Ending::Exited, End::Exited(_)) => true,
-            (Ending::Trapped(a), End::Trapped(b)) => *a == b,
-            (Ending::Cut(_), _) => true,
-            _ => false,
-        };
-        assert!(as_predicted, "{:?} but {end:?}: {:#?}", test.ending, test.test);
-        for label in &test.covers {
-            let objectives = found.objectives.iter().find(|all| all.function == label.func);
-            let text = objectives.map(|all| &all.labels[label.label]);
-            assert!(covered.contains(label), "{label:?} {text:#?} not covered by {:#?}", test.test);
-            confirmed += 1;
-        }
-    }
-    assert_eq!(confirmed, found.summary.covered.len());
-    confirmed
-}
 
 #[test]
 fn a_header_parser_with_all_criteria() {

@@ -123,6 +123,16 @@ impl From<TrapKind> for Stop {
 
 pub(super) type Step<T> = Result<T, Stop>;
 
+/// What one call of an undefined function gives.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    /// Its result.
+    pub(super) bytes: Vec<u8>,
+    /// What it writes: the position of the argument, the distance from where that points, and the
+    /// bytes.
+    pub(super) writes: Vec<(u32, u64, Vec<u8>)>,
+}
+
 /// A run in progress.
 pub(super) struct Machine<'p, 'c> {
     pub(super) program: &'p Program,
@@ -132,7 +142,7 @@ pub(super) struct Machine<'p, 'c> {
     pub(super) codes: &'c Codes<'p>,
     pub(super) slots: Vec<u64>,
     /// What undefined functions return, by name.
-    results: FxHashMap<String, VecDeque<Vec<u8>>>,
+    results: FxHashMap<String, VecDeque<Given>>,
     pub(super) tables: Option<CharacterTables>,
     pub(super) result: Option<Vec<u8>>,
     pub(super) uninitialised: Option<Location>,
@@ -193,7 +203,14 @@ impl<'p, 'c> Machine<'p, 'c> {
             let name = external.function.as_str();
             let image = &external.result;
             let bytes = start::image_bytes(self.program, &self.memory, test, image, name)?;
-            self.results.entry(name.to_owned()).or_default().push_back(bytes);
+            let mut writes = Vec::with_capacity(external.writes.len());
+            for write in &external.writes {
+                let bytes =
+                    start::image_bytes(self.program, &self.memory, test, &write.image, name)?;
+                writes.push((write.argument, write.offset, bytes));
+            }
+            let given = Given { bytes, writes };
+            self.results.entry(name.to_owned()).or_default().push_back(given);
         }
         let Some(body) = &self.program.functions[function].body else {
             return Err(BadTest::NoFunction(test.function.clone()));
@@ -485,24 +502,29 @@ impl<'p, 'c> Machine<'p, 'c> {
 
     /// The next result that the test gives a function.
     pub(super) fn next_result(&mut self, name: &str) -> Option<Vec<u8>> {
+        Some(self.next_given(name)?.bytes)
+    }
+
+    fn next_given(&mut self, name: &str) -> Option<Given> {
         self.results.get_mut(name)?.pop_front()
     }
 
     /// What the next call of a function gives; where the test does not say which function gives
     /// what, the next of its inputs, as a number of this kind. `None` where it says nothing.
-    pub(super) fn next_input(&mut self, name: &str, kind: NumberKind) -> Step<Option<Vec<u8>>> {
-        let own = self.next_result(name);
+    pub(super) fn next_input(&mut self, name: &str, kind: NumberKind) -> Step<Option<Given>> {
+        let own = self.next_given(name);
         let any = [ANY_NUMBER, ANY_BYTES].iter().any(|any| self.results.contains_key(*any));
         if own.is_some() || !any || !gives_inputs(name) {
             return Ok(own);
         }
         if let Some(image) = self.next_result(ANY_NUMBER) {
             let (at, size) = kind.place();
-            return Ok(image.get(at..at + size).map(<[u8]>::to_vec));
+            let bytes = image.get(at..at + size).map(<[u8]>::to_vec);
+            return Ok(bytes.map(|bytes| Given { bytes, writes: Vec::new() }));
         }
-        let bytes = self.next_result(ANY_BYTES);
+        let given = self.next_given(ANY_BYTES);
         // The native run ends there too.
-        bytes.map(Some).ok_or(Stop::End(End::Exited(1)))
+        given.map(Some).ok_or(Stop::End(End::Exited(1)))
     }
 
     /// The size of what a function returns, and whether it is a struct or union.

@@ -107,14 +107,15 @@ impl Machine<'_, '_> {
             LibFn::CproverAssert if args[0] as u32 != 0 => None,
             LibFn::KleeMakeSymbolic => {
                 let mut bytes =
-                    self.next_input(model.name, NumberKind::Integer)?.unwrap_or_default();
+                    self.next_input(model.name, NumberKind::Integer)?.unwrap_or_default().bytes;
                 self.use_bytes(args[1] as u64)?;
                 bytes.resize(args[1] as usize, 0);
                 self.memory.write(args[0] as u64, &bytes)?;
                 None
             }
             LibFn::KleeInt | LibFn::KleeRange => {
-                let bytes = self.next_input(model.name, NumberKind::Integer)?.unwrap_or_default();
+                let bytes =
+                    self.next_input(model.name, NumberKind::Integer)?.unwrap_or_default().bytes;
                 let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
                 let value = i32::from_le_bytes(std::array::from_fn(byte));
                 let (least, end) = (args[0] as u32 as i32, args[1] as u32 as i32);

@@ -4,7 +4,9 @@ use crate::decision::{ConditionId, Truth};
 use crate::source::RootId;
 use crate::stmt::{BranchOrigin, Edge, MarkId};
 use crate::test::INPUT_REGION;
-use crate::test::{ExternalResult, GlobalInput, Image, ImagePointer, PointerTarget, TestObject};
+use crate::test::{
+    ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget, TestObject,
+};
 use crate::text::parse;
 use crate::verify::verify;
 use lydian_base::EntityId;
@@ -289,6 +291,32 @@ function f1 "external" ty9 external ("")
     assert_eq!(outcome.externals.len(), 4);
     test.objects[0].read_only = true;
     assert_eq!(run_with(&program, &test).end, End::Trapped(TrapKind::ReadOnly));
+}
+
+#[test]
+fn an_undefined_function_writes_through_its_arguments_before_it_returns() {
+    let functions = two_ints(
+        "s0: enter v3 s1: enter v5
+         s2: call f1 ty16 (&v5, 0:ptr) (ty8, ty8) -> v2
+         s3: call f1 ty16 (0:ptr, &v3) (ty8, ty8) -> v2
+         return add.s(add.s(load i32(&v5), load i32(index 1(&v5, 4:i64))), load i32(&v3))",
+    );
+    let program = program(&format!(
+        "ty16 = function ty1 (ty8, ty8)\n{functions}\
+         function f1 \"set\" ty16 external (\"a\", \"b\")\n"
+    ));
+    let write = |argument, offset, value| ExternalWrite { argument, offset, image: int(value) };
+    let mut test = test(vec![int(0), int(0)]);
+    let first = vec![write(0, 4, 9), write(0, 0, 30), write(0, 4, 1), write(1, 0, 1000)];
+    let call = |writes| ExternalResult { writes, ..ExternalResult::new("set", int(5)) };
+    test.externals = vec![call(first), call(vec![write(0, 0, 1000), write(1, 0, 400)])];
+    let outcome = run_with(&program, &test);
+    assert_eq!(result(&outcome), 431, "what goes through a null pointer is left out");
+    assert_eq!(outcome.uninitialised, None);
+    test.externals[1].writes.pop();
+    assert!(run_with(&program, &test).uninitialised.is_some());
+    test.externals[0].writes[0].offset = 8;
+    assert_eq!(run_with(&program, &test).end, End::Trapped(TrapKind::OutOfBounds));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What stands for functions and globals that the program leaves undefined.
 //!
 //! A stub has a C name of its own and the function's name for the linker only, so that no
-//! declaration of the user's can contradict it; it needs no parameters, since in C's calling
-//! conventions they are the caller's to remove. Stubs are weak: a definition that is linked in goes
+//! declaration of the user's can contradict it; it needs no parameters but for those that a test
+//! has it write through, since in C's calling conventions they are the caller's to remove. Stubs are weak: a definition that is linked in goes
 //! before. Functions of the C library that are stubbed get another name for the linker wherever the
 //! user's text names them: the process around the tests needs the real ones (that of a coverage
 //! tool, which writes its profile at exit, among them). Allocators are the real ones, but for those
@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use lydian_ir::outside::out_parameters;
 use lydian_ir::test::INPUT_PREFIX;
 use lydian_ir::{CType, CTypeId, Callee, Expr, GlobalInit, Program, RelocationTarget, Stmt, libc};
 
@@ -36,6 +37,8 @@ pub(super) struct Stubs<'a> {
     program: &'a Program,
     /// Undefined functions with a stub, by name, with the type of the result.
     functions: Vec<(String, Option<CTypeId>)>,
+    /// Those of these that write through their parameters in some test.
+    writing: BTreeSet<String>,
     /// Those names that the C library defines.
     library: &'a dyn Fn(&str) -> bool,
     /// Allocators that fail in some test.
@@ -62,6 +65,8 @@ impl<'a> Stubs<'a> {
             .collect();
         let mut names = used_functions(program);
         names.extend(calls().map(|call| call.function.clone()));
+        let writing = calls().filter(|call| !call.writes.is_empty());
+        let writing = writing.map(|call| call.function.clone()).collect();
         names.extend(more.iter().cloned());
         let undefined = |name: &String| {
             let function = program.function_named(name).map(|id| &program.functions[id]);
@@ -103,6 +108,7 @@ impl<'a> Stubs<'a> {
         Self {
             program,
             functions: functions.collect(),
+            writing,
             library,
             failing: failing.into_iter().collect(),
             verifies,
@@ -164,11 +170,14 @@ impl<'a> Stubs<'a> {
             );
             return text;
         }
+        let out = self.out(name);
+        let parameters = &out.parameters;
         let Some(ty) = ty else {
             let _ = writeln!(
                 text,
-                "void lydian_stub_{name}(void) __asm__(\"{linked}\") __attribute__((weak));\n\
-                 void lydian_stub_{name}(void) {{ }}"
+                "{}void lydian_stub_{name}({parameters}) __asm__(\"{linked}\") __attribute__((weak));\n\
+                 void lydian_stub_{name}({parameters}){}",
+                out.before, out.alone
             );
             return text;
         };
@@ -177,18 +186,89 @@ impl<'a> Stubs<'a> {
             text,
             "typedef {};\n\
              static const {alias} *lydian_results_{name} = 0;\n\
-             static unsigned lydian_left_{name} = 0;\n\
-             {alias} lydian_stub_{name}(void) __asm__(\"{linked}\") __attribute__((weak));\n\
-             {alias} lydian_stub_{name}(void)\n\
+             {}\
+             {alias} lydian_stub_{name}({parameters}) __asm__(\"{linked}\") __attribute__((weak));\n\
+             {alias} lydian_stub_{name}({parameters})\n\
              {{\n    \
                  static const {alias} none;\n    \
                  if (lydian_left_{name} == 0) return none;\n    \
                  lydian_left_{name}--;\n    \
-                 return *lydian_results_{name}++;\n\
+                 {}return *lydian_results_{name}++;\n\
              }}",
-            self.result_spelling(ty, &alias)
+            self.result_spelling(ty, &alias),
+            out.before_with_result,
+            out.within
         );
         text
+    }
+
+    /// What a stub needs to write through its parameters.
+    fn out(&self, name: &str) -> Out {
+        let Some((count, parameters)) = self.passed(name).filter(|_| self.writing.contains(name))
+        else {
+            return Out {
+                parameters: "void".into(),
+                before: String::new(),
+                before_with_result: format!("static unsigned lydian_left_{name} = 0;\n"),
+                within: String::new(),
+                alone: " { }".into(),
+            };
+        };
+        let out = self.written(name);
+        let pointer = |at: usize| match out.contains(&(at as u32)) {
+            true => format!("a{at}"),
+            false => "0".to_owned(),
+        };
+        let pointers: Vec<String> = (0..count).map(pointer).collect();
+        let unused = (0..count).filter(|at| !out.contains(&(*at as u32)));
+        let unused: String = unused.map(|at| format!("(void)a{at};\n    ")).collect();
+        let before = format!(
+            "static unsigned lydian_left_{name} = 0;\n\
+             static const struct lydian_writes *lydian_writes_{name} = 0;\n"
+        );
+        let within = format!(
+            "{unused}void *const to[] = {{ {} }};\n    \
+             if (lydian_writes_{name}) lydian_set(lydian_writes_{name}++, to);\n    ",
+            pointers.join(", ")
+        );
+        let alone = format!(
+            "\n{{\n    if (lydian_left_{name} == 0) return;\n    lydian_left_{name}--;\n    {}\n}}",
+            within.trim_end()
+        );
+        Out { parameters, before_with_result: before.clone(), before, within, alone }
+    }
+
+    /// The positions of the parameters that a function may write through.
+    pub(super) fn written(&self, name: &str) -> Vec<u32> {
+        let function = self.program.function_named(name).map(|id| &self.program.functions[id]);
+        let out = function
+            .map(|function| out_parameters(&self.program.types, &function.name, function.ty));
+        out.into_iter().flatten().map(|out| out.position).collect()
+    }
+
+    /// How many parameters there are up to the last that a function may write through, and their
+    /// declarations; `None` where there is none, or a type without a name among them.
+    pub(super) fn passed(&self, name: &str) -> Option<(usize, String)> {
+        let count = *self.written(name).last()? as usize + 1;
+        let function = &self.program.functions[self.program.function_named(name)?];
+        let CType::Function { params, .. } = self.program.types.get(function.ty) else {
+            return None;
+        };
+        let declared = params.iter().take(count).enumerate();
+        let declared: Vec<String> =
+            declared.map(|(at, ty)| self.result_spelling(*ty, &format!("a{at}"))).collect();
+        let named = declared.iter().all(|parameter| !parameter.contains('{'));
+        named.then(|| (count, declared.join(", ")))
+    }
+
+    /// Whether a function writes through its parameters in some test.
+    pub(super) fn writes(&self, name: &str) -> bool {
+        self.writing.contains(name)
+    }
+
+    /// Whether some function writes through its parameters in some test.
+    pub(super) fn write(&self) -> bool {
+        !self.writing.is_empty()
     }
 
     /// The result's type; every pointer is a `void *`, since it is passed as one.
@@ -209,6 +289,19 @@ impl<'a> Stubs<'a> {
     pub(super) fn can_fail(&self, function: &str) -> bool {
         self.failing.iter().any(|index| ALLOCATORS[*index].0 == function)
     }
+}
+
+/// What a stub needs to write through its parameters.
+struct Out {
+    /// Their declarations.
+    parameters: String,
+    /// The variables beside it, of one that gives no result and of one that does.
+    before: String,
+    before_with_result: String,
+    /// What it does before it returns a result.
+    within: String,
+    /// The whole body of one that gives none.
+    alone: String,
 }
 
 fn allocator(index: usize) -> String {

@@ -21,7 +21,7 @@ use super::state::{Frame, ReturnTo, State};
 use super::step::{Flow, as_type};
 use super::tape::Question;
 use super::world::World;
-use crate::inputs::{CellPlan, ExternalPlan, external_result};
+use crate::inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, external_result};
 use crate::limits::Cut;
 use crate::memory::{
     Background, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
@@ -340,7 +340,7 @@ impl<'p> Engine<'p, '_> {
         Resolution { candidates: vec![candidate], null: self.pool.ff(), wild: self.pool.ff() }
     }
 
-    /// An undefined function: its result is a fresh input, and it writes nothing.
+    /// An undefined function: its result is a fresh input, and so is what it writes.
     fn call_external(
         &mut self,
         state: &mut State,
@@ -354,7 +354,9 @@ impl<'p> Engine<'p, '_> {
             self.resolve_for_write(state, dst, size, &mut traps)?;
             self.leave_traps(state, &traps)?;
         }
-        let plan = self.fresh_result(state, func)?;
+        let writable = self.writable(state, func, site);
+        let plan = self.fresh_result(state, func, &writable.targets)?;
+        self.write_planned(state, &writable, &plan);
         if let Some(dst) = site.dst {
             self.store_cells(state, dst, plan.size, &plan.cells)?;
         }
@@ -363,25 +365,24 @@ impl<'p> Engine<'p, '_> {
         {
             self.set_register(state, register, cell.value);
         }
-        Arc::make_mut(&mut state.externals).push(plan);
+        Arc::make_mut(&mut state.externals).push(Arc::new(plan));
         state.frame_mut().advance();
         Ok(())
     }
 
-    /// The symbolic result of the next call of an undefined function.
-    fn fresh_result(&mut self, state: &mut State, func: FuncId) -> Result<ExternalPlan, Flow> {
+    /// The symbolic result of the next call of an undefined function, and what it writes.
+    fn fresh_result(
+        &mut self,
+        state: &mut State,
+        func: FuncId,
+        targets: &[OutTarget],
+    ) -> Result<ExternalPlan, Flow> {
         let name = &self.world.program.functions[func].name;
         let nth = state.externals.iter().filter(|call| call.function == *name).count();
         let World { program, spec, .. } = &self.world;
-        let plan = external_result(
-            &mut self.pool,
-            program,
-            func,
-            nth as u32,
-            spec,
-            &self.world,
-            state.cursor,
-        );
+        let nth = nth as u32;
+        let call = ExternalCall { function: func, nth, targets, cursor: state.cursor };
+        let plan = external_result(&mut self.pool, program, call, spec, &self.world);
         let plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
         state.cursor = plan.cursor;
         for object in &plan.objects {

@@ -43,7 +43,7 @@ pub(super) struct Compaction {
     /// Activations without anything but their place.
     places: FxHashMap<Place, Arc<Frame>>,
     nothing: Memory,
-    no_externals: Arc<Vec<ExternalPlan>>,
+    no_externals: Arc<Vec<Arc<ExternalPlan>>>,
     /// How many states were let wait since all were compacted.
     whole: u64,
     /// Looks at the clock since the last look at memory.

@@ -62,7 +62,9 @@ impl Engine<'_, '_> {
         let objects = plan.objects.iter().flat_map(|object| &object.cells);
         let globals = plan.globals.iter().flat_map(|global| &global.cells);
         let externals = state.externals.iter().flat_map(|call| {
-            call.cells.iter().chain(call.objects.iter().flat_map(|object| &object.cells))
+            let written = call.writes.iter().flat_map(|write| &write.cells);
+            let objects = call.objects.iter().flat_map(|object| &object.cells);
+            call.cells.iter().chain(written).chain(objects)
         });
         args.chain(objects).chain(globals).chain(externals).copied()
     }

@@ -146,7 +146,7 @@ pub(super) struct State {
     /// How many activations the path began.
     pub(super) activations: u64,
     /// Results of undefined functions so far.
-    pub(super) externals: Arc<Vec<ExternalPlan>>,
+    pub(super) externals: Arc<Vec<Arc<ExternalPlan>>>,
     /// Where the next input object can go.
     pub(super) cursor: Cursor,
     /// How many of the functions that run in turn (preconditions, then the function under test)

@@ -48,8 +48,9 @@
 //!   Where a path compares pointers to two of them, that is kept as a bound of its own.
 //!
 //! What cannot: comparing or subtracting pointers into the same object, since both runs have them
-//! at the same distance from its start; a pointer to an undefined function, which returns any value
-//! and writes nothing, whatever it is given (an assumption of its own).
+//! at the same distance from its start; a pointer that an undefined function is given, which returns
+//! any value and writes to none of the inputs' objects, but any value to the same variables of the
+//! program in both runs (assumptions of their own).
 //!
 //! An access before an object's start meets its bound too: an input may point into the middle of an
 //! array.

@@ -8,6 +8,9 @@
 mod objects;
 mod pointers;
 mod relations;
+mod writes;
+
+pub use writes::{MOST_WRITTEN, Old, OutTarget};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -99,17 +102,28 @@ pub fn plan(
     })
 }
 
-/// Fresh inputs for the result of a call of an undefined function. `nth` counts the calls of that
-/// function on the path, from 0; `cursor` says where the state has room for objects.
+/// A call of an undefined function on a path.
+#[derive(Clone, Copy, Debug)]
+pub struct ExternalCall<'a> {
+    /// The function.
+    pub function: FuncId,
+    /// How many calls of it the path made before.
+    pub nth: u32,
+    /// What it may write to.
+    pub targets: &'a [OutTarget],
+    /// Where the state has room for objects.
+    pub cursor: Cursor,
+}
+
+/// Fresh inputs for the result of a call of an undefined function and for what it writes.
 pub fn external_result(
     pool: &mut TermPool,
     program: &Program,
-    function: FuncId,
-    nth: u32,
+    call: ExternalCall<'_>,
     spec: &InputSpec,
     addresses: &dyn Addresses,
-    cursor: Cursor,
 ) -> Result<ExternalPlan, PlanError> {
+    let ExternalCall { function, nth, targets, cursor } = call;
     let declared = &program.functions[function];
     let CType::Function { result, .. } = program.types.get(declared.ty) else {
         unreachable!("the type of a function is a function type");
@@ -128,6 +142,7 @@ pub fn external_result(
             size
         }
     };
+    let writes = builder.open_writes(targets)?;
     builder.finish()?;
     Ok(ExternalPlan {
         function: declared.name.clone(),
@@ -135,6 +150,7 @@ pub fn external_result(
         ty: *result,
         size,
         cells: builder.take_cells(block),
+        writes: builder.close_writes(writes, targets),
         objects: builder.take_objects(),
         constraints: builder.constraints,
         preferences: builder.preferences,
@@ -205,7 +221,7 @@ struct Builder<'a> {
     globals: &'a GlobalUses,
     addresses: &'a dyn Addresses,
     cursor: Cursor,
-    /// What stands for the root in the names of a call's results.
+    /// What a call's result is called; what the call writes has this behind its name.
     root_shown: Option<String>,
     blocks: Vec<Vec<CellPlan>>,
     objects: Vec<(usize, ObjectPlan)>,
@@ -360,7 +376,10 @@ impl<'a> Builder<'a> {
     fn shown(&self, place: &Place) -> String {
         match &self.root_shown {
             None => place.to_string(),
-            Some(root) => Place { root: root.clone(), steps: place.steps.clone() }.to_string(),
+            Some(root) if place.root == "result" => {
+                Place { root: root.clone(), steps: place.steps.clone() }.to_string()
+            }
+            Some(call) => format!("{place} after {call}"),
         }
     }
 

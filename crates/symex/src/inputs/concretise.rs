@@ -1,23 +1,25 @@
 //! From a model of a plan's symbols to a test.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use lydian_ir::test::{
-    ExternalResult, GlobalInput, Image, ImagePointer, PointerTarget, Test, TestObject,
+    ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget, Test,
+    TestObject,
 };
 use lydian_ir::{GlobalInit, Program, RelocationTarget, Type};
 use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
 
-use super::plan::{Addresses, CellPlan, ExternalPlan, InputPlan, ObjectPlan};
+use super::plan::{Addresses, CellPlan, ExternalPlan, InputPlan, ObjectPlan, WritePlan};
 
-/// The test that a model of a path stands for. `externals` are the results of undefined functions
-/// on the path, in the order of the calls. Objects that no pointer of the test reaches are left
+/// The test that a model of a path stands for. `externals` are the calls of undefined functions on
+/// the path, in their order. Objects that no pointer of the test reaches are left
 /// out; the others are exactly as long as the model says.
 pub fn concretise(
     program: &Program,
     pool: &TermPool,
     plan: &InputPlan,
-    externals: &[ExternalPlan],
+    externals: &[Arc<ExternalPlan>],
     model: &Model,
     addresses: &dyn Addresses,
 ) -> Test {
@@ -42,6 +44,7 @@ pub fn concretise(
         function: call.function.clone(),
         result: reader.image(call.size, &call.cells),
         object: call.object.clone(),
+        writes: reader.writes(&call.writes),
     });
     let results = results.collect();
     let objects = reader.objects();
@@ -76,6 +79,25 @@ impl Reader<'_> {
         let mut image = Image { bytes: vec![0; size as usize], pointers: Vec::new() };
         self.write_cells(&mut image, cells);
         image
+    }
+
+    /// What a call writes, as far as it does.
+    fn writes(&mut self, plans: &[WritePlan]) -> Vec<ExternalWrite> {
+        let mut writes = Vec::new();
+        for plan in plans {
+            if !self.evaluator.holds(self.pool, self.model, plan.when) {
+                continue;
+            }
+            let room = plan.length.map_or(u64::MAX, |length| {
+                let length = self.evaluator.eval_u64(self.pool, self.model, length);
+                length.saturating_sub(plan.offset)
+            });
+            let image = self.image(plan.size.min(room), &plan.cells);
+            if !image.bytes.is_empty() {
+                writes.push(ExternalWrite { argument: plan.argument, offset: plan.offset, image });
+            }
+        }
+        writes
     }
 
     fn write_cells(&mut self, image: &mut Image, cells: &[CellPlan]) {

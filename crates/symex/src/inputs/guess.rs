@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use lydian_ir::outside::{OutParameter, out_parameters};
 use lydian_ir::{CType, CTypeId, CTypes, FuncId, IntKind, Program, Record, RecordId};
 
 use super::globals::GlobalUses;
@@ -82,6 +83,10 @@ pub fn guess(program: &Program, function: FuncId, usage: &Usage, globals: &Globa
     } else {
         guesses.places.extend(result_guess(program, *result));
         reached.push_back(*result);
+        for out in out_parameters(&program.types, &declared.name, declared.ty) {
+            guesses.places.extend(written_guess(program, function, out));
+            reached.push_back(out.pointee);
+        }
     }
     let from_bodies = guesses.places.iter().filter_map(|guess| {
         let name = guess.settings.pointee.as_deref()?;
@@ -110,6 +115,23 @@ fn result_guess(program: &Program, result: CTypeId) -> Option<Guess> {
     let settings = PlaceSettings { kind, null: Some(true), ..PlaceSettings::default() };
     let reason = "an undefined function may fail".to_owned();
     Some(Guess { place: Place::root("result"), settings, reason })
+}
+
+/// So may a pointer that an undefined function sets.
+fn written_guess(program: &Program, function: FuncId, out: OutParameter) -> Option<Guess> {
+    let CType::Pointer { pointee, .. } = program.types.get(out.pointee) else { return None };
+    let kind = if is_text(&program.types, *pointee) { Some(Kind::String) } else { None };
+    let settings = PlaceSettings { kind, null: Some(true), ..PlaceSettings::default() };
+    let reason = "an undefined function sets it, and may fail".to_owned();
+    let place = written_place(program, function, out.position).index(0);
+    Some(Guess { place, settings, reason })
+}
+
+/// The place that a parameter of an undefined function is where the function writes through it.
+pub(crate) fn written_place(program: &Program, function: FuncId, position: u32) -> Place {
+    let name = parameter_name(program, function, position as usize);
+    // `result` is what the function returns.
+    Place::root(if name == "result" { format!("arg{position}") } else { name })
 }
 
 /// Guesses about the members of all records that the given types lead to.

@@ -62,7 +62,7 @@ pub(crate) struct Layout {
 pub(crate) const MAX_ARRAY_LEAVES: usize = 4096;
 
 impl Leaf {
-    fn size(&self, types: &CTypes) -> u64 {
+    pub(crate) fn size(&self, types: &CTypes) -> u64 {
         match &self.kind {
             LeafKind::Number(ty) => types.size(*ty).unwrap_or(0),
             LeafKind::Pointer { .. } => 8,

@@ -28,12 +28,12 @@ mod relations;
 mod value;
 
 pub use bounds::{Bound, Reach};
-pub use build::{external_result, plan};
+pub use build::{ExternalCall, MOST_WRITTEN, Old, OutTarget, external_result, plan};
 pub use callback::prepare;
 pub use concretise::concretise;
 pub use plan::{
     Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, GlobalPlan, InputPlan, ObjectPlan,
-    PlanError, RawPointer,
+    PlanError, RawPointer, WritePlan,
 };
 pub use settings::{PlaceSettings, Settings, SettingsError};
 pub use spec::InputSpec;

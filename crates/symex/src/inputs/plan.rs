@@ -134,7 +134,27 @@ pub struct GlobalPlan {
     pub cells: Vec<CellPlan>,
 }
 
-/// What one call of an undefined function returns.
+/// What one call of an undefined function writes to one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WritePlan {
+    /// The position of the argument that points there.
+    pub argument: u32,
+    /// Which of the targets that the plan was asked for.
+    pub target: usize,
+    /// Bytes from where the argument points to the first byte that is written.
+    pub offset: u64,
+    /// How many bytes are written. Those that no cell covers had no value, and keep none.
+    pub size: u64,
+    /// The scalars, by their offset from the first byte.
+    pub cells: Vec<CellPlan>,
+    /// Whether it is written, a Boolean.
+    pub when: Term,
+    /// How many bytes behind the argument belong to the object, a 64-bit term, where that depends
+    /// on the input. What lies further is not written.
+    pub length: Option<Term>,
+}
+
+/// What one call of an undefined function returns and writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalPlan {
     /// The function's name.
@@ -147,7 +167,9 @@ pub struct ExternalPlan {
     pub size: u64,
     /// The result's scalars.
     pub cells: Vec<CellPlan>,
-    /// Fresh objects that the result may point to.
+    /// What it writes, in this order.
+    pub writes: Vec<WritePlan>,
+    /// Fresh objects that the result and what is written may point to.
     pub objects: Vec<ObjectPlan>,
     /// As in [`InputPlan`].
     pub constraints: Vec<Term>,

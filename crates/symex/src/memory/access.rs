@@ -9,7 +9,7 @@ use lydian_eval::{Traps, to_bytes};
 use lydian_ir::TrapKind;
 use lydian_smt::{Term, TermPool};
 
-use super::{Background, Candidate, Memory, Offset, Resolution};
+use super::{Background, Candidate, Memory, ObjectId, Offset, Resolution};
 
 /// Most positions that a read chooses from without an array term.
 const READ_CHOICES: u64 = 256;
@@ -234,6 +234,17 @@ impl Memory {
             let guard = if alone { pool.tt() } else { candidate.guard };
             self.store_candidate(pool, candidate, guard, size, value);
         }
+    }
+
+    /// Stores a value of so many bytes at a distance from an object's start, where the guard holds.
+    pub fn store_where(
+        &mut self,
+        pool: &mut TermPool,
+        (object, offset): (ObjectId, u64),
+        guard: Term,
+        (size, value): (u64, Term),
+    ) {
+        write_where(pool, self.object_mut(object), guard, offset, size, value);
     }
 
     fn store_candidate(

@@ -116,6 +116,29 @@ impl Contents {
         overlaps.then_some(cell.term)
     }
 
+    /// For each of `size` bytes from `offset` on, whether it was never written, or may depend on what
+    /// was not.
+    pub fn unwritten(&self, pool: &mut TermPool, offset: u64, size: u64) -> Vec<bool> {
+        let mut found = Vec::with_capacity(size as usize);
+        let mut index = self.first_after(offset);
+        for at in offset..offset + size {
+            while self.cells.get(index).is_some_and(|cell| cell.end() <= at) {
+                index += 1;
+            }
+            let cell = self.cells.get(index).filter(|cell| u64::from(cell.offset) <= at);
+            found.push(match (cell, &self.background) {
+                (Some(cell), _) => depends_on_undefined(pool, cell.term),
+                (None, Background::Undefined(_)) => true,
+                (None, Background::Zero | Background::Bytes(_)) => false,
+                (None, Background::Array { .. }) => {
+                    let byte = self.read(pool, at, 1);
+                    depends_on_undefined(pool, byte)
+                }
+            });
+        }
+        found
+    }
+
     /// Puts together what several cells and the background between them say.
     fn read_pieces(&self, pool: &mut TermPool, offset: u64, size: u64) -> Term {
         let end = offset + size;
@@ -423,6 +446,21 @@ mod tests {
         let (low, high) = (pool.extract(23, 0, x), pool.extract(63, 40, x));
         let rest = pool.concat(b, low);
         assert_eq!(whole, pool.concat(high, rest));
+    }
+
+    #[test]
+    fn bytes_that_were_never_written_are_told_from_others() {
+        let mut pool = TermPool::new();
+        let mut contents = Contents::new(Background::Undefined(7));
+        let (x, part) = (pool.var("x", Sort::BitVec(16)), contents.read(&mut pool, 0, 2));
+        contents.write(&mut pool, 2, 2, x);
+        contents.write(&mut pool, 5, 2, part);
+        let seen = contents.unwritten(&mut pool, 1, 6);
+        assert_eq!(seen, [true, false, false, true, true, true]);
+        contents.make_array(&mut pool, 8, 1);
+        assert_eq!(contents.unwritten(&mut pool, 1, 6), seen);
+        let zero = Contents::new(Background::Zero);
+        assert_eq!(zero.unwritten(&mut pool, 0, 2), [false, false]);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Plans of hand-made functions, and the tests that models of them give.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use lydian_base::Rng;
 use lydian_ir::test::{Image, PointerTarget, Test};
 use lydian_ir::{CType, FuncId, GlobalInit, InitItem, IntKind, Program, Type};
 use lydian_smt::{Evaluator, Model, Sort, Term, TermPool, Value, Wide};
 use lydian_symex::inputs::{
-    Addresses, CellPlan, InputPlan, InputSpec, ObjectPlan, Settings, concretise, external_result,
-    plan, prepare,
+    Addresses, CellPlan, ExternalCall, InputPlan, InputSpec, ObjectPlan, Settings, concretise,
+    external_result, plan, prepare,
 };
 
 use crate::sketch::{Fixed, Sketch};
@@ -190,14 +191,15 @@ fn the_images_of_a_test_read_back_to_the_values_of_the_plans_cells() {
     let plan = planned(&mut pool, &program, f, "");
     let spec = InputSpec::new(&program, Settings::default());
     let make = program.function_named("make").unwrap();
-    let call = external_result(&mut pool, &program, make, 0, &spec, &Fixed, plan.cursor).unwrap();
+    let call = ExternalCall { function: make, nth: 0, targets: &[], cursor: plan.cursor };
+    let call = external_result(&mut pool, &program, call, &spec, &Fixed).unwrap();
     let lengths = plan.objects.iter().filter_map(|object| object.byte_length);
     let of_call = call.objects.iter().flat_map(|object| &object.cells).chain(&call.cells);
     let cells = all_cells(&plan).chain(of_call);
     let terms: Vec<Term> = cells.map(|cell| cell.value).chain(lengths).collect();
     for seed in 0..300 {
         let model = random_model(&mut pool, &terms, &mut Rng::new(seed));
-        let calls = [call.clone()];
+        let calls = [Arc::new(call.clone())];
         let test = concretise(&program, &pool, &plan, &calls, &model, &Fixed);
         assert_eq!(test, concretise(&program, &pool, &plan, &calls, &model, &Fixed));
         let mut compared = Comparison {
@@ -444,9 +446,12 @@ fn two_calls_of_an_external_have_results_of_their_own() {
     let plan = planned(&mut pool, &program, f, "");
     let spec = InputSpec::new(&program, Settings::default());
     let make = program.function_named("make").unwrap();
-    let first = external_result(&mut pool, &program, make, 0, &spec, &Fixed, plan.cursor).unwrap();
-    let second =
-        external_result(&mut pool, &program, make, 1, &spec, &Fixed, first.cursor).unwrap();
+    let mut call = |nth, cursor| {
+        let call = ExternalCall { function: make, nth, targets: &[], cursor };
+        external_result(&mut pool, &program, call, &spec, &Fixed).unwrap()
+    };
+    let first = call(0, plan.cursor);
+    let second = call(1, first.cursor);
     let end = plan.objects.last().map(|object| object.address + object.size).unwrap();
     assert!(end < first.objects[0].address);
     assert!(first.objects.last().unwrap().address < second.objects[0].address);

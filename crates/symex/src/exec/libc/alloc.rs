@@ -135,7 +135,7 @@ impl Engine<'_, '_> {
         let value = self.pool.ite(choice, fails, works);
         let cells = vec![CellPlan { offset: 0, ty: Type::Int(8), value }];
         let call = self.input_plan(state, model, String::new(), 1, cells);
-        Arc::make_mut(&mut state.externals).push(call);
+        Arc::make_mut(&mut state.externals).push(Arc::new(call));
         choice
     }
 

@@ -55,7 +55,7 @@ impl Engine<'_, '_> {
             }
             LibFn::KleeInt => {
                 let (value, plan) = self.fresh_int(state, model, arg(0)?);
-                Arc::make_mut(&mut state.externals).push(plan);
+                Arc::make_mut(&mut state.externals).push(Arc::new(plan));
                 Ok(Some(value))
             }
             LibFn::KleeRange => {
@@ -63,7 +63,7 @@ impl Engine<'_, '_> {
                 let least = self.pool.sle(arg(0)?, value);
                 let below = self.pool.slt(value, arg(1)?);
                 let inside = self.pool.and(least, below);
-                Arc::make_mut(&mut state.externals).push(plan);
+                Arc::make_mut(&mut state.externals).push(Arc::new(plan));
                 self.assume_in_program(state, inside)?;
                 Ok(Some(value))
             }
@@ -166,7 +166,7 @@ impl Engine<'_, '_> {
         };
         self.store_cells(state, to, size, &cells)?;
         let plan = self.input_plan(state, model, name, size, cells);
-        Arc::make_mut(&mut state.externals).push(plan);
+        Arc::make_mut(&mut state.externals).push(Arc::new(plan));
         Ok(())
     }
 
@@ -198,6 +198,7 @@ impl Engine<'_, '_> {
             ty: self.byte_type(),
             size,
             cells,
+            writes: Vec::new(),
             objects: Vec::new(),
             constraints: Vec::new(),
             preferences: Vec::new(),

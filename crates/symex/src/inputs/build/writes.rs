@@ -1,0 +1,208 @@
+//! What a call of an undefined function may write through its parameters.
+//!
+//! A parameter that points to a variable sets it: whatever it held, it has a fresh value
+//! afterwards. Of anything larger (arrays, structs, bytes behind a `void *`) only what was never
+//! written gets values, since a function may as well only read what has some. So `char line[80]`
+//! is filled by the call that gets it first, and a struct that was filled keeps its members.
+
+use lydian_ir::outside::OutParameter;
+use lydian_ir::{CType, CTypeId, IntKind, Type};
+use lydian_smt::{Sort, Term};
+
+use super::super::bounds::Reach;
+use super::super::guess::written_place;
+use super::super::layout::{Bits, Leaf, layout};
+use super::super::place::Place;
+use super::super::plan::{PlanError, WritePlan};
+use super::super::spec::Trail;
+use super::{Builder, Site};
+
+/// So many bytes behind a pointer are written at most.
+pub const MOST_WRITTEN: u64 = 256;
+
+/// Memory of the program's own that an argument of a call of an undefined function points to.
+#[derive(Clone, Debug)]
+pub struct OutTarget {
+    /// The parameter.
+    pub parameter: OutParameter,
+    /// Where the argument points there, a Boolean.
+    pub guard: Term,
+    /// Bytes from there to the end of the object.
+    pub room: u64,
+    /// How many of these belong to the object, a 64-bit term, where that depends on the input.
+    pub length: Option<Term>,
+    /// Of the first bytes, at most [`MOST_WRITTEN`], whether each was never written.
+    pub unwritten: Vec<bool>,
+    /// What there is, where it is one pointer that has a value.
+    pub old: Old,
+}
+
+/// The value of a pointer before a call that may set it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Old {
+    /// It has none, or it is no pointer.
+    None,
+    /// It may stay.
+    Kept(Term),
+    /// It has too many choices already, and does not stay.
+    Lost,
+}
+
+/// A write whose pointers wait for their values.
+pub(super) struct OpenWrite {
+    target: usize,
+    offset: u64,
+    size: u64,
+    block: usize,
+    /// For a pointer that may stay: when it does not, and its value.
+    old: Option<(Term, Term)>,
+}
+
+impl Builder<'_> {
+    /// Lays what a call writes.
+    pub(super) fn open_writes(
+        &mut self,
+        targets: &[OutTarget],
+    ) -> Result<Vec<OpenWrite>, PlanError> {
+        let mut open = Vec::new();
+        for (number, target) in targets.iter().enumerate() {
+            let place = written_place(self.program, self.function, target.parameter.position);
+            if self.is_variable(target) {
+                let run = (0, target.room);
+                if let Some(mut write) = self.open_run(number, target, &place, run)? {
+                    write.old = self.old_choice(target, &place.index(0));
+                    open.push(write);
+                }
+            } else {
+                for run in runs(&target.unwritten) {
+                    open.extend(self.open_run(number, target, &place, run)?);
+                }
+            }
+        }
+        Ok(open)
+    }
+
+    /// Whether a parameter points to a scalar with which the object ends.
+    fn is_variable(&self, target: &OutTarget) -> bool {
+        let types = &self.program.types;
+        let pointee = target.parameter.pointee;
+        let lone = types.size(pointee) == Some(target.room) && target.length.is_none();
+        lone && types.scalar(pointee).is_some()
+    }
+
+    /// A choice to leave a pointer as it is.
+    fn old_choice(&mut self, target: &OutTarget, place: &Place) -> Option<(Term, Term)> {
+        let shown = self.shown(place);
+        match target.old {
+            Old::None => None,
+            // Without a value in a model it is false, so that the pointer stays where it can.
+            Old::Kept(old) => Some((self.symbol(format!("changed({shown})"), Sort::Bool), old)),
+            Old::Lost => {
+                self.bound(format!("{shown} is another pointer"), false, Reach::Always);
+                None
+            }
+        }
+    }
+
+    /// Lays the scalars that lie between two distances from a parameter's target; `None` where
+    /// there are none.
+    fn open_run(
+        &mut self,
+        target: usize,
+        of: &OutTarget,
+        place: &Place,
+        (from, to): (u64, u64),
+    ) -> Result<Option<OpenWrite>, PlanError> {
+        let Some(element) = self.element_written(of.parameter.pointee) else { return Ok(None) };
+        let size = self.program.types.size(element).unwrap_or(1).max(1);
+        let (leaves, bits) = self.parts_between(element, place, (from, to));
+        let ends = leaves.iter().map(|leaf| leaf.offset + leaf.size(&self.program.types));
+        let (Some(first), Some(end)) = (leaves.first().map(|leaf| leaf.offset), ends.max()) else {
+            return Ok(None);
+        };
+        // Whole elements where they can be, with their padding.
+        let start = first - first % size;
+        let start = if start >= from { start } else { first };
+        let whole = end.next_multiple_of(size);
+        let end = if whole <= to { whole } else { end };
+        let block = self.add_block(None);
+        let site = Site { block, depth: 0, global: None };
+        for leaf in leaves {
+            self.lay_leaf(site, Leaf { offset: leaf.offset - start, ..leaf })?;
+        }
+        for part in bits.into_iter().filter(|part| part.bit_offset >= start * 8) {
+            self.lay_bits(site, Bits { bit_offset: part.bit_offset - start * 8, ..part })?;
+        }
+        Ok(Some(OpenWrite { target, offset: start, size: end - start, block, old: None }))
+    }
+
+    /// What is written through a pointer to this type, one after the other: bytes for `void`.
+    fn element_written(&self, pointee: CTypeId) -> Option<CTypeId> {
+        if !matches!(self.program.types.get(pointee), CType::Void) {
+            return Some(pointee);
+        }
+        let byte = |ty: &CType| matches!(ty, CType::Int { kind: IntKind::UChar, .. });
+        self.program.types.iter().find(|(_, ty)| byte(ty)).map(|(id, _)| id)
+    }
+
+    /// The scalars and bit-fields of an array that lie between two distances from its start.
+    fn parts_between(
+        &self,
+        element: CTypeId,
+        place: &Place,
+        (from, to): (u64, u64),
+    ) -> (Vec<Leaf>, Vec<Bits>) {
+        let types = &self.program.types;
+        let size = types.size(element).unwrap_or(1).max(1);
+        let (mut leaves, mut bits) = (Vec::new(), Vec::new());
+        for index in from / size..to.div_ceil(size) {
+            let place = place.index(index);
+            let parts = layout(self.program, element, index * size, &place, &Trail::new());
+            let inside = |leaf: &Leaf| leaf.offset >= from && leaf.offset + leaf.size(types) <= to;
+            leaves.extend(parts.leaves.into_iter().filter(inside));
+            bits.extend(parts.bits);
+        }
+        (leaves, bits)
+    }
+
+    /// The writes, when all pointers have their values.
+    pub(super) fn close_writes(
+        &mut self,
+        open: Vec<OpenWrite>,
+        targets: &[OutTarget],
+    ) -> Vec<WritePlan> {
+        let closed = open.into_iter().map(|write| {
+            let target = &targets[write.target];
+            let mut cells = self.take_cells(write.block);
+            let mut when = target.guard;
+            if let (Some((changed, old)), [cell]) = (write.old, &mut cells[..]) {
+                debug_assert_eq!(cell.ty, Type::Ptr, "only pointers stay by choice");
+                cell.value = self.pool.ite(changed, cell.value, old);
+                when = self.pool.and(when, changed);
+            }
+            WritePlan {
+                argument: target.parameter.position,
+                target: write.target,
+                offset: write.offset,
+                size: write.size,
+                cells,
+                when,
+                length: target.length,
+            }
+        });
+        closed.collect()
+    }
+}
+
+/// The stretches of bytes that were never written.
+fn runs(unwritten: &[bool]) -> Vec<(u64, u64)> {
+    let mut found: Vec<(u64, u64)> = Vec::new();
+    for (at, _) in unwritten.iter().enumerate().filter(|(_, unwritten)| **unwritten) {
+        let at = at as u64;
+        match found.last_mut().filter(|run| run.1 == at) {
+            Some(run) => run.1 += 1,
+            None => found.push((at, at + 1)),
+        }
+    }
+    found
+}
