@@ -277,10 +277,9 @@ fn paths_that_are_followed_again_get_the_same_writes() {
             return sum > n;
         }";
     let explore = |whole_states| {
-        let limits = Limits { whole_states, paths: Some(300), ..Limits::default() };
-        let config =
-            Config { limits, search: Search::BreadthFirst, every_path: true, ..Config::default() };
-        let found = explore_c(text, "f", &[Criterion::Dc], &config);
+        let limits = Limits { whole_states, paths: Some(120), ..Limits::default() };
+        let config = Config { limits, search: Search::BreadthFirst, ..plain() };
+        let found = explore_c(text, "f", &[], &config);
         let tests: Vec<_> = found.tests.iter().map(|test| test.test.clone()).collect();
         let returned = found.summary.paths.get(&Ending::Returned).copied();
         (tests, returned, found.summary.statistics.compacted)
