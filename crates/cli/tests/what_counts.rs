@@ -215,7 +215,7 @@ int f(Top *top, int op)
 #[test]
 fn nothing_is_claimed_after_a_call_that_is_given_what_was_never_written() {
     let place = Workplace::with(
-        "const char *text(int at, unsigned long *length);
+        "const char *text(int at, const unsigned long *length);
 long option(int at);
 static long from_end(long at, unsigned long length)
 {

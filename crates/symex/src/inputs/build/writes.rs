@@ -156,7 +156,7 @@ impl Builder<'_> {
         let size = types.size(element).unwrap_or(1).max(1);
         let (mut leaves, mut bits) = (Vec::new(), Vec::new());
         for index in from / size..to.div_ceil(size) {
-            let place = place.index(index);
+            let place = place.index(index as i64);
             let parts = layout(self.program, element, index * size, &place, &Trail::new());
             let inside = |leaf: &Leaf| leaf.offset >= from && leaf.offset + leaf.size(types) <= to;
             leaves.extend(parts.leaves.into_iter().filter(inside));
