@@ -343,7 +343,8 @@ impl<'a> Session<'a, '_> {
             overflow: config.overflow,
             short_circuit: config.unreached == Unreached::Unknown,
         };
-        let mut prover = LocalProver::new(&program.types, body, objectives, semantics);
+        let prover = LocalProver::new(&program.types, body, objectives, semantics);
+        let mut prover = prover.with_ranges(program);
         let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
         let mut limits = lydian_smt::Limits::time(PROOF_TIME);
         limits.interrupt = Some(budget.cancel_token().flag().clone());

@@ -254,3 +254,91 @@ int f(const Any *any, unsigned i)
     let [objectives, covered, infeasible, _, unknown] = figures(&place.json("t.json"), "f", "dc");
     assert_eq!((objectives, infeasible, covered + unknown), (2, 0, 2));
 }
+
+/// Programs in which something traps, each in a place of which several objectives speak.
+const FAULTS: [(&str, &str); 8] = [
+    (
+        "a mutant of what traps, and a use",
+        "static int level;
+int f(int x) { int *at = x > 3 ? &level : 0; if (x > 0 && x < 9) return *at; return x; }
+",
+    ),
+    (
+        "a value that traps, and the address that it is stored to",
+        "static int a[4];
+int f(int x, int i) { int *q = x > 3 ? a : 0; a[i & 3] = *q; return x; }
+",
+    ),
+    (
+        "a use after a call, before what traps",
+        "static int level, *at, *bt;
+static int h(int x) { return x * 2; }
+static int sum(int a, int b, int c) { return a + b + c; }
+int f(int x)
+{
+    at = x > 3 ? &level : 0;
+    bt = x > 5 ? &level : 0;
+    if (x > 0 && x < 9)
+        return sum(h(x), *at, *bt);
+    return h(x) + *at;
+}
+",
+    ),
+    (
+        "a division before an effect on a register",
+        "static int sum(int a, int b) { return a + b; }
+int f(int x, int y, int i) { if (y) return 0; return sum(x / y, i++) + i; }
+",
+    ),
+    (
+        "a division before a decision",
+        "int f(int x, int y) { if (y) return 0; return x / y + (x > 3 && x < 20 ? 1 : 2); }
+",
+    ),
+    (
+        "two errors of one expression",
+        "int f(int x, int y, int i, int *p)
+{
+    int **pp = x > 5 ? &p : 0;
+    int j = **pp % y + 1;
+    *p += i / y;
+    return j + i;
+}
+",
+    ),
+    (
+        "a use after a call that defines",
+        "static int h(int *p) { *p += 3; return *p; }
+int f(int x, int i) { int y = i; x = (x > 2 ? h(&y) : 2) + y; y = h(&y) + y; return x + y; }
+",
+    ),
+    (
+        "a global pointer that becomes null",
+        "static int a[4], *b;
+static int h(int x) { return x * 2; }
+int f(int x, int i)
+{
+    int *q = x > 3 ? a : 0;
+    if (i > 2)
+        b = 0;
+    else
+        b = a;
+    b[i & 3] = *q + h(x);
+    return x;
+}
+",
+    ),
+];
+
+#[test]
+fn what_is_claimed_of_a_run_with_a_fault_is_measured() {
+    for (what, text) in FAULTS {
+        let place = Workplace::with(text);
+        for criteria in ["wm,all-uses,rte", "all-uses", "dc,mcc,rte,all-uses"] {
+            // A contradiction has an exit code of its own.
+            let ran = place.run(&format!("gen unit.c -c {criteria} -o {criteria} --json t.json"));
+            assert_eq!(ran.code, Some(0), "{what}, {criteria}: {ran}");
+            assert!(figures(&place.json("t.json"), "f", "all-uses")[1] > 0, "{what}: {ran}");
+        }
+    }
+}

@@ -65,6 +65,14 @@ impl FunctionSource {
         self.copies.get(&stmt).copied().unwrap_or(stmt)
     }
 
+    /// The other roots that the place which evaluates a root evaluates before it, in order: the
+    /// value that is stored before the address, arguments from left to right.
+    pub fn roots_before(&self, root: RootId) -> impl Iterator<Item = &Root> {
+        let point = self.roots[root].point;
+        let before = self.roots.iter().take_while(move |(id, _)| *id != root);
+        before.map(|(_, other)| other).filter(move |other| other.point == point)
+    }
+
     /// Whether a statement is a copy, or has copies.
     pub fn is_copied(&self, stmt: StmtId) -> bool {
         self.copies.iter().any(|(copy, of)| *copy == stmt || *of == stmt)

@@ -242,8 +242,10 @@ mod rank {
     /// A root that has a capture of its own span.
     pub(super) const CAPTURING_ROOT: u8 = 7;
     pub(super) const CAPTURE: u8 = 8;
-    pub(super) const ROOT: u8 = 9;
-    pub(super) const UNIT: u8 = 10;
+    /// What is recorded at a statement comes before the hooks of a root that is its whole text,
+    /// which evaluate what the program is about to, and trap where it does.
+    pub(super) const UNIT: u8 = 9;
+    pub(super) const ROOT: u8 = 10;
     pub(super) const PLACE: u8 = 11;
 }
 
@@ -743,7 +745,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         if let Some(reason) = self.unwatchable(id) {
             return self.unwatch(labels, reason);
         }
-        // Mutants evaluate the expression, and would crash before its errors are recorded.
+        // Mutants evaluate the expression, and would crash before its errors and uses are recorded.
         let (errors, others): (Vec<LabelId>, Vec<LabelId>) =
             labels.iter().partition(|label| self.errors.contains(label));
         let (mutants, others): (Vec<LabelId>, Vec<LabelId>) =
@@ -753,9 +755,15 @@ impl<'a, 'p> Watch<'a, 'p> {
             captures: &root.captures,
             ..Standing::at(root.span.start)
         };
-        let mut hooks = self.records(&errors, true, standing);
-        hooks.push_str(&self.mutants_of_root(root, &mutants));
+        // Of several errors each must be recorded, also where another one comes first. In a program
+        // that is the user's own, what checks each operand would take too long.
+        let guard_from = match self.request.purpose {
+            Purpose::Tests => 0,
+            Purpose::Program => standing.guard_from,
+        };
+        let mut hooks = self.records(&errors, true, Standing { guard_from, ..standing });
         hooks.push_str(&self.records(&others, false, standing));
+        hooks.push_str(&self.mutants_of_root(root, &mutants));
         if hooks.is_empty() {
             return;
         }

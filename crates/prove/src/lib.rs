@@ -4,8 +4,13 @@
 //! paths that lead to their site: equivalent mutants, impossible combinations of conditions. The
 //! argument is complete, whatever an exploration could or could not do.
 //!
+//! [`ranges`] says which values registers can have at a place, whoever calls the function, and so
+//! makes fewer states possible there.
+//!
 //! This crate knows nothing of exploration.
 
 pub mod local;
+pub mod ranges;
 
 pub use local::{LocalOutcome, LocalProver, Semantics};
+pub use ranges::Ranges;

@@ -17,6 +17,9 @@
 //! - An event fires only where no condition that was reached trapped, and reached are exactly those
 //!   that short-circuit evaluation reaches for their values. Both are assumed.
 //!
+//! - Where ranges are known ([`Ranges`]), registers have values of theirs on the state of the site.
+//!   In a decision without effects that is the one state on which all conditions are evaluated.
+//!
 //! What a "sat" answer shows is nothing: the state may be out of reach.
 
 use std::convert::Infallible;
@@ -26,11 +29,13 @@ use lydian_eval::{Environment, Evaluation, Kleene, PredEnvironment, Traps, eval_
 use lydian_ir::arith::Overflow;
 use lydian_ir::{
     Body, BoolTree, CTypes, ConditionId, Decision, DecisionId, ExprId, FuncId, GlobalId, LocalId,
-    Purity, Storage, Type,
+    Program, Purity, Storage, Type,
 };
 use lydian_objective::{Evidence, FunctionObjectives, Label, Site};
 use lydian_smt::{Answer, Limits, Reason, Solver, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
+
+use crate::ranges::{Interval, Knowledge, Ranges};
 
 /// What the predicates mean where the user can choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +75,7 @@ pub struct LocalProver<'a> {
     objectives: &'a FunctionObjectives,
     semantics: Semantics,
     symbols: Symbols<'a>,
+    ranges: Option<Ranges<'a>>,
 }
 
 impl<'a> LocalProver<'a> {
@@ -80,8 +86,14 @@ impl<'a> LocalProver<'a> {
         objectives: &'a FunctionObjectives,
         semantics: Semantics,
     ) -> Self {
-        let symbols = Symbols { body, known: FxHashMap::default() };
-        Self { types, body, objectives, semantics, symbols }
+        let symbols = Symbols { body, known: FxHashMap::default(), read: Vec::new() };
+        Self { types, body, objectives, semantics, symbols, ranges: None }
+    }
+
+    /// With the value ranges of the function that the body is of ([`Ranges`]): a state in which a
+    /// register has another value at the label's site is none of any run.
+    pub fn with_ranges(self, program: &'a Program) -> Self {
+        Self { ranges: Ranges::of(program, self.objectives.function), ..self }
     }
 
     /// Tries to prove a label infeasible with one query, or none where rewriting decides.
@@ -111,6 +123,25 @@ impl<'a> LocalProver<'a> {
 
     /// Terms that hold together on every event that covers the label.
     fn where_true(&mut self, pool: &mut TermPool, label: &Label) -> Vec<Term> {
+        self.symbols.read.clear();
+        let mut terms = self.where_true_anywhere(pool, label);
+        match self.ranges.as_ref().map(|ranges| ranges.at(label.site)) {
+            Some(Knowledge::Never) => terms.push(pool.ff()),
+            Some(Knowledge::Of(ranges)) => {
+                self.symbols.read.sort_unstable();
+                self.symbols.read.dedup();
+                for (local, term) in &self.symbols.read {
+                    let range = ranges.get(local);
+                    terms.extend(range.map(|range| in_range(pool, *term, *range)));
+                }
+            }
+            None => {}
+        }
+        terms
+    }
+
+    /// Terms that hold together where the predicate is true on some state of the site.
+    fn where_true_anywhere(&mut self, pool: &mut TermPool, label: &Label) -> Vec<Term> {
         let evaluation = Evaluation {
             types: self.types,
             exprs: &self.objectives.exprs,
@@ -165,6 +196,8 @@ enum SymbolName {
 struct Symbols<'a> {
     body: &'a Body,
     known: FxHashMap<SymbolName, Term>,
+    /// The registers that a label reads on the state of its site.
+    read: Vec<(LocalId, Term)>,
 }
 
 impl Symbols<'_> {
@@ -209,7 +242,11 @@ impl Environment for Reads<'_, '_> {
             Storage::Register(ty) => ty,
             Storage::Memory { .. } => Type::Ptr,
         };
-        Ok(self.symbols.get(pool, SymbolName::Local(self.state, local), sort_of(ty)))
+        let term = self.symbols.get(pool, SymbolName::Local(self.state, local), sort_of(ty));
+        if self.state == StateName::Site {
+            self.symbols.read.push((local, term));
+        }
+        Ok(term)
     }
 
     fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Infallible> {
@@ -254,6 +291,22 @@ impl Environment for Reads<'_, '_> {
     ) -> Result<Term, Infallible> {
         Ok(pool.fresh_var(what, sort))
     }
+}
+
+/// Whether a register has one of some values.
+fn in_range(pool: &mut TermPool, term: Term, range: Interval) -> Term {
+    let Sort::BitVec(bits) = pool.sort(term) else {
+        let (no, yes) = (pool.not(term), term);
+        return match (range.low, range.high) {
+            (0, 0) => no,
+            (1, 1) => yes,
+            _ => pool.tt(),
+        };
+    };
+    let number = |pool: &mut TermPool, value: i128| pool.bv(bits, value as u64);
+    let (low, high) = (number(pool, range.low), number(pool, range.high));
+    let (above, below) = (pool.sle(low, term), pool.sle(term, high));
+    pool.and(above, below)
 }
 
 /// The event of a site that has a state and nothing else.

@@ -1,7 +1,7 @@
 //! Random programs, random tests, every criterion: native measurement against the trace semantics.
 //!
 //!     cargo bench -p lydian-testkit --bench criteria -- [count=400] [first=SEED] [batch=20]
-//!         [tests=6] [jobs=2] [keep=DIR] [mutants=1] [only=CRITERION] [tools=0] [lydian=PATH]
+//!         [tests=6] [jobs=2] [keep=DIR] [mutants=1] [only=CRITERION] [faults=0] [tools=0] [lydian=PATH]
 //!
 //! `count` programs are generated from the seeds that begin at `first`, `batch` of them in a file.
 //! Each has up to `tests` tests, which run natively and in the interpreter; each objective of each
@@ -10,7 +10,8 @@
 //!
 //! Weak mutation is judged in one of `mutants` files: its objectives take most of the time.
 //!
-//! `only` names the one criterion to judge.
+//! `only` names the one criterion to judge. With `faults=1` programs divide by zero and read through
+//! null pointers; what a run passes before must be recorded.
 //!
 //! `tools` is how many programs of those are also run under `lydian cc`, gcov and clang's coverage,
 //! of the kind that can be compared ([`lydian_testkit::tools`]). `written` is for how many there are
@@ -38,6 +39,7 @@ struct Settings {
     tools: u64,
     written: u64,
     lydian: PathBuf,
+    faults: bool,
     batch: agreement::Settings,
 }
 
@@ -85,6 +87,7 @@ fn settings() -> Settings {
         tools: 0,
         written: 0,
         lydian,
+        faults: false,
         batch,
     };
     for argument in std::env::args().skip(1).filter(|argument| argument != "--bench") {
@@ -99,6 +102,7 @@ fn settings() -> Settings {
             "mutants" => settings.mutants = number().max(1),
             "only" => settings.batch.only = Some(value.parse().expect("a criterion")),
             "tools" => settings.tools = number(),
+            "faults" => settings.faults = number() > 0,
             "written" => settings.written = number(),
             "lydian" => settings.lydian = value.into(),
             "keep" => settings.keep = Some(value.into()),
@@ -121,8 +125,10 @@ fn batch(settings: &Settings, number: u64) -> Report {
     };
     let mutants = number.is_multiple_of(settings.mutants);
     let of_batch = agreement::Settings { mutants, ..settings.batch };
+    let features = if settings.faults { Features::Faults } else { Features::All };
+    let level = if settings.faults { Optimization::None } else { level };
     let batch =
-        std::panic::catch_unwind(|| Batch::new(first, &of_batch, Features::All, number % 3 == 2));
+        std::panic::catch_unwind(|| Batch::new(first, &of_batch, features, number % 3 == 2));
     let Ok(batch) = batch else {
         let mismatches = vec![format!("the batch from seed {first} on cannot be read")];
         return Report { mismatches, ..Report::default() };

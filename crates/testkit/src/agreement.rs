@@ -109,6 +109,8 @@ pub struct Batch {
     pub subject: Subject,
     /// The text of the hyperlabels, if it is about those.
     pub htol: Option<String>,
+    /// Whether runs may end with a fault.
+    faults: bool,
 }
 
 /// A test of a case with what the interpreter says of it.
@@ -121,6 +123,8 @@ pub struct Traced {
     pub trace: Trace,
     /// The bytes of its result.
     pub result: Option<Vec<u8>>,
+    /// Whether it ends with a fault.
+    pub traps: bool,
 }
 
 impl Batch {
@@ -132,7 +136,8 @@ impl Batch {
         criteria.retain(|criterion| settings.only.is_none_or(|only| only == *criterion));
         let request = Request { short_circuit, paths: settings.paths, ..Request::new(criteria) };
         let subject = Subject::read_with(&text, &request);
-        Self { cases, first, text, subject, htol: None }
+        let faults = features == Features::Faults;
+        Self { cases, first, text, subject, htol: None, faults }
     }
 
     /// The cases of some seeds with random hyperlabels and paths alone ([`crate::hyperlabels`]).
@@ -145,10 +150,11 @@ impl Batch {
             htol = Some(file.text.clone());
             Request { htol: vec![file], ..Request::new([Criterion::Htol, Criterion::Spc]) }
         });
-        Self { cases, first, text, subject, htol }
+        let faults = features == Features::Faults;
+        Self { cases, first, text, subject, htol, faults }
     }
 
-    /// Tests of a case that return after few enough events.
+    /// Tests of a case that end after few enough events.
     pub fn tests(&self, tracer: &Tracer<'_>, index: usize, settings: &Settings) -> Vec<Traced> {
         let case = &self.cases[index];
         let mut rng = Rng::new((self.first + index as u64) ^ 0x7e57);
@@ -157,8 +163,10 @@ impl Batch {
             let arguments = case.arguments(&mut rng);
             let test = case.test(&arguments);
             let (trace, outcome) = tracer.run(&test, &options).expect("tests suit their program");
-            let fits = outcome.end == End::Returned && trace.events.len() <= settings.events;
-            fits.then_some(Traced { arguments, test, trace, result: outcome.result })
+            let traps = matches!(outcome.end, End::Trapped(_));
+            let ends = outcome.end == End::Returned || (self.faults && traps);
+            let fits = ends && trace.events.len() <= settings.events;
+            fits.then_some(Traced { arguments, test, trace, result: outcome.result, traps })
         });
         traced.collect()
     }
@@ -191,6 +199,14 @@ pub fn check(first: u64, settings: &Settings, level: Optimization) -> Report {
     let short_circuit = first / settings.cases.max(1) % 3 == 2;
     let batch = Batch::new(first, settings, Features::All, short_circuit);
     check_batch(&batch, settings, level)
+}
+
+/// The same for programs with faults, whose runs must record what they pass before these. Uses of
+/// cells are recorded where their text is evaluated, after what may trap in front of it.
+pub fn check_faults(first: u64, settings: &Settings) -> Report {
+    let short_circuit = first / settings.cases.max(1) % 3 == 2;
+    let batch = Batch::new(first, settings, Features::Faults, short_circuit);
+    check_batch(&batch, settings, Optimization::None)
 }
 
 /// The same for random hyperlabels and paths.
@@ -243,7 +259,8 @@ impl Judge<'_> {
     fn runs(&mut self, case: &Case, traced: &[Traced], measured: &[Measured]) {
         for (ours, native) in traced.iter().zip(measured) {
             let same = match &native.run.outcome {
-                Outcome::Returned(bytes) => Some(bytes) == ours.result.as_ref(),
+                Outcome::Returned(bytes) => !ours.traps && Some(bytes) == ours.result.as_ref(),
+                Outcome::Crashed(_) => ours.traps,
                 _ => false,
             };
             if !same {
@@ -285,7 +302,15 @@ impl Judge<'_> {
                     self.judge(what, text, (ours, native), lost, (traced, counts));
                 }
             }
+            let of_cells = [
+                Criterion::AllDefsCells,
+                Criterion::AllUsesCells,
+                Criterion::AllDuPathsCells,
+            ];
             for (criterion, entries) in &own.hyper_criteria {
+                if self.batch.faults && of_cells.contains(criterion) {
+                    continue;
+                }
                 for entry in entries {
                     let hyper = &own.hypers[entry.hyper];
                     let lost = consolidation
@@ -322,7 +347,9 @@ impl Judge<'_> {
             tally.judged += 1;
             tally.covered += u64::from(ours && native);
         }
-        if ours != native {
+        // What a crashed run records at the place of the fault counts only where the trace has it.
+        let is_more = native && traced.iter().any(|traced| traced.traps);
+        if ours != native && !is_more {
             let subject = &self.batch.subject;
             let who = if native { "natively" } else { "by the trace semantics" };
             let func = &subject.program.functions[subject.functions[function]].name;

@@ -12,7 +12,7 @@
 //! - Nothing is undefined under `-fwrapv`: operators that evaluate their sides in no order never
 //!   write what the other side reads or writes, every variable has an initialiser that no `goto`
 //!   jumps over, divisors, shifts and subscripts are masked, pointers that may be null are looked at
-//!   first.
+//!   first. With [`Features::Faults`] some divisors may be 0 and some pointers null.
 //! - A statement stands on a line of its own, and so that other tools' lines can be compared, the
 //!   conditions of one decision either all stand on its line or each on its own.
 
@@ -44,6 +44,15 @@ pub enum Features {
     /// without optimisation (constants as operands, comparisons beyond a type's range, arms that are
     /// equal), and no `goto` into a loop.
     Comparable,
+    /// Everything, and what traps: divisors that may be 0, pointers that may be null.
+    Faults,
+}
+
+impl Features {
+    /// Whether programs have everything that a run without a fault can have.
+    pub(crate) const fn has_all(self) -> bool {
+        matches!(self, Self::All | Self::Faults)
+    }
 }
 
 /// A function to be tested, with its helpers.
@@ -76,7 +85,7 @@ impl Case {
     pub fn new(name: &str, seed: u64, features: Features) -> Self {
         let mut rng = Rng::new(seed ^ 0xc0de);
         let types = match features {
-            Features::All => TYPES.len(),
+            Features::All | Features::Faults => TYPES.len(),
             Features::Comparable => SIGNED,
         };
         let parameters: Vec<usize> = (0..2).map(|_| rng.below(types as u64) as usize).collect();
@@ -86,7 +95,7 @@ impl Case {
         for (global, value) in &case.globals {
             let _ = writeln!(case.text, "int {global} = {value};");
         }
-        if features == Features::All {
+        if features.has_all() {
             let _ = writeln!(case.text, "int {name}_k[4] = {{3, 1}};");
             let _ = writeln!(case.text, "static struct cells {name}_s, {name}_v[2];");
         }

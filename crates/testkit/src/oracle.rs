@@ -160,7 +160,8 @@ impl Subject {
         let body = self.program.functions[objectives.function].body.as_ref();
         let body = body.expect("functions with objectives have bodies");
         let semantics = Semantics { overflow: Overflow::Wrap, short_circuit: self.short_circuit };
-        let mut prover = LocalProver::new(&self.program.types, body, objectives, semantics);
+        let prover = LocalProver::new(&self.program.types, body, objectives, semantics);
+        let mut prover = prover.with_ranges(&self.program);
         let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
         let limits = lydian_smt::Limits::time(Duration::from_millis(10));
         let budget = Budget::start(Some(time), CancelToken::new());

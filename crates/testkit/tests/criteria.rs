@@ -6,7 +6,7 @@ use lydian_ir::test::{Image, Test};
 use lydian_native::Optimization;
 use lydian_objective::Criterion;
 use lydian_objective::trace::Tracer;
-use lydian_testkit::agreement::{self, Report, Settings, check, check_written};
+use lydian_testkit::agreement::{self, Report, Settings, check, check_faults, check_written};
 use lydian_testkit::oracle::Subject;
 
 #[test]
@@ -23,6 +23,18 @@ fn native_measurement_is_the_trace_semantics_for_every_criterion() {
     }
     let covered = report.tallies.values().filter(|tally| tally.covered > 0).count();
     assert!(covered > 25, "objectives of {covered} criteria are covered");
+    assert!(report.tests > report.cases, "most tests are run: {}", report.tests);
+}
+
+/// The labels of one place are judged before anything there is evaluated, its roots in order.
+#[test]
+fn what_the_trace_semantics_has_before_a_fault_is_measured() {
+    let settings = Settings { cases: 4, tests: 8, ..Settings::default() };
+    let mut report = Report::default();
+    for first in [0, 40] {
+        report.merge(check_faults(first, &settings));
+    }
+    assert!(report.mismatches.is_empty(), "{}", report.mismatches.join("\n"));
     assert!(report.tests > report.cases, "most tests are run: {}", report.tests);
 }
 

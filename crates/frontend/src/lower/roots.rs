@@ -160,7 +160,7 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// Whether no effect of `later` can change the value of a pure expression, nor come before a
-    /// trap of it that the user would see first.
+    /// trap of it: what objectives ask of an effect holds only in runs that come to it.
     pub(super) fn is_stable(&self, expr: ExprId, later: &Effects) -> bool {
         if !later.hoists {
             return true;
@@ -173,7 +173,7 @@ impl FunctionLowering<'_, '_> {
                 other => other.for_each_operand(|operand| work.push(operand)),
             }
         }
-        !(later.memory && self.may_trap(expr))
+        !self.may_trap(expr)
     }
 
     fn may_write(&self, later: &Effects, local: LocalId) -> bool {

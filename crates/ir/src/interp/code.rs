@@ -386,7 +386,8 @@ pub(super) struct Code<'p> {
     pub(super) tables: Vec<Table>,
     pub(super) plans: Vec<Plan>,
     pub(super) origins: Vec<BranchOrigin>,
-    pub(super) roots: Vec<Vec<RootId>>,
+    /// The roots of one place each, with what says whether one that others follow traps.
+    pub(super) roots: Vec<Vec<(RootId, Option<Plan>)>>,
     /// The types of the body's expressions, made when an observer's view first needs them.
     pub(super) expr_types: OnceCell<SideTable<ExprId, Type>>,
 }

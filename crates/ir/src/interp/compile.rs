@@ -16,11 +16,13 @@ use crate::libc::model_of;
 use crate::program::{FuncId, Program};
 use crate::source::{Point, RootId};
 use crate::stmt::{BlockId, Callee, Stmt, Terminator};
+use crate::trap::may_trap;
 
 use super::code::{CallSite, Code, Home, Op, Passed, Receive, Slot, is_wide, slots_of};
 use super::host::HostCall;
 use super::memory::GAP;
 use super::observe::Hearing;
+use super::plan::Plan;
 
 mod access;
 mod assigned;
@@ -337,9 +339,25 @@ impl<'a, 'p> Builder<'a, 'p> {
         }
         if let Some(roots) = self.roots.remove(&point) {
             let number = self.code.roots.len() as u32;
+            let roots = self.roots_in_order(roots);
             self.code.roots.push(roots);
             self.emit(Op::SeesRoots(number));
         }
+    }
+
+    /// The roots of one place, in the order of their evaluation, those that may trap before others
+    /// prepared.
+    fn roots_in_order(&self, roots: Vec<RootId>) -> Vec<(RootId, Option<Plan>)> {
+        let body = self.code.body;
+        let last = roots.len() - 1;
+        let prepare = |(position, root): (usize, RootId)| {
+            let expr = body.source.roots[root].expr;
+            let overflow = self.settings.overflow;
+            let matters =
+                position < last && may_trap(self.program, body, &body.exprs, expr, overflow);
+            (root, matters.then(|| Plan::new(self.program, &body.exprs, &self.types, expr)))
+        };
+        roots.into_iter().enumerate().map(prepare).collect()
     }
 
     fn jump(&mut self, to: BlockId) {

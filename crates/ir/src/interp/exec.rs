@@ -676,7 +676,12 @@ impl<'p, 'c> Machine<'p, 'c> {
                 Op::SeesEntry => observer.entry(&self.view(regs)),
                 Op::SeesRoots(number) => {
                     let view = self.view(regs);
-                    code.roots[number as usize].iter().for_each(|root| observer.root(&view, *root));
+                    for (root, traps) in &code.roots[number as usize] {
+                        observer.root(&view, *root);
+                        if traps.as_ref().is_some_and(|plan| view.eval_plan(plan).is_err()) {
+                            break;
+                        }
+                    }
                 }
                 Op::SeesMark(mark) => observer.mark(&self.view(regs), mark),
                 Op::SeesStatement(stmt) => observer.statement(&self.view(regs), stmt),

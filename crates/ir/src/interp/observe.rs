@@ -76,7 +76,7 @@ pub trait Observer {
     fn decision(&mut self, view: &View<'_>, event: &DecisionEvent) {
         let _ = (view, event);
     }
-    /// A root is about to be evaluated.
+    /// A root is about to be evaluated: none of those before it at its place traps.
     fn root(&mut self, view: &View<'_>, root: RootId) {
         let _ = (view, root);
     }

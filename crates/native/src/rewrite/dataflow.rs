@@ -531,9 +531,7 @@ impl Maker<'_, '_, '_> {
         stmt: Option<StmtId>,
     ) -> Result<(), &'static str> {
         let place = match host {
-            Host::Around(span) if !self.follows_calls(span, usage, stmt) => {
-                Some(Place::Before(span))
-            }
+            Host::Around(span) if !self.follows_calls(span, stmt) => Some(Place::Before(span)),
             _ => None,
         };
         if place.is_some_and(|place| self.joins(place, id, usage)) {
@@ -558,13 +556,34 @@ impl Maker<'_, '_, '_> {
         self.record_value(host, usage, stmt, &format!("lydian_hit[{cell}] = 1, "))
     }
 
-    /// Whether a value is read after calls in the expression around it, which may define it.
-    fn follows_calls(&self, around: Span, usage: &Use, stmt: Option<StmtId>) -> bool {
-        usage.variable.is_global() && calls_within(self.body, around, stmt)
+    /// Whether a value is read after calls in the expression around it, which may define it, or not
+    /// return.
+    fn follows_calls(&self, around: Span, stmt: Option<StmtId>) -> bool {
+        calls_within(self.body, around, stmt)
     }
 
-    /// Puts the record of a use before the expression that reads the value; for a global after the
-    /// calls in it, which may define it. `stmt` is the statement that reads; none for a return.
+    /// The text of the last call that is evaluated before a use's statement is, as a part of its
+    /// text; none if that is within a choice.
+    fn last_call_before(&self, usage: &Use) -> Option<Span> {
+        let at = match usage.at {
+            UseSite::Stmt(stmt) => Point::Stmt(stmt),
+            UseSite::Return(block) => Point::Term(block),
+            UseSite::Condition(..) | UseSite::Switch(_) => Point::Stmt(usage.read_at?),
+        };
+        let roots = self.body.source.roots.values().filter(|root| root.point == at);
+        let captures = roots.flat_map(|root| &root.captures);
+        let last = captures.filter(|capture| calls_within(self.body, capture.span, None)).last()?;
+        let is_it = |(id, stmt): (StmtId, &Stmt)| {
+            let made = matches!(stmt, Stmt::Call { dst, .. } if *dst == Some(last.temp));
+            made && self.body.source.stmts[id] == last.span
+        };
+        let is_value = !super::has_compound_literal(self.units.text_of(last.span));
+        (is_value && self.body.stmts.iter().any(is_it)).then_some(last.span)
+    }
+
+    /// Puts the record of a use before the expression that reads the value, but after the calls in
+    /// it, which may define it, and before anything that comes after these, which may trap. `stmt`
+    /// is the statement that reads; none for a return.
     fn record_value(
         &mut self,
         host: Host,
@@ -574,7 +593,11 @@ impl Maker<'_, '_, '_> {
     ) -> Result<(), &'static str> {
         let lost = self.pairs.lost_with(usage.variable);
         match host {
-            Host::Around(span) if self.follows_calls(span, usage, stmt) => {
+            Host::Around(span) if self.follows_calls(span, stmt) => {
+                if let Some(call) = self.last_call_before(usage) {
+                    self.units.record_after(call, record, &lost);
+                    return Ok(());
+                }
                 let is_call = stmt.is_some_and(|stmt| self.is_call(stmt));
                 let is_value = || {
                     let text = usage.argument;

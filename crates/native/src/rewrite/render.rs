@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use lydian_base::Span;
 use lydian_ir::source::{MarkStyle, RootId, RootKind};
-use lydian_ir::{Body, Expr, LocalId, Stmt};
+use lydian_ir::{Body, Expr, LocalId, Stmt, Type};
 
 use super::hooks::{self, captures};
 use super::tree::{Node, splice};
@@ -129,6 +129,12 @@ fn root_text(body: &Body, id: RootId, before: &str, text: &str) -> String {
         // The value of a bit-field has the promoted type, which a block's value would lose.
         RootKind::Value | RootKind::Assigned { .. } if reads_bits(body, root.expr) => {
             format!("({{ {before}+({text}); }})")
+        }
+        // The value of a block is no null pointer constant.
+        RootKind::Value | RootKind::Assigned { .. }
+            if matches!(body.exprs[root.expr], Expr::Const(Type::Ptr, _)) =>
+        {
+            format!("({{ {before}(void *)({text}); }})")
         }
         _ => format!("({{ {before}{text}; }})"),
     }

@@ -46,6 +46,9 @@ pub(super) struct Unit {
     late: String,
     /// Records after it, each a statement.
     after: String,
+    /// Records of what is read when it, a call, has returned and what it defines is known, each a
+    /// statement.
+    then: String,
     /// Whether nothing asks for the value, or there is none.
     value_unused: bool,
     /// Whether the value is a bit-field's.
@@ -98,7 +101,7 @@ impl Unit {
         let cells = self.cells.iter().filter(|cell| !left_out.contains(cell));
         let cells: String = cells.map(|cell| format!("lydian_hit[{cell}] = 1, ")).collect();
         let first = cells + &self.first;
-        if self.after.is_empty() && self.late.is_empty() {
+        if self.after.is_empty() && self.late.is_empty() && self.then.is_empty() {
             return match first.is_empty() {
                 true => text.to_owned(),
                 false => format!("({first}{text})"),
@@ -112,7 +115,7 @@ impl Unit {
             return format!("({{ {first}{text}; {}{}(void)0; }})", self.late, self.after);
         }
         let value = if self.bits { format!("+({text})") } else { format!("({text})") };
-        let then = format!("{}{}", self.late, self.after);
+        let then = format!("{}{}{}", self.late, self.after, self.then);
         format!("({{ {first}__auto_type lydian_k = {value}; {then}lydian_k; }})")
     }
 }
@@ -322,6 +325,17 @@ impl<'a> Units<'a> {
         unit.value_unused = unused && (unit.after.is_empty() || unit.value_unused);
         unit.bits |= matches!(self.body.stmts[stmt], Stmt::StoreBits { .. });
         unit.after.push_str(record);
+        unit.lose(sequences);
+    }
+
+    /// Records something, an expression followed by a comma, when a call has returned whose value
+    /// is used, and what it defines is recorded.
+    pub(super) fn record_after(&mut self, call: Span, record: &str, sequences: &Sequences) {
+        let unit = self.around.entry(call).or_default();
+        if let Some(record) = record.strip_suffix(", ") {
+            unit.then.push_str(&format!("{record}; "));
+        }
+        unit.value_unused = false;
         unit.lose(sequences);
     }
 

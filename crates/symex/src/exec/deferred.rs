@@ -88,35 +88,49 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// One question for each label of a place that is left; an input that covers it is followed to
-    /// its end.
-    fn look_at_deferred(&mut self, mut deferred: Deferred) {
-        for at in 0..deferred.labels.len() {
-            let (goal, holds) = deferred.labels[at];
-            if self.labels.is_covered(goal) || self.look_at_budget() {
-                continue;
+    /// Asks for inputs that cover some of the labels of a place which are left, until there is none;
+    /// each is followed to its end. Where the question for any of them is too hard, there is one for
+    /// each.
+    fn look_at_deferred(&mut self, deferred: Deferred) {
+        let Deferred { mut state, mut labels, .. } = deferred;
+        let mut alone = false;
+        loop {
+            labels.retain(|(goal, _)| !self.labels.is_covered(*goal));
+            if labels.is_empty() || self.look_at_budget() {
+                return;
             }
+            alone |= labels.len() == 1;
+            let asked = if alone { &labels[labels.len() - 1..] } else { &labels[..] };
+            let any = self.pool.or_all(asked.iter().map(|(_, holds)| *holds));
             self.statistics.label_queries += 1;
-            match self.ask(&deferred.state, Some(holds)) {
+            match self.ask(&state, Some(any)) {
                 Feasible::Yes(model) => {
-                    deferred.state.model = model;
-                    let mut run = deferred.state.fork();
-                    run.replay = true;
-                    run.promises.push(holds);
-                    run.covered.extend(self.labels.cover(goal));
-                    self.label_paths += 1;
-                    // As many of the others at the same place as go together: fewer inputs, so
-                    // fewer paths.
-                    for (other, holds) in &deferred.labels[at + 1..] {
-                        self.decide_label(&mut run, *other, *holds);
-                    }
-                    // What else that input covers on its way to the end is seen by following it
-                    // ([000] V-B, idl-2).
-                    self.run_replay(run);
+                    let before = labels.len();
+                    state.model = model;
+                    self.follow_for_labels(&state, &mut labels);
+                    alone |= labels.len() == before;
                 }
-                Feasible::No => {}
-                Feasible::Unknown(cut) => self.labels.hinder(goal, cut),
+                Feasible::No if alone => _ = labels.pop(),
+                Feasible::No => return,
+                Feasible::Unknown(cut) if alone => {
+                    labels.pop().into_iter().for_each(|(goal, _)| {
+                        self.labels.hinder(goal, cut.clone());
+                    });
+                }
+                Feasible::Unknown(_) => alone = true,
             }
         }
+    }
+
+    /// Follows the state's model to its end for the labels that it covers, with as many of the others
+    /// at the same place as go together: fewer inputs, so fewer paths. What else that input covers on
+    /// its way is seen by following it ([000] V-B, idl-2).
+    fn follow_for_labels(&mut self, state: &State, labels: &mut Vec<(GoalId, Term)>) {
+        let mut run = state.fork();
+        run.replay = true;
+        self.take_held(&mut run, labels);
+        self.label_paths += 1;
+        self.decide_labels(&mut run, labels.clone());
+        self.run_replay(run);
     }
 }

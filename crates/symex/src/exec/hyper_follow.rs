@@ -113,7 +113,7 @@ impl Engine<'_, '_> {
                 self.meet_part(state, step, holds, &bound);
             }
             for goal in self.hypers.sequences.steps[step].ends.clone() {
-                self.decide_label(state, goal, holds);
+                self.decide_labels(state, vec![(goal, holds)]);
             }
         }
         if state.queue.is_empty() && !state.undecided.is_empty() {

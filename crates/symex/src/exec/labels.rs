@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use lydian_base::{EntityId, entity_id};
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Edge;
-use lydian_ir::{Body, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program};
+use lydian_ir::trap::may_trap;
+use lydian_ir::{Body, ConditionId, DecisionId, ExprId, FuncId, MarkId, Overflow, Program};
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site};
 use rustc_hash::FxHashMap;
@@ -62,6 +63,8 @@ struct Goal {
     decision: Option<DecisionId>,
     /// Where it is looked at.
     keys: SmallVec<[SiteKey; 1]>,
+    /// What must have a value there: a root is evaluated after those before it at its place.
+    after: Vec<ExprId>,
     covered: bool,
     reached: bool,
     reasons: BTreeSet<Cut>,
@@ -129,6 +132,7 @@ impl<'a> LabelTable<'a> {
                 };
                 let keys = keys(label.site, body);
                 let goal = table.add(Aim::Label(position, id), own, decision, keys);
+                table.goals[goal.index()].after = evaluated_before(label.site, program, body);
                 if let Some(decision) = decision {
                     collect_mutants(&label.pred, &mut |condition, expr| {
                         let list = labels.mutants.entry((decision, condition)).or_default();
@@ -164,6 +168,7 @@ impl<'a> LabelTable<'a> {
             rows: 0,
             decision,
             keys,
+            after: Vec::new(),
             covered: false,
             reached: false,
             reasons: BTreeSet::new(),
@@ -351,6 +356,11 @@ impl<'a> LabelTable<'a> {
         (objectives, &objectives.labels[label].pred, entry.decision)
     }
 
+    /// What must have a value where a label is looked at.
+    pub(super) fn after(&self, goal: GoalId) -> &[ExprId] {
+        &self.goals[goal.index()].after
+    }
+
     /// What a goal is.
     pub(super) fn aim(&self, goal: GoalId) -> Aim {
         self.goals[goal.index()].aim
@@ -501,6 +511,14 @@ fn collect_mutants(pred: &Pred, visit: &mut impl FnMut(ConditionId, ExprId)) {
         }
         Pred::Const(_) | Pred::Cond(_) | Pred::Reached(_) | Pred::Expr(_) => {}
     }
+}
+
+/// What is evaluated at a root's place before it and may trap.
+fn evaluated_before(site: Site, program: &Program, body: &Body) -> Vec<ExprId> {
+    let Site::Root(root) = site else { return Vec::new() };
+    let before = body.source.roots_before(root).map(|root| root.expr);
+    let traps = |expr: &ExprId| may_trap(program, body, &body.exprs, *expr, Overflow::Trap);
+    before.filter(traps).collect()
 }
 
 /// Where a label of a site is looked at.

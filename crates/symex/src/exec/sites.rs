@@ -43,23 +43,48 @@ impl<'p> Engine<'p, '_> {
         self.cover_sequences(state, covered);
     }
 
-    /// Looks at the first label of the queue.
-    pub(super) fn look_at_label(&mut self, state: &mut State) -> Result<(), Flow> {
-        let passed = state.queue.remove(0);
-        let goal = passed.goal();
-        let deleted = self.world.config.label_deletion.deletes() && self.labels.is_covered(goal);
-        let result = match passed {
-            _ if deleted => Ok(()),
-            Passed::Here(_) => {
-                let value = self.predicate(state, goal);
-                self.weigh(state, goal, value.surely_true)
-            }
-            Passed::Where(_, holds) => self.weigh(state, goal, holds),
-        };
-        if state.queue.is_empty() && !state.undecided.is_empty() {
+    /// Looks at the labels of the queue: at all of a site together, in direct mode at the first.
+    pub(super) fn look_at_labels(&mut self, state: &mut State) -> Result<(), Flow> {
+        if self.world.config.mode == Mode::Direct {
+            let passed = state.queue.remove(0);
+            return match self.condition_of(state, passed) {
+                Some(holds) => self.branch_on_label(state, passed.goal(), holds),
+                None => Ok(()),
+            };
+        }
+        let mut open = Vec::new();
+        for passed in std::mem::take(&mut state.queue) {
+            let holds = self.condition_of(state, passed);
+            let known = |pool: &mut TermPool, holds| state.knowledge().known(pool, holds);
+            let holds = holds.filter(|holds| known(&mut self.pool, *holds) != Some(false));
+            open.extend(holds.map(|holds| (passed.goal(), holds)));
+        }
+        self.decide_labels(state, open);
+        if !state.undecided.is_empty() {
             self.defer(state);
         }
-        result
+        Ok(())
+    }
+
+    /// Where a label that control passes is covered, if it is left and that may be somewhere.
+    fn condition_of(&mut self, state: &mut State, passed: Passed) -> Option<Term> {
+        let goal = passed.goal();
+        if self.world.config.label_deletion.deletes() && self.labels.is_covered(goal) {
+            return None;
+        }
+        let condition = match passed {
+            Passed::Here(_) => self.predicate(state, goal).surely_true,
+            Passed::Where(_, holds) => holds,
+        };
+        let defined = definedness(&mut self.pool, condition);
+        let holds = self.pool.and(condition, defined);
+        if self.pool.as_bool(holds) == Some(false) {
+            return None;
+        }
+        if state.undefined || self.pool.as_bool(defined) != Some(true) {
+            self.labels.hinder(goal, Cut::Undefined);
+        }
+        (!state.undefined).then_some(holds)
     }
 
     /// Looks at the labels of a site that control passes on the inputs on which `guard` holds, and
@@ -84,79 +109,99 @@ impl<'p> Engine<'p, '_> {
         self.watch.guard = before;
     }
 
-    /// Covers a label where some input of the path makes a condition true.
-    fn weigh(&mut self, state: &mut State, goal: GoalId, condition: Term) -> Result<(), Flow> {
-        let defined = definedness(&mut self.pool, condition);
-        let holds = self.pool.and(condition, defined);
-        if self.pool.as_bool(holds) == Some(false) {
-            return Ok(());
-        }
-        if self.pool.as_bool(defined) != Some(true) {
-            self.labels.hinder(goal, Cut::Undefined);
-        }
-        if state.undefined {
-            self.labels.hinder(goal, Cut::Undefined);
-            return Ok(());
-        }
-        if self.world.config.mode == Mode::Direct {
-            return self.branch_on_label(state, goal, holds);
-        }
-        if state.knowledge().known(&mut self.pool, holds) != Some(false) {
-            self.decide_label(state, goal, holds);
-        }
-        Ok(())
-    }
-
-    /// Tight instrumentation: covers a label of the place where a state is if some input of the
-    /// path does, without constraining the path.
+    /// Tight instrumentation: covers labels of the place where a state is if some input of the path
+    /// does, without constraining the path.
     ///
-    /// Where another input of the path covers it and all that the state's model covers, that input
+    /// Where another input of the path covers one and all that the state's model covers, that input
     /// becomes the model. Where none does, but one may that covers less, the label waits
     /// ([`Deferred`](super::deferred::Deferred)).
-    pub(super) fn decide_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
+    pub(super) fn decide_labels(&mut self, state: &mut State, mut open: Vec<(GoalId, Term)>) {
         let deletion = self.world.config.label_deletion;
-        if deletion.deletes() && self.labels.is_covered(goal) {
-            return;
-        }
         // An input that was made for one label looks at others only as far as its run counts.
         let counts_runs = matches!(deletion, LabelDeletion::Run | LabelDeletion::Kept);
         if state.replay && !counts_runs {
             return;
         }
-        if self.evaluator.holds(&self.pool, &state.model, holds) {
-            self.statistics.free_labels += 1;
-            if counts_runs {
-                self.take_label(state, goal, holds);
-            } else {
-                self.label_paths += 1;
-                state.covered.extend(self.labels.cover(goal));
+        if deletion != LabelDeletion::Kept {
+            for (goal, holds) in open {
+                self.decide_alone(state, goal, holds);
             }
             return;
         }
-        if deletion != LabelDeletion::Kept {
-            self.ask_for_label(state, goal, holds);
-            return;
-        }
+        let before = open.len();
+        self.take_held(state, &mut open);
+        self.statistics.free_labels += (before - open.len()) as u64;
         if state.haste {
             // Questions about this path are hard: its own end comes first.
-            if !state.replay {
-                state.undecided.push((goal, holds));
+            self.put_off(state, open);
+        } else {
+            self.ask_for_any(state, open);
+        }
+    }
+
+    /// Asks for inputs of the path that keep what is promised and cover some of these labels, until
+    /// there is none: one question for the labels that no such input covers, however many.
+    fn ask_for_any(&mut self, state: &mut State, mut open: Vec<(GoalId, Term)>) {
+        while !open.is_empty() {
+            let any = self.pool.or_all(open.iter().map(|(_, holds)| *holds));
+            self.statistics.label_queries += 1;
+            match self.ask_keeping(state, any) {
+                Some(Feasible::Yes(model)) => {
+                    state.model = model;
+                    let before = open.len();
+                    self.take_held(state, &mut open);
+                    if open.len() == before {
+                        return self.put_off(state, open);
+                    }
+                }
+                Some(Feasible::No) => return,
+                Some(Feasible::Unknown(_)) => {
+                    state.haste |= !state.replay;
+                    return self.put_off(state, open);
+                }
+                None => return self.put_off(state, open),
             }
+        }
+    }
+
+    /// Covers those of some labels that hold on the state's model, and leaves the others that are
+    /// not covered.
+    pub(super) fn take_held(&mut self, state: &mut State, open: &mut Vec<(GoalId, Term)>) {
+        open.retain(|(goal, holds)| {
+            if self.labels.is_covered(*goal) {
+                return false;
+            }
+            let held = self.evaluator.holds(&self.pool, &state.model, *holds);
+            if held {
+                self.take_label(state, *goal, *holds);
+            }
+            !held
+        });
+    }
+
+    /// Lets labels of the place wait. What an input that was made for others does not cover waits
+    /// already, or is asked for on the program's own paths.
+    fn put_off(&mut self, state: &mut State, open: Vec<(GoalId, Term)>) {
+        if !state.replay {
+            state.undecided.extend(open);
+        }
+    }
+
+    /// A label as in [000]: by the model, else by a question of its own.
+    fn decide_alone(&mut self, state: &mut State, goal: GoalId, holds: Term) {
+        let deletion = self.world.config.label_deletion;
+        if deletion.deletes() && self.labels.is_covered(goal) {
             return;
         }
-        self.statistics.label_queries += 1;
-        match self.ask_keeping(state, holds) {
-            Some(Feasible::Yes(model)) => {
-                state.model = model;
-                self.take_label(state, goal, holds);
-            }
-            Some(Feasible::No) => {}
-            Some(Feasible::Unknown(_)) if !state.replay => {
-                state.haste = true;
-                state.undecided.push((goal, holds));
-            }
-            None if !state.replay => state.undecided.push((goal, holds)),
-            Some(Feasible::Unknown(_)) | None => {}
+        if !self.evaluator.holds(&self.pool, &state.model, holds) {
+            return self.ask_for_label(state, goal, holds);
+        }
+        self.statistics.free_labels += 1;
+        if deletion == LabelDeletion::Run {
+            self.take_label(state, goal, holds);
+        } else {
+            self.label_paths += 1;
+            state.covered.extend(self.labels.cover(goal));
         }
     }
 
@@ -212,8 +257,13 @@ impl<'p> Engine<'p, '_> {
     /// way.
     fn predicate(&mut self, state: &mut State, goal: GoalId) -> Kleene {
         let (objectives, pred, decision) = self.labels.goal(goal);
+        let after = self.labels.after(goal).to_vec();
         let (mut env, pool) = self.site_scope(state, &objectives.exprs, decision);
-        let value = eval_pred(pool, pred, &mut env);
+        let mut value = eval_pred(pool, pred, &mut env);
+        for expr in after {
+            let has_value = env.has_value(pool, expr);
+            value = value.only_where(pool, has_value);
+        }
         if let Some(what) = env.hindrance {
             self.labels.hinder(goal, Cut::Unsupported(what));
         }
@@ -298,6 +348,18 @@ impl SiteScope<'_, '_> {
         (condition.purity == Purity::Pure).then_some(condition.expr)
     }
 
+    /// Where an expression has a value.
+    fn has_value(&mut self, pool: &mut TermPool, expr: ExprId) -> Term {
+        let mut traps = Traps::none();
+        match self.scope.eval_predicate(pool, self.exprs, expr, &mut traps) {
+            Ok(_) => traps.absent(pool),
+            Err(stop) => {
+                self.hindrance = Some(hindrance(stop));
+                pool.ff()
+            }
+        }
+    }
+
     fn cannot_trap(&self, expr: ExprId) -> bool {
         let func = self.scope.state.frame().func;
         !self.scope.world.may_trap(func, self.exprs, expr)
@@ -353,12 +415,17 @@ impl PredEnvironment for SiteScope<'_, '_> {
         match self.scope.eval_predicate(pool, self.exprs, expr, &mut traps) {
             Ok(value) => Kleene::guarded(pool, value, &traps),
             Err(stop) => {
-                self.hindrance = Some(match stop {
-                    Stop::Split(..) => "an address that only a split of the path decides".into(),
-                    Stop::Unsupported(what) => what,
-                });
+                self.hindrance = Some(hindrance(stop));
                 Kleene::unknown(pool)
             }
         }
+    }
+}
+
+/// Why an expression of a predicate has no value that is known.
+fn hindrance(stop: Stop) -> String {
+    match stop {
+        Stop::Split(..) => "an address that only a split of the path decides".into(),
+        Stop::Unsupported(what) => what,
     }
 }

@@ -52,7 +52,7 @@ impl<'p> Engine<'p, '_> {
             self.pass(state, site);
         }
         if !state.queue.is_empty() {
-            return self.look_at_label(state);
+            return self.look_at_labels(state);
         }
         self.count_step(state)?;
         if let Some(guide) = &mut self.guide {

@@ -110,7 +110,7 @@ impl Writer {
             "static int {name}_step(int v)\n{{\n    {name}_g++;\n    if ({test})\n        \
              {name}_g = ({value}) & 7;"
         );
-        if self.features == Features::All {
+        if self.features.has_all() {
             let _ = writeln!(self.text, "    {name}_k[v & 3] += {name}_s.a[1][v & 1]++;");
         }
         let _ = writeln!(self.text, "    return {name}_g > v;\n}}");
@@ -162,7 +162,7 @@ impl Writer {
         if suffix.is_empty() {
             let test = self.boolean(1, &Limits::pure());
             let _ = writeln!(head, "    int t[4] = {{1, 2, x}};");
-            if self.features == Features::All {
+            if self.features.has_all() {
                 let _ = writeln!(head, "    struct cells w = {{x}};");
             }
             let _ = writeln!(head, "    int *p = &x;");
@@ -245,7 +245,7 @@ impl Writer {
             17 => self.endless_loop(depth, suffix),
             18 => self.forwards(depth, suffix),
             19 => self.backwards(depth, suffix),
-            20 if self.features == Features::All => self.loop_from_inside(depth, suffix),
+            20 if self.features.has_all() => self.loop_from_inside(depth, suffix),
             21 | 22 => self.switch(depth, suffix),
             _ => {
                 self.line("{");
@@ -265,7 +265,7 @@ impl Writer {
     fn assignment(&mut self) {
         let (target, value) = (self.target(), self.value(2));
         let number = self.below(5);
-        if self.features == Features::All && self.chance(20) {
+        if self.features.has_all() && self.chance(20) {
             return self.array_assignment(&value);
         }
         match self.below(8) {

@@ -50,13 +50,16 @@ impl Writer {
         if self.has_pointers && may_read("t") {
             readable.push("t[1]".to_owned());
         }
-        if self.has_helpers && self.features == Features::All {
+        if self.has_helpers && self.features.has_all() {
             readable.push(format!("{}_k[2]", self.name));
         }
-        if self.has_pointers && self.features == Features::All {
+        if self.has_pointers && self.features.has_all() {
             readable.push("w.n".to_owned());
             readable.push("w.b".to_owned());
             readable.push("w.a[0][1]".to_owned());
+        }
+        if self.has_pointers && may_read("y") && self.features == Features::Faults {
+            readable.push("*q".to_owned());
         }
         match readable.is_empty() {
             true => self.number(),
@@ -66,7 +69,7 @@ impl Writer {
 
     fn number(&mut self) -> String {
         match self.features {
-            Features::All => (self.below(12) as i64 - 2).to_string(),
+            Features::All | Features::Faults => (self.below(12) as i64 - 2).to_string(),
             Features::Comparable => (self.below(9) + 1).to_string(),
         }
     }
@@ -87,7 +90,10 @@ impl Writer {
         if self.is_folded(&a, &b) {
             return a;
         }
+        let traps = self.features == Features::Faults && self.chance(30);
         match self.below(18) {
+            0 if traps => format!("({a}) / (({b}) & 7)"),
+            1 if traps => format!("({a}) % (({b}) & 3)"),
             0 => format!("({a}) / ((({b}) & 7) + 1)"),
             1 => format!("({a}) % ((({b}) & 3) + 2)"),
             2 => format!("(({a}) & 15) << (({b}) & 3)"),
@@ -95,7 +101,7 @@ impl Writer {
             4 => format!("-({a})"),
             5 => format!("~({a})"),
             6 if self.features == Features::Comparable => format!("({a}) * 3"),
-            6 if self.features == Features::All && self.has_helpers => self.element(&a, &b),
+            6 if self.features.has_all() && self.has_helpers => self.element(&a, &b),
             7 if self.has_pointers && !limits.unread.iter().any(|name| name == "t") => {
                 format!("t[({a}) & 3]")
             }
@@ -107,7 +113,7 @@ impl Writer {
                 let test = self.boolean(1, &Limits { pure: true, ..limits.clone() });
                 format!("(({test}) + ({a}))")
             }
-            11 if self.features == Features::All => format!("CLAMP({a})"),
+            11 if self.features.has_all() => format!("CLAMP({a})"),
             _ => {
                 let op = self.pick(&["+", "-", "&", "|", "^", "+"]);
                 format!("({a}) {op} ({b})")
@@ -165,11 +171,11 @@ impl Writer {
                     false => format!("(!q || *q {op} {number})"),
                 }
             }
-            18 if self.features == Features::All => {
+            18 if self.features.has_all() => {
                 let (a, b) = (self.boolean(0, limits), self.boolean(0, limits));
                 format!("BOTH({a}, {b})")
             }
-            _ if self.features == Features::All && self.chance(30) => {
+            _ if self.features.has_all() && self.chance(30) => {
                 let a = self.boolean(depth - 1, limits);
                 let (op, constant) = (self.pick(&["&&", "||"]), self.pick(&["1", "0"]));
                 match self.chance(50) {
@@ -258,7 +264,7 @@ impl Writer {
         let a = self.value_within(1, limits);
         let (op, number) = (self.pick(&COMPARISONS), self.number());
         match self.below(14) {
-            0 if self.features == Features::All => return self.leaf(limits),
+            0 if self.features.has_all() => return self.leaf(limits),
             1 if !self.is_folded(&a, "") => return format!("({a}) & 1"),
             2 | 3 if self.has_helpers => {
                 // The function reads its argument alone.

@@ -1,0 +1,548 @@
+//! Value ranges: which numbers the registers of a function can hold at each of its places.
+//!
+//! An interval for each integer register at the start of each block, found by following all edges
+//! until nothing changes. Bounds that keep growing jump to the next constant of the function, in the
+//! end to their type's; afterwards two more rounds make intervals smaller again where a test allows.
+//! Conditions restrict what they compare. Where one register is another plus a constant, what is
+//! learnt of one is learnt of the other: `n = t + 1` is how `n++ > 0` keeps what it tests.
+//!
+//! # Why it is sound
+//! Nothing is assumed of the callers: parameters, globals and all that is loaded can be anything, as
+//! can a register that was never written. A call gives what its callee's returns give, found in the
+//! same way, or anything; it cannot change the caller's registers, whose addresses nobody has. So
+//! what holds at a place holds in every run that passes it, whatever the test and the caller.
+//! A place that no edge leads to by these rules is passed by no run. The states before the last
+//! rounds hold all that runs can have; one more step from such states does, too.
+//! Functions that `setjmp` returns to twice are not followed, nor are calls of functions for which
+//! the linker may take another definition.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use lydian_base::SideTable;
+use lydian_ir::cfg::Cfg;
+use lydian_ir::libc::model_named;
+use lydian_ir::nonlocal::sets;
+use lydian_ir::source::Point;
+use lydian_ir::stmt::{Callee, Edge, Terminator};
+use lydian_ir::{
+    BlockId, Body, CastOp, CmpOp, DecisionId, Expr, ExprId, FuncId, LocalId, Program, Stmt, StmtId,
+    Storage, Type,
+};
+use lydian_objective::Site;
+use rustc_hash::FxHashMap;
+
+mod interval;
+
+pub use interval::Interval;
+use interval::{binary, cast, compare, mirrored, negated, restrict, unary};
+
+/// How often a block's state grows before its bounds jump.
+const PATIENCE: u32 = 3;
+/// After so many times they jump to the bounds of their types.
+const IMPATIENCE: u32 = 20;
+/// How many rounds make intervals smaller.
+const NARROWING: u32 = 2;
+/// How deep calls are followed.
+const DEPTH: u32 = 6;
+/// Functions with more statements are not followed.
+const MOST_STATEMENTS: usize = 4_000;
+/// Functions with deeper or larger expressions are not followed.
+const DEEPEST: u32 = 200;
+const LARGEST: u32 = 5_000;
+/// How many statements of callees are followed altogether.
+const MOST_WORK: usize = 40_000;
+
+/// What holds at a place; nothing is said of registers that are not in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct State {
+    ranges: BTreeMap<LocalId, Interval>,
+    /// Registers that are another one plus a constant, in the arithmetic of their type.
+    sums: BTreeMap<LocalId, (LocalId, i128)>,
+}
+
+impl State {
+    fn join(&mut self, other: &Self) {
+        self.ranges.retain(|local, range| match other.ranges.get(local) {
+            Some(there) => {
+                *range = range.join(*there);
+                true
+            }
+            None => false,
+        });
+        self.sums.retain(|local, sum| other.sums.get(local) == Some(sum));
+    }
+
+    fn forget(&mut self, local: LocalId) {
+        self.ranges.remove(&local);
+        self.sums.remove(&local);
+        self.sums.retain(|_, (base, _)| *base != local);
+    }
+}
+
+/// The value ranges of one function.
+#[derive(Debug)]
+pub struct Ranges<'a> {
+    body: &'a Body,
+    types: SideTable<ExprId, Type>,
+    /// The state at the start of each block that some edge leads to.
+    starts: FxHashMap<BlockId, State>,
+    /// What calls give, by statement.
+    results: FxHashMap<StmtId, Interval>,
+    points: FxHashMap<StmtId, (BlockId, usize)>,
+}
+
+/// What functions return, found once for all callers.
+#[derive(Debug, Default)]
+struct Summaries {
+    known: RefCell<FxHashMap<FuncId, Option<Interval>>>,
+    work: RefCell<usize>,
+}
+
+impl<'a> Ranges<'a> {
+    /// The ranges of a function with a body; none where it is not followed.
+    pub fn of(program: &'a Program, func: FuncId) -> Option<Self> {
+        Self::find(program, func, &Summaries::default(), DEPTH)
+    }
+
+    fn find(program: &'a Program, func: FuncId, summaries: &Summaries, depth: u32) -> Option<Self> {
+        let body = program.functions[func].body.as_ref()?;
+        let is_large = body.stmts.len() > MOST_STATEMENTS || has_large_expression(body);
+        if is_large || calls_setjmp(program, body) {
+            return None;
+        }
+        let mut results = FxHashMap::default();
+        let mut points = FxHashMap::default();
+        for (id, block) in body.blocks.iter() {
+            for (at, stmt) in block.stmts.iter().enumerate() {
+                points.insert(*stmt, (id, at));
+                let Stmt::Call { callee: Callee::Direct(callee), dst: Some(dst), .. } =
+                    &body.stmts[*stmt]
+                else {
+                    continue;
+                };
+                let result = summaries.result(program, *callee, depth);
+                // A call through another type gives something else.
+                let fits = |(ty, _): &(Type, Interval)| register(body, *dst) == Some(*ty);
+                results.extend(result.filter(fits).map(|(_, range)| (*stmt, range)));
+            }
+        }
+        let types = body.types_in(&body.exprs);
+        let mut this = Self { body, types, starts: FxHashMap::default(), results, points };
+        this.solve();
+        Some(this)
+    }
+
+    fn solve(&mut self) {
+        let cfg = Cfg::new(self.body);
+        let order: Vec<BlockId> = cfg.reverse_postorder().to_vec();
+        let thresholds = thresholds(self.body);
+        let mut grown: FxHashMap<BlockId, u32> = FxHashMap::default();
+        self.starts.insert(self.body.entry, State::default());
+        loop {
+            let mut changed = false;
+            for block in &order {
+                let Some(new) = self.arriving(*block, &cfg) else { continue };
+                let Some(old) = self.starts.get(block) else {
+                    self.starts.insert(*block, new);
+                    changed = true;
+                    continue;
+                };
+                let mut all = old.clone();
+                all.join(&new);
+                if all == *old {
+                    continue;
+                }
+                let times = grown.entry(*block).or_default();
+                *times += 1;
+                match *times {
+                    0..=PATIENCE => {}
+                    ..=IMPATIENCE => self.widen(&mut all, old, &thresholds),
+                    _ => self.widen(&mut all, old, &BTreeSet::new()),
+                }
+                self.starts.insert(*block, all);
+                changed = true;
+            }
+            if !changed {
+                break;
+            }
+        }
+        for _ in 0..NARROWING {
+            for block in &order {
+                match self.arriving(*block, &cfg) {
+                    Some(new) => _ = self.starts.insert(*block, new),
+                    None => _ = self.starts.remove(block),
+                }
+            }
+        }
+    }
+
+    /// The state with which control arrives at a block; none if it does not.
+    fn arriving(&self, block: BlockId, cfg: &Cfg) -> Option<State> {
+        let begin = (block == self.body.entry).then(State::default);
+        let edges = cfg.predecessors(block).iter().filter_map(|edge| self.on_edge(*edge));
+        begin.into_iter().chain(edges).reduce(|mut all, next| {
+            all.join(&next);
+            all
+        })
+    }
+
+    /// Lets the bounds that grew jump to the next threshold.
+    fn widen(&self, new: &mut State, old: &State, thresholds: &BTreeSet<i128>) {
+        for (local, range) in &mut new.ranges {
+            let (Some(before), Some(all)) = (old.ranges.get(local), self.all(*local)) else {
+                continue;
+            };
+            if range.low < before.low {
+                let below = thresholds.range(..=range.low).next_back();
+                range.low = below.copied().unwrap_or(all.low).max(all.low);
+            }
+            if range.high > before.high {
+                let above = thresholds.range(range.high..).next();
+                range.high = above.copied().unwrap_or(all.high).min(all.high);
+            }
+        }
+    }
+
+    /// All values of a register; none if it is not followed.
+    fn all(&self, local: LocalId) -> Option<Interval> {
+        register(self.body, local).and_then(Interval::of)
+    }
+
+    fn range(&self, state: &State, local: LocalId) -> Option<Interval> {
+        state.ranges.get(&local).copied().or_else(|| self.all(local))
+    }
+
+    /// The state just before a statement or terminator; none where no run comes.
+    fn before(&self, point: Point) -> Option<State> {
+        let (block, count) = match point {
+            Point::Stmt(stmt) => *self.points.get(&stmt)?,
+            Point::Term(block) => (block, self.body.blocks[block].stmts.len()),
+        };
+        let mut state = self.starts.get(&block)?.clone();
+        for stmt in &self.body.blocks[block].stmts[..count] {
+            self.pass(&mut state, *stmt);
+        }
+        Some(state)
+    }
+
+    /// The state after an edge; none where no run takes it.
+    fn on_edge(&self, edge: Edge) -> Option<State> {
+        let state = self.before(Point::Term(edge.from))?;
+        match &self.body.blocks[edge.from].term {
+            Terminator::Branch { cond, .. } => self.assume(state, *cond, edge.way == 0),
+            Terminator::Switch { value, cases, .. } => {
+                let Some(case) = cases.get(edge.way as usize) else { return Some(state) };
+                let values = Interval { low: case.low, high: case.high };
+                let ty = self.types[*value];
+                // Cases are numbers of the operand's signed or unsigned type.
+                let known = Interval::of(ty).is_some_and(|all| {
+                    all.contains(values.low) && all.contains(values.high) && values.low >= 0
+                });
+                match known && values.low <= values.high {
+                    true => self.learn(state, *value, values),
+                    false => Some(state),
+                }
+            }
+            _ => Some(state),
+        }
+    }
+
+    fn pass(&self, state: &mut State, stmt: StmtId) {
+        match &self.body.stmts[stmt] {
+            Stmt::Assign { dst, value } => self.assign(state, *dst, *value),
+            Stmt::Call { dst: Some(dst), .. } => {
+                state.forget(*dst);
+                let result = self.results.get(&stmt);
+                result.into_iter().for_each(|range| _ = state.ranges.insert(*dst, *range));
+            }
+            Stmt::Alloca { dst, .. } => state.forget(*dst),
+            Stmt::Enter(local) | Stmt::Leave(local) | Stmt::Release { pointer: local } => {
+                state.forget(*local);
+            }
+            Stmt::Havoc(havoc) => havoc.registers.iter().for_each(|local| state.forget(*local)),
+            _ => {}
+        }
+    }
+
+    fn assign(&self, state: &mut State, dst: LocalId, value: ExprId) {
+        let range = self.eval(state, value);
+        let sum = self.sum(value).filter(|(base, _)| {
+            *base != dst && register(self.body, *base) == register(self.body, dst)
+        });
+        state.forget(dst);
+        if let (Some(range), Some(all)) = (range, self.all(dst))
+            && range != all
+        {
+            state.ranges.insert(dst, range);
+        }
+        if let Some(sum) = sum.filter(|_| self.all(dst).is_some()) {
+            state.sums.insert(dst, sum);
+        }
+    }
+
+    /// The register and the constant of which an expression is the sum, if it is one.
+    fn sum(&self, value: ExprId) -> Option<(LocalId, i128)> {
+        use lydian_ir::BinOp::{AddS, AddU, SubS, SubU};
+        let exprs = &self.body.exprs;
+        match &exprs[value] {
+            Expr::Local(base) => Some((*base, 0)),
+            Expr::Binary(op @ (AddU | AddS | SubU | SubS), a, b) => {
+                let (Expr::Local(base), Expr::Const(ty, bits)) = (&exprs[*a], &exprs[*b]) else {
+                    return None;
+                };
+                let offset = Interval::constant(*ty, *bits)?.low;
+                Some((*base, if matches!(op, SubU | SubS) { -offset } else { offset }))
+            }
+            _ => None,
+        }
+    }
+
+    /// The values that an expression can have; none for types that are not followed.
+    fn eval(&self, state: &State, expr: ExprId) -> Option<Interval> {
+        let ty = self.types[expr];
+        let all = Interval::of(ty)?;
+        let found = match &self.body.exprs[expr] {
+            Expr::Const(ty, bits) => Interval::constant(*ty, *bits),
+            Expr::Local(local) => self.range(state, *local),
+            Expr::Unary(op, a) => self.eval(state, *a).and_then(|a| unary(*op, ty, a)),
+            Expr::Binary(op, a, b) => {
+                let (a, b) = (self.eval(state, *a)?, self.eval(state, *b)?);
+                binary(*op, ty, a, b)
+            }
+            Expr::Cmp(op, a, b) => {
+                let sides = self.eval(state, *a).zip(self.eval(state, *b));
+                let known = sides.and_then(|(a, b)| compare(*op, a, b));
+                known.map(|truth| Interval { low: truth.into(), high: truth.into() })
+            }
+            Expr::Cast(op, _, a) => cast(*op, self.types[*a], ty, self.eval(state, *a)),
+            _ => None,
+        };
+        Some(found.and_then(|found| found.meet(all)).unwrap_or(all))
+    }
+
+    /// The state where an expression of type `i1` is true, or false; none if it never is.
+    fn assume(&self, state: State, cond: ExprId, truth: bool) -> Option<State> {
+        if let Some(value) = self.eval(&state, cond)
+            && !value.contains(truth.into())
+        {
+            return None;
+        }
+        match self.body.exprs[cond] {
+            Expr::Cmp(op, a, b) => {
+                // `(c) != 0` of a truth value is the value itself.
+                if let (Expr::Cast(CastOp::ZExt, _, inner), CmpOp::Eq | CmpOp::Ne) =
+                    (&self.body.exprs[a], op)
+                    && self.types[*inner] == Type::BOOL
+                    && self.eval(&state, b) == Some(Interval { low: 0, high: 0 })
+                {
+                    return self.assume(state, *inner, truth == (op == CmpOp::Ne));
+                }
+                let Some(op) = (if truth { Some(op) } else { negated(op) }) else {
+                    return Some(state);
+                };
+                let (Some(x), Some(y)) = (self.eval(&state, a), self.eval(&state, b)) else {
+                    return Some(state);
+                };
+                let state = self.learn(state, a, restrict(op, x, y).ok()?)?;
+                self.learn(state, b, restrict(mirrored(op), y, x).ok()?)
+            }
+            Expr::Local(_) => {
+                let value = i128::from(truth);
+                self.learn(state, cond, Interval { low: value, high: value })
+            }
+            _ => Some(state),
+        }
+    }
+
+    /// The state where an expression has one of some values; none if it never has.
+    fn learn(&self, state: State, expr: ExprId, values: Interval) -> Option<State> {
+        match self.body.exprs[expr] {
+            Expr::Local(local) => self.learn_register(state, local, values),
+            Expr::Cast(CastOp::SExt, _, inner) if self.types[inner] != Type::BOOL => {
+                self.learn(state, inner, values)
+            }
+            Expr::Cast(CastOp::ZExt, _, inner) => {
+                let from = self.types[inner];
+                let Some(all) = Interval::of(from) else { return Some(state) };
+                let span = 1i128 << from.bits();
+                // The numbers of the upper half are the negative ones.
+                let inside = match from {
+                    Type::BOOL => values.meet(all),
+                    _ if values.high <= all.high => values.meet(all),
+                    _ if values.low > all.high => values.plus(-span).meet(all),
+                    _ => Some(all),
+                };
+                self.learn(state, inner, inside?)
+            }
+            _ => Some(state),
+        }
+    }
+
+    fn learn_register(&self, mut state: State, local: LocalId, values: Interval) -> Option<State> {
+        let Some(all) = self.all(local) else { return Some(state) };
+        let known = self.range(&state, local)?.meet(values)?;
+        state.ranges.insert(local, known);
+        // Where a sum cannot leave the type, the registers of it move together.
+        let moved = |range: Interval, offset: i128| {
+            let moved = range.plus(offset);
+            (all.contains(moved.low) && all.contains(moved.high)).then_some(moved)
+        };
+        let sums: Vec<(LocalId, i128)> = state
+            .sums
+            .iter()
+            .filter_map(|(other, (base, offset))| (*base == local).then_some((*other, *offset)))
+            .chain(state.sums.get(&local).map(|(base, offset)| (*base, -offset)))
+            .collect();
+        for (other, offset) in sums {
+            if let Some(moved) = moved(known, offset) {
+                let range = self.range(&state, other)?.meet(moved)?;
+                state.ranges.insert(other, range);
+            }
+        }
+        Some(state)
+    }
+
+    /// What the function returns.
+    fn returned(&self) -> Option<(Type, Interval)> {
+        let mut all: Option<(Type, Interval)> = None;
+        for (id, block) in self.body.blocks.iter() {
+            let Terminator::Return(Some(value)) = block.term else { continue };
+            let Some(state) = self.before(Point::Term(id)) else { continue };
+            let (ty, range) = (self.types[value], self.eval(&state, value)?);
+            all = match all {
+                None => Some((ty, range)),
+                Some((known, before)) if known == ty => Some((ty, before.join(range))),
+                Some(_) => return None,
+            };
+        }
+        all
+    }
+
+    /// What is known where a site's labels are judged.
+    pub(crate) fn at(&self, site: Site) -> Knowledge {
+        let anywhere = || Knowledge::Of(BTreeMap::new());
+        let points: Vec<Point> = match site {
+            Site::Root(root) => self.body.source.roots[root].points().collect(),
+            Site::Stmt(stmt) => {
+                let copies = self.body.source.copies.iter();
+                let copies = copies.filter(|(_, of)| **of == stmt).map(|(copy, _)| *copy);
+                std::iter::once(stmt).chain(copies).map(Point::Stmt).collect()
+            }
+            Site::Mark(mark) => {
+                let stmts = self.body.stmts.iter();
+                let marks = stmts.filter(|(_, stmt)| matches!(stmt, Stmt::Mark(m) if *m == mark));
+                marks.map(|(id, _)| Point::Stmt(id)).collect()
+            }
+            Site::Decision(decision) => self.branches_of(decision),
+            Site::Edge(edge) => return Knowledge::from(self.on_edge(edge)),
+            Site::Entry | Site::Start | Site::Block(_) | Site::Condition(..) => return anywhere(),
+        };
+        if points.is_empty() {
+            return anywhere();
+        }
+        let states = points.into_iter().filter_map(|point| self.before(point));
+        Knowledge::from(states.reduce(|mut all, next| {
+            all.join(&next);
+            all
+        }))
+    }
+
+    /// Where a decision's conditions are evaluated. If nothing in it has an effect, the state at its
+    /// outcome is that at one of these.
+    fn branches_of(&self, decision: DecisionId) -> Vec<Point> {
+        let of_decision = |term: &Terminator| match term {
+            Terminator::Branch { origin: Some(origin), .. } => origin.decision == decision,
+            _ => false,
+        };
+        let blocks = self.body.blocks.iter().filter(|(_, block)| of_decision(&block.term));
+        blocks.map(|(id, _)| Point::Term(id)).collect()
+    }
+}
+
+/// What is known at a site.
+pub(crate) enum Knowledge {
+    /// No run passes it.
+    Never,
+    /// The values that registers can have.
+    Of(BTreeMap<LocalId, Interval>),
+}
+
+impl From<Option<State>> for Knowledge {
+    fn from(state: Option<State>) -> Self {
+        state.map_or(Self::Never, |state| Self::Of(state.ranges))
+    }
+}
+
+impl Summaries {
+    /// What a function returns, with the type of that; none if it can be anything.
+    fn result(&self, program: &Program, func: FuncId, depth: u32) -> Option<(Type, Interval)> {
+        let body = program.functions[func].body.as_ref()?;
+        let ty = body.blocks.values().find_map(|block| match block.term {
+            Terminator::Return(Some(value)) => Some(body.type_of(value)),
+            _ => None,
+        })?;
+        Interval::of(ty)?;
+        if let Some(known) = self.known.borrow().get(&func) {
+            return known.map(|range| (ty, range));
+        }
+        let work = *self.work.borrow() + body.stmts.len();
+        let function = &program.functions[func];
+        // Another definition may stand in for a weak one, the system's for one of the C library.
+        if depth == 0 || work > MOST_WORK || function.weak || function.library {
+            return None;
+        }
+        *self.work.borrow_mut() = work;
+        // A function that calls itself can return anything, as far as it is known then.
+        self.known.borrow_mut().insert(func, None);
+        let ranges = Ranges::find(program, func, self, depth - 1);
+        let found = ranges.and_then(|ranges| ranges.returned()).filter(|(found, _)| *found == ty);
+        self.known.borrow_mut().insert(func, found.map(|(_, range)| range));
+        found
+    }
+}
+
+/// The type of a register; none for what lies in memory.
+fn register(body: &Body, local: LocalId) -> Option<Type> {
+    match body.locals[local].storage {
+        Storage::Register(ty) => Some(ty),
+        Storage::Memory { .. } => None,
+    }
+}
+
+/// The constants of a function and their neighbours.
+fn thresholds(body: &Body) -> BTreeSet<i128> {
+    let constants = body.exprs.values().filter_map(|expr| match expr {
+        Expr::Const(ty, bits) => Interval::constant(*ty, *bits).map(|range| range.low),
+        _ => None,
+    });
+    constants.flat_map(|value| [value - 1, value, value + 1]).chain([-1, 0, 1]).collect()
+}
+
+/// Whether control may come back to a call of the function's without its having been made again.
+fn calls_setjmp(program: &Program, body: &Body) -> bool {
+    let is_setjmp = |func: FuncId| {
+        let model = model_named(&program.functions[func].name);
+        model.is_some_and(|model| sets(model.function))
+    };
+    body.stmts.values().any(|stmt| match stmt {
+        Stmt::Call { callee: Callee::Direct(callee), .. } => is_setjmp(*callee),
+        Stmt::Call { callee: Callee::Indirect(_), .. } => program.functions.ids().any(is_setjmp),
+        _ => false,
+    })
+}
+
+/// Whether an expression is so deep, or so large as a tree, that it is not evaluated.
+fn has_large_expression(body: &Body) -> bool {
+    let mut sizes: SideTable<ExprId, (u32, u32)> = SideTable::new((1, 1));
+    body.exprs.iter().any(|(id, expr)| {
+        let (mut depth, mut size) = (1, 1u32);
+        expr.for_each_operand(|operand| {
+            let (below, nodes) = sizes[operand];
+            depth = depth.max(below + 1);
+            size = size.saturating_add(nodes);
+        });
+        sizes.set(id, (depth, size));
+        depth > DEEPEST || size > LARGEST
+    })
+}
