@@ -73,6 +73,18 @@ impl State {
         self.sums.retain(|local, sum| other.sums.get(local) == Some(sum));
     }
 
+    /// A register is what it was plus an offset, of which its range is still to be told.
+    fn step(&mut self, local: LocalId, offset: i128) {
+        self.ranges.remove(&local);
+        for (other, (base, distance)) in &mut self.sums {
+            if *other == local {
+                *distance += offset;
+            } else if *base == local {
+                *distance -= offset;
+            }
+        }
+    }
+
     fn forget(&mut self, local: LocalId) {
         self.ranges.remove(&local);
         self.sums.remove(&local);
@@ -155,10 +167,10 @@ impl<'a> Ranges<'a> {
                 }
                 let times = grown.entry(*block).or_default();
                 *times += 1;
-                match *times {
-                    0..=PATIENCE => {}
-                    ..=IMPATIENCE => self.widen(&mut all, old, &thresholds),
-                    _ => self.widen(&mut all, old, &BTreeSet::new()),
+                if *times > IMPATIENCE {
+                    self.widen(&mut all, old, &BTreeSet::new());
+                } else if *times > PATIENCE {
+                    self.widen(&mut all, old, &thresholds);
                 }
                 self.starts.insert(*block, all);
                 changed = true;
@@ -267,10 +279,14 @@ impl<'a> Ranges<'a> {
 
     fn assign(&self, state: &mut State, dst: LocalId, value: ExprId) {
         let range = self.eval(state, value);
-        let sum = self.sum(value).filter(|(base, _)| {
-            *base != dst && register(self.body, *base) == register(self.body, dst)
-        });
-        state.forget(dst);
+        let sum = self.sum(value);
+        if let Some((_, offset)) = sum.filter(|(base, _)| *base == dst) {
+            state.step(dst, offset);
+        } else {
+            state.forget(dst);
+        }
+        let same_type = |base| register(self.body, base) == register(self.body, dst);
+        let sum = sum.filter(|(base, _)| *base != dst && same_type(*base));
         if let (Some(range), Some(all)) = (range, self.all(dst))
             && range != all
         {

@@ -104,8 +104,18 @@ struct Contradiction(Reasons);
 impl Bounds {
     /// Propagates; `Err` has assumptions that contradict each other.
     pub(crate) fn of(pool: &TermPool, assumptions: &[Term]) -> Result<Bounds, Vec<Term>> {
+        Bounds::with(pool, assumptions, &[])
+    }
+
+    /// The same with intervals for some other terms, of which nothing is assumed.
+    pub(crate) fn with(
+        pool: &TermPool,
+        assumptions: &[Term],
+        others: &[Term],
+    ) -> Result<Bounds, Vec<Term>> {
+        let roots: Vec<Term> = assumptions.iter().chain(others).copied().collect();
         let mut b = Bounds {
-            order: cone(pool, assumptions),
+            order: cone(pool, &roots),
             at: FxHashMap::default(),
             intervals: Vec::new(),
             reasons: Vec::new(),

@@ -21,6 +21,7 @@ mod eval;
 mod float_blast;
 mod float_ops;
 mod gates_arith;
+mod given;
 mod inversion;
 mod pool;
 mod rebuild;

@@ -302,11 +302,8 @@ impl Judge<'_> {
                     self.judge(what, text, (ours, native), lost, (traced, counts));
                 }
             }
-            let of_cells = [
-                Criterion::AllDefsCells,
-                Criterion::AllUsesCells,
-                Criterion::AllDuPathsCells,
-            ];
+            let of_cells =
+                [Criterion::AllDefsCells, Criterion::AllUsesCells, Criterion::AllDuPathsCells];
             for (criterion, entries) in &own.hyper_criteria {
                 if self.batch.faults && of_cells.contains(criterion) {
                     continue;

@@ -571,8 +571,8 @@ impl Maker<'_, '_, '_> {
             UseSite::Condition(..) | UseSite::Switch(_) => Point::Stmt(usage.read_at?),
         };
         let roots = self.body.source.roots.values().filter(|root| root.point == at);
-        let captures = roots.flat_map(|root| &root.captures);
-        let last = captures.filter(|capture| calls_within(self.body, capture.span, None)).last()?;
+        let mut captures = roots.flat_map(|root| &root.captures);
+        let last = captures.rfind(|capture| calls_within(self.body, capture.span, None))?;
         let is_it = |(id, stmt): (StmtId, &Stmt)| {
             let made = matches!(stmt, Stmt::Call { dst, .. } if *dst == Some(last.temp));
             made && self.body.source.stmts[id] == last.span

@@ -139,9 +139,20 @@ impl<'p> Engine<'p, '_> {
         }
     }
 
+    /// Leaves out the labels that bounds on the path's terms exclude.
+    fn exclude(&mut self, state: &State, open: &mut Vec<(GoalId, Term)>) {
+        let terms: Vec<Term> = open.iter().map(|(_, holds)| *holds).collect();
+        let Some(given) = self.pool.given(&state.facts, &terms) else { return };
+        let mut given = given.into_iter();
+        open.retain(|_| given.next().is_none_or(|term| self.pool.as_bool(term) != Some(false)));
+    }
+
     /// Asks for inputs of the path that keep what is promised and cover some of these labels, until
     /// there is none: one question for the labels that no such input covers, however many.
     fn ask_for_any(&mut self, state: &mut State, mut open: Vec<(GoalId, Term)>) {
+        if !open.is_empty() {
+            self.exclude(state, &mut open);
+        }
         while !open.is_empty() {
             let any = self.pool.or_all(open.iter().map(|(_, holds)| *holds));
             self.statistics.label_queries += 1;
