@@ -89,6 +89,11 @@ impl<'a> Counting<'a> {
         self.measurer.build()
     }
 
+    /// Another function's tests begin: how long those of the last one took says nothing of them.
+    pub(crate) const fn begin_function(&mut self) {
+        self.measurer.be_patient();
+    }
+
     /// A measurer of the same build, for another thread.
     pub(crate) fn another_measurer(&self) -> Result<Measurer<'a>, MeasureError> {
         self.measurer.another()

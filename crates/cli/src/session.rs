@@ -135,6 +135,7 @@ impl Goal {
 impl<'a> Session<'a, '_> {
     /// Does the work. What was found until a limit or Ctrl-C is in the ledger.
     pub(crate) fn run(&mut self, config: &Config, budget: &Budget) -> Result<Settled, Failure> {
+        self.counting.begin_function();
         self.record(|_, target, recording| recording.objectives(target.objectives))?;
         let mut judged = Judged::new(self.all);
         self.measure_known_tests(&mut judged)?;

@@ -148,6 +148,11 @@ impl<'a> Measurer<'a> {
         self.runner.build()
     }
 
+    /// Lets tests run as long as the limit says again ([`Runner::be_patient`]).
+    pub const fn be_patient(&mut self) {
+        self.runner.be_patient();
+    }
+
     /// Runs the tests and says of each how it ended and what it covers.
     ///
     /// # Errors

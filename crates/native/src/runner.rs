@@ -49,7 +49,9 @@ pub enum RunError {
 /// Limits of a runner.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// How long one test may run.
+    /// How long one test may run. After one that took longer others have an eighth of it, in time of
+    /// the processor, until [`Runner::be_patient`]: where one input makes a program run for ever,
+    /// others mostly do, too.
     pub test: Duration,
     /// Bytes of the buffer for tests; one test must fit.
     pub buffer: u64,
@@ -75,6 +77,8 @@ pub struct Runner {
     build: Arc<Build>,
     starts: u64,
     waited: Duration,
+    /// Whether a test took too long.
+    impatient: bool,
 }
 
 #[derive(Debug)]
@@ -96,6 +100,9 @@ enum Ended {
     Died(u32, Outcome),
 }
 
+/// The part of the limit that tests have after one that took longer.
+const IMPATIENCE: u32 = 8;
+
 const STATE_READY: u32 = 1;
 const STATE_CRASHED: u32 = 2;
 const STATE_FAILED: u32 = 3;
@@ -114,7 +121,21 @@ impl Runner {
         let symbols = build.symbols.len() as u64;
         let areas = Areas::new(build.cells, wide, symbols, buffer, build.memory());
         let shared = Shared::new(areas).map_err(RunError::Start)?;
-        Ok(Self { limits, shared, process: None, files, build, starts: 0, waited: Duration::ZERO })
+        Ok(Self {
+            limits,
+            shared,
+            process: None,
+            files,
+            build,
+            starts: 0,
+            waited: Duration::ZERO,
+            impatient: false,
+        })
+    }
+
+    /// Lets tests run as long as the limit says again, until one takes longer.
+    pub const fn be_patient(&mut self) {
+        self.impatient = false;
     }
 
     /// How many processes were started so far.
@@ -212,6 +233,7 @@ impl Runner {
                 }
                 Ended::Died(position, outcome) => {
                     self.process = None;
+                    self.impatient |= matches!(outcome, Outcome::TimedOut(_));
                     if position as usize != first {
                         // It died between tests; a second time in a row is no accident.
                         idle_deaths += 1;
@@ -295,6 +317,7 @@ impl Runner {
         let step =
             (self.limits.test / 8).clamp(Duration::from_millis(1), Duration::from_millis(50));
         let (mut current, mut since) = (shared.get(Word::Current), Instant::now());
+        let mut used = self.processor_time();
         loop {
             shared.await_reply(seen, step);
             if shared.get(Word::Reply) != seen {
@@ -315,11 +338,32 @@ impl Runner {
             let now = shared.get(Word::Current);
             if now != current {
                 (current, since) = (now, Instant::now());
-            } else if since.elapsed() >= self.limits.test {
-                let outcome = Outcome::TimedOut(self.limits.test.as_millis() as u64);
-                return Ok(Ended::Died(now, outcome));
+                used = self.processor_time();
+                continue;
             }
+            let short = self.limits.test / IMPATIENCE;
+            let limit = if since.elapsed() >= self.limits.test {
+                self.limits.test
+            } else if self.impatient && self.processor_time().saturating_sub(used) >= short {
+                short
+            } else {
+                continue;
+            };
+            return Ok(Ended::Died(now, Outcome::TimedOut(limit.as_millis() as u64)));
         }
+    }
+
+    /// What the process has used of the processor; nothing where the system does not say.
+    fn processor_time(&self) -> Duration {
+        let Some(id) = self.process_id() else { return Duration::ZERO };
+        let mut clock = 0;
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `clock` and `time` are valid places; the process is a child that was not waited for.
+        let known = unsafe {
+            libc::clock_getcpuclockid(id as libc::pid_t, &raw mut clock) == 0
+                && libc::clock_gettime(clock, &raw mut time) == 0
+        };
+        if known { Duration::new(time.tv_sec as u64, time.tv_nsec as u32) } else { Duration::ZERO }
     }
 
     fn crash(&self) -> Outcome {

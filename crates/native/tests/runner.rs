@@ -277,6 +277,22 @@ fn a_test_that_runs_too_long_is_stopped_and_the_others_go_on() {
 }
 
 #[test]
+fn after_a_test_that_ran_too_long_others_have_less_time_until_patience_is_asked_for() {
+    let unit = of_int("int f(int x) { while (x > 0) __asm__ volatile(\"\"); return x; }");
+    let tests: Vec<_> = [1, 2, 0].map(|x| call("f", &[int(x)])).to_vec();
+    let limits = Limits { test: Duration::from_millis(200), ..Limits::default() };
+    let mut runner = unit.runner_within(limits);
+    let mut ends = || {
+        let runs = runner.run(&tests, Wants::default()).expect("they run");
+        runner.be_patient();
+        runs.into_iter().map(|run| run.outcome).collect::<Vec<_>>()
+    };
+    let expected = [Outcome::TimedOut(200), Outcome::TimedOut(25), returned(0)];
+    assert_eq!(ends(), expected);
+    assert_eq!(ends(), expected);
+}
+
+#[test]
 fn a_killed_runner_is_told_and_started_again() {
     let unit = of_int(
         "long syscall(long, ...); \
