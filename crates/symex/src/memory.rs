@@ -15,6 +15,7 @@
 mod access;
 mod cells;
 mod definedness;
+mod facts;
 mod resolve;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use lydian_smt::Term;
 pub use access::Window;
 pub use cells::{Background, Cell, Contents, depends_on_undefined, undefined_symbol};
 pub use definedness::definedness;
+pub use facts::Facts;
 pub use resolve::{
     Candidate, Knowledge, Offset, Resolution, Target, flatten_address, mentions, mentions_address,
 };

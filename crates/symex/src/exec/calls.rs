@@ -378,9 +378,8 @@ impl<'p> Engine<'p, '_> {
         targets: &[OutTarget],
     ) -> Result<ExternalPlan, Flow> {
         let name = &self.world.program.functions[func].name;
-        let nth = state.externals.iter().filter(|call| call.function == *name).count();
+        let nth = state.calls_of(name);
         let World { program, spec, .. } = &self.world;
-        let nth = nth as u32;
         let call = ExternalCall { function: func, nth, targets, cursor: state.cursor };
         let plan = external_result(&mut self.pool, program, call, spec, &self.world);
         let plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;

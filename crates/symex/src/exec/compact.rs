@@ -27,7 +27,7 @@ use super::step::Flow;
 use super::tape::PlayedSoFar;
 use crate::inputs::ExternalPlan;
 use crate::limits::Cut;
-use crate::memory::Memory;
+use crate::memory::{Facts, Memory};
 
 /// Memory is looked at with every so many looks at the clock: a look takes a few microseconds.
 const LOOKS: u32 = 16;
@@ -71,8 +71,8 @@ impl Compaction {
             *frame = self.places.entry(place).or_insert_with(|| Arc::new(at_place(place))).clone();
         }
         state.memory = self.nothing.clone();
-        state.facts = Vec::new();
-        state.resolved = Vec::new();
+        state.facts = Facts::new();
+        state.resolved = FxHashMap::default();
         state.externals = self.no_externals.clone();
         state.tape.shrink();
     }
@@ -215,7 +215,9 @@ fn at_place((func, block, next, sites_done): Place) -> Frame {
 fn fingerprint(state: &State) -> u64 {
     let mut hasher = FxHasher::default();
     state.facts.hash(&mut hasher);
-    for (address, _) in &state.resolved {
+    let mut resolved: Vec<_> = state.resolved.keys().copied().collect();
+    resolved.sort_unstable();
+    for address in resolved {
         address.hash(&mut hasher);
     }
     for frame in &state.frames {

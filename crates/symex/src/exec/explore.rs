@@ -36,7 +36,7 @@ use super::world::{Touched, World};
 use super::{Config, LabelDeletion, Mode};
 use crate::inputs::{InputPlan, InputSpec, PlanError, concretise, plan};
 use crate::limits::Cut;
-use crate::memory::Memory;
+use crate::memory::{Facts, Memory};
 
 /// More preferences than this are met together or not at all.
 const MOST_PREFERENCES: usize = 64;
@@ -270,8 +270,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         let mut state = Box::new(State {
             frames: SmallVec::new(),
             memory,
-            facts: Vec::new(),
-            resolved: Vec::new(),
+            facts: Facts::new(),
+            resolved: FxHashMap::default(),
             model: self.base.clone(),
             pending: false,
             evaluated: None,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use lydian_base::EntityId;
 use lydian_ir::{BlockId, ConditionId, DecisionId, ExprId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use lydian_eval::Kleene;
@@ -15,7 +16,7 @@ use super::hyper_sequences::Underway;
 use super::labels::{GoalId, SiteKey};
 use super::tape::Tape;
 use crate::inputs::{Cursor, ExternalPlan};
-use crate::memory::{Knowledge, Memory, ObjectId, Target};
+use crate::memory::{Facts, Knowledge, Memory, ObjectId, Target};
 
 /// What a condition was in the last evaluation of its decision.
 #[derive(Clone, Copy, Debug)]
@@ -104,9 +105,9 @@ pub(super) struct State {
     pub(super) frames: SmallVec<[Arc<Frame>; 4]>,
     pub(super) memory: Memory,
     /// The path condition: Booleans without `And` at their top.
-    pub(super) facts: Vec<Term>,
+    pub(super) facts: Facts,
     /// Addresses without structure that the path was split on.
-    pub(super) resolved: Vec<(Term, Target)>,
+    pub(super) resolved: FxHashMap<Term, Target>,
     pub(super) model: Model,
     /// Whether the model may not satisfy the facts yet.
     pub(super) pending: bool,
@@ -175,15 +176,18 @@ impl State {
         Knowledge { facts: &self.facts, resolved: &self.resolved, derived: None }
     }
 
+    /// How many calls of a function the path made whose results are the test's.
+    pub(super) fn calls_of(&self, function: &str) -> u32 {
+        let last = self.externals.iter().rfind(|call| call.function == function);
+        last.map_or(0, |call| call.nth + 1)
+    }
+
     /// A copy for the other side of a branch, that covers nothing yet.
     pub(super) fn fork(&self) -> Box<Self> {
-        // Room for the facts that the copy gets at once.
-        let mut facts = Vec::with_capacity(self.facts.len() + 4);
-        facts.extend_from_slice(&self.facts);
         Box::new(Self {
             frames: self.frames.clone(),
             memory: self.memory.clone(),
-            facts,
+            facts: self.facts.fork(),
             resolved: self.resolved.clone(),
             model: self.model.clone(),
             pending: self.pending,

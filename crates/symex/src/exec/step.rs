@@ -215,7 +215,7 @@ impl<'p> Engine<'p, '_> {
                 let progress = other.is_some() || state.facts.len() > facts || resolved.is_some();
                 if let Some(resolved) = resolved.filter(|_| holds) {
                     state.undefined = state.undefined || self.is_by_chance(state, resolved);
-                    state.resolved.push(resolved);
+                    state.resolved.entry(resolved.0).or_insert(resolved.1);
                 }
                 other.into_iter().for_each(|other| self.push(other));
                 if progress { Flow::Yield } else { Flow::unsupported("an address of many objects") }

@@ -146,6 +146,7 @@ pub fn external_result(
     builder.finish()?;
     Ok(ExternalPlan {
         function: declared.name.clone(),
+        nth,
         object: None,
         ty: *result,
         size,

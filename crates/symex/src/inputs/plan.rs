@@ -159,6 +159,8 @@ pub struct WritePlan {
 pub struct ExternalPlan {
     /// The function's name.
     pub function: String,
+    /// How many calls of it lie before this one on the path.
+    pub nth: u32,
     /// The name that the program gives the input, where it gives one.
     pub object: Option<String>,
     /// The C type of the result.

@@ -8,24 +8,28 @@
 
 use lydian_smt::{BinOp, Node, Term, TermPool};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use super::{Memory, NULL_PAGE, ObjectId, Region, function_at};
+use super::{Facts, Memory, NULL_PAGE, ObjectId, Region, function_at};
 
 /// What the path already knows about terms.
 #[derive(Clone, Copy, Debug)]
 pub struct Knowledge<'a> {
     /// Booleans that hold on the path.
-    pub facts: &'a [Term],
+    pub facts: &'a Facts,
     /// Addresses without structure, each with the base of the object that it was found to lie in.
-    pub resolved: &'a [(Term, Target)],
+    pub resolved: &'a FxHashMap<Term, Target>,
     /// Addresses that the program made by adding an offset to another, where it did so.
     pub derived: Option<&'a FxHashMap<Term, (Term, Term)>>,
 }
 
 impl Knowledge<'_> {
     /// No knowledge.
-    pub const NONE: Knowledge<'static> = Knowledge { facts: &[], resolved: &[], derived: None };
+    pub const NONE: Knowledge<'static> = Knowledge {
+        facts: &Facts::new(),
+        resolved: &FxHashMap::with_hasher(FxBuildHasher),
+        derived: None,
+    };
 
     /// The value of a Boolean, where the path says it in so many words.
     pub fn known(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
@@ -237,8 +241,7 @@ impl Walk<'_> {
     }
 
     fn resolved(&self, t: Term) -> Option<Target> {
-        let entry = self.knowledge.resolved.iter().find(|(term, _)| *term == t);
-        entry.map(|(_, target)| *target)
+        self.knowledge.resolved.get(&t).copied()
     }
 
     /// Whether the term is made from the address of something.

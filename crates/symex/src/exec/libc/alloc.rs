@@ -129,7 +129,7 @@ impl Engine<'_, '_> {
 
     /// The entry of the test's list for one allocation; the choice by which it fails.
     fn next_choice(&mut self, state: &mut State, model: &Model) -> Term {
-        let nth = self.calls_of(state, model);
+        let nth = state.calls_of(model.name);
         let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
         let (fails, works) = (self.pool.bv(8, 0), self.pool.bv(8, 1));
         let value = self.pool.ite(choice, fails, works);
@@ -252,7 +252,7 @@ impl Engine<'_, '_> {
             return self.allocate(state, model, size, false).map(|(address, _)| address);
         };
         // Whether it fails decides whether the old one lives on, so the path is split on it first.
-        let nth = state.externals.iter().filter(|call| call.function == model.name).count();
+        let nth = state.calls_of(model.name);
         let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
         if self.split_on(state, choice)? {
             return self.failed(state, model);

@@ -149,7 +149,7 @@ impl Engine<'_, '_> {
         self.resolve_for_write(state, to, size, &mut traps)?;
         self.leave_traps(state, &traps)?;
         let name = self.constant_text(state, name);
-        let nth = self.calls_of(state, model);
+        let nth = state.calls_of(model.name);
         let shown = format!("{name}#{nth}");
         let cells = match size {
             1 | 2 | 4 | 8 => {
@@ -172,15 +172,10 @@ impl Engine<'_, '_> {
 
     fn fresh_int(&mut self, state: &mut State, model: &Model, name: Term) -> (Term, ExternalPlan) {
         let name = self.constant_text(state, name);
-        let nth = self.calls_of(state, model);
+        let nth = state.calls_of(model.name);
         let value = self.pool.var(&format!("{name}:{}#{nth}", model.name), Sort::BitVec(32));
         let cells = vec![CellPlan { offset: 0, ty: Type::Int(32), value }];
         (value, self.input_plan(state, model, name, 4, cells))
-    }
-
-    /// How many calls of a modelled function the path made whose results are the test's.
-    pub(super) fn calls_of(&self, state: &State, model: &Model) -> usize {
-        state.externals.iter().filter(|call| call.function == model.name).count()
     }
 
     /// The entry of the test's list for a call: `size` bytes, under a name if there is one.
@@ -194,6 +189,7 @@ impl Engine<'_, '_> {
     ) -> ExternalPlan {
         ExternalPlan {
             function: model.name.to_owned(),
+            nth: state.calls_of(model.name),
             object: Some(name).filter(|name| !name.is_empty()),
             ty: self.byte_type(),
             size,
