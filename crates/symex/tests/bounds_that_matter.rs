@@ -212,6 +212,18 @@ fn a_number_that_is_cast_to_a_pointer_may_be_an_address_of_anything() {
 }
 
 #[test]
+fn a_pointer_beside_a_table_stays_a_pointer_when_the_table_is_written_at_an_unknown_place() {
+    let text = "struct coder { int *out; unsigned short counts[300]; int *level; };
+        int f(struct coder *c, unsigned char byte) {
+            c->counts[byte]++;
+            if (*c->out == 3) return 1;
+            if (c->counts[byte] == 7) return *c->level == 4;
+            return 0; }";
+    let found = explored(text, &BRANCHES);
+    assert_eq!((found.summary.left.len(), found.summary.bounds.len()), (0, 0));
+}
+
+#[test]
 fn a_part_may_point_back_to_its_owner_and_to_another_one() {
     let text = "struct part; struct owner { struct part *part; int n; };
         struct part { struct owner *owner, *other; };

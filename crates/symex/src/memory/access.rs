@@ -7,7 +7,7 @@
 
 use lydian_eval::{Traps, to_bytes};
 use lydian_ir::TrapKind;
-use lydian_smt::{Term, TermPool};
+use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
 
 use super::{Background, Candidate, Memory, ObjectId, Offset, Resolution};
 
@@ -15,6 +15,11 @@ use super::{Background, Candidate, Memory, ObjectId, Offset, Resolution};
 const READ_CHOICES: u64 = 256;
 /// Most positions that a write changes without an array term.
 const WRITE_CHOICES: u64 = 64;
+/// The same for reads and writes of objects with values of different sizes, as structs are: made an
+/// array, their pointers are numbers that lead nowhere.
+const STRUCT_CHOICES: u64 = 1024;
+/// How deep a term is looked into for how great it can be.
+const DEPTH: u32 = 8;
 
 /// The indexes at which an access of a given size lies within the bytes kept for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +42,57 @@ impl Window {
             _ => none,
         }
     }
+}
+
+impl Window {
+    /// The positions of an access to an object that an index can have at all.
+    fn of_index(
+        pool: &TermPool,
+        (start, stride, index): (i64, u64, Term),
+        object: u64,
+        access: u64,
+    ) -> Self {
+        let window = Self::of(start, stride, object, access);
+        let greatest = greatest(pool, index, DEPTH);
+        let sign = 1u64 << (pool.width(index) - 1);
+        if greatest >= sign || window.count == 0 {
+            return window;
+        }
+        let end = window.first.saturating_add_unsigned(window.count);
+        let (first, end) = (window.first.max(0), end.min(greatest as i64 + 1));
+        Self { first, count: u64::try_from(end - first).unwrap_or(0) }
+    }
+}
+
+/// A number that a bit-vector of at most 64 bits is not above, as an unsigned number.
+fn greatest(pool: &TermPool, term: Term, depth: u32) -> u64 {
+    let of_width = u64::MAX >> (64 - pool.width(term).min(64));
+    if let Some(value) = pool.as_u64(term) {
+        return value;
+    }
+    if depth == 0 {
+        return of_width;
+    }
+    let known = |operand| greatest(pool, operand, depth - 1);
+    let bound = match pool.node(term) {
+        Node::Un(UnOp::ZExt, a) => known(a),
+        Node::Un(UnOp::SExt, a) if known(a) < 1 << (pool.width(a) - 1) => known(a),
+        Node::Extract(a, low) if pool.width(a) <= 64 => known(a) >> low,
+        Node::Ite(_, a, b) => known(a).max(known(b)),
+        Node::Bin(BinOp::BvAnd, a, b) => known(a).min(known(b)),
+        Node::Bin(BinOp::Add, a, b) => known(a).checked_add(known(b)).unwrap_or(of_width),
+        Node::Bin(BinOp::Mul, a, b) => known(a).checked_mul(known(b)).unwrap_or(of_width),
+        Node::Bin(BinOp::URem, _, b) => match pool.as_u64(b) {
+            Some(divisor @ 1..) => divisor - 1,
+            _ => of_width,
+        },
+        Node::Bin(BinOp::LShr, a, b) => match pool.as_u64(b) {
+            Some(by @ 0..64) => known(a) >> by,
+            _ => of_width,
+        },
+        _ => of_width,
+    };
+    if bound > of_width { of_width } else { bound }
 }
 
 impl Offset {
@@ -174,12 +230,13 @@ impl Memory {
             }
             Offset::Scaled { start, stride, index } => (start, stride, index),
         };
-        let window = Window::of(start, stride, object.size, size);
+        let window = Window::of_index(pool, (start, stride, index), object.size, size);
         let is_array = matches!(object.contents.background(), Background::Array { .. });
         if window.count == 0 {
             return None;
         }
-        if window.count > READ_CHOICES || is_array && window.count > 1 {
+        let choices = if object.contents.is_mixed() { STRUCT_CHOICES } else { READ_CHOICES };
+        if window.count > choices || is_array && window.count > 1 {
             return Some(self.load_from_array(pool, candidate, size));
         }
         let mut elements = Vec::with_capacity(window.count as usize);
@@ -265,9 +322,10 @@ impl Memory {
             }
             Offset::Scaled { start, stride, index } => (start, stride, index),
         };
-        let window = Window::of(start, stride, object.size, size);
+        let window = Window::of_index(pool, (start, stride, index), object.size, size);
         let is_array = matches!(object.contents.background(), Background::Array { .. });
-        if window.count > WRITE_CHOICES || is_array && window.count > 1 {
+        let choices = if object.contents.is_mixed() { STRUCT_CHOICES } else { WRITE_CHOICES };
+        if window.count > choices || is_array && window.count > 1 {
             self.store_to_array(pool, candidate, guard, size, value);
             return;
         }
@@ -487,4 +545,42 @@ fn store_where(pool: &mut TermPool, array: Term, guard: Term, index: Term, value
     let old = pool.select(array, index);
     let value = pool.ite(guard, value, old);
     pool.store(array, index, value)
+}
+
+#[cfg(test)]
+mod tests {
+    use lydian_smt::{Evaluator, Model, Sort, Value};
+
+    use super::*;
+
+    #[test]
+    fn no_value_of_a_term_is_above_its_bound() {
+        let mut pool = TermPool::new();
+        let (x, y) = (pool.var("x", Sort::BitVec(8)), pool.var("y", Sort::BitVec(32)));
+        let wide = pool.zext(x, 32);
+        let (three, mask, shift) = (pool.bv(32, 3), pool.bv(32, 0x7f), pool.bv(32, 27));
+        let masked = pool.bvand(y, mask);
+        let condition = pool.ult(y, wide);
+        let signed = pool.sext(masked, 64);
+        let terms = [
+            (wide, 255),
+            (pool.mul(wide, three), 765),
+            (pool.add(masked, wide), 382),
+            (pool.lshr(y, shift), 31),
+            (pool.urem(y, mask), 126),
+            (pool.ite(condition, wide, masked), 255),
+            (signed, 127),
+            (pool.add(y, wide), u64::from(u32::MAX)),
+            (pool.extract(11, 4, masked), 7),
+        ];
+        let mut evaluator = Evaluator::new();
+        for (term, bound) in terms {
+            assert_eq!(greatest(&pool, term, DEPTH), bound, "{}", pool.show(term));
+            for value in [0, 1, 77, 127, 128, 200, 255, 0x7fff_ffff, 0xffff_ffff] {
+                let of = |var| (var, Value::from_u64(pool.sort(var), value));
+                let model = Model::from_values(vec![of(x), of(y)]);
+                assert!(evaluator.eval_u64(&pool, &model, term) <= bound);
+            }
+        }
+    }
 }

@@ -83,6 +83,11 @@ impl Contents {
         &self.cells
     }
 
+    /// Whether its cells are of different sizes.
+    pub fn is_mixed(&self) -> bool {
+        self.cells.windows(2).any(|pair| pair[0].size != pair[1].size)
+    }
+
     /// The position of the first cell that ends after `offset`.
     fn first_after(&self, offset: u64) -> usize {
         self.cells.partition_point(|cell| cell.end() <= offset)
