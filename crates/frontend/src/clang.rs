@@ -96,7 +96,7 @@ impl Clang {
         directory: Option<&Path>,
         input: &[u8],
     ) -> Result<Vec<u8>, ClangError> {
-        let mut running = self.start(arguments, directory, input.to_vec())?;
+        let mut running = self.start(arguments, directory, input.to_vec(), Runs::Several)?;
         let mut output = Vec::new();
         let read = running.stdout.read_to_end(&mut output).map_err(|error| self.io(error));
         let messages = running.finish(self)?;
@@ -118,6 +118,7 @@ impl Clang {
         arguments: &[&str],
         directory: Option<&Path>,
         input: Vec<u8>,
+        runs: Runs,
     ) -> Result<RunningClang, ClangError> {
         let mut start = Start::new(&self.program)
             .args(["-fno-color-diagnostics", "-fno-caret-diagnostics", "-Qunused-arguments"])
@@ -126,6 +127,9 @@ impl Clang {
             .piped_output();
         if let Some(directory) = directory {
             start = start.directory(directory);
+        }
+        if runs == Runs::One {
+            start = start.last();
         }
         let mut started = start.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound if directory.is_none_or(Path::is_dir) => {
@@ -154,6 +158,13 @@ impl Clang {
     fn name(&self) -> String {
         self.program.to_string_lossy().into_owned()
     }
+}
+
+/// Whether a run of clang is hardly followed by others, so that copies of it are not worth making.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runs {
+    One,
+    Several,
 }
 
 /// A clang that is at work.

@@ -1,7 +1,7 @@
 //! From a source file to its typed syntax tree: the front end's first half.
 
 use crate::ast::TranslationUnit;
-use crate::clang::{Clang, ClangError, Message, RunningClang, reject};
+use crate::clang::{Clang, ClangError, Message, RunningClang, Runs, reject};
 use crate::compile_commands::CompileCommandsError;
 use crate::ctypes::Target;
 use crate::decode::{Insertions, decode};
@@ -81,7 +81,12 @@ pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
     diagnostics.extend(of_labels);
     let text = without_line_markers(source.text());
     let none = Insertions::default();
-    let mut running = start_dump(&clang, &flags, text)?;
+    // Where another compiler preprocesses and compiles, clang only parses.
+    let runs = match request.preprocessing {
+        Preprocessing::Clang => Runs::Several,
+        Preprocessing::Compiler { .. } | Preprocessing::Done => Runs::One,
+    };
+    let mut running = start_dump(&clang, &flags, text, runs)?;
     let decoded = decode(&mut running.stdout, &source, target.clone(), &none);
     let messages = running.finish(&clang)?;
     reject(&messages, |message| place_of(message, &source))?;
@@ -89,7 +94,7 @@ pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
     if !wanted.is_empty() {
         // Where clang refuses the longer text, variable length arrays stay unsupported.
         let text = without_line_markers(&wanted.apply(source.text()));
-        let mut running = start_dump(&clang, &flags, text)?;
+        let mut running = start_dump(&clang, &flags, text, runs)?;
         let decoded = decode(&mut running.stdout, &source, target, &wanted);
         let messages = running.finish(&clang)?;
         if let (Ok(()), Ok((with_bounds, _))) = (reject(&messages, |_| None), decoded) {
@@ -116,7 +121,8 @@ impl Dump {
         let clang = located(request)?;
         let Prepared { flags, target, text, .. } = prepare(&clang, request)?;
         let source = text.source;
-        let mut running = start_dump(&clang, &flags, without_line_markers(source.text()))?;
+        let text = without_line_markers(source.text());
+        let mut running = start_dump(&clang, &flags, text, Runs::One)?;
         let mut output = Vec::new();
         let read = running.stdout.read_to_end(&mut output);
         let messages = running.finish(&clang)?;
@@ -148,6 +154,7 @@ fn start_dump(
     clang: &Clang,
     flags: &CompileFlags,
     text: Vec<u8>,
+    runs: Runs,
 ) -> Result<RunningClang, ClangError> {
     let mut arguments = vec![
         "-fsyntax-only",
@@ -161,7 +168,7 @@ fn start_dump(
     ];
     arguments.extend(flags.for_parsing());
     arguments.extend(["-x", "cpp-output", "-"]);
-    clang.start(&arguments, None, text)
+    clang.start(&arguments, None, text, runs)
 }
 
 /// What two runs of clang give that do not wait for each other.

@@ -9,6 +9,9 @@
  * this process itself if it can be: nothing may be asked of it afterwards.
  *
  * LYDIAN_FORK_SERVER names the program's file by device and inode: any other does nothing here.
+ *
+ * Glibc has taken the environment from the stack before, and does not look for it behind the
+ * arguments; other C libraries may, so this is not for them.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,6 +28,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifndef __GLIBC__
+#error "only for glibc"
+#endif
 
 enum { TAKE = 1 };
 enum { PACKET = 1 << 18, WORDS = 1 << 15, RUNS = 64, DESCRIPTORS = 4 };
