@@ -12,5 +12,6 @@ pub mod fuzz;
 pub mod golden;
 pub mod hyperlabels;
 pub mod oracle;
+pub mod outside;
 pub mod survey;
 pub mod tools;

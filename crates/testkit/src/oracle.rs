@@ -257,9 +257,20 @@ pub fn disturb(program: &Program, test: &mut Test, rng: &mut Rng) {
     let candidates: Vec<usize> =
         (0..test.args.len()).filter(|at| numbers(&test.args[*at])).collect();
     let objects = test.objects.len();
-    let choice = rng.below((candidates.len() + objects) as u64) as usize;
+    let calls = test.externals.iter_mut().flat_map(|call| {
+        std::iter::once(&mut call.result)
+            .chain(call.writes.iter_mut().map(|write| &mut write.image))
+    });
+    let mut given: Vec<&mut Image> = calls.filter(|image| numbers(image)).collect();
+    let choice = rng.below((candidates.len() + objects + given.len()) as u64) as usize;
     let (bytes, boolean) = match candidates.get(choice) {
         Some(at) => (&mut test.args[*at].bytes[..], booleans.get(*at).copied().unwrap_or(false)),
+        None if choice >= candidates.len() + objects => {
+            let bytes = &mut given[choice - candidates.len() - objects].bytes;
+            let size = bytes.len().min(1 << rng.below(4));
+            let at = rng.below((bytes.len() - size + 1) as u64) as usize;
+            (&mut bytes[at..at + size], false)
+        }
         None => {
             let bytes = &mut test.objects[choice - candidates.len()].image.bytes;
             let at = 4 * rng.below((bytes.len() / 4) as u64) as usize;

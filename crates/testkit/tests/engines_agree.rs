@@ -15,6 +15,7 @@ use lydian_symex::exec::LabelRef;
 use lydian_symex::{Config, Ending, Limits, Mode};
 use lydian_testkit::cgen::{self, settings};
 use lydian_testkit::oracle::{Subject, disturb, seeds};
+use lydian_testkit::outside;
 
 /// Every criterion whose labels need no note of the user's.
 const CRITERIA: [Criterion; 13] = [
@@ -36,6 +37,11 @@ const CRITERIA: [Criterion; 13] = [
 /// How a program begins whose mutants read beside objects that only the interpreter knows the ends
 /// of.
 const NO_MUTANTS: &str = "/* No mutants";
+
+/// Whether a program is one of [`outside`].
+fn is_outside(program: &Program) -> bool {
+    program.function_named("widen").is_some()
+}
 
 /// Faults of one seed, each a line or more.
 struct Check<'a> {
@@ -64,6 +70,10 @@ impl Check<'_> {
         let Foreseen { outcome, covered, .. } =
             run.unwrap_or_else(|error| panic!("{error}: {test:?}"));
         let inputs = inputs(test);
+        if outcome.uninitialised.is_some() && is_outside(&self.subject.program) {
+            // Where a call writes less than on the path that the test was made for.
+            return vec![Vec::new(); self.subject.functions.len()];
+        }
         if outcome.uninitialised.is_some() {
             self.fault(format!("reads what was never written: {inputs}"));
         }
@@ -232,6 +242,11 @@ fn interpreter_native_runs_exploration_and_proofs_agree_on_random_functions() {
 #[test]
 fn engines_agree_on_small_functions_that_are_explored_completely() {
     check_all(seeds(0..6), |seed| cgen::small_function("f", seed));
+}
+
+#[test]
+fn engines_agree_on_what_undefined_functions_write() {
+    check_all(seeds(0..6), |seed| outside::function("f", seed));
 }
 
 /// Each construct of the language has a program of its own in `constructs`.
