@@ -6,6 +6,7 @@
 
 use crate::ctype::{CType, CTypeId, CTypes, Target};
 use crate::expr::Type;
+use crate::program::{Global, GlobalId, GlobalInit, Program};
 
 /// What a family of functions has in common for an engine that models it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -343,6 +344,23 @@ const LIBRARY_OBJECTS: [&str; 17] = [
     "sys_errlist",
     "sys_nerr",
 ];
+
+/// The variables that hold the standard streams.
+pub const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
+
+/// Bytes that engines keep for a stream. What is in them is the C library's secret.
+pub const STREAM_BYTES: u64 = 256;
+
+/// The variables of a program that hold standard streams of the C library's: pointers that the program
+/// only declares. They point to three objects of their own, which nobody can look into.
+pub fn streams(program: &Program) -> impl Iterator<Item = GlobalId> + '_ {
+    let is_stream = |global: &Global| {
+        global.init == GlobalInit::Extern
+            && STREAMS.contains(&global.name.as_str())
+            && program.types.scalar(global.ty) == Some(Type::Ptr)
+    };
+    program.globals.iter().filter(move |(_, global)| is_stream(global)).map(|(id, _)| id)
+}
 
 /// Whether an undefined variable of this name is the C library's own.
 pub fn is_library_object(name: &str) -> bool {

@@ -161,6 +161,8 @@ pub enum PointerTarget {
     Global(String, u64),
     /// A function by name.
     Function(String),
+    /// What a variable of [`crate::libc::STREAMS`] points to, by its name.
+    Stream(String),
 }
 
 /// An object that an input pointer points to.

@@ -577,13 +577,20 @@ struct layout {
     uint8_t *arguments, *objects, *globals;
 };
 
+/* The address of a symbol, or of a standard stream (`STREAM` in `request.rs`). */
+static uint64_t place_of(uint32_t symbol) {
+    FILE *streams[] = {stdin, stdout, stderr};
+    if (symbol >> 31) return (uint64_t)streams[symbol & 3];
+    return symbols[symbol].address;
+}
+
 static struct layout place(uint8_t *at) {
     struct test *test = (struct test *)at;
     struct layout layout;
     uint8_t *p = at + sizeof *test;
     struct relocation *relocations = (struct relocation *)p;
     for (uint32_t i = 0; i < test->relocations; i++) {
-        uint64_t address = symbols[relocations[i].symbol].address + relocations[i].addend;
+        uint64_t address = place_of(relocations[i].symbol) + relocations[i].addend;
         memcpy(at + relocations[i].at, &address, 8);
     }
     p += test->relocations * sizeof *relocations;

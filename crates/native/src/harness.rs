@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::EntityId;
-use lydian_ir::libc::gives_inputs;
+use lydian_ir::libc::{STREAMS, gives_inputs};
 use lydian_ir::outside::out_parameters;
 use lydian_ir::test::{ANY_BYTES, ANY_NUMBER, NumberKind};
 use lydian_ir::{CType, CTypeId, CTypes, FuncId, GlobalId, GlobalInit, Linkage, Program, RecordId};
@@ -220,7 +220,8 @@ impl Stubs {
             (undefined.contains(name) || unreferenced) && !skip.contains(name) && !modelled(name)
         });
         let globals = program.globals.iter().filter(|(_, global)| {
-            matches!(global.init, GlobalInit::Extern) && undefined.contains(&global.name)
+            let stream = STREAMS.contains(&global.name.as_str()) && library.contains(&global.name);
+            matches!(global.init, GlobalInit::Extern) && undefined.contains(&global.name) && !stream
         });
         let mut stubs = Self {
             functions: functions.map(|(id, _)| id).collect(),

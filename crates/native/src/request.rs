@@ -1,5 +1,6 @@
 //! Tests as the runner reads them, and what it answers. The layouts are those of `runner.c`.
 
+use lydian_ir::libc::STREAMS;
 use lydian_ir::test::{
     ExternalResult, INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test,
 };
@@ -57,6 +58,8 @@ pub enum TestError {
     Size(u64),
 }
 
+/// Instead of a symbol's number: a standard stream.
+const STREAM: u32 = 1 << 31;
 const HEADER: usize = 32;
 const RELOCATION: usize = 16;
 const ALIGN: usize = 16;
@@ -135,6 +138,11 @@ impl<'a> Encoder<'a> {
                     let symbol = self.build.symbols.get_index_of(name.as_str());
                     let symbol = symbol.ok_or_else(|| TestError::Global(name.clone()))?;
                     self.relocations.push((at, symbol as u32, *offset));
+                }
+                PointerTarget::Stream(name) => {
+                    let number = STREAMS.iter().position(|known| known == name);
+                    let number = number.ok_or_else(|| TestError::Global(name.clone()))?;
+                    self.relocations.push((at, STREAM | number as u32, 0));
                 }
                 PointerTarget::Function(name) => {
                     let symbol = self.build.symbols.get_index_of(name.as_str());

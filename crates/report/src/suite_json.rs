@@ -18,7 +18,8 @@
 //!   their end. Arrays of characters are strings, one character for each byte (`\u00ff` is 255), or
 //!   `{ "$hex": "…" }` where that reads better.
 //! - Pointers are `null`, `"&name[3]"` for an element of an object (`"&name[3] + 2"` with bytes to
-//!   go, `"object 2 + 16"` where names are not unique), `"global state + 8"`, `"function f"`, or
+//!   go, `"object 2 + 16"` where names are not unique), `"global state + 8"`, `"function f"`,
+//!   `"stderr"`, or
 //!   their bits, `"0x10"`. In what was observed, `"?"` is an address that may change.
 //! - Floats that JSON has no number for are `"inf"`, `"-inf"`, `"nan"`, `"nan:0x7ff8…"`. Integers of
 //!   128 bits that do not fit 64 are strings.

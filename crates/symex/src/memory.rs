@@ -99,13 +99,15 @@ pub enum ObjectKind {
     Local,
     /// Allocated by the program under test.
     Heap,
+    /// A standard stream, whose contents only the C library knows.
+    Stream,
 }
 
 impl ObjectKind {
     const fn region(self) -> Region {
         match self {
             Self::Input => Region::Input,
-            Self::Global => Region::Global,
+            Self::Global | Self::Stream => Region::Global,
             Self::Local | Self::Heap => Region::Dynamic,
         }
     }

@@ -19,6 +19,7 @@
 //! - The bytes of what was not stored to are arbitrary; every reader takes them for zero.
 
 use crate::ctype::Target;
+use crate::libc::STREAM_BYTES;
 use crate::program::{FuncId, GlobalId};
 use crate::stmt::TrapKind;
 use lydian_base::EntityId;
@@ -86,6 +87,8 @@ pub struct Memory {
     globals: Vec<Fixed>,
     /// By address.
     inputs: Vec<Fixed>,
+    /// The standard streams that the program uses, by the variables that hold them.
+    streams: Vec<(String, u64)>,
     /// The end of the last global.
     globals_end: u64,
     heap: Heap,
@@ -129,6 +132,7 @@ impl Memory {
             areas,
             globals: Vec::new(),
             inputs: Vec::new(),
+            streams: Vec::new(),
             globals_end: region(target, GLOBALS),
             heap: Heap::default(),
             stack: Stack::new(region(target, STACK)),
@@ -205,6 +209,20 @@ impl Memory {
         area.mark(base, size, LIVE | WRITTEN | WRITABLE);
         self.globals.push(Fixed { base, size });
         Some(base)
+    }
+
+    /// Adds a standard stream, behind the globals. Nothing in it counts as written. `None` where there
+    /// is no room.
+    pub(super) fn add_stream(&mut self, name: &str) -> Option<u64> {
+        let base = self.add_global(STREAM_BYTES, 16)?;
+        self.forget(base, STREAM_BYTES);
+        self.streams.push((name.to_owned(), base));
+        Some(base)
+    }
+
+    /// The address of a standard stream, by the name of the variable that holds it.
+    pub(super) fn stream(&self, name: &str) -> Option<u64> {
+        self.streams.iter().find(|(known, _)| known == name).map(|(_, base)| *base)
     }
 
     /// Makes room for that many bytes of globals at once.

@@ -3,7 +3,7 @@
 use super::BadTest;
 use super::memory::{GAP, Memory};
 use super::plan::target_address;
-use crate::libc::{TABLE_START, case_table, class_table};
+use crate::libc::{TABLE_START, case_table, class_table, streams};
 use crate::program::{GlobalInit, Program};
 use crate::test::{Image, PointerTarget, Test};
 
@@ -31,6 +31,7 @@ pub(super) fn image_bytes(
                 let function = program.function_named(function).ok_or_else(bad)?;
                 memory.function_address(function)
             }
+            PointerTarget::Stream(name) => memory.stream(name).ok_or_else(bad)?,
         };
         let start = usize::try_from(pointer.offset).map_err(|_| bad())?;
         let end = start.checked_add(memory.target().pointer_bytes() as usize).ok_or_else(bad)?;
@@ -53,6 +54,12 @@ pub(super) fn globals(program: &Program, max_size: u64) -> Result<Memory, BadTes
         memory.add_global(global.size, global.align).ok_or_else(too_large)?;
     }
     initialise_globals(program, &mut memory);
+    for id in streams(program) {
+        let name = &program.globals[id].name;
+        let stream = memory.add_stream(name).ok_or_else(|| BadTest::TooLarge(name.clone()))?;
+        let bytes = memory.pointer_bytes(stream);
+        _ = memory.write(memory.global_address(id), &bytes);
+    }
     Ok(memory)
 }
 

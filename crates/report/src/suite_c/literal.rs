@@ -49,6 +49,7 @@ impl Names<'_> {
         match target {
             PointerTarget::Function(name) => Ok(format!("(void *){}", function_name(name))),
             PointerTarget::Global(name, offset) => self.global(name, *offset),
+            PointerTarget::Stream(name) => Ok(name.clone()),
             PointerTarget::Object(position, offset) => {
                 let object = &self.test.objects[*position as usize];
                 let name = &self.objects[*position as usize];
@@ -151,6 +152,9 @@ pub(super) fn initialiser(names: &Names, ty: CTypeId, value: &Value) -> Result<S
                 true => "{ 0 }".into(),
                 false => format!("{{ {} }}", parts.join(", ")),
             })
+        }
+        (_, Value::Pointer(Pointer::To(PointerTarget::Stream(name)))) => {
+            Err(format!("{name} is no constant"))
         }
         _ => scalar(names, ty, value),
     }

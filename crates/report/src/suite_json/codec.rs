@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lydian_ir::libc::STREAMS;
 use lydian_ir::test::{Image, ImagePointer, PointerTarget, TestObject};
 use lydian_ir::{CType, CTypeId, CTypes, Field, Type, arith};
 use serde_json::{Map, Value as Json, json};
@@ -98,6 +99,7 @@ impl<'a> Codec<'a> {
         };
         match target {
             PointerTarget::Function(name) => format!("function {name}"),
+            PointerTarget::Stream(name) => name.clone(),
             PointerTarget::Global(name, offset) => plus(format!("global {name}"), *offset),
             PointerTarget::Object(position, offset) => {
                 let object = self.objects.get(*position as usize);
@@ -265,6 +267,9 @@ impl<'a> Codec<'a> {
             (Some((place, _)), Some(offset)) => (place, offset),
             _ => (text, 0),
         };
+        if STREAMS.contains(&text) {
+            return Ok(PointerTarget::Stream(text.into()));
+        }
         if let Some(name) = text.strip_prefix("function ") {
             return Ok(PointerTarget::Function(name.trim().into()));
         }

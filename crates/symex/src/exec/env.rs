@@ -12,8 +12,8 @@ use super::tape::Question;
 use super::watch::Watch;
 use super::world::World;
 use crate::memory::{
-    Knowledge, NULL_PAGE, Region, Resolution, Target, flatten_address, function_address,
-    mentions_address, undefined_symbol,
+    Knowledge, NULL_PAGE, ObjectKind, Region, Resolution, Target, flatten_address,
+    function_address, mentions_address, undefined_symbol,
 };
 
 /// Why an evaluation has no value yet.
@@ -91,13 +91,33 @@ impl Scope<'_, '_> {
         for (guard, target) in &mut alternatives {
             *target = self.correct_by_model(pool, *guard, *target);
         }
-        self.state.memory.resolve(pool, &alternatives).map_err(|(guard, term)| {
-            if !self.holds_on_model(pool, guard) {
-                let other = pool.not(guard);
-                return Stop::Split(other, None);
-            }
-            self.split_on_value(pool, term)
-        })
+        let resolution =
+            self.state.memory.resolve(pool, &alternatives).map_err(|(guard, term)| {
+                if !self.holds_on_model(pool, guard) {
+                    let other = pool.not(guard);
+                    return Stop::Split(other, None);
+                }
+                self.split_on_value(pool, term)
+            })?;
+        self.look_at_streams(pool, &resolution)?;
+        Ok(resolution)
+    }
+
+    /// No path goes on that looks into a standard stream; those that look elsewhere do.
+    fn look_at_streams(&mut self, pool: &mut TermPool, found: &Resolution) -> Result<(), Stop> {
+        let memory = &self.state.memory;
+        let mut candidates = found.candidates.iter();
+        let stream = candidates.find_map(|candidate| {
+            let object = memory.object(candidate.object);
+            (object.kind == ObjectKind::Stream).then(|| (candidate.guard, object.name.clone()))
+        });
+        let Some((guard, name)) = stream else { return Ok(()) };
+        if self.state.knowledge().known(pool, guard) == Some(true) {
+            let what = format!("the contents of `*{name}`, which only the C library knows");
+            return Err(Stop::Unsupported(what));
+        }
+        let holds = self.holds_on_model(pool, guard);
+        Err(Stop::Split(if holds { guard } else { pool.not(guard) }, None))
     }
 
     /// A constant that lies in no object says little about where the whole address lies: then the

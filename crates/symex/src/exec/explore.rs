@@ -259,7 +259,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         for id in touched {
             let global = &self.world.program.globals[*id];
             let is_input = self.plan.globals.iter().any(|planned| planned.global == *id);
-            if global.init == GlobalInit::Extern && !is_input {
+            let is_stream = self.world.streams.iter().any(|(holder, _)| holder == id);
+            if global.init == GlobalInit::Extern && !is_input && !is_stream {
                 let what = format!("the contents of `{}`, which another file defines", global.name);
                 self.cut(Cut::Unsupported(what));
             }

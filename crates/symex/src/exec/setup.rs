@@ -1,8 +1,9 @@
 //! Lays a plan of inputs and a program's globals out in memory.
 
 use lydian_base::EntityId;
+use lydian_ir::GlobalId;
+use lydian_ir::libc::STREAM_BYTES;
 use lydian_ir::program::{GlobalInit, RelocationTarget};
-use lydian_ir::{Global, GlobalId};
 use lydian_smt::{Term, TermPool};
 
 use super::world::{Touched, World};
@@ -23,6 +24,17 @@ pub(super) fn lay_out(
     let mut globals = Vec::new();
     for id in &touched.globals {
         globals.push((*id, add_global(world, *id, pool, memory)?));
+    }
+    for (id, address) in &world.streams {
+        let new = NewObject {
+            size: STREAM_BYTES,
+            length: None,
+            kind: ObjectKind::Stream,
+            read_only: false,
+            name: world.program.globals[*id].name.as_str().into(),
+            contents: Contents::new(Background::Undefined(*address)),
+        };
+        memory.allocate_at(*address, new)?;
     }
     for global in &plan.globals {
         let (_, object) = globals.iter().find(|(id, _)| *id == global.global)?;
@@ -98,12 +110,19 @@ fn add_global(
         kind: ObjectKind::Global,
         read_only: global.read_only,
         name: global.name.as_str().into(),
-        contents: initial_contents(world, global, pool),
+        contents: initial_contents(world, id, pool),
     };
     memory.allocate_at(world.globals[id.index()], new)
 }
 
-fn initial_contents(world: &World<'_>, global: &Global, pool: &mut TermPool) -> Contents {
+fn initial_contents(world: &World<'_>, id: GlobalId, pool: &mut TermPool) -> Contents {
+    let global = &world.program.globals[id];
+    if let Some((_, stream)) = world.streams.iter().find(|(holder, _)| *holder == id) {
+        let mut contents = Contents::new(Background::Zero);
+        let address = pool.bv(64, *stream);
+        contents.write(pool, 0, 8, address);
+        return contents;
+    }
     let GlobalInit::Data { items, relocations } = &global.init else {
         return Contents::new(Background::Zero);
     };

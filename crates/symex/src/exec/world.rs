@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
-use lydian_ir::libc::{Family, model_of};
+use lydian_ir::libc::{Family, STREAM_BYTES, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{BlockId, Body, Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, Program, Stmt};
 use rustc_hash::FxHashMap;
@@ -29,6 +29,8 @@ pub(super) struct World<'p> {
     pub(super) spec: InputSpec,
     /// The address of each global.
     pub(super) globals: Vec<u64>,
+    /// The variables that hold standard streams, with the addresses of these.
+    pub(super) streams: Vec<(GlobalId, u64)>,
     /// Whether the program may assume something of its inputs while it runs.
     pub(super) assumes: bool,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
@@ -46,17 +48,26 @@ impl Addresses for World<'_> {
     fn function(&self, function: FuncId) -> u64 {
         function_address(function.index())
     }
+
+    fn streams(&self) -> &[(GlobalId, u64)] {
+        &self.streams
+    }
 }
 
 impl<'p> World<'p> {
     pub(super) fn new(program: &'p Program, config: Config, spec: InputSpec) -> Self {
-        let globals = global_addresses(program.globals.values().map(|global| global.size));
+        let sizes = program.globals.values().map(|global| global.size);
+        let held: Vec<GlobalId> = streams(program).collect();
+        let more = held.iter().map(|_| STREAM_BYTES);
+        let mut globals = global_addresses(sizes.chain(more));
+        let behind = globals.split_off(program.globals.len());
+        let streams = held.into_iter().zip(behind).collect();
         let (reach, regions, traps) = (RefCell::default(), RefCell::default(), RefCell::default());
         let assumes = program.functions.values().any(|function| {
             let model = model_of(&program.types, &function.name, function.ty);
             function.body.is_none() && model.is_some_and(|m| m.family == Family::Verification)
         });
-        Self { program, config, spec, globals, assumes, reach, regions, traps }
+        Self { program, config, spec, globals, streams, assumes, reach, regions, traps }
     }
 
     /// Whether evaluating an expression of an arena that extends a function's may trap.

@@ -68,7 +68,8 @@ impl Engine<'_, '_> {
             let id = state.memory.object_at(address)?;
             let object = state.memory.object(id);
             let offset = address - object.base;
-            let own = object.kind != ObjectKind::Input && !object.read_only;
+            let own = !matches!(object.kind, ObjectKind::Input | ObjectKind::Stream);
+            let own = own && !object.read_only;
             (own && offset < object.size).then_some((guard, Place { object: id, offset }))
         });
         known.collect()

@@ -146,6 +146,10 @@ impl Reader<'_> {
         {
             return Some(PointerTarget::Function(function.name.clone()));
         }
+        let mut streams = self.addresses.streams().iter();
+        if let Some((holder, _)) = streams.find(|(_, stream)| *stream == address) {
+            return Some(PointerTarget::Stream(self.program.globals[*holder].name.clone()));
+        }
         let mut globals = self.program.globals.iter();
         globals.find_map(|(id, global)| {
             let offset = address.checked_sub(self.addresses.global(id))?;

@@ -26,6 +26,10 @@ pub trait Addresses {
     fn global(&self, global: GlobalId) -> u64;
     /// The address of a function.
     fn function(&self, function: FuncId) -> u64;
+    /// The standard streams: the variables that hold them, with what these point to.
+    fn streams(&self) -> &[(GlobalId, u64)] {
+        &[]
+    }
 }
 
 /// The inputs of one function.

@@ -75,6 +75,7 @@ impl Builder<'_> {
         self.targets.insert(slot.place.clone(), Target { object, address, is_null });
         let base = self.pool.bv(64, address);
         let value = self.pool.ite(is_null, zero, base);
+        let value = self.with_streams(&slot, value);
         let value = self.with_initial(&slot, value);
         self.set(&slot, value);
         if slot.set.alias.is_some() {
@@ -123,6 +124,22 @@ impl Builder<'_> {
         } else {
             self.pool.ff()
         }
+    }
+
+    /// For a pointer to a stream: each standard stream that the program uses is one more choice.
+    fn with_streams(&mut self, slot: &Slot, value: Term) -> Term {
+        let mut value = value;
+        for (holder, stream) in self.addresses.streams() {
+            let global = &self.program.globals[*holder];
+            let pointee = |ty| self.program.types.pointee(ty);
+            if pointee(global.ty) == pointee(slot.ty) {
+                let name = format!("{} == {}", self.shown(&slot.place), global.name);
+                let chosen = self.symbol(name, Sort::Bool);
+                let stream = self.pool.bv(64, *stream);
+                value = self.pool.ite(chosen, stream, value);
+            }
+        }
+        value
     }
 
     /// For a pointer in a global with an initial value: that value is one more choice, preferred.
