@@ -247,6 +247,21 @@ int by_allocation(unsigned n) { char *p = malloc(n % 16 + 1); if (!p) return -1;
     }
 }
 
+/// The emitted suite compiles without a warning, and all of its tests pass.
+fn passes_as_c(place: &Workplace) {
+    for compiler in ["clang-19", "gcc"] {
+        let mut command = std::process::Command::new(compiler);
+        let words = "-Wall -Wextra -Werror -fwrapv tests/tests.c -o suite";
+        place.settle(command.args(words.split(' ')));
+        let compiled = common::Ran::of(&mut command);
+        assert_eq!(compiled.code, Some(0), "{compiled}");
+        let mut command = std::process::Command::new(place.path("suite"));
+        place.settle(&mut command);
+        let ran = common::Ran::of(&mut command);
+        assert!(ran.code == Some(0) && ran.out.contains(" 0 failed"), "{ran}");
+    }
+}
+
 #[test]
 fn what_undefined_functions_set_is_found_measured_and_emitted() {
     let place = Workplace::with(
@@ -292,17 +307,55 @@ int h(const char *s) {
             assert_eq!(found[4], 0, "{function} {criterion}");
         }
     }
-    for compiler in ["clang-19", "gcc"] {
-        let mut command = std::process::Command::new(compiler);
-        let words = "-Wall -Wextra -Werror -fwrapv tests/tests.c -o suite";
-        place.settle(command.args(words.split(' ')));
-        let compiled = common::Ran::of(&mut command);
-        assert_eq!(compiled.code, Some(0), "{compiled}");
-        let mut command = std::process::Command::new(place.path("suite"));
-        place.settle(&mut command);
-        let ran = common::Ran::of(&mut command);
-        assert!(ran.code == Some(0) && ran.out.contains(" 0 failed"), "{ran}");
+    passes_as_c(&place);
+}
+
+#[test]
+fn standard_streams_are_told_apart_and_given_to_functions() {
+    let place = Workplace::with(
+        "#include <stdio.h>
+struct log { int level; FILE *to; };
+int tell(FILE *out, int n) {
+    if (!out) return -1;
+    if (out == stderr) { fputs(\"no\", stderr); return 1; }
+    if (out == stdout) return 2;
+    if (n > 3 && fprintf(out, \"%d\", n) < 0) return 3;
+    return fflush(out);
+}
+int warn(int level, const char *what) {
+    FILE *to = level > 2 ? stderr : stdout;
+    if (level < 0) return -1;
+    if (to == stderr) { fprintf(stderr, \"error: %s\", what); fflush(stderr); return 2; }
+    if (stderr == stdout || !stdin) return 5;
+    return fprintf(to, \"%s\", what);
+}
+int logged(struct log *log) { if (log->to == stdin && log->level > 4) return 1; return 0; }
+FILE *chosen(int n) { return n == 7 ? stderr : stdin; }
+int inside(void) { return *(char *)stderr == 2 ? 1 : 2; }
+",
+    );
+    let ran = place.done("gen unit.c -c dc,stmt -o tests --json t.json");
+    let found = place.json("t.json");
+    for (function, dc) in [
+        ("tell", [8, 8, 0, 0, 0]),
+        ("warn", [8, 7, 1, 0, 0]),
+        ("logged", [2, 2, 0, 0, 0]),
+        ("chosen", [2, 2, 0, 0, 0]),
+        ("inside", [2, 0, 0, 0, 2]),
+    ] {
+        assert_eq!(figures(&found, function, "dc"), dc, "{function}");
     }
+    let why = "2 unknown: not supported: the contents of `*stderr`, which only the C library knows";
+    assert!(ran.out.contains(why), "{ran}");
+    let tests = place.read("tests/tests.json");
+    assert!(tests.contains("\"out\": \"stderr\"") && tests.contains("\"to\": \"stdin\""));
+    place.done("cover unit.c -c dc,stmt --tests tests --json c.json");
+    let covered = place.json("c.json");
+    for function in ["tell", "warn", "logged", "chosen"] {
+        let (found, covered) = (figures(&found, function, "dc"), figures(&covered, function, "dc"));
+        assert_eq!(found[..2], covered[..2], "{function}");
+    }
+    passes_as_c(&place);
 }
 
 #[test]

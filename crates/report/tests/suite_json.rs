@@ -138,7 +138,8 @@ fn image(rng: &mut Rng, size: u64, objects: &[(u64, u64)]) -> Image {
         if rng.below(4) > 0 {
             continue;
         }
-        let target = match rng.below(3) {
+        let target = match rng.below(4) {
+            2 => PointerTarget::Stream("stdout".into()),
             0 => PointerTarget::Function("f".into()),
             1 => PointerTarget::Global("state".into(), rng.below(9)),
             _ if objects.is_empty() => continue,

@@ -5,6 +5,7 @@ mod common;
 use common::{explore_c, explore_file, plain};
 use lydian_base::StopReason;
 use lydian_ir::TrapKind;
+use lydian_ir::test::PointerTarget;
 use lydian_objective::Criterion;
 use lydian_symex::{Config, Cut, Ending, Limits, Mode};
 
@@ -22,6 +23,33 @@ fn a_trap_behind_a_null_pointer_is_kept_as_a_test() {
     let found = explore_c(text, "get", &[], &plain());
     let outside = Ending::Trapped(TrapKind::OutOfBounds);
     assert!(found.summary.paths.contains_key(&outside), "{:?}", found.summary);
+}
+
+#[test]
+fn a_standard_stream_is_no_other_and_nobody_looks_into_it() {
+    let text = "
+        typedef struct _IO_FILE FILE;
+        extern FILE *stdin, *stdout, *stderr;
+        struct part { FILE *to; char name[4]; };
+        int put(FILE *out);
+        int f(struct part *part, int n) {
+            FILE *to = part->to;
+            if (!to || to == stdin) return 0;
+            if (to == stderr) return n > 3 ? put(stdout) : 1;
+            if (stdin == stdout || stdout == 0) return 2;
+            if (((char *)to)[0] == 9) return 3;
+            return 4;
+        }";
+    let found = explore_c(text, "f", &[Criterion::Dc], &Config::default());
+    let covered = found.covered(Criterion::Dc);
+    assert_eq!(covered.len(), 9, "{covered:?} {:?}", found.summary);
+    let what = "the contents of `*stdout`, which only the C library knows";
+    assert!(found.summary.cuts.contains_key(&Cut::Unsupported(what.into())), "{:?}", found.summary);
+    let streams = found.tests.iter().flat_map(|test| &test.test.objects);
+    let streams = streams.flat_map(|object| &object.image.pointers);
+    let named = |name: &str| PointerTarget::Stream(name.into());
+    let targets: Vec<_> = streams.map(|pointer| &pointer.target).collect();
+    assert!(targets.contains(&&named("stdin")) && targets.contains(&&named("stderr")));
 }
 
 /// All paths of an example program of `examples/table1`.

@@ -11,7 +11,7 @@ use lydian_base::Rng;
 use crate::cgen::ARRAY_LENGTH;
 
 /// How these texts begin.
-const HEAD: &str = "\
+pub const HEAD: &str = "\
 struct pair { int left; char tag; int right; };
 int ask(int what, int *to);
 void fill(char *to, unsigned long size);

@@ -320,6 +320,32 @@ fn an_undefined_function_writes_through_its_arguments_before_it_returns() {
 }
 
 #[test]
+fn standard_streams_are_three_objects_whose_contents_nobody_knows() {
+    let stream = |number: u32, name: &str| {
+        format!("global g{number} \"{name}\" ty3 size 8 align 8 external = extern\n")
+    };
+    let streams = stream(3, "stdout") + &stream(4, "stderr");
+    let giving = |value: &str| {
+        let program = program(&format!("{streams}{}", two_ints(&format!("return {value}"))));
+        run_with(&program, &test(vec![int(1), int(2)]))
+    };
+    assert_eq!(result(&giving("zext i32(eq(load ptr(&g3), load ptr(&g4)))")), 0);
+    assert_eq!(result(&giving("zext i32(eq(load ptr(&g3), 0:ptr))")), 0);
+    assert!(giving("load i32(load ptr(&g4))").uninitialised.is_some());
+    let held = two_ints("return zext i32(eq(load ptr(&g2), load ptr(&g4)))");
+    let program = program(&format!("{streams}{held}"));
+    let mut test = test(vec![int(1), int(2)]);
+    for (name, same) in [("stderr", 1), ("stdout", 0)] {
+        let image = pointer_to(PointerTarget::Stream(name.into()));
+        test.globals = vec![GlobalInput { name: "gp".into(), image }];
+        assert_eq!(result(&run_with(&program, &test)), same, "{name}");
+    }
+    test.globals[0].image = pointer_to(PointerTarget::Stream("stdin".into()));
+    let refused = run(&program, &test, &Options::default(), &mut Silent).unwrap_err();
+    assert!(matches!(refused, BadTest::Pointer(_)), "the program has no such stream");
+}
+
+#[test]
 fn a_test_that_does_not_suit_the_program_is_refused() {
     let program = program(&two_ints("return v0"));
     let refused = |change: &dyn Fn(&mut Test)| {
