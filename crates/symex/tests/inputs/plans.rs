@@ -169,6 +169,7 @@ impl Comparison<'_> {
             PointerTarget::Function(name) => {
                 Fixed.function(self.program.function_named(name).unwrap())
             }
+            PointerTarget::Stream(name) => panic!("nothing here uses {name}"),
         }
     }
 
