@@ -199,6 +199,9 @@ fn check(seed: u64, text: &str) -> Vec<String> {
         check.nothing_impossible("exploration", test, &covered, &impossible);
         check.nothing_impossible("local proof", test, &covered, &proved);
         let Some(found) = explored.tests.get(at) else { continue };
+        if covered.iter().all(Vec::is_empty) && check.outside {
+            continue; // What it claims lies before a read of what was never written.
+        }
         if found.ending == Ending::Returned && !matches!(native.run.outcome, Outcome::Returned(_)) {
             check.fault(format!("foreseen to return, but: {}", native.run.outcome));
         }
