@@ -15,7 +15,8 @@ pub enum Optimization {
 }
 
 impl Optimization {
-    const fn flag(self) -> &'static str {
+    /// The compilers' flag for it.
+    pub const fn flag(self) -> &'static str {
         match self {
             Self::None => "-O0",
             Self::Some => "-O1",

@@ -107,6 +107,8 @@ pub struct Batch {
     pub text: String,
     /// What was read.
     pub subject: Subject,
+    /// The criteria of its objectives.
+    pub criteria: Vec<Criterion>,
     /// The text of the hyperlabels, if it is about those.
     pub htol: Option<String>,
     /// Whether runs may end with a fault.
@@ -134,24 +136,26 @@ impl Batch {
         let mut criteria = criteria();
         criteria.retain(|criterion| settings.mutants || *criterion != Criterion::Wm);
         criteria.retain(|criterion| settings.only.is_none_or(|only| only == *criterion));
-        let request = Request { short_circuit, paths: settings.paths, ..Request::new(criteria) };
+        let request =
+            Request { short_circuit, paths: settings.paths, ..Request::new(criteria.clone()) };
         let subject = Subject::read_with(&text, &request);
         let faults = features == Features::Faults;
-        Self { cases, first, text, subject, htol: None, faults }
+        Self { cases, first, text, subject, criteria, htol: None, faults }
     }
 
     /// The cases of some seeds with random hyperlabels and paths alone ([`crate::hyperlabels`]).
     pub fn written(first: u64, settings: &Settings, features: Features) -> Self {
         let (cases, text) = cases(first, settings, features);
         let names: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
+        let criteria = vec![Criterion::Htol, Criterion::Spc];
         let mut htol = None;
         let subject = Subject::read_asking(&text, |program, map| {
             let file = crate::hyperlabels::file(program, map, &names, first);
             htol = Some(file.text.clone());
-            Request { htol: vec![file], ..Request::new([Criterion::Htol, Criterion::Spc]) }
+            Request { htol: vec![file], ..Request::new(criteria.clone()) }
         });
         let faults = features == Features::Faults;
-        Self { cases, first, text, subject, htol, faults }
+        Self { cases, first, text, subject, criteria, htol, faults }
     }
 
     /// Tests of a case that end after few enough events.

@@ -19,6 +19,7 @@ use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use lydian_native::Optimization;
 use lydian_objective::trace::{self, Trace, Tracer};
 use lydian_objective::{Criterion, FunctionObjectives};
 use serde_json::Value;
@@ -64,6 +65,10 @@ impl fmt::Display for Count {
 /// What a comparison gave.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
+    /// Cases with a test at least.
+    pub cases: u64,
+    /// Tests.
+    pub tests: u64,
     /// By what is compared.
     pub counts: BTreeMap<&'static str, Count>,
     /// Conditions that are independent by masking, and not for clang, whose rule is stricter.
@@ -73,11 +78,19 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Nothing compared yet, of these tests by case.
+    fn of(tests: &[Vec<Traced>]) -> Self {
+        let sizes = tests.iter().map(|tests| tests.len() as u64).filter(|count| *count > 0);
+        Self { cases: sizes.clone().count() as u64, tests: sizes.sum(), ..Self::default() }
+    }
+
     /// Adds what another one gave.
     pub fn merge(&mut self, other: Self) {
         for (what, count) in other.counts {
             self.counts.entry(what).or_default().merge(count);
         }
+        self.cases += other.cases;
+        self.tests += other.tests;
         self.masked_only += other.masked_only;
         self.mismatches.extend(other.mismatches);
     }
@@ -120,23 +133,33 @@ impl Place<'_> {
     }
 }
 
-/// Runs the tests of a batch under all tools, and compares.
-pub fn compare(batch: &Batch, settings: &Settings, lydian: &Path) -> Comparison {
+/// Runs the tests of a batch under all tools, and compares. `level` is that of the text which
+/// `lydian cc` instruments; the other tools have `-O0`, at which they count what the text says.
+pub fn compare(
+    batch: &Batch,
+    settings: &Settings,
+    lydian: &Path,
+    level: Optimization,
+) -> Comparison {
     let (place, tests) = prepared(batch, settings, lydian);
-    let report = lydian_report(&place, batch.subject.short_circuit, &crate::agreement::criteria());
-    let mut found = Comparison::default();
+    let report = lydian_report(&place, batch, level);
+    let mut found = Comparison::of(&tests);
     objectives(batch, &tests, &report, &mut found);
     gcov(&place, &report, &mut found);
     clang(&place, batch, &report, &mut found);
     found
 }
 
-/// Runs the tests of a batch of hyperlabels and paths under `lydian cc`, and compares with the trace
-/// semantics.
-pub fn compare_written(batch: &Batch, settings: &Settings, lydian: &Path) -> Comparison {
+/// Runs the tests of a batch under `lydian cc` alone, and compares with the trace semantics.
+pub fn compare_program(
+    batch: &Batch,
+    settings: &Settings,
+    lydian: &Path,
+    level: Optimization,
+) -> Comparison {
     let (place, tests) = prepared(batch, settings, lydian);
-    let report = lydian_report(&place, false, &[Criterion::Htol, Criterion::Spc]);
-    let mut found = Comparison::default();
+    let report = lydian_report(&place, batch, level);
+    let mut found = Comparison::of(&tests);
     objectives(batch, &tests, &report, &mut found);
     found
 }
@@ -186,17 +209,17 @@ fn main_of(batch: &Batch, tests: &[Vec<Traced>]) -> String {
 }
 
 /// The functions of the unit, as `lydian report --json` has them.
-fn lydian_report(place: &Place<'_>, short_circuit: bool, criteria: &[Criterion]) -> Vec<Value> {
-    let is_written = criteria.iter().any(|criterion| criterion.is_written());
-    let criteria: Vec<&str> = criteria.iter().map(|criterion| criterion.name()).collect();
-    let semantics = if short_circuit { "short-circuit" } else { "three-valued" };
+fn lydian_report(place: &Place<'_>, batch: &Batch, level: Optimization) -> Vec<Value> {
+    let is_written = batch.htol.is_some();
+    let criteria: Vec<&str> = batch.criteria.iter().map(|criterion| criterion.name()).collect();
+    let semantics = if batch.subject.short_circuit { "short-circuit" } else { "three-valued" };
     let (criteria, semantics) = (criteria.join(","), format!("--semantics={semantics}"));
     let compile = ["-fwrapv", "-w", "-c", "unit.c", "-o", "lydian.o"];
     let mut words = vec!["cc", "-c", &criteria, &semantics];
     if is_written {
         words.extend(["--htol", "unit.htol"]);
     }
-    words.extend(["--", "clang-19", "-O1"]);
+    words.extend(["--", "clang-19", level.flag()]);
     words.extend(compile);
     place.run(place.lydian, &words);
     place.run("clang-19", &["-w", "-DFORK", "-c", "main.c", "-o", "main.o"]);
