@@ -145,8 +145,9 @@ pub fn compare(
     let report = lydian_report(&place, batch, level);
     let mut found = Comparison::of(&tests);
     objectives(batch, &tests, &report, &mut found);
-    gcov(&place, &report, &mut found);
-    clang(&place, batch, &report, &mut found);
+    let source = Source { lines: batch.text.lines().collect() };
+    gcov(&place, &source, &report, &mut found);
+    clang(&place, batch, &source, &report, &mut found);
     found
 }
 
@@ -361,7 +362,7 @@ fn branches_of(function: &Value) -> Branches {
     lines
 }
 
-fn gcov(place: &Place<'_>, report: &[Value], found: &mut Comparison) {
+fn gcov(place: &Place<'_>, source: &Source<'_>, report: &[Value], found: &mut Comparison) {
     let flags = ["-O0", "-fwrapv", "-w", "--coverage", "unit.c", "main.c", "-o", "gcov"];
     place.run("gcc", &flags);
     place.run(place.path("gcov"), &[]);
@@ -373,40 +374,138 @@ fn gcov(place: &Place<'_>, report: &[Value], found: &mut Comparison) {
     let lines: BTreeMap<u64, &Value> =
         lines.iter().map(|line| (number(&line["line_number"]), line)).collect();
     for function in report {
-        let name = text(&function["name"]);
-        for line in list(&function["lines"]) {
-            let (at, ours) = (number(&line["line"]), line["covered"] == Value::Bool(true));
-            match lines.get(&at) {
-                Some(theirs) => {
-                    found.judge("lines, gcov", ours == (number(&theirs["count"]) > 0), || {
-                        format!("{name} line {at}: Lydian {ours}, gcov {}", theirs["count"])
-                    })
-                }
-                None => found.counts.entry("lines, gcov").or_default().only_lydian += 1,
-            }
+        gcov_lines(function, source, &lines, found);
+        gcov_branches(function, &lines, found);
+    }
+}
+
+/// What gcov says of each line that it counts.
+type GcovLines<'a> = BTreeMap<u64, &'a Value>;
+
+/// The lines on which a statement begins. Where its first decision goes on below, gcc may have put
+/// the code of its first line there.
+fn gcov_lines(
+    function: &Value,
+    source: &Source<'_>,
+    lines: &GcovLines<'_>,
+    found: &mut Comparison,
+) {
+    let name = text(&function["name"]);
+    let blocks = lines_of_decisions(function);
+    let executed = |at: u64| lines.get(&at).is_some_and(|line| number(&line["count"]) > 0);
+    for line in list(&function["lines"]) {
+        let (at, ours) = (number(&line["line"]), line["covered"] == Value::Bool(true));
+        // Of a loop without a condition gcov counts the way back alone.
+        let is_endless = source.begins(at, "while (1)") || source.begins(at, "for (;;)");
+        if !lines.contains_key(&at) || is_endless && ours && !executed(at) {
+            found.counts.entry("lines, gcov").or_default().only_lydian += 1;
+            continue;
         }
-        let own = branches_of(function);
-        let folded = lines_of_others(function);
-        let (first, last) = (number(&function["start"][0]), number(&function["end_line"]));
-        for (at, theirs) in lines.range(first..=last) {
-            let mut theirs: Vec<bool> =
-                list(&theirs["branches"]).iter().map(|b| number(&b["count"]) > 0).collect();
-            let mut ours: Vec<bool> =
-                own.get(at).into_iter().flatten().map(|(_, covered)| *covered).collect();
-            if ours.len() != theirs.len() || folded.contains(at) {
-                let count = found.counts.entry("branches, gcov").or_default();
-                count.only_lydian += ours.len().saturating_sub(theirs.len()) as u64;
-                count.only_other += theirs.len().saturating_sub(ours.len()) as u64;
-                continue;
-            }
-            ours.sort_unstable();
-            theirs.sort_unstable();
-            for (ours, theirs) in ours.into_iter().zip(theirs) {
-                found.judge("branches, gcov", ours == theirs, || {
-                    format!("{name} line {at}: Lydian {ours}, gcov {theirs}")
-                });
-            }
+        let block = blocks.iter().find(|(first, _)| *first == at);
+        let below = || block.is_some_and(|(first, last)| (*first..=*last).any(executed));
+        let theirs = executed(at) || ours && below();
+        found.judge("lines, gcov", ours == theirs, || {
+            format!("{name} line {at}: Lydian {ours}, gcov {}", lines[&at]["count"])
+        });
+    }
+}
+
+/// The blocks of lines over which conditions of one decision are spread, first and last; those that
+/// overlap are one. Gcc may give a branch the line of an operator around it.
+fn lines_of_decisions(function: &Value) -> Vec<(u64, u64)> {
+    let mut blocks: Vec<(u64, u64)> = Vec::new();
+    for decision in list(&function["decisions"]) {
+        let conditions = list(&decision["conditions"]).iter();
+        let lines = conditions.map(|condition| position(&condition["start"]).0);
+        if let Some((first, last)) = lines.clone().min().zip(lines.max())
+            && first < last
+        {
+            blocks.push((first, last));
         }
+    }
+    blocks.sort_unstable();
+    blocks.dedup_by(|next, block| {
+        let overlap = next.0 <= block.1;
+        if overlap {
+            block.1 = block.1.max(next.1);
+        }
+        overlap
+    });
+    blocks
+}
+
+/// Branches, line by line; those of a decision on several lines all together where line by line they
+/// differ.
+fn gcov_branches(function: &Value, lines: &GcovLines<'_>, found: &mut Comparison) {
+    let (first, last) = (number(&function["start"][0]), number(&function["end_line"]));
+    let (own, folded) = (branches_of(function), lines_of_others(function));
+    let blocks = lines_of_decisions(function);
+    let mut at = first;
+    while at <= last {
+        let end = blocks.iter().find(|block| block.0 == at).map_or(at, |block| block.1);
+        let block: Vec<Line> = (at..=end).map(|at| Line::of(at, &own, lines)).collect();
+        let is_folded = (at..=end).any(|at| folded.contains(&at));
+        let whole = Line::sum(&block);
+        match block.len() > 1 && !block.iter().all(Line::agrees) {
+            _ if is_folded => whole.leave(found),
+            true => whole.judge(function, found),
+            false => block.iter().for_each(|line| line.judge(function, found)),
+        }
+        at = end + 1;
+    }
+}
+
+/// Branches on a line, or on some, by whether they were taken, sorted.
+#[derive(Default)]
+struct Line {
+    at: u64,
+    ours: Vec<bool>,
+    theirs: Vec<bool>,
+}
+
+impl Line {
+    fn of(at: u64, own: &Branches, lines: &GcovLines<'_>) -> Self {
+        let ours = own.get(&at).into_iter().flatten().map(|(_, covered)| *covered);
+        let listed = lines.get(&at).map_or(&[][..], |line| list(&line["branches"]));
+        let theirs = listed.iter().map(|branch| number(&branch["count"]) > 0);
+        Self { at, ours: ours.collect(), theirs: theirs.collect() }.sorted()
+    }
+
+    fn sum(lines: &[Self]) -> Self {
+        let at = lines.first().map_or(0, |line| line.at);
+        let ours = lines.iter().flat_map(|line| line.ours.clone()).collect();
+        let theirs = lines.iter().flat_map(|line| line.theirs.clone()).collect();
+        Self { at, ours, theirs }.sorted()
+    }
+
+    fn sorted(mut self) -> Self {
+        self.ours.sort_unstable();
+        self.theirs.sort_unstable();
+        self
+    }
+
+    fn agrees(&self) -> bool {
+        self.ours == self.theirs
+    }
+
+    fn judge(&self, function: &Value, found: &mut Comparison) {
+        if self.ours.len() != self.theirs.len() {
+            return self.leave(found);
+        }
+        for (ours, theirs) in self.ours.iter().zip(&self.theirs) {
+            found.judge("branches, gcov", ours == theirs, || {
+                let name = text(&function["name"]);
+                format!("{name} line {}: Lydian {ours}, gcov {theirs}", self.at)
+            });
+        }
+    }
+
+    /// Counts what only one of them has, and judges nothing.
+    fn leave(&self, found: &mut Comparison) {
+        let count = found.counts.entry("branches, gcov").or_default();
+        let (ours, theirs) = (self.ours.len(), self.theirs.len());
+        count.only_lydian += ours.saturating_sub(theirs) as u64;
+        count.only_other += theirs.saturating_sub(ours) as u64;
     }
 }
 
@@ -429,9 +528,14 @@ fn regions(values: &[Value]) -> Vec<Region<'_>> {
     all.map(|value| Region { from: at(value, 0), to: at(value, 2), value }).collect()
 }
 
-fn clang(place: &Place<'_>, batch: &Batch, report: &[Value], found: &mut Comparison) {
+fn clang(
+    place: &Place<'_>,
+    batch: &Batch,
+    source: &Source<'_>,
+    report: &[Value],
+    found: &mut Comparison,
+) {
     let short_circuit = batch.subject.short_circuit;
-    let source = Source { lines: batch.text.lines().collect() };
     let flags = ["-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc"];
     let mut words = vec!["-O0", "-fwrapv", "-w", "unit.c", "main.c", "-o", "clang"];
     words.extend(flags);
@@ -447,9 +551,9 @@ fn clang(place: &Place<'_>, batch: &Batch, report: &[Value], found: &mut Compari
     };
     let branches = regions(list(&file["branches"]));
     for function in report {
-        clang_branches(function, &source, &branches, found);
+        clang_branches(function, source, &branches, found);
         if short_circuit {
-            clang_mcdc(function, &regions(list(&file["mcdc_records"])), found);
+            clang_mcdc(function, source, &regions(list(&file["mcdc_records"])), found);
         }
     }
 }
@@ -496,6 +600,22 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// Whether a line begins with a text.
+    fn begins(&self, at: u64, text: &str) -> bool {
+        let line = self.lines.get(at as usize - 1);
+        line.is_some_and(|line| line.trim_start().starts_with(text))
+    }
+
+    /// Whether a decision is the test of a `?:`: whether `?` is what follows its last condition.
+    fn is_chosen_by(&self, decision: &Value) -> bool {
+        let Some(last) = list(&decision["conditions"]).last() else { return false };
+        let at = position(&last["start"]);
+        let end = at.1 as usize - 1 + text(&last["text"]).len();
+        let line = self.lines.get(at.0 as usize - 1);
+        let rest = line.and_then(|line| line.get(end..));
+        rest.is_some_and(|rest| rest.trim_start_matches([')', ' ']).starts_with('?'))
+    }
+
     /// Whether a region is a text at a place with nothing but `!` and parentheses around it.
     fn is_around(&self, region: &Region<'_>, at: Position, text: &str) -> bool {
         let (from, to) = (region.from, region.to);
@@ -526,7 +646,12 @@ fn is_plain(tree: &Value) -> bool {
     }
 }
 
-fn clang_mcdc(function: &Value, records: &[Region<'_>], found: &mut Comparison) {
+fn clang_mcdc(
+    function: &Value,
+    source: &Source<'_>,
+    records: &[Region<'_>],
+    found: &mut Comparison,
+) {
     let name = text(&function["name"]);
     let mut covered: BTreeMap<String, bool> = BTreeMap::new();
     for objective in list(&function["objectives"]) {
@@ -546,7 +671,12 @@ fn clang_mcdc(function: &Value, records: &[Region<'_>], found: &mut Comparison) 
                 && list(&record.value[6]).len() == places.len()
         });
         let record = around.max_by_key(|record| (record.from, std::cmp::Reverse(record.to)));
-        let Some(record) = record else {
+        // Clang 19 records nothing of some decisions in `!(...) ? a : b`.
+        let is_lost = |record: &&Region<'_>| {
+            let shown = list(&record.value[6]).iter().any(|shown| shown.as_bool() == Some(true));
+            !shown && !decision["tree"]["not"].is_null() && source.is_chosen_by(decision)
+        };
+        let Some(record) = record.filter(|record| !is_lost(record)) else {
             found.counts.entry("MC/DC, clang").or_default().only_lydian += 1;
             continue;
         };
