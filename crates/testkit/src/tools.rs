@@ -326,12 +326,16 @@ fn function_objectives(
 }
 
 /// The lines with a condition of a decision that is more than `&&`, `||` and `!`: gcc computes the
-/// other operators, and some of what is below them, without branches.
+/// other operators, and some of what is below them, without branches. So are those with a condition
+/// that compares a choice, whose arms gcc may compare before it chooses.
 fn lines_of_others(function: &Value) -> BTreeSet<u64> {
-    let decisions = list(&function["decisions"]).iter();
-    let others = decisions.filter(|decision| !is_plain(&decision["tree"]));
-    let places = others.flat_map(|decision| list(&decision["conditions"]));
-    places.map(|condition| position(&condition["start"]).0).collect()
+    let conditions = list(&function["decisions"]).iter().flat_map(|decision| {
+        let is_other = !is_plain(&decision["tree"]);
+        list(&decision["conditions"]).iter().map(move |condition| (is_other, condition))
+    });
+    let folded = conditions
+        .filter(|(is_other, condition)| *is_other || text(&condition["text"]).contains(" ? "));
+    folded.map(|(_, condition)| position(&condition["start"]).0).collect()
 }
 
 /// By line and by name of a branch whether it was taken.
