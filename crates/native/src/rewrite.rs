@@ -421,6 +421,7 @@ impl<'a, 'p> Watch<'a, 'p> {
             self.function.decisions[index].set_on_ways(*condition, *cells);
         }
         self.on_ways(&paths.conditions, edits);
+        self.tables_on_ways(&flow, &paths, edits);
         self.function.flow = flow;
         self.function.paths = paths;
         for (site, labels) in &sites {
@@ -464,6 +465,28 @@ impl<'a, 'p> Watch<'a, 'p> {
         for ((decision, condition), texts) in conditions {
             let index = self.edit_of(*decision, edits);
             self.function.decisions[index].on_ways(*condition, texts);
+        }
+    }
+
+    /// Says which cells the records on ways of conditions set.
+    fn tables_on_ways(
+        &mut self,
+        flow: &dataflow::Flow,
+        paths: &paths::Paths,
+        edits: &mut Vec<Edit<Action>>,
+    ) {
+        let of_uses = flow.tables.iter().filter_map(|table| match table.place {
+            dataflow::TablePlace::Way(decision, condition, value) => {
+                Some((decision, condition, value, vec![table.cells]))
+            }
+            dataflow::TablePlace::Before { .. } => None,
+        });
+        let of_paths = paths.tables.iter().map(|((decision, condition), value, cells)| {
+            (*decision, *condition, *value, cells.iter().map(|cell| (*cell, 1)).collect())
+        });
+        for (decision, condition, value, cells) in of_uses.chain(of_paths) {
+            let index = self.edit_of(decision, edits);
+            self.function.decisions[index].sets_one_of(condition, value, cells);
         }
     }
 

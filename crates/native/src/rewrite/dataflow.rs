@@ -208,6 +208,8 @@ pub(super) struct Flow {
     pub(super) condition_cells: IndexMap<(DecisionId, ConditionId), [u32; 2]>,
     /// The cells that are set before expressions, and the place of the use that needs each.
     pub(super) cells: Vec<UseCell>,
+    /// The tables of which uses set a cell.
+    pub(super) tables: Vec<UseTable>,
     /// What is recorded on a way out of a switch.
     pub(super) switches: IndexMap<(BlockId, u32), String>,
     /// Variables at the start of the function's body.
@@ -242,6 +244,48 @@ pub(super) struct UseCell {
     pub(super) around: Span,
     /// The statement that uses, or the block that returns.
     pub(super) at: UseSite,
+}
+
+/// Cells of which a use sets one, whichever definition reached it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UseTable {
+    /// The first, and how many.
+    pub(super) cells: (u32, u32),
+    pub(super) place: TablePlace,
+}
+
+/// Where a table is set.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum TablePlace {
+    /// Before an expression, for what uses: a statement, or the block that returns.
+    Before { around: Span, at: UseSite },
+    /// Where a condition has this value.
+    Way(DecisionId, ConditionId, bool),
+}
+
+/// The cells of a use.
+struct Table {
+    first: u32,
+    /// How many definitions are told apart; each way out of the use has so many cells.
+    numbers: u32,
+    /// What says which definition reached it, if more than one can.
+    number: Option<String>,
+}
+
+impl Table {
+    /// The cells of a way: the first, and how many.
+    const fn cells(&self, way: u32) -> (u32, u32) {
+        (self.first + way * self.numbers, self.numbers)
+    }
+
+    /// The text of the index of the cell of a way.
+    fn cell(&self, way: u32) -> String {
+        let first = self.cells(way).0;
+        match &self.number {
+            Some(number) => format!("{first} + {number}"),
+            None => first.to_string(),
+        }
+    }
 }
 
 impl Flow {
@@ -447,10 +491,14 @@ impl Maker<'_, '_, '_> {
                 }
                 let number = self.read(usage)?;
                 let first = self.plan.cells.len() as u32;
-                let cell = self.table_of(id, usage, &number, Some(place));
+                let table = self.table_of(id, usage, &number, Some(place));
                 if self.asked.is_dynamic(usage) {
-                    let set = |way: u32| format!("lydian_hit[{cell} + {way}] = 1, ");
+                    let set = |way: u32| format!("lydian_hit[{}] = 1, ", table.cell(way));
                     self.out.at_condition(at, &[set(0), set(1)], &sequences);
+                    self.out.tables.extend([(0, false), (1, true)].map(|(way, value)| UseTable {
+                        cells: table.cells(way),
+                        place: TablePlace::Way(decision, condition, value),
+                    }));
                 } else {
                     self.out.at_condition(at, &Default::default(), &sequences);
                     self.out.condition_cells.insert(at, [first, first + 1]);
@@ -463,10 +511,10 @@ impl Maker<'_, '_, '_> {
                     return Err("it is of a computed goto");
                 }
                 let number = self.read(usage)?;
-                let cell = self.table_of(id, usage, &number, None);
+                let table = self.table_of(id, usage, &number, None);
                 for way in 0..usage.ways {
                     let text = self.out.switches.entry((block, way)).or_default();
-                    let _ = write!(text, "lydian_hit[{cell} + {way}] = 1; ");
+                    let _ = write!(text, "lydian_hit[{}] = 1; ", table.cell(way));
                 }
             }
         }
@@ -544,16 +592,24 @@ impl Maker<'_, '_, '_> {
             false => String::new(),
         };
         let first = self.plan.cells.len() as u32;
-        let cell = self.table_of(id, usage, &number, place);
-        if let Some(Place::Before(around)) = place.filter(|_| !self.asked.is_dynamic(usage)) {
-            self.units.set_before(around, first, &self.pairs.lost_with(usage.variable));
-            let is_copied = stmt.is_some_and(|stmt| self.body.source.is_copied(stmt));
-            if self.units.is_straight(around, stmt) && !is_copied {
-                self.out.cells.push(UseCell { cell: first, around, at: usage.at });
+        let table = self.table_of(id, usage, &number, place);
+        let is_copied = stmt.is_some_and(|stmt| self.body.source.is_copied(stmt));
+        let (at, is_dynamic) = (usage.at, self.asked.is_dynamic(usage));
+        if let Some(Place::Before(around)) = place {
+            let is_plain = self.units.is_straight(around, stmt) && !is_copied;
+            if is_plain && is_dynamic {
+                let (cells, place) = (table.cells(0), TablePlace::Before { around, at });
+                self.out.tables.push(UseTable { cells, place });
             }
-            return Ok(());
+            if !is_dynamic {
+                self.units.set_before(around, first, &self.pairs.lost_with(usage.variable));
+                if is_plain {
+                    self.out.cells.push(UseCell { cell: first, around, at });
+                }
+                return Ok(());
+            }
         }
-        self.record_value(host, usage, stmt, &format!("lydian_hit[{cell}] = 1, "))
+        self.record_value(host, usage, stmt, &format!("lydian_hit[{}] = 1, ", table.cell(0)))
     }
 
     /// Whether a value is read after calls in the expression around it, which may define it, or not
@@ -688,9 +744,9 @@ impl Maker<'_, '_, '_> {
         Ok(kept)
     }
 
-    /// Adds the cells of a use; the text of the index of the first one of the last definition. If
-    /// only one can reach it, other such uses in the same `place` join it.
-    fn table_of(&mut self, id: UseId, usage: &Use, number: &str, place: Option<Place>) -> String {
+    /// Adds the cells of a use. If only one definition can reach it, other such uses in the same
+    /// `place` join it.
+    fn table_of(&mut self, id: UseId, usage: &Use, number: &str, place: Option<Place>) -> Table {
         let first = self.plan.cells.len();
         let is_dynamic = self.asked.is_dynamic(usage);
         if let Some(place) = place.filter(|_| !is_dynamic) {
@@ -713,16 +769,16 @@ impl Maker<'_, '_, '_> {
             }
         };
         let cells = self.pairs.by_number(id);
-        for number in numbers {
-            for way in 0..usage.ways {
-                let all = cells.get(&(number, way)).map_or(&[][..], Vec::as_slice);
+        for way in 0..usage.ways {
+            for number in &numbers {
+                let all = cells.get(&(*number, way)).map_or(&[][..], Vec::as_slice);
                 self.plan.sequences_cell(all);
             }
         }
-        match usage.ways {
-            _ if !is_dynamic => first.to_string(),
-            1 => format!("{first} + {number}"),
-            ways => format!("{first} + {number} * {ways}"),
+        Table {
+            first: first as u32,
+            numbers: numbers.len() as u32,
+            number: is_dynamic.then(|| number.to_owned()),
         }
     }
 }

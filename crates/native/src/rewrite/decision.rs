@@ -75,6 +75,8 @@ pub(super) struct DecisionEdit {
     ways: Vec<[String; 2]>,
     /// The cells that are set there, whatever the state is.
     way_cells: Vec<Option<[u32; 2]>>,
+    /// The cells of which one is set where a condition has a value, by what `ways` has.
+    tables: Vec<(ConditionId, bool, Vec<(u32, u32)>)>,
     /// Where operands of conditions meet.
     borders: Borders,
     /// The cells that follow from others, and are not set.
@@ -152,6 +154,7 @@ impl DecisionEdit {
             promoted: false,
             ways: vec![Default::default(); site.conditions.len()],
             way_cells: vec![None; site.conditions.len()],
+            tables: Vec::new(),
             borders: Borders::default(),
             left_out: FxHashSet::default(),
         }
@@ -195,6 +198,9 @@ impl DecisionEdit {
             Some([false, true].into_iter().zip((*cells)?).filter_map(on))
         });
         let mut records: Vec<Record> = on_ways.flatten().collect();
+        records.extend(self.tables.iter().filter_map(|(condition, value, cells)| {
+            Record::fixed_on(ends.of_condition(self.id, *condition, *value), cells.clone())
+        }));
         records.extend(self.own_records(by_end, ends));
         records
     }
@@ -259,6 +265,16 @@ impl DecisionEdit {
     pub(super) fn on_ways(&mut self, condition: ConditionId, texts: &[String; 2]) {
         let ways = &mut self.ways[condition.index()];
         ways.iter_mut().zip(texts).for_each(|(way, text)| way.push_str(text));
+    }
+
+    /// Says that a record on the ways of a condition, where this has a value, sets one of some cells.
+    pub(super) fn sets_one_of(
+        &mut self,
+        condition: ConditionId,
+        value: bool,
+        cells: Vec<(u32, u32)>,
+    ) {
+        self.tables.push((condition, value, cells));
     }
 
     /// Says that the text of its conditions holds records, so that it must stay.

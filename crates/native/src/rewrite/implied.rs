@@ -12,6 +12,10 @@
 //! - that cannot be reached from the function's entry but through its place.
 //!
 //! What is left out may be a witness itself: places precede their witnesses, which orders them.
+//!
+//! Where a record sets one of several cells, as a use does whose definition is known at run time
+//! only, it cannot be left out, and speaks for others too that surely follow it and that
+//! cannot be met without it.
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -25,6 +29,7 @@ use lydian_ir::{
 use lydian_objective::dataflow::UseSite;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::dataflow::TablePlace;
 use super::{Action, WatchedFunction};
 use crate::plan::{Implied, Plan};
 
@@ -65,16 +70,24 @@ impl WatchedFunction {
         }
         let mut records = Vec::new();
         if let Some(cell) = self.entry.filter(|cell| !lost.contains(cell)) {
-            records.push(Record { place: Place::At(body.entry, -1), cells: (cell, 1) });
+            records.push(Record::at(Place::At(body.entry, -1), cell));
         }
         let places = Places::new(body);
         for (mark, cell) in self.marks.iter().filter(|(_, cell)| !lost.contains(cell)) {
             let place = places.of_mark(*mark);
-            records.extend(place.map(|place| Record { place, cells: (*cell, 1) }));
+            records.extend(place.map(|place| Record::at(place, *cell)));
         }
         for used in self.flow.cells.iter().filter(|used| !lost_units.contains(&used.around)) {
             let place = places.of_use(body, used.at);
-            records.extend(place.map(|place| Record { place, cells: (used.cell, 1) }));
+            records.extend(place.map(|place| Record::at(place, used.cell)));
+        }
+        for table in &self.flow.tables {
+            if let TablePlace::Before { around, at } = table.place
+                && !lost_units.contains(&around)
+                && let Some(place) = places.of_use(body, at)
+            {
+                records.push(Record { place, cells: vec![table.cells], fixed: true });
+            }
         }
         let edges = Ends::new(body);
         let decisions = self.decisions.iter().enumerate();
@@ -92,14 +105,37 @@ impl WatchedFunction {
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     place: Place,
-    /// Its cells: the first, and how many. More than one if their choice depends on more than the place.
-    cells: (u32, u32),
+    /// Its cells: the first of each row of them, and how many. More than one if their choice depends
+    /// on more than the place.
+    cells: Vec<(u32, u32)>,
+    /// Whether it cannot be left out.
+    fixed: bool,
 }
 
 impl Record {
     /// One that sets one of some cells on edges; none where there are no edges.
     pub(super) fn on(edges: Vec<Edge>, cells: (u32, u32)) -> Option<Self> {
-        (!edges.is_empty()).then_some(Self { place: Place::Edges(edges), cells })
+        let (place, fixed) = (Place::Edges(edges.clone()), cells.1 > 1);
+        (!edges.is_empty()).then_some(Self { place, cells: vec![cells], fixed })
+    }
+
+    /// The same for one that cannot be left out.
+    pub(super) fn fixed_on(edges: Vec<Edge>, cells: Vec<(u32, u32)>) -> Option<Self> {
+        let place = Place::Edges(edges.clone());
+        (!edges.is_empty()).then_some(Self { place, cells, fixed: true })
+    }
+
+    /// One that sets a cell at a place.
+    fn at(place: Place, cell: u32) -> Self {
+        Self { place, cells: vec![(cell, 1)], fixed: false }
+    }
+
+    /// The cell, of a record that can be left out.
+    fn removable(&self) -> Option<u32> {
+        match self.cells[..] {
+            [(cell, 1)] if !self.fixed => Some(cell),
+            _ => None,
+        }
     }
 }
 
@@ -215,23 +251,25 @@ fn implied(body: &Body, records: &[Record]) -> Vec<Implied> {
     for record in records {
         match first.entry(&record.place) {
             Entry::Vacant(free) => _ = free.insert(record),
-            Entry::Occupied(mut taken) if record.cells.1 > 1 => _ = taken.insert(record),
+            Entry::Occupied(mut taken) if record.fixed && !taken.get().fixed => {
+                _ = taken.insert(record);
+            }
             Entry::Occupied(_) => {}
         }
     }
-    for record in records.iter().filter(|record| record.cells.1 == 1) {
-        let first = first[&record.place];
+    for record in records {
+        let (first, Some(cell)) = (first[&record.place], record.removable()) else { continue };
         if first.cells != record.cells {
-            implied.push(Implied { cell: record.cells.0, of: vec![first.cells] });
+            implied.push(Implied { cell, of: first.cells.clone() });
         }
     }
     let records: Vec<Record> = first.into_values().cloned().collect();
     let flow = Flow::new(body, &records);
-    let alone = records.iter().enumerate().filter(|(_, record)| record.cells.1 == 1);
-    implied.extend(alone.filter_map(|(index, record)| {
-        let witnesses = flow.witnesses(index)?;
-        let of = witnesses.into_iter().map(|witness| records[witness].cells).collect();
-        Some(Implied { cell: record.cells.0, of })
+    implied.extend(records.iter().enumerate().filter_map(|(index, record)| {
+        let cell = record.removable()?;
+        let witnesses = flow.sources(index).or_else(|| flow.witnesses(index))?;
+        let of = witnesses.into_iter().flat_map(|witness| records[witness].cells.clone());
+        Some(Implied { cell, of: of.collect() })
     }));
     implied
 }
@@ -243,6 +281,8 @@ struct Flow<'a> {
     cfg: Cfg,
     dominators: Dominators,
     at_edge: FxHashMap<Edge, usize>,
+    /// Those on edges that cannot be left out.
+    fixed: FxHashMap<Edge, usize>,
     /// The records in a block, in their order.
     inside: FxHashMap<BlockId, Vec<(isize, usize)>>,
     accesses: Accesses,
@@ -253,11 +293,15 @@ impl<'a> Flow<'a> {
         let cfg = Cfg::new(body);
         let dominators = Dominators::new(&cfg);
         let (mut at_edge, mut inside) = (FxHashMap::default(), FxHashMap::<_, Vec<_>>::default());
+        let mut fixed = FxHashMap::default();
         for (index, record) in records.iter().enumerate() {
             match &record.place {
                 // Of those on one edge, the first is looked for.
                 Place::Edges(edges) => {
                     edges.iter().for_each(|edge| _ = at_edge.entry(*edge).or_insert(index));
+                    if record.fixed {
+                        edges.iter().for_each(|edge| _ = fixed.entry(*edge).or_insert(index));
+                    }
                 }
                 Place::At(block, position) => {
                     inside.entry(*block).or_default().push((*position, index));
@@ -266,7 +310,7 @@ impl<'a> Flow<'a> {
         }
         inside.values_mut().for_each(|records| records.sort_unstable());
         let accesses = Accesses::new(body, &cfg, &dominators);
-        Self { body, records, cfg, dominators, at_edge, inside, accesses }
+        Self { body, records, cfg, dominators, at_edge, fixed, inside, accesses }
     }
 
     /// The records of which one is met after each passage of this one, and none without it.
@@ -282,7 +326,10 @@ impl<'a> Flow<'a> {
             Place::Edges(edges) => {
                 search.from = edges.iter().map(|edge| (edge.from, isize::MAX)).collect();
                 for edge in edges {
-                    search.block(self.cfg.target(*edge)?)?;
+                    match self.fixed.get(edge).filter(|witness| self.is_within(**witness, edges)) {
+                        Some(witness) => search.find(*witness),
+                        None => search.block(self.cfg.target(*edge)?)?,
+                    }
                 }
                 if edges.is_empty() {
                     return None;
@@ -300,10 +347,35 @@ impl<'a> Flow<'a> {
         (!found.is_empty() && found.iter().all(is_behind)).then_some(found)
     }
 
+    /// Whether a record stands on none but these edges.
+    fn is_within(&self, record: usize, edges: &[Edge]) -> bool {
+        match &self.records[record].place {
+            Place::Edges(own) => own.iter().all(|edge| edges.contains(edge)),
+            Place::At(..) => false,
+        }
+    }
+
+    /// The records, none of which can be left out, that a record in a block surely follows, and of
+    /// which one is met before each passage of it.
+    fn sources(&self, record: usize) -> Option<Vec<usize>> {
+        let Place::At(block, position) = self.records[record].place else { return None };
+        let mut way = Way { flow: self, found: Vec::new(), edges: Vec::new(), between: Vec::new() };
+        way.back(block, position)?;
+        if !way.found.iter().all(|source| self.is_within(*source, &way.edges)) {
+            return None;
+        }
+        let from = way.edges.iter().map(|edge| (edge.from, isize::MAX)).collect();
+        let (open, done) = (FxHashSet::default(), FxHashSet::default());
+        let search = Search { flow: self, from, open, done, found: Vec::new() };
+        let goes_on = way.between.iter().all(|stmt| search.goes_on_after(*stmt));
+        goes_on.then_some(way.found)
+    }
+
     /// Whether one record is met only after another, without which these blocks are reached.
     fn is_behind(&self, witness: usize, record: usize, avoiding: &[bool]) -> bool {
         match (&self.records[witness].place, &self.records[record].place) {
             _ if witness == record => false,
+            (_, Place::Edges(edges)) if self.is_within(witness, edges) => true,
             (Place::Edges(edges), _) => edges.iter().all(|edge| !avoiding[edge.from.index()]),
             (Place::At(block, late), Place::At(own, early)) if block == own => early < late,
             (Place::At(block, _), _) => !avoiding[block.index()],
@@ -329,6 +401,48 @@ impl<'a> Flow<'a> {
             }
         }
         reached
+    }
+}
+
+/// What lies on the ways that lead to a record from others, without a choice in between. The others
+/// stand on edges: what is recorded before an expression may be followed by a trap in it.
+struct Way<'f> {
+    flow: &'f Flow<'f>,
+    /// The others.
+    found: Vec<usize>,
+    /// The edges that were gone back.
+    edges: Vec<Edge>,
+    /// The statements in between.
+    between: Vec<StmtId>,
+}
+
+/// Statements that a search backward passes at most.
+const BEFORE: usize = 64;
+
+impl Way<'_> {
+    /// Goes back in a block from a position. `None` if some way has no record that stays.
+    fn back(&mut self, block: BlockId, from: isize) -> Option<()> {
+        let flow = self.flow;
+        let between = (0..).zip(&flow.body.blocks[block].stmts).filter(|(at, _)| *at < from);
+        self.between.extend(between.map(|(_, stmt)| *stmt));
+        if block == flow.body.entry || self.between.len() > BEFORE {
+            return None;
+        }
+        for edge in flow.cfg.predecessors(block) {
+            if self.edges.contains(edge) || self.edges.len() > REACH {
+                return None;
+            }
+            self.edges.push(*edge);
+            let source = flow.fixed.get(edge);
+            match source {
+                Some(source) => self.found.push(*source),
+                None if flow.cfg.successors(edge.from).len() == 1 => {
+                    self.back(edge.from, isize::MAX)?;
+                }
+                None => return None,
+            }
+        }
+        (!self.found.is_empty()).then_some(())
     }
 }
 

@@ -32,6 +32,8 @@ use crate::plan::{Cell, Plan};
 pub(super) struct Paths {
     /// What is recorded where a condition is false, and where it is true.
     pub(super) conditions: IndexMap<(DecisionId, ConditionId), [String; 2]>,
+    /// The cells of which one is set where a condition has a value.
+    pub(super) tables: Vec<(Choice, bool, Vec<u32>)>,
     /// What is recorded on a way out of a switch.
     pub(super) switches: IndexMap<(BlockId, u32), String>,
     /// Variables and records at the start of the function's body.
@@ -99,16 +101,22 @@ pub(super) fn paths(
             None => super::lose_sequences(number, &[sequence], TOO_MANY, plan),
         }
     }
-    let mut step = |nodes: &[NodeId], way: u32| -> Vec<String> {
-        steps.iter_mut().filter_map(|steps| steps.text(nodes, way as usize)).collect()
+    let mut step = |nodes: &[NodeId], way: u32| -> Vec<Move> {
+        steps.iter_mut().filter_map(|steps| steps.step(nodes, way as usize)).collect()
     };
     for (condition, nodes) in conditions {
-        let mut on_way = |way| step(&nodes, way).iter().map(|step| format!("{step}, ")).collect();
+        let tables = &mut out.tables;
+        let mut on_way = |way| {
+            let steps = step(&nodes, way);
+            let few = steps.iter().filter(|step| (1..=FEW).contains(&step.cells.len()));
+            tables.extend(few.map(|step| (condition, way == 0, step.cells.clone())));
+            steps.iter().map(|step| format!("{}, ", step.text)).collect()
+        };
         out.conditions.insert(condition, [on_way(1), on_way(0)]);
     }
     for ((block, ways), nodes) in switches {
         for way in 0..ways {
-            let text = step(&nodes, way).iter().map(|step| format!("{step}; ")).collect();
+            let text = step(&nodes, way).iter().map(|step| format!("{}; ", step.text)).collect();
             out.switches.insert((block, way), text);
         }
     }
@@ -116,9 +124,20 @@ pub(super) fn paths(
     out
 }
 
+/// The most cells of a move that are told to speak for other records.
+const FEW: usize = 16;
+
 /// The most entries of the table of a path with gaps.
 const ENTRIES: usize = 1 << 16;
 const TOO_MANY: &str = "there are too many ways on which it may have come so far";
+
+/// A move of an automaton on a way.
+struct Move {
+    /// Expressions.
+    text: String,
+    /// The cells of which it sets one.
+    cells: Vec<u32>,
+}
 
 /// How one automaton moves.
 struct Steps {
@@ -147,29 +166,30 @@ impl Steps {
         Self { variable, first, rows, reads_table: false }
     }
 
-    /// The move on a way of a choice that these nodes end with: expressions. None where control
-    /// cannot be there.
-    fn text(&mut self, nodes: &[NodeId], way: usize) -> Option<String> {
+    /// The move on a way of a choice that these nodes end with. None where control cannot be there.
+    fn step(&mut self, nodes: &[NodeId], way: usize) -> Option<Move> {
         let Self { variable, first, rows, .. } = self;
         let here = rows.states.iter().filter(|(node, _)| nodes.contains(node));
         let mut entries = here.map(|(_, row)| row + way).peekable();
         let next = rows.next[*entries.peek()?];
         let is_constant = entries.clone().all(|entry| rows.next[entry] == next);
-        let covers = entries.any(|entry| !rows.covered[entry].is_empty());
+        let covers = entries.clone().any(|entry| !rows.covered[entry].is_empty());
+        let cells = entries.filter(|_| covers).map(|entry| (*first + 1 + entry) as u32).collect();
         let cell = *first + 1 + way;
         let record = match covers {
             true => format!("lydian_hit[{cell} + lydian_p{variable}] = 1, "),
             false => String::new(),
         };
         self.reads_table |= !is_constant;
-        Some(match is_constant {
+        let text = match is_constant {
             true => format!("{record}lydian_p{variable} = {next}"),
             false => {
                 format!(
                     "{record}lydian_p{variable} = lydian_P{variable}[lydian_p{variable} + {way}]"
                 )
             }
-        })
+        };
+        Some(Move { text, cells })
     }
 
     /// The table, if a move reads it, and the variable.
