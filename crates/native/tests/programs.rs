@@ -374,3 +374,40 @@ fn an_undefined_function_that_nothing_calls_by_name_can_be_pointed_to() {
     let measured = measurer.measure(&[test]).unwrap().remove(0);
     assert_eq!(measured.run.outcome, Outcome::Returned(42i32.to_le_bytes().to_vec()));
 }
+
+/// What a pair of edges or a use records speaks for the statements that surely follow, and for no
+/// other: `6 / b` may end the run.
+#[test]
+fn records_that_speak_for_others_leave_out_cells_and_no_coverage() {
+    let text = "int f(int a, int b)\n{\n    int r = 0;\n    if (a > 1) {\n        r = 1;\n    } \
+                else {\n        r = 2;\n    }\n    if (b > 1)\n        r += 3;\n    if (a == 1) {\n        \
+                r = 6 / b;\n        r++;\n    }\n    return r;\n}\n";
+    let (_place, unit) = unit_of_text(text);
+    let functions = vec![unit.program.function_named("f").unwrap()];
+    let criteria =
+        [Criterion::Stmt, Criterion::Bbc, Criterion::Bc, Criterion::Epc, Criterion::AllUses];
+    let watched = objectives(&unit, &functions, &criteria);
+    let tests: Vec<Test> = [[2, 2], [2, 0], [0, 2], [0, 0], [1, 1], [1, 0]]
+        .iter()
+        .map(|arguments: &[i32; 2]| {
+            let mut test = random_test(&unit, functions[0], &mut Rng::new(3));
+            for (image, number) in test.args.iter_mut().zip(arguments) {
+                image.bytes = number.to_le_bytes().to_vec();
+            }
+            test
+        })
+        .collect();
+    let measured = |leaves_out: bool| {
+        let mut request = measure_request(&unit, &watched, &functions, Optimization::None);
+        request.rewrite.leaves_out = leaves_out;
+        let mut measurer = Measurer::new(request, Limits::default()).unwrap();
+        let found = measurer.measure(&tests).unwrap();
+        let found: Vec<_> =
+            found.into_iter().map(|one| (one.run.outcome, one.covered, one.sequences)).collect();
+        (found, measurer.text().matches("lydian_hit[").count())
+    };
+    let ((all, stores), (left, fewer)) = (measured(false), measured(true));
+    assert_eq!(format!("{all:?}"), format!("{left:?}"));
+    assert!(all.iter().any(|(outcome, ..)| !matches!(outcome, Outcome::Returned(_))));
+    assert!(fewer + 8 < stores, "{fewer} stores of {stores} are left");
+}
