@@ -402,12 +402,14 @@ fn records_that_speak_for_others_leave_out_cells_and_no_coverage() {
         request.rewrite.leaves_out = leaves_out;
         let mut measurer = Measurer::new(request, Limits::default()).unwrap();
         let found = measurer.measure(&tests).unwrap();
+        let returned = |outcome: &Outcome| matches!(outcome, Outcome::Returned(_));
+        let found = found.into_iter();
         let found: Vec<_> =
-            found.into_iter().map(|one| (one.run.outcome, one.covered, one.sequences)).collect();
+            found.map(|one| (returned(&one.run.outcome), one.covered, one.sequences)).collect();
         (found, measurer.text().matches("lydian_hit[").count())
     };
     let ((all, stores), (left, fewer)) = (measured(false), measured(true));
-    assert_eq!(format!("{all:?}"), format!("{left:?}"));
-    assert!(all.iter().any(|(outcome, ..)| !matches!(outcome, Outcome::Returned(_))));
+    assert_eq!(all, left);
+    assert!(all.iter().any(|(returned, ..)| !returned));
     assert!(fewer + 8 < stores, "{fewer} stores of {stores} are left");
 }
