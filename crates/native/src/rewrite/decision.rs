@@ -76,7 +76,7 @@ pub(super) struct DecisionEdit {
     /// The cells that are set there, whatever the state is.
     way_cells: Vec<Option<[u32; 2]>>,
     /// The cells of which one is set where a condition has a value, by what `ways` has.
-    tables: Vec<(ConditionId, bool, Vec<(u32, u32)>)>,
+    tables: Vec<OnWay>,
     /// Where operands of conditions meet.
     borders: Borders,
     /// The cells that follow from others, and are not set.
@@ -93,6 +93,15 @@ struct MutantHook {
     text: String,
     /// Whether it has a value where its condition is not reached.
     pure: bool,
+}
+
+/// A record where a condition has a value, which sets one of some cells: the first of each row of
+/// them, and how many.
+#[derive(Debug)]
+struct OnWay {
+    condition: ConditionId,
+    value: bool,
+    cells: Vec<(u32, u32)>,
 }
 
 /// The calls of functions that judge a decision's mutants.
@@ -198,8 +207,8 @@ impl DecisionEdit {
             Some([false, true].into_iter().zip((*cells)?).filter_map(on))
         });
         let mut records: Vec<Record> = on_ways.flatten().collect();
-        records.extend(self.tables.iter().filter_map(|(condition, value, cells)| {
-            Record::fixed_on(ends.of_condition(self.id, *condition, *value), cells.clone())
+        records.extend(self.tables.iter().filter_map(|on| {
+            Record::fixed_on(ends.of_condition(self.id, on.condition, on.value), on.cells.clone())
         }));
         records.extend(self.own_records(by_end, ends));
         records
@@ -274,7 +283,7 @@ impl DecisionEdit {
         value: bool,
         cells: Vec<(u32, u32)>,
     ) {
-        self.tables.push((condition, value, cells));
+        self.tables.push(OnWay { condition, value, cells });
     }
 
     /// Says that the text of its conditions holds records, so that it must stay.
