@@ -26,9 +26,8 @@ use lydian_ir::{
     Body, ConditionId, DecisionId, DecisionKind, ExprArena, FuncId, LocalId, MarkId, Program, Stmt,
     StmtId,
 };
-use lydian_objective::hyper::normal::Part;
 use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Site, UnitFlows, Wanted};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::harness::static_local;
 use crate::plan::{CellMeaning, DecisionCells, Plan, WideDecision};
@@ -37,6 +36,7 @@ use hooks::{Hooks, Recorded, Standing};
 use judges::Judges;
 use lost::{NO_PLACE, OVERLAP, lose_all, lose_labels, lose_sequences, refuse};
 use monitors::Step;
+use recorded::{Elsewhere, labels_recorded};
 use render::{Renderer, tests_bits};
 use tree::{Edit, nest, splice};
 use vectors::{Recording, recording};
@@ -56,6 +56,7 @@ mod mutants;
 mod pairs;
 mod paths;
 mod rails;
+mod recorded;
 mod render;
 mod switches;
 mod thread_locals;
@@ -851,68 +852,6 @@ fn has_compound_literal(text: &str) -> bool {
 fn labels_of(objectives: &FunctionObjectives, criterion: Criterion) -> FxHashSet<LabelId> {
     let entries = objectives.criteria.get(&criterion);
     entries.into_iter().flatten().map(|entry| entry.label).collect()
-}
-
-/// The labels that hyperlabels of other functions name.
-#[derive(Debug, Default)]
-struct Elsewhere {
-    /// Those that are atoms of sequences.
-    in_sequences: FxHashMap<FuncId, Vec<LabelId>>,
-    /// Those that are to be recorded by themselves.
-    alone: FxHashMap<FuncId, Vec<LabelId>>,
-}
-
-impl Elsewhere {
-    fn of(all: &[FunctionObjectives]) -> Self {
-        let mut this = Self::default();
-        for of in all {
-            // The labels of pairs are known as shared ones.
-            let sequences = of.sequences.values().filter(|sequence| !sequence.is_pair());
-            for atom in sequences.flat_map(|sequence| &sequence.atoms) {
-                if atom.function != of.function {
-                    this.in_sequences.entry(atom.function).or_default().push(atom.label);
-                }
-            }
-            for hyper in of.hypers.values() {
-                hyper.hyper.for_each_part(&mut |part| match part {
-                    Part::Atom(atom) if atom.function != of.function => {
-                        this.alone.entry(atom.function).or_default().push(atom.label);
-                    }
-                    Part::Atom(_) | Part::Sequence(_) => {}
-                });
-            }
-        }
-        this
-    }
-}
-
-/// The labels that are to be recorded: all but those that are atoms of sequences and no more. The
-/// first `shared` ones are atoms of other functions' pairs.
-fn labels_recorded(
-    objectives: &FunctionObjectives,
-    elsewhere: &Elsewhere,
-    shared: usize,
-) -> Vec<LabelId> {
-    let in_sequences = objectives.sequences.values().flat_map(|sequence| &sequence.atoms);
-    let own = in_sequences.filter(|atom| atom.function == objectives.function);
-    let mut left_out: FxHashSet<LabelId> = own.map(|atom| atom.label).collect();
-    let of_others = |map: &FxHashMap<FuncId, Vec<LabelId>>| {
-        map.get(&objectives.function).cloned().unwrap_or_default()
-    };
-    left_out.extend(of_others(&elsewhere.in_sequences));
-    left_out.extend(objectives.labels.ids().take(shared));
-    let counted = objectives.criteria.values().flatten();
-    counted.for_each(|entry| _ = left_out.remove(&entry.label));
-    for hyper in objectives.hypers.values() {
-        hyper.hyper.for_each_part(&mut |part| match part {
-            Part::Atom(atom) if atom.function == objectives.function => {
-                left_out.remove(&atom.label);
-            }
-            Part::Atom(_) | Part::Sequence(_) => {}
-        });
-    }
-    of_others(&elsewhere.alone).iter().for_each(|label| _ = left_out.remove(label));
-    objectives.labels.ids().filter(|label| !left_out.contains(label)).collect()
 }
 
 /// No sequences.
