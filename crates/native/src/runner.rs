@@ -317,7 +317,9 @@ impl Runner {
         let step =
             (self.limits.test / 8).clamp(Duration::from_millis(1), Duration::from_millis(50));
         let (mut current, mut since) = (shared.get(Word::Current), Instant::now());
-        let mut used = self.processor_time();
+        // Asking the system for it takes as long as a short test.
+        let used_so_far = || self.impatient.then(|| self.processor_time());
+        let mut used = used_so_far();
         loop {
             shared.await_reply(seen, step);
             if shared.get(Word::Reply) != seen {
@@ -338,16 +340,16 @@ impl Runner {
             let now = shared.get(Word::Current);
             if now != current {
                 (current, since) = (now, Instant::now());
-                used = self.processor_time();
+                used = used_so_far();
                 continue;
             }
             let short = self.limits.test / IMPATIENCE;
-            let limit = if since.elapsed() >= self.limits.test {
-                self.limits.test
-            } else if self.impatient && self.processor_time().saturating_sub(used) >= short {
-                short
-            } else {
-                continue;
+            let is_short =
+                || used.is_some_and(|used| self.processor_time().saturating_sub(used) >= short);
+            let limit = match since.elapsed() >= self.limits.test {
+                true => self.limits.test,
+                false if is_short() => short,
+                false => continue,
             };
             return Ok(Ended::Died(now, Outcome::TimedOut(limit.as_millis() as u64)));
         }

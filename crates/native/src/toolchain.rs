@@ -298,6 +298,15 @@ mod tests {
         toolchain
     }
 
+    /// The toolchain of a folder with the harness and one unit, and the objects to link.
+    fn with_unit(place: &Path, text: &str) -> (Toolchain<'static>, [String; 1]) {
+        let toolchain = with_cache(place, &place.join("cache"));
+        write(&place.join("unit.c"), text).unwrap();
+        toolchain.harness().unwrap();
+        toolchain.compile_own("unit.c", "unit.o").unwrap();
+        (toolchain, ["unit.o".to_owned()])
+    }
+
     #[test]
     fn what_is_kept_is_what_the_compiler_would_give_again() {
         let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -324,12 +333,9 @@ mod tests {
                     void *f(void) { sum += cos(sum); return puts(\"f\") ? malloc(3) : 0; }\n";
         let defined = |how: &str, text: &str| {
             let place = tempfile::tempdir().unwrap();
-            let toolchain = with_cache(place.path(), &place.path().join("cache"));
-            write(&place.path().join("unit.c"), text).unwrap();
-            toolchain.harness().unwrap();
-            toolchain.compile_own("unit.c", "unit.o").unwrap();
+            let (toolchain, objects) = with_unit(place.path(), text);
             assert!(toolchain.linker().is_some());
-            let (objects, options) = (["unit.o".to_owned()], ["--wrap=malloc".to_owned()]);
+            let options = ["--wrap=malloc".to_owned()];
             let libraries = toolchain.libraries();
             let linked = match how {
                 "by the compiler" => toolchain.link_by_compiler(&objects, &options),
@@ -353,11 +359,7 @@ mod tests {
     #[test]
     fn a_program_that_needs_no_library_is_linked_without_one() {
         let place = tempfile::tempdir().unwrap();
-        let toolchain = with_cache(place.path(), &place.path().join("cache"));
-        write(&place.path().join("unit.c"), "int f(int a) { return a + 1; }\n").unwrap();
-        toolchain.harness().unwrap();
-        toolchain.compile_own("unit.c", "unit.o").unwrap();
-        let objects = ["unit.o".to_owned()];
+        let (toolchain, objects) = with_unit(place.path(), "int f(int a) { return a + 1; }\n");
         toolchain.link(&objects, &[], &[], &toolchain.libraries()).unwrap();
         let bytes = std::fs::read(place.path().join(OUTPUT)).unwrap();
         assert!(!bytes.windows(9).any(|bytes| bytes == b"libc.so.6"));
@@ -366,11 +368,8 @@ mod tests {
     #[test]
     fn what_no_library_defines_is_an_error_that_names_it() {
         let place = tempfile::tempdir().unwrap();
-        let toolchain = with_cache(place.path(), &place.path().join("cache"));
-        write(&place.path().join("unit.c"), "int g(void); int f(void) { return g(); }\n").unwrap();
-        toolchain.harness().unwrap();
-        toolchain.compile_own("unit.c", "unit.o").unwrap();
-        let objects = ["unit.o".to_owned()];
+        let (toolchain, objects) =
+            with_unit(place.path(), "int g(void); int f(void) { return g(); }\n");
         for needed in [&["g"][..], &[]] {
             let error = toolchain.link(&objects, &[], needed, &toolchain.libraries()).unwrap_err();
             let said = error.to_string();

@@ -191,6 +191,10 @@ impl Engine<'_, '_> {
         alive: Term,
         traps: &mut Traps,
     ) -> Result<bool, Flow> {
+        // An access at a known place says so itself.
+        if self.pool.as_u64(base).is_some() {
+            return Ok(false);
+        }
         let room = self.room(state, base)?;
         if offset >= room {
             traps.add(&self.pool, TrapKind::OutOfBounds, alive);

@@ -119,10 +119,14 @@ impl Builder<'_> {
         if types.size(pointee).is_some() {
             return Ok(pointee);
         }
-        let byte = |ty: &CType| matches!(ty, CType::Int { kind: IntKind::UChar, .. });
-        let found = self.program.types.iter().find(|(_, ty)| byte(ty));
         let why = "the program was not prepared for inputs";
-        found.map(|(id, _)| id).ok_or_else(|| self.wrong(&slot.place, why))
+        self.byte_type().ok_or_else(|| self.wrong(&slot.place, why))
+    }
+
+    /// The type of a byte: `unsigned char`, which programs that are prepared for inputs have.
+    pub(super) fn byte_type(&self) -> Option<CTypeId> {
+        let byte = |ty: &CType| matches!(ty, CType::Int { kind: IntKind::UChar, .. });
+        self.program.types.iter().find(|(_, ty)| byte(ty)).map(|(id, _)| id)
     }
 
     /// Takes room in the region of inputs.

@@ -6,7 +6,7 @@
 //! is filled by the call that gets it first, and a struct that was filled keeps its members.
 
 use lydian_ir::outside::OutParameter;
-use lydian_ir::{CType, CTypeId, IntKind, Type};
+use lydian_ir::{CType, CTypeId, Type};
 use lydian_smt::{Sort, Term};
 
 use super::super::bounds::Reach;
@@ -138,11 +138,10 @@ impl Builder<'_> {
 
     /// What is written through a pointer to this type, one after the other: bytes for `void`.
     fn element_written(&self, pointee: CTypeId) -> Option<CTypeId> {
-        if !matches!(self.program.types.get(pointee), CType::Void) {
-            return Some(pointee);
+        match self.program.types.get(pointee) {
+            CType::Void => self.byte_type(),
+            _ => Some(pointee),
         }
-        let byte = |ty: &CType| matches!(ty, CType::Int { kind: IntKind::UChar, .. });
-        self.program.types.iter().find(|(_, ty)| byte(ty)).map(|(id, _)| id)
     }
 
     /// The scalars and bit-fields of an array that lie between two distances from its start.
