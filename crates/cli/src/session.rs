@@ -574,26 +574,29 @@ impl<'a> Session<'a, '_> {
         let preconditions: Vec<&str> =
             surroundings.iter().chain(&summary.assumptions).map(String::as_str).collect();
         let preconditions = preconditions.join("; ");
-        let labels = summary.left.iter().map(|found| (left.label(found.label), &found.reasons));
+        let labels = summary.left.iter();
+        let labels = labels.map(|found| (left.label(found.label), &found.reasons, &found.bounds));
         let hypers = summary.left_hypers.iter();
-        let hypers = hypers.map(|found| (left.hyper(found.hyper), &found.reasons));
-        let all: Vec<(Goal, &Vec<Cut>)> =
-            labels.chain(hypers).filter_map(|(goal, reasons)| Some((goal?, reasons))).collect();
+        let hypers = hypers.map(|found| (left.hyper(found.hyper), &found.reasons, &found.bounds));
+        let all = labels.chain(hypers);
+        let all = all.filter_map(|(goal, reasons, bounds)| Some((goal?, reasons, bounds)));
+        let all: Vec<(Goal, &Vec<Cut>, &Vec<String>)> = all.collect();
         let (program, whole) = (&self.loaded.program, self.loaded.entry.is_some());
-        let evidence = all.iter().map(|(goal, reasons)| {
+        let evidence = all.iter().map(|(goal, reasons, bounds)| {
             let target = &self.targets[goal.target()];
             let complete = summary.complete && reasons.is_empty();
             let elsewhere = complete && !whole && derived::others_may_cover(program, target, *goal);
             let evidence = if elsewhere {
                 let what = "runs that begin in another function may cover it".to_owned();
                 Evidence::Unknown { reason: UnknownReason::NotFollowed(what) }
-            } else if complete && summary.bounds.is_empty() {
+            } else if complete && summary.bounds.is_empty() && bounds.is_empty() {
                 Evidence::Complete {
                     method: "complete exploration".into(),
                     preconditions: preconditions.clone(),
                 }
             } else if complete {
-                let bounds = shown_bounds(&summary.bounds);
+                let bounds = summary.bounds.iter().chain(*bounds).map(String::as_str);
+                let bounds = shown_bounds(&bounds.collect::<Vec<&str>>());
                 Evidence::Unknown { reason: UnknownReason::InputBounds(bounds) }
             } else {
                 let cuts = reasons.iter().chain(summary.cuts.keys());
@@ -786,7 +789,7 @@ impl Target<'_> {
 
 /// The bounds that were met, as a person can read them: structures that point to each other have
 /// hundreds.
-fn shown_bounds(bounds: &[String]) -> String {
+fn shown_bounds(bounds: &[&str]) -> String {
     let shown = bounds[..bounds.len().min(SHOWN_BOUNDS)].join("; ");
     match bounds.len().saturating_sub(SHOWN_BOUNDS) {
         0 => shown,
@@ -854,6 +857,7 @@ mod tests {
     fn of_many_bounds_the_first_are_named_and_the_others_counted() {
         let bounds: Vec<String> =
             (1..=8).map(|n| format!("p{n} has at most 16 elements")).collect();
+        let bounds: Vec<&str> = bounds.iter().map(String::as_str).collect();
         let shown = shown_bounds(&bounds);
         assert!(shown.contains("p6 has") && shown.ends_with("; and 2 more"), "{shown}");
         assert_eq!(shown_bounds(&bounds[..2]), bounds[..2].join("; "));

@@ -49,6 +49,18 @@ pub trait Environment {
         what: &str,
         sort: Sort,
     ) -> Result<Term, Self::Stop>;
+    /// The index of a subscript into an array of known length, `count` elements of `size` bytes from
+    /// `base` on: a term of the same value where control is.
+    fn subscript(
+        &mut self,
+        pool: &mut TermPool,
+        base: Term,
+        index: Term,
+        (count, size): (u64, u64),
+    ) -> Result<Term, Self::Stop> {
+        let _ = (pool, base, count, size);
+        Ok(index)
+    }
     /// Notes that the address `result` is `base + offset` in the program's eyes, which the term
     /// alone may no longer show.
     fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {
@@ -196,9 +208,12 @@ impl<'a> Evaluation<'a> {
                 env.derived(pool, result, base, offset);
                 Ok(result)
             }
-            Expr::Index { base, index, size, bound: _ } => {
+            Expr::Index { base, index, size, bound } => {
                 let base = self.eval(pool, *base, env, traps)?;
-                let index = self.eval(pool, *index, env, traps)?;
+                let mut index = self.eval(pool, *index, env, traps)?;
+                if let Some(count) = bound {
+                    index = env.subscript(pool, base, index, (*count, *size))?;
+                }
                 let size = pool.bv(64, *size);
                 let offset = pool.mul(index, size);
                 let result = pool.add(base, offset);

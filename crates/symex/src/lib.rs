@@ -15,6 +15,6 @@ pub mod memory;
 
 pub use exec::{
     Config, Ending, Event, ExploreError, FoundTest, HyperRef, LabelDeletion, LabelRef, LeftHyper,
-    Mode, Search, Summary, explore, explore_beyond,
+    LeftLabel, Mode, Search, Summary, explore, explore_beyond,
 };
 pub use limits::{Cut, Limits};

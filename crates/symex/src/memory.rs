@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use lydian_smt::Term;
 
-pub use access::Window;
+pub use access::{Window, within_count};
 pub use cells::{Background, Cell, Contents, depends_on_undefined, undefined_symbol};
 pub use definedness::definedness;
 pub use facts::Facts;

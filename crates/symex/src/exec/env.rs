@@ -13,7 +13,7 @@ use super::watch::Watch;
 use super::world::World;
 use crate::memory::{
     Knowledge, NULL_PAGE, ObjectKind, Region, Resolution, Target, flatten_address,
-    function_address, mentions_address, undefined_symbol,
+    function_address, mentions_address, undefined_symbol, within_count,
 };
 
 /// Why an evaluation has no value yet.
@@ -276,6 +276,31 @@ impl Environment for Scope<'_, '_> {
 
     fn unmodelled(&mut self, _: &mut TermPool, what: &str, _: Sort) -> Result<Term, Stop> {
         Err(Stop::Unsupported(what.to_owned()))
+    }
+
+    /// A subscript that could lie anywhere in a large struct is first taken to lie within its array,
+    /// so that the struct's other members stay what they are. What it does elsewhere is a path of its
+    /// own.
+    fn subscript(
+        &mut self,
+        pool: &mut TermPool,
+        base: Term,
+        index: Term,
+        (count, size): (u64, u64),
+    ) -> Result<Term, Stop> {
+        let Some(start) = pool.as_u64(base) else { return Ok(index) };
+        if !self.state.memory.has_too_many_places(pool, (start, size), index) {
+            return Ok(index);
+        }
+        let count_term = pool.bv(64, count);
+        let inside = pool.ult(index, count_term);
+        match self.state.knowledge().known(pool, inside) {
+            Some(true) => Ok(within_count(pool, index, count)),
+            Some(false) => Ok(index),
+            None if self.state.tape.is_aside() => Ok(index),
+            None if self.holds_on_model(pool, inside) => Err(Stop::Split(inside, None)),
+            None => Err(Stop::Split(pool.not(inside), None)),
+        }
     }
 
     fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {

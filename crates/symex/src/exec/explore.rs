@@ -349,7 +349,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         if args.len() < body.params.len() {
             return Err(Flow::unsupported("a precondition with parameters of its own"));
         }
-        self.enter(state, func, body, &args, ReturnTo::default())
+        self.enter(state, func, body, &args, ReturnTo::default())?;
+        self.pass_no_more(state, func)
     }
 
     fn run(&mut self) {
@@ -713,7 +714,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
         let complete = self.cuts.is_empty();
         let (covered_hypers, mut left_hypers) = self.hypers.result(&self.labels);
-        let (covered, mut left) = self.labels.into_result();
+        let of_some_label = self.watch.met_for_some();
+        left_hypers.iter_mut().for_each(|hyper| hyper.bounds.clone_from(&of_some_label));
+        let (covered, mut left) = self.labels.into_result(&self.watch);
         if self.world.config.mode == Mode::Plain {
             // Even all paths together say nothing of what was asked on none of them.
             left.iter_mut().for_each(|label| label.reasons.push(Cut::NotAsked));

@@ -399,7 +399,7 @@ impl<'a> HyperTable<'a> {
                 reasons.insert(Cut::Unsupported(NO_TESTS.to_owned()));
             }
             let hyper = HyperRef { func: self.objectives[at].function, hyper };
-            LeftHyper { hyper, reasons: reasons.into_iter().collect() }
+            LeftHyper { hyper, reasons: reasons.into_iter().collect(), bounds: Vec::new() }
         });
         (self.covered.clone(), left.collect())
     }

@@ -11,9 +11,10 @@ use lydian_objective::hyper::normal::Part;
 use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::outcome::LeftLabel;
+use super::watch::Watch;
 use crate::limits::Cut;
 
 entity_id!(
@@ -315,24 +316,27 @@ impl<'a> LabelTable<'a> {
         self.reopened
     }
 
-    /// The mutants of a condition that labels still need, each once.
+    /// The mutants of a condition that labels still need, each once, with the labels.
     pub(super) fn mutants(
         &self,
         func: FuncId,
         decision: DecisionId,
         condition: ConditionId,
         deletion: bool,
-    ) -> Vec<ExprId> {
+    ) -> Vec<(ExprId, SmallVec<[GoalId; 1]>)> {
         let labels = self.functions[func.index()].as_ref();
         let list = labels.and_then(|labels| labels.mutants.get(&(decision, condition)));
-        let mut exprs: Vec<ExprId> = Vec::new();
+        let mut mutants: Vec<(ExprId, SmallVec<[GoalId; 1]>)> = Vec::new();
         for (goal, expr) in list.into_iter().flatten() {
-            let wanted = !deletion || !self.goals[goal.index()].is_settled();
-            if wanted && !exprs.contains(expr) {
-                exprs.push(*expr);
+            if deletion && self.goals[goal.index()].is_settled() {
+                continue;
+            }
+            match mutants.iter_mut().find(|(known, _)| known == expr) {
+                Some((_, goals)) => goals.push(*goal),
+                None => mutants.push((*expr, smallvec![*goal])),
             }
         }
-        exprs
+        mutants
     }
 
     /// The objectives of a function that has labels.
@@ -457,13 +461,15 @@ impl<'a> LabelTable<'a> {
 
     /// Covered labels in the order of their covering, and those that are left. A label that was only
     /// looked for as long as a hyperlabel was left is none of the latter.
-    pub(super) fn into_result(self) -> (Vec<LabelRef>, Vec<LeftLabel>) {
+    pub(super) fn into_result(self, watch: &Watch) -> (Vec<LabelRef>, Vec<LeftLabel>) {
         let covered = self.covered.iter().filter_map(|goal| self.label_ref(*goal)).collect();
         let left = self.goals.iter().enumerate().filter(|(_, goal)| !goal.is_settled());
         let left = left.filter_map(|(at, goal)| {
+            let id = GoalId::from_index(at);
             Some(LeftLabel {
-                label: self.label_ref(GoalId::from_index(at))?,
+                label: self.label_ref(id)?,
                 reasons: goal.reasons.iter().cloned().collect(),
+                bounds: watch.met_for(id),
                 site_reached: goal.reached,
             })
         });

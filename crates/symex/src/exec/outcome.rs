@@ -84,6 +84,8 @@ pub struct LeftLabel {
     pub label: LabelRef,
     /// What stood in the way of this label alone, besides the cuts of the whole exploration.
     pub reasons: Vec<Cut>,
+    /// Bounds that make a difference to its predicate alone, besides those of the whole exploration.
+    pub bounds: Vec<String>,
     /// Whether some path passed its site.
     pub site_reached: bool,
 }
@@ -95,6 +97,9 @@ pub struct LeftHyper {
     pub hyper: HyperRef,
     /// What stood in the way of this one alone, besides the cuts of the whole exploration.
     pub reasons: Vec<Cut>,
+    /// Bounds that make a difference to predicates of some labels, besides those of the whole
+    /// exploration.
+    pub bounds: Vec<String>,
 }
 
 /// What it cost.
@@ -160,8 +165,9 @@ pub struct Summary {
     pub complete: bool,
     /// What was assumed about inputs and the program's surroundings, one sentence each.
     pub assumptions: Vec<String>,
-    /// Bounds that the user did not state and that make a difference, so far as is known. With any
-    /// of them, labels that are left are not proved infeasible, complete or not.
+    /// Bounds that the user did not state and that make a difference to the program's paths, so far as
+    /// is known. With any of them, and any of its own, what is left is not proved infeasible, complete
+    /// or not.
     pub bounds: Vec<String>,
     /// What it cost.
     pub statistics: Statistics,

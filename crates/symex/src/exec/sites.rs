@@ -5,7 +5,7 @@ use lydian_base::EntityId;
 use lydian_eval::{Kleene, PredEnvironment, Traps, eval_pred};
 use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId, Purity};
 use lydian_smt::{Term, TermPool};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::env::{Scope, Stop};
 use super::explore::Engine;
@@ -13,6 +13,7 @@ use super::labels::{GoalId, SiteKey};
 use super::query::Feasible;
 use super::state::{ConditionValue, Passed, State};
 use super::step::Flow;
+use super::watch::Actor;
 use super::{LabelDeletion, Mode, Unreached};
 use crate::limits::Cut;
 use crate::memory::definedness;
@@ -269,6 +270,7 @@ impl<'p> Engine<'p, '_> {
     fn predicate(&mut self, state: &mut State, goal: GoalId) -> Kleene {
         let (objectives, pred, decision) = self.labels.goal(goal);
         let after = self.labels.after(goal).to_vec();
+        let outer = self.watch.set_actor(Actor::Labels(smallvec![goal]));
         let (mut env, pool) = self.site_scope(state, &objectives.exprs, decision);
         let mut value = eval_pred(pool, pred, &mut env);
         for expr in after {
@@ -278,6 +280,7 @@ impl<'p> Engine<'p, '_> {
         if let Some(what) = env.hindrance {
             self.labels.hinder(goal, Cut::Unsupported(what));
         }
+        self.watch.set_actor(outer);
         self.settle_suspicions(state);
         value
     }
@@ -300,9 +303,11 @@ impl<'p> Engine<'p, '_> {
             return Vec::new();
         };
         let mut values = Vec::with_capacity(wanted.len());
-        for expr in wanted {
+        for (expr, goals) in wanted {
+            let outer = self.watch.set_actor(Actor::Labels(goals));
             let (mut env, pool) = self.site_scope(state, &objectives.exprs, None);
             let value = env.expr(pool, expr);
+            self.watch.set_actor(outer);
             self.settle_suspicions(state);
             values.push((condition, expr, value));
         }

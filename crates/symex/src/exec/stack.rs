@@ -13,6 +13,7 @@ use super::libc::{ROOM, Size};
 use super::state::State;
 use super::step::Flow;
 use super::tape::Question;
+use crate::inputs::{Bound, Reach};
 use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, NewObject, ObjectId, ObjectKind, Region, Resolution, undefined_symbol,
@@ -184,6 +185,21 @@ impl Engine<'_, '_> {
                 Passed::Value(_) | Passed::From(_) => {}
             }
         }
+        Ok(())
+    }
+
+    /// A function under test is given its fixed arguments alone, which is a bound on its inputs.
+    pub(super) fn pass_no_more(&mut self, state: &mut State, func: FuncId) -> Result<(), Flow> {
+        let function = &self.world.program.functions[func];
+        if !variadic::is_variadic(&self.world.program.types, function.ty) {
+            return Ok(());
+        }
+        let object = self.make_object(state, 0, None, "...")?;
+        let object = state.memory.object(object).base;
+        state.frame_mut().variable = object;
+        let reach = Reach::Behind { object, from: 0, element: 1 };
+        let sentence = format!("{} is given no arguments for `...`", function.name);
+        self.watch.add(&[Bound { sentence, reach, shown: false }]);
         Ok(())
     }
 

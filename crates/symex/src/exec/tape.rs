@@ -127,6 +127,11 @@ impl Tape {
         std::mem::replace(&mut self.aside, aside)
     }
 
+    /// Whether what is asked now is asked for predicates alone.
+    pub(super) const fn is_aside(&self) -> bool {
+        self.aside
+    }
+
     /// A statement or terminator begins.
     pub(super) fn begin(&mut self) {
         self.begun += 1;

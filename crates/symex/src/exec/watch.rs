@@ -6,12 +6,17 @@
 //! distance or the object depends on the input, a *suspicion* is kept until the engine can ask the
 //! solver whether the path allows it. A bound that was met is not looked at again, so that the
 //! cost ends with the first path that meets it.
+//!
+//! What the predicate of a label does restricts that label alone: no other depends on it.
+
+use std::collections::BTreeMap;
 
 use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::explore::Engine;
+use super::labels::GoalId;
 use super::query::Feasible;
 use super::state::State;
 use crate::inputs::{Bound, RawPointer, Reach};
@@ -26,11 +31,46 @@ const MOST_CHOICES: u32 = 256;
 #[derive(Debug)]
 struct Watched {
     bound: Bound,
+    /// Whether the program met it.
     met: bool,
     /// Just behind the last byte that an access at a known place had.
     furthest: u64,
     /// Whether all accesses were at known places.
     exact: bool,
+}
+
+/// Who reads, writes and computes what is noted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Actor {
+    /// The program, or what nobody tells apart from it.
+    #[default]
+    Program,
+    /// The predicates of these labels.
+    Labels(SmallVec<[GoalId; 1]>),
+}
+
+/// What would be met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    /// The bound at a position.
+    Bound(usize),
+    /// That an object begins where it does, with the object's address.
+    Start(u64),
+}
+
+/// What is to be asked about.
+#[derive(Debug)]
+struct Suspicion {
+    condition: Term,
+    limit: Limit,
+    actor: Actor,
+}
+
+/// What the predicates of a label met.
+#[derive(Debug, Default)]
+struct OfLabel {
+    bounds: Vec<usize>,
+    told_apart: Vec<String>,
 }
 
 /// The bounds of an exploration.
@@ -39,16 +79,22 @@ pub(super) struct Watch {
     all: Vec<Watched>,
     /// Positions of those that can be met, by the address of their object.
     by_object: FxHashMap<u64, SmallVec<[usize; 2]>>,
-    /// How many of them were not met.
+    /// How many of them the program did not meet.
     open: usize,
     /// Conditions under which a bound is met, to be asked about.
-    suspicions: Vec<(Term, usize)>,
+    suspicions: Vec<Suspicion>,
+    /// Who does what is noted now.
+    actor: Actor,
+    /// What was met for labels alone.
+    of_labels: FxHashMap<GoalId, OfLabel>,
     /// Pairs of objects of the inputs whose pointers were compared, as sentences.
     told_apart: Vec<String>,
     /// Numbers that are left out where they are used as addresses, with what is assumed for that.
     raw_pointers: FxHashMap<Term, String>,
     /// What was assumed so.
     assumed: Vec<String>,
+    /// That nothing lies before objects, which predicates of labels assume: a sentence, by address.
+    starts: BTreeMap<u64, String>,
     /// What must hold for the accesses that are noted now to happen.
     pub(super) guard: Option<Term>,
     questions: u32,
@@ -91,7 +137,12 @@ impl Watch {
         true
     }
 
-    /// The bounds that made a difference.
+    /// What is noted from now on is done by these; gives back who did it until now.
+    pub(super) const fn set_actor(&mut self, actor: Actor) -> Actor {
+        std::mem::replace(&mut self.actor, actor)
+    }
+
+    /// The bounds that made a difference to all labels.
     pub(super) fn met(&self) -> Vec<String> {
         let mut sentences: Vec<String> = Vec::new();
         for watched in self.all.iter().filter(|watched| watched.met) {
@@ -100,6 +151,33 @@ impl Watch {
             }
         }
         sentences.extend(self.told_apart.iter().cloned());
+        sentences
+    }
+
+    /// The bounds that made a difference to a label alone.
+    pub(super) fn met_for(&self, label: GoalId) -> Vec<String> {
+        let mut sentences: Vec<String> = Vec::new();
+        let Some(of_label) = self.of_labels.get(&label) else { return sentences };
+        let bounds = of_label.bounds.iter().map(|at| &self.all[*at]);
+        let bounds = bounds.filter(|watched| !watched.met).map(|watched| &watched.bound.sentence);
+        for sentence in bounds.chain(&of_label.told_apart) {
+            if !sentences.contains(sentence) && !self.told_apart.contains(sentence) {
+                sentences.push(sentence.clone());
+            }
+        }
+        sentences
+    }
+
+    /// The bounds that made a difference to some label alone.
+    pub(super) fn met_for_some(&self) -> Vec<String> {
+        let mut labels: Vec<GoalId> = self.of_labels.keys().copied().collect();
+        labels.sort_unstable();
+        let mut sentences: Vec<String> = Vec::new();
+        for sentence in labels.into_iter().flat_map(|label| self.met_for(label)) {
+            if !sentences.contains(&sentence) {
+                sentences.push(sentence);
+            }
+        }
         sentences
     }
 
@@ -116,7 +194,8 @@ impl Watch {
                 None => sentence.clone(),
             });
         }
-        for sentence in met.into_iter().chain(self.assumed.iter().cloned()) {
+        let assumed = self.assumed.iter().chain(self.starts.values()).cloned();
+        for sentence in met.into_iter().chain(assumed) {
             if !told.contains(&sentence) {
                 told.push(sentence);
             }
@@ -124,10 +203,50 @@ impl Watch {
         told
     }
 
+    /// Who acts now meets a bound.
     fn meet(&mut self, position: usize) {
         let watched = &mut self.all[position];
-        if !std::mem::replace(&mut watched.met, true) {
-            self.open -= 1;
+        match &self.actor {
+            Actor::Program => self.open -= usize::from(!std::mem::replace(&mut watched.met, true)),
+            Actor::Labels(labels) => {
+                for label in labels {
+                    let of_label = self.of_labels.entry(*label).or_default();
+                    if !of_label.bounds.contains(&position) {
+                        of_label.bounds.push(position);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the bound at a position makes a difference already to who acts now.
+    fn is_met(&self, position: usize) -> bool {
+        let met_for = |label: &GoalId| {
+            let of_label = self.of_labels.get(label);
+            of_label.is_some_and(|of_label| of_label.bounds.contains(&position))
+        };
+        self.all[position].met
+            || matches!(&self.actor, Actor::Labels(labels) if labels.iter().all(met_for))
+    }
+
+    /// Something lies beyond a limit.
+    fn exceed(&mut self, memory: &Memory, limit: Limit) {
+        match limit {
+            Limit::Bound(position) => self.meet(position),
+            Limit::Start(object) => {
+                let object = memory.object_at(object).map(|object| memory.object(object));
+                let name = object.map_or("an input", |object| &object.name);
+                let sentence = format!("nothing lies before the elements of {name}");
+                self.starts.entry(object.map_or(0, |object| object.base)).or_insert(sentence);
+            }
+        }
+    }
+
+    /// Whether it makes no difference any more to who acts now that something lies beyond a limit.
+    fn is_exceeded(&self, limit: Limit) -> bool {
+        match limit {
+            Limit::Bound(position) => self.is_met(position),
+            Limit::Start(object) => self.starts.contains_key(&object),
         }
     }
 
@@ -166,7 +285,7 @@ impl Watch {
             let base = object.base;
             let Some(positions) = self.by_object.get(&base).cloned() else { continue };
             for position in positions {
-                self.access_bound(pool, candidate, size, write, position);
+                self.access_bound(pool, memory, candidate, (size, write), position);
             }
         }
     }
@@ -174,48 +293,53 @@ impl Watch {
     fn access_bound(
         &mut self,
         pool: &mut TermPool,
+        memory: &Memory,
         candidate: &Candidate,
-        size: u64,
-        write: bool,
+        (size, write): (u64, bool),
         position: usize,
     ) {
-        let watched = &mut self.all[position];
-        if watched.met {
+        if self.is_met(position) {
             return;
         }
-        let met = match (watched.bound.reach, candidate.offset) {
-            (Reach::Always, _) => return,
-            (Reach::Within { .. }, _) if write => return,
-            (Reach::Behind { from, .. }, Offset::Known(start)) => {
-                let end = i128::from(start) + i128::from(size);
-                watched.furthest = watched.furthest.max(u64::try_from(end).unwrap_or(0));
-                pool.bool(end > i128::from(from) || start < 0)
+        let reach = self.all[position].bound.reach;
+        let (met, before) = match reach {
+            Reach::Always => return,
+            Reach::Within { .. } if write => return,
+            Reach::Behind { object, from, .. } => {
+                let (behind, before) = outside(pool, candidate.offset, from, size);
+                (behind, Some((object, before)))
             }
-            (Reach::Behind { from, .. }, offset) => {
-                watched.exact = false;
-                let inside = offset.lies_within(pool, from, size);
-                pool.not(inside)
-            }
-            (Reach::Within { from, to, .. }, Offset::Known(start)) => {
-                let end = i128::from(start) + i128::from(size);
-                pool.bool(end > i128::from(from) && i128::from(start) < i128::from(to))
-            }
-            (Reach::Within { from, to, .. }, offset) => {
-                let offset = offset.term(pool);
-                let first = pool.bv_signed(64, from as i64 - size as i64 + 1);
-                let end = pool.bv(64, to);
-                let (after, before) = (pool.sle(first, offset), pool.slt(offset, end));
-                pool.and(after, before)
+            Reach::Within { from, to, .. } => {
+                (reaches_into(pool, candidate.offset, (from, to), size), None)
             }
         };
-        let mut condition = pool.and(candidate.guard, met);
-        if let Some(guard) = self.guard {
-            condition = pool.and(guard, condition);
+        let mut limits = SmallVec::<[(Term, Limit); 2]>::new();
+        limits.push((met, Limit::Bound(position)));
+        if let Some((object, before)) = before {
+            // A program that reads there is tested with elements before, as many as are guessed.
+            let limit = match self.actor {
+                Actor::Program => Limit::Bound(position),
+                Actor::Labels(_) => Limit::Start(object),
+            };
+            limits.push((before, limit));
         }
-        match pool.as_bool(condition) {
-            Some(true) => self.meet(position),
-            Some(false) => {}
-            None => self.suspicions.push((condition, position)),
+        for (condition, limit) in limits {
+            let mut condition = pool.and(candidate.guard, condition);
+            if let Some(guard) = self.guard {
+                condition = pool.and(guard, condition);
+            }
+            match pool.as_bool(condition) {
+                _ if self.is_exceeded(limit) => {}
+                Some(true) => self.exceed(memory, limit),
+                Some(false) => {}
+                None => {
+                    let actor = self.actor.clone();
+                    self.suspicions.push(Suspicion { condition, limit, actor });
+                }
+            }
+        }
+        if !self.is_met(position) {
+            self.all[position].note_furthest(candidate.offset, size);
         }
     }
 
@@ -274,6 +398,7 @@ impl Watch {
         if of_a.iter().any(|object| of_b.contains(object)) {
             return;
         }
+        let mut told_apart = Vec::new();
         for a in of_a.iter().flatten().map(|object| memory.object(*object)) {
             for b in of_b.iter().flatten().map(|object| memory.object(*object)) {
                 let outside = |kind| matches!(kind, ObjectKind::Input | ObjectKind::Global);
@@ -281,9 +406,16 @@ impl Watch {
                 if !inputs || !outside(a.kind) || !outside(b.kind) {
                     continue;
                 }
-                let sentence = format!("{} and {} are different objects", a.name, b.name);
-                if !self.told_apart.contains(&sentence) {
-                    self.told_apart.push(sentence);
+                told_apart.push(format!("{} and {} are different objects", a.name, b.name));
+            }
+        }
+        told_apart.retain(|sentence| !self.told_apart.contains(sentence));
+        match &self.actor {
+            Actor::Program => add_new(&mut self.told_apart, told_apart),
+            Actor::Labels(labels) => {
+                for label in labels {
+                    let of_label = self.of_labels.entry(*label).or_default();
+                    add_new(&mut of_label.told_apart, told_apart.iter().cloned());
                 }
             }
         }
@@ -310,7 +442,57 @@ impl Watch {
     }
 }
 
+/// Adds those sentences that are not there yet.
+fn add_new(sentences: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
+    for sentence in more {
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+}
+
+/// Where an access of `size` bytes ends more than `from` bytes behind an object's start, and where it
+/// begins before that.
+fn outside(pool: &mut TermPool, offset: Offset, from: u64, size: u64) -> (Term, Term) {
+    if let Offset::Known(start) = offset {
+        let end = i128::from(start) + i128::from(size);
+        return (pool.bool(end > i128::from(from)), pool.bool(start < 0));
+    }
+    let inside = offset.lies_within(pool, from, size);
+    let outside = pool.not(inside);
+    let offset = offset.term(pool);
+    let zero = pool.bv(64, 0);
+    let before = pool.slt(offset, zero);
+    let not_before = pool.not(before);
+    (pool.and(outside, not_before), pool.and(outside, before))
+}
+
+/// Where an access of `size` bytes has one between two distances from an object's start.
+fn reaches_into(pool: &mut TermPool, offset: Offset, (from, to): (u64, u64), size: u64) -> Term {
+    if let Offset::Known(start) = offset {
+        let end = i128::from(start) + i128::from(size);
+        return pool.bool(end > i128::from(from) && i128::from(start) < i128::from(to));
+    }
+    let offset = offset.term(pool);
+    let first = pool.bv_signed(64, from as i64 - size as i64 + 1);
+    let end = pool.bv(64, to);
+    let (after, before) = (pool.sle(first, offset), pool.slt(offset, end));
+    pool.and(after, before)
+}
+
 impl Watched {
+    /// Notes an access that met nothing.
+    fn note_furthest(&mut self, offset: Offset, size: u64) {
+        match (self.bound.reach, offset) {
+            (Reach::Behind { .. }, Offset::Known(start)) => {
+                let end = i128::from(start) + i128::from(size);
+                self.furthest = self.furthest.max(u64::try_from(end).unwrap_or(0));
+            }
+            (Reach::Behind { .. }, _) => self.exact = false,
+            _ => {}
+        }
+    }
+
     /// Why the bound makes no difference, as the end of its sentence.
     fn unrestrictive(&self) -> String {
         match self.bound.reach {
@@ -376,15 +558,15 @@ impl Engine<'_, '_> {
         if self.watch.suspicions.is_empty() {
             return;
         }
-        for (condition, position) in std::mem::take(&mut self.watch.suspicions) {
+        for suspicion in std::mem::take(&mut self.watch.suspicions) {
+            let Suspicion { condition, limit, actor } = suspicion;
+            let outer = self.watch.set_actor(actor);
             // What a replay does the path that it follows does too.
             let told = state.replay || state.tape.is_played();
-            if self.watch.all[position].met || told {
-                continue;
+            if !told && !self.watch.is_exceeded(limit) && self.may_hold(state, condition) {
+                self.watch.exceed(&state.memory, limit);
             }
-            if self.may_hold(state, condition) {
-                self.watch.meet(position);
-            }
+            self.watch.set_actor(outer);
         }
     }
 

@@ -36,9 +36,13 @@
 //! - *A pointer that was made null, or bytes that were left at zero*: reading any byte of them.
 //!   Writing them tells nothing.
 //! - *A length*. An array whose length is a value of the inputs, or to the end of which another
-//!   input points, bounds that value too. Nothing is known about what depends on that value, so
-//!   such a bound always counts as met ([`Reach::Always`]); so does one on what has no address
-//!   of its own (structs that are passed by value, results of calls).
+//!   input points, bounds that value too: *cut(v)* has the greatest length within the bound where *v*
+//!   has a greater one. Where the value lies in memory and is nothing else, any read of it tells
+//!   (a bound of its own, [`Reach::Within`]). Of other values nothing is known about what depends on
+//!   them, so such a bound always counts as met ([`Reach::Always`]): parameters, ends of arrays,
+//!   lengths that are computed from several values, that arrays with different bounds share, that
+//!   settings restrict or a precondition might name. So does a bound on what has no address of its own (structs that
+//!   are passed by value, results of calls).
 //! - *Leaving the object by arithmetic*: an address outside of the object that it was computed
 //!   from may lie in a neighbour, whose place depends on the object's size.
 //! - *Addresses as numbers*: a pointer that is converted to an integer, the order or distance of
@@ -52,8 +56,13 @@
 //! any value and writes to none of the inputs' objects, but any value to the same variables of the
 //! program in both runs (assumptions of their own).
 //!
+//! What only the predicate of a label does restricts only that label: the runs on *v* and *cut(v)*
+//! stay side by side without it, and no other predicate looks at it.
+//!
 //! An access before an object's start meets its bound too: an input may point into the middle of an
-//! array.
+//! array. Predicates of labels are the exception, since no program is meant to be given the middle of
+//! an array because a mutant of it reads `p[-1]`: where only they read there, that nothing lies before
+//! the object is an assumption that is told.
 
 /// A bound on the inputs that the user did not state.
 #[derive(Clone, Debug, PartialEq, Eq)]

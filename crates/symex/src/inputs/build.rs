@@ -230,6 +230,8 @@ struct Builder<'a> {
     related: Vec<Slot>,
     lengths: Vec<OpenLength>,
     scalars: BTreeMap<Place, Scalar>,
+    /// What reads the numbers that may have any value of their type.
+    readings: BTreeMap<Place, Reach>,
     targets: BTreeMap<Place, Target>,
     symbols: BTreeSet<String>,
     cells: usize,
@@ -267,6 +269,7 @@ impl<'a> Builder<'a> {
             related: Vec::new(),
             lengths: Vec::new(),
             scalars: BTreeMap::new(),
+            readings: BTreeMap::new(),
             targets: BTreeMap::new(),
             symbols: BTreeSet::new(),
             cells: 0,
@@ -428,13 +431,19 @@ impl<'a> Builder<'a> {
         self.bound_shape(sentence, object, elements * size, size);
     }
 
-    /// From now on the size of an object shows in the value of another input.
-    fn show_size(&mut self, object: u64) {
+    /// From now on the size of an object shows in the value of another input, which is read so.
+    fn show_size(&mut self, object: u64, reading: Reach) {
+        let mut more = Vec::new();
         for bound in &mut self.bounds {
             if matches!(bound.reach, Reach::Behind { object: at, .. } if at == object) {
-                (bound.reach, bound.shown) = (Reach::Always, true);
+                bound.shown = true;
+                match reading {
+                    Reach::Always => bound.reach = Reach::Always,
+                    _ => more.push(Bound { reach: reading, ..bound.clone() }),
+                }
             }
         }
+        self.bounds.extend(more);
     }
 
     /// What tells that some bytes of a block were left at zero or null.
@@ -482,6 +491,12 @@ impl<'a> Builder<'a> {
                 let value = self.symbol(self.shown(&leaf.place), sort_of(machine));
                 self.push(site, leaf.offset, machine, value);
                 self.number(ty, value, &leaf.place, &leaf.trail)?;
+                let set = self.spec.at(&leaf.place, &leaf.trail);
+                if set.range.is_none() && set.values.is_none() {
+                    let end = leaf.offset + machine.bytes();
+                    let reading = self.reading(site.block, leaf.offset, end);
+                    self.readings.entry(leaf.place.clone()).or_insert(reading);
+                }
                 self.prefer_initial(site, leaf.offset, machine, value);
             }
             LeafKind::Byte => {

@@ -16,8 +16,8 @@ use super::settings::{Kind, LengthText, PlaceSettings};
 use super::spec::MAX_LENGTH;
 use super::usage::{Facts, Spot, Usage};
 
-/// No guess makes an array longer than this.
-const LONGEST: u64 = 256;
+/// No guess makes an array longer than this: one more than the commonest limit of tables.
+const LONGEST: u64 = 257;
 
 /// A guess about a place.
 #[derive(Clone, Debug, PartialEq)]

@@ -57,6 +57,15 @@ impl Length {
         }
     }
 
+    /// Whether the value at a place is part of it.
+    pub fn names(&self, place: &Place) -> bool {
+        match self {
+            Self::Number(_) => false,
+            Self::Place(at) => at == place,
+            Self::Op(_, a, b) => a.names(place) || b.names(place),
+        }
+    }
+
     /// The place, where it is nothing else.
     pub fn as_place(&self) -> Option<&Place> {
         match self {

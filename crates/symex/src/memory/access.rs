@@ -9,7 +9,7 @@ use lydian_eval::{Traps, to_bytes};
 use lydian_ir::TrapKind;
 use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
 
-use super::{Background, Candidate, Memory, ObjectId, Offset, Resolution};
+use super::{Background, Candidate, Contents, Memory, ObjectId, Offset, Resolution};
 
 /// Most positions that a read chooses from without an array term.
 const READ_CHOICES: u64 = 256;
@@ -78,7 +78,10 @@ fn greatest(pool: &TermPool, term: Term, depth: u32) -> u64 {
         Node::Un(UnOp::ZExt, a) => known(a),
         Node::Un(UnOp::SExt, a) if known(a) < 1 << (pool.width(a) - 1) => known(a),
         Node::Extract(a, low) if pool.width(a) <= 64 => known(a) >> low,
-        Node::Ite(_, a, b) => known(a).max(known(b)),
+        Node::Ite(c, a, b) => match below(pool, c, a) {
+            Some(most) => most.max(known(b)),
+            None => known(a).max(known(b)),
+        },
         Node::Bin(BinOp::BvAnd, a, b) => known(a).min(known(b)),
         Node::Bin(BinOp::Add, a, b) => known(a).checked_add(known(b)).unwrap_or(of_width),
         Node::Bin(BinOp::Mul, a, b) => known(a).checked_mul(known(b)).unwrap_or(of_width),
@@ -93,6 +96,30 @@ fn greatest(pool: &TermPool, term: Term, depth: u32) -> u64 {
         _ => of_width,
     };
     if bound > of_width { of_width } else { bound }
+}
+
+/// The greatest value of a term where a condition holds that compares it with a number.
+fn below(pool: &TermPool, condition: Term, term: Term) -> Option<u64> {
+    match pool.node(condition) {
+        Node::Bin(BinOp::Ult, a, limit) if a == term => pool.as_u64(limit)?.checked_sub(1),
+        _ => None,
+    }
+}
+
+/// A term of the same value as an index of 64 bits where that is below `count`, and below it
+/// elsewhere too.
+pub fn within_count(pool: &mut TermPool, index: Term, count: u64) -> Term {
+    if count <= 1 {
+        return pool.bv(u64::BITS, 0);
+    }
+    let bits = u64::BITS - (count - 1).leading_zeros();
+    let mut within = pool.extract(bits - 1, 0, index);
+    if !count.is_power_of_two() {
+        let (limit, zero) = (pool.bv(bits, count), pool.bv(bits, 0));
+        let inside = pool.ult(within, limit);
+        within = pool.ite(inside, within, zero);
+    }
+    pool.zext(within, u64::BITS)
 }
 
 impl Offset {
@@ -138,6 +165,23 @@ impl Resolution {
 }
 
 impl Memory {
+    /// Whether an index from `base` on, in elements of `size` bytes, has so many places in a struct
+    /// that an access would make it an array.
+    pub fn has_too_many_places(
+        &self,
+        pool: &TermPool,
+        (base, size): (u64, u64),
+        index: Term,
+    ) -> bool {
+        let Some(object) = self.object_at(base).map(|id| self.object(id)) else { return false };
+        let Ok(start) = i64::try_from(base.wrapping_sub(object.base)) else { return false };
+        size > 0
+            && pool.as_u64(index).is_none()
+            && object.contents.is_mixed()
+            && Window::of_index(pool, (start, size, index), object.size, size).count
+                > STRUCT_CHOICES
+    }
+
     /// Adds the conditions under which an access of `size` bytes traps. An exploration notes every
     /// such access (`Watch`), or bounds on inputs would seem not to matter.
     pub fn access_traps(
@@ -235,8 +279,7 @@ impl Memory {
         if window.count == 0 {
             return None;
         }
-        let choices = if object.contents.is_mixed() { STRUCT_CHOICES } else { READ_CHOICES };
-        if window.count > choices || is_array && window.count > 1 {
+        if too_many(window.count, READ_CHOICES, &object.contents) || is_array && window.count > 1 {
             return Some(self.load_from_array(pool, candidate, size));
         }
         let mut elements = Vec::with_capacity(window.count as usize);
@@ -324,8 +367,7 @@ impl Memory {
         };
         let window = Window::of_index(pool, (start, stride, index), object.size, size);
         let is_array = matches!(object.contents.background(), Background::Array { .. });
-        let choices = if object.contents.is_mixed() { STRUCT_CHOICES } else { WRITE_CHOICES };
-        if window.count > choices || is_array && window.count > 1 {
+        if too_many(window.count, WRITE_CHOICES, &object.contents) || is_array && window.count > 1 {
             self.store_to_array(pool, candidate, guard, size, value);
             return;
         }
@@ -403,6 +445,12 @@ impl Memory {
             self.store(pool, &to.shifted(offset), bytes, zero);
         }
     }
+}
+
+/// Whether an access at so many positions needs an array term, where `most` positions are the limit
+/// for contents of one size.
+fn too_many(positions: u64, most: u64, contents: &Contents) -> bool {
+    positions > STRUCT_CHOICES || positions > most && !contents.is_mixed()
 }
 
 /// Cuts a number of bytes into pieces of at most eight.
@@ -562,6 +610,7 @@ mod tests {
         let masked = pool.bvand(y, mask);
         let condition = pool.ult(y, wide);
         let signed = pool.sext(masked, 64);
+        let long = pool.sext(y, 64);
         let terms = [
             (wide, 255),
             (pool.mul(wide, three), 765),
@@ -569,6 +618,10 @@ mod tests {
             (pool.lshr(y, shift), 31),
             (pool.urem(y, mask), 126),
             (pool.ite(condition, wide, masked), 255),
+            (within_count(&mut pool, signed, 573), 127),
+            (within_count(&mut pool, long, 573), 572),
+            (within_count(&mut pool, long, 512), 511),
+            (within_count(&mut pool, long, 1), 0),
             (signed, 127),
             (pool.add(y, wide), u64::from(u32::MAX)),
             (pool.extract(11, 4, masked), 7),
@@ -580,6 +633,23 @@ mod tests {
                 let of = |var| (var, Value::from_u64(pool.sort(var), value));
                 let model = Model::from_values(vec![of(x), of(y)]);
                 assert!(evaluator.eval_u64(&pool, &model, term) <= bound);
+            }
+        }
+    }
+
+    #[test]
+    fn an_index_below_its_count_keeps_its_value() {
+        let mut pool = TermPool::new();
+        let index = pool.var("i", Sort::BitVec(64));
+        let mut evaluator = Evaluator::new();
+        for count in [1, 2, 3, 8, 573, 1 << 20, u64::MAX] {
+            let within = within_count(&mut pool, index, count);
+            for value in [0, 1, 2, 7, 8, 572, 573, count - 1, count, count / 2, u64::MAX] {
+                let of_index = (index, Value::from_u64(Sort::BitVec(64), value));
+                let model = Model::from_values(vec![of_index]);
+                let found = evaluator.eval_u64(&pool, &model, within);
+                assert!(found < count, "{found} for {value} of {count}");
+                assert!(found == value || value >= count, "{found} for {value} of {count}");
             }
         }
     }

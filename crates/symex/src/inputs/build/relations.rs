@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use lydian_smt::{Sort, Term};
 
+use super::super::bounds::Reach;
 use super::super::length::{Length, Op};
 use super::super::place::Place;
 use super::super::plan::PlanError;
@@ -16,7 +17,9 @@ impl Builder<'_> {
         let ended: BTreeSet<Place> = (self.related.iter())
             .flat_map(|slot| slot.set.of.iter().map(|of| of.0.clone()))
             .collect();
-        for open in std::mem::take(&mut self.lengths) {
+        let lengths = std::mem::take(&mut self.lengths);
+        let readings: Vec<Reach> = lengths.iter().map(|o| self.reading_of(o, &lengths)).collect();
+        for (open, reading) in lengths.into_iter().zip(readings) {
             let elements = match &open.length {
                 Some(length) => {
                     let Scalar { value, signed } = self.length_value(length, &open.place)?;
@@ -29,7 +32,7 @@ impl Builder<'_> {
                 }
                 None => continue,
             };
-            self.show_size(self.objects[open.object].1.address);
+            self.show_size(self.objects[open.object].1.address, reading);
             let size = self.pool.bv(64, open.element);
             let mut bytes = self.pool.mul(elements, size);
             if open.start > 0 {
@@ -44,6 +47,20 @@ impl Builder<'_> {
             self.objects[open.object].1.byte_length = Some(bytes);
         }
         Ok(())
+    }
+
+    /// What reads the length of an array, where it is a number in memory that is nothing else: no part
+    /// of another length, and in no precondition. Then it can be the greatest that is within the bound,
+    /// whatever else is so. Arrays with the same bound may share it.
+    fn reading_of(&self, open: &OpenLength, all: &[OpenLength]) -> Reach {
+        let Some(Length::Place(place)) = &open.length else { return Reach::Always };
+        let names_it = |other: &&OpenLength| other.length.as_ref().is_some_and(|l| l.names(place));
+        let agrees =
+            |other: &OpenLength| other.length == open.length && other.capacity == open.capacity;
+        let agreed = all.iter().filter(names_it).all(agrees);
+        let reading = self.readings.get(place).copied();
+        let reading = reading.filter(|_| agreed && self.spec.preconditions().is_empty());
+        reading.unwrap_or(Reach::Always)
     }
 
     /// The number of elements that a length means: none where it is negative. It is at most the
@@ -114,7 +131,7 @@ impl Builder<'_> {
             let object = &self.objects[object].1;
             (object.address, object.size, object.byte_length, object.element)
         };
-        self.show_size(address);
+        self.show_size(address, Reach::Always);
         let bytes = length.unwrap_or_else(|| self.pool.bv(64, size));
         let offset = if slot.set.implied_kind() == Some(Kind::End) {
             bytes
