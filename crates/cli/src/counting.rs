@@ -35,7 +35,7 @@ const MOST_CALLS: u32 = 1 << 16;
 /// The most events of a trace that is looked at.
 const MOST_EVENTS: usize = 512;
 
-/// How far a test is followed that does not come to an end natively.
+/// How far a test is followed first, and at all if it does not come to an end natively.
 const STEPS_OF_ENDLESS: u64 = 200_000;
 
 /// Runs tests natively and in the interpreter.
@@ -103,6 +103,14 @@ impl<'a> Counting<'a> {
     /// test does not fit the program.
     pub(crate) fn measure(&mut self, test: &Test) -> Result<Result<Measured, Unfit>, Failure> {
         self.untraced = false;
+        let mut options = self.options;
+        options.max_steps = STEPS_OF_ENDLESS;
+        let mut foreseen = match self.foresight.run(test, &options) {
+            Ok(foreseen) => foreseen,
+            Err(error) => return Ok(Err(error.into())),
+        };
+        // What the program does after undefined behaviour counts for nothing, however long it runs.
+        self.measurer.hurry(matches!(foreseen.outcome.end, End::Trapped(_)));
         let mut measured = match self.measurer.measure(std::slice::from_ref(test)) {
             Ok(mut measured) => measured.pop().expect("one test gives one run"),
             Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
@@ -113,14 +121,14 @@ impl<'a> Counting<'a> {
             measured.forget();
             return Ok(Ok(measured));
         }
-        let mut options = self.options;
-        if matches!(measured.run.outcome, Outcome::TimedOut(_)) {
-            options.max_steps = STEPS_OF_ENDLESS;
+        let is_endless = matches!(measured.run.outcome, Outcome::TimedOut(_));
+        if matches!(foreseen.outcome.end, End::Stopped(_)) && !is_endless {
+            options = self.options;
+            foreseen = match self.foresight.run(test, &options) {
+                Ok(foreseen) => foreseen,
+                Err(error) => return Ok(Err(error.into())),
+            };
         }
-        let foreseen = match self.foresight.run(test, &options) {
-            Ok(foreseen) => foreseen,
-            Err(error) => return Ok(Err(error.into())),
-        };
         let standing = self.standing(&foreseen, &measured.run.outcome);
         let foresight = &self.foresight;
         let found = measured.covered.iter_mut().zip(&foreseen.covered).enumerate();

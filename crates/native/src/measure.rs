@@ -153,6 +153,11 @@ impl<'a> Measurer<'a> {
         self.runner.be_patient();
     }
 
+    /// Whether the next tests are to have a small part of the limit ([`Runner::hurry`]).
+    pub const fn hurry(&mut self, hurried: bool) {
+        self.runner.hurry(hurried);
+    }
+
     /// Runs the tests and says of each how it ended and what it covers.
     ///
     /// # Errors

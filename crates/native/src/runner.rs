@@ -79,6 +79,8 @@ pub struct Runner {
     waited: Duration,
     /// Whether a test took too long.
     impatient: bool,
+    /// Whether little is expected of the next tests.
+    hurried: bool,
 }
 
 #[derive(Debug)]
@@ -102,6 +104,8 @@ enum Ended {
 
 /// The part of the limit that tests have after one that took longer.
 const IMPATIENCE: u32 = 8;
+/// The part that tests have of which nothing counts that they could do for long.
+const HURRY: u32 = 20;
 
 const STATE_READY: u32 = 1;
 const STATE_CRASHED: u32 = 2;
@@ -130,12 +134,28 @@ impl Runner {
             starts: 0,
             waited: Duration::ZERO,
             impatient: false,
+            hurried: false,
         })
     }
 
     /// Lets tests run as long as the limit says again, until one takes longer.
     pub const fn be_patient(&mut self) {
         self.impatient = false;
+    }
+
+    /// Whether the next tests are to have no more than a twentieth of the limit, in time of the
+    /// processor.
+    pub const fn hurry(&mut self, hurried: bool) {
+        self.hurried = hurried;
+    }
+
+    /// The limit in time of the processor, where there is one.
+    fn short_limit(&self) -> Option<Duration> {
+        match (self.hurried, self.impatient) {
+            (true, _) => Some(self.limits.test / HURRY),
+            (false, true) => Some(self.limits.test / IMPATIENCE),
+            (false, false) => None,
+        }
     }
 
     /// How many processes were started so far.
@@ -233,7 +253,7 @@ impl Runner {
                 }
                 Ended::Died(position, outcome) => {
                     self.process = None;
-                    self.impatient |= matches!(outcome, Outcome::TimedOut(_));
+                    self.impatient |= !self.hurried && matches!(outcome, Outcome::TimedOut(_));
                     if position as usize != first {
                         // It died between tests; a second time in a row is no accident.
                         idle_deaths += 1;
@@ -318,7 +338,8 @@ impl Runner {
             (self.limits.test / 8).clamp(Duration::from_millis(1), Duration::from_millis(50));
         let (mut current, mut since) = (shared.get(Word::Current), Instant::now());
         // Asking the system for it takes as long as a short test.
-        let used_so_far = || self.impatient.then(|| self.processor_time());
+        let short = self.short_limit();
+        let used_so_far = || short.map(|short| (self.processor_time(), short));
         let mut used = used_so_far();
         loop {
             shared.await_reply(seen, step);
@@ -343,13 +364,14 @@ impl Runner {
                 used = used_so_far();
                 continue;
             }
-            let short = self.limits.test / IMPATIENCE;
-            let is_short =
-                || used.is_some_and(|used| self.processor_time().saturating_sub(used) >= short);
-            let limit = match since.elapsed() >= self.limits.test {
-                true => self.limits.test,
-                false if is_short() => short,
-                false => continue,
+            let used_up = used.filter(|(used, short)| {
+                let now = self.processor_time();
+                now.saturating_sub(*used) >= *short
+            });
+            let limit = match used_up {
+                _ if since.elapsed() >= self.limits.test => self.limits.test,
+                Some((_, short)) => short,
+                None => continue,
             };
             return Ok(Ended::Died(now, Outcome::TimedOut(limit.as_millis() as u64)));
         }

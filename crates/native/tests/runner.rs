@@ -293,6 +293,21 @@ fn after_a_test_that_ran_too_long_others_have_less_time_until_patience_is_asked_
 }
 
 #[test]
+fn a_test_of_which_little_is_expected_has_a_twentieth_of_the_time_and_tells_nothing_of_others() {
+    let unit = of_int("int f(int x) { while (x > 0) __asm__ volatile(\"\"); return x; }");
+    let limits = Limits { test: Duration::from_millis(400), ..Limits::default() };
+    let mut runner = unit.runner_within(limits);
+    let mut end = |hurried: bool, x: i32| {
+        runner.hurry(hurried);
+        let runs = runner.run(&[call("f", &[int(x)])], Wants::default()).expect("it runs");
+        runs.into_iter().map(|run| run.outcome).next().expect("one run")
+    };
+    assert_eq!((end(true, 1), end(true, 0)), (Outcome::TimedOut(20), returned(0)));
+    assert_eq!((end(false, 1), end(false, 2)), (Outcome::TimedOut(400), Outcome::TimedOut(50)));
+    assert_eq!(end(true, 2), Outcome::TimedOut(20));
+}
+
+#[test]
 fn a_killed_runner_is_told_and_started_again() {
     let unit = of_int(
         "long syscall(long, ...); \
