@@ -50,6 +50,8 @@ pub(crate) struct Counting<'a> {
     untraced: bool,
     /// The undefined functions whose results tests give.
     given: FxHashSet<String>,
+    /// Tests of this function that were stopped early.
+    given_up: Vec<Test>,
 }
 
 /// Why a test does not fit the program.
@@ -73,7 +75,8 @@ impl<'a> Counting<'a> {
         let given = measurer.build().externals().map(str::to_owned).collect();
         let options = Options { max_depth: MOST_CALLS, ..Options::default() };
         let untraced = false;
-        Self { loaded, measurer, foresight, objectives, tracer, options, untraced, given }
+        let given_up = Vec::new();
+        Self { loaded, measurer, foresight, objectives, tracer, options, untraced, given, given_up }
     }
 
     /// Whether the last test may cover sequences before what is undefined that were not counted.
@@ -90,7 +93,8 @@ impl<'a> Counting<'a> {
     }
 
     /// Another function's tests begin: how long those of the last one took says nothing of them.
-    pub(crate) const fn begin_function(&mut self) {
+    pub(crate) fn begin_function(&mut self) {
+        self.given_up.clear();
         self.measurer.be_patient();
     }
 
@@ -102,6 +106,15 @@ impl<'a> Counting<'a> {
     /// Runs a test; the labels in the result are those that count. The inner error says why the
     /// test does not fit the program.
     pub(crate) fn measure(&mut self, test: &Test) -> Result<Result<Measured, Unfit>, Failure> {
+        self.measure_expecting(test, true)
+    }
+
+    /// The same; where no end of the run is expected, it is stopped early.
+    pub(crate) fn measure_expecting(
+        &mut self,
+        test: &Test,
+        an_end: bool,
+    ) -> Result<Result<Measured, Unfit>, Failure> {
         self.untraced = false;
         let mut options = self.options;
         options.max_steps = STEPS_OF_ENDLESS;
@@ -109,8 +122,13 @@ impl<'a> Counting<'a> {
             Ok(foreseen) => foreseen,
             Err(error) => return Ok(Err(error.into())),
         };
-        // What the program does after undefined behaviour counts for nothing, however long it runs.
-        self.measurer.hurry(matches!(foreseen.outcome.end, End::Trapped(_)));
+        let hurried = match foreseen.outcome.end {
+            // What the program does after undefined behaviour counts for nothing.
+            End::Trapped(_) => true,
+            End::Stopped(_) => !an_end || self.given_up.contains(test),
+            _ => false,
+        };
+        self.measurer.hurry(hurried);
         let mut measured = match self.measurer.measure(std::slice::from_ref(test)) {
             Ok(mut measured) => measured.pop().expect("one test gives one run"),
             Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
@@ -122,6 +140,9 @@ impl<'a> Counting<'a> {
             return Ok(Ok(measured));
         }
         let is_endless = matches!(measured.run.outcome, Outcome::TimedOut(_));
+        if is_endless && hurried && !self.given_up.contains(test) {
+            self.given_up.push(test.clone());
+        }
         if matches!(foreseen.outcome.end, End::Stopped(_)) && !is_endless {
             options = self.options;
             foreseen = match self.foresight.run(test, &options) {

@@ -497,7 +497,8 @@ impl<'a> Session<'a, '_> {
         let completed: Vec<Goal> =
             found.completes.iter().filter_map(|claim| left.hyper(*claim)).collect();
         let test = found.test;
-        let measured = match self.counting.measure(&test)? {
+        let ends = !matches!(found.ending, Ending::Endless | Ending::Cut(_));
+        let measured = match self.counting.measure_expecting(&test, ends)? {
             Ok(measured) => measured,
             Err(error) => {
                 let kept = self.keep_for_replay(&test, contradictions.len())?;
@@ -820,7 +821,8 @@ fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
             matches!(outcome, Outcome::Exited(_) | Outcome::Aborted | Outcome::EndedBy(_))
         }
         Ending::Assumption => matches!(outcome, Outcome::Assumption),
-        Ending::Trapped(_) | Ending::Cut(_) => true,
+        // What a run takes for each round from the test may come to its end.
+        Ending::Endless | Ending::Trapped(_) | Ending::Cut(_) => true,
     }
 }
 

@@ -57,6 +57,7 @@ pub struct Measurer<'a> {
     limits: Limits,
     runner: Runner,
     second: Option<Runner>,
+    hurried: bool,
 }
 
 /// What measurers of one program share.
@@ -130,7 +131,7 @@ impl<'a> Measurer<'a> {
 
     fn of(instrumented: Arc<Instrumented<'a>>, limits: Limits) -> Result<Self, MeasureError> {
         let runner = Runner::new(instrumented.build.clone(), limits.clone())?;
-        Ok(Self { instrumented, limits, runner, second: None })
+        Ok(Self { instrumented, limits, runner, second: None, hurried: false })
     }
 
     /// What the cells stand for, and which labels cannot be measured.
@@ -151,10 +152,15 @@ impl<'a> Measurer<'a> {
     /// Lets tests run as long as the limit says again ([`Runner::be_patient`]).
     pub const fn be_patient(&mut self) {
         self.runner.be_patient();
+        if let Some(second) = &mut self.second {
+            second.be_patient();
+        }
     }
 
-    /// Whether the next tests are to have a small part of the limit ([`Runner::hurry`]).
+    /// Whether the next tests are to have a small part of the limit ([`Runner::hurry`]). Those that
+    /// take longer are not repeated.
     pub const fn hurry(&mut self, hurried: bool) {
+        self.hurried = hurried;
         self.runner.hurry(hurried);
     }
 
@@ -165,7 +171,11 @@ impl<'a> Measurer<'a> {
     pub fn measure(&mut self, tests: &[Test]) -> Result<Vec<Measured>, MeasureError> {
         let wants = Wants { cells: true, memory: true };
         let mut runs = self.runner.run(tests, wants)?;
-        let repeats = |index: &usize| self.instrumented.repeats(&runs[*index].outcome);
+        let repeats = |index: &usize| {
+            let outcome = &runs[*index].outcome;
+            let given_up = self.hurried && matches!(outcome, Outcome::TimedOut(_));
+            !given_up && self.instrumented.repeats(outcome)
+        };
         let again: Vec<usize> = (0..runs.len()).filter(repeats).collect();
         let chosen: Vec<Test> = again.iter().map(|index| tests[*index].clone()).collect();
         for (index, run) in again.into_iter().zip(self.run_on_second(&chosen, wants)?) {

@@ -106,6 +106,8 @@ enum Ended {
 const IMPATIENCE: u32 = 8;
 /// The part that tests have of which nothing counts that they could do for long.
 const HURRY: u32 = 20;
+/// No test has less time than this, or than the limit.
+const LEAST: Duration = Duration::from_millis(20);
 
 const STATE_READY: u32 = 1;
 const STATE_CRASHED: u32 = 2;
@@ -143,8 +145,8 @@ impl Runner {
         self.impatient = false;
     }
 
-    /// Whether the next tests are to have no more than a twentieth of the limit, in time of the
-    /// processor.
+    /// Whether the next tests are to have no more than a twentieth of the limit, or 20 ms, in time of
+    /// the processor.
     pub const fn hurry(&mut self, hurried: bool) {
         self.hurried = hurried;
     }
@@ -152,7 +154,7 @@ impl Runner {
     /// The limit in time of the processor, where there is one.
     fn short_limit(&self) -> Option<Duration> {
         match (self.hurried, self.impatient) {
-            (true, _) => Some(self.limits.test / HURRY),
+            (true, _) => Some((self.limits.test / HURRY).max(LEAST.min(self.limits.test))),
             (false, true) => Some(self.limits.test / IMPATIENCE),
             (false, false) => None,
         }

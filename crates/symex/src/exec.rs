@@ -27,6 +27,7 @@ mod clock;
 mod compact;
 mod cut_points;
 mod deferred;
+mod endless;
 mod env;
 mod explore;
 mod graph;

@@ -114,7 +114,7 @@ impl ObjectKind {
 }
 
 /// A stretch of memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Its first address.
     pub base: u64,
@@ -171,6 +171,17 @@ impl Default for Memory {
 }
 
 impl Memory {
+    /// Whether all objects are the same, with the same contents, and the next ones would be.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.tables.iter().zip(&other.tables).all(|(a, b)| {
+            let same = |(a, b): (&Arc<Object>, &Arc<Object>)| Arc::ptr_eq(a, b) || a == b;
+            a.next == b.next
+                && a.objects.len() == b.objects.len()
+                && (Arc::ptr_eq(&a.objects, &b.objects)
+                    || a.objects.iter().zip(&*b.objects).all(same))
+        })
+    }
+
     /// Memory without objects.
     pub fn new() -> Self {
         let table = |region: Region| Table {

@@ -111,6 +111,70 @@ fn a_state_that_covers_labels_is_followed_to_its_end_before_others() {
 }
 
 #[test]
+fn a_path_that_goes_round_in_circles_is_at_its_end_and_cuts_nothing_off() {
+    let text = "int ready(void);
+        int f(int x, int *p) {
+            int n = 0;
+            for (;;) {
+                if (x > 3) n = 1; else n = 2;
+                *p = !*p;
+                if (x > 9) ready();
+                if (n == 0) return 1;
+            } }";
+    let found = explore_c(text, "f", &[Criterion::Dc], &Config::default());
+    assert_eq!(found.covered(Criterion::Dc).len(), 7, "{:?}", found.summary);
+    assert!(found.summary.complete && found.summary.paths.contains_key(&Ending::Endless));
+    assert_eq!(found.summary.left.len(), 1, "{:?}", found.summary.left);
+}
+
+#[test]
+fn a_path_that_only_takes_long_is_followed_to_its_end() {
+    for text in [
+        "int f(int x) { unsigned n = 0; for (;;) if (++n == 9000) return x > 3 ? 1 : 2; }",
+        "static unsigned n; int f(int x) { for (;;) if (n++ == 9000) return x > 3 ? 1 : 2; }",
+        "int next(void); int f(int x) { unsigned n = 0; int last = 0;
+            while (n < 3000) { n++; last = next(); }
+            if (last == 7) return x > 3 ? 1 : 2; return 0; }",
+    ] {
+        let found = explore_c(text, "f", &[Criterion::Dc], &Config::default());
+        assert!(!found.summary.paths.contains_key(&Ending::Endless), "{:?}", found.summary);
+        assert_eq!(found.summary.left, Vec::new(), "{text}");
+    }
+}
+
+#[test]
+fn what_a_walk_over_remainders_never_meets_is_left_by_a_complete_exploration() {
+    let (mut met, mut never) = (0, 0);
+    for seed in 0..40u64 {
+        let mut rng = lydian_base::Rng::new(seed);
+        let modulus = 2 + rng.below(60);
+        let [factor, add, first, goal] = [0; 4].map(|_: u64| rng.below(modulus));
+        let step = |x: u64| (x * factor + add) % modulus;
+        let is_met = (0..modulus).scan(first, |x, _| {
+            *x = step(*x);
+            Some(*x)
+        });
+        let is_met = is_met.into_iter().any(|x| x == goal);
+        let text = format!(
+            "struct walk {{ unsigned at; }};
+            int f(struct walk *w) {{ unsigned y = {first};
+                for (w->at = {first};; y = w->at) {{
+                    w->at = (w->at * {factor}u + {add}u) % {modulus}u;
+                    if (w->at == {goal}u) return y == 0 ? 1 : 2;
+                }} }}"
+        );
+        let summary = explore_c(&text, "f", &[Criterion::Dc], &plain()).summary;
+        assert!(summary.complete, "{summary:?}");
+        let count = |ending| summary.paths.get(&ending).copied().unwrap_or(0);
+        let expected = if is_met { (1, 0) } else { (0, 1) };
+        assert_eq!((count(Ending::Returned), count(Ending::Endless)), expected, "{text}");
+        met += u32::from(is_met);
+        never += u32::from(!is_met);
+    }
+    assert!(met > 5 && never > 5, "{met} {never}");
+}
+
+#[test]
 fn what_depends_on_assembly_is_not_claimed_but_its_paths_give_tests() {
     let text = "int f(int x) { int y; __asm__(\"mov %1, %0\" : \"=r\"(y) : \"r\"(x)); \
                 if (x > 3) return 1; if (y == 9) return 2; return 3; }";

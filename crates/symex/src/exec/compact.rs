@@ -66,6 +66,7 @@ impl Compaction {
     /// Takes away what the tape makes again.
     fn compact(&mut self, state: &mut State) {
         state.compacted = Some(fingerprint(state));
+        state.mark = None;
         for frame in &mut state.frames {
             let place = (frame.func, frame.block, frame.next, frame.sites_done);
             *frame = self.places.entry(place).or_insert_with(|| Arc::new(at_place(place))).clone();

@@ -296,6 +296,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             cursor: self.plan.cursor,
             root: 0,
             tape: Tape::default(),
+            mark: None,
             compacted: None,
         });
         let constraints = self.plan.constraints.clone();

@@ -153,6 +153,15 @@ impl Trail {
         }
     }
 
+    /// Whether this is the very same.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
     /// Adds a part of a guarded conjunction.
     pub(super) fn push_met(&mut self, met: Arc<Met>) {
         self.push(Entry::Met(met));

@@ -145,6 +145,11 @@ pub(super) enum Write {
 pub(super) struct Underway(pub(super) Arc<Vec<Begun>>);
 
 impl Underway {
+    /// Whether this is the very same, or in the midst of nothing as well.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.is_empty() && other.0.is_empty()
+    }
+
     /// An activation ends.
     pub(super) fn leave(&mut self, activation: u64) {
         if self.0.iter().any(|begun| begun.activation == activation) {

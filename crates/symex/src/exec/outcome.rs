@@ -22,6 +22,8 @@ pub enum Ending {
     Exited,
     /// What the program assumes of its inputs does not hold on it: no test.
     Assumption,
+    /// It goes round in circles for ever.
+    Endless,
     /// The program under test trapped.
     Trapped(TrapKind),
     /// The engine did not follow it any further.
@@ -34,6 +36,7 @@ impl fmt::Display for Ending {
             Self::Returned => f.write_str("returned"),
             Self::Exited => f.write_str("exited"),
             Self::Assumption => f.write_str("an assumption does not hold"),
+            Self::Endless => f.write_str("never ends"),
             Self::Trapped(kind) => write!(f, "trapped: {kind}"),
             Self::Cut(cut) => write!(f, "cut: {cut}"),
         }

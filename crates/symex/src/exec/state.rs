@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use lydian_eval::Kleene;
 
+use super::endless::Mark;
 use super::guide::Progress;
 use super::hyper_rows::Trail;
 use super::hyper_sequences::Underway;
@@ -19,7 +20,7 @@ use crate::inputs::{Cursor, ExternalPlan};
 use crate::memory::{Facts, Knowledge, Memory, ObjectId, Target};
 
 /// What a condition was in the last evaluation of its decision.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConditionValue {
     /// It was not reached.
     NotReached,
@@ -55,7 +56,7 @@ impl Passed {
 }
 
 /// The last evaluation of a decision in one activation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct DecisionEvent {
     pub(super) decision: DecisionId,
     /// For each condition its value.
@@ -155,6 +156,8 @@ pub(super) struct State {
     pub(super) root: usize,
     /// What makes the state again.
     pub(super) tape: Tape,
+    /// An earlier state of the path, to see whether it goes round in circles.
+    pub(super) mark: Option<Arc<Mark>>,
     /// A fingerprint of what a state had that was compacted since: registers, memory and facts are gone
     /// until it is made again.
     pub(super) compacted: Option<u64>,
@@ -212,6 +215,7 @@ impl State {
             cursor: self.cursor,
             root: self.root,
             tape: self.tape.clone(),
+            mark: None,
             compacted: None,
         })
     }

@@ -12,6 +12,7 @@ use lydian_smt::{Term, TermPool};
 use smallvec::SmallVec;
 
 use super::Mode;
+use super::endless::is_in_a_circle;
 use super::env::Stop;
 use super::explore::Engine;
 use super::labels::SiteKey;
@@ -91,7 +92,10 @@ impl<'p> Engine<'p, '_> {
         if state.steps > limit {
             return Err(Flow::End(Ending::Cut(Cut::PathSteps(limit))));
         }
-        Ok(())
+        match is_in_a_circle(state) {
+            true => Err(Flow::End(Ending::Endless)),
+            false => Ok(()),
+        }
     }
 
     /// The body of the innermost activation.
