@@ -53,7 +53,7 @@ struct control {
 };
 
 struct setup {
-    uint64_t fd, cells_at, cells_size, wide_at, wide_size, symbols_at, request_at, request_limit,
+    uint64_t cells_at, cells_size, wide_at, wide_size, symbols_at, request_at, request_limit,
         reply_at, reply_limit, total, region, region_size, cells_offset, symbols_offset, entries,
         symbols, own_symbols, parent;
 };
@@ -801,11 +801,18 @@ static void serve(void) {
 static void open_shared(char **argv) {
     uint64_t *numbers = (uint64_t *)&setup;
     for (size_t i = 0; i < sizeof setup / 8; i++) numbers[i] = strtoull(argv[2 + i], NULL, 10);
-    shared = mmap(NULL, setup.total, PROT_READ | PROT_WRITE, MAP_SHARED, (int)setup.fd, 0);
+    shared = mmap(NULL, setup.total, PROT_READ | PROT_WRITE, MAP_SHARED, STDIN_FILENO, 0);
     if (shared == MAP_FAILED) _exit(6);
     control = (struct control *)shared;
     wide = (uint64_t *)(shared + setup.wide_at);
     symbols = (struct symbol *)(shared + setup.symbols_at);
+}
+
+/* The shared memory comes as standard input; programs under test find none there. */
+static void empty_input(void) {
+    int empty = open("/dev/null", O_RDONLY);
+    if (empty < 0 || dup2(empty, STDIN_FILENO) < 0) fail("standard input cannot be emptied");
+    close(empty);
 }
 
 static void open_region(void) {
@@ -838,7 +845,7 @@ static void load(const char *path) {
     if (setup.cells_size) {
         cells = (uint8_t *)(base + setup.cells_offset);
         void *mapped = mmap(cells, setup.cells_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                            (int)setup.fd, (off_t)setup.cells_at);
+                            STDIN_FILENO, (off_t)setup.cells_at);
         if (mapped != cells) fail("the cells cannot be shared");
     }
     find_symbols(own);
@@ -856,6 +863,7 @@ int main(int argc, char **argv) {
     arena_open();
     install_handlers();
     load(argv[1]);
+    empty_input();
     snapshot();
     first_free_descriptor = dup(0);
     close(first_free_descriptor);

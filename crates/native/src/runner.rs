@@ -1,6 +1,6 @@
 //! The parent's side of the runner: starts it, sends requests, and outlives its crashes.
 
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -451,17 +451,11 @@ impl Runner {
             .env_clear()
             .env("LC_ALL", "C")
             .current_dir(self.files.path())
-            .stdin(Stdio::null())
+            // The runner finds the shared memory there. Handed over by a closure in the child, it would
+            // cost a copy of this process's page tables with each start.
+            .stdin(shared.file().map_err(RunError::Start)?)
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let descriptor = shared.descriptor();
-        // SAFETY: between fork and exec only `fcntl` is called, which is safe there.
-        unsafe {
-            command.pre_exec(move || match libc::fcntl(descriptor, libc::F_SETFD, 0) {
-                -1 => Err(std::io::Error::last_os_error()),
-                _ => Ok(()),
-            });
-        }
         let child = command.spawn().map_err(RunError::Start)?;
         self.process = Some(Process(child));
         self.starts += 1;
@@ -509,10 +503,9 @@ impl Runner {
     }
 
     /// The numbers of `struct setup`.
-    fn setup(&self) -> [u64; 19] {
+    fn setup(&self) -> [u64; 18] {
         let areas = &self.shared.areas;
         [
-            self.shared.descriptor() as u64,
             areas.cells,
             areas.cells_size,
             areas.wide,

@@ -1,6 +1,6 @@
 //! The memory that runner and parent share: one file without a name, mapped by both.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -114,8 +114,9 @@ impl Shared {
         Ok(Self { file: file.into(), map, areas })
     }
 
-    pub(crate) fn descriptor(&self) -> i32 {
-        self.file.as_raw_fd()
+    /// A descriptor of it, for another process.
+    pub(crate) fn file(&self) -> std::io::Result<OwnedFd> {
+        self.file.try_clone()
     }
 
     fn at(&self, offset: u64, size: usize) -> *mut u8 {

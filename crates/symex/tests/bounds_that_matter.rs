@@ -326,6 +326,22 @@ fn a_subscript_of_unknown_width_in_a_large_struct_lies_in_its_own_array_first() 
 }
 
 #[test]
+fn a_parameter_may_be_what_a_member_is_that_the_body_compares_it_with() {
+    let text = "struct row { int n; }; struct keeper { struct row **rows; int valid; };
+        int f(struct keeper *k, struct row **rows) {
+            int freed = 0;
+            if (k->rows != 0 && k->rows != rows) freed = 1;
+            k->rows = rows;
+            return rows ? freed : 3; }";
+    let found = explored(text, &BRANCHES);
+    assert_eq!(found.summary.left, Vec::new());
+    // Where the member leads nowhere for its depth, there is nothing to share.
+    let shallow = Settings::from_toml_str("[defaults]\ndepth = 1\n").unwrap();
+    let found = explore_c_with(text, "f", &BRANCHES, &config(), shallow);
+    assert_eq!(found.summary.left.len(), 4, "{:?}", found.summary.left);
+}
+
+#[test]
 fn a_part_may_point_back_to_its_owner_and_to_another_one() {
     let text = "struct part; struct owner { struct part *part; int n; };
         struct part { struct owner *owner, *other; };

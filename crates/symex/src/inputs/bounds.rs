@@ -48,7 +48,7 @@
 //! - *Addresses as numbers*: a pointer that is converted to an integer, the order or distance of
 //!   pointers into different objects, an address that only its value leads to an object. These
 //!   meet the bounds of the objects concerned, or all of them.
-//! - *That two objects of the inputs are two*: a plan makes no aliases that the user did not state.
+//! - *That two objects of the inputs are two*: a plan makes few aliases that the user did not state.
 //!   Where a path compares pointers to two of them, that is kept as a bound of its own.
 //!
 //! What cannot: comparing or subtracting pointers into the same object, since both runs have them

@@ -233,6 +233,8 @@ struct Builder<'a> {
     /// What reads the numbers that may have any value of their type.
     readings: BTreeMap<Place, Reach>,
     targets: BTreeMap<Place, Target>,
+    /// Pointers that are null for a limit.
+    cut_off: BTreeSet<Place>,
     symbols: BTreeSet<String>,
     cells: usize,
     constraints: Vec<Term>,
@@ -271,6 +273,7 @@ impl<'a> Builder<'a> {
             scalars: BTreeMap::new(),
             readings: BTreeMap::new(),
             targets: BTreeMap::new(),
+            cut_off: BTreeSet::new(),
             symbols: BTreeSet::new(),
             cells: 0,
             constraints: Vec::new(),

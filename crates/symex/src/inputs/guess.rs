@@ -12,7 +12,7 @@ use super::length::Length;
 use super::names::{means_length, means_length_of};
 use super::place::{Place, Step};
 use super::relations::{Candidate, Role, Roles, roles};
-use super::settings::{Kind, LengthText, PlaceSettings};
+use super::settings::{Kind, LengthText, PlacePattern, PlaceSettings};
 use super::spec::MAX_LENGTH;
 use super::usage::{Facts, Spot, Usage};
 
@@ -94,7 +94,59 @@ pub fn guess(program: &Program, function: FuncId, usage: &Usage, globals: &Globa
     });
     reached.extend(from_bodies);
     guesses.types = in_records(program, usage, reached);
+    if declared.body.is_some() {
+        for at in 0..params.len() {
+            let found = kept_in_another(program, usage, (function, params), at, &guesses);
+            let place = Place::root(parameter_name(program, function, at));
+            let guess = guesses.places.iter_mut().find(|guess| guess.place == place);
+            let (Some((member, why)), Some(guess)) = (found, guess) else { continue };
+            guess.settings.alias = Some(vec![PlacePattern(member)]);
+            guess.reason.push_str(&why);
+        }
+    }
     guesses
+}
+
+/// The member of what another parameter points to that the body compares a parameter with, and the
+/// guess's reason: `if (p->buffer != buffer) free(p->buffer)`. They may well be the same.
+fn kept_in_another(
+    program: &Program,
+    usage: &Usage,
+    (function, params): (FuncId, &[CTypeId]),
+    at: usize,
+    guesses: &Guesses,
+) -> Option<(Place, String)> {
+    let types = &program.types;
+    let has_own = |settings: &PlaceSettings| {
+        let kind = settings.implied_kind();
+        settings.alias.is_none() && !matches!(kind, Some(Kind::End | Kind::Into | Kind::Null))
+    };
+    let own = Place::root(parameter_name(program, function, at));
+    let own = guesses.places.iter().find(|guess| guess.place == own)?;
+    if !has_own(&own.settings) || own.settings.length.is_some() {
+        return None;
+    }
+    let pointee = types.pointee(params[at]).filter(|ty| types.size(*ty).is_some())?;
+    let compared = &usage.of_spot(&Spot::Param(function, at)).compared;
+    compared.iter().find_map(|spot| {
+        let Spot::Member(record, field) = spot else { return None };
+        let of = |ty: &CTypeId| {
+            let lies_in = types.pointee(*ty)?;
+            matches!(types.get(lies_in), CType::Record(id) if id == record).then_some(lies_in)
+        };
+        let (other, lies_in) =
+            params.iter().enumerate().find_map(|(other, ty)| Some((other, of(ty)?)))?;
+        let member = types.records[*record].fields.get(*field as usize)?;
+        let known = Place::default().field(&member.name);
+        let guess = guesses.types.iter().find(|(ty, guess)| *ty == lies_in && guess.place == known);
+        let is_alike = types.pointee(member.ty) == Some(pointee);
+        let may_be =
+            other != at && is_alike && guess.is_none_or(|(_, guess)| has_own(&guess.settings));
+        let holder = Place::root(parameter_name(program, function, other));
+        let place = holder.index(0).field(&member.name);
+        let why = format!("; the body compares it with {place}");
+        may_be.then_some((place, why))
+    })
 }
 
 /// The name of a parameter; `arg0` and so on where it has none.

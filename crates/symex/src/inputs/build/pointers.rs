@@ -59,6 +59,7 @@ impl Builder<'_> {
             let offset = self.blocks[slot.site.block][slot.cell].offset;
             let reach = self.reading(slot.site.block, offset, offset + 8);
             self.bound(format!("{shown} is null: {why}"), stated, reach);
+            self.cut_off.insert(slot.place.clone());
             let value = self.with_initial(&slot, zero);
             self.set(&slot, value);
             return Ok(());

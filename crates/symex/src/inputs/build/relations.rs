@@ -161,6 +161,9 @@ impl Builder<'_> {
         let mut value = self.blocks[slot.site.block][slot.cell].value;
         let own = self.target(slot, &slot.place)?;
         for other in slot.set.alias.iter().flatten() {
+            if self.cut_off.contains(&other.0) {
+                continue;
+            }
             let target = self.target(slot, &other.0)?;
             let (mine, theirs) = (&self.objects[own.object].1, &self.objects[target.object].1);
             if mine.element != theirs.element {
