@@ -163,10 +163,11 @@ impl Model {
     }
 
     /// A model from variables and values in any order; of two for one variable the last counts.
-    pub fn from_values(mut values: Vec<(Term, Value)>) -> Model {
-        values.reverse();
-        values.sort_by_key(|(t, _)| *t);
-        values.dedup_by_key(|(t, _)| *t);
+    pub fn from_values(values: Vec<(Term, Value)>) -> Model {
+        Self::of_sorted(sorted(values))
+    }
+
+    fn of_sorted(values: Vec<(Term, Value)>) -> Model {
         Model { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), values: Arc::new(values) }
     }
 
@@ -183,9 +184,18 @@ impl Model {
 
     /// The same model but for the given variables.
     pub fn with(&self, changes: impl IntoIterator<Item = (Term, Value)>) -> Model {
-        let mut values = (*self.values).clone();
-        values.extend(changes);
-        Model::from_values(values)
+        let changes = sorted(changes.into_iter().collect());
+        let mut values = Vec::with_capacity(self.values.len() + changes.len());
+        let mut kept = &self.values[..];
+        for (var, value) in changes {
+            let before = kept.partition_point(|(t, _)| *t < var);
+            values.extend_from_slice(&kept[..before]);
+            let replaced = kept.get(before).is_some_and(|(t, _)| *t == var);
+            kept = &kept[before + usize::from(replaced)..];
+            values.push((var, value));
+        }
+        values.extend_from_slice(kept);
+        Self::of_sorted(values)
     }
 
     /// Variables and values, by variable.
@@ -202,6 +212,14 @@ impl Model {
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
+}
+
+/// By variable; of two values for one the last.
+fn sorted(mut values: Vec<(Term, Value)>) -> Vec<(Term, Value)> {
+    values.reverse();
+    values.sort_by_key(|(t, _)| *t);
+    values.dedup_by_key(|(t, _)| *t);
+    values
 }
 
 impl Default for Model {
@@ -234,5 +252,21 @@ mod tests {
         assert_eq!(m.get(Term(1)), Some(&v(2)));
         assert_eq!(m.get(Term(2)), None);
         assert_eq!(m.with([(Term(1), v(9))]).get(Term(1)), Some(&v(9)));
+    }
+
+    #[test]
+    fn a_changed_model_is_that_of_all_values_in_order() {
+        let mut rng = lydian_base::Rng::new(7);
+        let mut some = |most: u64| -> Vec<(Term, Value)> {
+            let value = |value| Value::Bits { width: 8, value };
+            let count = rng.below(most);
+            (0..count).map(|_| (Term(rng.below(12) as u32), value(rng.below(200).into()))).collect()
+        };
+        for _ in 0..300 {
+            let (before, changes) = (some(14), some(5));
+            let changed = Model::from_values(before.clone()).with(changes.clone());
+            let whole = Model::from_values(before.into_iter().chain(changes).collect());
+            assert_eq!(changed.values, whole.values);
+        }
     }
 }
