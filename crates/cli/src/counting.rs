@@ -18,16 +18,14 @@ use std::sync::Arc;
 use lydian_ir::DecisionId;
 use lydian_ir::interp::{BadTest, End, Options};
 use lydian_ir::test::{INPUT_PREFIX, Test};
-use lydian_native::{
-    BoundOf, Build, MeasureError, Measured, Measurer, Outcome, Plan, RunError, TestError,
-};
+use lydian_native::{BoundOf, MeasureError, Measured, Measurer, Outcome, RunError, TestError};
 use lydian_objective::trace::{Tracer, is_covered};
 use lydian_objective::{DecisionVector, Foreseen, Foresight, FunctionObjectives, Hyper};
 use rustc_hash::FxHashSet;
 
 use crate::exit::Failure;
 use crate::load::Loaded;
-use crate::measure;
+use crate::measure::{self, Compiled};
 
 /// Calls that may be open at once: natively the stack is what limits them.
 const MOST_CALLS: u32 = 1 << 16;
@@ -41,14 +39,16 @@ const STEPS_OF_ENDLESS: u64 = 200_000;
 /// Runs tests natively and in the interpreter.
 pub(crate) struct Counting<'a> {
     loaded: &'a Loaded,
-    measurer: Measurer<'a>,
+    compiled: Arc<Compiled<'a>>,
+    /// None before the first test.
+    measurer: Option<Measurer<'a>>,
     foresight: Foresight<'a>,
     objectives: &'a [FunctionObjectives],
     tracer: Tracer<'a>,
     options: Options,
     /// Whether sequences of the last test are not known, as its trace is too long.
     untraced: bool,
-    /// The undefined functions whose results tests give.
+    /// The undefined functions whose results tests give; none before the first test.
     given: FxHashSet<String>,
     /// Tests of this function that were stopped early.
     given_up: Vec<Test>,
@@ -68,15 +68,37 @@ pub(crate) enum Unfit {
 impl<'a> Counting<'a> {
     pub(crate) fn new(
         loaded: &'a Loaded,
-        measurer: Measurer<'a>,
+        compiled: Arc<Compiled<'a>>,
         foresight: Foresight<'a>,
         (objectives, tracer): (&'a [FunctionObjectives], Tracer<'a>),
     ) -> Self {
-        let given = measurer.build().externals().map(str::to_owned).collect();
-        let options = Options { max_depth: MOST_CALLS, ..Options::default() };
-        let untraced = false;
-        let given_up = Vec::new();
-        Self { loaded, measurer, foresight, objectives, tracer, options, untraced, given, given_up }
+        Self {
+            loaded,
+            compiled,
+            measurer: None,
+            foresight,
+            objectives,
+            tracer,
+            options: Options { max_depth: MOST_CALLS, ..Options::default() },
+            untraced: false,
+            given: FxHashSet::default(),
+            given_up: Vec::new(),
+        }
+    }
+
+    /// Whether a test can be run without waiting for the compiler.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.measurer.is_some() || self.compiled.is_done()
+    }
+
+    /// What runs tests. Waits until the program is compiled.
+    fn measurer(&mut self) -> Result<&mut Measurer<'a>, Failure> {
+        if self.measurer.is_none() {
+            let measurer = self.compiled.measurer()?;
+            self.given = measurer.build().externals().map(str::to_owned).collect();
+            self.measurer = Some(measurer);
+        }
+        Ok(self.measurer.as_mut().expect("it is made where there was none"))
     }
 
     /// Whether the last test may cover sequences before what is undefined that were not counted.
@@ -84,23 +106,12 @@ impl<'a> Counting<'a> {
         self.untraced
     }
 
-    pub(crate) fn plan(&self) -> &Plan {
-        self.measurer.plan()
-    }
-
-    pub(crate) fn build(&self) -> &Arc<Build> {
-        self.measurer.build()
-    }
-
     /// Another function's tests begin: how long those of the last one took says nothing of them.
     pub(crate) fn begin_function(&mut self) {
         self.given_up.clear();
-        self.measurer.be_patient();
-    }
-
-    /// A measurer of the same build, for another thread.
-    pub(crate) fn another_measurer(&self) -> Result<Measurer<'a>, MeasureError> {
-        self.measurer.another()
+        if let Some(measurer) = &mut self.measurer {
+            measurer.be_patient();
+        }
     }
 
     /// Runs a test; the labels in the result are those that count. The inner error says why the
@@ -128,8 +139,9 @@ impl<'a> Counting<'a> {
             End::Stopped(_) => !an_end || self.given_up.contains(test),
             _ => false,
         };
-        self.measurer.hurry(hurried);
-        let mut measured = match self.measurer.measure(std::slice::from_ref(test)) {
+        let measurer = self.measurer()?;
+        measurer.hurry(hurried);
+        let mut measured = match measurer.measure(std::slice::from_ref(test)) {
             Ok(mut measured) => measured.pop().expect("one test gives one run"),
             Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
             Err(error) => return Err(measure::failure(error)),

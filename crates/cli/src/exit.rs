@@ -55,7 +55,7 @@ impl RunStatus {
 }
 
 /// What ends a command before its work is done.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) code: ExitCode,
     pub(crate) diagnostics: Vec<Diagnostic>,

@@ -1,11 +1,14 @@
 //! Native measurement of the loaded program, as the commands need it.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use lydian_base::CancelToken;
 use lydian_ir::Program;
 use lydian_ir::libc::{model_named, model_of};
-use lydian_native::{Limits, MeasureError, MeasureRequest, Measurer, Optimization, RewriteRequest};
+use lydian_native::{
+    Instrumented, Limits, MeasureError, MeasureRequest, Measurer, Optimization, RewriteRequest,
+};
 use lydian_objective::trace::Tracer;
 use lydian_objective::{Foresight, FunctionObjectives};
 
@@ -22,6 +25,30 @@ pub(crate) struct Measuring<'a> {
     flags: Vec<String>,
     limits: Limits,
     modelled: Box<dyn Fn(&str) -> bool + Send + Sync + 'a>,
+}
+
+/// The program as it is measured, instrumented and compiled once for all threads.
+pub(crate) struct Compiled<'m> {
+    measuring: &'m Measuring<'m>,
+    made: OnceLock<Result<Arc<Instrumented<'m>>, Failure>>,
+}
+
+impl<'m> Compiled<'m> {
+    /// The program, which the first that asks compiles while all others that ask wait.
+    pub(crate) fn get(&self) -> Result<&Arc<Instrumented<'m>>, Failure> {
+        let made = self.made.get_or_init(|| self.measuring.compile().map(Arc::new));
+        made.as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether it is compiled, or cannot be.
+    pub(crate) fn is_done(&self) -> bool {
+        self.made.get().is_some()
+    }
+
+    /// A measurer of it.
+    pub(crate) fn measurer(&self) -> Result<Measurer<'m>, Failure> {
+        Measurer::of(self.get()?.clone(), self.measuring.limits.clone()).map_err(failure)
+    }
 }
 
 /// Whether a function is the one of C's library that engines model, also by its type; the others
@@ -59,8 +86,13 @@ impl<'a> Measuring<'a> {
         }
     }
 
+    /// The program, not yet compiled.
+    pub(crate) fn begin(&self) -> Arc<Compiled<'_>> {
+        Arc::new(Compiled { measuring: self, made: OnceLock::new() })
+    }
+
     /// Instruments and compiles the program.
-    pub(crate) fn start(&self) -> Result<Counting<'_>, Failure> {
+    fn compile(&self) -> Result<Instrumented<'_>, Failure> {
         let request = MeasureRequest {
             rewrite: RewriteRequest {
                 map: &self.loaded.own,
@@ -81,25 +113,15 @@ impl<'a> Measuring<'a> {
             level: Optimization::None,
             compiler: "clang-19",
         };
-        let measurer = Measurer::new(request, self.limits.clone()).map_err(failure)?;
-        Ok(self.counting(measurer))
+        Instrumented::new(request).map_err(|error| failure(error.into()))
     }
 
-    /// The same for so many threads, at least one; the program is compiled once.
-    pub(crate) fn start_all(&self, threads: usize) -> Result<Vec<Counting<'_>>, Failure> {
-        let mut all = vec![self.start()?];
-        while all.len() < threads {
-            let measurer = all[0].another_measurer().map_err(failure)?;
-            all.push(self.counting(measurer));
-        }
-        Ok(all)
-    }
-
-    fn counting<'m>(&'m self, measurer: Measurer<'m>) -> Counting<'m> {
+    /// What counts tests, for one thread. The program is compiled when its first test is run.
+    pub(crate) fn counting<'m>(&'m self, compiled: &Arc<Compiled<'m>>) -> Counting<'m> {
         let program = &self.loaded.program;
         let foresight = Foresight::new(program, self.objectives, self.short_circuit);
         let tracer = Tracer::new(program, self.objectives, self.short_circuit);
-        Counting::new(self.loaded, measurer, foresight, (self.objectives, tracer))
+        Counting::new(self.loaded, compiled.clone(), foresight, (self.objectives, tracer))
     }
 }
 

@@ -4,13 +4,13 @@
 //! judged together ([`judged`]).
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indexmap::IndexSet;
 use lydian_base::Budget;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
-use lydian_native::{Measured, Outcome};
+use lydian_native::Measured;
 use lydian_objective::ledger::{
     CriterionRow, Evidence, FunctionName, LedgerError, Recording, Scope, TestHash, UnknownReason,
     Verdict,
@@ -22,21 +22,23 @@ use lydian_report::names;
 use lydian_report::{CriterionSummary, Exploration};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
-use lydian_symex::{Config, Cut, Ending, FoundTest, Summary, explore_beyond};
+use lydian_symex::{Config, Cut, Summary, explore_beyond};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counting::Counting;
 use crate::exit::Failure;
+use crate::ledger;
 use crate::ledger::SharedLedger;
 use crate::load::Loaded;
 use crate::progress::Progress;
 use crate::suite::Kept;
-use crate::{ledger, output};
+use confirming::Confirming;
 use judged::{HyperOf, Judged};
 use left::Left;
 use news::News;
 use reduced::{Candidate, Together};
 
+mod confirming;
 mod derived;
 mod judged;
 mod left;
@@ -49,10 +51,6 @@ const PROOF_TIME: Duration = Duration::from_millis(200);
 
 /// So many bounds on inputs are named where they are why an objective is unknown.
 const SHOWN_BOUNDS: usize = 6;
-
-/// Committing to the ledger may take one part of so many of an exploration's time. Findings come in
-/// bursts with long silence after them, so they do not wait for a fixed time.
-const COMMIT_SHARE: u32 = 10;
 
 /// A function whose objectives are to be reached.
 pub(crate) struct Target<'a> {
@@ -416,51 +414,18 @@ impl<'a> Session<'a, '_> {
         budget: &Budget,
         contradictions: &mut Vec<String>,
     ) -> Result<(Summary, Last), Failure> {
-        let mut news = config.every_path.then(|| News::of(left));
+        let news = config.every_path.then(|| News::of(left));
         let left = Left::new(self.all, self.targets, left, judged);
         let (program, spec, entry) = (&self.loaded.program, &self.loaded.spec, self.entry);
         let mut solver = standard_chain(&ChainConfig::default());
-        let mut pending = Vec::new();
-        let mut next_commit = Instant::now();
         let mut trouble = None;
-        let (begun, mut paths, mut last) = (Instant::now(), 0, Last::default());
-        let progress = self.progress;
-        let mut sink = |event: Event| match event {
-            Event::Test(_) if trouble.is_some() => {}
-            event => {
-                let handle = || -> Result<(), Failure> {
-                    match event {
-                        Event::Progress(counters) => {
-                            paths = counters.paths;
-                            progress.update(&counters);
-                        }
-                        Event::Test(found) => {
-                            let (ending, known) = (found.ending.clone(), judged.count());
-                            let claims = !found.covers.is_empty() || !found.completes.is_empty();
-                            let confirmed = self.confirm(*found, &left, judged, contradictions)?;
-                            let of_hypers = judged.count() > known;
-                            let is_kept = |one: &Pending| {
-                                let news = news.as_mut();
-                                news.is_none_or(|news| of_hypers | news.is_in(one, ending))
-                            };
-                            let kept = confirmed.filter(is_kept);
-                            if kept.is_some() && (claims || config.every_path) {
-                                last = Last { paths, seconds: begun.elapsed().as_secs_f64() };
-                            }
-                            pending.extend(kept);
-                        }
-                    }
-                    let begun = Instant::now();
-                    if !pending.is_empty() && begun >= next_commit {
-                        self.record_tests(std::mem::take(&mut pending))?;
-                        next_commit = Instant::now() + COMMIT_SHARE * begun.elapsed();
-                    }
-                    Ok(())
-                };
-                if let Err(failure) = handle() {
-                    budget.cancel_token().cancel();
-                    trouble = Some(failure);
-                }
+        let mut confirming = Confirming::new(self, &left, judged, contradictions, news);
+        let mut sink = |event: Event| {
+            if trouble.is_none()
+                && let Err(failure) = confirming.meet(event)
+            {
+                budget.cancel_token().cancel();
+                trouble = Some(failure);
             }
         };
         let (objectives, known) = (&left.objectives, &left.known);
@@ -478,78 +443,10 @@ impl<'a> Session<'a, '_> {
         if let Some(failure) = trouble {
             return Err(failure);
         }
-        self.record_tests(pending)?;
+        let last = confirming.finish()?;
         let summary = summary.map_err(|error| Failure::usage("inputs", error.to_string()))?;
         self.record_left(&summary, &left)?;
         Ok((summary, last))
-    }
-
-    /// Runs a test natively and holds it against what the exploration claimed.
-    fn confirm(
-        &mut self,
-        found: FoundTest,
-        left: &Left,
-        judged: &mut Judged<'_>,
-        contradictions: &mut Vec<String>,
-    ) -> Result<Option<Pending>, Failure> {
-        let claimed: Vec<Goal> =
-            found.covers.iter().filter_map(|claim| left.label(*claim)).collect();
-        let completed: Vec<Goal> =
-            found.completes.iter().filter_map(|claim| left.hyper(*claim)).collect();
-        let test = found.test;
-        let ends = !matches!(found.ending, Ending::Endless | Ending::Cut(_));
-        let measured = match self.counting.measure_expecting(&test, ends)? {
-            Ok(measured) => measured,
-            Err(error) => {
-                let kept = self.keep_for_replay(&test, contradictions.len())?;
-                let kept = kept.display();
-                contradictions
-                    .push(format!("a generated test cannot be run: {error}; kept in {kept}"));
-                return Ok(None);
-            }
-        };
-        if measured.run.outcome == Outcome::Assumption && matches!(found.ending, Ending::Cut(_)) {
-            // The exploration did not follow the path to the assumption.
-            judged.lack();
-            return Ok(None);
-        }
-        let covered = self.covered_by(&measured);
-        let mut missing: Vec<Goal> =
-            claimed.iter().copied().filter(|goal| !covered.contains(goal)).collect();
-        if self.counting.is_untraced() {
-            judged.lack();
-        }
-        if !judged.lacks_some() {
-            let hypers = completed.iter().filter_map(|goal| self.hyper_of(*goal));
-            let open = judged.missing_with(&measured, &hypers.collect::<Vec<_>>());
-            let is_open = |goal: &Goal| self.hyper_of(*goal).is_some_and(|of| open.contains(&of));
-            missing.extend(completed.iter().copied().filter(is_open));
-        }
-        let ended_as_claimed = agrees(&found.ending, &measured.run.outcome);
-        if missing.is_empty() && ended_as_claimed {
-            let completes = self.completed_by(&test, &measured, judged);
-            return Ok(Some(Pending { test, covered, completes, unconfirmed: None }));
-        }
-        let what =
-            format!("claimed to end so: {}; ended so: {}", found.ending, measured.run.outcome);
-        judged.lack();
-        let missed: Vec<&str> = missing.iter().map(|goal| self.text(*goal)).collect();
-        let kept = self.keep_for_replay(&test, contradictions.len())?;
-        contradictions.push(format!(
-            "a test does not do what exploration claimed ({what}; not covered: {}); kept in {}",
-            if missed.is_empty() { "nothing".into() } else { missed.join("; ") },
-            kept.display()
-        ));
-        let missing = match ended_as_claimed {
-            true => missing,
-            false => claimed.into_iter().chain(completed).collect(),
-        };
-        if missing.is_empty() {
-            // Nothing in the ledger would tell it from tests that did as foreseen.
-            return Ok(None);
-        }
-        let unconfirmed = Some((missing, what));
-        Ok(Some(Pending { test, covered: Vec::new(), completes: Vec::new(), unconfirmed }))
     }
 
     /// What the user sees of an objective.
@@ -559,14 +456,6 @@ impl<'a> Session<'a, '_> {
             Goal::Label(_, label) => &objectives.labels[label].text,
             Goal::Hyper(_, hyper) => &objectives.hypers[hyper].text,
         }
-    }
-
-    fn keep_for_replay(&self, test: &Test, number: usize) -> Result<PathBuf, Failure> {
-        output::folder(&self.replay_folder)?;
-        let path = self.replay_folder.join(format!("{}-{number}.json", self.name()));
-        let text = serde_json::to_string_pretty(test).expect("a test is valid JSON");
-        output::file(&path, &text)?;
-        Ok(path)
     }
 
     /// Evidence on what exploration left: infeasible if nothing was cut off, else why unknown.
@@ -810,19 +699,6 @@ fn in_numbers(summary: &Summary, last: Last) -> Exploration {
         solver_seconds: statistics.solver_time.as_secs_f64(),
         paths_to_last: last.paths,
         seconds_to_last: last.seconds,
-    }
-}
-
-/// Whether a run ended as foreseen. Undefined behaviour may end any way.
-fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
-    match claimed {
-        Ending::Returned => matches!(outcome, Outcome::Returned(_)),
-        Ending::Exited => {
-            matches!(outcome, Outcome::Exited(_) | Outcome::Aborted | Outcome::EndedBy(_))
-        }
-        Ending::Assumption => matches!(outcome, Outcome::Assumption),
-        // What a run takes for each round from the test may come to its end.
-        Ending::Endless | Ending::Trapped(_) | Ending::Cut(_) => true,
     }
 }
 

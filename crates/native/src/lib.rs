@@ -23,7 +23,7 @@ mod toolchain;
 pub use build::{Build, BuildError, BuildRequest, Companion, compile_flags, with_cells};
 pub use flags::Optimization;
 pub use harness::Uncallable;
-pub use measure::{MeasureError, MeasureRequest, Measurer};
+pub use measure::{Instrumented, MeasureError, MeasureRequest, Measurer};
 pub use outcome::{Crash, CrashClass, Measured, Outcome, Run, WideVector};
 pub use plan::{
     BoundOf, BoundTable, Cell, CellMeaning, Column, DecisionCells, Implied, Plan, ShortCell,

@@ -52,6 +52,9 @@ pub enum MeasureError {
 }
 
 /// Measures tests of one program, as many and as often as one likes.
+///
+/// There may be several of one program, one for each thread: it is compiled once, and the tests of
+/// each run in a process and a folder of their own.
 pub struct Measurer<'a> {
     instrumented: Arc<Instrumented<'a>>,
     limits: Limits,
@@ -60,8 +63,8 @@ pub struct Measurer<'a> {
     hurried: bool,
 }
 
-/// What measurers of one program share.
-struct Instrumented<'a> {
+/// A program that is rewritten and compiled: what measurers of it share.
+pub struct Instrumented<'a> {
     request: MeasureRequest<'a>,
     text: String,
     plan: Plan,
@@ -70,7 +73,27 @@ struct Instrumented<'a> {
     second: Mutex<Option<Arc<Build>>>,
 }
 
-impl Instrumented<'_> {
+impl<'a> Instrumented<'a> {
+    /// Rewrites and compiles.
+    ///
+    /// # Errors
+    /// Where the build fails.
+    pub fn new(request: MeasureRequest<'a>) -> Result<Self, BuildError> {
+        let (text, plan) = rewrite(&request.rewrite);
+        let build = build(&request, &text, &plan, request.level)?;
+        Ok(Self { request, text, plan, build, second: Mutex::new(None) })
+    }
+
+    /// What the cells stand for, and which labels cannot be measured.
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The build that runs tests that end well.
+    pub const fn build(&self) -> &Arc<Build> {
+        &self.build
+    }
+
     fn second(&self) -> Result<Arc<Build>, BuildError> {
         let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(build) = &*second {
@@ -101,6 +124,12 @@ impl Instrumented<'_> {
     }
 }
 
+impl std::fmt::Debug for Instrumented<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Instrumented").field("build", &self.build).finish_non_exhaustive()
+    }
+}
+
 impl std::fmt::Debug for Measurer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Measurer").field("runner", &self.runner).finish_non_exhaustive()
@@ -113,23 +142,14 @@ impl<'a> Measurer<'a> {
     /// # Errors
     /// Where the build fails or the system gives no shared memory.
     pub fn new(request: MeasureRequest<'a>, limits: Limits) -> Result<Self, MeasureError> {
-        let (text, plan) = rewrite(&request.rewrite);
-        let build = build(&request, &text, &plan, request.level)?;
-        let second = Mutex::new(None);
-        let instrumented = Instrumented { request, text, plan, build, second };
-        Self::of(Arc::new(instrumented), limits)
+        Self::of(Arc::new(Instrumented::new(request)?), limits)
     }
 
-    /// Another measurer of the same program, for another thread: nothing is compiled again, and its
-    /// tests run in a process and a folder of their own.
+    /// A measurer of a program that is compiled.
     ///
     /// # Errors
     /// Where the system gives no shared memory.
-    pub fn another(&self) -> Result<Self, MeasureError> {
-        Self::of(self.instrumented.clone(), self.limits.clone())
-    }
-
-    fn of(instrumented: Arc<Instrumented<'a>>, limits: Limits) -> Result<Self, MeasureError> {
+    pub fn of(instrumented: Arc<Instrumented<'a>>, limits: Limits) -> Result<Self, MeasureError> {
         let runner = Runner::new(instrumented.build.clone(), limits.clone())?;
         Ok(Self { instrumented, limits, runner, second: None, hurried: false })
     }

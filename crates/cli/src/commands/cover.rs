@@ -25,7 +25,9 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
     let objectives = objectives::of(&loaded, &args.criteria)?;
     let begun = Instant::now();
     let measuring = Measuring::new(&loaded, &objectives, &args.criteria, args.test_time);
-    let mut counting = measuring.start()?;
+    let compiled = measuring.begin();
+    compiled.get()?;
+    let mut counting = measuring.counting(&compiled);
     let mut harvests = vec![Harvest::new(); objectives.len()];
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut refused = Vec::new();
@@ -48,7 +50,7 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
     let mut consolidation = Consolidation::new(&objectives);
     consolidation.update(&harvests);
     render::diagnostics(&unjudged(&objectives, &consolidation));
-    render::diagnostics(&unmeasured(&loaded, &objectives, counting.plan()));
+    render::diagnostics(&unmeasured(&loaded, &objectives, compiled.get()?.plan()));
     let coverage = Coverage { harvests, consolidation };
     for (index, function) in objectives.iter().enumerate() {
         let name = loaded.program.functions[function.function].name.clone();

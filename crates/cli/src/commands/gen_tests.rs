@@ -20,7 +20,7 @@ use crate::counting::Counting;
 use crate::exit::{ExitCode, Failure};
 use crate::ledger::SharedLedger;
 use crate::load::Loaded;
-use crate::measure::Measuring;
+use crate::measure::{Compiled, Measuring};
 use crate::progress::Lines;
 use crate::session::{Session, Settled, Target};
 use crate::{config, interrupt, ledger, load, objectives, output, render, suite, table, workers};
@@ -37,16 +37,16 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let measuring = Measuring::new(&loaded, &objectives, &args.criteria, args.limits.test_time);
     let tasks = if loaded.entry.is_some() { 1 } else { objectives.len() };
     let threads = workers::count(args.jobs, tasks);
-    // The program is compiled while the ledger is opened.
-    let (workers, ledger) = std::thread::scope(|scope| {
-        let workers = scope.spawn(|| measuring.start_all(threads));
-        let ledger =
-            output::folder(&args.output).and_then(|()| ledger::open(&args.output, args.fresh));
-        (workers.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), ledger)
-    });
-    let (ledger, workers) = (ledger?, workers?);
+    let compiled = measuring.begin();
     let (loaded, objectives) = (&loaded, &objectives);
-    Run { args, loaded, objectives, configuration, cancel, ledger }.all(workers)
+    // The program is compiled while the ledger is opened and exploration begins.
+    std::thread::scope(|scope| {
+        scope.spawn(|| drop(compiled.get()));
+        output::folder(&args.output)?;
+        let ledger = ledger::open(&args.output, args.fresh)?;
+        let workers = (0..threads).map(|_| measuring.counting(&compiled)).collect();
+        Run { args, loaded, objectives, configuration, cancel, ledger }.all(workers, &compiled)
+    })
 }
 
 /// What decides, beside the code, which runs are considered.
@@ -102,9 +102,8 @@ struct Done {
 }
 
 impl<'a> Run<'a> {
-    fn all(self, workers: Vec<Counting<'_>>) -> Result<ExitCode, Failure> {
+    fn all(self, workers: Vec<Counting<'_>>, compiled: &Compiled<'_>) -> Result<ExitCode, Failure> {
         let tasks = self.tasks();
-        let build = workers[0].build().clone();
         let lines = Lines::new();
         let results = workers::work_on(&tasks, workers, &self.cancel, |task, counting| {
             self.settle(task, counting, &lines)
@@ -116,7 +115,7 @@ impl<'a> Run<'a> {
         if let Some(failure) = results.failure {
             return Err(failure);
         }
-        self.write(&tasks, results.done, &build)?;
+        self.write(&tasks, results.done, compiled.get()?.build())?;
         if self.cancel.is_cancelled() {
             code = ExitCode::Interrupted;
             render::diagnostics(&[Diagnostic::warning(

@@ -1,0 +1,218 @@
+//! From what exploration finds to what the ledger keeps: each test is run natively and held against
+//! what was claimed of it.
+//!
+//! Exploration does not wait for the compiler. Tests that are found before the program is compiled
+//! wait, and are run afterwards in the order in which they were found. Exploration is not told what
+//! comes of a test, so what it finds does not depend on when that is run.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use lydian_ir::test::Test;
+use lydian_native::Outcome;
+use lydian_symex::exec::Event;
+use lydian_symex::{Ending, FoundTest};
+
+use super::judged::Judged;
+use super::left::Left;
+use super::news::News;
+use super::{Goal, Last, Pending, Session};
+use crate::exit::Failure;
+use crate::output;
+
+/// Committing to the ledger may take one part of so many of an exploration's time. Findings come in
+/// bursts with long silence after them, so they do not wait for a fixed time.
+const COMMIT_SHARE: u32 = 10;
+
+/// So many tests may wait for the compiler; with more of them exploration waits, too.
+const MOST_WAITING: usize = 4096;
+
+/// Tests of an exploration on their way to the ledger.
+pub(super) struct Confirming<'s, 'a, 'm, 'j> {
+    session: &'s mut Session<'a, 'm>,
+    left: &'s Left,
+    judged: &'s mut Judged<'j>,
+    contradictions: &'s mut Vec<String>,
+    /// What tests have not shown yet, where only news are recorded.
+    news: Option<News>,
+    begun: Instant,
+    /// Paths that have ended.
+    paths: u64,
+    /// Tests that are not run yet, with how far the exploration was when it gave them.
+    waiting: VecDeque<(FoundTest, Last)>,
+    /// Tests that are not recorded yet.
+    pending: Vec<Pending>,
+    next_commit: Instant,
+    last: Last,
+}
+
+impl<'s, 'a, 'm, 'j> Confirming<'s, 'a, 'm, 'j> {
+    /// An exploration of what is left begins.
+    pub(super) fn new(
+        session: &'s mut Session<'a, 'm>,
+        left: &'s Left,
+        judged: &'s mut Judged<'j>,
+        contradictions: &'s mut Vec<String>,
+        news: Option<News>,
+    ) -> Self {
+        let begun = Instant::now();
+        Self {
+            session,
+            left,
+            judged,
+            contradictions,
+            news,
+            begun,
+            paths: 0,
+            waiting: VecDeque::new(),
+            pending: Vec::new(),
+            next_commit: begun,
+            last: Last::default(),
+        }
+    }
+
+    /// Takes what the exploration tells.
+    pub(super) fn meet(&mut self, event: Event) -> Result<(), Failure> {
+        match event {
+            Event::Progress(counters) => {
+                self.paths = counters.paths;
+                self.session.progress.update(&counters);
+            }
+            Event::Test(found) => {
+                let seconds = self.begun.elapsed().as_secs_f64();
+                self.waiting.push_back((*found, Last { paths: self.paths, seconds }));
+            }
+        }
+        if self.session.counting.is_ready() || self.waiting.len() > MOST_WAITING {
+            self.run_waiting()?;
+        }
+        let begun = Instant::now();
+        if !self.pending.is_empty() && begun >= self.next_commit {
+            self.session.record_tests(std::mem::take(&mut self.pending))?;
+            self.next_commit = Instant::now() + COMMIT_SHARE * begun.elapsed();
+        }
+        Ok(())
+    }
+
+    /// The exploration has ended: runs and records what is left. Gives how far it was when it gave the
+    /// last test for something new.
+    pub(super) fn finish(mut self) -> Result<Last, Failure> {
+        self.run_waiting()?;
+        self.session.record_tests(self.pending)?;
+        Ok(self.last)
+    }
+
+    /// Runs the tests that wait.
+    fn run_waiting(&mut self) -> Result<(), Failure> {
+        while let Some((found, at)) = self.waiting.pop_front() {
+            let (ending, known) = (found.ending.clone(), self.judged.count());
+            let claims = !found.covers.is_empty() || !found.completes.is_empty();
+            let (left, judged) = (self.left, &mut *self.judged);
+            let confirmed = self.session.confirm(found, left, judged, self.contradictions)?;
+            let of_hypers = self.judged.count() > known;
+            let every_path = self.news.is_some();
+            let is_kept = |one: &Pending| {
+                let news = self.news.as_mut();
+                news.is_none_or(|news| of_hypers | news.is_in(one, ending))
+            };
+            let kept = confirmed.filter(is_kept);
+            if kept.is_some() && (claims || every_path) {
+                self.last = at;
+            }
+            self.pending.extend(kept);
+        }
+        Ok(())
+    }
+}
+
+impl Session<'_, '_> {
+    /// Runs a test natively and holds it against what the exploration claimed.
+    fn confirm(
+        &mut self,
+        found: FoundTest,
+        left: &Left,
+        judged: &mut Judged<'_>,
+        contradictions: &mut Vec<String>,
+    ) -> Result<Option<Pending>, Failure> {
+        let claimed: Vec<Goal> =
+            found.covers.iter().filter_map(|claim| left.label(*claim)).collect();
+        let completed: Vec<Goal> =
+            found.completes.iter().filter_map(|claim| left.hyper(*claim)).collect();
+        let test = found.test;
+        let ends = !matches!(found.ending, Ending::Endless | Ending::Cut(_));
+        let measured = match self.counting.measure_expecting(&test, ends)? {
+            Ok(measured) => measured,
+            Err(error) => {
+                let kept = self.keep_for_replay(&test, contradictions.len())?;
+                let kept = kept.display();
+                contradictions
+                    .push(format!("a generated test cannot be run: {error}; kept in {kept}"));
+                return Ok(None);
+            }
+        };
+        if measured.run.outcome == Outcome::Assumption && matches!(found.ending, Ending::Cut(_)) {
+            // The exploration did not follow the path to the assumption.
+            judged.lack();
+            return Ok(None);
+        }
+        let covered = self.covered_by(&measured);
+        let mut missing: Vec<Goal> =
+            claimed.iter().copied().filter(|goal| !covered.contains(goal)).collect();
+        if self.counting.is_untraced() {
+            judged.lack();
+        }
+        if !judged.lacks_some() {
+            let hypers = completed.iter().filter_map(|goal| self.hyper_of(*goal));
+            let open = judged.missing_with(&measured, &hypers.collect::<Vec<_>>());
+            let is_open = |goal: &Goal| self.hyper_of(*goal).is_some_and(|of| open.contains(&of));
+            missing.extend(completed.iter().copied().filter(is_open));
+        }
+        let ended_as_claimed = agrees(&found.ending, &measured.run.outcome);
+        if missing.is_empty() && ended_as_claimed {
+            let completes = self.completed_by(&test, &measured, judged);
+            return Ok(Some(Pending { test, covered, completes, unconfirmed: None }));
+        }
+        let what =
+            format!("claimed to end so: {}; ended so: {}", found.ending, measured.run.outcome);
+        judged.lack();
+        let missed: Vec<&str> = missing.iter().map(|goal| self.text(*goal)).collect();
+        let kept = self.keep_for_replay(&test, contradictions.len())?;
+        contradictions.push(format!(
+            "a test does not do what exploration claimed ({what}; not covered: {}); kept in {}",
+            if missed.is_empty() { "nothing".into() } else { missed.join("; ") },
+            kept.display()
+        ));
+        let missing = match ended_as_claimed {
+            true => missing,
+            false => claimed.into_iter().chain(completed).collect(),
+        };
+        if missing.is_empty() {
+            // Nothing in the ledger would tell it from tests that did as foreseen.
+            return Ok(None);
+        }
+        let unconfirmed = Some((missing, what));
+        Ok(Some(Pending { test, covered: Vec::new(), completes: Vec::new(), unconfirmed }))
+    }
+
+    fn keep_for_replay(&self, test: &Test, number: usize) -> Result<PathBuf, Failure> {
+        output::folder(&self.replay_folder)?;
+        let path = self.replay_folder.join(format!("{}-{number}.json", self.name()));
+        let text = serde_json::to_string_pretty(test).expect("a test is valid JSON");
+        output::file(&path, &text)?;
+        Ok(path)
+    }
+}
+
+/// Whether a run ended as foreseen. Undefined behaviour may end any way.
+fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
+    match claimed {
+        Ending::Returned => matches!(outcome, Outcome::Returned(_)),
+        Ending::Exited => {
+            matches!(outcome, Outcome::Exited(_) | Outcome::Aborted | Outcome::EndedBy(_))
+        }
+        Ending::Assumption => matches!(outcome, Outcome::Assumption),
+        // What a run takes for each round from the test may come to its end.
+        Ending::Endless | Ending::Trapped(_) | Ending::Cut(_) => true,
+    }
+}
