@@ -17,11 +17,14 @@
 //! - An event fires only where no condition that was reached trapped, and reached are exactly those
 //!   that short-circuit evaluation reaches for their values. Both are assumed.
 //!
-//! - Where ranges are known ([`Ranges`]), registers have values of theirs on the state of the site.
-//!   In a decision without effects that is the one state on which all conditions are evaluated.
+//! - Where ranges are known ([`Ranges`]), registers have values of theirs on the state of the site,
+//!   and differences as they are bounded there. In a decision without effects that is the one state on
+//!   which all conditions are evaluated; else each condition that is reached is evaluated on the state
+//!   at its branch, and what is known there is assumed where it is reached.
 //!
 //! What a "sat" answer shows is nothing: the state may be out of reach.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use lydian_eval::sort_of;
@@ -35,7 +38,7 @@ use lydian_objective::{Evidence, FunctionObjectives, Label, Site};
 use lydian_smt::{Answer, Limits, Reason, Solver, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
-use crate::ranges::{Interval, Knowledge, Ranges};
+use crate::ranges::{Interval, Knowledge, Known, Ranges, View};
 
 /// What the predicates mean where the user can choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,7 +89,8 @@ impl<'a> LocalProver<'a> {
         objectives: &'a FunctionObjectives,
         semantics: Semantics,
     ) -> Self {
-        let symbols = Symbols { body, known: FxHashMap::default(), read: Vec::new() };
+        let (known, reached) = (FxHashMap::default(), FxHashMap::default());
+        let symbols = Symbols { body, known, read: Vec::new(), reached };
         Self { types, body, objectives, semantics, symbols, ranges: None }
     }
 
@@ -124,18 +128,31 @@ impl<'a> LocalProver<'a> {
     /// Terms that hold together on every event that covers the label.
     fn where_true(&mut self, pool: &mut TermPool, label: &Label) -> Vec<Term> {
         self.symbols.read.clear();
+        self.symbols.reached.clear();
         let mut terms = self.where_true_anywhere(pool, label);
-        match self.ranges.as_ref().map(|ranges| ranges.at(label.site)) {
-            Some(Knowledge::Never) => terms.push(pool.ff()),
-            Some(Knowledge::Of(ranges)) => {
-                self.symbols.read.sort_unstable();
-                self.symbols.read.dedup();
-                for (local, term) in &self.symbols.read {
-                    let range = ranges.get(local);
-                    terms.extend(range.map(|range| in_range(pool, *term, *range)));
+        let Some(ranges) = &self.ranges else { return terms };
+        let mut read: BTreeMap<StateName, BTreeMap<LocalId, Term>> = BTreeMap::new();
+        for (state, local, term) in &self.symbols.read {
+            read.entry(*state).or_default().insert(*local, *term);
+        }
+        // That no run passes a site is known whatever is read there.
+        read.entry(StateName::Site).or_default();
+        for (state, registers) in read {
+            let (known, here) = match state {
+                StateName::Site => (ranges.at(label.site), pool.tt()),
+                StateName::Condition(decision, condition) => {
+                    let Some(reached) = self.symbols.reached.get(&(decision, condition)) else {
+                        continue;
+                    };
+                    (ranges.at_condition(decision, condition), *reached)
                 }
-            }
-            None => {}
+                StateName::Outcome(_) => continue,
+            };
+            let holds = match known {
+                Knowledge::Never => vec![pool.ff()],
+                Knowledge::Of(known) => assumed(pool, &known, &registers),
+            };
+            terms.extend(holds.into_iter().map(|holds| pool.implies(here, holds)));
         }
         terms
     }
@@ -173,7 +190,7 @@ impl<'a> LocalProver<'a> {
 }
 
 /// Which state an expression is evaluated on. States of different names share nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum StateName {
     /// The state at a site, or of a whole decision without effects.
     Site,
@@ -196,8 +213,10 @@ enum SymbolName {
 struct Symbols<'a> {
     body: &'a Body,
     known: FxHashMap<SymbolName, Term>,
-    /// The registers that a label reads on the state of its site.
-    read: Vec<(LocalId, Term)>,
+    /// The registers that a label reads, and on which states.
+    read: Vec<(StateName, LocalId, Term)>,
+    /// Where the conditions of its decision are reached.
+    reached: FxHashMap<(DecisionId, ConditionId), Term>,
 }
 
 impl Symbols<'_> {
@@ -243,9 +262,7 @@ impl Environment for Reads<'_, '_> {
             Storage::Memory { .. } => Type::Ptr,
         };
         let term = self.symbols.get(pool, SymbolName::Local(self.state, local), sort_of(ty));
-        if self.state == StateName::Site {
-            self.symbols.read.push((local, term));
-        }
+        self.symbols.read.push((self.state, local, term));
         Ok(term)
     }
 
@@ -293,6 +310,31 @@ impl Environment for Reads<'_, '_> {
     }
 }
 
+/// What is known of registers that are read on one state.
+fn assumed(pool: &mut TermPool, known: &Known, registers: &BTreeMap<LocalId, Term>) -> Vec<Term> {
+    let mut terms = Vec::new();
+    for (local, term) in registers {
+        let range = known.ranges.get(local);
+        terms.extend(range.map(|range| in_range(pool, *term, *range)));
+    }
+    for ((x, y), most) in &known.differences {
+        if let (Some(a), Some(b)) = (registers.get(&x.0), registers.get(&y.0)) {
+            terms.extend(apart(pool, (*a, x.1), (*b, y.1), *most));
+        }
+    }
+    for cases in &known.cases {
+        let of_case = |pool: &mut TermPool, case: &[(LocalId, Interval)]| {
+            let read =
+                case.iter().filter_map(|(local, range)| Some((registers.get(local)?, range)));
+            let all: Vec<Term> = read.map(|(term, range)| in_range(pool, *term, *range)).collect();
+            pool.and_all(all)
+        };
+        let all: Vec<Term> = cases.iter().map(|case| of_case(pool, case)).collect();
+        terms.push(pool.or_all(all));
+    }
+    terms
+}
+
 /// Whether a register has one of some values.
 fn in_range(pool: &mut TermPool, term: Term, range: Interval) -> Term {
     let Sort::BitVec(bits) = pool.sort(term) else {
@@ -307,6 +349,32 @@ fn in_range(pool: &mut TermPool, term: Term, range: Interval) -> Term {
     let (low, high) = (number(pool, range.low), number(pool, range.high));
     let (above, below) = (pool.sle(low, term), pool.sle(term, high));
     pool.and(above, below)
+}
+
+/// Whether the difference of two terms as numbers is at most so much; none where that cannot be said.
+fn apart(pool: &mut TermPool, x: (Term, View), y: (Term, View), most: i128) -> Option<Term> {
+    let most = i64::try_from(most).ok()?;
+    let width = |pool: &TermPool, term| match pool.sort(term) {
+        Sort::BitVec(bits) => Some(bits),
+        _ => None,
+    };
+    // Wide enough for the difference of two numbers of 64 bits, and for the bound.
+    let enough = width(pool, x.0)?.max(width(pool, y.0)?).max(64) + 2;
+    let extended = |pool: &mut TermPool, (term, view): (Term, View)| match view {
+        View::Signed => pool.sext(term, enough),
+        View::Unsigned => pool.zext(term, enough),
+    };
+    if x.1 == y.1 && width(pool, x.0) == width(pool, y.0) && (-1..=0).contains(&most) {
+        return Some(match (x.1, most) {
+            (View::Signed, 0) => pool.sle(x.0, y.0),
+            (View::Signed, _) => pool.slt(x.0, y.0),
+            (View::Unsigned, 0) => pool.ule(x.0, y.0),
+            (View::Unsigned, _) => pool.ult(x.0, y.0),
+        });
+    }
+    let (a, b) = (extended(pool, x), extended(pool, y));
+    let (difference, most) = (pool.sub(a, b), pool.bv_signed(enough, most));
+    Some(pool.sle(difference, most))
 }
 
 /// The event of a site that has a state and nothing else.
@@ -381,6 +449,7 @@ impl<'s, 'a> DecisionEvent<'s, 'a> {
             BoolTree::Const(value) => pool.bool(*value),
             BoolTree::Cond(condition) => {
                 self.reached.insert(*condition, here);
+                self.states.symbols.reached.insert((self.id, *condition), here);
                 let state = self.state_of(*condition);
                 let expr = self.decision.conditions[*condition].expr;
                 let (value, traps) = self.states.eval(pool, state, expr);

@@ -6,6 +6,14 @@
 //! Conditions restrict what they compare. Where one register is another plus a constant, what is
 //! learnt of one is learnt of the other: `n = t + 1` is how `n++ > 0` keeps what it tests.
 //!
+//! Of registers that the function compares with each other, bounds on their differences are kept, too
+//! ([`Differences`]): `i <= n` holds throughout `for (i = 0; i < n; i++)` where `n` is not negative.
+//! These are bounds on whole numbers, so a register that is given another one plus a constant is
+//! related to it only where that cannot wrap, by the ranges or by what else it is no more than.
+//!
+//! What a callee returns is kept by its returns, too, each with the arguments that can lead to it: as
+//! long as neither the result nor the arguments change, one of these cases is at hand ([`Case`]).
+//!
 //! # Why it is sound
 //! Nothing is assumed of the callers: parameters, globals and all that is loaded can be anything, as
 //! can a register that was never written. A call gives what its callee's returns give, found in the
@@ -18,6 +26,8 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use lydian_base::SideTable;
 use lydian_ir::cfg::Cfg;
@@ -26,16 +36,20 @@ use lydian_ir::nonlocal::sets;
 use lydian_ir::source::Point;
 use lydian_ir::stmt::{Callee, Edge, Terminator};
 use lydian_ir::{
-    BlockId, Body, CastOp, CmpOp, DecisionId, Expr, ExprId, FuncId, LocalId, Program, Stmt, StmtId,
-    Storage, Type,
+    BlockId, Body, CastOp, CmpOp, ConditionId, DecisionId, Expr, ExprId, FuncId, LocalId, Program,
+    Stmt, StmtId, Storage, Type,
 };
 use lydian_objective::Site;
 use rustc_hash::FxHashMap;
 
+mod differences;
 mod interval;
+mod numbers;
 
+use differences::Differences;
 pub use interval::Interval;
 use interval::{binary, cast, compare, mirrored, negated, restrict, unary};
+pub(crate) use numbers::{Number, View};
 
 /// How often a block's state grows before its bounds jump.
 const PATIENCE: u32 = 3;
@@ -50,6 +64,8 @@ const MOST_STATEMENTS: usize = 4_000;
 /// Functions with deeper or larger expressions are not followed.
 const DEEPEST: u32 = 200;
 const LARGEST: u32 = 5_000;
+/// Functions with more returns have these told apart by nobody.
+const MOST_CASES: usize = 16;
 /// How many statements of callees are followed altogether.
 const MOST_WORK: usize = 40_000;
 
@@ -59,23 +75,33 @@ struct State {
     ranges: BTreeMap<LocalId, Interval>,
     /// Registers that are another one plus a constant, in the arithmetic of their type.
     sums: BTreeMap<LocalId, (LocalId, i128)>,
+    /// Bounds on differences.
+    differences: Differences<Number>,
+    /// Registers that have the result of a call whose arguments are still in their registers.
+    results: BTreeMap<LocalId, Arc<CallResult>>,
+}
+
+/// A call of a function whose returns are told apart.
+#[derive(Debug, PartialEq, Eq)]
+struct CallResult {
+    /// The arguments that are registers: which parameters, and which registers.
+    arguments: Vec<(usize, LocalId)>,
+    cases: Arc<[Case]>,
+}
+
+/// One of a function's returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Case {
+    result: Interval,
+    /// The values of its parameters that can lead there, of those that the function does not assign to.
+    parameters: BTreeMap<usize, Interval>,
 }
 
 impl State {
-    fn join(&mut self, other: &Self) {
-        self.ranges.retain(|local, range| match other.ranges.get(local) {
-            Some(there) => {
-                *range = range.join(*there);
-                true
-            }
-            None => false,
-        });
-        self.sums.retain(|local, sum| other.sums.get(local) == Some(sum));
-    }
-
     /// A register is what it was plus an offset, of which its range is still to be told.
     fn step(&mut self, local: LocalId, offset: i128) {
         self.ranges.remove(&local);
+        self.forget_result(local);
         for (other, (base, distance)) in &mut self.sums {
             if *other == local {
                 *distance += offset;
@@ -89,6 +115,15 @@ impl State {
         self.ranges.remove(&local);
         self.sums.remove(&local);
         self.sums.retain(|_, (base, _)| *base != local);
+        View::ALL.into_iter().for_each(|view| self.differences.forget((local, view)));
+        self.forget_result(local);
+    }
+
+    /// A register changes: what relates it to the result of a call is no more so.
+    fn forget_result(&mut self, local: LocalId) {
+        self.results.remove(&local);
+        let is_argument = |call: &CallResult| call.arguments.iter().any(|(_, of)| *of == local);
+        self.results.retain(|_, call| !is_argument(call));
     }
 }
 
@@ -100,15 +135,26 @@ pub struct Ranges<'a> {
     /// The state at the start of each block that some edge leads to.
     starts: FxHashMap<BlockId, State>,
     /// What calls give, by statement.
-    results: FxHashMap<StmtId, Interval>,
+    results: FxHashMap<StmtId, Returned>,
     points: FxHashMap<StmtId, (BlockId, usize)>,
+    /// The registers whose differences are followed.
+    related: BTreeSet<LocalId>,
 }
 
 /// What functions return, found once for all callers.
 #[derive(Debug, Default)]
 struct Summaries {
-    known: RefCell<FxHashMap<FuncId, Option<Interval>>>,
+    known: RefCell<FxHashMap<FuncId, Option<Returned>>>,
     work: RefCell<usize>,
+}
+
+/// What a function returns.
+#[derive(Clone, Debug)]
+struct Returned {
+    ty: Type,
+    range: Interval,
+    /// The same, return by return; none where there are too many, or one.
+    cases: Arc<[Case]>,
 }
 
 impl<'a> Ranges<'a> {
@@ -135,12 +181,13 @@ impl<'a> Ranges<'a> {
                 };
                 let result = summaries.result(program, *callee, depth);
                 // A call through another type gives something else.
-                let fits = |(ty, _): &(Type, Interval)| register(body, *dst) == Some(*ty);
-                results.extend(result.filter(fits).map(|(_, range)| (*stmt, range)));
+                let fits = |returned: &Returned| register(body, *dst) == Some(returned.ty);
+                results.extend(result.filter(fits).map(|returned| (*stmt, returned)));
             }
         }
         let types = body.types_in(&body.exprs);
-        let mut this = Self { body, types, starts: FxHashMap::default(), results, points };
+        let (starts, related) = (FxHashMap::default(), numbers::related(body));
+        let mut this = Self { body, types, starts, results, points, related };
         this.solve();
         Some(this)
     }
@@ -161,7 +208,7 @@ impl<'a> Ranges<'a> {
                     continue;
                 };
                 let mut all = old.clone();
-                all.join(&new);
+                self.join(&mut all, &new);
                 if all == *old {
                     continue;
                 }
@@ -171,6 +218,10 @@ impl<'a> Ranges<'a> {
                     self.widen(&mut all, old, &BTreeSet::new());
                 } else if *times > PATIENCE {
                     self.widen(&mut all, old, &thresholds);
+                }
+                // A bound on a difference that the widening leaves out again is none that is new.
+                if all == *old {
+                    continue;
                 }
                 self.starts.insert(*block, all);
                 changed = true;
@@ -193,14 +244,37 @@ impl<'a> Ranges<'a> {
     fn arriving(&self, block: BlockId, cfg: &Cfg) -> Option<State> {
         let begin = (block == self.body.entry).then(State::default);
         let edges = cfg.predecessors(block).iter().filter_map(|edge| self.on_edge(*edge));
-        begin.into_iter().chain(edges).reduce(|mut all, next| {
-            all.join(&next);
-            all
-        })
+        begin.into_iter().chain(edges).reduce(|all, next| self.joined(all, &next))
     }
 
-    /// Lets the bounds that grew jump to the next threshold.
+    /// What holds where one of two states does.
+    fn joined(&self, mut state: State, other: &State) -> State {
+        self.join(&mut state, other);
+        state
+    }
+
+    fn join(&self, state: &mut State, other: &State) {
+        let mut differences = std::mem::take(&mut state.differences);
+        differences.join(
+            &other.differences,
+            |x, y| self.apart(state, x, y),
+            |x, y| self.apart(other, x, y),
+        );
+        state.differences = differences;
+        state.ranges.retain(|local, range| match other.ranges.get(local) {
+            Some(there) => {
+                *range = range.join(*there);
+                true
+            }
+            None => false,
+        });
+        state.sums.retain(|local, sum| other.sums.get(local) == Some(sum));
+        state.results.retain(|local, call| other.results.get(local) == Some(call));
+    }
+
+    /// Lets the bounds that grew jump to the next threshold, those of differences to none.
     fn widen(&self, new: &mut State, old: &State, thresholds: &BTreeSet<i128>) {
+        new.differences.widen(&old.differences);
         for (local, range) in &mut new.ranges {
             let (Some(before), Some(all)) = (old.ranges.get(local), self.all(*local)) else {
                 continue;
@@ -263,10 +337,13 @@ impl<'a> Ranges<'a> {
     fn pass(&self, state: &mut State, stmt: StmtId) {
         match &self.body.stmts[stmt] {
             Stmt::Assign { dst, value } => self.assign(state, *dst, *value),
-            Stmt::Call { dst: Some(dst), .. } => {
+            Stmt::Call { dst: Some(dst), args, .. } => {
                 state.forget(*dst);
-                let result = self.results.get(&stmt);
-                result.into_iter().for_each(|range| _ = state.ranges.insert(*dst, *range));
+                if let Some(returned) = self.results.get(&stmt) {
+                    state.ranges.insert(*dst, returned.range);
+                    let call = self.call_result(*dst, args, &returned.cases);
+                    call.into_iter().for_each(|call| _ = state.results.insert(*dst, call));
+                }
             }
             Stmt::Alloca { dst, .. } => state.forget(*dst),
             Stmt::Enter(local) | Stmt::Leave(local) | Stmt::Release { pointer: local } => {
@@ -280,6 +357,7 @@ impl<'a> Ranges<'a> {
     fn assign(&self, state: &mut State, dst: LocalId, value: ExprId) {
         let range = self.eval(state, value);
         let sum = self.sum(value);
+        let differences = self.assigned(state, dst, value);
         if let Some((_, offset)) = sum.filter(|(base, _)| *base == dst) {
             state.step(dst, offset);
         } else {
@@ -295,6 +373,25 @@ impl<'a> Ranges<'a> {
         if let Some(sum) = sum.filter(|_| self.all(dst).is_some()) {
             state.sums.insert(dst, sum);
         }
+        state.differences = differences;
+    }
+
+    /// What relates the result of a call to its arguments, if anything does.
+    fn call_result(
+        &self,
+        dst: LocalId,
+        arguments: &[ExprId],
+        cases: &Arc<[Case]>,
+    ) -> Option<Arc<CallResult>> {
+        let is_told = |at: usize| cases.iter().any(|case| case.parameters.contains_key(&at));
+        let register = |(at, argument): (usize, &ExprId)| match self.body.exprs[*argument] {
+            Expr::Local(local) if local != dst && is_told(at) => {
+                register(self.body, local).map(|_| (at, local))
+            }
+            _ => None,
+        };
+        let arguments: Vec<_> = arguments.iter().enumerate().filter_map(register).collect();
+        (!arguments.is_empty()).then(|| Arc::new(CallResult { arguments, cases: cases.clone() }))
     }
 
     /// The register and the constant of which an expression is the sum, if it is one.
@@ -357,6 +454,9 @@ impl<'a> Ranges<'a> {
                 let Some(op) = (if truth { Some(op) } else { negated(op) }) else {
                     return Some(state);
                 };
+                let ControlFlow::Continue(state) = self.relate(state, op, a, b) else {
+                    return None;
+                };
                 let (Some(x), Some(y)) = (self.eval(&state, a), self.eval(&state, b)) else {
                     return Some(state);
                 };
@@ -416,12 +516,46 @@ impl<'a> Ranges<'a> {
                 state.ranges.insert(other, range);
             }
         }
+        self.learn_by_cases(state, local)
+    }
+
+    /// What a register's values say of others by way of the calls whose result or argument it is.
+    fn learn_by_cases(&self, mut state: State, local: LocalId) -> Option<State> {
+        let is_about = |result: LocalId, call: &CallResult| {
+            result == local || call.arguments.iter().any(|(_, argument)| *argument == local)
+        };
+        let calls: Vec<Vec<Vec<(LocalId, Interval)>>> = state
+            .results
+            .iter()
+            .filter(|(result, call)| is_about(**result, call))
+            .map(|(result, call)| call.said(*result, &state.ranges))
+            .collect();
+        for cases in calls {
+            let mut cases = cases.into_iter();
+            let mut all: BTreeMap<LocalId, Interval> = cases.next()?.into_iter().collect();
+            for case in cases {
+                let case: BTreeMap<LocalId, Interval> = case.into_iter().collect();
+                all.retain(|other, range| match case.get(other) {
+                    Some(there) => {
+                        *range = range.join(*there);
+                        true
+                    }
+                    None => false,
+                });
+            }
+            for (other, range) in all {
+                let known = self.range(&state, other)?.meet(range)?;
+                state.ranges.insert(other, known);
+            }
+        }
         Some(state)
     }
 
     /// What the function returns.
-    fn returned(&self) -> Option<(Type, Interval)> {
+    fn returned(&self) -> Option<Returned> {
         let mut all: Option<(Type, Interval)> = None;
+        let mut cases: Vec<Case> = Vec::new();
+        let parameters = self.kept_parameters();
         for (id, block) in self.body.blocks.iter() {
             let Terminator::Return(Some(value)) = block.term else { continue };
             let Some(state) = self.before(Point::Term(id)) else { continue };
@@ -431,13 +565,44 @@ impl<'a> Ranges<'a> {
                 Some((known, before)) if known == ty => Some((ty, before.join(range))),
                 Some(_) => return None,
             };
+            let values =
+                parameters.iter().filter_map(|(at, local)| Some((*at, *state.ranges.get(local)?)));
+            cases.push(Case { result: range, parameters: values.collect() });
         }
-        all
+        if cases.len() < 2 || cases.len() > MOST_CASES {
+            cases.clear();
+        }
+        all.map(|(ty, range)| Returned { ty, range, cases: cases.into() })
+    }
+
+    /// The parameters in registers to which the function does not assign, with their positions.
+    fn kept_parameters(&self) -> Vec<(usize, LocalId)> {
+        let mut assigned = BTreeSet::new();
+        for stmt in self.body.stmts.values() {
+            match stmt {
+                Stmt::Assign { dst, .. }
+                | Stmt::Alloca { dst, .. }
+                | Stmt::Call { dst: Some(dst), .. } => {
+                    assigned.insert(*dst);
+                }
+                Stmt::Havoc(havoc) => assigned.extend(&havoc.registers),
+                _ => {}
+            }
+        }
+        let parameters = self.body.params.iter().copied().enumerate();
+        parameters
+            .filter(|(_, local)| self.all(*local).is_some() && !assigned.contains(local))
+            .collect()
+    }
+
+    /// What is known where a condition of a decision is evaluated.
+    pub(crate) fn at_condition(&self, decision: DecisionId, condition: ConditionId) -> Knowledge {
+        self.before_all(self.branches_of(decision, Some(condition)))
     }
 
     /// What is known where a site's labels are judged.
     pub(crate) fn at(&self, site: Site) -> Knowledge {
-        let anywhere = || Knowledge::Of(BTreeMap::new());
+        let anywhere = || Knowledge::Of(Known::default());
         let points: Vec<Point> = match site {
             Site::Root(root) => self.body.source.roots[root].points().collect(),
             Site::Stmt(stmt) => {
@@ -450,25 +615,30 @@ impl<'a> Ranges<'a> {
                 let marks = stmts.filter(|(_, stmt)| matches!(stmt, Stmt::Mark(m) if *m == mark));
                 marks.map(|(id, _)| Point::Stmt(id)).collect()
             }
-            Site::Decision(decision) => self.branches_of(decision),
+            Site::Decision(decision) => self.branches_of(decision, None),
             Site::Edge(edge) => return Knowledge::from(self.on_edge(edge)),
             Site::Entry | Site::Start | Site::Block(_) | Site::Condition(..) => return anywhere(),
         };
-        if points.is_empty() {
-            return anywhere();
-        }
-        let states = points.into_iter().filter_map(|point| self.before(point));
-        Knowledge::from(states.reduce(|mut all, next| {
-            all.join(&next);
-            all
-        }))
+        self.before_all(points)
     }
 
-    /// Where a decision's conditions are evaluated. If nothing in it has an effect, the state at its
-    /// outcome is that at one of these.
-    fn branches_of(&self, decision: DecisionId) -> Vec<Point> {
+    /// What is known just before one of some points, whichever it is.
+    fn before_all(&self, points: Vec<Point>) -> Knowledge {
+        if points.is_empty() {
+            return Knowledge::Of(Known::default());
+        }
+        let states = points.into_iter().filter_map(|point| self.before(point));
+        Knowledge::from(states.reduce(|all, next| self.joined(all, &next)))
+    }
+
+    /// Where a decision's conditions are evaluated, or one of them. If nothing in it has an effect, the
+    /// state at its outcome is that at one of these.
+    fn branches_of(&self, decision: DecisionId, condition: Option<ConditionId>) -> Vec<Point> {
         let of_decision = |term: &Terminator| match term {
-            Terminator::Branch { origin: Some(origin), .. } => origin.decision == decision,
+            Terminator::Branch { origin: Some(origin), .. } => {
+                let is_asked = condition.is_none_or(|condition| origin.condition == condition);
+                origin.decision == decision && is_asked
+            }
             _ => false,
         };
         let blocks = self.body.blocks.iter().filter(|(_, block)| of_decision(&block.term));
@@ -480,19 +650,57 @@ impl<'a> Ranges<'a> {
 pub(crate) enum Knowledge {
     /// No run passes it.
     Never,
-    /// The values that registers can have.
-    Of(BTreeMap<LocalId, Interval>),
+    /// What every run that passes it has there.
+    Of(Known),
+}
+
+/// What is known of registers.
+#[derive(Default)]
+pub(crate) struct Known {
+    /// The values that they can have.
+    pub(crate) ranges: BTreeMap<LocalId, Interval>,
+    /// What the difference of the first and the second number is at most.
+    pub(crate) differences: Vec<((Number, Number), i128)>,
+    /// Of each list one case is so: what registers there have the values that it says.
+    pub(crate) cases: Vec<Vec<Vec<(LocalId, Interval)>>>,
+}
+
+impl CallResult {
+    /// What each case says of registers, the result among them; only of cases that their ranges allow.
+    fn said(
+        &self,
+        result: LocalId,
+        ranges: &BTreeMap<LocalId, Interval>,
+    ) -> Vec<Vec<(LocalId, Interval)>> {
+        let of_case = |case: &Case| -> Vec<(LocalId, Interval)> {
+            let values = self
+                .arguments
+                .iter()
+                .filter_map(|(at, local)| Some((*local, *case.parameters.get(at)?)));
+            std::iter::once((result, case.result)).chain(values).collect()
+        };
+        let is_allowed = |case: &Vec<(LocalId, Interval)>| {
+            let meets = |(local, values): &(LocalId, Interval)| {
+                ranges.get(local).is_none_or(|range| range.meet(*values).is_some())
+            };
+            case.iter().all(meets)
+        };
+        self.cases.iter().map(of_case).filter(is_allowed).collect()
+    }
 }
 
 impl From<Option<State>> for Knowledge {
     fn from(state: Option<State>) -> Self {
-        state.map_or(Self::Never, |state| Self::Of(state.ranges))
+        state.map_or(Self::Never, |State { ranges, differences, results, .. }| {
+            let cases = results.iter().map(|(result, call)| call.said(*result, &ranges)).collect();
+            Self::Of(Known { ranges, differences: differences.iter().collect(), cases })
+        })
     }
 }
 
 impl Summaries {
-    /// What a function returns, with the type of that; none if it can be anything.
-    fn result(&self, program: &Program, func: FuncId, depth: u32) -> Option<(Type, Interval)> {
+    /// What a function returns; none if it can be anything.
+    fn result(&self, program: &Program, func: FuncId, depth: u32) -> Option<Returned> {
         let body = program.functions[func].body.as_ref()?;
         let ty = body.blocks.values().find_map(|block| match block.term {
             Terminator::Return(Some(value)) => Some(body.type_of(value)),
@@ -500,7 +708,7 @@ impl Summaries {
         })?;
         Interval::of(ty)?;
         if let Some(known) = self.known.borrow().get(&func) {
-            return known.map(|range| (ty, range));
+            return known.clone();
         }
         let work = *self.work.borrow() + body.stmts.len();
         let function = &program.functions[func];
@@ -512,8 +720,8 @@ impl Summaries {
         // A function that calls itself can return anything, as far as it is known then.
         self.known.borrow_mut().insert(func, None);
         let ranges = Ranges::find(program, func, self, depth - 1);
-        let found = ranges.and_then(|ranges| ranges.returned()).filter(|(found, _)| *found == ty);
-        self.known.borrow_mut().insert(func, found.map(|(_, range)| range));
+        let found = ranges.and_then(|ranges| ranges.returned()).filter(|found| found.ty == ty);
+        self.known.borrow_mut().insert(func, found.clone());
         found
     }
 }

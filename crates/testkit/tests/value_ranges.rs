@@ -59,6 +59,58 @@ fn what_a_test_says_of_a_copy_it_says_of_the_original() {
 }
 
 #[test]
+fn a_loop_counter_is_never_above_a_limit_that_is_not_negative() {
+    let text = "int f(const char *s, unsigned n, int m)\n{\n    int sum = 0;\n    \
+                for (unsigned i = 0; i < n; i++)\n        sum += s[i];\n    \
+                for (int j = 0; j < m; j++)\n        sum -= s[j];\n    if (m < 0)\n        \
+                return sum;\n    for (int k = 0; k < m; k++)\n        sum *= s[k];\n    \
+                return sum;\n}\n";
+    let proved = proved(text, Criterion::Wm);
+    assert!(has(&proved, "(i < n) ^ (i != n)"), "{proved:#?}");
+    assert!(has(&proved, "(k < m) ^ (k != m)"), "{proved:#?}");
+    assert!(!has(&proved, "(j < m) ^ (j != m)"), "m can be negative: {proved:#?}");
+}
+
+#[test]
+fn a_pointer_that_goes_up_to_another_one_is_never_beyond_it() {
+    let text = "int f(const char *p, const char *end)\n{\n    int sum = 0;\n    if (p > end)\n        \
+                return 0;\n    for (; p < end; p++)\n        sum += *p;\n    return sum;\n}\n\n\
+                int g(const char *p, const char *end)\n{\n    int sum = 0;\n    if (p > end)\n        \
+                return 0;\n    for (; p < end; p += 2)\n        sum += *p;\n    return sum;\n}\n";
+    let subject = Subject::read(text, &[Criterion::Wm], false);
+    let is_proved = |function: usize| {
+        let labels = &subject.objectives[function].labels;
+        let mut proved = subject.proved_infeasible(function, TIME).into_iter();
+        proved.any(|label| labels[label].text == "(p < end) ^ (p != end)")
+    };
+    assert!(is_proved(0));
+    assert!(!is_proved(1), "steps of two may go beyond it");
+}
+
+#[test]
+fn what_a_call_gave_says_what_its_argument_was() {
+    let text = "static int following(unsigned char c)\n{\n    if (c < 0xC0)\n        return 0;\n    \
+                return c < 0xE0 ? 1 : 2;\n}\n\
+                int f(unsigned char c)\n{\n    int n = following(c);\n    if (n != 1)\n        \
+                return 0;\n    if (c < 0x90)\n        return 1;\n    c++;\n    \
+                return c > 0xE0 ? 2 : 3;\n}\n";
+    let proved = proved(text, Criterion::Cc);
+    assert!(has(&proved, "c < 0x90"), "{proved:#?}");
+    assert!(!has(&proved, "!(c < 0x90)"), "{proved:#?}");
+    assert!(!has(&proved, "c > 0xE0"), "nothing is known of what c became: {proved:#?}");
+}
+
+#[test]
+fn a_condition_with_an_effect_is_judged_on_the_state_at_its_branch() {
+    let text = "int f(const char *s)\n{\n    int faults = 0;\n    for (; *s; s++)\n        \
+                if (*s == 'x') {\n            if (faults++ > 0)\n                return -1;\n        }\n    \
+                return faults;\n}\n";
+    let proved = proved(text, Criterion::Wm);
+    assert!(has(&proved, "(faults++ > 0) ^ ((faults++) != 0)"), "{proved:#?}");
+    assert!(!has(&proved, "(faults++ > 0) ^ ((faults++) >= 0)"), "{proved:#?}");
+}
+
+#[test]
 fn numbers_that_wrap_can_be_anything() {
     let text = "int f(int n)\n{\n    int i = 0;\n    while (n-- != 0)\n        i++;\n    \
                 unsigned char c = (unsigned char)(i + 200);\n    if (i < 0 || c > 100)\n        \
