@@ -1,42 +1,80 @@
 //! What terms are where some facts hold.
 
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, Reasons};
 use crate::pool::TermPool;
+use crate::sort::Sort;
 use crate::term::Term;
 use rustc_hash::FxHashMap;
 
+/// What a term is where some facts hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// A term that is equal to it there.
+    pub term: Term,
+    /// Those of the facts that are enough for that.
+    pub facts: Vec<Term>,
+}
+
 impl TermPool {
-    /// The terms, with those of their parts replaced by constants whose values follow from the facts
-    /// by interval propagation ([`Bounds`]): wherever all facts hold, each is equal to its term. None
-    /// where the facts contradict each other.
+    /// The terms, with those of their parts replaced by constants that are facts or whose values follow
+    /// from the facts by interval propagation ([`Bounds`]). None where the facts contradict each other.
     ///
     /// What an absolute value, a sign or a comparison with a limit is on a path is mostly decided so,
     /// and what differs from another term in that alone becomes the same.
-    pub fn given(&mut self, facts: &[Term], terms: &[Term]) -> Option<Vec<Term>> {
+    pub fn given(&mut self, facts: &[Term], terms: &[Term]) -> Option<Vec<Given>> {
         let bounds = Bounds::with(self, facts, terms).ok()?;
-        let mut known: FxHashMap<Term, Term> = FxHashMap::default();
+        let positions: FxHashMap<Term, usize> =
+            facts.iter().enumerate().map(|(at, fact)| (*fact, at)).collect();
+        let mut known: FxHashMap<Term, (Term, Reasons)> = FxHashMap::default();
         for &t in &bounds.order {
-            let single = bounds.get(t).and_then(|(interval, _)| interval.single());
+            let single = bounds.get(t).and_then(|(interval, why)| Some((interval.single()?, why)));
             let new = match single {
-                Some(value) => self.constant_like(t, value),
-                None => {
-                    let children: Vec<Term> = self
-                        .children(t)
-                        .iter()
-                        .map(|child| known.get(child).copied().unwrap_or(*child))
-                        .collect();
-                    self.with_children(t, &children)
-                }
+                Some((value, why)) => (self.constant_like(t, value), why),
+                None => self.with_known_parts(t, &known, &positions),
             };
             known.insert(t, new);
         }
-        Some(terms.iter().map(|t| known.get(t).copied().unwrap_or(*t)).collect())
+        let given = |t: &Term| match known.get(t) {
+            Some((term, why)) if term != t => Given { term: *term, facts: why.of(facts) },
+            _ => Given { term: *t, facts: Vec::new() },
+        };
+        Some(terms.iter().map(given).collect())
+    }
+
+    /// A term with what is known of its parts, or a constant if that is a fact or the opposite of one.
+    fn with_known_parts(
+        &mut self,
+        t: Term,
+        known: &FxHashMap<Term, (Term, Reasons)>,
+        facts: &FxHashMap<Term, usize>,
+    ) -> (Term, Reasons) {
+        let mut why = Reasons::default();
+        let mut children = Vec::new();
+        for child in self.children(t) {
+            let (new, of_child) = known.get(&child).copied().unwrap_or((child, Reasons::default()));
+            if new != child {
+                why = why.or(of_child);
+            }
+            children.push(new);
+        }
+        let new = self.with_children(t, &children);
+        if self.sort(new) != Sort::Bool || new == t {
+            return (new, why);
+        }
+        if let Some(at) = facts.get(&new) {
+            return (self.tt(), why.or(Reasons::only(*at)));
+        }
+        let opposite = self.not(new);
+        match facts.get(&opposite) {
+            Some(at) => (self.ff(), why.or(Reasons::only(*at))),
+            None => (new, why),
+        }
     }
 
     /// The constant of a term's sort.
     fn constant_like(&mut self, t: Term, value: u64) -> Term {
         match self.sort(t) {
-            crate::sort::Sort::Bool => self.bool(value != 0),
+            Sort::Bool => self.bool(value != 0),
             _ => self.bv(self.width(t), value),
         }
     }
@@ -46,7 +84,6 @@ impl TermPool {
 mod tests {
     use super::*;
     use crate::eval::Evaluator;
-    use crate::sort::Sort;
     use crate::testing::Random;
     use crate::value::{Model, Value};
 
@@ -61,8 +98,26 @@ mod tests {
         let turned = p.bvxor(a, sign);
         let absolute = p.sub(turned, sign);
         let differs = p.neq(a, absolute);
-        assert_eq!(p.given(&facts, &[differs, absolute]), Some(vec![p.ff(), a]));
-        assert_eq!(p.given(&facts[..1], &[differs]), Some(vec![differs]));
+        let given = p.given(&facts, &[differs, absolute]).expect("they hold somewhere");
+        assert_eq!((given[0].term, given[1].term), (p.ff(), a));
+        assert_eq!(given[0].facts, facts);
+        let given = p.given(&facts[..1], &[differs]);
+        assert_eq!(given, Some(vec![Given { term: differs, facts: vec![] }]));
+    }
+
+    #[test]
+    fn what_becomes_a_fact_is_true() {
+        let mut p = TermPool::new();
+        let [a, b, c] = ["a", "b", "c"].map(|name| p.var(name, Sort::BitVec(8)));
+        let zero = p.bv(8, 0);
+        let (is_zero, less) = (p.eq(c, zero), p.slt(a, b));
+        let sum = p.add(b, c);
+        let less_than_sum = p.slt(a, sum);
+        let given = p.given(&[less, is_zero], &[less_than_sum]);
+        assert_eq!(given, Some(vec![Given { term: p.tt(), facts: vec![less, is_zero] }]));
+        let not_less = p.not(less);
+        let given = p.given(&[not_less, is_zero], &[less_than_sum]).expect("they hold somewhere");
+        assert_eq!(given[0].term, p.ff());
     }
 
     fn word(random: &mut Random, p: &mut TermPool, vars: &[Term], depth: u32) -> Term {
@@ -121,18 +176,20 @@ mod tests {
                 let model = Model::from_values(
                     vars.iter().enumerate().map(|(i, v)| (*v, value(i))).collect(),
                 );
-                if !facts.iter().all(|fact| evaluator.holds(&p, &model, *fact)) {
-                    continue;
+                let mut holds = |t: Term| evaluator.holds(&p, &model, t);
+                if facts.iter().all(|fact| holds(*fact)) {
+                    held += 1;
+                    assert!(given.is_some(), "the facts hold somewhere");
                 }
-                held += 1;
-                let given = given.as_ref().expect("the facts hold somewhere");
-                for (t, new) in terms.iter().zip(given) {
-                    let same = evaluator.holds(&p, &model, *t) == evaluator.holds(&p, &model, *new);
-                    assert!(same, "{} became {}", p.show(*t), p.show(*new));
+                for (t, new) in terms.iter().zip(given.iter().flatten()) {
+                    if new.facts.iter().all(|fact| holds(*fact)) {
+                        let same = holds(*t) == holds(new.term);
+                        assert!(same, "{} became {}", p.show(*t), p.show(new.term));
+                    }
                 }
             }
-            changed +=
-                given.map_or(0, |given| terms.iter().zip(given).filter(|(a, b)| *a != b).count());
+            let all = terms.iter().zip(given.into_iter().flatten());
+            changed += all.filter(|(t, new)| **t != new.term).count();
         }
         assert!(held > 1_000 && changed > 50, "{held} states, {changed} terms");
     }

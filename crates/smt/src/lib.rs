@@ -45,6 +45,7 @@ pub use decorators::{
     Narrowing, SmtLibLog, Z3Use, standard_chain,
 };
 pub use eval::Evaluator;
+pub use given::Given;
 pub use pool::TermPool;
 pub use rules::{RULES, Rule, RuleEntry};
 pub use sat::SatBackend;

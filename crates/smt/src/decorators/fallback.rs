@@ -4,7 +4,8 @@ use crate::pool::TermPool;
 use crate::solver::{Answer, Limits, Reason, Solver};
 use crate::term::Term;
 
-/// Asks a second solver where the first has no answer.
+/// Asks a second solver where the first has no answer. Whoever limits conflicts wants little effort:
+/// where these are used up, the second is not asked.
 pub struct Fallback<S, T> {
     first: S,
     second: T,
@@ -22,7 +23,9 @@ impl<S: Solver, T: Solver> Solver for Fallback<S, T> {
         let deadline = limits.deadline();
         match self.first.check(pool, assumptions, limits) {
             Answer::Unknown(reason)
-                if reason != Reason::Interrupted && !reason.is_internal_error() =>
+                if reason != Reason::Interrupted
+                    && !matches!(reason, Reason::Conflicts(_))
+                    && !reason.is_internal_error() =>
             {
                 let mut rest = limits.clone();
                 // A first solver that used up the time leaves the second as much again: the

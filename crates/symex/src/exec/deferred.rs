@@ -14,10 +14,8 @@
 
 use std::collections::VecDeque;
 
-use lydian_smt::Term;
-
+use super::excluded::OpenLabel;
 use super::explore::Engine;
-use super::labels::GoalId;
 use super::query::Feasible;
 use super::state::State;
 
@@ -27,7 +25,7 @@ const MOST_WAITING: usize = 4096;
 /// A state at a site, with labels there that wait, and what makes each hold.
 pub(super) struct Deferred {
     state: Box<State>,
-    labels: Vec<(GoalId, Term)>,
+    labels: Vec<OpenLabel>,
     /// How many states had been run when it began to wait.
     since: u64,
 }
@@ -80,7 +78,7 @@ impl Engine<'_, '_> {
     pub(super) fn look_at_all_labels(&mut self) {
         let mut waiting: Vec<Deferred> = std::mem::take(&mut self.deferred.waiting).into();
         for entry in &mut waiting {
-            entry.labels.retain(|(goal, _)| !self.labels.is_covered(*goal));
+            entry.labels.retain(|label| !self.labels.is_covered(label.goal));
         }
         waiting.sort_by_key(|entry| std::cmp::Reverse(entry.labels.len()));
         for entry in waiting {
@@ -95,15 +93,18 @@ impl Engine<'_, '_> {
         let Deferred { mut state, mut labels, .. } = deferred;
         let mut alone = false;
         loop {
-            labels.retain(|(goal, _)| !self.labels.is_covered(*goal));
+            labels.retain(|label| {
+                let excluded = self.excluded.excludes(&state.facts, label.holds);
+                !excluded && !self.labels.is_covered(label.goal)
+            });
             if labels.is_empty() || self.look_at_budget() {
                 return;
             }
             alone |= labels.len() == 1;
             let asked = if alone { &labels[labels.len() - 1..] } else { &labels[..] };
-            let any = self.pool.or_all(asked.iter().map(|(_, holds)| *holds));
+            let any = self.pool.or_all(asked.iter().map(|label| label.holds));
             self.statistics.label_queries += 1;
-            match self.ask(&state, Some(any)) {
+            match self.ask_for_labels(&state, any, asked) {
                 Feasible::Yes(model) => {
                     let before = labels.len();
                     state.model = model;
@@ -113,8 +114,8 @@ impl Engine<'_, '_> {
                 Feasible::No if alone => _ = labels.pop(),
                 Feasible::No => return,
                 Feasible::Unknown(cut) if alone => {
-                    labels.pop().into_iter().for_each(|(goal, _)| {
-                        self.labels.hinder(goal, cut.clone());
+                    labels.pop().into_iter().for_each(|label| {
+                        self.labels.hinder(label.goal, cut.clone());
                     });
                 }
                 Feasible::Unknown(_) => alone = true,
@@ -125,7 +126,7 @@ impl Engine<'_, '_> {
     /// Follows the state's model to its end for the labels that it covers, with as many of the others
     /// at the same place as go together: fewer inputs, so fewer paths. What else that input covers on
     /// its way is seen by following it ([000] V-B, idl-2).
-    fn follow_for_labels(&mut self, state: &State, labels: &mut Vec<(GoalId, Term)>) {
+    fn follow_for_labels(&mut self, state: &State, labels: &mut Vec<OpenLabel>) {
         let mut run = state.fork();
         run.replay = true;
         self.take_held(&mut run, labels);

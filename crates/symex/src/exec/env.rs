@@ -7,6 +7,7 @@ use lydian_smt::{Evaluator, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
 use super::explore::Engine;
+use super::memo::{Few, MemoKey, Place, PredicateMemo, register};
 use super::state::State;
 use super::tape::Question;
 use super::watch::Watch;
@@ -33,6 +34,7 @@ pub(super) struct Scope<'a, 'p> {
     /// Addresses with the base and the offset that they were made of.
     pub(super) derived: &'a mut FxHashMap<Term, (Term, Term)>,
     pub(super) watch: &'a mut Watch,
+    pub(super) memo: &'a mut PredicateMemo,
     pub(super) state: &'a mut State,
 }
 
@@ -47,6 +49,7 @@ impl<'p> Engine<'p, '_> {
             evaluator: &mut self.evaluator,
             derived: &mut self.derived,
             watch: &mut self.watch,
+            memo: &mut self.memo,
             state,
         };
         (scope, &mut self.pool)
@@ -78,6 +81,35 @@ impl Scope<'_, '_> {
         let value = evaluation(self.world, exprs, true).eval(pool, expr, self, traps);
         self.state.tape.set_aside(outer);
         value
+    }
+
+    /// What the value of an expression of a predicate is kept by, if it is kept.
+    pub(super) fn memo_key(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        expr: ExprId,
+    ) -> Option<MemoKey> {
+        let Self { memo, state, world, .. } = self;
+        let func = state.frame().func;
+        let body = world.program.functions[func].body.as_ref()?;
+        let local_type = |local: LocalId| match body.locals[local].storage {
+            lydian_ir::Storage::Register(ty) => Some(ty),
+            lydian_ir::Storage::Memory { .. } => None,
+        };
+        let places = memo.reads(func, exprs, expr, local_type)?;
+        let mut values = Few::new();
+        for place in places {
+            values.push(match place {
+                Place::Register(local) => register(&self.state.frame().registers, local)?,
+                Place::Memory(load) => {
+                    let mut traps = Traps::none();
+                    let value = self.eval_predicate(pool, exprs, load, &mut traps).ok()?;
+                    traps.is_empty().then_some(value)?
+                }
+            });
+        }
+        Some((func, expr, values))
     }
 
     /// The objects that an address may lie in.

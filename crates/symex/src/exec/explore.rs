@@ -16,12 +16,14 @@ use super::ahead::Ahead;
 use super::clock::TermClock;
 use super::compact::Compaction;
 use super::deferred::DeferredLabels;
+use super::excluded::Excluded;
 use super::guide::Guide;
 use super::hyper::HyperTable;
 use super::hyper_rows::{DeferredRows, Trail};
 use super::hyper_sequences::Underway;
 use super::labels::LabelTable;
 use super::libc::CharacterTables;
+use super::memo::PredicateMemo;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
 use super::query::Feasible;
 use super::rank::Ranks;
@@ -89,6 +91,10 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) roots: Vec<FuncId>,
     /// Addresses with the base and the offset that they were made of.
     pub(super) derived: FxHashMap<Term, (Term, Term)>,
+    /// Values of predicates' expressions.
+    pub(super) memo: PredicateMemo,
+    /// Why labels hold on no input of some paths.
+    pub(super) excluded: Excluded,
     /// At calls of functions that no term computes: how many values of arguments were followed.
     pub(super) followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
     /// How often choices between values were met.
@@ -207,6 +213,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         let mut engine = Self {
             evaluator: Evaluator::new(),
             derived: FxHashMap::default(),
+            memo: PredicateMemo::default(),
+            excluded: Excluded::default(),
             solver,
             budget: budget.clone(),
             statistics: Statistics::default(),

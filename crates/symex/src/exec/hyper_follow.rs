@@ -17,6 +17,7 @@ use lydian_eval::{Kleene, Traps, eval_pred, to_bytes};
 
 use super::Mode;
 use super::env::Stop;
+use super::excluded::OpenLabel;
 use super::explore::Engine;
 use super::hyper_formula::{Leaves, Number, truth};
 use super::hyper_sequences::{Ask, Begun, Cells, Covered, PassedSite, StepId, Write};
@@ -113,7 +114,7 @@ impl Engine<'_, '_> {
                 self.meet_part(state, step, holds, &bound);
             }
             for goal in self.hypers.sequences.steps[step].ends.clone() {
-                self.decide_labels(state, vec![(goal, holds)]);
+                self.decide_labels(state, vec![OpenLabel::new(goal, holds)]);
             }
         }
         if state.queue.is_empty() && !state.undecided.is_empty() {

@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use lydian_base::StopReason;
-use lydian_smt::{Answer, Limits, Model, Term};
+use lydian_smt::{Answer, Limits, Model, Reason, Term};
 
+use super::excluded::OpenLabel;
 use super::explore::Engine;
 use super::state::State;
 use super::tape::Question;
@@ -13,6 +14,23 @@ use crate::memory::{definedness, depends_on_undefined};
 
 /// A question in haste has this part of the time of others.
 const HASTE: u32 = 4;
+/// Conflicts that the SAT solver may meet for a question in which promises are kept: that a label waits
+/// for an input of its own costs less than the proof that there is none which keeps them.
+const KEEPING: u64 = 100;
+
+/// What a question may take.
+#[derive(Clone, Copy)]
+struct Effort {
+    /// Divides the time.
+    haste: u32,
+    conflicts: Option<u64>,
+}
+
+impl Effort {
+    const FULL: Self = Self { haste: 1, conflicts: None };
+    const HASTE: Self = Self { haste: HASTE, conflicts: None };
+    const KEEPING: Self = Self { haste: HASTE, conflicts: Some(KEEPING) };
+}
 
 /// The answer to a question about a path.
 pub(super) enum Feasible {
@@ -64,62 +82,107 @@ impl Engine<'_, '_> {
 
     /// Whether some input takes the path and makes `extra` true.
     pub(super) fn ask(&mut self, state: &State, extra: Option<Term>) -> Feasible {
-        self.ask_within(state, &[], extra, 1).0
+        self.ask_within(state, &[], extra, Effort::FULL).0
+    }
+
+    /// The same where `extra` says that one of some labels holds.
+    pub(super) fn ask_for_labels(
+        &mut self,
+        state: &State,
+        extra: Term,
+        labels: &[OpenLabel],
+    ) -> Feasible {
+        let (answer, core) = self.ask_within(state, &[], Some(extra), Effort::FULL);
+        if let Some(core) = &core {
+            self.excluded.note_core(&state.facts, extra, labels, core);
+        }
+        answer
     }
 
     /// The same, with further terms that are to hold.
     pub(super) fn ask_more(&mut self, state: &State, more: &[Term], extra: Term) -> Feasible {
-        self.ask_within(state, more, Some(extra), 1).0
+        self.ask_within(state, more, Some(extra), Effort::FULL).0
     }
 
     /// The same for an input that keeps what the state's model promises, too.
     pub(super) fn ask_with_promises(&mut self, state: &State, extra: Term) -> Feasible {
-        self.ask_within(state, &state.promises, Some(extra), 1).0
+        self.ask_within(state, &state.promises, Some(extra), Effort::FULL).0
     }
 
     /// The same with little time: for what is wanted but not needed, or can be asked again.
     pub(super) fn ask_in_haste(&mut self, state: &State, extra: Option<Term>) -> Feasible {
-        self.ask_within(state, &[], extra, HASTE).0
+        self.ask_within(state, &[], extra, Effort::HASTE).0
     }
 
-    /// Whether some input takes the path, makes `extra` true, and keeps what the state's model
-    /// promises. `None` where there is none, but there may be one that breaks promises.
-    pub(super) fn ask_keeping(&mut self, state: &State, extra: Term) -> Option<Feasible> {
+    /// Whether some input takes the path, makes `extra` true, which says that one of some labels holds,
+    /// and keeps what the state's model promises. `None` where that is not known for little effort, but
+    /// there may be one that breaks promises.
+    pub(super) fn ask_keeping(
+        &mut self,
+        state: &State,
+        extra: Term,
+        labels: &[OpenLabel],
+    ) -> Option<Feasible> {
         // Where the question is hard, the program's own paths come first: little time, and the
         // label waits.
-        let (answer, core) = self.ask_within(state, &state.promises, Some(extra), HASTE);
-        if !matches!(answer, Feasible::No) || state.promises.is_empty() {
-            return Some(answer);
+        match self.answer(state, &state.promises, Some(extra), Effort::KEEPING) {
+            Ok(Answer::Sat(model)) => Some(Feasible::Yes(model)),
+            Ok(Answer::Unknown(Reason::Conflicts(_))) => None,
+            Ok(Answer::Unknown(reason)) => Some(Feasible::Unknown(Cut::Solver(reason.to_string()))),
+            Err(stop) => Some(Feasible::Unknown(Cut::Stopped(stop))),
+            Ok(Answer::Unsat { core }) => {
+                if let Some(core) = &core {
+                    self.excluded.note_core(&state.facts, extra, labels, core);
+                }
+                let is_broken =
+                    |term: &Term| state.promises.contains(term) && !state.facts.contains(term);
+                let without = core.is_some_and(|core| !core.iter().any(is_broken));
+                (state.promises.is_empty() || without).then_some(Feasible::No)
+            }
         }
-        let broken = |term: &Term| state.promises.contains(term) && !state.facts.contains(term);
-        let without = core.is_some_and(|core| !core.iter().any(broken));
-        without.then_some(answer)
     }
 
     /// Whether some input takes the path and makes some more terms true; if none does, terms that
-    /// exclude it, where the solver knows. `haste` divides the time for a question.
+    /// exclude it, where the solver knows.
     fn ask_within(
         &mut self,
         state: &State,
         more: &[Term],
         extra: Option<Term>,
-        haste: u32,
+        effort: Effort,
     ) -> (Feasible, Option<Vec<Term>>) {
+        match self.answer(state, more, extra, effort) {
+            Ok(Answer::Sat(model)) => (Feasible::Yes(model), None),
+            Ok(Answer::Unsat { core }) => (Feasible::No, core),
+            Ok(Answer::Unknown(reason)) => {
+                (Feasible::Unknown(Cut::Solver(reason.to_string())), None)
+            }
+            Err(stop) => (Feasible::Unknown(Cut::Stopped(stop)), None),
+        }
+    }
+
+    /// What the solver says of that; an error if the exploration is to stop.
+    fn answer(
+        &mut self,
+        state: &State,
+        more: &[Term],
+        extra: Option<Term>,
+        effort: Effort,
+    ) -> Result<Answer, StopReason> {
         // A solver that has no time left would still translate the question first, and a place with
         // many labels asks many.
         let remaining = self.budget.remaining();
         if remaining.is_some_and(|left| left.is_zero()) || self.budget.cancel_token().is_cancelled()
         {
             self.late = true;
-            let reason = self.budget.exceeded().unwrap_or(StopReason::Cancelled);
-            return (Feasible::Unknown(Cut::Stopped(reason)), None);
+            return Err(self.budget.exceeded().unwrap_or(StopReason::Cancelled));
         }
         let count = state.facts.len() + more.len() + 1;
         let mut assumptions = Vec::with_capacity(count);
         assumptions.extend_from_slice(&state.facts);
         assumptions.extend_from_slice(more);
         assumptions.extend(extra);
-        let query_time = self.world.config.limits.query_time.map(|time| time / haste);
+        let query_time = self.world.config.limits.query_time.map(|time| time / effort.haste);
         let time = match (query_time, remaining) {
             (Some(query), Some(remaining)) => Some(query.min(remaining)),
             (query, remaining) => query.or(remaining),
@@ -127,7 +190,8 @@ impl Engine<'_, '_> {
         let interrupt = Some(self.budget.cancel_token().flag().clone());
         let begun = Instant::now();
         let end = remaining.map(|left| begun + left);
-        let limits = Limits { time, end, interrupt, ..Limits::none() };
+        let conflicts = effort.conflicts;
+        let limits = Limits { time, end, interrupt, conflicts, ..Limits::none() };
         self.solver.offer(&self.pool, &state.model);
         let answer = self.solver.check(&mut self.pool, &assumptions, &limits);
         self.statistics.solver_time += begun.elapsed();
@@ -135,19 +199,18 @@ impl Engine<'_, '_> {
         match answer {
             Answer::Sat(model) => {
                 self.statistics.satisfiable += 1;
-                (Feasible::Yes(self.with_preferences(&assumptions, model)), None)
+                Ok(Answer::Sat(self.with_preferences(&assumptions, model)))
             }
-            Answer::Unsat { core } => (Feasible::No, core),
+            Answer::Unsat { core } => Ok(Answer::Unsat { core }),
             Answer::Unknown(reason) => {
                 self.statistics.unanswered += 1;
-                let cut = match self.budget.exceeded() {
+                match self.budget.exceeded() {
                     Some(stop) => {
                         self.late = true;
-                        Cut::Stopped(stop)
+                        Err(stop)
                     }
-                    None => Cut::Solver(reason.to_string()),
-                };
-                (Feasible::Unknown(cut), None)
+                    None => Ok(Answer::Unknown(reason)),
+                }
             }
         }
     }

@@ -4,10 +4,11 @@
 use lydian_base::EntityId;
 use lydian_eval::{Kleene, PredEnvironment, Traps, eval_pred};
 use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId, Purity};
-use lydian_smt::{Term, TermPool};
+use lydian_smt::{Given, Term, TermPool};
 use smallvec::{SmallVec, smallvec};
 
 use super::env::{Scope, Stop};
+use super::excluded::OpenLabel;
 use super::explore::Engine;
 use super::labels::{GoalId, SiteKey};
 use super::query::Feasible;
@@ -58,7 +59,7 @@ impl<'p> Engine<'p, '_> {
             let holds = self.condition_of(state, passed);
             let known = |pool: &mut TermPool, holds| state.knowledge().known(pool, holds);
             let holds = holds.filter(|holds| known(&mut self.pool, *holds) != Some(false));
-            open.extend(holds.map(|holds| (passed.goal(), holds)));
+            open.extend(holds.map(|holds| OpenLabel::new(passed.goal(), holds)));
         }
         self.decide_labels(state, open);
         if !state.undecided.is_empty() {
@@ -77,6 +78,9 @@ impl<'p> Engine<'p, '_> {
             Passed::Here(_) => self.predicate(state, goal).surely_true,
             Passed::Where(_, holds) => holds,
         };
+        if self.pool.as_bool(condition) == Some(false) {
+            return None;
+        }
         let defined = definedness(&mut self.pool, condition);
         let holds = self.pool.and(condition, defined);
         if self.pool.as_bool(holds) == Some(false) {
@@ -116,7 +120,7 @@ impl<'p> Engine<'p, '_> {
     /// Where another input of the path covers one and all that the state's model covers, that input
     /// becomes the model. Where none does, but one may that covers less, the label waits
     /// ([`Deferred`](super::deferred::Deferred)).
-    pub(super) fn decide_labels(&mut self, state: &mut State, mut open: Vec<(GoalId, Term)>) {
+    pub(super) fn decide_labels(&mut self, state: &mut State, mut open: Vec<OpenLabel>) {
         let deletion = self.world.config.label_deletion;
         // An input that was made for one label looks at others only as far as its run counts.
         let counts_runs = matches!(deletion, LabelDeletion::Run | LabelDeletion::Kept);
@@ -124,8 +128,8 @@ impl<'p> Engine<'p, '_> {
             return;
         }
         if deletion != LabelDeletion::Kept {
-            for (goal, holds) in open {
-                self.decide_alone(state, goal, holds);
+            for label in open {
+                self.decide_alone(state, label.goal, label.predicate);
             }
             return;
         }
@@ -140,24 +144,37 @@ impl<'p> Engine<'p, '_> {
         }
     }
 
-    /// Leaves out the labels that bounds on the path's terms exclude.
-    fn exclude(&mut self, state: &State, open: &mut Vec<(GoalId, Term)>) {
-        let terms: Vec<Term> = open.iter().map(|(_, holds)| *holds).collect();
+    /// Makes what is promised and what labels say as simple as the path's facts allow, and leaves out
+    /// the labels that they exclude by themselves.
+    fn simplify(&mut self, state: &mut State, open: &mut Vec<OpenLabel>) {
+        let labels = open.iter().map(|label| label.holds);
+        let terms: Vec<Term> = labels.chain(state.promises.iter().copied()).collect();
         let Some(given) = self.pool.given(&state.facts, &terms) else { return };
         let mut given = given.into_iter();
-        open.retain(|_| given.next().is_none_or(|term| self.pool.as_bool(term) != Some(false)));
+        open.retain_mut(|label| {
+            let Some(Given { term, facts }) = given.next() else { return true };
+            if self.pool.as_bool(term) == Some(false) {
+                self.excluded.note(label.holds, &facts);
+                return false;
+            }
+            (label.holds, label.facts) = (term, facts);
+            !self.excluded.excludes(&state.facts, term)
+        });
+        let promises = given.map(|promise| promise.term);
+        state.promises = promises.filter(|term| self.pool.as_bool(*term) != Some(true)).collect();
     }
 
     /// Asks for inputs of the path that keep what is promised and cover some of these labels, until
     /// there is none: one question for the labels that no such input covers, however many.
-    fn ask_for_any(&mut self, state: &mut State, mut open: Vec<(GoalId, Term)>) {
+    fn ask_for_any(&mut self, state: &mut State, mut open: Vec<OpenLabel>) {
+        open.retain(|label| !self.excluded.excludes(&state.facts, label.holds));
         if !open.is_empty() {
-            self.exclude(state, &mut open);
+            self.simplify(state, &mut open);
         }
         while !open.is_empty() {
-            let any = self.pool.or_all(open.iter().map(|(_, holds)| *holds));
+            let any = self.pool.or_all(open.iter().map(|label| label.holds));
             self.statistics.label_queries += 1;
-            match self.ask_keeping(state, any) {
+            match self.ask_keeping(state, any, &open) {
                 Some(Feasible::Yes(model)) => {
                     state.model = model;
                     let before = open.len();
@@ -178,14 +195,14 @@ impl<'p> Engine<'p, '_> {
 
     /// Covers those of some labels that hold on the state's model, and leaves the others that are
     /// not covered.
-    pub(super) fn take_held(&mut self, state: &mut State, open: &mut Vec<(GoalId, Term)>) {
-        open.retain(|(goal, holds)| {
-            if self.labels.is_covered(*goal) {
+    pub(super) fn take_held(&mut self, state: &mut State, open: &mut Vec<OpenLabel>) {
+        open.retain(|label| {
+            if self.labels.is_covered(label.goal) {
                 return false;
             }
-            let held = self.evaluator.holds(&self.pool, &state.model, *holds);
+            let held = self.evaluator.holds(&self.pool, &state.model, label.holds);
             if held {
-                self.take_label(state, *goal, *holds);
+                self.take_label(state, label.goal, label.holds);
             }
             !held
         });
@@ -193,7 +210,7 @@ impl<'p> Engine<'p, '_> {
 
     /// Lets labels of the place wait. What an input that was made for others does not cover waits
     /// already, or is asked for on the program's own paths.
-    fn put_off(&mut self, state: &mut State, open: Vec<(GoalId, Term)>) {
+    fn put_off(&mut self, state: &mut State, open: Vec<OpenLabel>) {
         if !state.replay {
             state.undecided.extend(open);
         }
@@ -427,9 +444,20 @@ impl PredEnvironment for SiteScope<'_, '_> {
     }
 
     fn expr(&mut self, pool: &mut TermPool, expr: ExprId) -> Kleene {
+        let key = self.scope.memo_key(pool, self.exprs, expr);
+        if let Some(known) = key.as_ref().and_then(|key| self.scope.memo.get(key)) {
+            return known;
+        }
         let mut traps = Traps::none();
+        self.scope.watch.relates = false;
         match self.scope.eval_predicate(pool, self.exprs, expr, &mut traps) {
-            Ok(value) => Kleene::guarded(pool, value, &traps),
+            Ok(value) => {
+                let value = Kleene::guarded(pool, value, &traps);
+                if let Some(key) = key.filter(|_| !self.scope.watch.relates) {
+                    self.scope.memo.put(key, value);
+                }
+                value
+            }
             Err(stop) => {
                 self.hindrance = Some(hindrance(stop));
                 Kleene::unknown(pool)

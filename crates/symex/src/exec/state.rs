@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use lydian_eval::Kleene;
 
 use super::endless::Mark;
+use super::excluded::OpenLabel;
 use super::guide::Progress;
 use super::hyper_rows::Trail;
 use super::hyper_sequences::Underway;
@@ -126,7 +127,7 @@ pub(super) struct State {
     pub(super) promises: Vec<Term>,
     /// Labels of the site that control passes which no input covers together with those, and what
     /// makes each hold.
-    pub(super) undecided: Vec<(GoalId, Term)>,
+    pub(super) undecided: Vec<OpenLabel>,
     /// The evaluations of decisions that hyperlabels ask for.
     pub(super) trail: Trail,
     /// The sequences that the path is in the midst of.

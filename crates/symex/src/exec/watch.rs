@@ -97,6 +97,8 @@ pub(super) struct Watch {
     starts: BTreeMap<u64, String>,
     /// What must hold for the accesses that are noted now to happen.
     pub(super) guard: Option<Term>,
+    /// Whether values that may be addresses were related since this was last set to false.
+    pub(super) relates: bool,
     questions: u32,
 }
 
@@ -367,12 +369,14 @@ impl Watch {
         equality: bool,
     ) {
         let (Some(a), Some(b)) = (constants(pool, a), constants(pool, b)) else {
+            self.relates = true;
             return self.meet_all();
         };
         let (of_a, of_b) = (pointed_to(memory, &a), pointed_to(memory, &b));
         if of_a.is_empty() || of_b.is_empty() {
             return;
         }
+        self.relates = true;
         self.tell_apart(memory, &of_a, &of_b);
         if self.open == 0 {
             return;
