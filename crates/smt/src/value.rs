@@ -260,7 +260,7 @@ mod tests {
         let mut some = |most: u64| -> Vec<(Term, Value)> {
             let value = |value| Value::Bits { width: 8, value };
             let count = rng.below(most);
-            (0..count).map(|_| (Term(rng.below(12) as u32), value(rng.below(200).into()))).collect()
+            (0..count).map(|_| (Term(rng.below(12) as u32), value(rng.below(200)))).collect()
         };
         for _ in 0..300 {
             let (before, changes) = (some(14), some(5));
