@@ -358,6 +358,10 @@ impl<'a> Ranges<'a> {
         let range = self.eval(state, value);
         let sum = self.sum(value);
         let differences = self.assigned(state, dst, value);
+        let result = match self.body.exprs[value] {
+            Expr::Local(base) if base != dst => state.results.get(&base).cloned(),
+            _ => None,
+        };
         if let Some((_, offset)) = sum.filter(|(base, _)| *base == dst) {
             state.step(dst, offset);
         } else {
@@ -374,6 +378,10 @@ impl<'a> Ranges<'a> {
             state.sums.insert(dst, sum);
         }
         state.differences = differences;
+        let is_argument = |call: &CallResult| call.arguments.iter().any(|(_, of)| *of == dst);
+        if let Some(call) = result.filter(|call| !is_argument(call)) {
+            state.results.insert(dst, call);
+        }
     }
 
     /// What relates the result of a call to its arguments, if anything does.

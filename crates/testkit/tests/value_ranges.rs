@@ -101,6 +101,19 @@ fn what_a_call_gave_says_what_its_argument_was() {
 }
 
 #[test]
+fn a_lead_byte_says_which_of_its_bits_its_length_leaves() {
+    let text = "static int following(unsigned char c)\n{\n    if (c < 0xC0)\n        return -1;\n    \
+                if (c < 0xE0)\n        return 1;\n    if (c < 0xF0)\n        return 2;\n    return -2;\n}\n\
+                int f(const unsigned char *s)\n{\n    unsigned char lead = *s;\n    \
+                int n = following(lead);\n    if (n < 0)\n        return n;\n    \
+                return lead & (0x3Fu >> n);\n}\n";
+    let proved = proved(text, Criterion::Wm);
+    let less = "(lead & (0x3Fu >> n)) != (lead & (0x3Fu >> (n - 1)))";
+    assert!(has(&proved, less), "{proved:#?}");
+    assert!(!has(&proved, "(lead & (0x3Fu >> n)) != (lead & (0x3Fu >> (n + 1)))"));
+}
+
+#[test]
 fn a_condition_with_an_effect_is_judged_on_the_state_at_its_branch() {
     let text = "int f(const char *s)\n{\n    int faults = 0;\n    for (; *s; s++)\n        \
                 if (*s == 'x') {\n            if (faults++ > 0)\n                return -1;\n        }\n    \
