@@ -41,6 +41,7 @@ use render::{Renderer, tests_bits};
 use tree::{Edit, nest, splice};
 use vectors::{Recording, recording};
 
+mod accesses;
 mod borders;
 mod cells;
 mod dataflow;
@@ -53,6 +54,7 @@ mod labels;
 mod lost;
 mod monitors;
 mod mutants;
+mod numbers;
 mod pairs;
 mod paths;
 mod rails;
@@ -419,7 +421,12 @@ impl<'a, 'p> Watch<'a, 'p> {
         self.on_ways(&flow.conditions, edits);
         for ((decision, condition), cells) in &flow.condition_cells {
             let index = self.edit_of(*decision, edits);
-            self.function.decisions[index].set_on_ways(*condition, *cells);
+            let cells = cells.map(|cell| vec![cell]);
+            self.function.decisions[index].set_on_ways(*condition, &cells);
+        }
+        for ((decision, condition), cells) in &paths.cells {
+            let index = self.edit_of(*decision, edits);
+            self.function.decisions[index].set_on_ways(*condition, cells);
         }
         self.on_ways(&paths.conditions, edits);
         self.tables_on_ways(&flow, &paths, edits);
@@ -469,25 +476,26 @@ impl<'a, 'p> Watch<'a, 'p> {
         }
     }
 
-    /// Says which cells the records on ways of conditions set.
+    /// Puts records that set one of several cells on the ways of conditions.
     fn tables_on_ways(
         &mut self,
         flow: &dataflow::Flow,
         paths: &paths::Paths,
         edits: &mut Vec<Edit<Action>>,
     ) {
-        let of_uses = flow.tables.iter().filter_map(|table| match table.place {
-            dataflow::TablePlace::Way(decision, condition, value) => {
-                Some((decision, condition, value, vec![table.cells]))
+        for table in &flow.tables {
+            if let dataflow::TablePlace::Way(decision, condition, value) = table.place {
+                let index = self.edit_of(decision, edits);
+                let edit = &mut self.function.decisions[index];
+                edit.sets_one_of(condition, value, (table.cells.0, table.index.clone()));
             }
-            dataflow::TablePlace::Before { .. } => None,
-        });
-        let of_paths = paths.tables.iter().map(|((decision, condition), value, cells)| {
-            (*decision, *condition, *value, cells.iter().map(|cell| (*cell, 1)).collect())
-        });
-        for (decision, condition, value, cells) in of_uses.chain(of_paths) {
-            let index = self.edit_of(decision, edits);
-            self.function.decisions[index].sets_one_of(condition, value, cells);
+        }
+        for table in &paths.tables {
+            let (decision, condition) = table.choice;
+            let (index, first) = (self.edit_of(decision, edits), table.cells.first().copied());
+            let edit = &mut self.function.decisions[index];
+            let text = (first.unwrap_or(u32::MAX), table.index.clone());
+            edit.sets_one_of(condition, table.value, text);
         }
     }
 
@@ -537,7 +545,8 @@ impl<'a, 'p> Watch<'a, 'p> {
                 }
                 let Step::Bits(step) = step else { return Err(NO_PLACE.to_owned()) };
                 let index = self.edit_of(decision, edits);
-                self.function.decisions[index].step(step, &mut self.hooks)?;
+                let short_circuit = self.request.short_circuit;
+                self.function.decisions[index].step(step, short_circuit, &mut self.hooks)?;
             }
             Site::Entry => {
                 let text = step.text(&self.hooks, self.body.source.body.start + 1)?;

@@ -197,6 +197,14 @@ impl Variable {
         matches!(self, Self::Global(_))
     }
 
+    /// The local, if it is one.
+    pub const fn local(self) -> Option<LocalId> {
+        match self {
+            Self::Local(local) => Some(local),
+            Self::Global(_) => None,
+        }
+    }
+
     /// Its name in C.
     pub fn name(self, program: &Program, body: &Body) -> String {
         match self {

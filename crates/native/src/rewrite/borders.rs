@@ -1,8 +1,10 @@
 //! Boundary values: records where the operands of a relational condition meet, or are next to each
 //! other ([004] 4.1).
 //!
-//! A condition's border has three cells: the operands' difference, plus one, is the cell's
-//! position among them where it is at most two. So a passage costs a subtraction and a comparison.
+//! A condition's border has three cells: for the operand below, at and above the other. The condition's
+//! own value leaves one or two of them: where `a < b` is true, `a` can only be one below, where it
+//! is false only at `b` or one above. So the records stand on the ways of the condition, and a passage costs
+//! a subtraction and a comparison, and for `==` no more than a store where it is true.
 //!
 //! A label of a decision is covered where the decision's evaluation ends. Where that is sure when
 //! the condition has been evaluated, its cell is set there. Else a bit for the cell waits in
@@ -112,39 +114,117 @@ pub(super) struct Border {
 
 /// How a text finds where the operands meet.
 #[derive(Debug)]
-pub(super) enum Meeting {
-    /// There is a label at the border alone: the comparison.
-    Equal(String),
-    /// The operands, as numbers of so many bits.
-    Difference { a: String, b: String, bits: u32, signed: bool },
+pub(super) struct Meeting {
+    /// The comparison that the condition is, its operands being `a` and `b`.
+    pub(super) op: CmpOp,
+    pub(super) operands: Operands,
+}
+
+/// The operands of a condition with a border.
+#[derive(Debug)]
+pub(super) enum Operands {
+    /// There is a label at the border alone: the comparison with it.
+    Any { equal: String },
+    /// Numbers of so many bits.
+    Integers {
+        a: String,
+        b: String,
+        bits: u32,
+        signed: bool,
+        /// Whether no number is below `b`.
+        is_least: bool,
+    },
+}
+
+/// What is recorded of a border on one way of its condition.
+#[derive(Debug, PartialEq, Eq)]
+enum OnWay {
+    /// Nothing: the operands are not near each other.
+    Nothing,
+    /// That they are equal.
+    Equal,
+    /// What a statement finds out: a condition in C, before which `declared` stands, and the
+    /// position of the cell to be set where it is true.
+    Tested { declared: String, test: String, position: String },
 }
 
 impl Meeting {
-    /// Does `record`, a statement, where they meet; `lydian_d` is then the cell's position.
-    pub(super) fn text(&self, record: &str) -> String {
-        match self {
-            Self::Equal(test) => {
-                format!("if ({test}) {{ enum {{ lydian_d = 1 }}; {record}}} ")
+    /// What is recorded where the condition has a value.
+    fn on_way(&self, value: bool) -> OnWay {
+        use CmpOp::{Eq, FEq, FNe, Ne};
+        let (is_below, is_equal, is_above) = match (self.op, value) {
+            (Eq | FEq, true) | (Ne | FNe, false) => return OnWay::Equal,
+            (Eq, false) | (Ne, true) => (true, false, true),
+            (FEq, false) | (FNe, true) => return OnWay::Nothing,
+            (CmpOp::LtS | CmpOp::LtU, true) | (CmpOp::GeS | CmpOp::GeU, false) => {
+                (true, false, false)
             }
-            Self::Difference { a, b, bits, signed } => {
-                let sign = if *signed { 's' } else { 'u' };
-                match bits {
-                    ..64 => format!(
-                        "{{ lydian_u64 lydian_d = (lydian_u64)((lydian_s64)(lydian_{sign}{bits})({a}) \
-                         - (lydian_s64)(lydian_{sign}{bits})({b}) + 1); \
-                         if (lydian_d <= 2) {{ {record}}} }} "
-                    ),
-                    // What lies beside the border must not have wrapped.
-                    64.. => format!(
-                        "{{ lydian_u{bits} lydian_a = {a}, lydian_b = {b}, \
-                         lydian_d = lydian_a - lydian_b + 1; \
-                         if (lydian_d <= 2 && (lydian_d == 1 || (lydian_d == 0) \
-                         == ((lydian_{sign}{bits})lydian_a < (lydian_{sign}{bits})lydian_b))) \
-                         {{ {record}}} }} "
-                    ),
-                }
+            (CmpOp::LtS | CmpOp::LtU, false) | (CmpOp::GeS | CmpOp::GeU, true) => {
+                (false, true, true)
+            }
+            (CmpOp::GtS | CmpOp::GtU, true) | (CmpOp::LeS | CmpOp::LeU, false) => {
+                (false, false, true)
+            }
+            (CmpOp::GtS | CmpOp::GtU, false) | (CmpOp::LeS | CmpOp::LeU, true) => {
+                (true, true, false)
+            }
+            // What is not less may be unordered.
+            (CmpOp::FLt, value) | (CmpOp::FGt, value) => (!value, !value, !value),
+            (CmpOp::FLe, value) | (CmpOp::FGe, value) => (value, value, value),
+        };
+        match &self.operands {
+            Operands::Any { equal } if is_equal => OnWay::Tested {
+                declared: String::new(),
+                test: equal.clone(),
+                position: "1".to_owned(),
+            },
+            Operands::Any { .. } => OnWay::Nothing,
+            Operands::Integers { a, b, bits, signed, is_least } => {
+                let sides = [is_below && !is_least, is_equal, is_above];
+                beside((a, b), *bits, *signed, sides)
             }
         }
+    }
+}
+
+/// Where one of the positions that are possible is taken. The difference of the operands does not wrap
+/// where one order is possible alone; else the order is compared where the difference is small.
+fn beside((a, b): (&str, &str), bits: u32, signed: bool, sides: [bool; 3]) -> OnWay {
+    let ty = format!("lydian_u{bits}");
+    let less = |a: &str, b: &str, most: &str, position: &str| OnWay::Tested {
+        declared: format!("{ty} lydian_d = ({ty})(({ty})({a}) - ({ty})({b})); "),
+        test: format!("lydian_d {most}"),
+        position: position.to_owned(),
+    };
+    match sides {
+        [false, false, false] => OnWay::Nothing,
+        [false, true, false] => less(a, b, "== 0", "1"),
+        [false, false, true] => less(a, b, "== 1", "2"),
+        [false, true, true] => less(a, b, "<= 1", "1 + lydian_d"),
+        [true, false, false] => less(b, a, "== 1", "0"),
+        [true, true, false] => less(b, a, "<= 1", "1 - lydian_d"),
+        [true, _, true] => {
+            let sign = if signed { 's' } else { 'u' };
+            OnWay::Tested {
+                declared: format!(
+                    "{ty} lydian_a = {a}, lydian_b = {b}, \
+                     lydian_d = ({ty})(lydian_a - lydian_b + 1); "
+                ),
+                test: format!(
+                    "lydian_d <= 2 && (lydian_d == 1 || (lydian_d == 0) \
+                     == ((lydian_{sign}{bits})lydian_a < (lydian_{sign}{bits})lydian_b))"
+                ),
+                position: "lydian_d".to_owned(),
+            }
+        }
+    }
+}
+
+/// Whether a comparison says which operand is the lower one, as signed numbers or not.
+pub(super) const fn orders(op: CmpOp, signed: bool) -> bool {
+    match signed {
+        true => matches!(op, CmpOp::LtS | CmpOp::LeS | CmpOp::GtS | CmpOp::GeS),
+        false => matches!(op, CmpOp::LtU | CmpOp::LeU | CmpOp::GtU | CmpOp::GeU),
     }
 }
 
@@ -161,21 +241,41 @@ impl Borders {
         self.all.iter().any(|border| border.condition == condition)
     }
 
-    /// What is done when a condition has been evaluated. `waits`: the name of the word that keeps
-    /// what is not to be recorded yet.
-    pub(super) fn after(&self, condition: usize, waits: Option<&str>) -> String {
-        let here = self.all.iter().enumerate().filter(|(_, border)| border.condition == condition);
-        here.map(|(index, border)| {
-            let cell = format!("lydian_hit[{} + lydian_d]", self.first as usize + 3 * index);
-            let record = match waits {
-                None => format!("{cell} = 1; "),
-                Some(word) => {
-                    format!("if (!{cell}) {word} |= 1ull << ({} + lydian_d); ", 3 * index)
+    /// The borders of a condition, each with the first of its cells.
+    fn of(&self, condition: usize) -> impl Iterator<Item = (u32, &Border)> {
+        let all = (self.first..).step_by(3).zip(&self.all);
+        all.filter(move |(_, border)| border.condition == condition)
+    }
+
+    /// The cells that are set where a condition has a value, whatever the state is.
+    pub(super) fn equal(&self, condition: usize, value: bool) -> impl Iterator<Item = u32> {
+        let here = self.of(condition);
+        let here = here.filter(move |(_, of)| of.meeting.on_way(value) == OnWay::Equal);
+        here.map(|(first, _)| first + 1)
+    }
+
+    /// What is recorded besides where a condition has a value: expressions, each followed by a
+    /// comma. `waits`: the name of the word that keeps what is not to be recorded yet, [`Self::equal`]
+    /// too.
+    pub(super) fn on_way(&self, condition: usize, value: bool, waits: Option<&str>) -> String {
+        let record = |first: u32, position: &str| match waits {
+            None => format!("lydian_hit[{first} + {position}] = 1; "),
+            Some(word) => format!(
+                "if (!lydian_hit[{first} + {position}]) {word} |= 1ull << ({} + {position}); ",
+                first - self.first
+            ),
+        };
+        let here = self.of(condition).map(|(first, border)| {
+            match (border.meeting.on_way(value), waits) {
+                (OnWay::Nothing, _) | (OnWay::Equal, None) => String::new(),
+                (OnWay::Equal, Some(_)) => format!("({{ {}}}), ", record(first, "1")),
+                (OnWay::Tested { declared, test, position }, _) => {
+                    let record = record(first, &position);
+                    format!("({{ {declared}if (__builtin_expect({test}, 0)) {{ {record}}} }}), ")
                 }
-            };
-            border.meeting.text(&record)
-        })
-        .collect()
+            }
+        });
+        here.collect()
     }
 
     /// Records what has waited: an expression, followed by a comma.

@@ -24,8 +24,8 @@ use lydian_base::{EntityId, Span};
 use lydian_ir::cexact::{Names, ScopedNames};
 use lydian_ir::source::{Point, RootKind};
 use lydian_ir::{
-    BlockId, Body, ConditionId, DecisionId, Expr, ExprId, FuncId, GlobalId, Linkage, Program, Stmt,
-    StmtId, Terminator,
+    BlockId, Body, ConditionId, DecisionId, Expr, ExprId, FuncId, GlobalId, Linkage, LocalId,
+    Program, Stmt, StmtId, Terminator,
 };
 use lydian_objective::dataflow::{Definition, DefinitionSite, Use, UseId, UseSite, Variable};
 use lydian_objective::{SequenceId, Site, UnitFlow};
@@ -214,6 +214,8 @@ pub(super) struct Flow {
     pub(super) switches: IndexMap<(BlockId, u32), String>,
     /// Variables at the start of the function's body.
     pub(super) declarations: String,
+    /// The definitions that set the number of a local, and the number with which it begins.
+    pub(super) numbers: IndexMap<LocalId, (u32, Vec<NumberSet>)>,
     /// The sequences whose uses are in a condition.
     of_conditions: IndexMap<(DecisionId, ConditionId), Vec<(u32, SequenceId)>>,
 }
@@ -246,12 +248,26 @@ pub(super) struct UseCell {
     pub(super) at: UseSite,
 }
 
-/// Cells of which a use sets one, whichever definition reached it.
+/// A statement that sets the number of a local's last definition.
 #[derive(Clone, Copy, Debug)]
+pub(super) struct NumberSet {
+    pub(super) stmt: StmtId,
+    pub(super) number: u32,
+    /// Whether it does only where a write through a pointer hits the local.
+    pub(super) maybe: bool,
+}
+
+/// Cells of which a use sets one, whichever definition reached it.
+#[derive(Clone, Debug)]
 pub(super) struct UseTable {
     /// The first, and how many.
     pub(super) cells: (u32, u32),
+    /// The text of the index of the one that is set.
+    pub(super) index: String,
     pub(super) place: TablePlace,
+    /// The local whose definitions they are for, where its number is looked up where the record
+    /// stands, and the statement that reads it, if that is not what uses it.
+    pub(super) local: Option<(LocalId, Option<StmtId>)>,
 }
 
 /// Where a table is set.
@@ -413,6 +429,10 @@ impl Maker<'_, '_, '_> {
         {
             let DefinitionSite::Stmt(stmt) = definition.at else { continue };
             let (variable, number) = (definition.variable, definition.number);
+            if let Variable::Local(local) = variable {
+                let set = NumberSet { stmt, number, maybe: definition.indirect };
+                self.out.numbers.entry(local).or_default().1.push(set);
+            }
             if definition.indirect {
                 match aim(self.program, self.function, self.body, self.units, stmt, variable) {
                     Ok(aim) => aims.push((definition, stmt, aim)),
@@ -441,6 +461,7 @@ impl Maker<'_, '_, '_> {
                 definition.variable == *variable && definition.at == DefinitionSite::Entry
             });
             let number = at_entry.map_or(0, |definition| definition.number);
+            self.out.numbers.entry(*local).or_default().0 = number;
             let _ = write!(
                 self.out.declarations,
                 "unsigned long lydian_d{} = {number}; ",
@@ -493,11 +514,12 @@ impl Maker<'_, '_, '_> {
                 let first = self.plan.cells.len() as u32;
                 let table = self.table_of(id, usage, &number, Some(place));
                 if self.asked.is_dynamic(usage) {
-                    let set = |way: u32| format!("lydian_hit[{}] = 1, ", table.cell(way));
-                    self.out.at_condition(at, &[set(0), set(1)], &sequences);
+                    self.out.at_condition(at, &Default::default(), &sequences);
                     self.out.tables.extend([(0, false), (1, true)].map(|(way, value)| UseTable {
                         cells: table.cells(way),
+                        index: table.cell(way),
                         place: TablePlace::Way(decision, condition, value),
+                        local: usage.variable.local().map(|local| (local, usage.read_at)),
                     }));
                 } else {
                     self.out.at_condition(at, &Default::default(), &sequences);
@@ -598,8 +620,13 @@ impl Maker<'_, '_, '_> {
         if let Some(Place::Before(around)) = place {
             let is_plain = self.units.is_straight(around, stmt) && !is_copied;
             if is_plain && is_dynamic {
-                let (cells, place) = (table.cells(0), TablePlace::Before { around, at });
-                self.out.tables.push(UseTable { cells, place });
+                let (cells, index) = (table.cells(0), table.cell(0));
+                let lost = self.pairs.lost_with(usage.variable);
+                self.units.set_one_before(around, (cells.0, index.clone()), &lost);
+                let (place, local) = (TablePlace::Before { around, at }, usage.variable.local());
+                let local = local.map(|local| (local, None));
+                self.out.tables.push(UseTable { cells, index, place, local });
+                return Ok(());
             }
             if !is_dynamic {
                 self.units.set_before(around, first, &self.pairs.lost_with(usage.variable));

@@ -22,7 +22,10 @@ use super::implied::{Ends, Record};
 use super::judges::{Gate, Judges, Parameters};
 use super::monitors::BitStep;
 use super::rails::{Leaves, RailWriter, Rails};
-use super::vectors::{CELL_CONDITIONS, Recording, doubtful, ends, in_order, pure_conditions};
+use super::vectors::{
+    CELL_CONDITIONS, Recording, doubtful, ends, in_order, pure_conditions, reached_with,
+    truth_by_outcome,
+};
 
 /// Everything that rendering a decision needs.
 #[derive(Debug)]
@@ -34,6 +37,10 @@ pub(super) struct DecisionEdit {
     first: u32,
     /// The vectors with which evaluation ends at each condition ([`ends`]).
     ends: Option<Vec<[Option<u32>; 2]>>,
+    /// The conditions, as bits, that are reached at each of these ends.
+    reached_at_ends: Vec<[u64; 2]>,
+    /// Steps of sequences where the outcome is false, and where it is true: statements.
+    steps: [String; 2],
     /// The text of all of it.
     pub(super) span: Span,
     /// The sequences with steps at its outcome.
@@ -74,8 +81,8 @@ pub(super) struct DecisionEdit {
     /// followed by a comma.
     ways: Vec<[String; 2]>,
     /// The cells that are set there, whatever the state is.
-    way_cells: Vec<Option<[u32; 2]>>,
-    /// The cells of which one is set where a condition has a value, by what `ways` has.
+    way_cells: Vec<[Vec<u32>; 2]>,
+    /// The tables of which a cell is set where a condition has a value.
     tables: Vec<OnWay>,
     /// Where operands of conditions meet.
     borders: Borders,
@@ -95,13 +102,15 @@ struct MutantHook {
     pure: bool,
 }
 
-/// A record where a condition has a value, which sets one of some cells: the first of each row of
-/// them, and how many.
+/// A record where a condition has a value, which sets one of some cells.
 #[derive(Debug)]
 struct OnWay {
     condition: ConditionId,
     value: bool,
-    cells: Vec<(u32, u32)>,
+    /// The first of them.
+    first: u32,
+    /// The text of the index of the one that is set.
+    index: String,
 }
 
 /// The calls of functions that judge a decision's mutants.
@@ -136,12 +145,17 @@ impl DecisionEdit {
         first: u32,
     ) -> Self {
         let texts = site.conditions.iter().map(|span| one_line(request.map.slice(*span)));
+        let ends = ends(decision);
+        let reached = |end: &Option<u32>| end.map_or(0, |bits| reached_with(decision, bits));
+        let reached_at_ends = ends.iter().flatten().map(|by_value| [0, 1].map(|v| reached(&by_value[v])));
         Self {
             id,
             tree: decision.tree.clone(),
             recording,
             first,
-            ends: ends(decision),
+            reached_at_ends: reached_at_ends.collect(),
+            ends,
+            steps: Default::default(),
             texts: texts.collect(),
             span: site.span,
             sequences: Vec::new(),
@@ -162,7 +176,7 @@ impl DecisionEdit {
             keeps_value: site.keeps_value,
             promoted: false,
             ways: vec![Default::default(); site.conditions.len()],
-            way_cells: vec![None; site.conditions.len()],
+            way_cells: vec![Default::default(); site.conditions.len()],
             tables: Vec::new(),
             borders: Borders::default(),
             left_out: FxHashSet::default(),
@@ -193,23 +207,23 @@ impl DecisionEdit {
         }
     }
 
-    /// What it records on edges of the control flow.
+    /// Whether the text that its conditions are part of is used for its value too.
+    pub(super) const fn keeps_value(&self) -> bool {
+        self.keeps_value
+    }
+
+    /// What it records on edges of the control flow, whatever the state is.
     pub(super) fn edge_records(&self, ends: &Ends) -> Vec<Record> {
         if self.keeps_value {
             return Vec::new();
         }
         let by_end = self.recorded_ends();
-        let on_ways = self.way_cells.iter().enumerate().filter_map(|(index, cells)| {
-            let condition = ConditionId::from_index(index);
-            let on = move |(value, cell): (bool, u32)| {
-                Record::on(ends.of_condition(self.id, condition, value), (cell, 1))
-            };
-            Some([false, true].into_iter().zip((*cells)?).filter_map(on))
-        });
-        let mut records: Vec<Record> = on_ways.flatten().collect();
-        records.extend(self.tables.iter().filter_map(|on| {
-            Record::fixed_on(ends.of_condition(self.id, on.condition, on.value), on.cells.clone())
-        }));
+        let mut records = Vec::new();
+        for (index, value) in (0..self.spans.len()).flat_map(|i| [(i, false), (i, true)]) {
+            let edges = ends.of_condition(self.id, ConditionId::from_index(index), value);
+            let cells = self.cells_on_way(index, value);
+            records.extend(cells.filter_map(|cell| Record::on(edges.clone(), (cell, 1))));
+        }
         records.extend(self.own_records(by_end, ends));
         records
     }
@@ -229,7 +243,8 @@ impl DecisionEdit {
                     let condition = ConditionId::from_index(index);
                     [false, true].into_iter().zip(*by_value).filter_map(move |(value, end)| {
                         let edges = ends.of_condition(self.id, condition, value);
-                        Record::on(edges, (self.first + end?, 1))
+                        let late = self.late_at(index, usize::from(value));
+                        Record::on_one_of(edges, self.first + end?, &late)
                     })
                 });
                 all.collect()
@@ -245,7 +260,10 @@ impl DecisionEdit {
 
     /// Says which cells need not be set.
     pub(super) fn leave_out(&mut self, cells: &FxHashSet<u32>) {
-        let mut own: Vec<u32> = self.way_cells.iter().flatten().flatten().copied().collect();
+        let ways = (0..self.spans.len()).flat_map(|i| [(i, false), (i, true)]);
+        let on_ways = ways.flat_map(|(index, value)| self.cells_on_way(index, value));
+        let mut own: Vec<u32> = on_ways.collect();
+        own.extend(self.tables.iter().map(|table| table.first));
         if !self.keeps_values() {
             own.extend(self.first..self.first + (1 << self.spans.len().min(CELL_CONDITIONS)));
         }
@@ -276,14 +294,14 @@ impl DecisionEdit {
         ways.iter_mut().zip(texts).for_each(|(way, text)| way.push_str(text));
     }
 
-    /// Says that a record on the ways of a condition, where this has a value, sets one of some cells.
+    /// Sets a cell of a table where a condition has a value: its first cell, and the text of the index.
     pub(super) fn sets_one_of(
         &mut self,
         condition: ConditionId,
         value: bool,
-        cells: Vec<(u32, u32)>,
+        (first, index): (u32, String),
     ) {
-        self.tables.push(OnWay { condition, value, cells });
+        self.tables.push(OnWay { condition, value, first, index });
     }
 
     /// Says that the text of its conditions holds records, so that it must stay.
@@ -292,8 +310,9 @@ impl DecisionEdit {
     }
 
     /// Sets cells on the two ways of a condition.
-    pub(super) fn set_on_ways(&mut self, condition: ConditionId, cells: [u32; 2]) {
-        self.way_cells[condition.index()] = Some(cells);
+    pub(super) fn set_on_ways(&mut self, condition: ConditionId, cells: &[Vec<u32>; 2]) {
+        let ways = &mut self.way_cells[condition.index()];
+        ways.iter_mut().zip(cells).for_each(|(way, cells)| way.extend(cells));
     }
 
     fn has_ways(&self) -> bool {
@@ -301,16 +320,33 @@ impl DecisionEdit {
     }
 
     fn records_on_ways(&self, index: usize) -> bool {
-        self.way_cells[index].is_some() || self.ways[index].iter().any(|text| !text.is_empty())
+        self.way_cells[index].iter().any(|cells| !cells.is_empty())
+            || self.ways[index].iter().any(|text| !text.is_empty())
+            || self.tables.iter().any(|table| table.condition.index() == index)
     }
 
     /// What is recorded on the two ways of a condition.
     fn on_ways_of(&self, index: usize) -> [String; 2] {
-        let cells = self.way_cells[index];
-        [0, 1].map(|way| {
-            let set = cells.map_or(String::new(), |cells| self.record_of(cells[way]));
-            set + &self.ways[index][way]
+        let waits = self.waiting().filter(|_| !self.ends_after(index));
+        [false, true].map(|value| {
+            let cells = self.cells_on_way(index, value);
+            let set: String = cells.map(|cell| self.record_of(cell)).collect();
+            let tables = self.tables.iter().filter(|table| {
+                (table.condition.index(), table.value) == (index, value)
+                    && !self.left_out.contains(&table.first)
+            });
+            let one_of: String =
+                tables.map(|table| format!("lydian_hit[{}] = 1, ", table.index)).collect();
+            let borders = self.borders.on_way(index, value, waits.as_deref());
+            set + &one_of + &borders + &self.ways[index][usize::from(value)]
         })
+    }
+
+    /// The cells that are set where a condition has a value, whatever the state is, but for the
+    /// decision's own.
+    fn cells_on_way(&self, index: usize, value: bool) -> impl Iterator<Item = u32> {
+        let equal = self.borders.equal(index, value).filter(move |_| self.ends_after(index));
+        self.way_cells[index][usize::from(value)].iter().copied().chain(equal)
     }
 
     /// Says that the value which is kept is a bit-field's.
@@ -391,12 +427,27 @@ impl DecisionEdit {
     }
 
     /// Adds a step of a sequence at the outcome.
-    pub(super) fn step(&mut self, step: &BitStep<'_>, hooks: &mut Hooks<'_>) -> Result<(), String> {
+    pub(super) fn step(
+        &mut self,
+        step: &BitStep<'_>,
+        short_circuit: bool,
+        hooks: &mut Hooks<'_>,
+    ) -> Result<(), String> {
         if self.keeps_value {
             return Err(KEPT.to_owned());
         }
         if !step.is_plain() {
             return Err("it asks for values at a decision".to_owned());
+        }
+        let decision = &hooks.body().decisions[self.id];
+        let truths = step.preds().map(|pred| truth_by_outcome(decision, short_circuit, pred));
+        if let Some(truths) = truths.collect::<Option<Vec<[bool; 2]>>>() {
+            for (outcome, steps) in self.steps.iter_mut().enumerate() {
+                let holds = truths.iter().map(|truth| u8::from(truth[outcome]).to_string());
+                steps.push_str(&step.text(&holds.collect::<Vec<_>>(), &step.forbidden()));
+            }
+            self.sequences.push(step.sequence());
+            return Ok(());
         }
         let mut writer = RailWriter::default();
         let cell = Recorded { number: 0, before_undefined: false, open: None };
@@ -479,6 +530,7 @@ impl DecisionEdit {
         !self.judges()
             && !self.in_place
             && !self.has_ways()
+            && self.steps.iter().all(String::is_empty)
             && self.borders.all.is_empty()
             && !self.is_wide()
             && self.pure.len() == self.spans.len()
@@ -490,8 +542,15 @@ impl DecisionEdit {
         let suits = matches!(self.recording, Recording::Vector { .. })
             && !self.keeps_value
             && !self.judges()
-            && self.late().is_empty();
+            && !self.is_eager();
         self.ends.as_deref().filter(|_| suits)
+    }
+
+    /// The conditions to be evaluated where evaluation ends with a condition's value, since they were
+    /// not reached.
+    fn late_at(&self, index: usize, value: usize) -> Vec<usize> {
+        let reached = self.reached_at_ends[index][value];
+        self.late().into_iter().filter(|late| reached >> late & 1 == 0).collect()
     }
 
     /// Whether the conditions' values are noted.
@@ -550,13 +609,9 @@ impl DecisionEdit {
     /// A condition that notes its value. `captures` declares what `text` captures.
     pub(super) fn render_condition(&self, index: usize, text: &str, captures: &str) -> String {
         let noted = self.noted_condition(index, text);
-        let waits = self.waiting().filter(|_| !self.ends_after(index));
-        let after = self.borders.after(index, waits.as_deref());
         let (hooks, call) = (&self.hooks[index], called(&self.calls.conditions, index));
-        if !call.is_empty() || !after.is_empty() {
-            return format!(
-                "({{ {captures}{hooks}int lydian_c = {noted}; {after}{call}lydian_c; }})"
-            );
+        if !call.is_empty() {
+            return format!("({{ {captures}{hooks}int lydian_c = {noted}; {call}lydian_c; }})");
         }
         if captures.is_empty() && hooks.is_empty() {
             return noted;
@@ -567,10 +622,16 @@ impl DecisionEdit {
     fn noted_condition(&self, index: usize, text: &str) -> String {
         let [no, yes] = self.on_ways_of(index);
         if let Some(ends) = self.recorded_ends() {
-            let record = |end: Option<u32>| {
-                end.map_or(String::new(), |end| self.record_of(self.first + end))
+            let record = |value: usize| match (ends[index][value], self.late_at(index, value)) {
+                (None, _) => String::new(),
+                (Some(end), late) if late.is_empty() => self.record_of(self.first + end),
+                (Some(end), late) => {
+                    let bit = |index: usize| format!(" + ({} << {index})", self.settled(index));
+                    let bits: String = late.into_iter().map(bit).collect();
+                    format!("lydian_hit[{}{bits}] = 1, ", self.first + end)
+                }
             };
-            let [on_no, on_yes] = ends[index].map(record);
+            let [on_no, on_yes] = [0, 1].map(record);
             return format!("(({text}) ? ({on_yes}{yes}1) : ({on_no}{no}0))");
         }
         if !self.keeps_values() {
@@ -600,7 +661,11 @@ impl DecisionEdit {
                 Recording::Outcome(labels) => self.outcome_records(labels),
                 _ => Default::default(),
             };
-            let [no, yes] = records.map(|record| record + &end);
+            let with_steps = |outcome: usize| match self.steps[outcome].as_str() {
+                "" => format!("{}{end}", records[outcome]),
+                steps => format!("{}({{ {steps}}}), {end}", records[outcome]),
+            };
+            let [no, yes] = [0, 1].map(with_steps);
             return match no.is_empty() && yes.is_empty() {
                 true => inner.to_owned(),
                 false => format!("({begin}({inner}) ? ({yes}1) : ({no}0))"),
@@ -616,12 +681,24 @@ impl DecisionEdit {
             );
         }
         format!(
-            "({begin}{}lydian_o{id} = ({inner}), {}{}{}{end}lydian_o{id})",
+            "({begin}{}lydian_o{id} = ({inner}), {}{}{}{}{end}lydian_o{id})",
             self.reset(),
             self.late_values(),
             self.record(),
-            self.judge()
+            self.judge(),
+            self.steps_taken()
         )
+    }
+
+    /// Steps of sequences, by the outcome that is kept.
+    fn steps_taken(&self) -> String {
+        let [no, yes] = &self.steps;
+        match no.is_empty() && yes.is_empty() {
+            true => String::new(),
+            false => {
+                format!("({{ if (lydian_o{}) {{ {yes}}} else {{ {no}}} }}), ", self.id.index())
+            }
+        }
     }
 
     /// The one condition is the whole text: its cell is the first one or the next.

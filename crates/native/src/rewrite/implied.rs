@@ -14,22 +14,27 @@
 //! What is left out may be a witness itself: places precede their witnesses, which orders them.
 //!
 //! Where a record sets one of several cells, as a use does whose definition is known at run time
-//! only, it cannot be left out, and speaks for others too that surely follow it and that
-//! cannot be met without it.
+//! only, it speaks for others too that surely follow it and that cannot be met without it. It is left
+//! out itself where its witnesses are such records whose choice of a cell says what its own would
+//! be ([`Chooser`]): after `for (i = 0, p = a; ...; i++, p++)`, which definition of `i` a use meets
+//! says which one of `p` another does, and the edge by which control came to the loop's head says both.
+//! What one of these follows from is one of these, so that nothing follows from itself.
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use lydian_base::{EntityId, Span};
-use lydian_ir::cfg::{Cfg, Dominators, Loops};
+use lydian_ir::cfg::Cfg;
 use lydian_ir::stmt::{Edge, Terminator};
 use lydian_ir::{
-    BinOp, BlockId, Body, ConditionId, DecisionId, Expr, ExprId, LocalId, LocalKind, MarkId, Stmt,
+    BinOp, BlockId, Body, ConditionId, DecisionId, Expr, ExprId, LocalId, MarkId, Stmt,
     StmtId,
 };
 use lydian_objective::dataflow::UseSite;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::dataflow::TablePlace;
+use super::accesses::{Accesses, Facts, Kind, for_each_part, is_in_variable};
+use super::dataflow::{NumberSet, TablePlace};
+use super::numbers::{Number, Numbers};
 use super::{Action, WatchedFunction};
 use crate::plan::{Implied, Plan};
 
@@ -68,36 +73,89 @@ impl WatchedFunction {
                 _ => {}
             }
         }
-        let mut records = Vec::new();
+        let places = Places::new(body);
+        let edges = Ends::new(body);
+        let tables = self.tables(body, &places, &edges, &lost_units, &lost_decisions);
+        let (follow, firsts) = tables_implied(body, &tables);
+        self.left_out.extend(firsts);
+        plan.implied.extend(follow);
+        let mut records = tables;
         if let Some(cell) = self.entry.filter(|cell| !lost.contains(cell)) {
             records.push(Record::at(Place::At(body.entry, -1), cell));
         }
-        let places = Places::new(body);
         for (mark, cell) in self.marks.iter().filter(|(_, cell)| !lost.contains(cell)) {
             let place = places.of_mark(*mark);
             records.extend(place.map(|place| Record::at(place, *cell)));
         }
         for used in self.flow.cells.iter().filter(|used| !lost_units.contains(&used.around)) {
-            let place = places.of_use(body, used.at);
+            let place = places.of_use(body, used.at, used.around);
             records.extend(place.map(|place| Record::at(place, used.cell)));
         }
-        for table in &self.flow.tables {
-            if let TablePlace::Before { around, at } = table.place
-                && !lost_units.contains(&around)
-                && let Some(place) = places.of_use(body, at)
-            {
-                records.push(Record { place, cells: vec![table.cells], fixed: true });
-            }
-        }
-        let edges = Ends::new(body);
         let decisions = self.decisions.iter().enumerate();
         for (_, edit) in decisions.filter(|(index, _)| !lost_decisions.contains(index)) {
             records.extend(edit.edge_records(&edges));
         }
         let implied = implied(body, &records);
-        self.left_out = implied.iter().map(|implied| implied.cell).collect();
+        self.left_out.extend(implied.iter().map(|implied| implied.cell));
         self.decisions.iter_mut().for_each(|edit| edit.leave_out(&self.left_out));
         plan.implied.extend(implied);
+    }
+
+    /// The records that set one of several cells, on ways of conditions and before statements.
+    fn tables(
+        &self,
+        body: &Body,
+        places: &Places,
+        edges: &Ends,
+        lost_units: &FxHashSet<Span>,
+        lost_decisions: &FxHashSet<usize>,
+    ) -> Vec<Record> {
+        let cfg = Cfg::new(body);
+        // Where statements have copies, which one was executed last is not followed.
+        let follows = body.source.copies.is_empty();
+        let place = |stmt| places.stmts.get(&stmt).copied();
+        let sets = self.flow.numbers.iter().filter(|_| follows);
+        let numbers = |(local, (begin, sets)): (&LocalId, &(u32, Vec<NumberSet>))| {
+            (*local, Numbers::new(body, &cfg, place, (*begin, sets)))
+        };
+        let numbers: FxHashMap<LocalId, Numbers> = sets.map(numbers).collect();
+        let is_lost = |decision: DecisionId| {
+            let mut all = self.decisions.iter().enumerate();
+            let edit = all.find(|(_, edit)| edit.id == decision);
+            edit.is_none_or(|(index, edit)| lost_decisions.contains(&index) || edit.keeps_value())
+        };
+        let mut records = Vec::new();
+        for table in &self.flow.tables {
+            let place = match table.place {
+                TablePlace::Before { around, at } if !lost_units.contains(&around) => {
+                    places.of_use(body, at, around)
+                }
+                TablePlace::Way(decision, condition, value) if !is_lost(decision) => {
+                    Place::on(edges.of_condition(decision, condition, value))
+                }
+                TablePlace::Before { .. } | TablePlace::Way(..) => None,
+            };
+            let Some(place) = place else { continue };
+            let chooser = table.local.and_then(|(local, read_at)| {
+                let numbers = numbers.get(&local)?;
+                let number = match read_at.map(|stmt| places.stmts.get(&stmt)) {
+                    Some(at) => at.and_then(|(block, position)| numbers.before(*block, *position)),
+                    None => place.position().and_then(|(block, at)| numbers.before(block, at)),
+                };
+                Chooser::of_number(&cfg, body, (local, numbers), number?, table.cells)
+            });
+            records.push(Record { place, cells: vec![table.cells], fixed: true, chooser });
+        }
+        for table in &self.paths.tables {
+            let (decision, condition) = table.choice;
+            let place = Place::on(edges.of_condition(decision, condition, table.value));
+            let Some(place) = place.filter(|_| !is_lost(decision)) else { continue };
+            let by_origin = table.by_origin.as_ref().filter(|_| place.position().is_some());
+            let chooser = by_origin.map(|(head, cells)| Chooser::of_origin(&cfg, body, *head, cells));
+            let cells = table.cells.iter().map(|cell| (*cell, 1)).collect();
+            records.push(Record { place, cells, fixed: true, chooser });
+        }
+        records
     }
 }
 
@@ -108,26 +166,126 @@ pub(super) struct Record {
     /// Its cells: the first of each row of them, and how many. More than one if their choice depends
     /// on more than the place.
     cells: Vec<(u32, u32)>,
-    /// Whether it cannot be left out.
+    /// Whether it stays for all that records say which set one cell whatever the state is.
     fixed: bool,
+    /// What chooses its cell, as far as that is known.
+    chooser: Option<Chooser>,
+}
+
+/// What chooses the cell of a record that sets one of several: the edge by which control last entered
+/// a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Chooser {
+    merged: BlockId,
+    /// What each edge into the block chooses, in their order.
+    by_edge: Vec<Chosen>,
+    /// The local whose number it is, and the first of its cells.
+    number: Option<(LocalId, u32)>,
+    /// How many cells there are, if it is a number's.
+    count: u32,
+}
+
+/// What an edge chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chosen {
+    /// A cell.
+    Cell(u32),
+    /// The one that was chosen before.
+    Same,
+    /// It is not known which.
+    Unknown,
+}
+
+impl Implied {
+    fn of_one(cell: u32, other: u32) -> Self {
+        Self { cell, of: vec![(other, 1)] }
+    }
+}
+
+impl Chooser {
+    /// That of a use, whose cells are one for each number from 0 on. `None` if the number was not
+    /// merged.
+    fn of_number(
+        cfg: &Cfg,
+        body: &Body,
+        (local, numbers): (LocalId, &Numbers),
+        number: Number,
+        (first, count): (u32, u32),
+    ) -> Option<Self> {
+        let Number::Merged(merged) = number else { return None };
+        let chosen = |edge: &Edge| match numbers.at_end(edge.from) {
+            Some(Number::Of(number)) => Chosen::Cell(first + number),
+            Some(same) if same == number => Chosen::Same,
+            Some(Number::Merged(_) | Number::After(_)) | None => Chosen::Unknown,
+        };
+        let edges = cfg.predecessors(merged).iter().map(chosen);
+        let entry = (merged == body.entry).then_some(Chosen::Unknown);
+        let by_edge = edges.chain(entry).collect();
+        Some(Self { merged, by_edge, number: Some((local, first)), count })
+    }
+
+    /// That of a record in a node that begins with a block, by the blocks from which control comes.
+    fn of_origin(cfg: &Cfg, body: &Body, head: BlockId, cells: &[(BlockId, u32)]) -> Self {
+        let chosen = |edge: &Edge| {
+            let found = cells.iter().find(|(from, _)| *from == edge.from);
+            found.map_or(Chosen::Unknown, |(_, cell)| Chosen::Cell(*cell))
+        };
+        let edges = cfg.predecessors(head).iter().map(chosen);
+        let entry = (head == body.entry).then_some(Chosen::Unknown);
+        Self { merged: head, by_edge: edges.chain(entry).collect(), number: None, count: 0 }
+    }
+
+    /// Which cells of another record are set where this one sets which, if its choice says so: each
+    /// with those of which one is set then.
+    fn says(&self, other: &Self) -> Option<Vec<Implied>> {
+        if self.merged != other.merged {
+            return None;
+        }
+        if let (Some((local, first)), Some((same, theirs))) = (self.number, other.number)
+            && local == same
+        {
+            let row = 0..self.count.min(other.count);
+            return Some(row.map(|n| Implied::of_one(theirs + n, first + n)).collect());
+        }
+        let mut says: IndexMap<u32, u32> = IndexMap::new();
+        for edges in self.by_edge.iter().zip(&other.by_edge) {
+            match edges {
+                (Chosen::Cell(own), Chosen::Cell(cell)) => {
+                    if says.insert(*own, *cell).is_some_and(|before| before != *cell) {
+                        return None;
+                    }
+                }
+                (Chosen::Same, Chosen::Same) => {}
+                _ => return None,
+            }
+        }
+        Some(says.into_iter().map(|(own, cell)| Implied::of_one(cell, own)).collect())
+    }
 }
 
 impl Record {
     /// One that sets one of some cells on edges; none where there are no edges.
     pub(super) fn on(edges: Vec<Edge>, cells: (u32, u32)) -> Option<Self> {
         let (place, fixed) = (Place::Edges(edges.clone()), cells.1 > 1);
-        (!edges.is_empty()).then_some(Self { place, cells: vec![cells], fixed })
+        let cells = vec![cells];
+        (!edges.is_empty()).then_some(Self { place, cells, fixed, chooser: None })
     }
 
-    /// The same for one that cannot be left out.
-    pub(super) fn fixed_on(edges: Vec<Edge>, cells: Vec<(u32, u32)>) -> Option<Self> {
-        let place = Place::Edges(edges.clone());
-        (!edges.is_empty()).then_some(Self { place, cells, fixed: true })
+    /// One that sets, on edges, a cell or one that lies beyond it by some of these bits.
+    pub(super) fn on_one_of(edges: Vec<Edge>, cell: u32, bits: &[usize]) -> Option<Self> {
+        let mut cells = vec![(cell, 1)];
+        for bit in bits {
+            let beyond = cells.iter().map(|(cell, _)| (cell + (1 << bit), 1));
+            cells.extend(beyond.collect::<Vec<_>>());
+        }
+        let fixed = cells.len() > 1;
+        let place = Place::on(edges)?;
+        Some(Self { place, cells, fixed, chooser: None })
     }
 
     /// One that sets a cell at a place.
     fn at(place: Place, cell: u32) -> Self {
-        Self { place, cells: vec![(cell, 1)], fixed: false }
+        Self { place, cells: vec![(cell, 1)], fixed: false, chooser: None }
     }
 
     /// The cell, of a record that can be left out.
@@ -147,6 +305,24 @@ enum Place {
     /// In a block, with one of its statements; -1 is before the first, and their number is with
     /// what ends the block.
     At(BlockId, isize),
+}
+
+impl Place {
+    /// On some edges; none where there are none.
+    fn on(edges: Vec<Edge>) -> Option<Self> {
+        (!edges.is_empty()).then_some(Self::Edges(edges))
+    }
+
+    /// The block and the position in it with which it is, if that is one.
+    fn position(&self) -> Option<(BlockId, isize)> {
+        match self {
+            Self::Edges(edges) => match edges[..] {
+                [edge] => Some((edge.from, isize::MAX)),
+                _ => None,
+            },
+            Self::At(block, position) => Some((*block, *position)),
+        }
+    }
 }
 
 /// Where the statements of a function stand.
@@ -178,15 +354,23 @@ impl Places {
         self.of_stmt(*self.marks.get(&mark)?)
     }
 
-    /// The place of a use that is no condition's.
-    fn of_use(&self, body: &Body, at: UseSite) -> Option<Place> {
-        match at {
-            UseSite::Stmt(stmt) => self.of_stmt(stmt),
-            UseSite::Return(block) => {
-                Some(Place::At(block, body.blocks[block].stmts.len() as isize))
-            }
-            UseSite::Condition(..) | UseSite::Switch(_) => None,
-        }
+    /// The place where a use that is no condition's is recorded: before an expression of which no part
+    /// is a choice or a call.
+    fn of_use(&self, body: &Body, at: UseSite, around: Span) -> Option<Place> {
+        let (block, position) = match at {
+            UseSite::Stmt(stmt) => *self.stmts.get(&stmt)?,
+            UseSite::Return(block) => (block, body.blocks[block].stmts.len() as isize),
+            UseSite::Condition(..) | UseSite::Switch(_) => return None,
+        };
+        let before = body.blocks[block].stmts.iter().take(position as usize).rev();
+        let is_part = |stmt: &&StmtId| {
+            let span = body.source.stmts[**stmt];
+            !span.is_none()
+                && around.contains(span)
+                && !matches!(body.stmts[**stmt], Stmt::Mark(_) | Stmt::Call { .. })
+        };
+        let parts = before.take_while(is_part).count();
+        Some(Place::At(block, position - parts as isize))
     }
 
     fn of_stmt(&self, stmt: StmtId) -> Option<Place> {
@@ -267,11 +451,50 @@ fn implied(body: &Body, records: &[Record]) -> Vec<Implied> {
     let flow = Flow::new(body, &records);
     implied.extend(records.iter().enumerate().filter_map(|(index, record)| {
         let cell = record.removable()?;
-        let witnesses = flow.sources(index).or_else(|| flow.witnesses(index))?;
+        let witnesses = flow.sources(index).or_else(|| flow.witnesses(index, &|_| true))?;
         let of = witnesses.into_iter().flat_map(|witness| records[witness].cells.clone());
         Some(Implied { cell, of: of.collect() })
     }));
     implied
+}
+
+/// Which records that set one of several cells follow from others of them: what their cells follow
+/// from, and the first cell of each such record.
+fn tables_implied(body: &Body, tables: &[Record]) -> (Vec<Implied>, Vec<u32>) {
+    let flow = Flow::new(body, tables);
+    let (mut implied, mut firsts) = (Vec::new(), FxHashMap::default());
+    let mut by_place: IndexMap<&Place, Vec<usize>> = IndexMap::new();
+    for (index, table) in tables.iter().enumerate() {
+        by_place.entry(&table.place).or_default().push(index);
+    }
+    let says = |from: usize, to: usize| {
+        tables[from].chooser.as_ref()?.says(tables[to].chooser.as_ref()?)
+    };
+    let first = |table: usize| Some(tables[table].chooser.as_ref()?.number?.1);
+    // Of those at one place, those that stay say what the others would.
+    for all in by_place.values() {
+        for table in all {
+            let Some(own) = first(*table) else { continue };
+            let mut others = all.iter().filter(|other| !firsts.contains_key(*other));
+            let follows = others.find_map(|other| says(*other, *table).filter(|_| other != table));
+            if let Some(follows) = follows {
+                implied.extend(follows);
+                firsts.insert(*table, own);
+            }
+        }
+    }
+    for (table, record) in tables.iter().enumerate() {
+        let Some(own) = first(table).filter(|_| !firsts.contains_key(&table)) else { continue };
+        let speaks = |other: usize| {
+            tables[other].place != record.place && says(other, table).is_some()
+        };
+        let Some(witnesses) = flow.witnesses(table, &speaks) else { continue };
+        implied.extend(witnesses.into_iter().filter_map(|other| says(other, table)).flatten());
+        firsts.insert(table, own);
+    }
+    let mut firsts: Vec<u32> = firsts.into_values().collect();
+    firsts.sort_unstable();
+    (implied, firsts)
 }
 
 /// A function's control flow with its records.
@@ -279,28 +502,27 @@ struct Flow<'a> {
     body: &'a Body,
     records: &'a [Record],
     cfg: Cfg,
-    dominators: Dominators,
-    at_edge: FxHashMap<Edge, usize>,
-    /// Those on edges that cannot be left out.
-    fixed: FxHashMap<Edge, usize>,
+    at_edge: FxHashMap<Edge, Vec<usize>>,
+    /// Those on edges that set one of several cells.
+    fixed: FxHashMap<Edge, Vec<usize>>,
     /// The records in a block, in their order.
     inside: FxHashMap<BlockId, Vec<(isize, usize)>>,
-    accesses: Accesses,
+    accesses: Accesses<'a>,
 }
 
 impl<'a> Flow<'a> {
     fn new(body: &'a Body, records: &'a [Record]) -> Self {
         let cfg = Cfg::new(body);
-        let dominators = Dominators::new(&cfg);
-        let (mut at_edge, mut inside) = (FxHashMap::default(), FxHashMap::<_, Vec<_>>::default());
-        let mut fixed = FxHashMap::default();
+        let (mut at_edge, mut fixed) = (FxHashMap::<_, Vec<_>>::default(), FxHashMap::<_, Vec<_>>::default());
+        let mut inside = FxHashMap::<_, Vec<_>>::default();
         for (index, record) in records.iter().enumerate() {
             match &record.place {
-                // Of those on one edge, the first is looked for.
                 Place::Edges(edges) => {
-                    edges.iter().for_each(|edge| _ = at_edge.entry(*edge).or_insert(index));
-                    if record.fixed {
-                        edges.iter().for_each(|edge| _ = fixed.entry(*edge).or_insert(index));
+                    for edge in edges {
+                        at_edge.entry(*edge).or_default().push(index);
+                        if record.fixed {
+                            fixed.entry(*edge).or_default().push(index);
+                        }
                     }
                 }
                 Place::At(block, position) => {
@@ -309,25 +531,29 @@ impl<'a> Flow<'a> {
             }
         }
         inside.values_mut().for_each(|records| records.sort_unstable());
-        let accesses = Accesses::new(body, &cfg, &dominators);
-        Self { body, records, cfg, dominators, at_edge, fixed, inside, accesses }
+        let accesses = Accesses::new(body, &cfg);
+        Self { body, records, cfg, at_edge, fixed, inside, accesses }
     }
 
-    /// The records of which one is met after each passage of this one, and none without it.
-    fn witnesses(&self, record: usize) -> Option<Vec<usize>> {
+    /// The records, among those that speak for this one, of which one is met after each passage of it,
+    /// and none without it.
+    fn witnesses(&self, record: usize, speaks: &dyn Fn(usize) -> bool) -> Option<Vec<usize>> {
         let mut search = Search {
             flow: self,
-            from: Vec::new(),
+            speaks,
             open: FxHashSet::default(),
             done: FxHashSet::default(),
             found: Vec::new(),
         };
         match &self.records[record].place {
             Place::Edges(edges) => {
-                search.from = edges.iter().map(|edge| (edge.from, isize::MAX)).collect();
                 for edge in edges {
-                    match self.fixed.get(edge).filter(|witness| self.is_within(**witness, edges)) {
-                        Some(witness) => search.find(*witness),
+                    let mut on_edge = self.fixed.get(edge).into_iter().flatten().copied();
+                    let is_witness = |other: &usize| {
+                        *other != record && self.is_within(*other, edges) && speaks(*other)
+                    };
+                    match on_edge.find(is_witness) {
+                        Some(witness) => search.find(witness),
                         None => search.block(self.cfg.target(*edge)?)?,
                     }
                 }
@@ -336,7 +562,6 @@ impl<'a> Flow<'a> {
                 }
             }
             Place::At(block, position) => {
-                search.from = vec![(*block, *position)];
                 search.open.insert(*block);
                 search.rest(*block, *position)?;
             }
@@ -345,6 +570,23 @@ impl<'a> Flow<'a> {
         let avoiding = self.reached_without(record);
         let is_behind = |witness: &usize| self.is_behind(*witness, record, &avoiding);
         (!found.is_empty() && found.iter().all(is_behind)).then_some(found)
+    }
+
+    /// Whether control surely goes on after statements of a block, from a position to another, and, if
+    /// it comes to the end, after what ends it.
+    fn goes_on(&self, block: BlockId, from: isize, until: isize) -> bool {
+        let Flow { body, accesses, .. } = self;
+        let found = &body.blocks[block];
+        let first = from.max(0) as usize;
+        let mut facts = accesses.before(block, first);
+        for (_, stmt) in (0..).zip(&found.stmts).skip(first).take_while(|(at, _)| *at < until) {
+            if !goes_on_after(self, &facts, *stmt) {
+                return false;
+            }
+            accesses.pass(*stmt, &mut facts);
+        }
+        let operand = found.term.operand().filter(|_| until > found.stmts.len() as isize);
+        operand.is_none_or(|operand| has_value(self, &facts, operand))
     }
 
     /// Whether a record stands on none but these edges.
@@ -364,10 +606,7 @@ impl<'a> Flow<'a> {
         if !way.found.iter().all(|source| self.is_within(*source, &way.edges)) {
             return None;
         }
-        let from = way.edges.iter().map(|edge| (edge.from, isize::MAX)).collect();
-        let (open, done) = (FxHashSet::default(), FxHashSet::default());
-        let search = Search { flow: self, from, open, done, found: Vec::new() };
-        let goes_on = way.between.iter().all(|stmt| search.goes_on_after(*stmt));
+        let goes_on = way.between.iter().all(|(block, until)| self.goes_on(*block, 0, *until));
         goes_on.then_some(way.found)
     }
 
@@ -412,20 +651,16 @@ struct Way<'f> {
     found: Vec<usize>,
     /// The edges that were gone back.
     edges: Vec<Edge>,
-    /// The statements in between.
-    between: Vec<StmtId>,
+    /// Blocks in between, each with the position up to which it is.
+    between: Vec<(BlockId, isize)>,
 }
-
-/// Statements that a search backward passes at most.
-const BEFORE: usize = 64;
 
 impl Way<'_> {
     /// Goes back in a block from a position. `None` if some way has no record that stays.
     fn back(&mut self, block: BlockId, from: isize) -> Option<()> {
         let flow = self.flow;
-        let between = (0..).zip(&flow.body.blocks[block].stmts).filter(|(at, _)| *at < from);
-        self.between.extend(between.map(|(_, stmt)| *stmt));
-        if block == flow.body.entry || self.between.len() > BEFORE {
+        self.between.push((block, from));
+        if block == flow.body.entry || self.between.len() > REACH {
             return None;
         }
         for edge in flow.cfg.predecessors(block) {
@@ -433,7 +668,7 @@ impl Way<'_> {
                 return None;
             }
             self.edges.push(*edge);
-            let source = flow.fixed.get(edge);
+            let source = flow.fixed.get(edge).and_then(|all| all.first());
             match source {
                 Some(source) => self.found.push(*source),
                 None if flow.cfg.successors(edge.from).len() == 1 => {
@@ -449,9 +684,8 @@ impl Way<'_> {
 /// A search forward from a record.
 struct Search<'f> {
     flow: &'f Flow<'f>,
-    /// The blocks in which the record stands, and where in them: what lies before, and in blocks that
-    /// dominate them, has been executed.
-    from: Vec<(BlockId, isize)>,
+    /// Whether a record may be a witness.
+    speaks: &'f dyn Fn(usize) -> bool,
     open: FxHashSet<BlockId>,
     done: FxHashSet<BlockId>,
     found: Vec<usize>,
@@ -475,15 +709,11 @@ impl Search<'_> {
         let body = flow.body;
         let found = &body.blocks[block];
         let here = flow.inside.get(&block).map_or(&[][..], Vec::as_slice);
-        let next = here.iter().find(|(position, _)| *position > from);
+        let next =
+            here.iter().find(|(position, index)| *position > from && (self.speaks)(*index));
         let until = next.map_or(isize::MAX, |(position, _)| *position);
-        for (position, stmt) in (0..).zip(&found.stmts).filter(|(position, _)| *position >= from) {
-            if position >= until {
-                break;
-            }
-            if !self.goes_on_after(*stmt) {
-                return None;
-            }
+        if !flow.goes_on(block, from, until) {
+            return None;
         }
         if let Some((_, witness)) = next {
             self.find(*witness);
@@ -491,81 +721,16 @@ impl Search<'_> {
         }
         match &found.term {
             Terminator::Return(_) | Terminator::Trap(_) => return None,
-            term if term.operand().is_some_and(|operand| !self.has_value(operand)) => return None,
             _ => {}
         }
         for (way, to) in (0..).zip(flow.cfg.successors(block)) {
-            match flow.at_edge.get(&Edge { from: block, way }) {
+            let on_edge = flow.at_edge.get(&Edge { from: block, way });
+            match on_edge.into_iter().flatten().find(|index| (self.speaks)(**index)) {
                 Some(witness) => self.find(*witness),
                 None => self.block(*to)?,
             }
         }
         self.close(block)
-    }
-
-    /// Whether control surely goes on after a statement.
-    fn goes_on_after(&self, stmt: StmtId) -> bool {
-        let body = self.flow.body;
-        let stmt = &body.stmts[stmt];
-        let is_variable = |addr: &ExprId| matches!(root(body, *addr), Root::Variable);
-        let mut goes_on = match stmt {
-            Stmt::Mark(_)
-            | Stmt::Assign { .. }
-            | Stmt::Enter(_)
-            | Stmt::Leave(_)
-            | Stmt::Release { .. } => true,
-            Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => {
-                self.is_accessed_before(&self.flow.accesses.written, *addr)
-            }
-            Stmt::Zero { dst, .. } => is_variable(dst),
-            Stmt::Copy { dst, src, .. } => is_variable(dst) && is_variable(src),
-            Stmt::Call { .. } | Stmt::Alloca { .. } | Stmt::VaStart { .. } | Stmt::Havoc(_) => {
-                false
-            }
-        };
-        stmt.for_each_expr(|expr| goes_on = goes_on && self.has_value(expr));
-        goes_on
-    }
-
-    /// Whether the evaluation of an expression surely ends with a value.
-    fn has_value(&self, expr: ExprId) -> bool {
-        let body = self.flow.body;
-        let read = |addr: ExprId| self.is_accessed_before(&self.flow.accesses.read, addr);
-        let mut all = true;
-        for_each_part(body, expr, &mut |part| {
-            all &= match part {
-                Expr::Load { addr, volatile, .. } => !volatile && read(*addr),
-                Expr::LoadBits { addr, .. } => read(*addr),
-                Expr::Binary(BinOp::DivU | BinOp::RemU, _, b) => {
-                    matches!(body.exprs[*b], Expr::Const(_, value) if value != 0)
-                }
-                Expr::Binary(BinOp::DivS | BinOp::RemS, _, b) => {
-                    // -1 has all bits of its width; a small constant is neither that nor zero.
-                    matches!(body.exprs[*b], Expr::Const(_, value) if (1..0x80).contains(&value))
-                }
-                _ => true,
-            };
-        });
-        all
-    }
-
-    /// Whether memory near an address was accessed before the record, or is a variable's.
-    fn is_accessed_before(&self, accesses: &ByRegister, addr: ExprId) -> bool {
-        let Flow { body, dominators, accesses: Accesses { stable, .. }, .. } = self.flow;
-        match root(body, addr) {
-            Root::Variable => true,
-            Root::Unknown => false,
-            Root::Register(local) => {
-                let known = accesses.get(&local).map_or(&[][..], Vec::as_slice);
-                let is_known = |(block, position): &(BlockId, isize)| {
-                    known.iter().any(|(other, at)| match other == block {
-                        true => at < position,
-                        false => dominators.dominates(*other, *block),
-                    })
-                };
-                stable.contains(&local) && self.from.iter().all(is_known)
-            }
-        }
     }
 
     fn find(&mut self, witness: usize) {
@@ -581,115 +746,46 @@ impl Search<'_> {
     }
 }
 
-/// What a function accesses through addresses that registers hold: an access near one that went well
-/// goes well.
-struct Accesses {
-    /// The registers that keep their value once they have one.
-    stable: FxHashSet<LocalId>,
-    read: ByRegister,
-    written: ByRegister,
-}
-
-/// Where memory near the address that a register holds is accessed: blocks, and positions in them.
-type ByRegister = FxHashMap<LocalId, Vec<(BlockId, isize)>>;
-
-/// Bytes on each side of an address that lie on pages which exist with it, for all that matters: a
-/// struct's members.
-const NEAR: i128 = 4096;
-
-/// What an address is.
-enum Root {
-    /// Inside a variable, or near one.
-    Variable,
-    /// Near what a register points to.
-    Register(LocalId),
-    /// Anything.
-    Unknown,
-}
-
-impl Accesses {
-    fn new(body: &Body, cfg: &Cfg, dominators: &Dominators) -> Self {
-        let loops = Loops::new(cfg, dominators);
-        let mut assigned: FxHashMap<LocalId, u32> = FxHashMap::default();
-        let (mut read, mut written) = (ByRegister::default(), ByRegister::default());
-        let note = |accesses: &mut ByRegister, addr: ExprId, at: (BlockId, isize)| {
-            if let Root::Register(local) = root(body, addr) {
-                accesses.entry(local).or_default().push(at);
-            }
-        };
-        let mut loads = |expr: ExprId, at: (BlockId, isize)| {
-            for_each_part(body, expr, &mut |part| {
-                if let Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } = part {
-                    note(&mut read, *addr, at);
-                }
-            });
-        };
-        for block in cfg.reverse_postorder() {
-            let again = loops.irreducible || loops.innermost(*block).is_some();
-            let weight = if again { 2 } else { 1 };
-            let found = &body.blocks[*block];
-            for (position, stmt) in (0..).zip(&found.stmts) {
-                let at = (*block, position);
-                match &body.stmts[*stmt] {
-                    Stmt::Assign { dst, .. } | Stmt::Alloca { dst, .. } => {
-                        *assigned.entry(*dst).or_default() += weight;
-                    }
-                    Stmt::Call { dst: Some(dst), .. } => {
-                        *assigned.entry(*dst).or_default() += weight;
-                    }
-                    Stmt::Release { pointer } => *assigned.entry(*pointer).or_default() += 2,
-                    Stmt::Havoc(havoc) => {
-                        havoc.registers.iter().for_each(|r| *assigned.entry(*r).or_default() += 2);
-                    }
-                    Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => {
-                        note(&mut written, *addr, at);
-                    }
-                    _ => {}
-                }
-                body.stmts[*stmt].for_each_expr(|expr| loads(expr, at));
-            }
-            if let Some(operand) = found.term.operand() {
-                loads(operand, (*block, found.stmts.len() as isize));
-            }
+/// Whether control surely goes on after a statement, where some accesses go well.
+fn goes_on_after(flow: &Flow<'_>, facts: &Facts, stmt: StmtId) -> bool {
+    let Flow { body, accesses, .. } = flow;
+    let stmt = &body.stmts[stmt];
+    let is_variable = |addr: &ExprId| is_in_variable(body, *addr);
+    let mut goes_on = match stmt {
+        Stmt::Mark(_)
+        | Stmt::Assign { .. }
+        | Stmt::Enter(_)
+        | Stmt::Leave(_)
+        | Stmt::Release { .. } => true,
+        Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => {
+            accesses.goes_well(facts, *addr, Kind::Write)
         }
-        let is_stable = |id: &LocalId| {
-            let given = u32::from(body.locals[*id].kind == LocalKind::Param);
-            assigned.get(id).copied().unwrap_or(0) + given <= 1
-        };
-        Self { stable: body.locals.ids().filter(is_stable).collect(), read, written }
-    }
+        Stmt::Zero { dst, .. } => is_variable(dst),
+        Stmt::Copy { dst, src, .. } => is_variable(dst) && is_variable(src),
+        Stmt::Call { .. } | Stmt::Alloca { .. } | Stmt::VaStart { .. } | Stmt::Havoc(_) => false,
+    };
+    stmt.for_each_expr(|expr| goes_on = goes_on && has_value(flow, facts, expr));
+    goes_on
 }
 
-/// Calls `visit` with an expression and all that it is made of.
-fn for_each_part<'b>(body: &'b Body, expr: ExprId, visit: &mut impl FnMut(&'b Expr)) {
-    let mut work = vec![expr];
-    while let Some(expr) = work.pop() {
-        let expr = &body.exprs[expr];
-        visit(expr);
-        expr.for_each_operand(|operand| work.push(operand));
-    }
-}
-
-/// What an address is: only what is at a small constant distance from a base is near it.
-fn root(body: &Body, mut addr: ExprId) -> Root {
-    let mut distance: i128 = 0;
-    loop {
-        match &body.exprs[addr] {
-            Expr::AddrLocal(_) | Expr::AddrGlobal(_) => break Root::Variable,
-            Expr::Local(local) => break Root::Register(*local),
-            Expr::Field { base, .. } => addr = *base,
-            Expr::Index { base, index, size, bound } => {
-                let Expr::Const(_, index) = body.exprs[*index] else { break Root::Unknown };
-                let offset = i128::from(index as i64) * i128::from(*size);
-                if bound.is_none() {
-                    distance += offset;
-                }
-                if distance.abs() > NEAR {
-                    break Root::Unknown;
-                }
-                addr = *base;
+/// Whether the evaluation of an expression surely ends with a value.
+fn has_value(flow: &Flow<'_>, facts: &Facts, expr: ExprId) -> bool {
+    let Flow { body, accesses, .. } = flow;
+    let read = |addr: ExprId| accesses.goes_well(facts, addr, Kind::Read);
+    let mut all = true;
+    for_each_part(body, expr, &mut |part| {
+        all &= match part {
+            Expr::Load { addr, volatile, .. } => !volatile && read(*addr),
+            Expr::LoadBits { addr, .. } => read(*addr),
+            Expr::Binary(BinOp::DivU | BinOp::RemU, _, b) => {
+                matches!(body.exprs[*b], Expr::Const(_, value) if value != 0)
             }
-            _ => break Root::Unknown,
-        }
-    }
+            Expr::Binary(BinOp::DivS | BinOp::RemS, _, b) => {
+                // -1 has all bits of its width; a small constant is neither that nor zero.
+                matches!(body.exprs[*b], Expr::Const(_, value) if (1..0x80).contains(&value))
+            }
+            _ => true,
+        };
+    });
+    all
 }

@@ -8,7 +8,7 @@ use lydian_objective::annotate::mutation::operand_made_absolute;
 use lydian_objective::formula::always_reached;
 use lydian_objective::{LabelId, Pred};
 
-use super::borders::{BORDERS, Border, Borders, Meeting, Near, Side};
+use super::borders::{BORDERS, Border, Borders, Meeting, Near, Operands, Side, orders};
 use super::decision::DecisionEdit;
 use super::hooks::{POISON, Recorded, Standing};
 use super::judges::{Gate, Parameters, open_flag};
@@ -189,20 +189,28 @@ impl Watch<'_, '_> {
             Side::Below { signed } | Side::Above { signed } => Some(signed),
             Side::At(_) => None,
         });
-        match (signs.next(), near.side) {
-            (None, Side::At(test)) => Some(Meeting::Equal(text(test)?)),
-            (Some(signed), _) if signs.all(|other| other == signed) => {
-                let bits = self.hooks.width(near.a);
-                let (a, b) = (text(near.a)?, text(near.b)?);
-                matches!(bits, 8 | 16 | 32 | 64 | 128).then_some(Meeting::Difference {
-                    a,
-                    b,
-                    bits,
-                    signed,
-                })
-            }
-            _ => None,
+        let own = self.body.decisions[decision].conditions[near.condition].expr;
+        let Expr::Cmp(op, a, b) = self.objectives.exprs[own] else { return None };
+        // A leaf of a predicate stands for all of its shape.
+        let exprs = &self.objectives.exprs;
+        let is_same = |own: ExprId, of: ExprId| {
+            own == of || (exprs[own].is_leaf() && exprs[own] == exprs[of])
+        };
+        if !is_same(a, near.a) || !is_same(b, near.b) {
+            return None;
         }
+        let operands = match (signs.next(), near.side) {
+            (None, Side::At(test)) => Operands::Any { equal: text(test)? },
+            (Some(signed), _) if signs.all(|other| other == signed) => {
+                let bits = self.hooks.width(a);
+                let is_least = !signed && matches!(self.objectives.exprs[b], Expr::Const(_, 0));
+                let (a, b) = (text(near.a)?, text(near.b)?);
+                let is_known = matches!(bits, 8 | 16 | 32 | 64 | 128) && !orders(op, !signed);
+                is_known.then_some(Operands::Integers { a, b, bits, signed, is_least })?
+            }
+            _ => return None,
+        };
+        Some(Meeting { op, operands })
     }
 
     /// Adds a label that speaks of mutants or the state to a decision's edit. Whether it could.

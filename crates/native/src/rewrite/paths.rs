@@ -11,7 +11,7 @@
 //! A path with gaps, between whose nodes others may lie, has an automaton of its own, whose states are
 //! the sets of the nodes up to which it may have come.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 
@@ -32,8 +32,10 @@ use crate::plan::{Cell, Plan};
 pub(super) struct Paths {
     /// What is recorded where a condition is false, and where it is true.
     pub(super) conditions: IndexMap<(DecisionId, ConditionId), [String; 2]>,
-    /// The cells of which one is set where a condition has a value.
-    pub(super) tables: Vec<(Choice, bool, Vec<u32>)>,
+    /// The cells that are set where a condition is false, and where it is true, whatever the state is.
+    pub(super) cells: IndexMap<Choice, [Vec<u32>; 2]>,
+    /// The tables of which one cell is set where a condition has a value.
+    pub(super) tables: Vec<PathTable>,
     /// What is recorded on a way out of a switch.
     pub(super) switches: IndexMap<(BlockId, u32), String>,
     /// Variables and records at the start of the function's body.
@@ -51,6 +53,19 @@ impl Paths {
         super::lose_sequences(function, &self.sequences, super::OVERLAP, plan);
         super::lose_labels(function, &self.labels, super::OVERLAP, plan);
     }
+}
+
+/// A table of which a way of a condition sets one cell, whichever state control is in.
+#[derive(Clone, Debug)]
+pub(super) struct PathTable {
+    pub(super) choice: Choice,
+    pub(super) value: bool,
+    /// The text of the index of the cell.
+    pub(super) index: String,
+    pub(super) cells: Vec<u32>,
+    /// The block with which the condition's node begins, and the cell that is set where control came
+    /// there from a block, as far as that says which it is.
+    pub(super) by_origin: Option<(BlockId, Vec<(BlockId, u32)>)>,
 }
 
 /// What the end of a path covers.
@@ -102,30 +117,41 @@ pub(super) fn paths(
         }
     }
     let mut step = |nodes: &[NodeId], way: u32| -> Vec<Move> {
-        steps.iter_mut().filter_map(|steps| steps.step(nodes, way as usize)).collect()
+        steps.iter_mut().filter_map(|steps| steps.step(&graph, nodes, way as usize)).collect()
     };
-    for (condition, nodes) in conditions {
-        let tables = &mut out.tables;
-        let mut on_way = |way| {
-            let steps = step(&nodes, way);
-            let few = steps.iter().filter(|step| (1..=FEW).contains(&step.cells.len()));
-            tables.extend(few.map(|step| (condition, way == 0, step.cells.clone())));
-            steps.iter().map(|step| format!("{}, ", step.text)).collect()
-        };
-        out.conditions.insert(condition, [on_way(1), on_way(0)]);
+    for (choice, nodes) in conditions {
+        for (value, way) in [(false, 1), (true, 0)] {
+            for Move { text, record } in step(&nodes, way) {
+                let moves = out.conditions.entry(choice).or_default();
+                moves[usize::from(value)].push_str(&format!("{text}, "));
+                match record {
+                    MoveRecord::None => {}
+                    MoveRecord::Cell(cell) => {
+                        let cells = out.cells.entry(choice).or_default();
+                        cells[usize::from(value)].push(cell);
+                    }
+                    MoveRecord::Table { index, cells, by_origin } => {
+                        out.tables.push(PathTable { choice, value, index, cells, by_origin });
+                    }
+                }
+            }
+        }
     }
     for ((block, ways), nodes) in switches {
         for way in 0..ways {
-            let text = step(&nodes, way).iter().map(|step| format!("{}; ", step.text)).collect();
-            out.switches.insert((block, way), text);
+            let texts = step(&nodes, way).into_iter().map(|step| match step.record {
+                MoveRecord::None => format!("{}; ", step.text),
+                MoveRecord::Cell(index) => format!("lydian_hit[{index}] = 1; {}; ", step.text),
+                MoveRecord::Table { index, .. } => {
+                    format!("lydian_hit[{index}] = 1; {}; ", step.text)
+                }
+            });
+            out.switches.insert((block, way), texts.collect());
         }
     }
     out.declarations = steps.iter().map(Steps::declaration).collect();
     out
 }
-
-/// The most cells of a move that are told to speak for other records.
-const FEW: usize = 16;
 
 /// The most entries of the table of a path with gaps.
 const ENTRIES: usize = 1 << 16;
@@ -133,10 +159,20 @@ const TOO_MANY: &str = "there are too many ways on which it may have come so far
 
 /// A move of an automaton on a way.
 struct Move {
-    /// Expressions.
+    /// The expression that moves it.
     text: String,
-    /// The cells of which it sets one.
-    cells: Vec<u32>,
+    /// What is recorded before.
+    record: MoveRecord,
+}
+
+/// What a move records.
+enum MoveRecord {
+    /// Nothing.
+    None,
+    /// A cell, whatever the state is.
+    Cell(u32),
+    /// One of some cells, as [`PathTable`] says.
+    Table { index: String, cells: Vec<u32>, by_origin: Option<(BlockId, Vec<(BlockId, u32)>)> },
 }
 
 /// How one automaton moves.
@@ -167,29 +203,29 @@ impl Steps {
     }
 
     /// The move on a way of a choice that these nodes end with. None where control cannot be there.
-    fn step(&mut self, nodes: &[NodeId], way: usize) -> Option<Move> {
+    fn step(&mut self, graph: &NodeGraph, nodes: &[NodeId], way: usize) -> Option<Move> {
         let Self { variable, first, rows, .. } = self;
-        let here = rows.states.iter().filter(|(node, _)| nodes.contains(node));
-        let mut entries = here.map(|(_, row)| row + way).peekable();
-        let next = rows.next[*entries.peek()?];
+        let here: Vec<&State> =
+            rows.states.iter().filter(|state| nodes.contains(&state.node)).collect();
+        let mut entries = here.iter().map(|state| state.row + way);
+        let next = rows.next[entries.clone().next()?];
         let is_constant = entries.clone().all(|entry| rows.next[entry] == next);
-        let covers = entries.clone().any(|entry| !rows.covered[entry].is_empty());
-        let cells = entries.filter(|_| covers).map(|entry| (*first + 1 + entry) as u32).collect();
-        let cell = *first + 1 + way;
-        let record = match covers {
-            true => format!("lydian_hit[{cell} + lydian_p{variable}] = 1, "),
-            false => String::new(),
+        let cell_of = |state: &State| (*first + 1 + state.row + way) as u32;
+        let record = match here[..] {
+            _ if entries.all(|entry| rows.covered[entry].is_empty()) => MoveRecord::None,
+            [state] => MoveRecord::Cell(cell_of(state)),
+            _ => MoveRecord::Table {
+                index: format!("{} + lydian_p{variable}", *first + 1 + way),
+                cells: here.iter().map(|state| cell_of(state)).collect(),
+                by_origin: by_origin(graph, nodes, &here, cell_of),
+            },
         };
         self.reads_table |= !is_constant;
         let text = match is_constant {
-            true => format!("{record}lydian_p{variable} = {next}"),
-            false => {
-                format!(
-                    "{record}lydian_p{variable} = lydian_P{variable}[lydian_p{variable} + {way}]"
-                )
-            }
+            true => format!("lydian_p{variable} = {next}"),
+            false => format!("lydian_p{variable} = lydian_P{variable}[lydian_p{variable} + {way}]"),
         };
-        Some(Move { text, cells })
+        Some(Move { text, record })
     }
 
     /// The table, if a move reads it, and the variable.
@@ -210,6 +246,24 @@ impl Steps {
         }
         text
     }
+}
+
+/// The block with which a node begins, and the cell of the one state in which control is there, where
+/// it came from a block.
+fn by_origin(
+    graph: &NodeGraph,
+    nodes: &[NodeId],
+    states: &[&State],
+    cell_of: impl Fn(&State) -> u32,
+) -> Option<(BlockId, Vec<(BlockId, u32)>)> {
+    let [node] = nodes else { return None };
+    let origins: BTreeSet<NodeId> = states.iter().flat_map(|s| &s.origins).copied().collect();
+    let cell = |origin: NodeId| {
+        let mut from_there = states.iter().filter(|state| state.origins.contains(&origin));
+        let state = from_there.next().filter(|_| from_there.next().is_none())?;
+        Some((graph.nodes[origin].last, cell_of(state)))
+    };
+    Some((graph.nodes[*node].head, origins.into_iter().filter_map(cell).collect()))
 }
 
 /// Whether a sequence is one of nodes of its own function, and so recorded here.
@@ -496,8 +550,8 @@ impl Automaton {
 struct Rows {
     /// The row with which the function begins.
     start: usize,
-    /// The node in which control is in each state, and the state's row.
-    states: Vec<(NodeId, usize)>,
+    /// The states in which control has a choice.
+    states: Vec<State>,
     /// What is covered between the entry and the first choice.
     at_entry: Vec<Covers>,
     /// The row that each entry leads to.
@@ -506,11 +560,23 @@ struct Rows {
     covered: Vec<Vec<Covers>>,
 }
 
+/// A state in which control has a choice.
+struct State {
+    /// The node in which control is.
+    node: NodeId,
+    /// The state's row.
+    row: usize,
+    /// The nodes from which control came there.
+    origins: BTreeSet<NodeId>,
+}
+
 impl Rows {
     /// The table of an automaton; `None` if it has more entries than `limit`.
     fn new(graph: &NodeGraph, automaton: &mut impl Follow, limit: usize) -> Option<Self> {
         let mut at_entry = Vec::new();
-        let begin = go(graph, automaton, 0, 0, &mut at_entry);
+        let (begin, origin) = go(graph, automaton, (0, None), 0, &mut at_entry);
+        let mut origins: FxHashMap<usize, BTreeSet<NodeId>> = FxHashMap::default();
+        origins.entry(begin).or_default().extend(origin);
         let mut row: FxHashMap<usize, usize> = FxHashMap::default();
         let mut states = vec![begin];
         row.insert(begin, 0);
@@ -522,7 +588,9 @@ impl Rows {
             at += 1;
             for node in ways(graph, automaton, state) {
                 let mut covers = Vec::new();
-                let to = go(graph, automaton, state, *node, &mut covers);
+                let from = (state, Some(automaton.node(state)));
+                let (to, origin) = go(graph, automaton, from, *node, &mut covers);
+                origins.entry(to).or_default().extend(origin);
                 if let Entry::Vacant(free) = row.entry(to) {
                     free.insert(size);
                     size += ways(graph, automaton, to).len();
@@ -544,8 +612,12 @@ impl Rows {
             covered.push(Vec::new());
         }
         let has_choice = |node: &NodeId| graph.nodes[*node].branches;
-        let states = states.iter().map(|state| (automaton.node(*state), row[state]));
-        let states = states.filter(|(node, _)| has_choice(node)).collect();
+        let states = states.iter().map(|state| State {
+            node: automaton.node(*state),
+            row: row[state],
+            origins: origins.remove(state).unwrap_or_default(),
+        });
+        let states = states.filter(|state| has_choice(&state.node)).collect();
         Some(Self { start: row[&begin], states, at_entry, next, covered })
     }
 }
@@ -556,24 +628,24 @@ fn ways<'g>(graph: &'g NodeGraph, automaton: &impl Follow, state: usize) -> &'g 
     if node.branches { &node.ways } else { &[] }
 }
 
-/// Enters a node and those that follow without a choice. Returns the state at the next choice.
+/// Enters a node, in a state and from a node, and those that follow without a choice. Returns the
+/// state at the next choice and the node before the one there.
 fn go(
     graph: &NodeGraph,
     automaton: &mut impl Follow,
-    from: usize,
-    node: NodeId,
+    (mut state, mut origin): (usize, Option<NodeId>),
+    mut node: NodeId,
     covered: &mut Vec<Covers>,
-) -> usize {
-    let (mut state, mut node) = (from, node);
+) -> (usize, Option<NodeId>) {
     for _ in 0..automaton.longest(graph.nodes.len()) {
         state = automaton.enter(state, node);
         covered.extend(automaton.covers(state));
         match graph.nodes[node].ways[..] {
-            [next] => node = next,
+            [next] => (origin, node) = (Some(node), next),
             _ => break,
         }
     }
-    automaton.settled(state)
+    (automaton.settled(state), origin)
 }
 
 #[cfg(test)]

@@ -40,6 +40,8 @@ pub(super) type Sequences = Arc<[(u32, SequenceId)]>;
 pub(super) struct Unit {
     /// Cells that are set before it, whatever the state is.
     cells: Vec<u32>,
+    /// Tables of which a cell is set before it: the first cell of each, and the text of the index.
+    tables: Vec<(u32, String)>,
     /// Other records before it, each followed by a comma.
     first: String,
     /// Records of what it reads after the calls in it, each a statement.
@@ -99,8 +101,10 @@ impl Unit {
     /// The expression with its records, but for the cells that follow from others.
     pub(super) fn render(&self, text: &str, left_out: &FxHashSet<u32>) -> String {
         let cells = self.cells.iter().filter(|cell| !left_out.contains(cell));
-        let cells: String = cells.map(|cell| format!("lydian_hit[{cell}] = 1, ")).collect();
-        let first = cells + &self.first;
+        let tables = self.tables.iter().filter(|(first, _)| !left_out.contains(first));
+        let indices = cells.map(u32::to_string).chain(tables.map(|(_, index)| index.clone()));
+        let set: String = indices.map(|index| format!("lydian_hit[{index}] = 1, ")).collect();
+        let first = set + &self.first;
         if self.after.is_empty() && self.late.is_empty() && self.then.is_empty() {
             return match first.is_empty() {
                 true => text.to_owned(),
@@ -295,6 +299,18 @@ impl<'a> Units<'a> {
     pub(super) fn set_before(&mut self, span: Span, cell: u32, sequences: &Sequences) {
         let unit = self.around.entry(span).or_default();
         unit.cells.push(cell);
+        unit.lose(sequences);
+    }
+
+    /// Sets a cell of a table before an expression: its first cell, and the text of the index.
+    pub(super) fn set_one_before(
+        &mut self,
+        span: Span,
+        (first, index): (u32, String),
+        sequences: &Sequences,
+    ) {
+        let unit = self.around.entry(span).or_default();
+        unit.tables.push((first, index));
         unit.lose(sequences);
     }
 

@@ -149,6 +149,38 @@ pub(crate) fn ends(decision: &Decision) -> Option<Vec<[Option<u32>; 2]>> {
     Some(ends)
 }
 
+/// The conditions, as bits, that evaluation reaches where it ends with these true ones.
+pub(super) fn reached_with(decision: &Decision, bits: u32) -> u64 {
+    let vector = vector(decision, true, &[u64::from(bits)]);
+    let reached = decision.conditions.ids().filter(|c| vector.reached.contains(*c));
+    reached.fold(0, |set, c| set | 1 << c.index())
+}
+
+/// Whether a predicate is surely true where the outcome is false, and where it is true. `None` if that
+/// depends on more than the outcome.
+pub(super) fn truth_by_outcome(
+    decision: &Decision,
+    short_circuit: bool,
+    pred: &Pred,
+) -> Option<[bool; 2]> {
+    let mut is_plain = !pred.has_mutant();
+    pred.for_each_expr(&mut |_| is_plain = false);
+    let count = decision.conditions.len();
+    if !is_plain || count > CELL_CONDITIONS {
+        return None;
+    }
+    let mut truths = [None; 2];
+    for bits in 0..1u64 << count {
+        let vector = Vector::new(decision, short_circuit, bits, &[], Some(std::slice::from_ref(pred)));
+        let is_true = vector.bound.iter().all(|truth| truth.is_true());
+        let known = &mut truths[usize::from(vector.outcome)];
+        if vector.exists && known.replace(is_true).is_some_and(|before| before != is_true) {
+            return None;
+        }
+    }
+    Some(truths.map(|truth| truth.unwrap_or(false)))
+}
+
 /// Whether conditions are evaluated in their order.
 pub(super) fn in_order(tree: &BoolTree) -> bool {
     match tree {
