@@ -382,34 +382,115 @@ fn records_that_speak_for_others_leave_out_cells_and_no_coverage() {
     let text = "int f(int a, int b)\n{\n    int r = 0;\n    if (a > 1) {\n        r = 1;\n    } \
                 else {\n        r = 2;\n    }\n    if (b > 1)\n        r += 3;\n    if (a == 1) {\n        \
                 r = 6 / b;\n        r++;\n    }\n    return r;\n}\n";
-    let (_place, unit) = unit_of_text(text);
-    let functions = vec![unit.program.function_named("f").unwrap()];
     let criteria =
         [Criterion::Stmt, Criterion::Bbc, Criterion::Bc, Criterion::Epc, Criterion::AllUses];
-    let watched = objectives(&unit, &functions, &criteria);
-    let tests: Vec<Test> = [[2, 2], [2, 0], [0, 2], [0, 0], [1, 1], [1, 0]]
-        .iter()
-        .map(|arguments: &[i32; 2]| {
-            let mut test = random_test(&unit, functions[0], &mut Rng::new(3));
-            for (image, number) in test.args.iter_mut().zip(arguments) {
-                image.bytes = number.to_le_bytes().to_vec();
-            }
-            test
-        })
-        .collect();
-    let measured = |leaves_out: bool| {
-        let mut request = measure_request(&unit, &watched, &functions, Optimization::None);
-        request.rewrite.leaves_out = leaves_out;
-        let mut measurer = Measurer::new(request, Limits::default()).unwrap();
-        let found = measurer.measure(&tests).unwrap();
-        let returned = |outcome: &Outcome| matches!(outcome, Outcome::Returned(_));
-        let found = found.into_iter();
-        let found: Vec<_> =
-            found.map(|one| (returned(&one.run.outcome), one.covered, one.sequences)).collect();
-        (found, measurer.text().matches("lydian_hit[").count())
-    };
-    let ((all, stores), (left, fewer)) = (measured(false), measured(true));
+    let arguments = [[2, 2], [2, 0], [0, 2], [0, 0], [1, 1], [1, 0]];
+    let (all, stores) = measured(text, &criteria, &arguments, false);
+    let (left, fewer) = measured(text, &criteria, &arguments, true);
     assert_eq!(all, left);
     assert!(all.iter().any(|(returned, ..)| !returned));
     assert!(fewer + 8 < stores, "{fewer} stores of {stores} are left");
+}
+
+/// Which definition of `i` a use meets says which of `p` and of `sum` another does, and the edge by
+/// which control came to the loop's head says all of them; where `sum` keeps its value on a way,
+/// it does not.
+#[test]
+fn uses_whose_definitions_go_together_are_recorded_once_and_all_covered() {
+    let text = "int f(int a, int b)\n{\n    int i, p, sum = 0, odd = 0;\n    \
+                for (i = 0, p = a; i < b; i++, p++) {\n        \
+                if (p == 3)\n            odd = i;\n        \
+                sum = sum + i + p + odd;\n        sum = sum - i + p - odd;\n    }\n    \
+                if (p == 4)\n        sum = 8 / odd;\n    return sum + i + p;\n}\n";
+    let criteria = [Criterion::Stmt, Criterion::Bc, Criterion::Epc, Criterion::AllUses];
+    let arguments = [[0, 0], [4, 0], [3, 1], [2, 4], [0, 9], [5, 2], [1, 3]];
+    let (all, stores) = measured(text, &criteria, &arguments, false);
+    let (left, fewer) = measured(text, &criteria, &arguments, true);
+    assert_eq!(all, left);
+    assert!(all.iter().any(|(returned, ..)| !returned));
+    assert!(2 * fewer < stores, "{fewer} stores of {stores} are left");
+}
+
+/// What may end the run at a member that was not read before comes between records, and so does a
+/// new value of the pointer.
+#[test]
+fn what_a_pointer_reached_before_it_was_set_again_ends_no_run() {
+    let text = "static int *at(int n) { static int one[2] = {5, 6}; return n ? one : 0; }\n\
+                int f(int a, int b)\n{\n    int *p = at(a), r = 0;\n    \
+                r += p[0];\n    r += p[1];\n    p = at(b);\n    r += 2;\n    r += p[1];\n    \
+                r += p[0];\n    return r;\n}\n";
+    let criteria = [Criterion::Stmt, Criterion::Bc, Criterion::AllUses];
+    let arguments = [[0, 0], [1, 0], [0, 1], [1, 1]];
+    let (all, stores) = measured(text, &criteria, &arguments, false);
+    let (left, fewer) = measured(text, &criteria, &arguments, true);
+    assert_eq!(all, left);
+    assert_eq!(all.iter().filter(|(returned, ..)| *returned).count(), 1);
+    assert!(fewer < stores, "{fewer} stores of {stores} are left");
+}
+
+#[test]
+fn boundary_values_are_those_of_each_comparison_at_all_limits() {
+    let limits = [i32::MIN, i32::MIN + 1, -2, -1, 0, 1, 2, i32::MAX - 1, i32::MAX];
+    let pairs: Vec<[i32; 2]> = limits.iter().flat_map(|a| limits.map(|b| [*a, b])).collect();
+    let arguments: Vec<&[i32]> = pairs.iter().map(|pair| &pair[..]).collect();
+    for op in ["<", "<=", ">", ">=", "==", "!="] {
+        let [below, above] = match op {
+            "<" | "<=" => ["d0.c0 just inside", "d0.c0 just outside"],
+            ">" | ">=" => ["d0.c0 just outside", "d0.c0 just inside"],
+            _ => ["d0.c0 just below", "d0.c0 just above"],
+        };
+        for ty in ["int", "unsigned", "unsigned short"] {
+            let text = format!(
+                "int f(int a, int b) {{ {ty} x = a, y = b; int r = 0; if (x {op} y) r = 1; \
+                 if (x {op} 0 && r++ < 5) r += 2; return r; }}"
+            );
+            let value = |n: i32| match ty {
+                "int" => i128::from(n),
+                "unsigned" => i128::from(n as u32),
+                _ => i128::from(n as u16),
+            };
+            for (pair, names) in pairs.iter().zip(covered(&text, Criterion::Bva, &arguments)) {
+                let near = match value(pair[0]) - value(pair[1]) {
+                    -1 => vec![below],
+                    0 => vec!["d0.c0 at the border"],
+                    1 => vec![above],
+                    _ => Vec::new(),
+                };
+                let of_first: Vec<_> = names.iter().filter(|n| n.starts_with("d0.")).collect();
+                assert_eq!(of_first, near, "{op} {ty} {pair:?}");
+                let zero = names.iter().any(|name| name == "d1.c0 at the border");
+                assert_eq!(zero, value(pair[0]) == 0, "{op} {ty} {pair:?}");
+            }
+        }
+    }
+}
+
+/// What tests cover, and how many stores the text has.
+fn measured(
+    text: &str,
+    criteria: &[Criterion],
+    arguments: &[[i32; 2]],
+    leaves_out: bool,
+) -> (Vec<(bool, String)>, usize) {
+    let (_place, unit) = unit_of_text(text);
+    let functions = vec![unit.program.function_named("f").unwrap()];
+    let watched = objectives(&unit, &functions, criteria);
+    let tests = arguments.iter().map(|arguments| {
+        let mut test = random_test(&unit, functions[0], &mut Rng::new(3));
+        for (image, number) in test.args.iter_mut().zip(arguments) {
+            image.bytes = number.to_le_bytes().to_vec();
+        }
+        test
+    });
+    let tests: Vec<Test> = tests.collect();
+    let mut request = measure_request(&unit, &watched, &functions, Optimization::None);
+    request.rewrite.leaves_out = leaves_out;
+    let mut measurer = Measurer::new(request, Limits::default()).unwrap();
+    let found = measurer.measure(&tests).unwrap();
+    let returned = |outcome: &Outcome| matches!(outcome, Outcome::Returned(_));
+    let found = found.into_iter();
+    let found = found.map(|one| {
+        (returned(&one.run.outcome), format!("{:?} {:?}", one.covered, one.sequences))
+    });
+    (found.collect(), measurer.text().matches("lydian_hit[").count())
 }
