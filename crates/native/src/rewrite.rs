@@ -38,6 +38,7 @@ use lost::{NO_PLACE, OVERLAP, lose_all, lose_labels, lose_sequences, refuse};
 use monitors::Step;
 use recorded::{Elsewhere, labels_recorded};
 use render::{Renderer, tests_bits};
+use switches::SwitchEdit;
 use tree::{Edit, nest, splice};
 use vectors::{Recording, recording};
 
@@ -215,8 +216,10 @@ enum Action {
     Mark { function: u32, style: MarkStyle, cell: Option<u32>, record: String },
     /// The call of a label of the user's, with the record that takes its place.
     Label { style: MarkStyle, record: String },
-    /// The operand of a switch: cells of ways, and what tells the ways apart.
-    Switch { dispatch: String },
+    /// The operand of a switch.
+    Switch { function: u32, index: usize },
+    /// The operand of a computed `goto`: cells of ways, and what tells the ways apart.
+    Goto { dispatch: String },
     /// A decision of a watched function.
     Decision { function: u32, index: usize },
     /// A condition of it.
@@ -280,6 +283,7 @@ fn static_locals(request: &RewriteRequest<'_>) -> Vec<Edit<Action>> {
 #[derive(Debug, Default)]
 struct WatchedFunction {
     decisions: Vec<DecisionEdit>,
+    switches: Vec<SwitchEdit>,
     /// Hooks of each root, with its captures.
     roots: IndexMap<RootId, String>,
     flow: dataflow::Flow,
@@ -295,6 +299,26 @@ struct WatchedFunction {
     marks: Vec<(MarkId, u32)>,
     /// The cells that follow from others, and are not set.
     left_out: FxHashSet<u32>,
+}
+
+impl WatchedFunction {
+    /// The tables of which a cell is set on a way out of a switch: the first cell of each, and the
+    /// text of the index.
+    fn tables_on_edge(&self, edge: Edge) -> impl Iterator<Item = (u32, String)> {
+        let of_uses = self.flow.tables.iter().filter_map(move |table| match table.place {
+            dataflow::TablePlace::Out(at) if at == edge => {
+                Some((table.cells.0, table.index.clone()))
+            }
+            _ => None,
+        });
+        let of_paths = self.paths.tables.iter().filter_map(move |table| match table.way {
+            paths::WayOn::Out(at) if at == edge => {
+                Some((table.cells.first().copied().unwrap_or(u32::MAX), table.index.clone()))
+            }
+            _ => None,
+        });
+        of_uses.chain(of_paths)
+    }
 }
 
 /// Collects the edits of one watched function.
@@ -391,7 +415,12 @@ impl<'a, 'p> Watch<'a, 'p> {
         }
         let mut edges: IndexMap<_, Vec<(u32, LabelId)>> = IndexMap::new();
         let switches = flow.switches.keys().chain(paths.switches.keys());
-        switches.for_each(|(block, _)| _ = edges.entry(*block).or_default());
+        let tables = flow.tables.iter().filter_map(|table| match table.place {
+            dataflow::TablePlace::Out(edge) => Some(edge.from),
+            _ => None,
+        });
+        let switches = switches.map(|(block, _)| *block).chain(tables);
+        switches.for_each(|block| _ = edges.entry(block).or_default());
         let mut entry = String::new();
         for (site, labels) in &sites {
             match *site {
@@ -491,11 +520,13 @@ impl<'a, 'p> Watch<'a, 'p> {
             }
         }
         for table in &paths.tables {
-            let (decision, condition) = table.choice;
+            let paths::WayOn::Condition((decision, condition), value) = table.way else {
+                continue;
+            };
             let (index, first) = (self.edit_of(decision, edits), table.cells.first().copied());
             let edit = &mut self.function.decisions[index];
             let text = (first.unwrap_or(u32::MAX), table.index.clone());
-            edit.sets_one_of(condition, table.value, text);
+            edit.sets_one_of(condition, value, text);
         }
     }
 

@@ -584,8 +584,8 @@ impl Maker<'_, '_, '_> {
                 }
                 let (kept, ways) = (self.keep(put, look, at, &lost), usage.ways);
                 for way in 0..ways {
-                    let text = self.out.switches.entry((block, way)).or_default();
-                    let _ = write!(text, "lydian_hit[{first} + {kept} * {ways} + {way}] = 1; ");
+                    let out = self.out.switches.entry((block, way)).or_default();
+                    let _ = write!(out.text, "lydian_hit[{first} + {kept} * {ways} + {way}] = 1; ");
                 }
             }
         }

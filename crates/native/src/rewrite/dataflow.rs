@@ -23,6 +23,7 @@ use indexmap::IndexMap;
 use lydian_base::{EntityId, Span};
 use lydian_ir::cexact::{Names, ScopedNames};
 use lydian_ir::source::{Point, RootKind};
+use lydian_ir::stmt::Edge;
 use lydian_ir::{
     BlockId, Body, ConditionId, DecisionId, Expr, ExprId, FuncId, GlobalId, Linkage, LocalId,
     Program, Stmt, StmtId, Terminator,
@@ -31,6 +32,7 @@ use lydian_objective::dataflow::{Definition, DefinitionSite, Use, UseId, UseSite
 use lydian_objective::{SequenceId, Site, UnitFlow};
 use rustc_hash::FxHashMap;
 
+use super::switches::OnWayOut;
 use super::pairs::{Address, NOT_WATCHED, OfFunction, Pairs, calls_within, unit_number};
 use super::units::{Host, Sequences, Units};
 use super::ways::Ways;
@@ -210,8 +212,8 @@ pub(super) struct Flow {
     pub(super) cells: Vec<UseCell>,
     /// The tables of which uses set a cell.
     pub(super) tables: Vec<UseTable>,
-    /// What is recorded on a way out of a switch.
-    pub(super) switches: IndexMap<(BlockId, u32), String>,
+    /// What is recorded on a way out of a switch, but for tables.
+    pub(super) switches: IndexMap<(BlockId, u32), OnWayOut>,
     /// Variables at the start of the function's body.
     pub(super) declarations: String,
     /// The definitions that set the number of a local, and the number with which it begins.
@@ -277,6 +279,8 @@ pub(super) enum TablePlace {
     Before { around: Span, at: UseSite },
     /// Where a condition has this value.
     Way(DecisionId, ConditionId, bool),
+    /// On a way out of a switch.
+    Out(Edge),
 }
 
 /// The cells of a use.
@@ -535,8 +539,17 @@ impl Maker<'_, '_, '_> {
                 let number = self.read(usage)?;
                 let table = self.table_of(id, usage, &number, None);
                 for way in 0..usage.ways {
-                    let text = self.out.switches.entry((block, way)).or_default();
-                    let _ = write!(text, "lydian_hit[{}] = 1; ", table.cell(way));
+                    let out = self.out.switches.entry((block, way)).or_default();
+                    if !self.asked.is_dynamic(usage) {
+                        out.cells.push(table.cells(way).0);
+                        continue;
+                    }
+                    self.out.tables.push(UseTable {
+                        cells: table.cells(way),
+                        index: table.cell(way),
+                        place: TablePlace::Out(Edge { from: block, way }),
+                        local: usage.variable.local().map(|local| (local, usage.read_at)),
+                    });
                 }
             }
         }
@@ -584,8 +597,8 @@ impl Maker<'_, '_, '_> {
                 let leaf = self.keep(usage, leaf)?;
                 let ways = usage.ways;
                 for way in 0..ways {
-                    let text = self.out.switches.entry((block, way)).or_default();
-                    let _ = write!(text, "lydian_hit[{first} + {leaf} * {ways} + {way}] = 1; ");
+                    let out = self.out.switches.entry((block, way)).or_default();
+                    let _ = write!(out.text, "lydian_hit[{first} + {leaf} * {ways} + {way}] = 1; ");
                 }
             }
         }

@@ -35,6 +35,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::accesses::{Accesses, Facts, Kind, for_each_part, is_in_variable};
 use super::dataflow::{NumberSet, TablePlace};
 use super::numbers::{Number, Numbers};
+use super::paths::WayOn;
+use super::switches::SwitchEdit;
 use super::{Action, WatchedFunction};
 use crate::plan::{Implied, Plan};
 
@@ -52,6 +54,7 @@ impl WatchedFunction {
     ) {
         let mut lost: FxHashSet<u32> = FxHashSet::default();
         let mut lost_decisions: FxHashSet<usize> = FxHashSet::default();
+        let mut lost_switches: FxHashSet<BlockId> = FxHashSet::default();
         let mut lost_units: FxHashSet<Span> = FxHashSet::default();
         for action in refused {
             match action {
@@ -67,6 +70,9 @@ impl WatchedFunction {
                 {
                     lost.insert(*cell);
                 }
+                Action::Switch { function, index } if *function == number => {
+                    lost_switches.insert(self.switches[*index].block);
+                }
                 Action::Unit { function, span } if *function == number => {
                     lost_units.insert(*span);
                 }
@@ -75,7 +81,7 @@ impl WatchedFunction {
         }
         let places = Places::new(body);
         let edges = Ends::new(body);
-        let tables = self.tables(body, &places, &edges, &lost_units, &lost_decisions);
+        let tables = self.tables(body, &places, &edges, (&lost_units, &lost_decisions, &lost_switches));
         let (follow, firsts) = tables_implied(body, &tables);
         self.left_out.extend(firsts);
         plan.implied.extend(follow);
@@ -95,6 +101,8 @@ impl WatchedFunction {
         for (_, edit) in decisions.filter(|(index, _)| !lost_decisions.contains(index)) {
             records.extend(edit.edge_records(&edges));
         }
+        let switches = self.switches.iter().filter(|edit| !lost_switches.contains(&edit.block));
+        records.extend(switches.flat_map(SwitchEdit::edge_records));
         let implied = implied(body, &records);
         self.left_out.extend(implied.iter().map(|implied| implied.cell));
         self.decisions.iter_mut().for_each(|edit| edit.leave_out(&self.left_out));
@@ -107,8 +115,11 @@ impl WatchedFunction {
         body: &Body,
         places: &Places,
         edges: &Ends,
-        lost_units: &FxHashSet<Span>,
-        lost_decisions: &FxHashSet<usize>,
+        (lost_units, lost_decisions, lost_switches): (
+            &FxHashSet<Span>,
+            &FxHashSet<usize>,
+            &FxHashSet<BlockId>,
+        ),
     ) -> Vec<Record> {
         let cfg = Cfg::new(body);
         // Where statements have copies, which one was executed last is not followed.
@@ -124,6 +135,9 @@ impl WatchedFunction {
             let edit = all.find(|(_, edit)| edit.id == decision);
             edit.is_none_or(|(index, edit)| lost_decisions.contains(&index) || edit.keeps_value())
         };
+        let has_edit = |block: BlockId| {
+            !lost_switches.contains(&block) && self.switches.iter().any(|edit| edit.block == block)
+        };
         let mut records = Vec::new();
         for table in &self.flow.tables {
             let place = match table.place {
@@ -133,7 +147,8 @@ impl WatchedFunction {
                 TablePlace::Way(decision, condition, value) if !is_lost(decision) => {
                     Place::on(edges.of_condition(decision, condition, value))
                 }
-                TablePlace::Before { .. } | TablePlace::Way(..) => None,
+                TablePlace::Out(edge) if has_edit(edge.from) => Some(Place::Edges(vec![edge])),
+                TablePlace::Before { .. } | TablePlace::Way(..) | TablePlace::Out(_) => None,
             };
             let Some(place) = place else { continue };
             let chooser = table.local.and_then(|(local, read_at)| {
@@ -147,9 +162,14 @@ impl WatchedFunction {
             records.push(Record { place, cells: vec![table.cells], fixed: true, chooser });
         }
         for table in &self.paths.tables {
-            let (decision, condition) = table.choice;
-            let place = Place::on(edges.of_condition(decision, condition, table.value));
-            let Some(place) = place.filter(|_| !is_lost(decision)) else { continue };
+            let place = match table.way {
+                WayOn::Condition((decision, condition), value) if !is_lost(decision) => {
+                    Place::on(edges.of_condition(decision, condition, value))
+                }
+                WayOn::Out(edge) if has_edit(edge.from) => Some(Place::Edges(vec![edge])),
+                WayOn::Condition(..) | WayOn::Out(_) => None,
+            };
+            let Some(place) = place else { continue };
             let by_origin = table.by_origin.as_ref().filter(|_| place.position().is_some());
             let chooser = by_origin.map(|(head, cells)| Chooser::of_origin(&cfg, body, *head, cells));
             let cells = table.cells.iter().map(|cell| (*cell, 1)).collect();

@@ -46,6 +46,7 @@ pub(super) fn refuse(
         | Action::Mark { .. }
         | Action::Label { .. }
         | Action::Switch { .. }
+        | Action::Goto { .. }
         | Action::Capture { .. } => {
             return;
         }

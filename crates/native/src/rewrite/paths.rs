@@ -18,13 +18,14 @@ use std::fmt::Write as _;
 use indexmap::{IndexMap, IndexSet};
 use lydian_ir::libc::model_named;
 use lydian_ir::nonlocal;
-use lydian_ir::stmt::{Callee, Terminator};
+use lydian_ir::stmt::{Callee, Edge, Terminator};
 use lydian_ir::{BlockId, Body, ConditionId, DecisionId, Program, Stmt};
 use lydian_objective::hyper::{Atom, Passage, Scope};
 use lydian_objective::paths::{NodeGraph, NodeId};
 use lydian_objective::{FunctionObjectives, LabelId, Pred, Sequence, SequenceId, Site};
 use rustc_hash::FxHashMap;
 
+use super::switches::OnWayOut;
 use crate::plan::{Cell, Plan};
 
 /// What the text of one function must record of its paths.
@@ -34,10 +35,10 @@ pub(super) struct Paths {
     pub(super) conditions: IndexMap<(DecisionId, ConditionId), [String; 2]>,
     /// The cells that are set where a condition is false, and where it is true, whatever the state is.
     pub(super) cells: IndexMap<Choice, [Vec<u32>; 2]>,
-    /// The tables of which one cell is set where a condition has a value.
+    /// The tables of which ways set one cell.
     pub(super) tables: Vec<PathTable>,
-    /// What is recorded on a way out of a switch.
-    pub(super) switches: IndexMap<(BlockId, u32), String>,
+    /// What is recorded on a way out of a switch, but for tables.
+    pub(super) switches: IndexMap<(BlockId, u32), OnWayOut>,
     /// Variables and records at the start of the function's body.
     pub(super) declarations: String,
     /// What is asked for.
@@ -55,11 +56,19 @@ impl Paths {
     }
 }
 
-/// A table of which a way of a condition sets one cell, whichever state control is in.
+/// A way on which control goes on at a choice.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum WayOn {
+    /// That of a condition with this value.
+    Condition(Choice, bool),
+    /// One out of a switch.
+    Out(Edge),
+}
+
+/// A table of which a way sets one cell, whichever state control is in.
 #[derive(Clone, Debug)]
 pub(super) struct PathTable {
-    pub(super) choice: Choice,
-    pub(super) value: bool,
+    pub(super) way: WayOn,
     /// The text of the index of the cell.
     pub(super) index: String,
     pub(super) cells: Vec<u32>,
@@ -131,7 +140,8 @@ pub(super) fn paths(
                         cells[usize::from(value)].push(cell);
                     }
                     MoveRecord::Table { index, cells, by_origin } => {
-                        out.tables.push(PathTable { choice, value, index, cells, by_origin });
+                        let way = WayOn::Condition(choice, value);
+                        out.tables.push(PathTable { way, index, cells, by_origin });
                     }
                 }
             }
@@ -139,14 +149,18 @@ pub(super) fn paths(
     }
     for ((block, ways), nodes) in switches {
         for way in 0..ways {
-            let texts = step(&nodes, way).into_iter().map(|step| match step.record {
-                MoveRecord::None => format!("{}; ", step.text),
-                MoveRecord::Cell(index) => format!("lydian_hit[{index}] = 1; {}; ", step.text),
-                MoveRecord::Table { index, .. } => {
-                    format!("lydian_hit[{index}] = 1; {}; ", step.text)
+            for Move { text, record } in step(&nodes, way) {
+                let on_way = out.switches.entry((block, way)).or_default();
+                let _ = write!(on_way.text, "{text}; ");
+                match record {
+                    MoveRecord::None => {}
+                    MoveRecord::Cell(cell) => on_way.cells.push(cell),
+                    MoveRecord::Table { index, cells, by_origin } => {
+                        let way = WayOn::Out(Edge { from: block, way });
+                        out.tables.push(PathTable { way, index, cells, by_origin });
+                    }
                 }
-            });
-            out.switches.insert((block, way), texts.collect());
+            }
         }
     }
     out.declarations = steps.iter().map(Steps::declaration).collect();

@@ -30,7 +30,13 @@ impl Renderer<'_> {
             Action::Label { style, record } => {
                 labels::in_place_of(*style, record, self.request.map.slice(node.span))
             }
-            Action::Switch { dispatch } => {
+            Action::Switch { function, index } => {
+                let of = &self.functions[function];
+                let (operand, dispatch) =
+                    (self.inside(node), of.switches[*index].dispatch(&of.left_out));
+                format!("({{ __auto_type lydian_x = ({operand}) + 0; {dispatch} lydian_x; }})")
+            }
+            Action::Goto { dispatch } => {
                 let operand = self.inside(node);
                 format!("({{ __auto_type lydian_x = ({operand}) + 0; {dispatch} lydian_x; }})")
             }

@@ -309,8 +309,8 @@ impl<'a> Ways<'a> {
         }
         for (block, ways) in self.switches {
             for way in 0..ways {
-                let text = out.switches.entry((block, way)).or_default();
-                let _ = write!(text, "{}; ", step(way));
+                let out = out.switches.entry((block, way)).or_default();
+                let _ = write!(out.text, "{}; ", step(way));
             }
         }
         out.sequences.extend(self.sequences);
