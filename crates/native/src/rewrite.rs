@@ -157,7 +157,7 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
         for (number, function) in &mut functions {
             let id = request.watched[*number as usize].function;
             if let Some(body) = request.program.functions[id].body.as_ref() {
-                function.leave_out(body, *number, &refused, &mut plan);
+                function.leave_out((request.program, body), *number, &refused, &mut plan);
             }
         }
     }

@@ -489,8 +489,7 @@ fn measured(
     let found = measurer.measure(&tests).unwrap();
     let returned = |outcome: &Outcome| matches!(outcome, Outcome::Returned(_));
     let found = found.into_iter();
-    let found = found.map(|one| {
-        (returned(&one.run.outcome), format!("{:?} {:?}", one.covered, one.sequences))
-    });
+    let found = found
+        .map(|one| (returned(&one.run.outcome), format!("{:?} {:?}", one.covered, one.sequences)));
     (found.collect(), measurer.text().matches("lydian_hit[").count())
 }

@@ -200,7 +200,8 @@ impl<'a> Accesses<'a> {
         match self.bases.get(&addr) {
             Some(Base::Variable) => true,
             Some(Base::At(of)) => {
-                let fact = self.facts.get(of).map(|number| 2 * number + usize::from(kind == Kind::Write));
+                let fact =
+                    self.facts.get(of).map(|number| 2 * number + usize::from(kind == Kind::Write));
                 fact.is_some_and(|fact| facts.has(fact))
             }
             None => false,

@@ -265,16 +265,15 @@ impl Borders {
                 first - self.first
             ),
         };
-        let here = self.of(condition).map(|(first, border)| {
-            match (border.meeting.on_way(value), waits) {
+        let here =
+            self.of(condition).map(|(first, border)| match (border.meeting.on_way(value), waits) {
                 (OnWay::Nothing, _) | (OnWay::Equal, None) => String::new(),
                 (OnWay::Equal, Some(_)) => format!("({{ {}}}), ", record(first, "1")),
                 (OnWay::Tested { declared, test, position }, _) => {
                     let record = record(first, &position);
                     format!("({{ {declared}if (__builtin_expect({test}, 0)) {{ {record}}} }}), ")
                 }
-            }
-        });
+            });
         here.collect()
     }
 

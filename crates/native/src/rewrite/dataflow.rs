@@ -32,8 +32,8 @@ use lydian_objective::dataflow::{Definition, DefinitionSite, Use, UseId, UseSite
 use lydian_objective::{SequenceId, Site, UnitFlow};
 use rustc_hash::FxHashMap;
 
-use super::switches::OnWayOut;
 use super::pairs::{Address, NOT_WATCHED, OfFunction, Pairs, calls_within, unit_number};
+use super::switches::OnWayOut;
 use super::units::{Host, Sequences, Units};
 use super::ways::Ways;
 use super::{NO_PLACE, Purpose, RewriteRequest};
@@ -216,7 +216,7 @@ pub(super) struct Flow {
     pub(super) switches: IndexMap<(BlockId, u32), OnWayOut>,
     /// Variables at the start of the function's body.
     pub(super) declarations: String,
-    /// The definitions that set the number of a local, and the number with which it begins.
+    /// The number with which that of a local begins, and the definitions that set it.
     pub(super) numbers: IndexMap<LocalId, (u32, Vec<NumberSet>)>,
     /// The sequences whose uses are in a condition.
     of_conditions: IndexMap<(DecisionId, ConditionId), Vec<(u32, SequenceId)>>,
@@ -449,6 +449,12 @@ impl Maker<'_, '_, '_> {
                 Err(reason) => _ = lost.insert((variable, number), reason),
             }
         }
+        // Where one is not recorded, it is not known what the number is.
+        for (variable, _) in lost.keys() {
+            if let Variable::Local(local) = variable {
+                self.out.numbers.shift_remove(local);
+            }
+        }
         for (definition, stmt, aim) in aims {
             self.define_through(definition, stmt, &aim);
         }
@@ -465,7 +471,9 @@ impl Maker<'_, '_, '_> {
                 definition.variable == *variable && definition.at == DefinitionSite::Entry
             });
             let number = at_entry.map_or(0, |definition| definition.number);
-            self.out.numbers.entry(*local).or_default().0 = number;
+            if let Some(numbers) = self.out.numbers.get_mut(local) {
+                numbers.0 = number;
+            }
             let _ = write!(
                 self.out.declarations,
                 "unsigned long lydian_d{} = {number}; ",

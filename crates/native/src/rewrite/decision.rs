@@ -2,7 +2,8 @@
 //!
 //! `v` holds a bit for each true condition, `r` one for each that was reached (kept only where
 //! something asks for it). Where each end of the evaluation is that of one vector, as in `a && b`,
-//! there are no bits: each end sets its cell. Where all conditions are pure and those that
+//! there are no bits: each end sets its cell, chosen by the conditions that it did not reach and
+//! whose values matter. Where all conditions are pure and those that
 //! evaluation would not reach matter, all are evaluated first and the decision is computed from the bits. Mutants of a
 //! condition are evaluated just before it, on the state that it is evaluated on, and judged at the
 //! outcome.
@@ -147,7 +148,8 @@ impl DecisionEdit {
         let texts = site.conditions.iter().map(|span| one_line(request.map.slice(*span)));
         let ends = ends(decision);
         let reached = |end: &Option<u32>| end.map_or(0, |bits| reached_with(decision, bits));
-        let reached_at_ends = ends.iter().flatten().map(|by_value| [0, 1].map(|v| reached(&by_value[v])));
+        let reached_at_ends =
+            ends.iter().flatten().map(|by_value| [0, 1].map(|v| reached(&by_value[v])));
         Self {
             id,
             tree: decision.tree.clone(),

@@ -26,7 +26,7 @@ use lydian_base::{EntityId, Span};
 use lydian_ir::cfg::Cfg;
 use lydian_ir::stmt::{Edge, Terminator};
 use lydian_ir::{
-    BinOp, BlockId, Body, ConditionId, DecisionId, Expr, ExprId, LocalId, MarkId, Stmt,
+    BinOp, BlockId, Body, ConditionId, DecisionId, Expr, ExprId, LocalId, MarkId, Program, Stmt,
     StmtId,
 };
 use lydian_objective::dataflow::UseSite;
@@ -35,7 +35,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::accesses::{Accesses, Facts, Kind, for_each_part, is_in_variable};
 use super::dataflow::{NumberSet, TablePlace};
 use super::numbers::{Number, Numbers};
-use super::paths::WayOn;
+use super::paths::{self, WayOn};
 use super::switches::SwitchEdit;
 use super::{Action, WatchedFunction};
 use crate::plan::{Implied, Plan};
@@ -47,7 +47,7 @@ impl WatchedFunction {
     /// Finds the records that follow from others, where no edit of theirs was refused.
     pub(super) fn leave_out(
         &mut self,
-        body: &Body,
+        (program, body): (&Program, &Body),
         number: u32,
         refused: &[Action],
         plan: &mut Plan,
@@ -81,7 +81,12 @@ impl WatchedFunction {
         }
         let places = Places::new(body);
         let edges = Ends::new(body);
-        let tables = self.tables(body, &places, &edges, (&lost_units, &lost_decisions, &lost_switches));
+        let tables = self.tables(
+            (program, body),
+            &places,
+            &edges,
+            (&lost_units, &lost_decisions, &lost_switches),
+        );
         let (follow, firsts) = tables_implied(body, &tables);
         self.left_out.extend(firsts);
         plan.implied.extend(follow);
@@ -112,7 +117,7 @@ impl WatchedFunction {
     /// The records that set one of several cells, on ways of conditions and before statements.
     fn tables(
         &self,
-        body: &Body,
+        (program, body): (&Program, &Body),
         places: &Places,
         edges: &Ends,
         (lost_units, lost_decisions, lost_switches): (
@@ -122,8 +127,9 @@ impl WatchedFunction {
         ),
     ) -> Vec<Record> {
         let cfg = Cfg::new(body);
-        // Where statements have copies, which one was executed last is not followed.
-        let follows = body.source.copies.is_empty();
+        // Where statements have copies or control can return to a `setjmp`, it is not followed what
+        // was executed last.
+        let follows = body.source.copies.is_empty() && !paths::returns_twice(program, body);
         let place = |stmt| places.stmts.get(&stmt).copied();
         let sets = self.flow.numbers.iter().filter(|_| follows);
         let numbers = |(local, (begin, sets)): (&LocalId, &(u32, Vec<NumberSet>))| {
@@ -170,8 +176,10 @@ impl WatchedFunction {
                 WayOn::Condition(..) | WayOn::Out(_) => None,
             };
             let Some(place) = place else { continue };
-            let by_origin = table.by_origin.as_ref().filter(|_| place.position().is_some());
-            let chooser = by_origin.map(|(head, cells)| Chooser::of_origin(&cfg, body, *head, cells));
+            let by_origin =
+                table.by_origin.as_ref().filter(|_| follows && place.position().is_some());
+            let chooser =
+                by_origin.map(|(head, cells)| Chooser::of_origin(&cfg, body, *head, cells));
             let cells = table.cells.iter().map(|cell| (*cell, 1)).collect();
             records.push(Record { place, cells, fixed: true, chooser });
         }
@@ -487,9 +495,8 @@ fn tables_implied(body: &Body, tables: &[Record]) -> (Vec<Implied>, Vec<u32>) {
     for (index, table) in tables.iter().enumerate() {
         by_place.entry(&table.place).or_default().push(index);
     }
-    let says = |from: usize, to: usize| {
-        tables[from].chooser.as_ref()?.says(tables[to].chooser.as_ref()?)
-    };
+    let says =
+        |from: usize, to: usize| tables[from].chooser.as_ref()?.says(tables[to].chooser.as_ref()?);
     let first = |table: usize| Some(tables[table].chooser.as_ref()?.number?.1);
     // Of those at one place, those that stay say what the others would.
     for all in by_place.values() {
@@ -505,9 +512,8 @@ fn tables_implied(body: &Body, tables: &[Record]) -> (Vec<Implied>, Vec<u32>) {
     }
     for (table, record) in tables.iter().enumerate() {
         let Some(own) = first(table).filter(|_| !firsts.contains_key(&table)) else { continue };
-        let speaks = |other: usize| {
-            tables[other].place != record.place && says(other, table).is_some()
-        };
+        let speaks =
+            |other: usize| tables[other].place != record.place && says(other, table).is_some();
         let Some(witnesses) = flow.witnesses(table, &speaks) else { continue };
         implied.extend(witnesses.into_iter().filter_map(|other| says(other, table)).flatten());
         firsts.insert(table, own);
@@ -533,7 +539,8 @@ struct Flow<'a> {
 impl<'a> Flow<'a> {
     fn new(body: &'a Body, records: &'a [Record]) -> Self {
         let cfg = Cfg::new(body);
-        let (mut at_edge, mut fixed) = (FxHashMap::<_, Vec<_>>::default(), FxHashMap::<_, Vec<_>>::default());
+        let (mut at_edge, mut fixed) =
+            (FxHashMap::<_, Vec<_>>::default(), FxHashMap::<_, Vec<_>>::default());
         let mut inside = FxHashMap::<_, Vec<_>>::default();
         for (index, record) in records.iter().enumerate() {
             match &record.place {
@@ -729,8 +736,7 @@ impl Search<'_> {
         let body = flow.body;
         let found = &body.blocks[block];
         let here = flow.inside.get(&block).map_or(&[][..], Vec::as_slice);
-        let next =
-            here.iter().find(|(position, index)| *position > from && (self.speaks)(*index));
+        let next = here.iter().find(|(position, index)| *position > from && (self.speaks)(*index));
         let until = next.map_or(isize::MAX, |(position, _)| *position);
         if !flow.goes_on(block, from, until) {
             return None;

@@ -11,8 +11,8 @@
 //! A path with gaps, between whose nodes others may lie, has an automaton of its own, whose states are
 //! the sets of the nodes up to which it may have come.
 
-use std::collections::{BTreeSet, VecDeque};
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
 use indexmap::{IndexMap, IndexSet};
@@ -368,6 +368,17 @@ pub(super) fn choices(
     (conditions, switches)
 }
 
+/// Whether a call of the function may return again after others have followed it.
+pub(super) fn returns_twice(program: &Program, body: &Body) -> bool {
+    body.stmts.values().any(|stmt| match stmt {
+        Stmt::Call { callee: Callee::Direct(callee), .. } => {
+            let model = model_named(&program.functions[*callee].name);
+            model.is_some_and(|model| nonlocal::sets(model.function))
+        }
+        _ => false,
+    })
+}
+
 /// Why the automaton could not follow control.
 pub(super) fn obstacle(
     program: &Program,
@@ -376,13 +387,6 @@ pub(super) fn obstacle(
     conditions: &IndexMap<Choice, Vec<NodeId>>,
     switches: &IndexMap<Switch, Vec<NodeId>>,
 ) -> Option<&'static str> {
-    let jumps = body.stmts.values().any(|stmt| match stmt {
-        Stmt::Call { callee: Callee::Direct(callee), .. } => {
-            let model = model_named(&program.functions[*callee].name);
-            model.is_some_and(|model| nonlocal::sets(model.function))
-        }
-        _ => false,
-    });
     let sites = &body.source.decisions;
     let has_place = |(decision, _): &Choice| sites.iter().any(|s| s.decision == *decision);
     let is_plain = |(block, _): &Switch| {
@@ -390,7 +394,9 @@ pub(super) fn obstacle(
     };
     match () {
         () if graph.has_hidden_branch => Some("the function branches where its text does not"),
-        () if jumps => Some("control can return to a setjmp of the function"),
+        () if returns_twice(program, body) => {
+            Some("control can return to a setjmp of the function")
+        }
         () if !switches.keys().all(is_plain) => Some("the function has a computed goto"),
         () if !conditions.keys().all(has_place) => {
             Some("a decision's place in the text is not known")

@@ -171,7 +171,8 @@ pub(super) fn truth_by_outcome(
     }
     let mut truths = [None; 2];
     for bits in 0..1u64 << count {
-        let vector = Vector::new(decision, short_circuit, bits, &[], Some(std::slice::from_ref(pred)));
+        let vector =
+            Vector::new(decision, short_circuit, bits, &[], Some(std::slice::from_ref(pred)));
         let is_true = vector.bound.iter().all(|truth| truth.is_true());
         let known = &mut truths[usize::from(vector.outcome)];
         if vector.exists && known.replace(is_true).is_some_and(|before| before != is_true) {
