@@ -21,8 +21,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::{EntityId, Span};
-use lydian_ir::cexact::{Names, ScopedNames};
-use lydian_ir::source::{Point, RootKind};
+use lydian_ir::source::Point;
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
     BlockId, Body, ConditionId, DecisionId, Expr, ExprId, FuncId, GlobalId, Linkage, LocalId,
@@ -32,12 +31,17 @@ use lydian_objective::dataflow::{Definition, DefinitionSite, Use, UseId, UseSite
 use lydian_objective::{SequenceId, Site, UnitFlow};
 use rustc_hash::FxHashMap;
 
+use self::aim::Aim;
 use super::pairs::{Address, NOT_WATCHED, OfFunction, Pairs, calls_within, unit_number};
 use super::switches::OnWayOut;
-use super::units::{Host, Sequences, Units};
+use super::units::{Host, Units};
 use super::ways::Ways;
 use super::{NO_PLACE, Purpose, RewriteRequest};
 use crate::plan::Plan;
+
+mod aim;
+
+pub(super) use aim::aim;
 
 /// What all watched functions together ask of the data flow.
 #[derive(Debug, Default)]
@@ -829,92 +833,6 @@ impl Maker<'_, '_, '_> {
             number: is_dynamic.then(|| number.to_owned()),
         }
     }
-}
-
-/// A write through a pointer as the text has it.
-pub(super) struct Aim {
-    /// The whole expression.
-    pub(super) around: Span,
-    written: Written,
-    /// The variable's address there, and its size.
-    pub(super) name: String,
-    pub(super) size: u64,
-}
-
-impl Aim {
-    /// Keeps the address that is written to in `lydian_heldN`; N.
-    pub(super) fn keep(&self, units: &mut Units<'_>, sequences: &Sequences) -> usize {
-        match self.written {
-            Written::Place(place) => units.keep_address(place, sequences).0,
-            Written::Argument(text) => {
-                let (number, is_new) = units.keep_value(text);
-                let keep = format!("lydian_held{number} = (unsigned long)lydian_k, ");
-                units.record_late(text, false, if is_new { &keep } else { "" }, sequences);
-                number
-            }
-        }
-    }
-}
-
-/// Where a write through a pointer has its address.
-#[derive(Clone, Copy)]
-enum Written {
-    /// The text of the place.
-    Place(Span),
-    /// The text of the argument that points to it.
-    Argument(Span),
-}
-
-/// How the text has a write through a pointer that may hit a variable.
-pub(super) fn aim(
-    program: &Program,
-    function: FuncId,
-    body: &Body,
-    units: &Units<'_>,
-    stmt: StmtId,
-    variable: Variable,
-) -> Result<Aim, &'static str> {
-    let Host::Around(around) = units.host(stmt, body.source.stmts[stmt])? else {
-        return Err("a declaration may write to it through a pointer");
-    };
-    let written = match &body.stmts[stmt] {
-        Stmt::Call { args, .. } => {
-            let text = args.first().map_or(Span::NONE, |arg| body.source.exprs[*arg]);
-            if text.is_none() || text == around {
-                return Err(NO_PLACE);
-            }
-            match units.is_addressed(text) {
-                true => Written::Place(text),
-                false => Written::Argument(text),
-            }
-        }
-        _ => {
-            let at = Point::Stmt(stmt);
-            let roots = body.source.roots.values();
-            let mut places = roots.filter(|root| root.kind == RootKind::Address);
-            let place = places.find(|root| root.points().any(|point| point == at));
-            Written::Place(place.map(|root| root.span).filter(|s| !s.is_none()).ok_or(NO_PLACE)?)
-        }
-    };
-    let text = match written {
-        Written::Place(text) | Written::Argument(text) => text,
-    };
-    if super::has_compound_literal(units.text_of(text)) {
-        return Err("its text has a compound literal, which must not move into a block");
-    }
-    let names = ScopedNames::new(program, function, body, around.start, &|_| None);
-    let (name, size) = match variable {
-        Variable::Local(local) => {
-            let name = names.local(local).map(|name| format!("&{name}"));
-            (name, program.types.size(body.locals[local].ty))
-        }
-        Variable::Global(global) => {
-            (Some(format!("lydian_at_g{}", global.index())), Some(program.globals[global].size))
-        }
-    };
-    let name = name.ok_or("it has no name where a pointer may reach it")?;
-    let size = size.ok_or("its size is not known")?;
-    Ok(Aim { around, written, name, size })
 }
 
 fn reads_bits(body: &Body, expr: ExprId) -> bool {

@@ -16,17 +16,21 @@ use lydian_ir::{Body, BoolTree, ConditionId, Decision, DecisionId, ExprId, Purit
 use lydian_objective::{Pred, SequenceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::leaves::EventLeaves;
 use super::RewriteRequest;
 use super::borders::{self, Border, Borders};
 use super::hooks::{Hooks, Recorded, Standing};
 use super::implied::{Ends, Record};
 use super::judges::{Gate, Judges, Parameters};
 use super::monitors::BitStep;
-use super::rails::{Leaves, RailWriter, Rails};
+use super::rails::RailWriter;
 use super::vectors::{
     CELL_CONDITIONS, Recording, doubtful, ends, in_order, pure_conditions, reached_with,
     truth_by_outcome,
 };
+
+mod eager;
+mod leaves;
 
 /// Everything that rendering a decision needs.
 #[derive(Debug)]
@@ -765,44 +769,6 @@ impl DecisionEdit {
         text
     }
 
-    fn eager_bits(&self) -> String {
-        let bit = |index: usize| match index {
-            0 => format!("(unsigned int){}", self.settled(index)),
-            _ => format!("(unsigned int){} << {index}", self.settled(index)),
-        };
-        (0..self.texts.len()).map(bit).collect::<Vec<_>>().join(" | ")
-    }
-
-    /// The text of a condition's value, 0 or 1, for where evaluation may not reach it.
-    fn settled(&self, index: usize) -> String {
-        let text = &self.texts[index];
-        match self.doubtful[index] {
-            false => format!("!!({text})"),
-            true => format!(
-                "({{ int lydian_b = !!({text}); __asm__(\"\" : \"+r\"(lydian_b)); lydian_b; }})"
-            ),
-        }
-    }
-
-    /// The outcome, computed from the conditions' bits.
-    fn computed(&self, tree: &BoolTree) -> String {
-        let part = |tree: &BoolTree| self.computed(tree);
-        match tree {
-            BoolTree::Const(value) => u8::from(*value).to_string(),
-            BoolTree::Cond(c) => {
-                format!("((lydian_v{} & {}) != 0)", self.id.index(), self.bit(c.index()))
-            }
-            BoolTree::Not(a) => format!("!{}", part(a)),
-            BoolTree::And(a, b) => format!("({} && {})", part(a), part(b)),
-            BoolTree::Or(a, b) => format!("({} || {})", part(a), part(b)),
-            BoolTree::BitAnd(a, b) => format!("({} & {})", part(a), part(b)),
-            BoolTree::BitOr(a, b) => format!("({} | {})", part(a), part(b)),
-            BoolTree::Eq(a, b) => format!("({} == {})", part(a), part(b)),
-            BoolTree::Xor(a, b) => format!("({} != {})", part(a), part(b)),
-            BoolTree::Ite(c, a, b) => format!("({} ? {} : {})", part(c), part(a), part(b)),
-        }
-    }
-
     /// Values, at the outcome, of conditions and mutants that were not reached.
     fn late_values(&self) -> String {
         let mut text = String::new();
@@ -916,54 +882,6 @@ fn condition_captures(
         return Err("its text cannot be rewritten".to_owned());
     }
     Ok(root.captures.clone())
-}
-
-/// Leaves of a decision's event.
-struct EventLeaves<'e, 'h, 'a> {
-    edit: &'e mut DecisionEdit,
-    hooks: &'h mut Hooks<'a>,
-    /// The cell of the label that asks: once it is set, its mutants need no evaluation.
-    cell: Recorded,
-    /// Whether the text stands in a function of its own.
-    is_outside: bool,
-}
-
-impl EventLeaves<'_, '_, '_> {
-    fn is_reached(&self, condition: ConditionId) -> String {
-        let index = condition.index();
-        format!("(int)({} >> {} & 1)", self.edit.reached_word(index), index % 64)
-    }
-}
-
-impl Leaves for EventLeaves<'_, '_, '_> {
-    type Error = String;
-
-    fn condition(&mut self, condition: ConditionId) -> Result<Rails, String> {
-        let index = condition.index();
-        let shift = index % 64;
-        let value = format!("(int)({} >> {shift} & 1)", self.edit.value_word(index));
-        if self.edit.pure.contains(&index) {
-            return Ok(Rails::known(&value));
-        }
-        let reached = self.is_reached(condition);
-        Ok(Rails { yes: format!("({value})"), no: format!("({reached} & !({value}))") })
-    }
-
-    fn reached(&mut self, condition: ConditionId) -> Result<Rails, String> {
-        Ok(Rails::known(&self.is_reached(condition)))
-    }
-
-    fn mutant(&mut self, condition: ConditionId, expr: ExprId) -> Result<Rails, String> {
-        let number = self.edit.mutant(condition, expr, self.hooks, self.cell)?;
-        let variable = format!("lydian_m{}[{number}]", self.edit.id.index());
-        Ok(Rails { yes: format!("({variable} == 2)"), no: format!("({variable} == 1)") })
-    }
-
-    fn expr(&mut self, expr: ExprId) -> Result<String, String> {
-        let at = self.edit.spans.last().map_or(0, |span| span.start);
-        let parameters = self.is_outside.then_some(&self.edit.read_by_labels);
-        self.hooks.text(expr, Standing { parameters, ..Standing::at(at) })
-    }
 }
 
 /// The text on one line, without line markers, for use at a second place.

@@ -1,0 +1,47 @@
+//! Values of conditions that evaluation may not reach, and a decision that is computed from them.
+
+use lydian_base::EntityId;
+use lydian_ir::BoolTree;
+
+use super::DecisionEdit;
+
+impl DecisionEdit {
+    /// The bits of all conditions.
+    pub(super) fn eager_bits(&self) -> String {
+        let bit = |index: usize| match index {
+            0 => format!("(unsigned int){}", self.settled(index)),
+            _ => format!("(unsigned int){} << {index}", self.settled(index)),
+        };
+        (0..self.texts.len()).map(bit).collect::<Vec<_>>().join(" | ")
+    }
+
+    /// The text of a condition's value, 0 or 1, for where evaluation may not reach it.
+    pub(super) fn settled(&self, index: usize) -> String {
+        let text = &self.texts[index];
+        match self.doubtful[index] {
+            false => format!("!!({text})"),
+            true => format!(
+                "({{ int lydian_b = !!({text}); __asm__(\"\" : \"+r\"(lydian_b)); lydian_b; }})"
+            ),
+        }
+    }
+
+    /// The outcome, computed from the conditions' bits.
+    pub(super) fn computed(&self, tree: &BoolTree) -> String {
+        let part = |tree: &BoolTree| self.computed(tree);
+        match tree {
+            BoolTree::Const(value) => u8::from(*value).to_string(),
+            BoolTree::Cond(c) => {
+                format!("((lydian_v{} & {}) != 0)", self.id.index(), self.bit(c.index()))
+            }
+            BoolTree::Not(a) => format!("!{}", part(a)),
+            BoolTree::And(a, b) => format!("({} && {})", part(a), part(b)),
+            BoolTree::Or(a, b) => format!("({} || {})", part(a), part(b)),
+            BoolTree::BitAnd(a, b) => format!("({} & {})", part(a), part(b)),
+            BoolTree::BitOr(a, b) => format!("({} | {})", part(a), part(b)),
+            BoolTree::Eq(a, b) => format!("({} == {})", part(a), part(b)),
+            BoolTree::Xor(a, b) => format!("({} != {})", part(a), part(b)),
+            BoolTree::Ite(c, a, b) => format!("({} ? {} : {})", part(c), part(a), part(b)),
+        }
+    }
+}
