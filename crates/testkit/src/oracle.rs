@@ -163,7 +163,9 @@ impl Subject {
         let prover = LocalProver::new(&self.program.types, body, objectives, semantics);
         let mut prover = prover.with_ranges(&self.program);
         let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
-        let limits = lydian_smt::Limits::time(Duration::from_millis(10));
+        // Conflicts, not time: what is proved does not depend on what else the machine does.
+        let limits =
+            lydian_smt::Limits { conflicts: Some(2_000), ..lydian_smt::Limits::time(time) };
         let budget = Budget::start(Some(time), CancelToken::new());
         let mut proved = Vec::new();
         for (id, label) in objectives.labels.iter() {
