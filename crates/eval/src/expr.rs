@@ -61,6 +61,14 @@ pub trait Environment {
         let _ = (pool, base, count, size);
         Ok(index)
     }
+    /// An address that is read from is evaluated from now on; gives what [`Self::address_ends`] wants.
+    fn address_begins(&mut self) -> Option<Term> {
+        None
+    }
+    /// It was read from.
+    fn address_ends(&mut self, outer: Option<Term>) {
+        let _ = outer;
+    }
     /// Notes that the address `result` is `base + offset` in the program's eyes, which the term
     /// alone may no longer show.
     fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {
@@ -142,14 +150,19 @@ impl<'a> Evaluation<'a> {
             Expr::AddrFunc(func) => env.function_address(pool, *func),
             Expr::Load { ty, addr, volatile } => {
                 self.check_subscripts(pool, *addr, env, traps)?;
+                let outer = env.address_begins();
                 let addr = self.eval(pool, *addr, env, traps)?;
-                env.load(pool, *ty, addr, *volatile, traps)
+                let value = env.load(pool, *ty, addr, *volatile, traps)?;
+                env.address_ends(outer);
+                Ok(value)
             }
             Expr::LoadBits { field, addr } => {
                 self.check_subscripts(pool, *addr, env, traps)?;
+                let outer = env.address_begins();
                 let addr = self.eval(pool, *addr, env, traps)?;
                 let holder = Type::Int((field.bytes() * 8) as u8);
                 let bytes = env.load(pool, holder, addr, false, traps)?;
+                env.address_ends(outer);
                 Ok(extract_bit_field(pool, *field, bytes))
             }
             Expr::Unary(op, a) => {

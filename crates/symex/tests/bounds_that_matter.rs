@@ -149,6 +149,24 @@ fn a_length_among_the_inputs_keeps_its_bound() {
 }
 
 #[test]
+fn reads_beyond_an_array_in_a_struct_are_no_inputs_of_a_program_that_c_defines() {
+    let text = "struct request { int kind; char line[8]; int last; };
+        int f(const struct request *r, int from) {
+            if (r->kind == 3 && r->last == 4) return 1;
+            if (r->line[from] == 7) return r->kind > 5 && r->kind < 3 ? 2 : 3;
+            return 0; }";
+    makes_none(text, &BRANCHES, "subscripts of arrays of known length are such as the arrays have");
+    let pointer = text.replace("r->line[from]", "*(r->line + from)");
+    makes_a_difference(&pointer, &BRANCHES, "r points to one object");
+    let through = text.replace("r->line[from]", "(&r->kind)[from]");
+    makes_a_difference(&through, &BRANCHES, "r points to one object");
+    let both = text.replace("r->line[from]", "*(r->line + from) == 9 || r->line[from]");
+    makes_a_difference(&both, &BRANCHES, "r points to one object");
+    let older = text.replace("char line[8]; int last;", "int last; char line[1];");
+    makes_a_difference(&older, &BRANCHES, "r");
+}
+
+#[test]
 fn a_length_in_memory_that_no_path_reads_keeps_nothing_from_being_proved() {
     let text = |condition: &str| {
         format!(

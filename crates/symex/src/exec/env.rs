@@ -65,7 +65,10 @@ impl Scope<'_, '_> {
         expr: ExprId,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
-        evaluation(self.world, exprs, false).eval(pool, expr, self, traps)
+        let value = evaluation(self.world, exprs, false).eval(pool, expr, self, traps);
+        // It was about what the expression reads.
+        self.watch.within_arrays = None;
+        value
     }
 
     /// The value of an expression of a predicate and where it traps: at subscripts that arrays do not
@@ -320,12 +323,17 @@ impl Environment for Scope<'_, '_> {
         index: Term,
         (count, size): (u64, u64),
     ) -> Result<Term, Stop> {
-        let Some(start) = pool.as_u64(base) else { return Ok(index) };
-        if !self.state.memory.has_too_many_places(pool, (start, size), index) {
+        let is_large = |start| self.state.memory.has_too_many_places(pool, (start, size), index);
+        let is_large = pool.as_u64(base).is_some_and(is_large);
+        if !is_large && !self.watch.is_open() {
             return Ok(index);
         }
         let count_term = pool.bv(64, count);
         let inside = pool.ult(index, count_term);
+        self.watch.subscript(pool, inside);
+        if !is_large {
+            return Ok(index);
+        }
         match self.state.knowledge().known(pool, inside) {
             Some(true) => Ok(within_count(pool, index, count)),
             Some(false) => Ok(index),
@@ -333,6 +341,14 @@ impl Environment for Scope<'_, '_> {
             None if self.holds_on_model(pool, inside) => Err(Stop::Split(inside, None)),
             None => Err(Stop::Split(pool.not(inside), None)),
         }
+    }
+
+    fn address_begins(&mut self) -> Option<Term> {
+        self.watch.within_arrays.take()
+    }
+
+    fn address_ends(&mut self, outer: Option<Term>) {
+        self.watch.within_arrays = outer;
     }
 
     fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {

@@ -56,6 +56,8 @@ enum Limit {
     Bound(usize),
     /// That an object begins where it does, with the object's address.
     Start(u64),
+    /// That a subscript is one that its array has.
+    Subscript,
 }
 
 /// What is to be asked about.
@@ -95,8 +97,13 @@ pub(super) struct Watch {
     assumed: Vec<String>,
     /// That nothing lies before objects, which predicates of labels assume: a sentence, by address.
     starts: BTreeMap<u64, String>,
+    /// Whether a path had a subscript that its array of known length does not have.
+    leaves_arrays: bool,
     /// What must hold for the accesses that are noted now to happen.
     pub(super) guard: Option<Term>,
+    /// Where the subscripts of the address that is read now are such as their arrays have; none where
+    /// they surely are.
+    pub(super) within_arrays: Option<Term>,
     /// Whether values that may be addresses were related since this was last set to false.
     pub(super) relates: bool,
     questions: u32,
@@ -196,7 +203,9 @@ impl Watch {
                 None => sentence.clone(),
             });
         }
-        let assumed = self.assumed.iter().chain(self.starts.values()).cloned();
+        let within = "subscripts of arrays of known length are such as the arrays have".to_owned();
+        let within = self.leaves_arrays.then_some(within);
+        let assumed = self.assumed.iter().chain(self.starts.values()).cloned().chain(within);
         for sentence in met.into_iter().chain(assumed) {
             if !told.contains(&sentence) {
                 told.push(sentence);
@@ -231,10 +240,24 @@ impl Watch {
             || matches!(&self.actor, Actor::Labels(labels) if labels.iter().all(met_for))
     }
 
+    /// Whether the program can still meet a bound.
+    pub(super) const fn is_open(&self) -> bool {
+        self.open > 0
+    }
+
+    /// The address that is read now has a subscript that its array has where a condition holds.
+    pub(super) fn subscript(&mut self, pool: &mut TermPool, inside: Term) {
+        if pool.as_bool(inside) != Some(true) {
+            let others = self.within_arrays.unwrap_or_else(|| pool.tt());
+            self.within_arrays = Some(pool.and(others, inside));
+        }
+    }
+
     /// Something lies beyond a limit.
     fn exceed(&mut self, memory: &Memory, limit: Limit) {
         match limit {
             Limit::Bound(position) => self.meet(position),
+            Limit::Subscript => self.leaves_arrays = true,
             Limit::Start(object) => {
                 let object = memory.object_at(object).map(|object| memory.object(object));
                 let name = object.map_or("an input", |object| &object.name);
@@ -248,6 +271,7 @@ impl Watch {
     fn is_exceeded(&self, limit: Limit) -> bool {
         match limit {
             Limit::Bound(position) => self.is_met(position),
+            Limit::Subscript => self.leaves_arrays,
             Limit::Start(object) => self.starts.contains_key(&object),
         }
     }
@@ -315,7 +339,17 @@ impl Watch {
                 (reaches_into(pool, candidate.offset, (from, to), size), None)
             }
         };
-        let mut limits = SmallVec::<[(Term, Limit); 2]>::new();
+        let mut limits = SmallVec::<[(Term, Limit); 3]>::new();
+        let (met, before) = match (self.within_arrays, before) {
+            (Some(within), Some((object, before))) => {
+                // Behind such a subscript C defines nothing, so that it is no input's business.
+                let outside = pool.or(met, before);
+                let left = pool.not(within);
+                limits.push((pool.and(outside, left), Limit::Subscript));
+                (pool.and(met, within), Some((object, pool.and(before, within))))
+            }
+            whole => (met, whole.1),
+        };
         limits.push((met, Limit::Bound(position)));
         if let Some((object, before)) = before {
             // A program that reads there is tested with elements before, as many as are guessed.

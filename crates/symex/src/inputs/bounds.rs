@@ -56,6 +56,10 @@
 //! any value and writes to none of the inputs' objects, but any value to the same variables of the
 //! program in both runs (assumptions of their own).
 //!
+//! A read by a subscript that an array of known length does not have (`p->name[i]`) meets no bound: C
+//! defines nothing behind it, so that inputs that lead there are left out, which is an assumption that
+//! is told.
+//!
 //! What only the predicate of a label does restricts only that label: the runs on *v* and *cut(v)*
 //! stay side by side without it, and no other predicate looks at it.
 //!
