@@ -82,6 +82,7 @@ impl Scope<'_, '_> {
     ) -> Result<Term, Stop> {
         let outer = self.state.tape.set_aside(true);
         let value = evaluation(self.world, exprs, true).eval(pool, expr, self, traps);
+        self.watch.within_arrays = None;
         self.state.tape.set_aside(outer);
         value
     }
