@@ -44,6 +44,14 @@ fn makes_none(text: &str, criteria: &[Criterion], assumption: &str) {
     assert!(told, "{:?}", summary.assumptions);
 }
 
+/// The bounds that each of the user's labels that are left meets, where the program meets none.
+#[track_caller]
+fn bounds_of_labels(text: &str) -> Vec<String> {
+    let summary = explored(text, &[Criterion::User]).summary;
+    assert_eq!(summary.bounds, Vec::<String>::new());
+    summary.left.iter().map(|label| label.bounds.join("; ")).collect()
+}
+
 #[test]
 fn a_string_of_which_a_few_characters_are_read_might_as_well_be_longer() {
     let text = "int f(const char *s) { return s[0] == 'a' && s[1] == 'b' && s[6] == 'c'; }";
@@ -101,10 +109,7 @@ fn a_predicate_that_reads_beyond_a_bound_meets_it_for_its_label_alone() {
             lydian_label(\"beyond\", s[20] == 'x'); lydian_label(\"never\", s[3] > 300);
             return s[5]; }";
     makes_none(text, &BRANCHES, "no path uses more than 6");
-    let summary = explored(text, &[Criterion::User]).summary;
-    assert_eq!(summary.bounds, Vec::<String>::new());
-    let bounds: Vec<_> = summary.left.iter().map(|label| label.bounds.join("; ")).collect();
-    assert_eq!(bounds, ["s has at most 16 characters", ""]);
+    assert_eq!(bounds_of_labels(text), ["s has at most 16 characters", ""]);
 }
 
 #[test]
@@ -131,10 +136,7 @@ fn pointers_of_the_inputs_that_a_predicate_compares_are_told_apart_for_it_alone(
     let text = "int f(int *p, char *q) {
             lydian_label(\"same\", p && (void *)p == (void *)q); lydian_label(\"never\", *p > 3 && *p < 2);
             return *p + *q; }";
-    let summary = explored(text, &[Criterion::User]).summary;
-    assert_eq!(summary.bounds, Vec::<String>::new());
-    let bounds: Vec<_> = summary.left.iter().map(|label| label.bounds.join("; ")).collect();
-    assert_eq!(bounds, ["p and q are different objects", ""]);
+    assert_eq!(bounds_of_labels(text), ["p and q are different objects", ""]);
 }
 
 #[test]

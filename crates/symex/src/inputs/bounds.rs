@@ -41,8 +41,8 @@
 //!   (a bound of its own, [`Reach::Within`]). Of other values nothing is known about what depends on
 //!   them, so such a bound always counts as met ([`Reach::Always`]): parameters, ends of arrays,
 //!   lengths that are computed from several values, that arrays with different bounds share, that
-//!   settings restrict or a precondition might name. So does a bound on what has no address of its own (structs that
-//!   are passed by value, results of calls).
+//!   settings restrict or a precondition might name. So does a bound on what has no address of its
+//!   own (structs that are passed by value, results of calls).
 //! - *Leaving the object by arithmetic*: an address outside of the object that it was computed
 //!   from may lie in a neighbour, whose place depends on the object's size.
 //! - *Addresses as numbers*: a pointer that is converted to an integer, the order or distance of

@@ -173,13 +173,14 @@ impl Memory {
         (base, size): (u64, u64),
         index: Term,
     ) -> bool {
+        if size == 0 || pool.as_u64(index).is_some() {
+            return false;
+        }
         let Some(object) = self.object_at(base).map(|id| self.object(id)) else { return false };
         let Ok(start) = i64::try_from(base.wrapping_sub(object.base)) else { return false };
-        size > 0
-            && pool.as_u64(index).is_none()
+        // The cells are looked through last: every subscript asks.
+        Window::of_index(pool, (start, size, index), object.size, size).count > STRUCT_CHOICES
             && object.contents.is_mixed()
-            && Window::of_index(pool, (start, size, index), object.size, size).count
-                > STRUCT_CHOICES
     }
 
     /// Adds the conditions under which an access of `size` bytes traps. An exploration notes every
