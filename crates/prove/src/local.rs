@@ -7,8 +7,8 @@
 //! # Why an answer of "unsat" is sound
 //! Every event of the program's is an instance of the symbols, and where the symbolic predicate
 //! says less than is true of real events, it errs towards "true":
-//! - Loads always succeed and are independent of one another but for equal addresses. A real load
-//!   may trap, which makes its expression unknown. In Kleene's logic, taking something unknown for
+//! - Loads always succeed and are independent of one another but for equal addresses, where they give
+//!   the same: at `t[i]` and `t[abs(i)]` too, where `i` is known not to be negative. A real load may trap, which makes its expression unknown. In Kleene's logic, taking something unknown for
 //!   known never turns a predicate that is true into one that is not.
 //! - Other traps make an expression unknown, as the label's definition says.
 //! - Conditions are evaluated one after the other. Where a condition of a decision has effects, no
@@ -39,6 +39,9 @@ use lydian_smt::{Answer, Limits, Reason, Solver, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
 use crate::ranges::{Interval, Knowledge, Known, Ranges, View};
+
+/// Of more loads of a label from one state nothing is said of equal addresses.
+const MOST_LOADS: usize = 8;
 
 /// What the predicates mean where the user can choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,7 +93,8 @@ impl<'a> LocalProver<'a> {
         semantics: Semantics,
     ) -> Self {
         let (known, reached) = (FxHashMap::default(), FxHashMap::default());
-        let symbols = Symbols { body, known, read: Vec::new(), reached };
+        let loads = BTreeMap::new();
+        let symbols = Symbols { body, known, read: Vec::new(), loads, reached };
         Self { types, body, objectives, semantics, symbols, ranges: None }
     }
 
@@ -129,7 +133,9 @@ impl<'a> LocalProver<'a> {
     fn where_true(&mut self, pool: &mut TermPool, label: &Label) -> Vec<Term> {
         self.symbols.read.clear();
         self.symbols.reached.clear();
+        self.symbols.loads.clear();
         let mut terms = self.where_true_anywhere(pool, label);
+        terms.extend(self.symbols.same_where_same(pool));
         let Some(ranges) = &self.ranges else { return terms };
         let mut read: BTreeMap<StateName, BTreeMap<LocalId, Term>> = BTreeMap::new();
         for (state, local, term) in &self.symbols.read {
@@ -215,6 +221,8 @@ struct Symbols<'a> {
     known: FxHashMap<SymbolName, Term>,
     /// The registers that a label reads, and on which states.
     read: Vec<(StateName, LocalId, Term)>,
+    /// The loads of a label from one state, of one type: addresses and values.
+    loads: BTreeMap<(StateName, Type), BTreeMap<Term, Term>>,
     /// Where the conditions of its decision are reached.
     reached: FxHashMap<(DecisionId, ConditionId), Term>,
 }
@@ -222,6 +230,20 @@ struct Symbols<'a> {
 impl Symbols<'_> {
     fn get(&mut self, pool: &mut TermPool, name: SymbolName, sort: Sort) -> Term {
         *self.known.entry(name).or_insert_with(|| pool.fresh_var("local", sort))
+    }
+
+    /// That the label's loads from equal addresses give equal values.
+    fn same_where_same(&self, pool: &mut TermPool) -> Vec<Term> {
+        let mut terms = Vec::new();
+        for loads in self.loads.values().filter(|loads| loads.len() <= MOST_LOADS) {
+            for (at, (a, of_a)) in loads.iter().enumerate() {
+                for (b, of_b) in loads.iter().skip(at + 1) {
+                    let (same_place, same) = (pool.eq(*a, *b), pool.eq(*of_a, *of_b));
+                    terms.push(pool.implies(same_place, same));
+                }
+            }
+        }
+        terms
     }
 }
 
@@ -290,7 +312,12 @@ impl Environment for Reads<'_, '_> {
             // Two reads of volatile memory may differ.
             return Ok(pool.fresh_var("volatile", sort_of(ty)));
         }
-        Ok(self.symbols.get(pool, SymbolName::Load(self.state, ty, addr), sort_of(ty)))
+        let sort = sort_of(ty);
+        let value = self.symbols.get(pool, SymbolName::Load(self.state, ty, addr), sort);
+        if matches!(sort, Sort::BitVec(_) | Sort::Bool) {
+            self.symbols.loads.entry((self.state, ty)).or_default().insert(addr, value);
+        }
+        Ok(value)
     }
 
     fn local_type(&self, local: LocalId) -> Type {

@@ -1,8 +1,10 @@
 //! Value ranges: which numbers the registers of a function can hold at each of its places.
 //!
 //! An interval for each integer register at the start of each block, found by following all edges
-//! until nothing changes. Bounds that keep growing jump to the next constant of the function, in the
-//! end to their type's; afterwards two more rounds make intervals smaller again where a test allows.
+//! until nothing changes. Bounds that keep growing at the head of a loop jump to the next constant of
+//! the function, in the end to their type's; afterwards two more rounds make intervals smaller again
+//! where a test allows. Elsewhere bounds do not jump: behind the test of `i < n` the next `i` is still
+//! in its type.
 //! Conditions restrict what they compare. Where one register is another plus a constant, what is
 //! learnt of one is learnt of the other: `n = t + 1` is how `n++ > 0` keeps what it tests.
 //!
@@ -51,10 +53,12 @@ pub use interval::Interval;
 use interval::{binary, cast, compare, mirrored, negated, restrict, unary};
 pub(crate) use numbers::{Number, View};
 
-/// How often a block's state grows before its bounds jump.
+/// How often the state of a loop's head grows before its bounds jump.
 const PATIENCE: u32 = 3;
 /// After so many times they jump to the bounds of their types.
 const IMPATIENCE: u32 = 20;
+/// After so many times the bounds of any block do.
+const LAST_RESORT: u32 = 200;
 /// How many rounds make intervals smaller.
 const NARROWING: u32 = 2;
 /// How deep calls are followed.
@@ -195,6 +199,7 @@ impl<'a> Ranges<'a> {
     fn solve(&mut self) {
         let cfg = Cfg::new(self.body);
         let order: Vec<BlockId> = cfg.reverse_postorder().to_vec();
+        let heads = loop_heads(&cfg);
         let thresholds = thresholds(self.body);
         let mut grown: FxHashMap<BlockId, u32> = FxHashMap::default();
         self.starts.insert(self.body.entry, State::default());
@@ -214,9 +219,10 @@ impl<'a> Ranges<'a> {
                 }
                 let times = grown.entry(*block).or_default();
                 *times += 1;
-                if *times > IMPATIENCE {
+                let is_head = heads.contains(block);
+                if *times > if is_head { IMPATIENCE } else { LAST_RESORT } {
                     self.widen(&mut all, old, &BTreeSet::new());
-                } else if *times > PATIENCE {
+                } else if is_head && *times > PATIENCE {
                     self.widen(&mut all, old, &thresholds);
                 }
                 // A bound on a difference that the widening leaves out again is none that is new.
@@ -740,6 +746,19 @@ fn register(body: &Body, local: LocalId) -> Option<Type> {
         Storage::Register(ty) => Some(ty),
         Storage::Memory { .. } => None,
     }
+}
+
+/// The blocks to which an edge leads back in the order in which blocks are looked at: one of them is
+/// in every cycle.
+fn loop_heads(cfg: &Cfg) -> BTreeSet<BlockId> {
+    let order = cfg.reverse_postorder();
+    let position: FxHashMap<BlockId, usize> =
+        order.iter().enumerate().map(|(at, block)| (*block, at)).collect();
+    let leads_back = |block: &BlockId| {
+        let mut edges = cfg.predecessors(*block).iter();
+        edges.any(|edge| position.get(&edge.from) >= position.get(block))
+    };
+    order.iter().copied().filter(leads_back).collect()
 }
 
 /// The constants of a function and their neighbours.

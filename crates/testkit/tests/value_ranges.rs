@@ -34,7 +34,27 @@ fn a_loop_counter_stays_between_its_start_and_its_limit() {
     assert!(has(&proved, absolute), "{proved:#?}");
     let next = "(i + 1) != (((i + 1) ^ ((i + 1) >> 31)) - ((i + 1) >> 31))";
     assert!(has(&proved, next), "{proved:#?}");
-    assert!(!proved.iter().any(|label| label.contains("sum +")), "a sum can be negative");
+    assert!(!proved.iter().any(|label| label.contains("sum ^")), "a sum can be negative");
+}
+
+#[test]
+fn a_loop_counter_below_any_limit_does_not_wrap() {
+    let text = "int f(const char *s, int n)\n{\n    int i = 0;\n    while (i < n && s[i] != 0)\n        \
+                i++;\n    return i;\n}\n";
+    let proved = proved(text, Criterion::Wm);
+    let next = "(i + 1) != (((i + 1) ^ ((i + 1) >> 31)) - ((i + 1) >> 31))";
+    assert!(has(&proved, next), "{proved:#?}");
+    assert!(!has(&proved, "i != (-i)"), "{proved:#?}");
+}
+
+#[test]
+fn elements_at_equal_subscripts_are_equal() {
+    let text = "int f(const char *s, int n)\n{\n    int sum = 0;\n    \
+                for (int i = 0; i < n; i++)\n        sum = s[i] * 2;\n    return sum;\n}\n";
+    let proved = proved(text, Criterion::Wm);
+    let is_proved = |at: &str| proved.iter().any(|label| label.contains(at));
+    assert!(is_proved("s[(int64_t)((i ^ (i >> 31)) - (i >> 31))]"), "{proved:#?}");
+    assert!(!is_proved("s[(int64_t)(-i)]"), "{proved:#?}");
 }
 
 #[test]
