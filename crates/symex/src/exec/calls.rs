@@ -10,7 +10,6 @@ use lydian_ir::{
     Body, CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, Storage, TrapKind, Type,
 };
 use lydian_smt::Term;
-use smallvec::SmallVec;
 
 use super::explore::Engine;
 use super::labels::SiteKey;
@@ -183,20 +182,8 @@ impl<'p> Engine<'p, '_> {
             Arc::make_mut(caller).advance();
         }
         state.activations += 1;
-        state.frames.push(Arc::new(Frame {
-            func,
-            block: body.entry,
-            next: 0,
-            sites_done: false,
-            registers: vec![None; body.locals.len()],
-            objects: Vec::new(),
-            made: SmallVec::new(),
-            variable: 0,
-            serial: state.activations,
-            events: SmallVec::new(),
-            loops: SmallVec::new(),
-            return_to,
-        }));
+        let frame = Frame::new(func, body, state.activations, return_to);
+        state.frames.push(Arc::new(frame));
         for ((param, arg), source) in body.params.iter().zip(args).zip(sources) {
             match body.locals[*param].storage {
                 Storage::Register(ty) => {
@@ -257,7 +244,7 @@ impl<'p> Engine<'p, '_> {
         Ok(sources)
     }
 
-    fn check_depth(&self, state: &State, func: FuncId) -> Result<(), Flow> {
+    pub(super) fn check_depth(&self, state: &State, func: FuncId) -> Result<(), Flow> {
         let limits = &self.world.config.limits;
         let live = state.frames.iter().filter(|frame| frame.func == func).count();
         if live >= limits.recursion as usize {

@@ -1,15 +1,24 @@
 //! Parts of control-flow graphs that need no path for each way through them: the rest of a decision, and
-//! a choice between assignments.
+//! what only computes values.
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use lydian_base::EntityId;
+use lydian_ir::cfg::Cfg;
 use lydian_ir::{
-    BlockId, Body, ConditionId, DecisionId, ExprId, Stmt, StmtId, Storage, Terminator, Type,
+    BlockId, Body, Callee, ConditionId, DecisionId, Expr, ExprId, FuncId, LocalId, Stmt, Storage,
+    Terminator, Type,
 };
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 /// A decision with more conditions is not evaluated at once.
 const MOST_CONDITIONS: usize = 64;
-/// A side of a choice with more statements is not.
-const MOST_STATEMENTS: usize = 8;
+/// An area with more blocks is not.
+const MOST_BLOCKS: usize = 24;
+/// Nor is one with more statements.
+const MOST_STATEMENTS: usize = 48;
 
 /// The conditions of a decision that a branch begins or goes on with, where nothing but conditions is
 /// evaluated until its outcome, and each outcome leads to one block.
@@ -119,40 +128,137 @@ fn order(body: &Body, start: BlockId, decision: DecisionId) -> Option<Vec<BlockI
     Some(post)
 }
 
-/// Two ways that assign to registers and meet again.
+/// Blocks that only compute, which control enters from outside by ways that meet again behind them or all
+/// return: nothing is written but registers, nothing is called but functions of the same kind, and no
+/// way leads back.
 #[derive(Debug)]
-pub(super) struct Choice {
-    /// The blocks of either way; none where it leads straight to the end.
-    pub(super) sides: [Option<BlockId>; 2],
-    /// Where they meet.
-    pub(super) join: BlockId,
+pub(super) struct Area {
+    /// The blocks, each before those that it leads to. Those that evaluate further conditions of a decision
+    /// belong to the block where the decision begins.
+    pub(super) blocks: Vec<BlockId>,
+    /// Where all ways meet; none where all return.
+    pub(super) join: Option<BlockId>,
+    /// Registers that nothing outside of the area reads.
+    pub(super) own: Vec<bool>,
 }
 
-impl Choice {
-    /// The choice that a branch to these blocks is, if it is one.
-    pub(super) fn of(body: &Body, [a, b]: [BlockId; 2]) -> Option<Self> {
-        let (after_a, after_b) = (assigns(body, a), assigns(body, b));
-        let (sides, join) = match () {
-            () if a == b => ([None, None], a),
-            () if after_a == Some(b) => ([Some(a), None], b),
-            () if after_b == Some(a) => ([None, Some(b)], a),
-            () => ([Some(a), Some(b)], after_a.filter(|_| after_a == after_b)?),
-        };
-        Some(Self { sides, join })
+/// What is asked to find areas of a function.
+pub(super) struct Surroundings<'a> {
+    pub(super) body: &'a Body,
+    pub(super) cfg: &'a Cfg,
+    /// For each register, the blocks that read it.
+    pub(super) readers: &'a [Vec<BlockId>],
+    /// What the branch of a block decides, if it is more than one condition.
+    pub(super) region: &'a dyn Fn(BlockId) -> Option<Rc<Region>>,
+    /// Whether a function's body is an area.
+    pub(super) computes: &'a dyn Fn(FuncId) -> bool,
+}
+
+impl Surroundings<'_> {
+    /// The area that the body is, if it is one and has no other locals than registers.
+    pub(super) fn whole(&self) -> Option<Area> {
+        let mut locals = self.body.locals.values();
+        let registers = locals.all(|local| matches!(local.storage, Storage::Register(_)));
+        registers.then(|| self.area(&[self.body.entry], false)).flatten()
+    }
+
+    /// The area between two blocks and the first block where all ways from them meet.
+    pub(super) fn between(&self, blocks: [BlockId; 2]) -> Option<Area> {
+        self.area(&blocks, true)
+    }
+
+    fn area(&self, starts: &[BlockId], meets: bool) -> Option<Area> {
+        let position = |block: BlockId| self.cfg.position(block).map(|at| (false, at));
+        let mut waiting = BTreeMap::new();
+        for start in starts {
+            waiting.insert(position(*start)?, *start);
+        }
+        let (mut blocks, mut statements, mut join) = (Vec::new(), 0, None);
+        while let Some(((back, at), block)) = waiting.pop_first() {
+            if meets && waiting.is_empty() {
+                join = Some(block);
+                break;
+            }
+            let found = &self.body.blocks[block];
+            statements += found.stmts.len();
+            let fits = blocks.len() < MOST_BLOCKS && statements <= MOST_STATEMENTS;
+            let plain = found.stmts.iter().all(|stmt| self.computes(&self.body.stmts[*stmt]));
+            if back || !fits || !plain {
+                return None;
+            }
+            blocks.push(block);
+            for next in self.targets(block)? {
+                let (_, there) = position(next)?;
+                waiting.insert((there <= at, there), next);
+            }
+            if matches!(found.term, Terminator::Return(_)) && meets {
+                return None;
+            }
+        }
+        if join.is_some_and(|join| blocks.contains(&join)) {
+            return None;
+        }
+        let reads_inside = |readers: &Vec<BlockId>| readers.iter().all(|at| blocks.contains(at));
+        let own = self.readers.iter().map(reads_inside).collect();
+        Some(Area { blocks, join, own })
+    }
+
+    /// Whether a statement does nothing but compute a value for a register of an integer type.
+    fn computes(&self, stmt: &Stmt) -> bool {
+        let is_integer =
+            |dst: LocalId| matches!(self.body.locals[dst].storage, Storage::Register(Type::Int(_)));
+        match stmt {
+            Stmt::Mark(_) => true,
+            Stmt::Assign { dst, .. } => is_integer(*dst),
+            Stmt::Call { callee: Callee::Direct(func), dst, dst_addr: None, .. } => {
+                dst.is_none_or(is_integer) && (self.computes)(*func)
+            }
+            _ => false,
+        }
+    }
+
+    /// Where control goes from a block with the decision that begins there; none where it may go
+    /// elsewhere, too.
+    fn targets(&self, block: BlockId) -> Option<SmallVec<[BlockId; 4]>> {
+        match &self.body.blocks[block].term {
+            Terminator::Goto(to) => Some(smallvec![*to]),
+            Terminator::Branch { then_to, else_to, origin, .. } => {
+                if origin.is_some_and(|origin| !origin.begins) {
+                    return None;
+                }
+                if let Some(region) = (self.region)(block) {
+                    return Some(region.targets.into_iter().collect());
+                }
+                let ends =
+                    origin.is_none_or(|o| o.then_outcome.is_some() && o.else_outcome.is_some());
+                ends.then(|| smallvec![*then_to, *else_to])
+            }
+            Terminator::Switch { cases, default, .. } => {
+                let cases = cases.iter().map(|case| case.target);
+                Some(cases.chain([*default]).collect())
+            }
+            Terminator::Return(_) => Some(SmallVec::new()),
+            Terminator::Trap(_) => None,
+        }
     }
 }
 
-/// Where a block leads to that only assigns to registers of integer types.
-fn assigns(body: &Body, block: BlockId) -> Option<BlockId> {
-    let found = &body.blocks[block];
-    let Terminator::Goto(to) = found.term else { return None };
-    let assigns = |stmt: &StmtId| match &body.stmts[*stmt] {
-        Stmt::Mark(_) => true,
-        Stmt::Assign { dst, .. } => {
-            matches!(body.locals[*dst].storage, Storage::Register(Type::Int(_)))
+/// For each local of a body, the blocks that read it as a register.
+pub(super) fn readers(body: &Body) -> Vec<Vec<BlockId>> {
+    let mut readers = vec![Vec::new(); body.locals.len()];
+    for (id, block) in body.blocks.iter() {
+        let mut waiting: Vec<ExprId> = block.term.operand().into_iter().collect();
+        for stmt in &block.stmts {
+            body.stmts[*stmt].for_each_expr(|expr| waiting.push(expr));
         }
-        _ => false,
-    };
-    let fits = found.stmts.len() <= MOST_STATEMENTS && to != block;
-    (fits && found.stmts.iter().all(assigns)).then_some(to)
+        while let Some(expr) = waiting.pop() {
+            body.exprs[expr].for_each_operand(|operand| waiting.push(operand));
+            if let Expr::Local(local) = body.exprs[expr]
+                && readers[local.index()].last() != Some(&id)
+            {
+                readers[local.index()].push(id);
+            }
+        }
+    }
+    readers
 }

@@ -21,7 +21,7 @@ use crate::memory::definedness;
 
 impl<'p> Engine<'p, '_> {
     /// Whether what a state passes is looked at. It was already where a path is followed again.
-    fn looks_at_labels(&self, state: &State) -> bool {
+    pub(super) fn looks_at_labels(&self, state: &State) -> bool {
         let begun = self.world.config.mode != Mode::Plain && state.root >= self.roots.len();
         begun && !state.tape.is_played()
     }

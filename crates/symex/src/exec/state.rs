@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lydian_base::EntityId;
-use lydian_ir::{BlockId, ConditionId, DecisionId, ExprId, FuncId, LocalId};
+use lydian_ir::{BlockId, Body, ConditionId, DecisionId, ExprId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -242,6 +242,24 @@ impl State {
 }
 
 impl Frame {
+    /// An activation that begins, with a number that no other of its path has.
+    pub(super) fn new(func: FuncId, body: &Body, serial: u64, return_to: ReturnTo) -> Self {
+        Self {
+            func,
+            block: body.entry,
+            next: 0,
+            sites_done: false,
+            registers: vec![None; body.locals.len()],
+            objects: Vec::new(),
+            made: SmallVec::new(),
+            variable: 0,
+            serial,
+            events: SmallVec::new(),
+            loops: SmallVec::new(),
+            return_to,
+        }
+    }
+
     /// The object of a memory local, if it is alive.
     pub(super) fn object(&self, local: LocalId) -> Option<ObjectId> {
         self.objects.get(local.index()).copied().flatten()

@@ -59,6 +59,9 @@ impl<'p> Engine<'p, '_> {
         if let Some(guide) = &mut self.guide {
             guide.step(state);
         }
+        if self.compute_call(state) {
+            return Ok(());
+        }
         let body = self.body(state);
         let frame = state.frame();
         let block = &body.blocks[frame.block];
@@ -439,14 +442,10 @@ impl<'p> Engine<'p, '_> {
         let condition = self.eval(state, cond, &mut traps)?;
         self.leave_traps(state, &traps)?;
         if let Some(origin) = origin.filter(|_| self.keeps_decisions(state)) {
-            let mutants = self.record_mutants(state, origin.decision, origin.condition);
-            let conditions = body.decisions[origin.decision].conditions.len();
-            let frame = state.frame_mut();
-            let event = frame.event_mut(origin.decision, conditions, origin.begins);
-            event.mutants.extend(mutants);
+            self.begin_evaluation(state, body, origin);
         }
         let outcome = self.outcome_of(state, body, condition, targets, origin);
-        if self.choose(state, body, &outcome, origin) {
+        if self.choose(state, &outcome, origin) {
             return Ok(());
         }
         let (side, other) = self.split(state, outcome.holds);
@@ -476,6 +475,20 @@ impl<'p> Engine<'p, '_> {
             (true, false) => self.cut_if_feasible(&other, Cut::LoopBound(bound)),
         }
         Err(Flow::Yield)
+    }
+
+    /// Notes what mutants of a condition are that is about to be evaluated; of the first one of a decision,
+    /// that the decision begins.
+    pub(super) fn begin_evaluation(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        origin: BranchOrigin,
+    ) {
+        let mutants = self.record_mutants(state, origin.decision, origin.condition);
+        let conditions = body.decisions[origin.decision].conditions.len();
+        let event = state.frame_mut().event_mut(origin.decision, conditions, origin.begins);
+        event.mutants.extend(mutants);
     }
 
     /// Whether labels may ask for the values that conditions had in this activation.
@@ -551,7 +564,7 @@ impl<'p> Engine<'p, '_> {
     }
 
     /// The ways out of a switch; those that lead to one block are one way, unless nothing is merged.
-    fn ways_of(
+    pub(super) fn ways_of(
         &mut self,
         (func, from): (FuncId, BlockId),
         value: Term,
@@ -603,11 +616,11 @@ impl<'p> Engine<'p, '_> {
 }
 
 /// Edges of a switch that lead to one block.
-struct SwitchWay {
-    condition: Term,
-    target: BlockId,
+pub(super) struct SwitchWay {
+    pub(super) condition: Term,
+    pub(super) target: BlockId,
     /// Their numbers, and when each is taken.
-    edges: SmallVec<[(u32, Term); 1]>,
+    pub(super) edges: SmallVec<[(u32, Term); 1]>,
 }
 
 /// Ends the lifetime of a memory local, if it is alive.

@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
+use lydian_ir::cfg::Cfg;
 use lydian_ir::libc::{Family, STREAM_BYTES, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{BlockId, Body, Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, Program, Stmt};
 use rustc_hash::FxHashMap;
 
 use super::Config;
-use super::regions::Region;
+use super::regions::{Area, Region, Surroundings, readers};
 use crate::inputs::{Addresses, InputSpec};
 use crate::memory::{function_address, global_addresses};
 
@@ -21,6 +22,12 @@ type Reach = Rc<Vec<Vec<u64>>>;
 
 /// What begins at branches, where it is more than one condition.
 type Regions = FxHashMap<(FuncId, BlockId), Option<Rc<Region>>>;
+
+/// Areas by the two blocks where they are entered; by none those that are a whole body.
+type Areas = FxHashMap<(FuncId, Option<[BlockId; 2]>), Option<Rc<Area>>>;
+
+/// A function's graph, and which blocks read each of its registers.
+type Flow = Rc<(Cfg, Vec<Vec<BlockId>>)>;
 
 /// What stays the same during an exploration.
 pub(super) struct World<'p> {
@@ -36,6 +43,9 @@ pub(super) struct World<'p> {
     reach: RefCell<FxHashMap<FuncId, Reach>>,
     /// What begins at branches that were met, if more than one condition does.
     regions: RefCell<Regions>,
+    /// What only computes, where it was looked for.
+    areas: RefCell<Areas>,
+    flows: RefCell<FxHashMap<FuncId, Flow>>,
     /// Which expressions of predicates may trap.
     traps: RefCell<FxHashMap<(FuncId, ExprId), bool>>,
 }
@@ -63,11 +73,24 @@ impl<'p> World<'p> {
         let behind = globals.split_off(program.globals.len());
         let streams = held.into_iter().zip(behind).collect();
         let (reach, regions, traps) = (RefCell::default(), RefCell::default(), RefCell::default());
+        let (areas, flows) = (RefCell::default(), RefCell::default());
         let assumes = program.functions.values().any(|function| {
             let model = model_of(&program.types, &function.name, function.ty);
             function.body.is_none() && model.is_some_and(|m| m.family == Family::Verification)
         });
-        Self { program, config, spec, globals, streams, assumes, reach, regions, traps }
+        Self {
+            program,
+            config,
+            spec,
+            globals,
+            streams,
+            assumes,
+            reach,
+            regions,
+            areas,
+            flows,
+            traps,
+        }
     }
 
     /// Whether evaluating an expression of an arena that extends a function's may trap.
@@ -90,6 +113,46 @@ impl<'p> World<'p> {
             body.and_then(|body| Region::at(body, block)).map(Rc::new)
         });
         region.clone()
+    }
+
+    /// The area that a function's body is, if it is one. A function that may call itself is none.
+    pub(super) fn computes(&self, func: FuncId) -> Option<Rc<Area>> {
+        self.area((func, None))
+    }
+
+    /// The area between two blocks of a function and the first block where all ways from them meet.
+    pub(super) fn between(&self, func: FuncId, blocks: [BlockId; 2]) -> Option<Rc<Area>> {
+        self.area((func, Some(blocks)))
+    }
+
+    fn area(&self, key: (FuncId, Option<[BlockId; 2]>)) -> Option<Rc<Area>> {
+        if let Some(known) = self.areas.borrow().get(&key) {
+            return known.clone();
+        }
+        // While a function is looked at it is none, so that one that calls itself is none.
+        self.areas.borrow_mut().insert(key, None);
+        let (func, blocks) = key;
+        let body = self.program.functions[func].body.as_ref()?;
+        let flow = self.flow(func, body);
+        let surroundings = Surroundings {
+            body,
+            cfg: &flow.0,
+            readers: &flow.1,
+            region: &|block| self.region(func, block),
+            computes: &|callee| self.computes(callee).is_some(),
+        };
+        let area = match blocks {
+            Some(blocks) => surroundings.between(blocks),
+            None => surroundings.whole(),
+        };
+        let area = area.map(Rc::new);
+        self.areas.borrow_mut().insert(key, area.clone());
+        area
+    }
+
+    fn flow(&self, func: FuncId, body: &Body) -> Flow {
+        let mut flows = self.flows.borrow_mut();
+        flows.entry(func).or_insert_with(|| Rc::new((Cfg::new(body), readers(body)))).clone()
     }
 
     /// Whether control can get from the start of one block to another of the same function.

@@ -102,8 +102,17 @@ impl Writer {
     pub(super) fn helpers(&mut self) {
         let name = self.name.clone();
         self.declare("v", false, false);
-        let test = self.boolean(2, &Limits::pure());
-        let _ = writeln!(self.text, "static int {name}_odd(int v)\n{{\n    return {test};\n}}");
+        let (first, test) = (self.boolean(1, &Limits::pure()), self.boolean(2, &Limits::pure()));
+        let early = match self.below(3) {
+            0 => String::new(),
+            1 => format!("    if ({first})\n        return v > 1;\n"),
+            _ => format!(
+                "    switch (v & 7) {{\n    case 1:\n    case 6:\n        return {first};\n    \
+                 case 3:\n        v--;\n    }}\n"
+            ),
+        };
+        let _ =
+            writeln!(self.text, "static int {name}_odd(int v)\n{{\n{early}    return {test};\n}}");
         let (test, value) = (self.boolean(1, &Limits::pure()), self.value(1));
         let _ = writeln!(
             self.text,
