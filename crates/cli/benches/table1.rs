@@ -20,6 +20,9 @@
 //! [000] V-A: those of the program and, for each input that was made for labels alone, the path
 //! that ends there.
 
+#[path = "shared/processor.rs"]
+mod processor;
+
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -36,6 +39,7 @@ use lydian_objective::{Criterion, FunctionObjectives};
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::inputs::{InputSpec, Settings};
 use lydian_symex::{Config, Limits, Mode, Summary, explore};
+use processor::{processor_time, timed};
 
 /// The paper's figures for one mode: paths, seconds, labels covered (none for plain exploration).
 type Figures = (u32, f64, Option<u32>);
@@ -327,28 +331,6 @@ fn repeat(subject: &Subject, mode: Mode, rounds: u32, options: &Options) {
             say(&format!("    {counts:?} questions about labels, free labels, terms"));
         }
     }
-}
-
-/// Seconds of processor time that this process and those that it started took so far.
-fn processor_time() -> f64 {
-    let of = |who| {
-        // SAFETY: all bits zero are a value of `rusage`, and the place is one.
-        let usage = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            libc::getrusage(who, &raw mut usage);
-            usage
-        };
-        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-        seconds(usage.ru_utime) + seconds(usage.ru_stime)
-    };
-    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
-}
-
-/// What some work gives, and the seconds of processor time that it took.
-fn timed<R>(work: impl FnOnce() -> R) -> (R, f64) {
-    let begun = processor_time();
-    let done = work();
-    (done, processor_time() - begun)
 }
 
 /// An exploration.

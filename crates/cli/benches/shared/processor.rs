@@ -1,0 +1,24 @@
+//! Times that other work on the machine changes little.
+#![allow(dead_code, reason = "each bench uses a part of it")]
+
+/// Seconds of processor time that this process and those that it started took so far.
+pub(crate) fn processor_time() -> f64 {
+    let of = |who| {
+        // SAFETY: all bits zero are a value of `rusage`, and the place is one.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(who, &raw mut usage);
+            usage
+        };
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    };
+    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+}
+
+/// What some work gives, and the seconds of processor time that it took.
+pub(crate) fn timed<R>(work: impl FnOnce() -> R) -> (R, f64) {
+    let begun = processor_time();
+    let done = work();
+    (done, processor_time() - begun)
+}
