@@ -126,7 +126,8 @@ struct Subject {
 /// Those that words choose; no words choose all.
 fn programs(words: &[String]) -> Vec<Subject> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let whole = SUBJECTS.iter().filter(|subject| !subject.small && subject.is_chosen(words));
+    let whole = SUBJECTS.iter().filter(|subject| subject.after.is_none());
+    let whole = whole.filter(|subject| !subject.small && subject.is_chosen(words));
     let whole = whole.map(|subject| Subject {
         name: subject.name,
         file: root.join("benches/klee").join(subject.name).with_extension("c"),
