@@ -400,6 +400,52 @@ fn what_other_files_give_has_bounds_too() {
     makes_a_difference(&callback, &BRANCHES, "#0 has at most 16 characters");
 }
 
+/// A function that takes room for a large struct from `alloc`, declared so and called so.
+fn allocating(declared: &str, call: &str, last: usize) -> String {
+    format!(
+        "void *memset(void *, int, unsigned long);
+        struct state {{ int kind; unsigned char bytes[1200]; }};
+        {declared}
+        int f(int kind) {{
+            struct state *s = {call};
+            if (!s) return 1;
+            memset(s, 0, sizeof *s);
+            s->kind = kind;
+            if (kind > 4) return ((unsigned char *)s)[{last}] ? 2 : 3;
+            return 4;
+        }}"
+    )
+}
+
+#[test]
+fn what_an_unknown_allocator_gives_has_the_bytes_that_it_is_asked_for() {
+    for (declared, call) in [
+        ("void *alloc(unsigned size);", "alloc(sizeof(struct state))"),
+        ("void *alloc(void *, unsigned, unsigned);", "alloc(0, 1, sizeof(struct state))"),
+        ("void *alloc(int, long);", "alloc(301, 4)"),
+        ("void *alloc(void *, void *, long, long);", "alloc(0, 0, 7, sizeof(struct state))"),
+    ] {
+        let found = explored(&allocating(declared, call, 1203), &BRANCHES);
+        assert_eq!(found.summary.bounds, Vec::<String>::new(), "{call}");
+        // All but that the byte is not zero, of a decision and its condition.
+        assert_eq!(found.covered(Criterion::Dc).len(), 5, "{call}: {:?}", found.summary.left);
+        assert_eq!(found.summary.left.len(), 1, "{call}");
+    }
+}
+
+#[test]
+fn what_lies_behind_the_bytes_that_an_unknown_allocator_is_asked_for_is_a_bound() {
+    let declared = "void *alloc(unsigned size);";
+    let text = allocating(declared, "alloc(sizeof(struct state))", 1204);
+    makes_a_difference(&text, &BRANCHES, "alloc()#0 points to 1204 elements");
+    let small = "struct s { int a[9]; }; void *alloc(int kind);
+        int f(void) { struct s *s = alloc(3); if (s && s->a[8] == 7) return 1; return 0; }";
+    makes_a_difference(small, &BRANCHES, "alloc()#0 has at most 16 elements");
+    let unknown = "struct s { int a[9]; }; void *alloc(unsigned n, unsigned size);
+        int f(unsigned n) { struct s *s = alloc(n, 36); if (s && s->a[8] == 7) return 1; return 0; }";
+    makes_a_difference(unknown, &BRANCHES, "alloc()#0 has at most 16 elements");
+}
+
 #[test]
 fn a_guess_that_a_pointer_leads_to_one_object_is_a_bound_where_more_is_used() {
     let text = "struct p { int x, y; };

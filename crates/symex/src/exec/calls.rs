@@ -7,7 +7,7 @@ use lydian_base::EntityId;
 use lydian_eval::{Traps, to_bytes};
 use lydian_ir::libc::{Family, model_of};
 use lydian_ir::{
-    Body, CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, Storage, TrapKind, Type,
+    Body, CType, CTypeId, Callee, ExprId, FuncId, Function, LocalId, Stmt, Storage, TrapKind, Type,
 };
 use lydian_smt::Term;
 
@@ -20,7 +20,7 @@ use super::state::{Frame, ReturnTo, State};
 use super::step::{Flow, as_type};
 use super::tape::Question;
 use super::world::World;
-use crate::inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, external_result};
+use crate::inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
 use crate::limits::Cut;
 use crate::memory::{
     Background, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
@@ -342,7 +342,7 @@ impl<'p> Engine<'p, '_> {
             self.leave_traps(state, &traps)?;
         }
         let writable = self.writable(state, func, site);
-        let plan = self.fresh_result(state, func, &writable.targets)?;
+        let plan = self.fresh_result(state, func, site, &writable.targets)?;
         self.write_planned(state, &writable, &plan);
         if let Some(dst) = site.dst {
             self.store_cells(state, dst, plan.size, &plan.cells)?;
@@ -362,12 +362,15 @@ impl<'p> Engine<'p, '_> {
         &mut self,
         state: &mut State,
         func: FuncId,
+        site: &CallSite,
         targets: &[OutTarget],
     ) -> Result<ExternalPlan, Flow> {
-        let name = &self.world.program.functions[func].name;
-        let nth = state.calls_of(name);
         let World { program, spec, .. } = &self.world;
-        let call = ExternalCall { function: func, nth, targets, cursor: state.cursor };
+        let Function { name, ty, .. } = &program.functions[func];
+        let nth = state.calls_of(name);
+        let known: Vec<_> = site.args.iter().map(|arg| self.pool.as_u64(*arg)).collect();
+        let bytes = asked_for(&program.types, *ty, &known);
+        let call = ExternalCall { function: func, nth, targets, bytes, cursor: state.cursor };
         let plan = external_result(&mut self.pool, program, call, spec, &self.world);
         let plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
         state.cursor = plan.cursor;

@@ -8,8 +8,10 @@
 mod objects;
 mod pointers;
 mod relations;
+mod results;
 mod writes;
 
+pub(crate) use results::asked_for;
 pub use writes::{MOST_WRITTEN, Old, OutTarget};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -111,6 +113,8 @@ pub struct ExternalCall<'a> {
     pub nth: u32,
     /// What it may write to.
     pub targets: &'a [OutTarget],
+    /// The bytes that it is asked for, if they are known and it returns `void *`.
+    pub bytes: Option<u64>,
     /// Where the state has room for objects.
     pub cursor: Cursor,
 }
@@ -123,7 +127,7 @@ pub fn external_result(
     spec: &InputSpec,
     addresses: &dyn Addresses,
 ) -> Result<ExternalPlan, PlanError> {
-    let ExternalCall { function, nth, targets, cursor } = call;
+    let ExternalCall { function, nth, targets, bytes, cursor } = call;
     let declared = &program.functions[function];
     let CType::Function { result, .. } = program.types.get(declared.ty) else {
         unreachable!("the type of a function is a function type");
@@ -139,6 +143,9 @@ pub fn external_result(
             let size = size.ok_or_else(|| builder.incomplete(&place, *result))?;
             let site = Site { block, depth: 0, global: None };
             builder.lay(site, *result, 0, &place, &Trail::new())?;
+            if let Some(bytes) = bytes {
+                builder.set_result_size(bytes);
+            }
             size
         }
     };

@@ -28,6 +28,7 @@ mod relations;
 mod value;
 
 pub use bounds::{Bound, Reach};
+pub(crate) use build::asked_for;
 pub use build::{ExternalCall, MOST_WRITTEN, Old, OutTarget, external_result, plan};
 pub use callback::prepare;
 pub use concretise::concretise;
