@@ -13,12 +13,15 @@
 //! These are bounds on whole numbers, so a register that is given another one plus a constant is
 //! related to it only where that cannot wrap, by the ranges or by what else it is no more than.
 //!
+//! Memory that is read twice without a change in between is followed as a register is ([`Loads`]).
+//!
 //! What a callee returns is kept by its returns, too, each with the arguments that can lead to it: as
 //! long as neither the result nor the arguments change, one of these cases is at hand ([`Case`]).
 //!
 //! # Why it is sound
 //! Nothing is assumed of the callers: parameters, globals and all that is loaded can be anything, as
-//! can a register that was never written. A call gives what its callee's returns give, found in the
+//! can a register that was never written; only that what was loaded stays what it is until something
+//! may write to memory. A call gives what its callee's returns give, found in the
 //! same way, or anything; it cannot change the caller's registers, whose addresses nobody has. So
 //! what holds at a place holds in every run that passes it, whatever the test and the caller.
 //! A place that no edge leads to by these rules is passed by no run. The states before the last
@@ -46,11 +49,13 @@ use rustc_hash::FxHashMap;
 
 mod differences;
 mod interval;
+mod loads;
 mod numbers;
 
 use differences::Differences;
 pub use interval::Interval;
 use interval::{binary, cast, compare, mirrored, negated, restrict, unary};
+use loads::Loads;
 pub(crate) use numbers::{Number, View};
 
 /// How often the state of a loop's head grows before its bounds jump.
@@ -123,6 +128,13 @@ impl State {
         self.forget_result(local);
     }
 
+    /// Memory may have changed: nothing is known of cells.
+    fn forget_cells(&mut self, loads: &Loads) {
+        self.ranges.retain(|local, _| !loads.is_cell(*local));
+        self.sums.retain(|local, (base, _)| !loads.is_cell(*local) && !loads.is_cell(*base));
+        self.differences.forget_all(|(local, _)| loads.is_cell(local));
+    }
+
     /// A register changes: what relates it to the result of a call is no more so.
     fn forget_result(&mut self, local: LocalId) {
         self.results.remove(&local);
@@ -141,7 +153,9 @@ pub struct Ranges<'a> {
     /// What calls give, by statement.
     results: FxHashMap<StmtId, Returned>,
     points: FxHashMap<StmtId, (BlockId, usize)>,
-    /// The registers whose differences are followed.
+    /// Memory that is read in several places.
+    loads: Loads,
+    /// The registers and cells whose differences are followed.
     related: BTreeSet<LocalId>,
 }
 
@@ -190,8 +204,9 @@ impl<'a> Ranges<'a> {
             }
         }
         let types = body.types_in(&body.exprs);
-        let (starts, related) = (FxHashMap::default(), numbers::related(body));
-        let mut this = Self { body, types, starts, results, points, related };
+        let (starts, loads) = (FxHashMap::default(), Loads::of(body));
+        let related = numbers::related(body, &loads);
+        let mut this = Self { body, types, starts, results, points, loads, related };
         this.solve();
         Some(this)
     }
@@ -296,9 +311,14 @@ impl<'a> Ranges<'a> {
         }
     }
 
-    /// All values of a register; none if it is not followed.
+    /// The type of a register or cell; none for what lies in memory.
+    fn ty(&self, local: LocalId) -> Option<Type> {
+        if self.loads.is_cell(local) { self.loads.ty(local) } else { register(self.body, local) }
+    }
+
+    /// All values of a register or cell; none if it is not followed.
     fn all(&self, local: LocalId) -> Option<Interval> {
-        register(self.body, local).and_then(Interval::of)
+        self.ty(local).and_then(Interval::of)
     }
 
     fn range(&self, state: &State, local: LocalId) -> Option<Interval> {
@@ -342,7 +362,12 @@ impl<'a> Ranges<'a> {
 
     fn pass(&self, state: &mut State, stmt: StmtId) {
         match &self.body.stmts[stmt] {
-            Stmt::Assign { dst, value } => self.assign(state, *dst, *value),
+            Stmt::Assign { dst, value } => {
+                self.assign(state, *dst, *value);
+                self.loads.over(*dst).iter().for_each(|cell| state.forget(*cell));
+                return;
+            }
+            Stmt::Mark(_) => return,
             Stmt::Call { dst: Some(dst), args, .. } => {
                 state.forget(*dst);
                 if let Some(returned) = self.results.get(&stmt) {
@@ -358,6 +383,7 @@ impl<'a> Ranges<'a> {
             Stmt::Havoc(havoc) => havoc.registers.iter().for_each(|local| state.forget(*local)),
             _ => {}
         }
+        state.forget_cells(&self.loads);
     }
 
     fn assign(&self, state: &mut State, dst: LocalId, value: ExprId) {
@@ -373,7 +399,7 @@ impl<'a> Ranges<'a> {
         } else {
             state.forget(dst);
         }
-        let same_type = |base| register(self.body, base) == register(self.body, dst);
+        let same_type = |base| self.ty(base) == self.ty(dst);
         let sum = sum.filter(|(base, _)| *base != dst && same_type(*base));
         if let (Some(range), Some(all)) = (range, self.all(dst))
             && range != all
@@ -414,6 +440,7 @@ impl<'a> Ranges<'a> {
         let exprs = &self.body.exprs;
         match &exprs[value] {
             Expr::Local(base) => Some((*base, 0)),
+            Expr::Load { .. } => self.loads.cell(value).map(|cell| (cell, 0)),
             Expr::Binary(op @ (AddU | AddS | SubU | SubS), a, b) => {
                 let (Expr::Local(base), Expr::Const(ty, bits)) = (&exprs[*a], &exprs[*b]) else {
                     return None;
@@ -432,6 +459,7 @@ impl<'a> Ranges<'a> {
         let found = match &self.body.exprs[expr] {
             Expr::Const(ty, bits) => Interval::constant(*ty, *bits),
             Expr::Local(local) => self.range(state, *local),
+            Expr::Load { .. } => self.loads.cell(expr).and_then(|cell| self.range(state, cell)),
             Expr::Unary(op, a) => self.eval(state, *a).and_then(|a| unary(*op, ty, a)),
             Expr::Binary(op, a, b) => {
                 let (a, b) = (self.eval(state, *a)?, self.eval(state, *b)?);
@@ -489,6 +517,10 @@ impl<'a> Ranges<'a> {
     fn learn(&self, state: State, expr: ExprId, values: Interval) -> Option<State> {
         match self.body.exprs[expr] {
             Expr::Local(local) => self.learn_register(state, local, values),
+            Expr::Load { .. } => match self.loads.cell(expr) {
+                Some(cell) => self.learn_register(state, cell, values),
+                None => Some(state),
+            },
             Expr::Cast(CastOp::SExt, _, inner) if self.types[inner] != Type::BOOL => {
                 self.learn(state, inner, values)
             }

@@ -143,6 +143,21 @@ fn a_path_that_only_takes_long_is_followed_to_its_end() {
 }
 
 #[test]
+fn a_path_that_takes_long_lets_others_go_on_and_its_test_is_not_lost() {
+    let text = "int f(unsigned k, int j) { unsigned sum = 0;
+        if (k < 3) for (unsigned i = 0; i < 200000; i++) sum += i ^ k;
+        else if (j == 77) return 1;
+        return sum > 4; }";
+    let limits = Limits { steps: Some(40_000), ..Limits::default() };
+    let found = explore_c(text, "f", &[Criterion::Dc], &Config { limits, ..Config::default() });
+    // All but that the loop is left.
+    assert_eq!(found.covered(Criterion::Dc).len(), 5, "{:?}", found.summary);
+    let given: usize = found.tests.iter().map(|test| test.covers.len()).sum();
+    assert_eq!(given, found.summary.covered.len());
+    assert!(!found.summary.complete && found.summary.left.len() == 1, "{:?}", found.summary);
+}
+
+#[test]
 fn what_a_walk_over_remainders_never_meets_is_left_by_a_complete_exploration() {
     let (mut met, mut never) = (0, 0);
     for seed in 0..40u64 {

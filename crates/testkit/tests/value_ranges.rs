@@ -58,6 +58,47 @@ fn elements_at_equal_subscripts_are_equal() {
 }
 
 #[test]
+fn memory_that_is_read_twice_is_the_same_both_times() {
+    let text = "struct s { unsigned most, used; };\n\
+                int f(const struct s *p, unsigned n, unsigned left)\n{\n    if (p->used < 5) {\n        \
+                unsigned used = p->used;\n        if (used < 9)\n            return 2;\n    }\n    \
+                unsigned block = n > p->most ? p->most : n;\n    if (left >= block)\n        \
+                return 0;\n    if (left <= n)\n        return 1;\n    return 3;\n}\n";
+    let proved = proved(text, Criterion::Cc);
+    assert_eq!(proved, ["!(used < 9)", "!(left <= n)"]);
+}
+
+#[test]
+fn memory_that_may_change_between_two_reads_can_be_anything_the_second_time() {
+    let with = |parameters: &str, between: &str| {
+        let text = format!(
+            "struct s {{ unsigned used; struct s *next; }};\nvoid touch(void);\n\
+             unsigned other;\nint f({parameters})\n{{\n    if (p->used > 4)\n        return 0;\n    \
+             {between}\n    unsigned used = p->used;\n    if (used < 9)\n        return 1;\n    \
+             return 2;\n}}\n"
+        );
+        has(&proved(&text, Criterion::Cc), "!(used < 9)")
+    };
+    let plain = "struct s *p, unsigned *q";
+    for between in ["", "unsigned n = *q; if (n > 7) return 3;", "q++;"] {
+        assert!(with(plain, between), "{between}");
+    }
+    for between in [
+        "*q = 12;",
+        "other = 12;",
+        "touch();",
+        "p++;",
+        "p = p->next;",
+        "struct s one = {12, 0}; *p = one;",
+        "for (; *q; q++) p->used++;",
+        "p->used += *q;",
+    ] {
+        assert!(!with(plain, between), "{between}");
+    }
+    assert!(!with("volatile struct s *p, unsigned *q", ""));
+}
+
+#[test]
 fn a_call_gives_what_its_callee_returns() {
     let text = "static int kind(unsigned char c)\n{\n    if (c < 128)\n        return 0;\n    \
                 return c < 192 ? -1 : 2;\n}\n\

@@ -80,6 +80,11 @@ impl<V: Ord + Copy> Differences<V> {
         self.bounds.retain(|(x, y), _| *x != variable && *y != variable);
     }
 
+    /// Nothing is known of some variables any more. What followed by way of them stays.
+    pub(super) fn forget_all(&mut self, are: impl Fn(V) -> bool) {
+        self.bounds.retain(|(x, y), _| !are(*x) && !are(*y));
+    }
+
     /// A variable is what it was plus an offset.
     pub(super) fn shift(&mut self, variable: V, offset: i128) {
         for ((x, y), most) in &mut self.bounds {

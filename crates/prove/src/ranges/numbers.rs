@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use lydian_ir::{BinOp, Body, CastOp, CmpOp, Expr, ExprId, LocalId, Stmt, Type};
 
 use super::differences::Differences;
+use super::loads::Loads;
 use super::{Interval, Ranges, State, register};
 
 /// How bits are a number.
@@ -43,8 +44,9 @@ fn extent(ty: Type, view: View) -> Option<Interval> {
     }
 }
 
-/// The registers that are compared with others, and those whose values these are.
-pub(super) fn related(body: &Body) -> BTreeSet<LocalId> {
+/// The registers and cells that are compared with others, and those whose values these are.
+pub(super) fn related(body: &Body, loads: &Loads) -> BTreeSet<LocalId> {
+    let base = |body, expr| base(body, loads, expr);
     let exprs = &body.exprs;
     let mut related = BTreeSet::new();
     for expr in exprs.values() {
@@ -70,11 +72,13 @@ pub(super) fn related(body: &Body) -> BTreeSet<LocalId> {
     }
 }
 
-/// The one register that an expression is a sum of, with constants and under conversions.
-fn base(body: &Body, expr: ExprId) -> Option<LocalId> {
+/// The one register or cell that an expression is a sum of, with constants and under conversions.
+fn base(body: &Body, loads: &Loads, expr: ExprId) -> Option<LocalId> {
+    let base = |body, expr| base(body, loads, expr);
     let is_constant = |expr: &ExprId| matches!(body.exprs[*expr], Expr::Const(..));
     match &body.exprs[expr] {
         Expr::Local(local) => register(body, *local).map(|_| *local),
+        Expr::Load { .. } => loads.cell(expr),
         Expr::Binary(BinOp::AddS | BinOp::AddU | BinOp::SubS | BinOp::SubU, a, b)
             if is_constant(b) =>
         {
@@ -89,7 +93,7 @@ fn base(body: &Body, expr: ExprId) -> Option<LocalId> {
 impl Ranges<'_> {
     /// What the numbers of a register can be; none for registers that are not followed.
     fn number(&self, state: &State, (local, view): Number) -> Option<Interval> {
-        let ty = register(self.body, local)?;
+        let ty = self.ty(local)?;
         let all = extent(ty, view)?;
         let Some(range) = state.ranges.get(&local) else { return Some(all) };
         Some(viewed(*range, ty, view).unwrap_or(all))
@@ -98,7 +102,7 @@ impl Ranges<'_> {
     /// What the difference of two numbers is at most by their intervals, if these say anything.
     pub(super) fn apart(&self, state: &State, x: Number, y: Number) -> Option<i128> {
         let most = self.number(state, x)?.high - self.number(state, y)?.low;
-        let of_type = |(local, view): Number| extent(register(self.body, local)?, view);
+        let of_type = |(local, view): Number| extent(self.ty(local)?, view);
         (most < of_type(x)?.high - of_type(y)?.low).then_some(most)
     }
 
@@ -137,6 +141,10 @@ impl Ranges<'_> {
         match exprs[expr] {
             Expr::Local(local) if self.related.contains(&local) => {
                 register(self.body, local).map(|_| ((local, view), 0))
+            }
+            Expr::Load { .. } => {
+                let cell = self.loads.cell(expr).filter(|cell| self.related.contains(cell));
+                cell.map(|cell| ((cell, view), 0))
             }
             Expr::Binary(op @ (BinOp::AddS | BinOp::AddU | BinOp::SubS | BinOp::SubU), a, b) => {
                 let (number, offset) = self.as_sum(state, a, view)?;

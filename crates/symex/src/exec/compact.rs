@@ -187,6 +187,7 @@ impl State {
         self.haste = compacted.haste;
         self.keep = compacted.keep;
         self.steps = compacted.steps;
+        self.idle = compacted.idle;
         let sites_done = compacted.frame().sites_done;
         if self.frame().sites_done != sites_done {
             self.frame_mut().sites_done = sites_done;

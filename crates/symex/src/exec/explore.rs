@@ -46,6 +46,10 @@ const MOST_PREFERENCES: usize = 64;
 const CLOCK_STEPS: u32 = 64;
 /// A split counts as so many steps, as it evaluates more.
 const SPLIT_TICKS: u32 = 4;
+/// After so many steps in a row that cover nothing, a state lets others go on.
+const PATIENCE: u64 = 1 << 12;
+/// After so many, what a model covers is no longer looked for.
+const REPLAY_PATIENCE: u64 = 1 << 15;
 /// How many new terms make a look at the clock due earlier: steps that build large terms are slow.
 const CLOCK_TERMS: usize = 2048;
 
@@ -297,6 +301,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             asked: false,
             replay: false,
             steps: 0,
+            idle: 0,
             fresh_at: 0,
             progress: super::guide::Progress::default(),
             activations: 0,
@@ -457,7 +462,12 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// Runs a state until it ends or another is to go on.
     pub(super) fn run_state(&mut self, mut state: Box<State>) {
+        let mut news = News::of(&state);
         loop {
+            if news.are_older(&state, PATIENCE) && self.may_rest() {
+                self.rest(state);
+                return;
+            }
             let flow = self.step(&mut state);
             self.run_replays();
             match flow {
@@ -468,6 +478,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                     }
                 }
                 Err(Flow::Yield) => {
+                    state.idle = 0;
                     self.ticks += SPLIT_TICKS;
                     if !self.look_at_budget() {
                         self.put_back(state);
@@ -494,6 +505,25 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
     }
 
+    /// Whether a state may be put off in the midst of its path. Where the program assumes something, a
+    /// test is one only if its path is known to its end.
+    fn may_rest(&self) -> bool {
+        !self.searcher.stays() && !self.world.assumes
+    }
+
+    /// Puts a state off that takes long without meeting anything: it may go round in a loop for as
+    /// long as the bound lets it. Its test is given now.
+    fn rest(&mut self, mut state: Box<State>) {
+        if !state.covered.is_empty() || state.keep {
+            self.give_test(&mut state, Ending::Cut(Cut::PathSteps(PATIENCE)));
+        }
+        // One that only follows its model has nothing else to meet.
+        if !state.replay {
+            state.idle = state.idle.saturating_add(1);
+            self.put_back(state);
+        }
+    }
+
     /// Whether a state that was split goes on at once. One whose model covers labels does: its test
     /// is given at the end of its path, and what waits is lost if the process is killed.
     fn goes_on(&self, state: &State) -> bool {
@@ -508,11 +538,15 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     pub(super) fn run_replay(&mut self, mut state: Box<State>) {
-        let most = state.steps + self.world.config.limits.path_steps;
+        let mut most = self.world.config.limits.path_steps;
+        if self.may_rest() {
+            most = most.min(REPLAY_PATIENCE);
+        }
+        let mut news = News::of(&state);
         loop {
             let ending = match self.step(&mut state) {
-                Ok(()) | Err(Flow::Yield) if state.steps > most => {
-                    Ending::Cut(Cut::PathSteps(self.world.config.limits.path_steps))
+                Ok(()) | Err(Flow::Yield) if news.are_older(&state, most) => {
+                    Ending::Cut(Cut::PathSteps(most))
                 }
                 Ok(()) | Err(Flow::Yield) => {
                     // A replay is not put off: the second question has all the time.
@@ -744,6 +778,27 @@ impl<'p, 'e> Engine<'p, 'e> {
             bounds: self.watch.met(),
             statistics: self.statistics,
         }
+    }
+}
+
+/// When a state last covered something.
+struct News {
+    covered: usize,
+    at: u64,
+}
+
+impl News {
+    /// As of now.
+    fn of(state: &State) -> Self {
+        Self { covered: state.covered.len(), at: state.steps }
+    }
+
+    /// Whether the state has taken at least so many steps since.
+    fn are_older(&mut self, state: &State, steps: u64) -> bool {
+        if self.covered != state.covered.len() {
+            *self = Self::of(state);
+        }
+        state.steps - self.at >= steps
     }
 }
 

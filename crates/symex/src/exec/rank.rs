@@ -9,6 +9,9 @@ use super::state::State;
 /// Bringing distances up to date may cost a block of work for so many steps of states.
 const STEPS: u64 = 2;
 
+/// How much further away a state is taken to be for each time that it let others go on.
+const IDLE: u64 = 8;
+
 /// Distances to labels that are left, kept until enough of them are covered.
 pub(super) struct Ranks {
     ahead: Ahead,
@@ -24,7 +27,8 @@ impl Ranks {
         Self { ahead, visits: Vec::new(), seen: None }
     }
 
-    /// The rank of a state: its distance, and more for blocks that were picked often. Without a label
+    /// The rank of a state: its distance, and more for blocks that were picked often and for a state
+    /// that was picked and came to no split. Without a label
     /// ahead that no path reached, the rank among labels that are left, behind all others.
     pub(super) fn rank(&self, state: &State, target: Target) -> u64 {
         let mut best = FAR;
@@ -39,7 +43,7 @@ impl Ranks {
             let visits = self.visits.get(frame.func.index());
             visits.and_then(|of| of.get(frame.block.index()).copied()).unwrap_or(0)
         });
-        u64::from(best) + u64::from((visits + 1).ilog2())
+        u64::from(best) + u64::from((visits + 1).ilog2()) + IDLE * u64::from(state.idle)
     }
 
     /// Whether no continuation of a state's path meets a label that is left. Distances that are out of

@@ -141,6 +141,8 @@ pub(super) struct State {
     /// Whether the state only follows its model, to see what that covers.
     pub(super) replay: bool,
     pub(super) steps: u64,
+    /// How often in a row it let others go on without having been split meanwhile.
+    pub(super) idle: u32,
     /// How many steps it had taken when it met an instruction that no path had passed; only where a
     /// search asks for it.
     pub(super) fresh_at: u64,
@@ -209,6 +211,7 @@ impl State {
             undefined: self.undefined,
             replay: self.replay,
             steps: self.steps,
+            idle: 0,
             fresh_at: self.fresh_at,
             progress: self.progress,
             activations: self.activations,

@@ -192,7 +192,8 @@ fn the_images_of_a_test_read_back_to_the_values_of_the_plans_cells() {
     let plan = planned(&mut pool, &program, f, "");
     let spec = InputSpec::new(&program, Settings::default());
     let make = program.function_named("make").unwrap();
-    let call = ExternalCall { function: make, nth: 0, targets: &[], cursor: plan.cursor };
+    let call =
+        ExternalCall { function: make, nth: 0, targets: &[], bytes: None, cursor: plan.cursor };
     let call = external_result(&mut pool, &program, call, &spec, &Fixed).unwrap();
     let lengths = plan.objects.iter().filter_map(|object| object.byte_length);
     let of_call = call.objects.iter().flat_map(|object| &object.cells).chain(&call.cells);
@@ -448,7 +449,7 @@ fn two_calls_of_an_external_have_results_of_their_own() {
     let spec = InputSpec::new(&program, Settings::default());
     let make = program.function_named("make").unwrap();
     let mut call = |nth, cursor| {
-        let call = ExternalCall { function: make, nth, targets: &[], cursor };
+        let call = ExternalCall { function: make, nth, targets: &[], bytes: None, cursor };
         external_result(&mut pool, &program, call, &spec, &Fixed).unwrap()
     };
     let first = call(0, plan.cursor);
