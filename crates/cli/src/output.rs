@@ -1,7 +1,7 @@
 //! Writing: to standard output, and to files so that a full disk loses nothing.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::exit::Failure;
 
@@ -45,6 +45,17 @@ pub(crate) fn bytes(path: &Path, contents: &[u8]) -> Result<(), Failure> {
         Ok(())
     };
     write().map_err(|error| unwritable(path, &error))
+}
+
+/// Writes several files as [`file`] does, so that the disk is waited for once.
+pub(crate) fn files(all: &[(PathBuf, String)]) -> Result<(), Failure> {
+    std::thread::scope(|scope| {
+        let writers = all.iter().map(|(path, contents)| scope.spawn(move || file(path, contents)));
+        let writers: Vec<_> = writers.collect();
+        let written =
+            writers.into_iter().map(|writer| writer.join().expect("writing panics never"));
+        written.fold(Ok(()), Result::and)
+    })
 }
 
 /// Writes one of many files that can be made again, without waiting until the disk has it.

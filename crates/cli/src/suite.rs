@@ -64,7 +64,8 @@ impl Collected {
         faults
     }
 
-    /// Writes all forms into the folder. `build` says what the program leaves undefined.
+    /// Writes the forms for other tools into the folder, and gives the files that are Lydian's own or for
+    /// test frameworks. `build` says what the program leaves undefined.
     pub(crate) fn write(
         &self,
         folder: &Path,
@@ -72,7 +73,7 @@ impl Collected {
         loaded: &Loaded,
         build: &Build,
         formats: &[FormatArg],
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<(PathBuf, String)>, Failure> {
         let path = std::path::absolute(source).unwrap_or_else(|_| source.to_owned());
         let source = path.display().to_string();
         for format in formats {
@@ -83,7 +84,7 @@ impl Collected {
             }
         }
         let json = suite_json::to_json(&loaded.program, &source, &self.tests);
-        output::file(&folder.join(JSON), &json)?;
+        let mut files = vec![(folder.join(JSON), json)];
         let stubs: Vec<&str> = loaded.stubs.iter().map(String::as_str).collect();
         let externals: Vec<String> = build.externals().map(str::to_owned).collect();
         let options = suite_c::Options {
@@ -108,9 +109,10 @@ impl Collected {
         let name: String = format!("tests_of_{name}").chars().map(letter).collect();
         for framework in formats.iter().filter_map(|format| framework(*format)) {
             let text = framework.text(&name, &emitted.cases);
-            output::file(&folder.join(framework.file()), &text)?;
+            files.push((folder.join(framework.file()), text));
         }
-        output::file(&folder.join(C), &emitted.text)
+        files.push((folder.join(C), emitted.text));
+        Ok(files)
     }
 }
 

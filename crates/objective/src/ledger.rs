@@ -2,7 +2,10 @@
 //!
 //! Engines record tests and evidence; [`verdict()`] alone decides what they add up to. The file is
 //! made for being interrupted: every [`Recording`] is one transaction, in SQLite's write-ahead log,
-//! so that after a crash of the process or the machine the ledger holds whole recordings only.
+//! so that after a crash of the process or the machine the ledger holds whole recordings only. A crash
+//! of the process loses none that was committed. One of the machine loses none after the ledger was
+//! closed, and before at most those of the last second, as far as the system had not written them out:
+//! waiting for the disk takes longer than what is done between two commits.
 //!
 //! Hyperlabels are kept among the labels: they have keys too, and verdicts.
 //!
@@ -20,7 +23,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lydian_ir::CTypes;
 use lydian_ir::test::Test;
@@ -47,11 +50,16 @@ const HYPERLABEL: &str = "hyperlabel";
 /// How long to wait for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// A commit waits for the disk where none did for so long.
+const SYNC_AFTER: Duration = Duration::from_secs(1);
+
 /// A ledger file, open.
 #[derive(Debug)]
 pub struct Ledger {
     connection: Connection,
     path: PathBuf,
+    /// When it was last surely on disk.
+    synced: Instant,
 }
 
 /// Which function: of which translation unit (its main file as the user names it), by name.
@@ -116,7 +124,7 @@ impl Ledger {
         let mut connection = Connection::open_with_flags(path, flags).map_err(wrap)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(wrap)?;
         schema::prepare(&mut connection, path)?;
-        Ok(Self { connection, path: path.to_owned() })
+        Ok(Self { connection, path: path.to_owned(), synced: Instant::now() })
     }
 
     /// Renames a ledger that cannot be used, and what belongs to it, to the first free name of
@@ -167,6 +175,11 @@ impl Ledger {
     ) -> Result<Recording<'_>, LedgerError> {
         let path = self.path.clone();
         let wrap = |error| LedgerError::from_sqlite(&path, error);
+        let waits = self.synced.elapsed() >= SYNC_AFTER;
+        schema::wait_for_disk(&self.connection, waits).map_err(wrap)?;
+        if waits {
+            self.synced = Instant::now();
+        }
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
         output::folder(&args.output)?;
         let ledger = ledger::open(&args.output, args.fresh)?;
         let workers = (0..threads).map(|_| measuring.counting(&compiled)).collect();
-        Run { args, loaded, objectives, configuration, cancel, ledger }.all(workers, &compiled)
+        Run { args, loaded, objectives, configuration, cancel }.all(ledger, workers, &compiled)
     })
 }
 
@@ -85,7 +85,6 @@ struct Run<'a> {
     objectives: &'a [FunctionObjectives],
     configuration: String,
     cancel: CancelToken,
-    ledger: SharedLedger,
 }
 
 /// What is called by tests, and what they are to reach.
@@ -102,11 +101,16 @@ struct Done {
 }
 
 impl<'a> Run<'a> {
-    fn all(self, workers: Vec<Counting<'_>>, compiled: &Compiled<'_>) -> Result<ExitCode, Failure> {
+    fn all(
+        &self,
+        ledger: SharedLedger,
+        workers: Vec<Counting<'_>>,
+        compiled: &Compiled<'_>,
+    ) -> Result<ExitCode, Failure> {
         let tasks = self.tasks();
         let lines = Lines::new();
         let results = workers::work_on(&tasks, workers, &self.cancel, |task, counting| {
-            self.settle(task, counting, &lines)
+            self.settle(task, &ledger, counting, &lines)
         })?;
         let mut code = ExitCode::Done;
         for (position, done) in &results.done {
@@ -115,7 +119,12 @@ impl<'a> Run<'a> {
         if let Some(failure) = results.failure {
             return Err(failure);
         }
-        self.write(&tasks, results.done, compiled.get()?.build())?;
+        let build = compiled.get()?.build();
+        // The ledger's log is written back meanwhile.
+        std::thread::scope(|scope| {
+            scope.spawn(|| drop(ledger));
+            self.write(&tasks, results.done, build)
+        })?;
         if self.cancel.is_cancelled() {
             code = ExitCode::Interrupted;
             render::diagnostics(&[Diagnostic::warning(
@@ -134,6 +143,7 @@ impl<'a> Run<'a> {
     fn settle(
         &self,
         task: &Task<'_>,
+        ledger: &SharedLedger,
         counting: &mut Counting<'_>,
         lines: &Lines,
     ) -> Result<Done, Failure> {
@@ -145,7 +155,7 @@ impl<'a> Run<'a> {
             all: self.objectives,
             unit: &unit_name(&self.args.source.file),
             counting,
-            ledger: &self.ledger,
+            ledger,
             replay_folder: self.args.output.join("unconfirmed"),
             progress: &lines.start(self.name(task.entry)),
             effort: match self.args.minimise {
@@ -190,12 +200,11 @@ impl<'a> Run<'a> {
             }
         }
         let GenArgs { source, output, format, .. } = self.args;
-        suite.write(output, &source.file, self.loaded, build, format)?;
+        let mut files = suite.write(output, &source.file, self.loaded, build, format)?;
+        files.extend(self.args.json.iter().map(|path| (path.clone(), summary.to_json())));
+        let written = output::files(&files);
         output::text(&(table::render(&summary) + "\n" + &faults))?;
-        if let Some(path) = &self.args.json {
-            output::file(path, &summary.to_json())?;
-        }
-        Ok(())
+        written
     }
 
     /// Each function for itself, or `main` for all of the program, its own objectives first.

@@ -101,8 +101,13 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Le
             synced.map_err(|error| LedgerError::from_system(path, &error))?;
         }
     }
-    // A commit is on disk when it returns, even if the machine fails.
-    connection.pragma_update(None, "synchronous", "FULL").map_err(wrap)
+    wait_for_disk(connection, true).map_err(wrap)
+}
+
+/// Says whether a commit is to be on disk when it returns. If not, it is when the log is written back or a
+/// later commit waits; the log's order keeps recordings whole.
+pub(super) fn wait_for_disk(connection: &Connection, waits: bool) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "synchronous", if waits { "FULL" } else { "NORMAL" })
 }
 
 /// Chooses the write-ahead log and the newest format.
