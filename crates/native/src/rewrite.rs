@@ -26,6 +26,7 @@ use lydian_ir::{
     Body, ConditionId, DecisionId, DecisionKind, ExprArena, FuncId, LocalId, MarkId, Program, Stmt,
     StmtId,
 };
+use lydian_objective::dataflow::UseSite;
 use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Site, UnitFlows, Wanted};
 use rustc_hash::FxHashSet;
 
@@ -40,6 +41,7 @@ use recorded::{Elsewhere, labels_recorded};
 use render::{Renderer, tests_bits};
 use switches::SwitchEdit;
 use tree::{Edit, nest, splice};
+use units::Host;
 use vectors::{Recording, recording};
 
 mod accesses;
@@ -532,12 +534,19 @@ impl<'a, 'p> Watch<'a, 'p> {
 
     /// Records labels at a statement.
     fn statement(&mut self, stmt: StmtId, labels: &[LabelId], units: &mut units::Units<'_>) {
-        match units.host_of_use(stmt) {
-            Ok(host) => {
-                let cell = self.plan.cell(self.number, labels.to_vec());
-                units.record(host, &format!("lydian_hit[{cell}] = 1, "), &no_sequences(), labels);
-            }
-            Err(reason) => self.unwatch(labels, reason),
+        let host = match units.host_of_use(stmt) {
+            Ok(host) => host,
+            Err(reason) => return self.unwatch(labels, reason),
+        };
+        let cell = self.plan.cell(self.number, labels.to_vec());
+        let Host::Around(around) = host else {
+            let record = format!("lydian_hit[{cell}] = 1, ");
+            return units.record(host, &record, &no_sequences(), labels);
+        };
+        units.set_before(around, cell, &no_sequences(), labels);
+        if units.is_straight(around, Some(stmt)) && !self.body.source.is_copied(stmt) {
+            let at = UseSite::Stmt(stmt);
+            self.function.flow.cells.push(dataflow::UseCell { cell, around, at });
         }
     }
 

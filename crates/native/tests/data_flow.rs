@@ -256,6 +256,47 @@ int f(int n) {
 }
 
 #[test]
+fn what_functions_of_the_text_do_with_an_address_says_who_may_write_through_it() {
+    let text = "
+static int *kept;
+struct holder { int *at; };
+static void fill(int *place) { *place = 1; }
+static void fills(int *place) { int *same = place; fill(same); }
+static void keep(int *place) { kept = place; }
+static void keeps(int *place, int n) { if (n) keeps(place, n - 1); else keep(place); }
+static int *same(int *place) { return place; }
+static void keep_within(struct holder *holder) { kept = holder->at; }
+static void keep_copied(struct holder holder) { kept = holder.at; }
+int f(int n) {
+  int filled = 0, passed_on = 0, given_back = 0, within = 0, copied = 0, out = n;
+  int *own = &out;
+  kept = own;
+  fills(&filled);
+  keeps(&passed_on, 2);
+  int *back = same(&given_back);
+  struct holder a = {&within}, b = {&copied};
+  if (n == 2) keep_within(&a);
+  if (n == 3) keep_copied(b);
+  if (n == 4) kept = &passed_on;
+  int *p = n == 1 ? back : kept;
+  *p = 5;
+  return filled + passed_on + given_back + within + copied + out;
+}
+";
+    let measuring = Measuring::of(text, &[Criterion::AllUses]);
+    let (covered, open) = measuring.covers(Criterion::AllUses, &[&[0], &[1], &[2], &[3]]);
+    let hits = |all: &[String], name: &str| {
+        has(all, &format!("{name} of `*p = 5` in line 23 reaches the return in line 24"))
+    };
+    for name in ["given_back", "within", "copied", "passed_on"] {
+        assert!(hits(&covered, name), "{name}: {covered:#?}");
+    }
+    // It is hit only where `keeps` did not hide it.
+    assert!(hits(&open, "out"), "{open:#?}");
+    assert!(!hits(&covered, "filled") && !hits(&open, "filled"));
+}
+
+#[test]
 fn members_copies_effects_in_places_and_library_calls_hit_too() {
     let text = "
 void *memcpy(void *, const void *, unsigned long);

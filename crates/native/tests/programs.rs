@@ -411,6 +411,24 @@ fn uses_whose_definitions_go_together_are_recorded_once_and_all_covered() {
     assert!(2 * fewer < stores, "{fewer} stores of {stores} are left");
 }
 
+/// Statements and uses follow from the record of the call that they lead to, but for what stands
+/// behind a call that may not return.
+#[test]
+fn records_of_calls_speak_for_statements_and_uses_before_them() {
+    let text = "static int half(int n) { return 6 / n; }\n\
+                static int twice(int n) { return 2 * n; }\n\
+                int f(int a, int b)\n{\n    int r = 0;\n    \
+                if (a > 1)\n        r = twice(a);\n    r += half(b);\n    r -= twice(r);\n    \
+                r += half(twice(b - 1));\n    return r;\n}\n";
+    let criteria = [Criterion::Stmt, Criterion::Bc, Criterion::Fcc, Criterion::AllUses];
+    let arguments = [[0, 0], [2, 0], [0, 1], [2, 1], [3, 2]];
+    let (all, stores) = measured(text, &criteria, &arguments, false);
+    let (left, fewer) = measured(text, &criteria, &arguments, true);
+    assert_eq!(all, left);
+    assert_eq!(all.iter().filter(|(returned, ..)| *returned).count(), 1);
+    assert!(fewer + 4 < stores, "{fewer} stores of {stores} are left");
+}
+
 /// What may end the run at a member that was not read before comes between records, and so does a
 /// new value of the pointer.
 #[test]

@@ -36,6 +36,7 @@ use crate::label::{Pred, Site};
 mod aliases;
 pub mod cells;
 mod events;
+mod holders;
 mod local;
 mod paths;
 mod unit;

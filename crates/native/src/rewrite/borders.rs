@@ -191,18 +191,24 @@ impl Meeting {
 /// where one order is possible alone; else the order is compared where the difference is small.
 fn beside((a, b): (&str, &str), bits: u32, signed: bool, sides: [bool; 3]) -> OnWay {
     let ty = format!("lydian_u{bits}");
-    let less = |a: &str, b: &str, most: &str, position: &str| OnWay::Tested {
+    let less = |a: &str, b: &str, position: &str| OnWay::Tested {
         declared: format!("{ty} lydian_d = ({ty})(({ty})({a}) - ({ty})({b})); "),
-        test: format!("lydian_d {most}"),
+        test: "lydian_d <= 1".to_owned(),
+        position: position.to_owned(),
+    };
+    // A sum with a constant leaves both operands in their registers, which a difference does not.
+    let equal = |next: &str, position: &str| OnWay::Tested {
+        declared: String::new(),
+        test: format!("({ty})({a}) == ({ty})(({ty})({b}){next})"),
         position: position.to_owned(),
     };
     match sides {
         [false, false, false] => OnWay::Nothing,
-        [false, true, false] => less(a, b, "== 0", "1"),
-        [false, false, true] => less(a, b, "== 1", "2"),
-        [false, true, true] => less(a, b, "<= 1", "1 + lydian_d"),
-        [true, false, false] => less(b, a, "== 1", "0"),
-        [true, true, false] => less(b, a, "<= 1", "1 - lydian_d"),
+        [false, true, false] => equal("", "1"),
+        [false, false, true] => equal(" + 1", "2"),
+        [false, true, true] => less(a, b, "1 + lydian_d"),
+        [true, false, false] => equal(" - 1", "0"),
+        [true, true, false] => less(b, a, "1 - lydian_d"),
         [true, _, true] => {
             let sign = if signed { 's' } else { 'u' };
             OnWay::Tested {

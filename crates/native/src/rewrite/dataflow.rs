@@ -491,10 +491,7 @@ impl Maker<'_, '_, '_> {
     fn define_through(&mut self, definition: &Definition, stmt: StmtId, aim: &Aim) {
         let sequences = self.pairs.lost_with(definition.variable);
         let number = aim.keep(self.units, &sequences);
-        let Aim { name, size, .. } = aim;
-        let set = self.set(definition);
-        let set =
-            format!("if (lydian_held{number} - (unsigned long){name} < {size}ul) {{ {set}}} ");
+        let set = format!("if ({}) {{ {}}} ", aim.hits(number), self.set(definition));
         self.units.define(stmt, Host::Around(aim.around), &set, &sequences);
     }
 
@@ -654,7 +651,8 @@ impl Maker<'_, '_, '_> {
                 return Ok(());
             }
             if !is_dynamic {
-                self.units.set_before(around, first, &self.pairs.lost_with(usage.variable));
+                let lost = self.pairs.lost_with(usage.variable);
+                self.units.set_before(around, first, &lost, &[]);
                 if is_plain {
                     self.out.cells.push(UseCell { cell: first, around, at });
                 }

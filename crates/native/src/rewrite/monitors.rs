@@ -90,8 +90,9 @@ pub(super) struct BitStep<'a> {
     atoms: Vec<AtomHere<'a>>,
     /// The bits that are cleared unless a formula on the state holds.
     duties: Vec<(usize, &'a Formula)>,
-    /// The position of the last atom, and the cell of the sequence.
+    /// The position of the last atom.
     last: usize,
+    /// The cell that is set where the last atom ends nothing; that of the sequence follows it.
     cell: usize,
 }
 
@@ -249,11 +250,17 @@ impl BitStep<'_> {
         }
         for (AtomHere { position, .. }, holds) in self.atoms.iter().zip(holds) {
             let before = match position.checked_sub(1) {
-                None => holds.clone(),
+                None if holds == "0" => holds.clone(),
+                None => format!("({holds})"),
+                Some(_) if holds == "0" => holds.clone(),
                 Some(before) => format!("({holds} & (int)(lydian_u >> {before} & 1))"),
             };
+            if before == "0" {
+                continue;
+            }
             if *position == self.last {
-                let _ = write!(text, "if ({before}) lydian_hit[{}] = 1; ", self.cell);
+                // To choose the cell is cheaper than to choose whether one is set.
+                let _ = write!(text, "lydian_hit[{} + !!{before}] = 1; ", self.cell);
             } else {
                 let _ = write!(next, " | (unsigned long long){before} << {position}");
             }
@@ -334,10 +341,10 @@ impl<'a> Maker<'a> {
         if let Some(reason) = self.obstacle(sequence, has_values) {
             return lose(key, reason, plan);
         }
-        let cell = plan.cells.len();
-        plan.sequences_cell(&[key]);
         let sites = self.sites(sequence);
+        let cell = plan.cells.len();
         if has_values {
+            plan.sequences_cell(&[key]);
             let made = environments::SetMonitor::new(
                 self.request,
                 key,
@@ -358,6 +365,8 @@ impl<'a> Maker<'a> {
             }
             return;
         }
+        plan.sequences_cell(&[]);
+        plan.sequences_cell(&[key]);
         self.declare(sequence, &format!("unsigned long long {} = 0; ", word(key)), false);
         let last = sequence.atoms.len() - 1;
         for ((number, site), Here { atoms, duties }) in sites {

@@ -296,10 +296,17 @@ impl<'a> Units<'a> {
     }
 
     /// Sets a cell before an expression, whatever the state is.
-    pub(super) fn set_before(&mut self, span: Span, cell: u32, sequences: &Sequences) {
+    pub(super) fn set_before(
+        &mut self,
+        span: Span,
+        cell: u32,
+        sequences: &Sequences,
+        labels: &[LabelId],
+    ) {
         let unit = self.around.entry(span).or_default();
         unit.cells.push(cell);
         unit.lose(sequences);
+        unit.labels.extend(labels);
     }
 
     /// Sets a cell of a table before an expression: its first cell, and the text of the index.

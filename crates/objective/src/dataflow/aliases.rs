@@ -1,14 +1,14 @@
 //! Which variables a write through a pointer may hit.
 //!
 //! A local may be hit by a pointer that may hold its address: what the function makes of `&v`, and
-//! once that has left the function's own variables (stored or passed to a call), whatever is loaded
-//! from memory or returned by a call. A global whose address is taken somewhere may be hit by any
+//! once that has left the function's own variables (stored, or passed to a function that keeps it:
+//! [`super::holders`]), whatever is loaded from memory or returned by a call. A global whose address is taken somewhere may be hit by any
 //! pointer. The types must fit, too: the record whose member is written lies in the variable, or a
 //! scalar of the written type does; a global must be such a scalar itself. So a program that reaches a variable through pointers of other
 //! types (but for `memcpy` and its like, on locals) writes unseen.
 
 use lydian_base::Span;
-use lydian_ir::libc::{Family, LibFn, model_named};
+use lydian_ir::libc::{LibFn, model_named};
 use lydian_ir::stmt::Callee;
 use lydian_ir::{
     Body, CType, CTypeId, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, RecordId,
@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cells::{Grain, local_has_cells};
 use super::events::Globals;
+use super::holders::{Holders, Reader, addresses_taken, forgets_addresses};
 use super::{Variable, is_variable};
 
 /// The most writes through pointers that one function may make to one global for them to count.
@@ -39,14 +40,6 @@ pub(super) struct Aliases<'a> {
     given_up: FxHashSet<GlobalId>,
 }
 
-/// Who may hold the address of a local.
-#[derive(Debug, Default)]
-struct Holders {
-    locals: FxHashSet<LocalId>,
-    /// Whether memory that is no variable, or another function, may.
-    others: bool,
-}
-
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Written {
@@ -59,20 +52,15 @@ impl<'a> Aliases<'a> {
     pub(super) fn of(program: &'a Program, body: &'a Body, globals: &'a Globals) -> Self {
         let mut of: Vec<GlobalId> = globals.exposed.iter().copied().collect();
         of.sort_unstable();
-        let mut taken = FxHashSet::default();
-        for_each_value(program, body, &mut |expr| {
-            if let Expr::AddrLocal(local) = body.exprs[expr]
-                && is_variable(body, local)
-            {
-                taken.insert(local);
-            }
-        });
+        let taken = addresses_taken(program, body);
         let cells = globals.grain == Grain::Cells;
-        taken.retain(|local| !cells || local_has_cells(program, body, *local));
-        let mut taken: Vec<LocalId> = taken.into_iter().collect();
-        taken.sort_unstable();
-        let locals =
-            taken.into_iter().map(|local| (local, holders(program, body, local))).collect();
+        let counts = |local: &LocalId| {
+            is_variable(body, *local) && (!cells || local_has_cells(program, body, *local))
+        };
+        let mut all: Vec<LocalId> = taken.iter().copied().filter(counts).collect();
+        all.sort_unstable();
+        let reader = Reader { program, body, taken: &taken, fates: &globals.fates };
+        let locals = all.into_iter().map(|local| (local, reader.of_local(local))).collect();
         let given_up = FxHashSet::default();
         let variadic = &globals.variadic;
         let mut this = Self { program, body, locals, globals: of, cells, variadic, given_up };
@@ -113,7 +101,7 @@ impl<'a> Aliases<'a> {
         };
         let locals = self.locals.iter().filter(|(local, holders)| {
             in_scope(*local)
-                && may_hold(self.body, addr, *local, holders)
+                && holders.may_be(self.body, addr)
                 && self.fits(self.body.locals[*local].ty, written)
         });
         let globals = self.globals.iter().filter(|global| {
@@ -210,16 +198,6 @@ fn writes_bytes(name: &str) -> bool {
     model_named(name).is_some_and(|model| writes(model.function))
 }
 
-/// Whether a call is one of a library function that neither keeps what it gets nor gives it back.
-fn forgets_addresses(program: &Program, call: &Stmt) -> bool {
-    let Stmt::Call { callee: Callee::Direct(callee), dst, .. } = call else { return false };
-    let function = &program.functions[*callee];
-    let of_library = function.body.is_none() || function.library;
-    model_named(&function.name).filter(|_| of_library).is_some_and(|model| {
-        model.family == Family::Memory && (dst.is_none() || !model.signature.starts_with('p'))
-    })
-}
-
 /// Whether an address lies in a local or global by its form.
 fn plain_variable(body: &Body, addr: ExprId) -> bool {
     match &body.exprs[addr] {
@@ -296,83 +274,4 @@ pub(super) fn exposed(program: &Program) -> FxHashSet<GlobalId> {
         global.init != GlobalInit::Extern && !global.name.contains('.')
     });
     exposed
-}
-
-/// Who may hold the address of a local, whatever the order of statements.
-fn holders(program: &Program, body: &Body, local: LocalId) -> Holders {
-    let mut found = Holders::default();
-    loop {
-        let before = (found.locals.len(), found.others);
-        for stmt in body.stmts.values() {
-            if !forgets_addresses(program, stmt) {
-                pass_on(body, stmt, local, &mut found);
-            }
-        }
-        if before == (found.locals.len(), found.others) {
-            return found;
-        }
-    }
-}
-
-/// Notes who may hold the address of a local after a statement.
-fn pass_on(body: &Body, stmt: &Stmt, local: LocalId, found: &mut Holders) {
-    let mut place = None;
-    match stmt {
-        Stmt::Assign { dst, value } if may_hold(body, *value, local, found) => {
-            _ = found.locals.insert(*dst);
-        }
-        Stmt::Store { addr, value, .. } if may_hold(body, *value, local, found) => {
-            place = Some(*addr);
-        }
-        Stmt::Copy { dst, src, .. } => {
-            let from = local_at(body, *src);
-            if from.map_or(found.others, |from| found.locals.contains(&from)) {
-                place = Some(*dst);
-            }
-        }
-        Stmt::Call { args, dst, dst_addr, .. } => {
-            found.others |= args.iter().any(|arg| may_hold(body, *arg, local, found));
-            if found.others {
-                found.locals.extend(dst);
-                found.locals.extend(dst_addr.and_then(|addr| local_at(body, addr)));
-            }
-        }
-        _ => {}
-    }
-    match place.map(|addr| local_at(body, addr)) {
-        Some(Some(holder)) => _ = found.locals.insert(holder),
-        Some(None) => found.others = true,
-        None => {}
-    }
-}
-
-/// The local in which an address lies by its form.
-fn local_at(body: &Body, addr: ExprId) -> Option<LocalId> {
-    match &body.exprs[addr] {
-        Expr::AddrLocal(local) => Some(*local),
-        Expr::Field { base, .. } | Expr::Index { base, .. } => local_at(body, *base),
-        Expr::Cast(_, _, inner) => local_at(body, *inner),
-        _ => None,
-    }
-}
-
-/// Whether the value of an expression may be an address in a local.
-fn may_hold(body: &Body, expr: ExprId, local: LocalId, holders: &Holders) -> bool {
-    match &body.exprs[expr] {
-        Expr::AddrLocal(of) => *of == local,
-        Expr::Local(holder) => holders.locals.contains(holder),
-        Expr::Load { addr, .. } => match local_at(body, *addr) {
-            // What a local has in memory may be written by others, too.
-            Some(holder) => holders.locals.contains(&holder) || holders.others,
-            None => holders.others,
-        },
-        Expr::Field { base, .. } | Expr::Index { base, .. } => {
-            may_hold(body, *base, local, holders)
-        }
-        Expr::Unary(_, a) | Expr::Cast(_, _, a) => may_hold(body, *a, local, holders),
-        Expr::Binary(_, a, b) => {
-            may_hold(body, *a, local, holders) || may_hold(body, *b, local, holders)
-        }
-        _ => false,
-    }
 }

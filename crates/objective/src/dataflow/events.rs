@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::aliases::{Aliases, exposed};
 use super::cells::{self, Access, Grain};
+use super::holders::Fates;
 use super::{Definition, DefinitionId, DefinitionSite, UseSite, Variable, is_variable};
 
 /// What happens to a variable at a place of a block, in order.
@@ -70,6 +71,8 @@ pub(super) struct Globals {
     pub(super) defined: FxHashSet<FuncId>,
     /// Where the text takes a variable argument, which writes to nothing but the list.
     pub(super) variadic: FxHashSet<Span>,
+    /// What these functions do with addresses.
+    pub(super) fates: Fates,
 }
 
 impl Globals {
@@ -104,9 +107,10 @@ impl Globals {
         exposed.retain(|global| tracked.contains(global));
         let defined = program.defined().filter(|(_, f)| !f.library && is_within(map, f.span));
         let defined = defined.map(|(id, _)| id).collect();
+        let fates = Fates::of(program, &defined);
         let variadic = map.text().match_indices(VA_ARG);
         let variadic = variadic.filter_map(|(at, _)| call_at(map.text(), at)).collect();
-        Self { grain, tracked, exposed, inert: inert.collect(), defined, variadic }
+        Self { grain, tracked, exposed, inert: inert.collect(), defined, variadic, fates }
     }
 
     /// In order.

@@ -17,9 +17,20 @@ pub(in crate::rewrite) struct Aim {
     /// The variable's address there, and its size.
     pub(in crate::rewrite) name: String,
     pub(in crate::rewrite) size: u64,
+    /// Whether it writes a scalar of the variable's own type, and so all of it or nothing.
+    is_whole: bool,
 }
 
 impl Aim {
+    /// Whether the variable is hit, in C, `number` being what [`Self::keep`] gave.
+    pub(in crate::rewrite) fn hits(&self, number: usize) -> String {
+        let Self { name, size, .. } = self;
+        match self.is_whole {
+            true => format!("lydian_held{number} == (unsigned long){name}"),
+            false => format!("lydian_held{number} - (unsigned long){name} < {size}ul"),
+        }
+    }
+
     /// Keeps the address that is written to in `lydian_heldN`; N.
     pub(in crate::rewrite) fn keep(&self, units: &mut Units<'_>, sequences: &Sequences) -> usize {
         match self.written {
@@ -81,16 +92,20 @@ pub(in crate::rewrite) fn aim(
         return Err("its text has a compound literal, which must not move into a block");
     }
     let names = ScopedNames::new(program, function, body, around.start, &|_| None);
-    let (name, size) = match variable {
+    let types = &program.types;
+    let (name, size, scalar) = match variable {
         Variable::Local(local) => {
-            let name = names.local(local).map(|name| format!("&{name}"));
-            (name, program.types.size(body.locals[local].ty))
+            let (name, ty) = (names.local(local), body.locals[local].ty);
+            (name.map(|name| format!("&{name}")), types.size(ty), types.scalar(ty))
         }
         Variable::Global(global) => {
-            (Some(format!("lydian_at_g{}", global.index())), Some(program.globals[global].size))
+            let (name, found) =
+                (format!("lydian_at_g{}", global.index()), &program.globals[global]);
+            (Some(name), Some(found.size), types.scalar(found.ty))
         }
     };
+    let is_whole = matches!(body.stmts[stmt], Stmt::Store { ty, .. } if scalar == Some(ty));
     let name = name.ok_or("it has no name where a pointer may reach it")?;
     let size = size.ok_or("its size is not known")?;
-    Ok(Aim { around, written, name, size })
+    Ok(Aim { around, written, name, size, is_whole })
 }

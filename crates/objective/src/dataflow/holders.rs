@@ -1,0 +1,250 @@
+//! Who may hold an address: what a function makes of it, and where it goes from there.
+//!
+//! An address is that of a local, or what a function got as an argument. It is held by locals, and
+//! by others once it has left them: it was stored elsewhere, or passed to a function that keeps it.
+//! What functions of the text do with their arguments is worked out for all of them together, to
+//! the least fixed point: a function keeps an argument if it stores it where others find it, or
+//! passes it to a function that does, and it may give it back.
+
+use lydian_ir::libc::{Family, model_named};
+use lydian_ir::stmt::Callee;
+use lydian_ir::{Body, Expr, ExprId, FuncId, LocalId, Program, Stmt};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::aliases::for_each_value;
+
+/// What becomes of an argument in a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fate {
+    /// Whether it may be stored where others find it.
+    kept: bool,
+    /// Whether it may be a part of what the function returns.
+    returned: bool,
+}
+
+impl Fate {
+    /// What is assumed where nothing is known.
+    const UNKNOWN: Self = Self { kept: true, returned: true };
+}
+
+/// What the functions of a text do with their arguments.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fates {
+    /// By parameter. A function that is missing is not known.
+    of: FxHashMap<FuncId, Vec<Fate>>,
+}
+
+impl Fates {
+    /// Those of the functions that are known: bodies that no other unit replaces.
+    pub(super) fn of(program: &Program, defined: &FxHashSet<FuncId>) -> Self {
+        let known = |id: &FuncId| !program.functions[*id].weak;
+        let mut bodies: Vec<(FuncId, &Body)> = defined
+            .iter()
+            .filter(|id| known(id))
+            .filter_map(|id| Some((*id, program.functions[*id].body.as_ref()?)))
+            .collect();
+        bodies.sort_unstable_by_key(|(id, _)| *id);
+        let none = Fate { kept: false, returned: false };
+        let of = bodies.iter().map(|(id, body)| (*id, vec![none; body.params.len()])).collect();
+        let mut this = Self { of };
+        let mut callers: FxHashMap<FuncId, Vec<usize>> = FxHashMap::default();
+        for (index, (_, body)) in bodies.iter().enumerate() {
+            for stmt in body.stmts.values() {
+                if let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt {
+                    let of = callers.entry(*callee).or_default();
+                    if of.last() != Some(&index) {
+                        of.push(index);
+                    }
+                }
+            }
+        }
+        let taken: Vec<_> = bodies.iter().map(|(_, body)| addresses_taken(program, body)).collect();
+        let mut waiting: Vec<usize> = (0..bodies.len()).rev().collect();
+        let mut waits = vec![true; bodies.len()];
+        while let Some(index) = waiting.pop() {
+            waits[index] = false;
+            let (id, body) = bodies[index];
+            let found = Reader { program, body, taken: &taken[index], fates: &this }.arguments();
+            if this.of.get(&id) == Some(&found) {
+                continue;
+            }
+            this.of.insert(id, found);
+            for caller in callers.get(&id).into_iter().flatten() {
+                if !std::mem::replace(&mut waits[*caller], true) {
+                    waiting.push(*caller);
+                }
+            }
+        }
+        this
+    }
+
+    /// What becomes of an argument of a call, by its position.
+    fn at(&self, callee: &Callee, position: usize) -> Fate {
+        let Callee::Direct(function) = callee else { return Fate::UNKNOWN };
+        let known = self.of.get(function).and_then(|fates| fates.get(position));
+        known.copied().unwrap_or(Fate::UNKNOWN)
+    }
+}
+
+/// The locals whose addresses are values somewhere in a body.
+pub(super) fn addresses_taken(program: &Program, body: &Body) -> FxHashSet<LocalId> {
+    let mut taken = FxHashSet::default();
+    for_each_value(program, body, &mut |expr| {
+        if let Expr::AddrLocal(local) = body.exprs[expr] {
+            taken.insert(local);
+        }
+    });
+    taken
+}
+
+/// Whether a call is one of a library function that neither keeps what it gets nor gives it back.
+pub(super) fn forgets_addresses(program: &Program, call: &Stmt) -> bool {
+    let Stmt::Call { callee: Callee::Direct(callee), dst, .. } = call else { return false };
+    let function = &program.functions[*callee];
+    let of_library = function.body.is_none() || function.library;
+    model_named(&function.name).filter(|_| of_library).is_some_and(|model| {
+        model.family == Family::Memory && (dst.is_none() || !model.signature.starts_with('p'))
+    })
+}
+
+/// The local in which an address lies by its form.
+fn local_at(body: &Body, addr: ExprId) -> Option<LocalId> {
+    match &body.exprs[addr] {
+        Expr::AddrLocal(local) => Some(*local),
+        Expr::Field { base, .. } | Expr::Index { base, .. } => local_at(body, *base),
+        Expr::Cast(_, _, inner) => local_at(body, *inner),
+        _ => None,
+    }
+}
+
+/// Who may hold an address in one activation of a function.
+#[derive(Debug, Default)]
+pub(super) struct Holders {
+    /// The local whose address it is; none for that of an argument.
+    of: Option<LocalId>,
+    locals: FxHashSet<LocalId>,
+    /// Whether memory that is no variable, or another function, may.
+    others: bool,
+}
+
+impl Holders {
+    /// Whether the value of an expression may be that address.
+    pub(super) fn may_be(&self, body: &Body, expr: ExprId) -> bool {
+        match &body.exprs[expr] {
+            Expr::AddrLocal(of) => self.of == Some(*of),
+            Expr::Local(holder) => self.locals.contains(holder),
+            Expr::Load { addr, .. } => match local_at(body, *addr) {
+                // What a local has in memory may be written by others, too.
+                Some(holder) => self.locals.contains(&holder) || self.others,
+                None => self.others,
+            },
+            Expr::Field { base, .. } | Expr::Index { base, .. } => self.may_be(body, *base),
+            Expr::Unary(_, a) | Expr::Cast(_, _, a) => self.may_be(body, *a),
+            Expr::Binary(_, a, b) => self.may_be(body, *a) || self.may_be(body, *b),
+            _ => false,
+        }
+    }
+
+    /// Whether what lies at an address may have it in it.
+    fn may_be_in(&self, body: &Body, addr: ExprId) -> bool {
+        local_at(body, addr).map_or(self.others, |from| self.locals.contains(&from))
+    }
+
+    /// It is stored to an address.
+    fn store(&mut self, body: &Body, addr: ExprId) {
+        match local_at(body, addr) {
+            Some(holder) => _ = self.locals.insert(holder),
+            None => self.others = true,
+        }
+    }
+}
+
+/// Follows addresses through one body, whatever the order of its statements.
+pub(super) struct Reader<'a> {
+    pub(super) program: &'a Program,
+    pub(super) body: &'a Body,
+    /// The locals whose addresses are values there.
+    pub(super) taken: &'a FxHashSet<LocalId>,
+    pub(super) fates: &'a Fates,
+}
+
+impl Reader<'_> {
+    /// Who may hold the address of a local.
+    pub(super) fn of_local(&self, local: LocalId) -> Holders {
+        self.follow(Holders { of: Some(local), ..Holders::default() })
+    }
+
+    /// What becomes of the arguments.
+    fn arguments(&self) -> Vec<Fate> {
+        // What inline assembly reads is not known, only whether it may write to memory.
+        let is_unknown = |stmt: &Stmt| matches!(stmt, Stmt::Havoc(havoc) if havoc.memory);
+        if self.body.stmts.values().any(is_unknown) {
+            return vec![Fate::UNKNOWN; self.body.params.len()];
+        }
+        let fate = |param: &LocalId| {
+            let begin = Holders { locals: [*param].into_iter().collect(), ..Holders::default() };
+            let found = self.follow(begin);
+            let returns = |operand: ExprId| {
+                found.may_be(self.body, operand)
+                    || local_at(self.body, operand).is_some_and(|of| found.locals.contains(&of))
+            };
+            let mut ends = self.body.blocks.values().filter_map(|block| match block.term {
+                lydian_ir::Terminator::Return(value) => value,
+                _ => None,
+            });
+            Fate { kept: found.others, returned: ends.any(returns) }
+        };
+        self.body.params.iter().map(fate).collect()
+    }
+
+    fn follow(&self, mut found: Holders) -> Holders {
+        loop {
+            let before = (found.locals.len(), found.others);
+            self.body.stmts.values().for_each(|stmt| self.pass_on(stmt, &mut found));
+            // Who knows where a holder is can read it.
+            found.others |= found.locals.iter().any(|holder| self.taken.contains(holder));
+            if before == (found.locals.len(), found.others) {
+                return found;
+            }
+        }
+    }
+
+    /// Notes who may hold it after a statement.
+    fn pass_on(&self, stmt: &Stmt, found: &mut Holders) {
+        let body = self.body;
+        match stmt {
+            Stmt::Assign { dst, value } if found.may_be(body, *value) => {
+                found.locals.insert(*dst);
+            }
+            Stmt::Store { addr, value, .. } if found.may_be(body, *value) => {
+                found.store(body, *addr);
+            }
+            Stmt::Copy { dst, src, .. } if found.may_be_in(body, *src) => found.store(body, *dst),
+            Stmt::Call { args, .. } if forgets_addresses(self.program, stmt) => {
+                // What it copies may have the address in it.
+                if let [dst, src, ..] = args[..]
+                    && found.may_be_in(body, src)
+                {
+                    found.store(body, dst);
+                }
+            }
+            Stmt::Call { callee, args, dst, dst_addr, .. } => {
+                let mut returned = false;
+                for (position, arg) in args.iter().enumerate() {
+                    // A struct is passed by the address of what is copied.
+                    let inside = local_at(body, *arg).is_some_and(|of| found.locals.contains(&of));
+                    if inside || found.may_be(body, *arg) {
+                        let fate = self.fates.at(callee, position);
+                        found.others |= fate.kept || inside;
+                        returned |= fate.returned || inside;
+                    }
+                }
+                if returned || found.others {
+                    found.locals.extend(dst);
+                    dst_addr.iter().for_each(|addr| found.store(body, *addr));
+                }
+            }
+            _ => {}
+        }
+    }
+}
