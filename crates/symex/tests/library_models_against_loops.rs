@@ -216,6 +216,33 @@ void check_memmove(struct two t) {
     CHECK(t.n < 2 || all[2] == t.a[1]);
     CHECK(all[0] == t.a[0] && all[3] == t.b[1]);
 }
+void check_memcpy_at_symbolic_places(struct two t) {
+    char to[8] = {0}, from[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    unsigned at = t.c & 15;
+    memcpy(to + at, from + 2, t.n);
+    for (unsigned i = 0; i < 8; i++)
+        CHECK(to[i] == (i >= at && i - at < t.n ? from[2 + i - at] : 0));
+}
+void check_memcpy_from_before_the_start(struct two t) {
+    char to[4] = {0}, from[4] = {1, 2, 3, 4};
+    int at = (t.c & 7) - 3;
+    memcpy(to, from + at, t.n & 7);
+    CHECK((t.n & 7) == 0 || to[0] == at + 1);
+}
+void check_memset_of_elements_at_symbolic_places(struct two t) {
+    int words[3] = {0};
+    unsigned at = t.c & 3;
+    memset(words + at, 1, t.n & 31);
+    CHECK((t.n & 31) < 4 || words[at] == 0x1010101);
+}
+void check_memset_of_a_block_of_symbolic_size(struct two t) {
+    unsigned size = t.c & 7, count = t.n & 15;
+    char *p = malloc(size);
+    if (!p) return;
+    memset(p, 7, count);
+    CHECK(count <= size && (count == 0 || p[count - 1] == 7));
+    free(p);
+}
 void check_memset(struct two t) {
     char to[3] = { 'x', 'y', 'z' };
     if (t.n > 3) return;

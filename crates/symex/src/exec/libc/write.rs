@@ -3,8 +3,8 @@
 //! All bytes are read and all traps are met before the first byte is written.
 
 use lydian_eval::{Traps, to_bytes};
-use lydian_ir::Type;
 use lydian_ir::libc::LibFn;
+use lydian_ir::{TrapKind, Type};
 use lydian_smt::Term;
 
 use super::super::explore::Engine;
@@ -67,30 +67,39 @@ impl Engine<'_, '_> {
             }
             _ => return Err(Flow::unsupported("a library function without a model")),
         }
-        self.write_all(state, &traps, writes)?;
+        let mut own = Traps::none();
+        let places = self.places_of_writes(state, &writes, &mut own)?;
+        for (kind, condition) in own.iter() {
+            traps.add(&self.pool, kind, condition);
+        }
+        self.leave_traps(state, &traps)?;
+        self.write_all(state, &writes, places);
         Ok(result)
     }
 
-    /// Meets the traps of writes and of what came before, then writes.
-    fn write_all(
+    /// Where writes go, each with when it is to change anything there, and when they trap.
+    fn places_of_writes(
         &mut self,
         state: &mut State,
-        before: &Traps,
-        writes: Vec<Write>,
-    ) -> Result<(), Flow> {
-        let mut traps = before.clone();
+        writes: &[Write],
+        traps: &mut Traps,
+    ) -> Result<Vec<(Resolution, Term)>, Flow> {
         let mut places = Vec::with_capacity(writes.len());
-        for write in &writes {
+        for write in writes {
             let mut own = Traps::none();
             let to = self.resolve_where(state, write, &mut own)?;
-            self.add_guarded(&own, write.guard, &mut traps);
+            self.add_guarded(&own, write.guard, traps);
             // Where the bytes belong to the object only if they are written, nobody can see what
             // they are otherwise.
             let reachable = own.absent(&mut self.pool);
             let guard = if reachable == write.guard { self.pool.tt() } else { write.guard };
             places.push((to, guard));
         }
-        self.leave_traps(state, &traps)?;
+        Ok(places)
+    }
+
+    /// Writes on a path that does not trap there.
+    fn write_all(&mut self, state: &mut State, writes: &[Write], places: Vec<(Resolution, Term)>) {
         for (write, (to, guard)) in writes.iter().zip(places) {
             let guard = self.simplified(state, guard);
             if self.pool.as_bool(guard) == Some(false) {
@@ -103,6 +112,41 @@ impl Engine<'_, '_> {
                 value = self.pool.ite(guard, value, old);
             }
             state.memory.store(&mut self.pool, &to, write.size, value);
+        }
+    }
+
+    /// When an access to `count` bytes from an address on traps at one of them: at the first one, or as
+    /// fewer of them follow in its object. This is what the accesses to the single bytes say together,
+    /// in far smaller terms.
+    fn range_traps(
+        &mut self,
+        state: &mut State,
+        base: Term,
+        count: Term,
+        write: bool,
+        traps: &mut Traps,
+    ) -> Result<(), Flow> {
+        let zero = self.pool.bv(64, 0);
+        let some = self.pool.ult(zero, count);
+        let found = self.resolve(state, base)?;
+        let mut first = Traps::none();
+        state.memory.access_traps(&mut self.pool, &found, 1, write, &mut first);
+        self.add_guarded(&first, some, traps);
+        let begins = first.absent(&mut self.pool);
+        for candidate in &found.candidates {
+            let object = state.memory.object(candidate.object);
+            let size = self.pool.bv(64, object.size);
+            let offset = candidate.offset.term(&mut self.pool);
+            let mut beyond = self.pool.ff();
+            for end in [Some(size), object.length].into_iter().flatten() {
+                // The first byte lies in the object, so that this does not wrap.
+                let room = self.pool.sub(end, offset);
+                let less = self.pool.ult(room, count);
+                beyond = self.pool.or(beyond, less);
+            }
+            let here = self.pool.and(candidate.guard, begins);
+            let condition = self.pool.and(here, beyond);
+            traps.add(&self.pool, TrapKind::OutOfBounds, condition);
         }
         Ok(())
     }
@@ -121,6 +165,10 @@ impl Engine<'_, '_> {
         }
         let size = self.element_size(state, src, count)?;
         let mut traps = Traps::none();
+        self.range_traps(state, src, count, false, &mut traps)?;
+        self.range_traps(state, dst, count, true, &mut traps)?;
+        // Those of the single bytes.
+        let mut single = Traps::none();
         let mut writes = Vec::new();
         for offset in (0..).step_by(size as usize) {
             self.check_reach(offset)?;
@@ -130,14 +178,16 @@ impl Engine<'_, '_> {
                 break;
             }
             let ty = Type::Int(size as u8 * 8);
-            let value = self.element_at(state, ty, src, offset, guard, &mut traps)?;
+            let value = self.element_at(state, ty, src, offset, guard, &mut single)?;
             let Some(value) = value else { break };
             let write = Write { base: dst, offset, guard, value, size };
-            if !self.push_write(state, write, &mut traps, &mut writes)? {
+            if !self.push_write(state, write, &mut single, &mut writes)? {
                 break;
             }
         }
-        self.write_all(state, &traps, writes)?;
+        let places = self.places_of_writes(state, &writes, &mut single)?;
+        self.leave_traps(state, &traps)?;
+        self.write_all(state, &writes, places);
         Ok(dst)
     }
 
@@ -175,6 +225,9 @@ impl Engine<'_, '_> {
             return Ok(dst);
         }
         let mut traps = Traps::none();
+        self.range_traps(state, dst, count, true, &mut traps)?;
+        // Those of the single bytes.
+        let mut single = Traps::none();
         let mut writes = Vec::new();
         for offset in 0.. {
             self.check_reach(offset)?;
@@ -184,11 +237,13 @@ impl Engine<'_, '_> {
                 break;
             }
             let write = Write { base: dst, offset, guard, value: byte, size: 1 };
-            if !self.push_write(state, write, &mut traps, &mut writes)? {
+            if !self.push_write(state, write, &mut single, &mut writes)? {
                 break;
             }
         }
-        self.write_all(state, &traps, writes)?;
+        let places = self.places_of_writes(state, &writes, &mut single)?;
+        self.leave_traps(state, &traps)?;
+        self.write_all(state, &writes, places);
         Ok(dst)
     }
 
