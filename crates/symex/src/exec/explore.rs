@@ -49,7 +49,7 @@ const SPLIT_TICKS: u32 = 4;
 /// After so many steps in a row that cover nothing, a state lets others go on.
 const PATIENCE: u64 = 1 << 12;
 /// After so many, what a model covers is no longer looked for.
-const REPLAY_PATIENCE: u64 = 1 << 15;
+const REPLAY_PATIENCE: u64 = 1 << 13;
 /// How many new terms make a look at the clock due earlier: steps that build large terms are slow.
 const CLOCK_TERMS: usize = 2048;
 
