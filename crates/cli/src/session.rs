@@ -22,6 +22,7 @@ use lydian_report::names;
 use lydian_report::{CriterionSummary, Exploration};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
+use lydian_symex::inputs::InputSpec;
 use lydian_symex::{Config, Cut, Summary, explore_beyond};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -38,8 +39,10 @@ use left::Left;
 use news::News;
 use reduced::{Candidate, Together};
 
+mod assumed;
 mod confirming;
 mod derived;
+mod earlier;
 mod judged;
 mod left;
 mod news;
@@ -121,7 +124,23 @@ enum Goal {
     Hyper(usize, HyperId),
 }
 
+/// An exploration of what is left.
+struct Round<'s> {
+    /// Of which inputs.
+    spec: &'s InputSpec,
+    /// Whether it says why objectives are left, and not only finds tests.
+    decides: bool,
+}
+
 impl Goal {
+    /// The label, if it is one.
+    const fn label(self) -> Option<LabelId> {
+        match self {
+            Self::Label(_, label) => Some(label),
+            Self::Hyper(..) => None,
+        }
+    }
+
     /// The target's position.
     const fn target(self) -> usize {
         match self {
@@ -144,9 +163,13 @@ impl<'a> Session<'a, '_> {
         let wanted = !left.is_empty() || !config.stop_when_covered;
         let mut explored = None;
         if wanted && !budget.cancel_token().is_cancelled() {
-            explored =
-                Some(self.explore(&left, &mut judged, config, budget, &mut contradictions)?);
+            let round = Round { spec: &self.loaded.spec, decides: true };
+            let found =
+                self.explore(&round, &left, &mut judged, config, budget, &mut contradictions)?;
+            self.explore_earlier(&found.0, &mut judged, config, budget, &mut contradictions)?;
+            self.prove_assuming(&found.0, config, budget)?;
             self.derive()?;
+            explored = Some(found);
         }
         contradictions.extend(self.contradictory()?);
         let rows = self.targets.iter().map(|target| self.rows(target));
@@ -338,10 +361,7 @@ impl<'a> Session<'a, '_> {
         let Some(body) = &program.functions[objectives.function].body else {
             return Ok(Vec::new());
         };
-        let semantics = Semantics {
-            overflow: config.overflow,
-            short_circuit: config.unreached == Unreached::Unknown,
-        };
+        let semantics = semantics(config);
         let prover = LocalProver::new(&program.types, body, objectives, semantics);
         let mut prover = prover.with_ranges(program);
         let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
@@ -408,6 +428,7 @@ impl<'a> Session<'a, '_> {
 
     fn explore(
         &mut self,
+        round: &Round<'_>,
         left: &[Goal],
         judged: &mut Judged<'_>,
         config: &Config,
@@ -416,7 +437,7 @@ impl<'a> Session<'a, '_> {
     ) -> Result<(Summary, Last), Failure> {
         let news = config.every_path.then(|| News::of(left));
         let left = Left::new(self.all, self.targets, left, judged);
-        let (program, spec, entry) = (&self.loaded.program, &self.loaded.spec, self.entry);
+        let (program, entry) = (&self.loaded.program, self.entry);
         let mut solver = standard_chain(&ChainConfig::default());
         let mut trouble = None;
         let mut confirming = Confirming::new(self, &left, judged, contradictions, news);
@@ -432,7 +453,7 @@ impl<'a> Session<'a, '_> {
         let summary = explore_beyond(
             program,
             entry,
-            spec,
+            round.spec,
             objectives,
             known,
             config,
@@ -445,7 +466,9 @@ impl<'a> Session<'a, '_> {
         }
         let last = confirming.finish()?;
         let summary = summary.map_err(|error| Failure::usage("inputs", error.to_string()))?;
-        self.record_left(&summary, &left)?;
+        if round.decides {
+            self.record_left(&summary, &left)?;
+        }
         Ok((summary, last))
     }
 
@@ -725,6 +748,12 @@ fn reason<'c>(cuts: impl Iterator<Item = &'c Cut>) -> UnknownReason {
             UnknownReason::NotFollowed(cut.to_string())
         }
     }
+}
+
+/// What predicates mean as the exploration is configured.
+fn semantics(config: &Config) -> Semantics {
+    let short_circuit = config.unreached == Unreached::Unknown;
+    Semantics { overflow: config.overflow, short_circuit }
 }
 
 #[cfg(test)]

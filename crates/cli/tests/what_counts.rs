@@ -186,6 +186,40 @@ fn a_mutant_with_a_subscript_that_its_array_does_not_have_has_no_value() {
 }
 
 #[test]
+fn a_mutant_that_reads_before_an_array_of_any_length_has_no_value_unless_something_lies_there() {
+    let place = Workplace::with(
+        "int f(const char *text, int room)\n{\n    int n = 0;\n    \
+         while (n < room && text[n] != 0)\n        n++;\n    return n;\n}\n",
+    );
+    let wm = |table: &str| figures(&place.json(table), "f", "wm");
+    place.done("gen unit.c -c wm --json start.json");
+    let [objectives, covered, infeasible, duplicate, unknown] = wm("start.json");
+    assert_eq!((objectives, unknown), (covered + infeasible + duplicate, 0));
+    let ledger = std::fs::read(place.path("tests/ledger.sqlite")).expect("a ledger");
+    let says = |what: &[u8]| ledger.windows(what.len()).any(|bytes| bytes == what);
+    assert!(says(b"nothing lies before the elements of text"));
+    // Now it may: `text[-n]`, `text[~n]` and `text[-abs(n)]`.
+    place.write("lydian.toml", "[function.f.places]\ntext = { before = 2 }\n");
+    place.done("gen unit.c -c wm -o again --json before.json");
+    assert_eq!(wm("before.json"), [objectives, covered + 3, infeasible - 3, duplicate, 0]);
+}
+
+#[test]
+fn a_subscript_among_the_inputs_may_be_negative_where_elements_lie_before() {
+    let place = Workplace::with(
+        "int f(const char *text, int at)\n{\n    if (text[at] == 'x' && at < 0)\n        \
+         return 1;\n    return 0;\n}\n",
+    );
+    place.done("gen unit.c -c dc,cc --json table.json");
+    assert_eq!(figures(&place.json("table.json"), "f", "dc"), [2, 2, 0, 0, 0]);
+    assert_eq!(figures(&place.json("table.json"), "f", "cc"), [4, 4, 0, 0, 0]);
+    // That the array begins where the pointer points can be stated.
+    place.write("lydian.toml", "[function.f.places]\ntext = { before = 0 }\n");
+    place.done("gen unit.c -c dc,cc -o again --json stated.json");
+    assert_eq!(figures(&place.json("stated.json"), "f", "dc")[1], 1);
+}
+
+#[test]
 fn a_call_that_a_compiler_would_replace_by_another_is_a_test_like_any() {
     let place = Workplace::with(
         "#include <stdio.h>\nint f(int x)\n{\n    if (x > 3)\n        printf(\"hit\\n\");\n    \

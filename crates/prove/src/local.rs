@@ -21,24 +21,35 @@
 //!   and differences as they are bounded there. In a decision without effects that is the one state on
 //!   which all conditions are evaluated; else each condition that is reached is evaluated on the state
 //!   at its branch, and what is known there is assumed where it is reached.
+//! - A register that no statement between the branches of a decision changes is the same on all of its
+//!   states, effects or not. What is known of it where a condition is reached holds of it throughout.
 //!
 //! What a "sat" answer shows is nothing: the state may be out of reach.
+//!
+//! # Assumptions
+//! On request ([`LocalProver::assuming_starts`]) it is taken for granted, and must be told the user, that
+//! a parameter which the function keeps points to the first element of an object. A mutant's read through
+//! it at a negative distance then lies outside of that object, which makes the mutant's value unknown: an
+//! address below an object's start is never in it, since no object has half of all addresses. What the
+//! program reads itself at the same place is left alone: that it reads before the object says that such
+//! inputs are meant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 use lydian_eval::sort_of;
 use lydian_eval::{Environment, Evaluation, Kleene, PredEnvironment, Traps, eval_pred};
 use lydian_ir::arith::Overflow;
+use lydian_ir::stmt::Terminator;
 use lydian_ir::{
-    Body, BoolTree, CTypes, ConditionId, Decision, DecisionId, ExprId, FuncId, GlobalId, LocalId,
-    Program, Purity, Storage, Type,
+    BlockId, Body, BoolTree, CTypes, ConditionId, Decision, DecisionId, ExprId, FuncId, GlobalId,
+    LocalId, Program, Purity, Storage, TrapKind, Type,
 };
 use lydian_objective::{Evidence, FunctionObjectives, Label, Site};
-use lydian_smt::{Answer, Limits, Reason, Solver, Sort, Term, TermPool};
-use rustc_hash::FxHashMap;
+use lydian_smt::{Answer, BinOp, Limits, Node, Reason, Solver, Sort, Term, TermPool};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ranges::{Interval, Knowledge, Known, Ranges, View};
+use crate::ranges::{Interval, Knowledge, Known, Ranges, View, changed_by, kept_parameters};
 
 /// Of more loads of a label from one state nothing is said of equal addresses.
 const MOST_LOADS: usize = 8;
@@ -94,7 +105,17 @@ impl<'a> LocalProver<'a> {
     ) -> Self {
         let (known, reached) = (FxHashMap::default(), FxHashMap::default());
         let loads = BTreeMap::new();
-        let symbols = Symbols { body, known, read: Vec::new(), loads, reached };
+        let symbols = Symbols {
+            body,
+            known,
+            read: Vec::new(),
+            loads,
+            reached,
+            unchanged: BTreeSet::new(),
+            starts: BTreeMap::new(),
+            own: FxHashSet::default(),
+            before: BTreeSet::new(),
+        };
         Self { types, body, objectives, semantics, symbols, ranges: None }
     }
 
@@ -102,6 +123,20 @@ impl<'a> LocalProver<'a> {
     /// register has another value at the label's site is none of any run.
     pub fn with_ranges(self, program: &'a Program) -> Self {
         Self { ranges: Ranges::of(program, self.objectives.function), ..self }
+    }
+
+    /// Under the assumption that parameters, given by their positions, point to the first element of an
+    /// object where they are not null. Only what needs it is proved then.
+    pub fn assuming_starts(mut self, parameters: &[usize]) -> Self {
+        let kept = kept_parameters(self.body).into_iter();
+        let starts = kept.filter(|(at, _)| parameters.contains(at));
+        self.symbols.starts = starts.map(|(at, local)| (local, at)).collect();
+        self
+    }
+
+    /// The parameters before whose first element the last label may read, by position.
+    pub fn starts_used(&self) -> impl Iterator<Item = usize> + '_ {
+        self.symbols.before.iter().copied()
     }
 
     /// Tries to prove a label infeasible with one query, or none where rewriting decides.
@@ -115,6 +150,10 @@ impl<'a> LocalProver<'a> {
         label: &Label,
     ) -> LocalOutcome {
         let mut assumptions = self.where_true(pool, label);
+        if !self.symbols.starts.is_empty() && self.symbols.before.is_empty() {
+            // The proof would be one without this assumption.
+            return LocalOutcome::Open;
+        }
         assumptions.retain(|term| pool.as_bool(*term) != Some(true));
         if assumptions.iter().any(|term| pool.as_bool(*term) == Some(false)) {
             return LocalOutcome::Infeasible;
@@ -134,12 +173,27 @@ impl<'a> LocalProver<'a> {
         self.symbols.read.clear();
         self.symbols.reached.clear();
         self.symbols.loads.clear();
+        self.symbols.own.clear();
+        self.symbols.before.clear();
+        self.symbols.unchanged = match label.site {
+            // Ranges are not known where control may come back to the midst of a decision.
+            Site::Decision(decision) if self.ranges.is_some() => unchanged_in(self.body, decision),
+            _ => BTreeSet::new(),
+        };
         let mut terms = self.where_true_anywhere(pool, label);
         terms.extend(self.symbols.same_where_same(pool));
         let Some(ranges) = &self.ranges else { return terms };
         let mut read: BTreeMap<StateName, BTreeMap<LocalId, Term>> = BTreeMap::new();
         for (state, local, term) in &self.symbols.read {
             read.entry(*state).or_default().insert(*local, *term);
+        }
+        // What is known where a condition is reached is known of all registers that stay the same.
+        let unchanged =
+            |(_, local, _): &&(StateName, LocalId, Term)| self.symbols.unchanged.contains(local);
+        for (decision, condition) in self.symbols.reached.keys() {
+            let registers = read.entry(StateName::Condition(*decision, *condition)).or_default();
+            let same = self.symbols.read.iter().filter(unchanged);
+            registers.extend(same.map(|(_, local, term)| (*local, *term)));
         }
         // That no run passes a site is known whatever is read there.
         read.entry(StateName::Site).or_default();
@@ -184,6 +238,10 @@ impl<'a> LocalProver<'a> {
             | Site::Root(_)
             | Site::Stmt(_)
             | Site::Block(_) => {
+                if let Site::Root(root) = label.site {
+                    let root = &self.body.source.roots[root];
+                    states.eval(pool, StateName::Site, root.expr, Reader::Program);
+                }
                 let truth = eval_pred(pool, &label.pred, &mut StateEvent(&mut states));
                 return vec![truth.surely_true];
             }
@@ -225,11 +283,63 @@ struct Symbols<'a> {
     loads: BTreeMap<(StateName, Type), BTreeMap<Term, Term>>,
     /// Where the conditions of its decision are reached.
     reached: FxHashMap<(DecisionId, ConditionId), Term>,
+    /// Registers that are the same on all states of the label's decision.
+    unchanged: BTreeSet<LocalId>,
+    /// Registers that point to the first element of an object, as parameters at a position.
+    starts: BTreeMap<LocalId, usize>,
+    /// Where the program reads itself.
+    own: FxHashSet<Term>,
+    /// The parameters before whose elements the label may read, by position.
+    before: BTreeSet<usize>,
+}
+
+/// Who reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reader {
+    /// The program, at the label's site.
+    Program,
+    /// The label's predicate.
+    Label,
 }
 
 impl Symbols<'_> {
     fn get(&mut self, pool: &mut TermPool, name: SymbolName, sort: Sort) -> Term {
         *self.known.entry(name).or_insert_with(|| pool.fresh_var("local", sort))
+    }
+
+    /// The register on a state.
+    fn local(&mut self, pool: &mut TermPool, state: StateName, local: LocalId, ty: Type) -> Term {
+        let name = if self.unchanged.contains(&local) { StateName::Site } else { state };
+        self.get(pool, SymbolName::Local(name, local), sort_of(ty))
+    }
+
+    /// Where an address lies before the object to whose first element a register points from which it
+    /// is computed, if there is one such register.
+    fn before_start(
+        &mut self,
+        pool: &mut TermPool,
+        state: StateName,
+        addr: Term,
+    ) -> Option<(usize, Term)> {
+        if self.starts.is_empty() {
+            return None;
+        }
+        let starts: Vec<(LocalId, usize)> = self.starts.iter().map(|(l, at)| (*l, *at)).collect();
+        let bases = starts.into_iter();
+        let bases: FxHashMap<Term, usize> =
+            bases.map(|(local, at)| (self.local(pool, state, local, Type::Ptr), at)).collect();
+        let (mut waiting, mut base) = (vec![addr], None);
+        let mut offset = pool.bv(64, 0);
+        while let Some(term) = waiting.pop() {
+            match (pool.node(term), bases.get(&term)) {
+                (_, Some(_)) if base.is_some() => return None,
+                (_, Some(at)) => base = Some(*at),
+                (Node::Bin(BinOp::Add, a, b), None) => waiting.extend([a, b]),
+                _ => offset = pool.add(offset, term),
+            }
+        }
+        let zero = pool.bv(64, 0);
+        Some((base?, pool.slt(offset, zero)))
     }
 
     /// That the label's loads from equal addresses give equal values.
@@ -255,16 +365,22 @@ struct States<'s, 'a> {
 
 impl States<'_, '_> {
     /// An expression's value and where it traps.
-    fn eval(&mut self, pool: &mut TermPool, state: StateName, expr: ExprId) -> (Term, Traps) {
+    fn eval(
+        &mut self,
+        pool: &mut TermPool,
+        state: StateName,
+        expr: ExprId,
+        reader: Reader,
+    ) -> (Term, Traps) {
         let mut traps = Traps::none();
-        let mut reads = Reads { symbols: self.symbols, state };
+        let mut reads = Reads { symbols: self.symbols, state, reader };
         let Ok(value) = self.evaluation.eval(pool, expr, &mut reads, &mut traps);
         (value, traps)
     }
 
     /// The value of an `i1` expression, unknown where it traps.
     fn truth(&mut self, pool: &mut TermPool, state: StateName, expr: ExprId) -> Kleene {
-        let (value, traps) = self.eval(pool, state, expr);
+        let (value, traps) = self.eval(pool, state, expr, Reader::Label);
         Kleene::guarded(pool, value, &traps)
     }
 }
@@ -273,17 +389,15 @@ impl States<'_, '_> {
 struct Reads<'s, 'a> {
     symbols: &'s mut Symbols<'a>,
     state: StateName,
+    reader: Reader,
 }
 
 impl Environment for Reads<'_, '_> {
     type Stop = Infallible;
 
     fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Infallible> {
-        let ty = match self.symbols.body.locals[local].storage {
-            Storage::Register(ty) => ty,
-            Storage::Memory { .. } => Type::Ptr,
-        };
-        let term = self.symbols.get(pool, SymbolName::Local(self.state, local), sort_of(ty));
+        let ty = self.local_type(local);
+        let term = self.symbols.local(pool, self.state, local, ty);
         self.symbols.read.push((self.state, local, term));
         Ok(term)
     }
@@ -306,8 +420,20 @@ impl Environment for Reads<'_, '_> {
         ty: Type,
         addr: Term,
         volatile: bool,
-        _: &mut Traps,
+        traps: &mut Traps,
     ) -> Result<Term, Infallible> {
+        match self.reader {
+            Reader::Program => _ = self.symbols.own.insert(addr),
+            Reader::Label if self.symbols.own.contains(&addr) => {}
+            Reader::Label => {
+                if let Some((at, before)) = self.symbols.before_start(pool, self.state, addr)
+                    && pool.as_bool(before) != Some(false)
+                {
+                    self.symbols.before.insert(at);
+                    traps.add(pool, TrapKind::OutOfBounds, before);
+                }
+            }
+        }
         if volatile {
             // Two reads of volatile memory may differ.
             return Ok(pool.fresh_var("volatile", sort_of(ty)));
@@ -335,6 +461,37 @@ impl Environment for Reads<'_, '_> {
     ) -> Result<Term, Infallible> {
         Ok(pool.fresh_var(what, sort))
     }
+}
+
+/// The registers that no statement changes which a run may pass between two branches of one evaluation
+/// of a decision.
+fn unchanged_in(body: &Body, decision: DecisionId) -> BTreeSet<LocalId> {
+    let is_branch = |block: BlockId| match &body.blocks[block].term {
+        Terminator::Branch { origin: Some(origin), .. } => origin.decision == decision,
+        _ => false,
+    };
+    let mut waiting: Vec<BlockId> = Vec::new();
+    for block in body.blocks.values() {
+        let Terminator::Branch { then_to, else_to, origin: Some(origin), .. } = &block.term else {
+            continue;
+        };
+        if origin.decision == decision {
+            waiting.extend(origin.then_outcome.is_none().then_some(*then_to));
+            waiting.extend(origin.else_outcome.is_none().then_some(*else_to));
+        }
+    }
+    let (mut passed, mut changed) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(block) = waiting.pop() {
+        if !passed.insert(block) {
+            continue;
+        }
+        let stmts = body.blocks[block].stmts.iter();
+        stmts.for_each(|stmt| changed_by(&body.stmts[*stmt], &mut changed));
+        if !is_branch(block) {
+            body.blocks[block].term.for_each_successor(|target| waiting.push(target));
+        }
+    }
+    body.locals.ids().filter(|local| !changed.contains(local)).collect()
 }
 
 /// What is known of registers that are read on one state.
@@ -479,7 +636,7 @@ impl<'s, 'a> DecisionEvent<'s, 'a> {
                 self.states.symbols.reached.insert((self.id, *condition), here);
                 let state = self.state_of(*condition);
                 let expr = self.decision.conditions[*condition].expr;
-                let (value, traps) = self.states.eval(pool, state, expr);
+                let (value, traps) = self.states.eval(pool, state, expr, Reader::Program);
                 let evaluated = traps.absent(pool);
                 let assumed = pool.implies(here, evaluated);
                 self.assumed.push(assumed);

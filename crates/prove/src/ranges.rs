@@ -623,22 +623,9 @@ impl<'a> Ranges<'a> {
 
     /// The parameters in registers to which the function does not assign, with their positions.
     fn kept_parameters(&self) -> Vec<(usize, LocalId)> {
-        let mut assigned = BTreeSet::new();
-        for stmt in self.body.stmts.values() {
-            match stmt {
-                Stmt::Assign { dst, .. }
-                | Stmt::Alloca { dst, .. }
-                | Stmt::Call { dst: Some(dst), .. } => {
-                    assigned.insert(*dst);
-                }
-                Stmt::Havoc(havoc) => assigned.extend(&havoc.registers),
-                _ => {}
-            }
-        }
-        let parameters = self.body.params.iter().copied().enumerate();
-        parameters
-            .filter(|(_, local)| self.all(*local).is_some() && !assigned.contains(local))
-            .collect()
+        let mut kept = kept_parameters(self.body);
+        kept.retain(|(_, local)| self.all(*local).is_some());
+        kept
     }
 
     /// What is known where a condition of a decision is evaluated.
@@ -769,6 +756,31 @@ impl Summaries {
         let found = ranges.and_then(|ranges| ranges.returned()).filter(|found| found.ty == ty);
         self.known.borrow_mut().insert(func, found.clone());
         found
+    }
+}
+
+/// The parameters in registers to which a function does not assign, with their positions.
+pub(crate) fn kept_parameters(body: &Body) -> Vec<(usize, LocalId)> {
+    let mut assigned = BTreeSet::new();
+    body.stmts.values().for_each(|stmt| changed_by(stmt, &mut assigned));
+    let parameters = body.params.iter().copied().enumerate();
+    let kept = |(_, local): &(usize, LocalId)| {
+        register(body, *local).is_some() && !assigned.contains(local)
+    };
+    parameters.filter(kept).collect()
+}
+
+/// Adds the registers that a statement changes.
+pub(crate) fn changed_by(stmt: &Stmt, registers: &mut BTreeSet<LocalId>) {
+    match stmt {
+        Stmt::Assign { dst: local, .. }
+        | Stmt::Alloca { dst: local, .. }
+        | Stmt::Call { dst: Some(local), .. }
+        | Stmt::Enter(local)
+        | Stmt::Leave(local)
+        | Stmt::Release { pointer: local } => _ = registers.insert(*local),
+        Stmt::Havoc(havoc) => registers.extend(&havoc.registers),
+        _ => {}
     }
 }
 

@@ -156,12 +156,34 @@ impl Subject {
     /// The labels of the function at `index` that no state makes true, says the local prover
     /// within `time`; those left are not asked about.
     pub fn proved_infeasible(&self, index: usize, time: Duration) -> Vec<LabelId> {
+        self.proved_with(index, time, |prover| prover.with_ranges(&self.program))
+    }
+
+    /// The same where parameters, given by position, are assumed to point to the first element of an
+    /// object, and only of what needs that.
+    pub fn proved_assuming_starts(
+        &self,
+        index: usize,
+        time: Duration,
+        parameters: &[usize],
+    ) -> Vec<LabelId> {
+        self.proved_with(index, time, |prover| {
+            prover.with_ranges(&self.program).assuming_starts(parameters)
+        })
+    }
+
+    fn proved_with<'a>(
+        &'a self,
+        index: usize,
+        time: Duration,
+        equip: impl FnOnce(LocalProver<'a>) -> LocalProver<'a>,
+    ) -> Vec<LabelId> {
         let objectives = &self.objectives[index];
         let body = self.program.functions[objectives.function].body.as_ref();
         let body = body.expect("functions with objectives have bodies");
         let semantics = Semantics { overflow: Overflow::Wrap, short_circuit: self.short_circuit };
         let prover = LocalProver::new(&self.program.types, body, objectives, semantics);
-        let mut prover = prover.with_ranges(&self.program);
+        let mut prover = equip(prover);
         let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
         // Conflicts, not time: what is proved does not depend on what else the machine does.
         let limits =

@@ -57,6 +57,54 @@ fn elements_at_equal_subscripts_are_equal() {
     assert!(!is_proved("s[(int64_t)(-i)]"), "{proved:#?}");
 }
 
+/// The predicates of the labels of the last function that are infeasible only where its first parameter
+/// points to the first element of an object.
+fn proved_assuming_start(text: &str) -> Vec<String> {
+    let subject = Subject::read(text, &[Criterion::Wm], false);
+    let last = subject.objectives.len() - 1;
+    let labels = &subject.objectives[last].labels;
+    let without = subject.proved_infeasible(last, TIME);
+    let mut proved = subject.proved_assuming_starts(last, TIME, &[0]);
+    proved.retain(|label| !without.contains(label));
+    proved.into_iter().map(|label| labels[label].text.clone()).collect()
+}
+
+#[test]
+fn what_only_a_mutant_reads_before_an_array_has_no_value_where_nothing_lies_there() {
+    let text = "int f(const char *s, int n)\n{\n    int sum = 0;\n    \
+                for (int i = 0; i < n; i++)\n        sum = s[i] * 2;\n    return sum;\n}\n";
+    let proved = proved_assuming_start(text);
+    assert!(proved.iter().all(|label| label.contains("s[(int64_t)")), "{proved:#?}");
+    for mutant in ["(-i)", "(~i)", "(-((i ^ (i >> 31)) - (i >> 31)))"] {
+        let at = format!("s[(int64_t){mutant}]");
+        assert!(proved.iter().any(|label| label.contains(&at)), "{at}: {proved:#?}");
+    }
+    assert!(!proved.iter().any(|label| label.contains("s[(int64_t)(i - 1)]")), "i can be 1");
+}
+
+#[test]
+fn what_the_program_reads_before_an_array_excludes_nothing() {
+    let text = "int f(const char *s, int i)\n{\n    return s[i] * 2;\n}\n";
+    let proved = proved_assuming_start(text);
+    let absolute = |label: &String| label.contains("s[(int64_t)((i ^ (i >> 31)) - (i >> 31))]");
+    assert!(!proved.iter().any(absolute), "i can be negative: {proved:#?}");
+    let text = "int f(const char *s, int n)\n{\n    int sum = 0;\n    \
+                for (int i = 0; i < n; i++)\n        sum = *s++ * 2;\n    return sum - s[-n];\n}\n";
+    assert_eq!(proved_assuming_start(text), Vec::<String>::new(), "it is moved");
+}
+
+#[test]
+fn a_register_that_a_decision_does_not_change_is_the_same_in_all_of_its_conditions() {
+    let text = "int g(int);\nint f(int n, int m)\n{\n    \
+                return n < m && g(n) > 0 && n >= m;\n}\n";
+    let kept = proved(text, Criterion::Mcc);
+    assert!(has(&kept, "(n < m) && (g(n) > 0) && (n >= m)"), "{kept:#?}");
+    let text = "int g(int);\nint f(int n, int m)\n{\n    \
+                return n < m && g(n++) > 0 && n >= m;\n}\n";
+    let changed = proved(text, Criterion::Mcc);
+    assert!(!has(&changed, "(n < m) && (g(n++) > 0) && (n >= m)"), "{changed:#?}");
+}
+
 #[test]
 fn memory_that_is_read_twice_is_the_same_both_times() {
     let text = "struct s { unsigned most, used; };\n\

@@ -22,7 +22,8 @@ pub enum Evidence {
         /// The tests, none of which could be left out.
         tests: Vec<TestHash>,
     },
-    /// An exploration with nothing cut off did not reach it.
+    /// An exploration with nothing cut off did not reach it, or no state makes the predicate true that
+    /// the preconditions allow.
     Complete {
         /// Which engine and method.
         method: String,
@@ -145,7 +146,8 @@ pub fn verdict(duplicate_of: Option<u32>, evidence: &[Evidence]) -> Result<Verdi
         _ => None,
     });
     let infeasible = evidence.iter().find(|evidence| {
-        matches!(evidence, Evidence::Complete { .. } | Evidence::LocalProof { .. })
+        let argues = matches!(evidence, Evidence::Complete { .. } | Evidence::LocalProof { .. });
+        argues && !(covered.is_some() && evidence.gives_way())
     });
     match (duplicate_of, covered, infeasible) {
         (Some(of), ..) => Ok(Verdict::Duplicate { of }),
@@ -198,6 +200,14 @@ impl Evidence {
         matches!(self, Self::Complete { .. } | Self::Unknown { .. })
     }
 
+    /// The method of a proof that rests on an assumption which a test can show to be too narrow.
+    pub const ASSUMING: &str = "local-unsat under assumptions";
+
+    /// Whether a test that covers the label outweighs it.
+    fn gives_way(&self) -> bool {
+        matches!(self, Self::Complete { method, .. } if method == Self::ASSUMING)
+    }
+
     fn method(&self) -> &str {
         match self {
             Self::Complete { method, .. } | Self::LocalProof { method } => method,
@@ -228,6 +238,18 @@ mod tests {
         let unknown = Evidence::Unknown { reason: UnknownReason::SolverGaveUp };
         let found = verdict(None, &[measured(), unknown]);
         assert_eq!(found, Ok(Verdict::Covered { tests: vec![TestHash("t".into())] }));
+    }
+
+    #[test]
+    fn a_test_outweighs_a_proof_under_an_assumption_and_contradicts_any_other() {
+        let method = Evidence::ASSUMING.to_owned();
+        let preconditions = "nothing lies before the elements of s".to_owned();
+        let assumed = Evidence::Complete { method, preconditions };
+        let alone = verdict(None, std::slice::from_ref(&assumed));
+        assert_eq!(alone, Ok(Verdict::Infeasible { argument: assumed.clone() }));
+        let found = verdict(None, &[assumed.clone(), measured()]);
+        assert_eq!(found, Ok(Verdict::Covered { tests: vec![TestHash("t".into())] }));
+        assert!(verdict(None, &[assumed, proof(), measured()]).is_err());
     }
 
     #[test]

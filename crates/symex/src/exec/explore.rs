@@ -36,7 +36,7 @@ use super::traps::Crash;
 use super::watch::Watch;
 use super::world::{Touched, World};
 use super::{Config, LabelDeletion, Mode};
-use crate::inputs::{InputPlan, InputSpec, PlanError, concretise, plan};
+use crate::inputs::{InputPlan, InputSpec, PlanError, Start, concretise, plan};
 use crate::limits::Cut;
 use crate::memory::{Facts, Memory};
 
@@ -765,6 +765,9 @@ impl<'p, 'e> Engine<'p, 'e> {
             left.iter_mut().for_each(|label| label.reasons.push(Cut::NotAsked));
             left_hypers.iter_mut().for_each(|hyper| hyper.reasons.push(Cut::NotAsked));
         }
+        let starts = self.plan.starts(&self.pool).into_iter();
+        let is_early = |start: &Start| self.watch.begins_early(start.address);
+        let starts = starts.map(|start| (is_early(&start), start));
         Summary {
             paths: self.paths,
             label_paths: self.label_paths,
@@ -776,6 +779,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             complete,
             assumptions: self.watch.assumptions(&self.plan.assumptions),
             bounds: self.watch.met(),
+            starts: starts.map(|(early, start)| (start, early)).collect(),
             statistics: self.statistics,
         }
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hyper::HyperRef;
 use super::labels::LabelRef;
+use crate::inputs::Start;
 use crate::limits::Cut;
 
 /// Why a path ended.
@@ -172,6 +173,9 @@ pub struct Summary {
     /// is known. With any of them, and any of its own, what is left is not proved infeasible, complete
     /// or not.
     pub bounds: Vec<String>,
+    /// The arguments that point to the first element of an object where they are not null, each with
+    /// whether the program may read or write before it, as far as was noticed.
+    pub starts: Vec<(Start, bool)>,
     /// What it cost.
     pub statistics: Statistics,
 }

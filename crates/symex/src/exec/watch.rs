@@ -9,7 +9,7 @@
 //!
 //! What the predicate of a label does restricts that label alone: no other depends on it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -19,6 +19,7 @@ use super::explore::Engine;
 use super::labels::GoalId;
 use super::query::Feasible;
 use super::state::State;
+use crate::inputs::bounds::nothing_before;
 use crate::inputs::{Bound, RawPointer, Reach};
 use crate::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
 
@@ -54,8 +55,10 @@ pub(super) enum Actor {
 enum Limit {
     /// The bound at a position.
     Bound(usize),
-    /// That an object begins where it does, with the object's address.
+    /// That an object begins where it does, with the object's address, where that is assumed.
     Start(u64),
+    /// The same where it is not: the position of the object's bound, and the object's address.
+    Early(usize, u64),
     /// That a subscript is one that its array has.
     Subscript,
 }
@@ -97,6 +100,8 @@ pub(super) struct Watch {
     assumed: Vec<String>,
     /// That nothing lies before objects, which predicates of labels assume: a sentence, by address.
     starts: BTreeMap<u64, String>,
+    /// Objects before whose start the program may read or write, by address.
+    early: BTreeSet<u64>,
     /// Whether a path had a subscript that its array of known length does not have.
     leaves_arrays: bool,
     /// What must hold for the accesses that are noted now to happen.
@@ -149,6 +154,11 @@ impl Watch {
     /// What is noted from now on is done by these; gives back who did it until now.
     pub(super) const fn set_actor(&mut self, actor: Actor) -> Actor {
         std::mem::replace(&mut self.actor, actor)
+    }
+
+    /// Whether the program may read or write before an object of the inputs, as far as was noticed.
+    pub(super) fn begins_early(&self, object: u64) -> bool {
+        self.early.contains(&object)
     }
 
     /// The bounds that made a difference to all labels.
@@ -258,10 +268,14 @@ impl Watch {
         match limit {
             Limit::Bound(position) => self.meet(position),
             Limit::Subscript => self.leaves_arrays = true,
+            Limit::Early(position, object) => {
+                self.meet(position);
+                self.early.insert(object);
+            }
             Limit::Start(object) => {
                 let object = memory.object_at(object).map(|object| memory.object(object));
                 let name = object.map_or("an input", |object| &object.name);
-                let sentence = format!("nothing lies before the elements of {name}");
+                let sentence = nothing_before(name);
                 self.starts.entry(object.map_or(0, |object| object.base)).or_insert(sentence);
             }
         }
@@ -273,6 +287,7 @@ impl Watch {
             Limit::Bound(position) => self.is_met(position),
             Limit::Subscript => self.leaves_arrays,
             Limit::Start(object) => self.starts.contains_key(&object),
+            Limit::Early(_, object) => self.early.contains(&object),
         }
     }
 
@@ -354,7 +369,7 @@ impl Watch {
         if let Some((object, before)) = before {
             // A program that reads there is tested with elements before, as many as are guessed.
             let limit = match self.actor {
-                Actor::Program => Limit::Bound(position),
+                Actor::Program => Limit::Early(position, object),
                 Actor::Labels(_) => Limit::Start(object),
             };
             limits.push((before, limit));

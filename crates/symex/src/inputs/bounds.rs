@@ -68,6 +68,11 @@
 //! an array because a mutant of it reads `p[-1]`: where only they read there, that nothing lies before
 //! the object is an assumption that is told.
 
+/// The assumption that nothing lies before an object of the inputs.
+pub fn nothing_before(name: &str) -> String {
+    format!("nothing lies before the elements of {name}")
+}
+
 /// A bound on the inputs that the user did not state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {

@@ -34,7 +34,7 @@ pub use callback::prepare;
 pub use concretise::concretise;
 pub use plan::{
     Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, GlobalPlan, InputPlan, ObjectPlan,
-    PlanError, RawPointer, WritePlan,
+    PlanError, RawPointer, Start, WritePlan,
 };
 pub use settings::{PlaceSettings, Settings, SettingsError};
 pub use spec::InputSpec;

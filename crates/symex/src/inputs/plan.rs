@@ -13,7 +13,7 @@
 //!   global or a function, or an address of an object of the plan (its end included).
 
 use lydian_ir::{CTypeId, FuncId, GlobalId, Type};
-use lydian_smt::Term;
+use lydian_smt::{Node, Term, TermPool};
 
 use super::bounds::Bound;
 
@@ -61,6 +61,54 @@ pub struct InputPlan {
     pub raw_pointers: Vec<RawPointer>,
     /// Where the next object can go: the start for [`super::external_result`].
     pub cursor: Cursor,
+}
+
+/// An argument that points to the first byte of an object of the plan where it is not null.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Its position.
+    pub argument: usize,
+    /// The place in the inputs that the object is named by.
+    pub name: String,
+    /// The object's address, or that of the first one.
+    pub address: u64,
+    /// Type of its elements.
+    pub element: CTypeId,
+}
+
+impl InputPlan {
+    /// The arguments that point to the first byte of an object of the plan where they are not null.
+    pub fn starts(&self, pool: &TermPool) -> Vec<Start> {
+        let args = self.args.iter().enumerate();
+        let start = |(argument, arg): (usize, &ArgPlan)| match &arg.cells[..] {
+            [cell] if cell.ty == Type::Ptr => {
+                let ObjectPlan { name, address, element, .. } =
+                    self.object_begun(pool, cell.value)?;
+                let (name, address, element) = (name.clone(), *address, *element);
+                Some(Start { argument, name, address, element })
+            }
+            _ => None,
+        };
+        args.filter_map(start).collect()
+    }
+
+    /// The first object to whose first byte a pointer leads; none if it may be an address that is
+    /// neither such a one nor null.
+    fn object_begun(&self, pool: &TermPool, pointer: Term) -> Option<&ObjectPlan> {
+        let (mut waiting, mut begun) = (vec![pointer], None);
+        while let Some(term) = waiting.pop() {
+            match (pool.as_u64(term), pool.node(term)) {
+                (Some(0), _) => {}
+                (Some(address), _) => {
+                    let object = self.objects.iter().find(|object| object.address == address)?;
+                    begun.get_or_insert(object);
+                }
+                (None, Node::Ite(_, a, b)) => waiting.extend([b, a]),
+                _ => return None,
+            }
+        }
+        begun
+    }
 }
 
 /// The bytes of a union that has a pointer there, where they hold a number. A program that uses them

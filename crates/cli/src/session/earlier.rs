@@ -1,0 +1,68 @@
+//! Inputs that point into the midst of an array.
+//!
+//! `f(const char *s, int at)` that reads `s[at]` may be meant for negative numbers, too. Guesses put an
+//! array's first element where its pointer points, which is what people would choose. Where objectives are
+//! left and the exploration noticed that the program may read or write before such an array, it is
+//! explored once more, with elements there. That finds tests and decides nothing else.
+
+use std::time::Duration;
+
+use lydian_base::Budget;
+use lydian_symex::inputs::InputSpec;
+use lydian_symex::inputs::place::Place;
+use lydian_symex::inputs::settings::PlacePattern;
+use lydian_symex::{Config, Mode, Summary};
+
+use super::{Judged, Round, Session};
+use crate::exit::Failure;
+
+/// How many elements lie there.
+const ELEMENTS: u64 = 2;
+/// The time for this.
+const TIME: Duration = Duration::from_secs(2);
+
+impl Session<'_, '_> {
+    /// Explores what is left with elements before the arrays that an exploration noticed to need some.
+    pub(super) fn explore_earlier(
+        &mut self,
+        summary: &Summary,
+        judged: &mut Judged<'_>,
+        config: &Config,
+        budget: &Budget,
+        contradictions: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        let no_time = budget.exceeded().is_some();
+        if config.mode == Mode::Plain || self.loaded.entry.is_some() || no_time {
+            return Ok(());
+        }
+        let left = self.left()?;
+        let Some(spec) = self.with_elements_before(summary).filter(|_| !left.is_empty()) else {
+            return Ok(());
+        };
+        let time = budget.remaining().map_or(TIME, |remaining| remaining.min(TIME));
+        let budget = Budget::start(Some(time), budget.cancel_token().clone());
+        let round = Round { spec: &spec, decides: false };
+        // What crashes does so in the first exploration, too.
+        let config = Config { crash_tests: false, ..config.clone() };
+        self.explore(&round, &left, judged, &config, &budget, contradictions)?;
+        Ok(())
+    }
+
+    /// The inputs with elements before those arrays of scalars of which the user says nothing; none if
+    /// there is no such array.
+    fn with_elements_before(&self, summary: &Summary) -> Option<InputSpec> {
+        let program = &self.loaded.program;
+        let mut spec = self.loaded.spec.clone();
+        let settings = spec.settings.function.entry(self.name().to_owned()).or_default();
+        let early = summary.starts.iter().filter(|(_, early)| *early).map(|(start, _)| start);
+        let scalars = early.filter(|start| program.types.scalar(start.element).is_some());
+        let places = scalars.filter_map(|start| Place::parse(&start.name).ok());
+        let places = places.filter(|place| !settings.places.keys().any(|set| set.0.matches(place)));
+        let places: Vec<PlacePattern> = places.map(PlacePattern).collect();
+        let is_any = !places.is_empty();
+        for place in places {
+            settings.places.entry(place).or_default().before = Some(ELEMENTS);
+        }
+        is_any.then_some(spec)
+    }
+}
