@@ -2,7 +2,8 @@
 //!
 //! The answer errs on the side of "may". It depends only on the expression: no flow is looked at.
 
-use lydian_base::SideTable;
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use crate::arith::{self, Overflow};
 use crate::expr::{BinOp, CastOp, Expr, ExprArena, ExprId, Type, UnOp};
@@ -20,7 +21,8 @@ struct Place {
 
 /// Whether evaluating an expression of `arena`, which is the body's or extends it, traps on some
 /// state. Loads of variables in scope do not, if they stay inside at a constant offset; nor do
-/// division and shifts by suitable constants. Linear in the arena.
+/// division and shifts by suitable constants. Linear in the expression, and in the arena only where it has
+/// such operators.
 pub fn may_trap(
     program: &Program,
     body: &Body,
@@ -28,17 +30,15 @@ pub fn may_trap(
     expr: ExprId,
     overflow: Overflow,
 ) -> bool {
-    let mut needed: SideTable<ExprId, bool> = SideTable::new(false);
-    needed.set(expr, true);
-    let types = body.types_in(arena);
-    for (id, node) in arena.iter().rev() {
-        if !needed[id] {
-            continue;
-        }
-        if node_traps(program, body, arena, &types, id, overflow) {
+    let types = OnceCell::new();
+    let types = || types.get_or_init(|| body.types_in(arena));
+    let mut waiting = BTreeSet::from([expr]);
+    // Operands come before what they are operands of: each is looked at once.
+    while let Some(id) = waiting.pop_last() {
+        if node_traps(program, body, arena, &|| types()[id], id, overflow) {
             return true;
         }
-        node.for_each_operand(|operand| needed.set(operand, true));
+        arena[id].for_each_operand(|operand| _ = waiting.insert(operand));
     }
     false
 }
@@ -48,7 +48,7 @@ fn node_traps(
     program: &Program,
     body: &Body,
     arena: &ExprArena,
-    types: &SideTable<ExprId, Type>,
+    ty: &dyn Fn() -> Type,
     id: ExprId,
     overflow: Overflow,
 ) -> bool {
@@ -61,7 +61,7 @@ fn node_traps(
         Expr::LoadBits { field, addr } => !is_inside(program, body, arena, *addr, field.bytes()),
         Expr::Unary(UnOp::NegS, _) => checked,
         Expr::Binary(op, _, b) if op.may_trap() => {
-            let bits = types[id].bits();
+            let bits = ty().bits();
             let suits = match (&arena[*b], op) {
                 (Expr::Const(_, amount), BinOp::ShlU | BinOp::ShrU | BinOp::ShrS) => {
                     *amount < u128::from(bits)
