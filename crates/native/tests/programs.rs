@@ -429,6 +429,22 @@ fn records_of_calls_speak_for_statements_and_uses_before_them() {
     assert!(fewer + 4 < stores, "{fewer} stores of {stores} are left");
 }
 
+/// A use that several definitions reach is recorded whatever follows: what surely comes after it in
+/// its block is known from it, but for what lies behind a division.
+#[test]
+fn a_use_of_several_definitions_speaks_for_what_surely_follows() {
+    let text = "int f(int a, int b)\n{\n    int n = 0, r = 1;\n    \
+                while (n < a) {\n        n++;\n        r = 2;\n        {\n            r = 6 / b;\n            \
+                r = 3;\n        }\n    }\n    return r;\n}\n";
+    let criteria = [Criterion::Stmt, Criterion::Bbc, Criterion::AllUses];
+    let arguments = [[0, 0], [1, 0], [1, 1], [3, 0], [3, 2]];
+    let (all, stores) = measured(text, &criteria, &arguments, false);
+    let (left, fewer) = measured(text, &criteria, &arguments, true);
+    assert_eq!(all, left);
+    assert_eq!(all.iter().filter(|(returned, ..)| *returned).count(), 3);
+    assert!(fewer < stores, "{fewer} stores of {stores} are left");
+}
+
 /// What may end the run at a member that was not read before comes between records, and so does a
 /// new value of the pointer.
 #[test]

@@ -628,12 +628,13 @@ impl<'a> Flow<'a> {
     /// which one is met before each passage of it.
     fn sources(&self, record: usize) -> Option<Vec<usize>> {
         let Place::At(block, position) = self.records[record].place else { return None };
-        let mut way = Way { flow: self, found: Vec::new(), edges: Vec::new(), between: Vec::new() };
+        let mut way = Way::new(self);
         way.back(block, position)?;
         if !way.found.iter().all(|source| self.is_within(*source, &way.edges)) {
             return None;
         }
         let goes_on = way.between.iter().all(|(block, until)| self.goes_on(*block, 0, *until));
+        way.found.extend(way.inside);
         goes_on.then_some(way.found)
     }
 
@@ -671,21 +672,37 @@ impl<'a> Flow<'a> {
 }
 
 /// What lies on the ways that lead to a record from others, without a choice in between. The others
-/// stand on edges: what is recorded before an expression may be followed by a trap in it.
+/// stand on edges, or in a block from where control surely goes on: what is recorded before an
+/// expression may be followed by a trap in it.
 struct Way<'f> {
     flow: &'f Flow<'f>,
-    /// The others.
+    /// The others on edges.
     found: Vec<usize>,
+    /// The others in blocks.
+    inside: Vec<usize>,
     /// The edges that were gone back.
     edges: Vec<Edge>,
     /// Blocks in between, each with the position up to which it is.
     between: Vec<(BlockId, isize)>,
 }
 
-impl Way<'_> {
+impl<'f> Way<'f> {
+    const fn new(flow: &'f Flow<'f>) -> Self {
+        Self { flow, found: Vec::new(), inside: Vec::new(), edges: Vec::new(), between: Vec::new() }
+    }
+
     /// Goes back in a block from a position. `None` if some way has no record that stays.
     fn back(&mut self, block: BlockId, from: isize) -> Option<()> {
         let flow = self.flow;
+        let here = flow.inside.get(&block).map_or(&[][..], Vec::as_slice);
+        let mut before = here.iter().rev().filter(|(position, _)| *position < from);
+        let stays = |(position, record): &&(isize, usize)| {
+            flow.records[*record].fixed && flow.goes_on(block, *position, from)
+        };
+        if let Some((_, source)) = before.find(stays) {
+            self.inside.push(*source);
+            return Some(());
+        }
         self.between.push((block, from));
         if block == flow.body.entry || self.between.len() > REACH {
             return None;
@@ -704,7 +721,7 @@ impl Way<'_> {
                 None => return None,
             }
         }
-        (!self.found.is_empty()).then_some(())
+        (!self.found.is_empty() || !self.inside.is_empty()).then_some(())
     }
 }
 
