@@ -543,6 +543,17 @@ impl<'a, 'p> Watch<'a, 'p> {
             let record = format!("lydian_hit[{cell}] = 1, ");
             return units.record(host, &record, &no_sequences(), labels);
         };
+        // What is called for its arguments may not return.
+        if pairs::calls_for_arguments(self.body, around) {
+            let record = format!("lydian_hit[{cell}] = 1, ");
+            if let Some(call) = units.last_call_before(Point::Stmt(stmt)) {
+                return units.record_after(call, &record, &no_sequences(), labels);
+            }
+            let Some(argument) = units.last_argument_that_calls(stmt) else {
+                return self.unwatch(labels, "it follows a call that is made by choice");
+            };
+            return units.record_late(argument, false, &record, &no_sequences(), labels);
+        }
         units.set_before(around, cell, &no_sequences(), labels);
         if units.is_straight(around, Some(stmt)) && !self.body.source.is_copied(stmt) {
             let at = UseSite::Stmt(stmt);

@@ -518,3 +518,27 @@ int f(int n) {
     let (covered, _) = measuring.covers(Criterion::AllDuPaths, &[&[2], &[1]]);
     assert_eq!(of_g(covered), [by("lines 6, 7, 8"), by("lines 6, 8")]);
 }
+
+#[test]
+fn a_call_whose_arguments_do_not_come_back_is_not_made() {
+    let text = "void exit(int);
+        static int g(int x) { if (x > 4) exit(0); return 2; }
+        static int v(int a, int b) { return a + b; }
+        int f(int a, int b) {
+            switch (b) {
+            case 1: return v(1, g(a));
+            case 2: return v(a < 9 ? g(a) : 7, 3);
+            case 3: return g(a) + v(2, 1);
+            default: return v(g(a) + v(0, 0), (a++, a));
+            }
+        }";
+    let measuring = Measuring::of(text, &[Criterion::Fcc]);
+    let called = |a, b| {
+        let covered = measuring.covers(Criterion::Fcc, &[&[a, b]]).0;
+        ["calls g", "calls v"].map(|call| covered.iter().any(|name| name.contains(call)))
+    };
+    for b in 1..4 {
+        assert_eq!([called(1, b), called(5, b)], [[true, true], [true, false]], "{b}");
+    }
+    assert_eq!([called(9, 2), called(5, 4)], [[false, true], [true, false]]);
+}

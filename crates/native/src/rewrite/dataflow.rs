@@ -676,15 +676,7 @@ impl Maker<'_, '_, '_> {
             UseSite::Return(block) => Point::Term(block),
             UseSite::Condition(..) | UseSite::Switch(_) => Point::Stmt(usage.read_at?),
         };
-        let roots = self.body.source.roots.values().filter(|root| root.point == at);
-        let mut captures = roots.flat_map(|root| &root.captures);
-        let last = captures.rfind(|capture| calls_within(self.body, capture.span, None))?;
-        let is_it = |(id, stmt): (StmtId, &Stmt)| {
-            let made = matches!(stmt, Stmt::Call { dst, .. } if *dst == Some(last.temp));
-            made && self.body.source.stmts[id] == last.span
-        };
-        let is_value = !super::has_compound_literal(self.units.text_of(last.span));
-        (is_value && self.body.stmts.iter().any(is_it)).then_some(last.span)
+        self.units.last_call_before(at)
     }
 
     /// Puts the record of a use before the expression that reads the value, but after the calls in
@@ -701,7 +693,7 @@ impl Maker<'_, '_, '_> {
         match host {
             Host::Around(span) if self.follows_calls(span, stmt) => {
                 if let Some(call) = self.last_call_before(usage) {
-                    self.units.record_after(call, record, &lost);
+                    self.units.record_after(call, record, &lost, &[]);
                     return Ok(());
                 }
                 let is_call = stmt.is_some_and(|stmt| self.is_call(stmt));
@@ -715,7 +707,7 @@ impl Maker<'_, '_, '_> {
                     }
                     if calls_within(self.body, usage.argument, stmt) {
                         let bits = stmt.is_some_and(|stmt| self.passes_bits(stmt, usage.argument));
-                        self.units.record_late(usage.argument, bits, record, &lost);
+                        self.units.record_late(usage.argument, bits, record, &lost, &[]);
                     } else {
                         self.units.record(Host::Around(usage.argument), record, &lost, &[]);
                     }
@@ -723,7 +715,7 @@ impl Maker<'_, '_, '_> {
                     return Err("it is read between calls of one expression");
                 } else {
                     let bits = self.gives_bits(usage.at);
-                    self.units.record_late(span, bits, record, &lost);
+                    self.units.record_late(span, bits, record, &lost, &[]);
                 }
             }
             _ => self.units.record(host, record, &lost, &[]),

@@ -298,3 +298,11 @@ pub(super) fn calls_within(body: &Body, text: Span, own: Option<StmtId>) -> bool
         Some(id) != own && is_call && !at.is_none() && text.contains(at)
     })
 }
+
+/// Whether anything is called within a call's text for the arguments.
+pub(super) fn calls_for_arguments(body: &Body, call: Span) -> bool {
+    body.stmts.iter().any(|(id, stmt)| {
+        let at = body.source.stmts[id];
+        matches!(stmt, Stmt::Call { .. }) && at != call && !at.is_none() && call.contains(at)
+    })
+}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use lydian_base::Span;
-use lydian_ir::source::{MarkSite, MarkStyle};
+use lydian_ir::source::{MarkSite, MarkStyle, Point};
 use lydian_ir::{Body, LocalId, Stmt, StmtId};
 use lydian_objective::dataflow::{is_variable, root_of};
 use lydian_objective::{LabelId, SequenceId};
@@ -351,10 +351,40 @@ impl<'a> Units<'a> {
         unit.lose(sequences);
     }
 
+    /// The text of the last call that is evaluated before what stands at a point, as a part of its text;
+    /// none if that is within a choice.
+    pub(super) fn last_call_before(&self, at: Point) -> Option<Span> {
+        let roots = self.body.source.roots.values().filter(|root| root.point == at);
+        let mut captures = roots.flat_map(|root| &root.captures);
+        let last = captures.rfind(|capture| calls_within(self.body, capture.span, None))?;
+        let is_it = |(id, stmt): (StmtId, &Stmt)| {
+            let made = matches!(stmt, Stmt::Call { dst, .. } if *dst == Some(last.temp));
+            made && self.body.source.stmts[id] == last.span
+        };
+        let is_value = !super::has_compound_literal(self.text_of(last.span));
+        (is_value && self.body.stmts.iter().any(is_it)).then_some(last.span)
+    }
+
+    /// The text of the last argument of a call that calls something itself.
+    pub(super) fn last_argument_that_calls(&self, call: StmtId) -> Option<Span> {
+        let Stmt::Call { args, .. } = &self.body.stmts[call] else { return None };
+        let mut texts = args.iter().map(|arg| self.body.source.exprs[*arg]);
+        let text = texts.rfind(|text| calls_within(self.body, *text, None))?;
+        let is_value = !self.is_addressed(text) && !super::has_compound_literal(self.text_of(text));
+        is_value.then_some(text)
+    }
+
     /// Records something, an expression followed by a comma, when a call has returned whose value
     /// is used, and what it defines is recorded.
-    pub(super) fn record_after(&mut self, call: Span, record: &str, sequences: &Sequences) {
+    pub(super) fn record_after(
+        &mut self,
+        call: Span,
+        record: &str,
+        sequences: &Sequences,
+        labels: &[LabelId],
+    ) {
         let unit = self.around.entry(call).or_default();
+        unit.labels.extend(labels);
         if let Some(record) = record.strip_suffix(", ") {
             unit.then.push_str(&format!("{record}; "));
         }
@@ -370,8 +400,10 @@ impl<'a> Units<'a> {
         bits: bool,
         record: &str,
         sequences: &Sequences,
+        labels: &[LabelId],
     ) {
         let unit = self.around.entry(span).or_default();
+        unit.labels.extend(labels);
         if let Some(record) = record.strip_suffix(", ") {
             unit.late.push_str(&format!("{record}; "));
         }

@@ -41,7 +41,7 @@ impl Aim {
             Written::Argument(text) => {
                 let (number, is_new) = units.keep_value(text);
                 let keep = format!("lydian_held{number} = (unsigned long)lydian_k, ");
-                units.record_late(text, false, if is_new { &keep } else { "" }, sequences);
+                units.record_late(text, false, if is_new { &keep } else { "" }, sequences, &[]);
                 number
             }
         }
