@@ -8,8 +8,9 @@
 //! Every event of the program's is an instance of the symbols, and where the symbolic predicate
 //! says less than is true of real events, it errs towards "true":
 //! - Loads always succeed and are independent of one another but for equal addresses, where they give
-//!   the same: at `t[i]` and `t[abs(i)]` too, where `i` is known not to be negative. A real load may trap, which makes its expression unknown. In Kleene's logic, taking something unknown for
-//!   known never turns a predicate that is true into one that is not.
+//!   the same: at `t[i]` and `t[abs(i)]` too, where `i` is known not to be negative. A real load may
+//!   trap, which makes its expression unknown. In Kleene's logic, taking something unknown for known
+//!   never turns a predicate that is true into one that is not.
 //! - Other traps make an expression unknown, as the label's definition says.
 //! - Conditions are evaluated one after the other. Where a condition of a decision has effects, no
 //!   two of its conditions need see one state: each then reads symbols of its own. Where none has,

@@ -145,3 +145,20 @@ fn a_register_that_one_way_sets_alone_is_not_set_behind_it() {
     let [forked, _] = both(text, &LOGIC[..4]);
     assert_eq!(forked.covered(Criterion::Bbc).len(), 6, "{:?}", forked.summary);
 }
+
+#[test]
+fn a_way_that_returns_nothing_is_no_way_to_a_value() {
+    let text = "
+        static int part(int a) { if (a > 3) return 1; }
+        int f(int n[5], int a) {
+            for (int i = 0; i < 5; i++) part(n[i]);
+            return part(a) == 1 ? 7 : 8;
+        }";
+    for merge in [false, true] {
+        let found = explore_c(text, "f", &[Criterion::Bc], &all(merge));
+        let a = |bytes: &[u8]| bytes.first_chunk().map(|bytes| i32::from_le_bytes(*bytes));
+        let mut given = found.tests.iter().map(|test| a(&test.test.args[1].bytes));
+        // One that returns nothing does not make `part(a) == 1` true.
+        assert!(given.any(|a| a > Some(3)), "{merge}: {:?}", found.tests);
+    }
+}

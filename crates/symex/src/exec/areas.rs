@@ -103,13 +103,13 @@ impl Engine<'_, '_> {
     pub(super) fn compute_call(&mut self, state: &mut State) -> bool {
         let frame = state.frame();
         let (func, return_to) = (frame.func, frame.return_to);
-        let begins = frame.next == 0 && !frame.sites_done && state.frames.len() > 1;
-        if !begins || !self.world.config.merge {
+        let entry = self.body(state).entry;
+        let begins = frame.block == entry && frame.next == 0 && !frame.sites_done;
+        if !begins || state.frames.len() == 1 || !self.world.config.merge {
             return false;
         }
-        let entry = self.body(state).entry;
         let area = self.world.computes(func).filter(|area| area.blocks.len() > 1);
-        let Some(area) = area.filter(|_| state.frame().block == entry) else { return false };
+        let Some(area) = area else { return false };
         let caller = state.frames[state.frames.len() - 2].func;
         let locals = self.world.program.functions[caller].body.as_ref().map(|body| &body.locals);
         let is_integer = |register: LocalId| {
@@ -151,16 +151,13 @@ impl Engine<'_, '_> {
             stmts.all(|stmt| {
                 let quiet = match &body.stmts[*stmt] {
                     Stmt::Mark(mark) => !is_watched(SiteKey::Mark(*mark)),
-                    Stmt::Call { callee: Callee::Direct(callee), .. } => {
-                        self.calls_quietly(*callee)
-                    }
                     _ => true,
                 };
                 quiet && !is_watched(SiteKey::Point(Point::Stmt(*stmt)))
             }) && !is_watched(SiteKey::Point(Point::Term(*block)))
                 && !(0..edges).any(edge)
                 && self.decides_quietly(func, *block, &found.term)
-        })
+        }) && area.calls.iter().all(|callee| self.calls_quietly(*callee))
     }
 
     fn calls_quietly(&self, callee: FuncId) -> bool {
@@ -214,7 +211,7 @@ impl Engine<'_, '_> {
         passed: SmallVec<[Passed; 4]>,
     ) {
         let mut pass = Pass { differs: false, labels: Some(passed) };
-        if self.looks_at_labels(state) {
+        if self.looks_at_labels(state) && self.has_labels(state.frame().func, area) {
             let outer = state.tape.set_aside(true);
             let arrived = self.walk_aside(state, area, starts, &mut pass);
             state.tape.set_aside(outer);
@@ -223,6 +220,15 @@ impl Engine<'_, '_> {
             }
         }
         state.queue.extend(pass.labels.into_iter().flatten());
+    }
+
+    /// Whether an area of a function, or what is called in it, has labels.
+    fn has_labels(&self, func: FuncId, area: &Area) -> bool {
+        let has = |callee: &FuncId| {
+            let area = self.world.computes(*callee);
+            area.is_some_and(|area| self.has_labels(*callee, &area))
+        };
+        self.labels.has(func) || area.calls.iter().any(has)
     }
 
     /// Goes through an area; the state's activations are as before.
@@ -259,7 +265,8 @@ impl Engine<'_, '_> {
     ) -> Option<Arrived> {
         let body = self.body(state);
         let mut coming: FxHashMap<BlockId, Coming> = FxHashMap::default();
-        let mut value: Option<Term> = None;
+        // What is returned by the ways that did: nothing where none has yet.
+        let mut value: Option<Option<Term>> = None;
         self.leave_for(state, area, &mut coming, starts, pass)?;
         for block in &area.blocks {
             let Some(here) = coming.remove(block) else { continue };
@@ -269,18 +276,25 @@ impl Engine<'_, '_> {
             }
             self.look(state, SiteKey::Point(Point::Term(*block)), here.guard, pass);
             if let Terminator::Return(returned) = &body.blocks[*block].term {
-                let Some(returned) = returned else { continue };
-                let returned = self.value_where(state, *returned, here.guard)?;
+                let returned = match returned {
+                    Some(returned) => Some(self.value_where(state, *returned, here.guard)?),
+                    None => None,
+                };
                 pass.differs |= value.is_some_and(|value| value != returned);
-                let other = value.unwrap_or(returned);
-                value = Some(self.pool.ite(here.guard, returned, other));
+                value = Some(match (returned, value.unwrap_or(returned)) {
+                    (Some(one), Some(other)) => Some(self.pool.ite(here.guard, one, other)),
+                    (None, None) => None,
+                    // What a call gives that returns nothing is not set.
+                    _ => return None,
+                });
                 continue;
             }
             let ways = self.ways_where(state, body, *block, here.guard, pass)?;
             self.leave_for(state, area, &mut coming, &ways, pass)?;
         }
         let registers = area.join.and_then(|join| coming.remove(&join)).map(|end| end.registers);
-        (registers.is_some() == area.join.is_some()).then_some(Arrived { registers, value })
+        let arrived = Arrived { registers, value: value.flatten() };
+        (arrived.registers.is_some() == area.join.is_some()).then_some(arrived)
     }
 
     /// Control goes from where it is to some blocks. None where a register that is needed later has a value

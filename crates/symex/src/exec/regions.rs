@@ -140,6 +140,8 @@ pub(super) struct Area {
     pub(super) join: Option<BlockId>,
     /// Registers that nothing outside of the area reads.
     pub(super) own: Vec<bool>,
+    /// The functions that are called in it.
+    pub(super) calls: Vec<FuncId>,
 }
 
 /// What is asked to find areas of a function.
@@ -200,7 +202,13 @@ impl Surroundings<'_> {
         }
         let reads_inside = |readers: &Vec<BlockId>| readers.iter().all(|at| blocks.contains(at));
         let own = self.readers.iter().map(reads_inside).collect();
-        Some(Area { blocks, join, own })
+        let stmts = blocks.iter().flat_map(|block: &BlockId| &self.body.blocks[*block].stmts);
+        let calls = stmts.filter_map(|stmt| match &self.body.stmts[*stmt] {
+            Stmt::Call { callee: Callee::Direct(callee), .. } => Some(*callee),
+            _ => None,
+        });
+        let calls = calls.collect();
+        Some(Area { blocks, join, own, calls })
     }
 
     /// Whether a statement does nothing but compute a value for a register of an integer type.
