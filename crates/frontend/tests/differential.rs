@@ -121,6 +121,7 @@ fn interpreted(program: &Program, function: &str) -> Result<u64, String> {
         function: function.to_owned(),
         objects: Vec::new(),
         args: Vec::new(),
+        variable: Vec::new(),
         globals: Vec::new(),
         externals: Vec::new(),
     };

@@ -120,6 +120,14 @@ pub enum Stmt {
         /// The address of the `va_list`.
         list: ExprId,
     },
+    /// Says that the next variable argument is about to be read, and does nothing. An engine that
+    /// has the arguments of the function under test as inputs makes one of that type here.
+    VaArg {
+        /// The address of the argument's slot.
+        at: ExprId,
+        /// The C type that it is read with.
+        ty: CTypeId,
+    },
     /// Gives places values of which nothing is known: inline assembly was executed.
     Havoc(Box<Havoc>),
 }
@@ -361,6 +369,7 @@ impl Stmt {
             Self::Mark(_) | Self::Enter(_) | Self::Leave(_) | Self::Release { .. } => {}
             Self::Alloca { size, .. } => visit(*size),
             Self::VaStart { list } => visit(*list),
+            Self::VaArg { at, .. } => visit(*at),
             Self::Havoc(havoc) => havoc.places.iter().for_each(|(addr, _)| visit(*addr)),
             Self::Assign { value, .. } => visit(*value),
             Self::Store { addr, value, .. } | Self::StoreBits { addr, value, .. } => {

@@ -127,11 +127,23 @@ pub struct Test {
     pub objects: Vec<TestObject>,
     /// An image of each argument, of the size of its type.
     pub args: Vec<Image>,
+    /// What is passed after these to a function with `...`, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variable: Vec<VariableArgument>,
     /// The globals that differ from their initial contents, by name.
     pub globals: Vec<GlobalInput>,
     /// What undefined functions return (and `malloc` and its like, by their names), in the order
     /// of the calls. A call beyond the list gives zero bytes (for `malloc`: success).
     pub externals: Vec<ExternalResult>,
+}
+
+/// An argument of the variable part of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct VariableArgument {
+    /// Its type, as passed.
+    pub ty: CTypeId,
+    /// An image of its value.
+    pub image: Image,
 }
 
 /// Bytes with pointers among them.

@@ -12,6 +12,7 @@
 //! at multiples of four.
 
 use crate::ctype::{CType, CTypeId, CTypes, Target};
+use crate::{Body, FuncId, Program, Stmt, Type};
 
 /// Bytes of a `va_list`.
 pub const fn list_bytes(target: Target) -> u64 {
@@ -92,6 +93,73 @@ pub struct Area {
 /// `va_arg` rounds up to.
 pub const fn slot_align(target: Target, align: u64) -> u64 {
     if align > slot(target) { align } else { slot(target) }
+}
+
+/// How the x86-64 ABI passes an argument that a test gives for `...`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// In a general register, or on the stack after the last of them: integers of 32 and 64 bits
+    /// and pointers.
+    Word,
+    /// In a vector register: `double`.
+    Float,
+}
+
+/// How many arguments of each class a test can give for `...`.
+///
+/// Words and floats take registers of their own, so that one call which passes all words and then all
+/// floats, used or not, is a call with each list of as many at most: what `va_arg` finds does not
+/// depend on how the two are mixed as long as every float is in a register.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Arguments of class [`Class::Word`].
+    pub words: usize,
+    /// Arguments of class [`Class::Float`].
+    pub floats: usize,
+}
+
+/// The most words that a test gives for `...`.
+pub const MOST_WORDS: usize = 8;
+
+/// The vector registers that the x86-64 ABI passes arguments in.
+const VECTOR_REGISTERS: usize = 8;
+
+/// How an argument of a type is passed. `None` for what no test gives for `...`: structs, `long
+/// double`, wide integers, and types that promotion leaves no argument with.
+pub fn class(types: &CTypes, ty: CTypeId) -> Option<Class> {
+    match types.scalar(ty)? {
+        Type::Int(32 | 64) | Type::Ptr => Some(Class::Word),
+        Type::F64 => Some(Class::Float),
+        _ => None,
+    }
+}
+
+/// How many arguments tests can give for the `...` of a function; none to one that does not begin to
+/// read any, and to one for 32-bit x86, whose functions no test calls.
+pub fn room(program: &Program, function: FuncId) -> Room {
+    let (types, function) = (&program.types, &program.functions[function]);
+    let reads = function.body.as_ref().is_some_and(begins_to_read);
+    match types.get(function.ty) {
+        CType::Function { params, .. } if reads && types.target == Target::X86_64 => {
+            let taken: usize = params.iter().map(|ty| vectors_at_most(types, *ty)).sum();
+            Room { words: MOST_WORDS, floats: VECTOR_REGISTERS.saturating_sub(taken) }
+        }
+        _ => Room::default(),
+    }
+}
+
+/// Whether a function reads its variable arguments, if not by inline assembly.
+fn begins_to_read(body: &Body) -> bool {
+    body.stmts.values().any(|stmt| matches!(stmt, Stmt::VaStart { .. }))
+}
+
+/// How many vector registers a parameter takes at most.
+fn vectors_at_most(types: &CTypes, ty: CTypeId) -> usize {
+    match types.scalar(ty) {
+        Some(Type::Int(_) | Type::Ptr) => 0,
+        Some(_) => 1,
+        None => 2,
+    }
 }
 
 /// Whether a function of this C type takes variable arguments.

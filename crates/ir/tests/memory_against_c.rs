@@ -127,6 +127,7 @@ fn test(function: usize, bytes: &[[u8; 56]; 2], i: i32) -> Test {
         function: format!("read{function}"),
         objects: vec![object(0), object(1)],
         args: vec![p, i],
+        variable: Vec::new(),
         globals: vec![],
         externals: vec![],
     }

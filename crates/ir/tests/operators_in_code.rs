@@ -82,6 +82,7 @@ fn value(
         function: "f".into(),
         objects: vec![],
         args: vec![image(x), image(y)],
+        variable: Vec::new(),
         globals: vec![],
         externals: vec![],
     };

@@ -330,7 +330,14 @@ fn a_test(rng: &mut Rng) -> Test {
         read_only: false,
     };
     let args = vec![int(rng), int(rng), p];
-    Test { function: "f".into(), objects: vec![object], args, globals: vec![], externals: vec![] }
+    Test {
+        function: "f".into(),
+        objects: vec![object],
+        args,
+        variable: vec![],
+        globals: vec![],
+        externals: vec![],
+    }
 }
 
 #[test]

@@ -167,6 +167,7 @@ fn run_block(body: &str, uninitialised: Uninitialised) -> Outcome {
         function: "main".into(),
         objects: vec![],
         args: vec![image(vec![1, 0, 0, 0]), image(vec![0; 8])],
+        variable: Vec::new(),
         globals: vec![],
         externals: vec![],
     };

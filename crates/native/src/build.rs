@@ -7,7 +7,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use lydian_ir::{FuncId, Program};
+use lydian_ir::variadic::{Class, Room, class};
+use lydian_ir::{CTypeId, FuncId, Program};
 use lydian_process::{Start, Started};
 use rustc_hash::FxHashMap;
 use tempfile::TempDir;
@@ -103,6 +104,9 @@ pub struct BuildRequest<'a> {
 pub struct Build {
     directory: TempDir,
     pub(crate) entries: IndexMap<String, Entry>,
+    /// How variable arguments of each type are passed, and their bytes; empty where no entry takes
+    /// any.
+    pub(crate) classes: FxHashMap<CTypeId, (Class, u64)>,
     /// The first `own_symbols` are in the object's own table, the others have offsets.
     pub(crate) symbols: IndexMap<String, (SymbolKind, u64)>,
     pub(crate) own_symbols: usize,
@@ -171,6 +175,7 @@ impl Build {
         }
         Ok(Self {
             directory,
+            classes: classes(request.program, &entries),
             entries: entries.into_iter().map(|(_, e, _)| (e.name.clone(), e)).collect(),
             symbols: all,
             own_symbols,
@@ -224,6 +229,20 @@ impl Build {
     pub(crate) fn runner(&self) -> PathBuf {
         self.runner.clone()
     }
+}
+
+/// How variable arguments are passed, where a caller passes any.
+fn classes(
+    program: &Program,
+    entries: &[(FuncId, Entry, String)],
+) -> FxHashMap<CTypeId, (Class, u64)> {
+    if entries.iter().all(|(_, entry, _)| entry.variable == Room::default()) {
+        return FxHashMap::default();
+    }
+    let types = &program.types;
+    let passed =
+        types.iter().filter_map(|(ty, _)| Some((ty, (class(types, ty)?, types.size(ty)?))));
+    passed.collect()
 }
 
 fn callers(request: &BuildRequest<'_>) -> Result<Vec<(FuncId, Entry, String)>, BuildError> {

@@ -14,6 +14,7 @@ use lydian_base::EntityId;
 use lydian_ir::libc::{STREAMS, gives_inputs};
 use lydian_ir::outside::out_parameters;
 use lydian_ir::test::{ANY_BYTES, ANY_NUMBER, NumberKind};
+use lydian_ir::variadic::{self, Room};
 use lydian_ir::{CType, CTypeId, CTypes, FuncId, GlobalId, GlobalInit, Linkage, Program, RecordId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -436,6 +437,8 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// Sizes of the arguments, each at an offset that is a multiple of 16.
     pub(crate) arguments: Vec<u64>,
+    /// Room for variable arguments behind these: words, then floats, eight bytes each.
+    pub(crate) variable: Room,
     pub(crate) result: u64,
 }
 
@@ -460,7 +463,6 @@ pub(crate) const RESULT_LIMIT: u64 = 1 << 16;
 pub(crate) fn entry(program: &Program, id: FuncId) -> Result<(Entry, String), Uncallable> {
     let function = program.functions.get(id).ok_or(Uncallable::Undefined)?;
     let types = &program.types;
-    // A variadic function is called with its fixed arguments alone.
     let CType::Function { result, params, .. } = types.get(function.ty) else {
         return Err(Uncallable::Type(types.spell(function.ty, "")));
     };
@@ -485,6 +487,8 @@ pub(crate) fn entry(program: &Program, id: FuncId) -> Result<(Entry, String), Un
         arguments.push(size);
         offset += size.next_multiple_of(16);
     }
+    let variable = variadic::room(program, id);
+    list.extend(variable_arguments(variable, offset));
     let call = format!("{}({})", function.name, list.join(", "));
     let size = if matches!(types.get(*result), CType::Void) {
         let _ = writeln!(text, "{call}; }}");
@@ -501,7 +505,18 @@ pub(crate) fn entry(program: &Program, id: FuncId) -> Result<(Entry, String), Un
     if size > RESULT_LIMIT {
         return Err(Uncallable::LargeResult(size));
     }
-    Ok((Entry { name: function.name.clone(), arguments, result: size }, text))
+    Ok((Entry { name: function.name.clone(), arguments, variable, result: size }, text))
+}
+
+/// The arguments that a caller passes for `...`: all that there is room for, zero where the test gives
+/// none. See [`Room`] for why one call serves all tests.
+fn variable_arguments(room: Room, offset: u64) -> impl Iterator<Item = String> {
+    let words = std::iter::repeat_n("long", room.words);
+    let floats = std::iter::repeat_n("double", room.floats);
+    words.chain(floats).enumerate().map(move |(at, ty)| {
+        let at = offset + 8 * at as u64;
+        format!("*({ty} __attribute__((may_alias)) *)(lydian_a + {at})")
+    })
 }
 
 /// What is put after the instrumented text: callers, the table of them, the table of addresses.

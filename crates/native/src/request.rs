@@ -4,6 +4,7 @@ use lydian_ir::libc::STREAMS;
 use lydian_ir::test::{
     ExternalResult, INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test,
 };
+use lydian_ir::variadic::Class;
 
 use crate::build::Build;
 use crate::harness::SymbolKind;
@@ -120,6 +121,13 @@ impl<'a> Encoder<'a> {
 
     /// Writes the bytes of an image, with the addresses that are known and relocations for others.
     fn image(&mut self, image: &Image, test: &Test, owner: &str) -> Result<(), TestError> {
+        self.unpadded(image, test, owner)?;
+        self.pad();
+        Ok(())
+    }
+
+    /// The same without bytes that fill up to the next image.
+    fn unpadded(&mut self, image: &Image, test: &Test, owner: &str) -> Result<(), TestError> {
         let start = self.bytes.len();
         self.bytes.extend(&image.bytes);
         for pointer in &image.pointers {
@@ -151,7 +159,6 @@ impl<'a> Encoder<'a> {
                 }
             }
         }
-        self.pad();
         Ok(())
     }
 
@@ -170,7 +177,39 @@ impl<'a> Encoder<'a> {
         for image in &test.args {
             self.image(image, test, "an argument")?;
         }
+        self.variable_arguments(test, position)?;
         Ok(self.bytes.len() as u32)
+    }
+
+    /// The arguments for `...`, each class at its place and zero behind the last.
+    fn variable_arguments(&mut self, test: &Test, position: usize) -> Result<(), TestError> {
+        let room = self.build.entries[position].variable;
+        let (mut words, mut floats) = (Vec::new(), Vec::new());
+        for (index, argument) in test.variable.iter().enumerate() {
+            let bytes = argument.image.bytes.len() as u64;
+            let wrong =
+                |expected| self.wrong_argument(test, test.args.len() + index, bytes, expected);
+            let (list, room) = match self.build.classes.get(&argument.ty) {
+                Some((Class::Word, size)) if bytes == *size => (&mut words, room.words),
+                Some((Class::Float, size)) if bytes == *size => (&mut floats, room.floats),
+                Some((_, size)) => return Err(wrong(*size)),
+                None => return Err(wrong(0)),
+            };
+            if list.len() == room {
+                return Err(wrong(0));
+            }
+            list.push(&argument.image);
+        }
+        for (list, room) in [(words, room.words), (floats, room.floats)] {
+            let start = self.bytes.len();
+            for (at, image) in list.into_iter().enumerate() {
+                self.bytes.resize(start + 8 * at, 0);
+                self.unpadded(image, test, "an argument")?;
+            }
+            self.bytes.resize(start + 8 * room, 0);
+        }
+        self.pad();
+        Ok(())
     }
 
     fn wrong_argument(&self, test: &Test, position: usize, found: u64, expected: u64) -> TestError {

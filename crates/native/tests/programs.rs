@@ -104,6 +104,7 @@ fn random_test(unit: &Unit, id: FuncId, rng: &mut Rng) -> Test {
         function: function.name.clone(),
         objects: Vec::new(),
         args: Vec::new(),
+        variable: Vec::new(),
         globals: Vec::new(),
         externals: Vec::new(),
     };
@@ -209,6 +210,7 @@ fn covered(text: &str, criterion: Criterion, calls: &[&[i32]]) -> Vec<Vec<String
             function: "f".into(),
             objects: vec![],
             args: args.iter().map(image).collect(),
+            variable: Vec::new(),
             globals: vec![],
             externals: vec![],
         };
@@ -368,6 +370,7 @@ fn an_undefined_function_that_nothing_calls_by_name_can_be_pointed_to() {
             Image { bytes: vec![0; 8], pointers: vec![ImagePointer { offset: 0, target }] },
             int(1),
         ],
+        variable: Vec::new(),
         globals: vec![],
         externals: vec![lydian_ir::test::ExternalResult::new("made_for_a_test", int(41))],
     };

@@ -326,6 +326,7 @@ mod tests {
             function: "f".into(),
             objects: Vec::new(),
             args: args.iter().map(image).collect(),
+            variable: Vec::new(),
             globals: Vec::new(),
             externals: Vec::new(),
         };

@@ -18,6 +18,7 @@ fn numbered(number: u32) -> Test {
         function: "f".into(),
         objects: Vec::new(),
         args: vec![image],
+        variable: Vec::new(),
         globals: Vec::new(),
         externals: Vec::new(),
     }

@@ -23,7 +23,10 @@ pub(crate) struct Input<'a> {
 /// The inputs of a test of a whole program. The error says why a list of inputs does not say
 /// everything that the test does.
 pub(crate) fn inputs_of<'a>(program: &Program, test: &'a Test) -> Result<Vec<Input<'a>>, String> {
-    let plain = test.args.is_empty() && test.objects.is_empty() && test.globals.is_empty();
+    let plain = test.args.is_empty()
+        && test.variable.is_empty()
+        && test.objects.is_empty()
+        && test.globals.is_empty();
     if !plain {
         return Err("it calls a function with arguments of its own".into());
     }
@@ -104,6 +107,7 @@ pub(crate) fn test_of(entry: &str, externals: Vec<ExternalResult>) -> Test {
         function: entry.to_owned(),
         objects: Vec::new(),
         args: Vec::new(),
+        variable: Vec::new(),
         globals: Vec::new(),
         externals,
     }

@@ -17,7 +17,7 @@ mod stubs;
 
 use std::collections::BTreeSet;
 
-use lydian_ir::test::{ExternalResult, ExternalWrite, INPUT_PREFIX, Image};
+use lydian_ir::test::{ExternalResult, ExternalWrite, INPUT_PREFIX, Image, VariableArgument};
 use lydian_ir::{CType, CTypeId, Program};
 
 use crate::frameworks::Case;
@@ -352,6 +352,11 @@ impl Writer<'_> {
             let variable = unique(format!("{name}_arg_{}", identifier(param)), &mut self.taken);
             argument(&names, *ty, &variable, image, &mut parts)?;
         }
+        for (position, passed) in test.variable.iter().enumerate() {
+            let position = params.len() + position;
+            let variable = unique(format!("{name}_arg_{position}"), &mut self.taken);
+            variable_argument(&names, passed, &variable, &mut parts)?;
+        }
         for global in &test.globals {
             let variable =
                 unique(format!("{name}_{}_set", identifier(&global.name)), &mut self.taken);
@@ -617,6 +622,24 @@ fn argument(
             fill(names, variable, image, parts)
         }
     }
+}
+
+/// An argument for `...`: no prototype converts it to its type, so a cast does.
+fn variable_argument(
+    names: &Names,
+    passed: &VariableArgument,
+    variable: &str,
+    parts: &mut Parts,
+) -> Result<(), String> {
+    let ty = names.program.types.spell(passed.ty, "");
+    if ty.contains('{') {
+        return Err(format!("the type of {variable} has no name"));
+    }
+    argument(names, passed.ty, variable, &passed.image, parts)?;
+    if let Some(text) = parts.args.last_mut() {
+        *text = format!("({ty}){text}");
+    }
+    Ok(())
 }
 
 /// Sets a global before the call.

@@ -27,6 +27,7 @@
 //!   "writes": [ { "to": "value", "value": 7 } ] } ]`. `to` is a parameter's name, `count` how many
 //!   elements are written where it is not one, and `offset` how many bytes behind the place that the
 //!   parameter points to.
+//! - What is passed for `...` is a list, too: `"variable": [ { "type": "int", "value": 5 } ]`.
 //! - Whatever else memory holds is `{ "$bytes": "00ff…", "$pointers": { "8": "&name[0]" } }`.
 //!
 //! Tests read back exactly, but for the bytes under pointers, which mean nothing: they are the
@@ -36,8 +37,9 @@ mod codec;
 
 use lydian_ir::test::{
     ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, INPUT_REGION_SIZE, Image,
-    PointerTarget, Test, TestObject,
+    PointerTarget, Test, TestObject, VariableArgument,
 };
+use lydian_ir::variadic::class;
 use lydian_ir::{CTypeId, CTypes, FuncId, Program};
 use serde_json::{Map, Value as Json, json};
 use thiserror::Error;
@@ -129,6 +131,10 @@ impl<'a> Writer<'a> {
         out.insert("name".into(), json!(self.suite_test.name));
         out.insert("function".into(), json!(self.test.function));
         out.insert("args".into(), self.args());
+        if !self.test.variable.is_empty() {
+            let variable = self.test.variable.iter().map(|argument| self.variable(argument));
+            out.insert("variable".into(), variable.collect());
+        }
         let objects: Vec<Json> = self.test.objects.iter().map(|o| self.object(o)).collect();
         if !objects.is_empty() {
             out.insert("objects".into(), Json::Array(objects));
@@ -169,6 +175,11 @@ impl<'a> Writer<'a> {
             out.insert(name, value);
         }
         Json::Object(out)
+    }
+
+    fn variable(&self, argument: &VariableArgument) -> Json {
+        let value = self.codec.encode(argument.ty, 1, &argument.image.clone().into());
+        json!({ "type": type_name(&self.program.types, argument.ty), "value": value })
     }
 
     fn object(&self, object: &TestObject) -> Json {
@@ -353,8 +364,17 @@ fn inside(field: impl std::fmt::Display) -> impl FnOnce(Fault) -> Fault {
     }
 }
 
-const TEST_FIELDS: [&str; 8] =
-    ["name", "function", "args", "objects", "globals", "externals", "expected", "covers"];
+const TEST_FIELDS: [&str; 9] = [
+    "name",
+    "function",
+    "args",
+    "variable",
+    "objects",
+    "globals",
+    "externals",
+    "expected",
+    "covers",
+];
 
 fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
     let json = object_of(json, "")?;
@@ -380,6 +400,10 @@ fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
         images.push(seen.map_err(inside("value")).map_err(inside(field))?.image);
     }
     let args = read_args(program, declared, json, &codec)?;
+    let mut variable = Vec::new();
+    for (field, argument) in list(json, "variable")? {
+        variable.push(read_variable(program, &codec, argument).map_err(inside(&field))?);
+    }
     let mut globals = Vec::new();
     for (name, value) in members(json, "globals")? {
         let image = read_global(program, &codec, name, value).map_err(inside("globals"))?.image;
@@ -397,7 +421,7 @@ fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
     for (object, image) in objects.iter_mut().zip(images) {
         object.image = image;
     }
-    let test = Test { function, objects, args, globals, externals };
+    let test = Test { function, objects, args, variable, globals, externals };
     let covers = list(json, "covers")?.into_iter().map(|(field, covered)| {
         let text = covered.as_str().ok_or_else(|| fault(&field, "it is no string"))?;
         Ok(text.to_owned())
@@ -493,6 +517,21 @@ fn read_args(
         images.push(codec.decode(*ty, 1, size, given).map_err(inside(&field))?.image);
     }
     Ok(images)
+}
+
+/// An argument for `...`.
+fn read_variable(program: &Program, codec: &Codec, json: &Json) -> Result<VariableArgument, Fault> {
+    let json = object_of(json, "")?;
+    only_fields(json, &["type", "value"])?;
+    let spelled = text_of(json, "type")?;
+    let ty = find_type(&program.types, spelled);
+    let ty = ty.ok_or_else(|| fault("type", format!("the program has no type {spelled}")))?;
+    let passed = class(&program.types, ty).and_then(|_| program.types.size(ty));
+    let why = || fault("type", format!("tests pass no argument of type {spelled} for `...`"));
+    let size = passed.ok_or_else(why)?;
+    let value = json.get("value").ok_or_else(|| fault("value", "it is missing"))?;
+    let image = codec.decode(ty, 1, size, value).map_err(inside("value"))?.image;
+    Ok(VariableArgument { ty, image })
 }
 
 fn read_global(

@@ -99,6 +99,7 @@ fn test(unit: &Unit) -> Test {
             plain(&1.5f32.to_le_bytes()),
             pointer(PointerTarget::Function("twice".into())),
         ],
+        variable: Vec::new(),
         globals: vec![GlobalInput { name: "total".into(), image: plain(&4i32.to_le_bytes()) }],
         externals: vec![
             ExternalResult::new("ask", plain(&100i32.to_le_bytes())),

@@ -237,6 +237,7 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
         function: "f".into(),
         objects,
         args,
+        variable: Vec::new(),
         globals: if seed.is_multiple_of(2) { vec![global] } else { vec![] },
         externals: vec![result, allocation, set],
     };

@@ -139,6 +139,7 @@ impl Case {
             function: self.name.clone(),
             objects: Vec::new(),
             args: arguments.iter().zip(sizes).map(image).collect(),
+            variable: Vec::new(),
             globals: Vec::new(),
             externals: Vec::new(),
         }

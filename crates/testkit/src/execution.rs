@@ -174,6 +174,7 @@ fn main_call(program: &Program) -> Test {
         function: "main".to_owned(),
         objects: Vec::new(),
         args: Vec::new(),
+        variable: Vec::new(),
         globals: Vec::new(),
         externals: Vec::new(),
     };

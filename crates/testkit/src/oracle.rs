@@ -244,7 +244,14 @@ impl Subject {
             });
         }
         let function = function.name.clone();
-        Test { function, objects, args, globals: Vec::new(), externals: Vec::new() }
+        Test {
+            function,
+            objects,
+            args,
+            variable: vec![],
+            globals: Vec::new(),
+            externals: Vec::new(),
+        }
     }
 }
 

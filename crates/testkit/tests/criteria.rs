@@ -72,6 +72,7 @@ fn a_mutant_that_reads_beyond_an_array_has_no_value() {
             function: "f".to_owned(),
             objects: Vec::new(),
             args: vec![argument],
+            variable: Vec::new(),
             globals: Vec::new(),
             externals: Vec::new(),
         };

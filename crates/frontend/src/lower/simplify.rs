@@ -259,6 +259,7 @@ fn visit_statement(stmt: &mut Stmt, visit: &mut impl FnMut(&mut ExprId)) {
         Stmt::Mark(_) | Stmt::Enter(_) | Stmt::Leave(_) | Stmt::Release { .. } => {}
         Stmt::Alloca { size, .. } => visit(size),
         Stmt::VaStart { list } => visit(list),
+        Stmt::VaArg { at, .. } => visit(at),
         Stmt::Havoc(havoc) => havoc.places.iter_mut().for_each(|(addr, _)| visit(addr)),
         Stmt::Assign { value, .. } => visit(value),
         Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {

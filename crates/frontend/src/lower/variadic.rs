@@ -77,6 +77,7 @@ impl FunctionLowering<'_, '_> {
         let Some(layout) = layout_of(self.unit, expr.ty.ty) else {
             return Err(Unsupported::new(self.module.type_description(expr.ty.ty), expr.span));
         };
+        let ty = self.ctype(expr.ty.ty);
         let list = self.apart(|l| l.list_address(list))?;
         let target = self.target();
         self.within(expr.span, |l| {
@@ -92,6 +93,7 @@ impl FunctionLowering<'_, '_> {
             let here = l.read(here);
             let value = l.offset_addr(here, layout.size.next_multiple_of(slot(target)));
             l.emit(Stmt::Store { addr: next, value, ty: Type::Ptr, volatile: false });
+            l.emit(Stmt::VaArg { at: here, ty });
             Ok(here)
         })
     }

@@ -434,6 +434,7 @@ impl<'a, 'p> Builder<'a, 'p> {
                 let list = self.slot(*list);
                 self.emit(Op::VaStart(list.slot));
             }
+            Stmt::VaArg { .. } => {}
             Stmt::Havoc(_) => self.emit(Op::Havoc),
         }
     }

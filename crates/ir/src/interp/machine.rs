@@ -233,7 +233,9 @@ impl<'p, 'c> Machine<'p, 'c> {
             }
             images.push(bytes);
         }
-        self.first_call(function, &images).map_err(|_| BadTest::TooLarge(test.function.clone()))
+        let too_large = |_| BadTest::TooLarge(test.function.clone());
+        self.first_call(function, &images).map_err(too_large)?;
+        self.give_variable(test, function)
     }
 
     /// Calls a function from outside with these arguments.

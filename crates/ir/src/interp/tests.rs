@@ -65,7 +65,14 @@ fn pointer_to(target: PointerTarget) -> Image {
 }
 
 fn test(args: Vec<Image>) -> Test {
-    Test { function: "f".into(), objects: vec![], args, globals: vec![], externals: vec![] }
+    Test {
+        function: "f".into(),
+        objects: vec![],
+        args,
+        variable: vec![],
+        globals: vec![],
+        externals: vec![],
+    }
 }
 
 fn object(address: u64, bytes: &[u8]) -> TestObject {

@@ -76,6 +76,7 @@ impl Renumbering<'_> {
                 Stmt::StoreBits { field, .. } => {
                     field.record = self.types.record(field.record, table, index);
                 }
+                Stmt::VaArg { ty, .. } => *ty = self.types.ty(*ty, table, index),
                 Stmt::Call { callee, arg_types, ty, .. } => {
                     if let Callee::Direct(id) = callee {
                         *id = self.functions[id.index()];

@@ -254,6 +254,7 @@ impl<'a> BodyPrinter<'a> {
             }
             Stmt::Release { pointer } => format!("release {pointer}"),
             Stmt::VaStart { list } => format!("vastart {}", self.expr(*list)),
+            Stmt::VaArg { at, ty } => format!("vaarg {}, {ty}", self.expr(*at)),
             Stmt::Havoc(havoc) => self.havoc(havoc),
         };
         format!("{id}: {text}")

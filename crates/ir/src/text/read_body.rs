@@ -391,6 +391,11 @@ impl Draft {
             }
             "call" => self.call(reader)?,
             "release" => Stmt::Release { pointer: reader.id("v")? },
+            "vaarg" => {
+                let at = self.expr(reader, 0)?;
+                comma(reader)?;
+                Stmt::VaArg { at, ty: reader.id("ty")? }
+            }
             "vastart" => Stmt::VaStart { list: self.expr(reader, 0)? },
             "havoc" => {
                 let registers = reader.list(|reader| reader.id("v"))?;

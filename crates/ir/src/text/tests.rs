@@ -135,7 +135,8 @@ impl Soup {
             },
             9 => Stmt::Release { pointer: self.id() },
             10 => Stmt::VaStart { list: self.any_expr(exprs) },
-            11 => Stmt::Havoc(Box::new(Havoc {
+            11 => Stmt::VaArg { at: self.any_expr(exprs), ty: self.id() },
+            12 => Stmt::Havoc(Box::new(Havoc {
                 registers: self.many(Self::id),
                 places: self.many(|soup| (soup.any_expr(exprs), soup.number())),
                 memory: self.coin(),

@@ -151,6 +151,7 @@ fn of_stmts(program: &Program, body: &Body, check: &mut Check<'_>) {
                 dst.iter().for_each(|local| check.in_arena(*local, &body.locals, id));
                 check.ty(*ty, id);
             }
+            Stmt::VaArg { ty, .. } => check.ty(*ty, id),
             Stmt::Alloca { dst: local, .. } | Stmt::Release { pointer: local } => {
                 check.in_arena(*local, &body.locals, id);
             }

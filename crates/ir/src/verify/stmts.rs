@@ -129,6 +129,7 @@ fn statement(scope: &Scope<'_>, id: StmtId, stmt: &Stmt, found: &mut Found) {
             });
         }
         Stmt::Release { pointer } => types(is_pointer_register(scope, *pointer), found),
+        Stmt::VaArg { at, .. } => types(ty(*at) == Type::Ptr, found),
         Stmt::VaStart { list } => {
             types(ty(*list) == Type::Ptr, found);
             let declared = scope.program.types.get(scope.program.functions[scope.function].ty);

@@ -179,8 +179,14 @@ impl<'a> Accesses<'a> {
             Stmt::Havoc(havoc) => havoc.registers.iter().for_each(set),
             _ => {}
         }
-        let leaves_memory =
-            matches!(stmt, Stmt::Mark(_) | Stmt::Assign { .. } | Stmt::Enter(_) | Stmt::Leave(_));
+        let leaves_memory = matches!(
+            stmt,
+            Stmt::Mark(_)
+                | Stmt::Assign { .. }
+                | Stmt::Enter(_)
+                | Stmt::Leave(_)
+                | Stmt::VaArg { .. }
+        );
         if !leaves_memory {
             facts.remove(&self.of_memory);
         }

@@ -799,6 +799,7 @@ fn goes_on_after(flow: &Flow<'_>, facts: &Facts, stmt: StmtId) -> bool {
         | Stmt::Assign { .. }
         | Stmt::Enter(_)
         | Stmt::Leave(_)
+        | Stmt::VaArg { .. }
         | Stmt::Release { .. } => true,
         Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => {
             accesses.goes_well(facts, *addr, Kind::Write)

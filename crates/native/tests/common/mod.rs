@@ -142,6 +142,7 @@ pub fn call(function: &str, args: &[Image]) -> Test {
         function: function.to_owned(),
         objects: Vec::new(),
         args: args.to_vec(),
+        variable: Vec::new(),
         globals: Vec::new(),
         externals: Vec::new(),
     }

@@ -25,6 +25,8 @@ pub fn run_of(function: &str, args: &[i32]) -> Test {
         function: function.to_owned(),
         args: args.iter().map(image).collect(),
         objects: vec![],
+        variable: Vec::new(),
+        variable: Vec::new(),
         globals: vec![],
         externals: vec![],
     }

@@ -85,7 +85,7 @@ impl<'a> Initialised<'a> {
                 state.extend(&havoc.registers);
                 state.extend(havoc.places.iter().filter_map(|(addr, _)| self.named(*addr)));
             }
-            Stmt::Mark(_) | Stmt::StoreBits { .. } | Stmt::Release { .. } => {}
+            Stmt::Mark(_) | Stmt::StoreBits { .. } | Stmt::Release { .. } | Stmt::VaArg { .. } => {}
         }
     }
 

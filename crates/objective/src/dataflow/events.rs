@@ -259,7 +259,7 @@ impl<'a> Finder<'a> {
         };
         let register = |local: LocalId| self.is_variable(local).then_some(Variable::Local(local));
         match &self.body.stmts[id] {
-            Stmt::Mark(_) | Stmt::Leave(_) | Stmt::Release { .. } => {}
+            Stmt::Mark(_) | Stmt::Leave(_) | Stmt::Release { .. } | Stmt::VaArg { .. } => {}
             Stmt::Enter(local) => {
                 if self.is_variable(*local) {
                     events.push(Event::Forget { variable: *local });

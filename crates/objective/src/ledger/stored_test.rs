@@ -31,12 +31,18 @@ struct Portable {
     test: Test,
 }
 
+/// All types that a test names.
+fn types_of(test: &mut Test) -> impl Iterator<Item = &mut CTypeId> {
+    let of_objects = test.objects.iter_mut().map(|object| &mut object.ty);
+    of_objects.chain(test.variable.iter_mut().map(|argument| &mut argument.ty))
+}
+
 /// The hash of a test and what is kept of it.
 pub(super) fn encode(test: &Test, types: &CTypes) -> (TestHash, String) {
     let mut portable = Portable { types: IndexSet::new(), test: test.clone() };
-    for object in &mut portable.test.objects {
-        let (position, _) = portable.types.insert_full(types.spell(object.ty, ""));
-        object.ty = CTypeId::from_index(position);
+    for ty in types_of(&mut portable.test) {
+        let (position, _) = portable.types.insert_full(types.spell(*ty, ""));
+        *ty = CTypeId::from_index(position);
     }
     let json = serde_json::to_string(&portable).expect("a test is valid JSON");
     let hash = blake3::hash(json.as_bytes()).to_hex();
@@ -58,10 +64,10 @@ pub(super) fn decode(
     spelled: &FxHashMap<String, CTypeId>,
 ) -> Result<Option<Test>, DecodeError> {
     let Portable { types, mut test } = serde_json::from_str(json)?;
-    for object in &mut test.objects {
-        let spelling = types.get_index(object.ty.index()).ok_or(DecodeError::NoSuchType)?;
-        let Some(ty) = spelled.get(spelling) else { return Ok(None) };
-        object.ty = *ty;
+    for ty in types_of(&mut test) {
+        let spelling = types.get_index(ty.index()).ok_or(DecodeError::NoSuchType)?;
+        let Some(known) = spelled.get(spelling) else { return Ok(None) };
+        *ty = *known;
     }
     Ok(Some(test))
 }

@@ -37,6 +37,7 @@ fn test_of(byte: u8, ty: CTypeId) -> Test {
         function: "f".into(),
         objects: vec![object],
         args: vec![image],
+        variable: Vec::new(),
         globals: Vec::new(),
         externals: Vec::new(),
     }

@@ -239,6 +239,7 @@ fn covered_by(sample: Sample, htol: &str, runs: &[&[i32]]) -> Vec<bool> {
                 function: "f".into(),
                 objects: Vec::new(),
                 args: args.iter().map(image).collect(),
+                variable: Vec::new(),
                 globals: Vec::new(),
                 externals: Vec::new(),
             };

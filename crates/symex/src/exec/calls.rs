@@ -373,6 +373,16 @@ impl<'p> Engine<'p, '_> {
         let call = ExternalCall { function: func, nth, targets, bytes, cursor: state.cursor };
         let plan = external_result(&mut self.pool, program, call, spec, &self.world);
         let plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
+        self.take_inputs(state, &plan)?;
+        Ok(plan)
+    }
+
+    /// Adds new inputs to a path: their objects, and what holds of them.
+    pub(super) fn take_inputs(
+        &mut self,
+        state: &mut State,
+        plan: &ExternalPlan,
+    ) -> Result<(), Flow> {
         state.cursor = plan.cursor;
         for object in &plan.objects {
             let made = add_input_object(&mut self.pool, &mut state.memory, object);
@@ -385,7 +395,7 @@ impl<'p> Engine<'p, '_> {
         all.extend(unknown);
         self.watch.add(&plan.bounds);
         self.watch.add_raw_pointers(&plan.raw_pointers);
-        Ok(plan)
+        Ok(())
     }
 
     /// Adds constraints on new inputs; the state waits for a model where its own does not meet

@@ -364,7 +364,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             return Err(Flow::unsupported("a precondition with parameters of its own"));
         }
         self.enter(state, func, body, &args, ReturnTo::default())?;
-        self.pass_no_more(state, func)
+        self.open_variable(state, func)
     }
 
     fn run(&mut self) {

@@ -1,10 +1,12 @@
 //! What is made while a function runs: arrays of variable length, variable arguments, and the
 //! unknown values that inline assembly leaves.
 
+use std::sync::Arc;
+
 use lydian_base::EntityId;
 use lydian_eval::{Traps, sort_of};
 use lydian_ir::stmt::{Havoc, MAX_OBJECT};
-use lydian_ir::variadic::{self, Area};
+use lydian_ir::variadic::{self, Area, Class, Room};
 use lydian_ir::{CTypeId, ExprId, FuncId, LocalId, TrapKind};
 use lydian_smt::{Sort, Term};
 
@@ -13,7 +15,8 @@ use super::libc::{ROOM, Size};
 use super::state::State;
 use super::step::Flow;
 use super::tape::Question;
-use crate::inputs::{Bound, Reach};
+use super::world::World;
+use crate::inputs::{VariableRead, variable_argument};
 use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, NewObject, ObjectId, ObjectKind, Region, Resolution, undefined_symbol,
@@ -188,18 +191,111 @@ impl Engine<'_, '_> {
         Ok(())
     }
 
-    /// A function under test is given its fixed arguments alone, which is a bound on its inputs.
-    pub(super) fn pass_no_more(&mut self, state: &mut State, func: FuncId) -> Result<(), Flow> {
-        let function = &self.world.program.functions[func];
-        if !variadic::is_variadic(&self.world.program.types, function.ty) {
+    /// Makes room for the variable arguments of the function under test; `va_arg` makes them
+    /// ([`Self::va_arg`]).
+    pub(super) fn open_variable(&mut self, state: &mut State, func: FuncId) -> Result<(), Flow> {
+        let program = self.world.program;
+        if !variadic::is_variadic(&program.types, program.functions[func].ty) {
             return Ok(());
         }
-        let object = self.make_object(state, 0, None, "...")?;
-        let object = state.memory.object(object).base;
-        state.frame_mut().variable = object;
-        let reach = Reach::Behind { object, from: 0, element: 1 };
-        let sentence = format!("{} is given no arguments for `...`", function.name);
-        self.watch.add(&[Bound { sentence, reach, shown: false }]);
+        let room = room_bytes(variadic::room(program, func));
+        let object = self.make_object(state, room, None, "...")?;
+        let object = state.memory.object_mut(object);
+        object.size = 0;
+        let address = object.base;
+        state.frame_mut().variable = address;
+        Ok(())
+    }
+
+    /// `Stmt::VaArg`: where the path read all variable arguments that the function under test has
+    /// so far, it gets one more, an input of the type that is read.
+    ///
+    /// So a path has exactly those arguments that it reads, which are all that it can tell of them:
+    /// more of them it would not see, and with fewer or others the call would be undefined. What
+    /// cannot be an input (another type, more than there is room for, an argument that is read with
+    /// two types) cuts the path, so that nothing is infeasible for want of it.
+    pub(super) fn va_arg(
+        &mut self,
+        state: &mut State,
+        at: ExprId,
+        ty: CTypeId,
+    ) -> Result<(), Flow> {
+        let Some(root) = state.frames.first().filter(|root| root.variable != 0) else {
+            return Ok(());
+        };
+        let (first, func) = (root.variable, root.func);
+        let mut traps = Traps::none();
+        let at = self.eval(state, at, &mut traps)?;
+        self.leave_traps(state, &traps)?;
+        let program = self.world.program;
+        let room = variadic::room(program, func);
+        let Some(at) = self.pool.as_u64(at) else {
+            return Err(Flow::unsupported("an argument for `...` whose place is not known"));
+        };
+        let Some(offset) = at.checked_sub(first).filter(|at| *at <= room_bytes(room)) else {
+            return Ok(()); // one of a call on the path
+        };
+        let types = &program.types;
+        let mut passed: Vec<CTypeId> =
+            state.variable_arguments().map(|argument| argument.ty).collect();
+        let area = variadic::area(types, &passed, 0);
+        if let Some(known) = area.slots.iter().position(|slot| slot.offset == offset) {
+            let same = types.scalar(passed[known]) == types.scalar(ty);
+            return match same {
+                true => Ok(()),
+                false => {
+                    Err(Flow::unsupported("an argument for `...` that is read with two types"))
+                }
+            };
+        }
+        if offset != area.size {
+            return Err(Flow::unsupported("arguments for `...` that are not read in their order"));
+        }
+        let Some(class) = variadic::class(types, ty) else {
+            let ty = types.spell(ty, "");
+            return Err(Flow::unsupported(format!("an argument of type `{ty}` for `...`")));
+        };
+        let (most, what) = match class {
+            Class::Word => (room.words, "numbers and pointers"),
+            Class::Float => (room.floats, "`double`s"),
+        };
+        let alike = passed.iter().filter(|ty| variadic::class(types, **ty) == Some(class)).count();
+        if alike >= most {
+            return Err(Flow::unsupported(format!("more than {most} {what} for `...`")));
+        }
+        passed.push(ty);
+        let size = variadic::area(types, &passed, 0).size;
+        self.give_argument(state, func, (first, offset), (ty, size))
+    }
+
+    /// Makes one more variable argument, at an offset from the first, with which they have `size`
+    /// bytes.
+    fn give_argument(
+        &mut self,
+        state: &mut State,
+        function: FuncId,
+        (first, offset): (u64, u64),
+        (ty, size): (CTypeId, u64),
+    ) -> Result<(), Flow> {
+        let World { program, spec, .. } = &self.world;
+        let nth = state.variable_arguments().count() as u32;
+        let read = VariableRead { function, nth, ty, cursor: state.cursor };
+        let plan = variable_argument(&mut self.pool, program, read, spec, &self.world);
+        let plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
+        self.take_inputs(state, &plan)?;
+        let object = state.memory.object_near(first);
+        let object = object.ok_or_else(|| Flow::unsupported("arguments for `...` that ended"))?;
+        let object = state.memory.object_mut(object);
+        object.size = size;
+        for cell in &plan.cells {
+            object.contents.write(
+                &mut self.pool,
+                offset + cell.offset,
+                cell.ty.bytes(),
+                cell.value,
+            );
+        }
+        Arc::make_mut(&mut state.externals).push(Arc::new(plan));
         Ok(())
     }
 
@@ -251,6 +347,11 @@ impl Engine<'_, '_> {
         state.keep = true;
         Ok(())
     }
+}
+
+/// Bytes of as many variable arguments as there can be.
+const fn room_bytes(room: Room) -> u64 {
+    8 * (room.words + room.floats) as u64
 }
 
 /// Makes the contents of all memory that can be written unknown.

@@ -188,6 +188,11 @@ impl State {
         last.map_or(0, |call| call.nth + 1)
     }
 
+    /// The variable arguments that the function under test has on the path, in order.
+    pub(super) fn variable_arguments(&self) -> impl Iterator<Item = &ExternalPlan> {
+        self.externals.iter().map(|call| &**call).filter(|call| call.is_variable_argument())
+    }
+
     /// A copy for the other side of a branch, that covers nothing yet.
     pub(super) fn fork(&self) -> Box<Self> {
         Box::new(Self {

@@ -335,6 +335,7 @@ impl<'p> Engine<'p, '_> {
             Stmt::Alloca { dst, size, array, .. } => self.alloca(state, *dst, *size, *array)?,
             Stmt::Release { pointer } => self.release(state, *pointer)?,
             Stmt::VaStart { list } => self.va_start(state, *list)?,
+            Stmt::VaArg { at, ty } => self.va_arg(state, *at, *ty)?,
             Stmt::Havoc(havoc) => self.havoc(state, havoc)?,
         }
         state.frame_mut().advance();

@@ -17,21 +17,22 @@ pub use writes::{MOST_WRITTEN, Old, OutTarget};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lydian_ir::test::INPUT_REGION;
+use lydian_ir::variadic;
 use lydian_ir::{CType, CTypeId, FuncId, GlobalId, GlobalInit, IntKind, Program, Type};
 use lydian_smt::{Sort, Term, TermPool};
 
 use super::bounds::{Bound, Reach};
 use super::callback::is_given_length;
 use super::globals::{GlobalUses, can_be_input};
-use super::guess::parameter_name;
+use super::guess::{is_text, parameter_name, variable_argument_name};
 use super::layout::{Bits, Leaf, LeafKind, layout};
 use super::length::Length;
 use super::place::Place;
 use super::plan::{
     Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, GAP, GlobalPlan, InputPlan, ObjectPlan,
-    PlanError, RawPointer,
+    PlanError, RawPointer, VARIABLE_ARGUMENT,
 };
-use super::settings::PlaceSettings;
+use super::settings::{Kind, PlaceSettings};
 use super::spec::{FunctionSpec, InputSpec, Trail};
 use super::value::{Restricted, constant, sort_of};
 
@@ -159,6 +160,56 @@ pub fn external_result(
         size,
         cells: builder.take_cells(block),
         writes: builder.close_writes(writes, targets),
+        objects: builder.take_objects(),
+        constraints: builder.constraints,
+        preferences: builder.preferences,
+        assumptions: builder.assumptions,
+        bounds: builder.bounds,
+        raw_pointers: builder.raw_pointers,
+        cursor: builder.cursor,
+    })
+}
+
+/// The reading of a further argument for `...` on a path.
+#[derive(Clone, Copy, Debug)]
+pub struct VariableRead {
+    /// The function under test.
+    pub function: FuncId,
+    /// How many arguments for `...` it has already.
+    pub nth: u32,
+    /// The type that it is read with, a scalar's.
+    pub ty: CTypeId,
+    /// Where the state has room for objects.
+    pub cursor: Cursor,
+}
+
+/// A fresh input for an argument for `...`. A pointer to `char` points to a string, unless settings
+/// say otherwise.
+pub fn variable_argument(
+    pool: &mut TermPool,
+    program: &Program,
+    read: VariableRead,
+    spec: &InputSpec,
+    addresses: &dyn Addresses,
+) -> Result<ExternalPlan, PlanError> {
+    let VariableRead { function, nth, ty, cursor } = read;
+    let mut builder = Builder::new(pool, program, function, spec, addresses, cursor, None);
+    let position = builder.parameters().len() + nth as usize;
+    let place = Place::root(variable_argument_name(program, function, position));
+    let size = program.types.size(ty).ok_or_else(|| builder.incomplete(&place, ty))?;
+    let block = builder.add_block(None);
+    let site = Site { block, depth: 0, global: None };
+    builder.lay(site, ty, 0, &place, &Trail::new())?;
+    builder.take_for_text();
+    builder.finish()?;
+    Ok(ExternalPlan {
+        function: VARIABLE_ARGUMENT.to_owned(),
+        nth,
+        object: None,
+        ty,
+        size,
+        cells: builder.take_cells(block),
+        writes: Vec::new(),
         objects: builder.take_objects(),
         constraints: builder.constraints,
         preferences: builder.preferences,
@@ -301,6 +352,17 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Lets the waiting pointers to `char` point to strings where nothing says what they point to.
+    fn take_for_text(&mut self) {
+        let types = &self.program.types;
+        for slot in &mut self.waiting {
+            let text = types.pointee(slot.ty).is_some_and(|pointee| is_text(types, pointee));
+            if text && slot.set.implied_kind().is_none() {
+                slot.set.kind = Some(Kind::String);
+            }
+        }
+    }
+
     fn input_globals(&self) -> Result<Vec<GlobalId>, PlanError> {
         let Some(names) = self.spec.globals() else {
             return Ok(self.globals.inputs_of(self.program, self.function));
@@ -328,13 +390,21 @@ impl<'a> Builder<'a> {
             .collect()
     }
 
+    /// The names that arguments for `...` can have.
+    fn variable_arguments(&self) -> impl Iterator<Item = String> {
+        let room = variadic::room(self.program, self.function);
+        let fixed = self.parameters().len();
+        let positions = fixed..fixed + room.words + room.floats;
+        positions.map(|position| variable_argument_name(self.program, self.function, position))
+    }
+
     /// A place of the settings that begins with nothing the function has is a slip of the pen.
     fn check_set_places(&self) -> Result<(), PlanError> {
         let names: BTreeSet<&str> =
             self.scalars.keys().chain(self.targets.keys()).map(|place| &*place.root).collect();
         let declared = (0..self.parameters().len())
             .map(|position| parameter_name(self.program, self.function, position));
-        let declared: BTreeSet<String> = declared.collect();
+        let declared: BTreeSet<String> = declared.chain(self.variable_arguments()).collect();
         for place in self.spec.set_places() {
             let root = place.root.as_str();
             let known = names.contains(root)

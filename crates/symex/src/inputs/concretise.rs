@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lydian_ir::test::{
     ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget, Test,
-    TestObject,
+    TestObject, VariableArgument,
 };
 use lydian_ir::{GlobalInit, Program, RelocationTarget, Type};
 use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
@@ -13,7 +13,7 @@ use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
 use super::plan::{Addresses, CellPlan, ExternalPlan, InputPlan, ObjectPlan, WritePlan};
 
 /// The test that a model of a path stands for. `externals` are the calls of undefined functions on
-/// the path, in their order. Objects that no pointer of the test reaches are left
+/// the path and its variable arguments, in their order. Objects that no pointer of the test reaches are left
 /// out; the others are exactly as long as the model says.
 pub fn concretise(
     program: &Program,
@@ -40,7 +40,14 @@ pub fn concretise(
     let globals =
         plan.globals.iter().filter_map(|global| reader.global(global.global, &global.cells));
     let globals = globals.collect();
-    let results = externals.iter().map(|call| ExternalResult {
+    let (variable, externals): (Vec<_>, Vec<_>) =
+        externals.iter().partition(|call| call.is_variable_argument());
+    let variable = variable.into_iter().map(|argument| VariableArgument {
+        ty: argument.ty,
+        image: reader.image(argument.size, &argument.cells),
+    });
+    let variable = variable.collect();
+    let results = externals.into_iter().map(|call| ExternalResult {
         function: call.function.clone(),
         result: reader.image(call.size, &call.cells),
         object: call.object.clone(),
@@ -52,6 +59,7 @@ pub fn concretise(
         function: program.functions[plan.function].name.clone(),
         objects,
         args,
+        variable,
         globals,
         externals: results,
     }

@@ -160,6 +160,27 @@ pub fn parameter_name(program: &Program, function: FuncId, position: usize) -> S
     name.cloned().unwrap_or_else(|| format!("arg{position}"))
 }
 
+/// The name of an argument for `...` by its position among all arguments: `arg2` for the third, which
+/// is as parameters without a name are called, with underscores behind it where something else has
+/// that name.
+pub(crate) fn variable_argument_name(
+    program: &Program,
+    function: FuncId,
+    position: usize,
+) -> String {
+    let fixed = match program.types.get(program.functions[function].ty) {
+        CType::Function { params, .. } => params.len(),
+        _ => 0,
+    };
+    let parameters: Vec<String> =
+        (0..fixed).map(|position| parameter_name(program, function, position)).collect();
+    let mut name = format!("arg{position}");
+    while parameters.contains(&name) || program.global_named(&name).is_some() {
+        name.push('_');
+    }
+    name
+}
+
 /// The result of an undefined function may be null, since that is how C says that it failed.
 fn result_guess(program: &Program, result: CTypeId) -> Option<Guess> {
     let CType::Pointer { pointee, .. } = program.types.get(result) else { return None };
@@ -560,6 +581,6 @@ fn counts(types: &CTypes, ty: CTypeId) -> bool {
 }
 
 /// Whether C programmers keep text in it: `char` itself, not its signed and unsigned relatives.
-fn is_text(types: &CTypes, ty: CTypeId) -> bool {
+pub(super) fn is_text(types: &CTypes, ty: CTypeId) -> bool {
     matches!(types.get(ty), CType::Int { kind: IntKind::Char, .. })
 }

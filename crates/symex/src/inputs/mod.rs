@@ -29,7 +29,10 @@ mod value;
 
 pub use bounds::{Bound, Reach};
 pub(crate) use build::asked_for;
-pub use build::{ExternalCall, MOST_WRITTEN, Old, OutTarget, external_result, plan};
+pub use build::{
+    ExternalCall, MOST_WRITTEN, Old, OutTarget, VariableRead, external_result, plan,
+    variable_argument,
+};
 pub use callback::prepare;
 pub use concretise::concretise;
 pub use plan::{

@@ -206,7 +206,11 @@ pub struct WritePlan {
     pub length: Option<Term>,
 }
 
-/// What one call of an undefined function returns and writes.
+/// Instead of a function's name in an [`ExternalPlan`]: it is an argument for `...` of the function
+/// under test.
+pub(crate) const VARIABLE_ARGUMENT: &str = "...";
+
+/// What one call of an undefined function returns and writes, or an argument for `...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalPlan {
     /// The function's name.
@@ -237,6 +241,13 @@ pub struct ExternalPlan {
     pub raw_pointers: Vec<RawPointer>,
     /// Where the next object can go.
     pub cursor: Cursor,
+}
+
+impl ExternalPlan {
+    /// Whether it is an argument for `...` of the function under test.
+    pub(crate) fn is_variable_argument(&self) -> bool {
+        self.function == VARIABLE_ARGUMENT
+    }
 }
 
 /// Why there is no plan for a function.
