@@ -198,4 +198,23 @@ mod tests {
         assert_eq!((area.size, area.align), (40, 16));
         assert_eq!(area.slots[0].argument, 1);
     }
+
+    #[test]
+    fn what_va_arg_finds_in_registers_can_be_given_and_nothing_else() {
+        let mut types = CTypes::new();
+        let kinds = [IntKind::Int, IntKind::UInt, IntKind::Long, IntKind::ULongLong];
+        let words = kinds.map(|kind| types.int(kind));
+        let pointer = types.pointer(words[0]);
+        let double = types.intern(CType::Double);
+        for ty in words.into_iter().chain([pointer]) {
+            assert_eq!(class(&types, ty), Some(Class::Word));
+        }
+        assert_eq!(class(&types, double), Some(Class::Float));
+        let (small, wide) = (types.int(IntKind::Short), types.int(IntKind::Int128));
+        let (single, long_double) = (types.intern(CType::Float), types.intern(CType::LongDouble));
+        let array = types.intern(CType::Array { element: double, length: Some(1) });
+        for ty in [small, wide, single, long_double, array] {
+            assert_eq!(class(&types, ty), None, "{}", types.spell(ty, ""));
+        }
+    }
 }

@@ -3,10 +3,11 @@
 use lydian_base::{EntityId, Rng, Span};
 use lydian_ir::test::{
     ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget,
-    Test, TestObject,
+    Test, TestObject, VariableArgument,
 };
 use lydian_ir::{
     CType, CTypeId, Field, Function, Global, GlobalInit, IntKind, Linkage, Program, Record,
+    variadic,
 };
 use lydian_report::suite_json::{from_json, to_json};
 use lydian_report::{Observed, ObservedImage, Outcome, SuiteTest};
@@ -216,6 +217,13 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
         .collect();
     let mut sized = |ty: CTypeId| image(rng, types.size(ty).unwrap(), &places);
     let args = world.params.iter().map(|ty| sized(*ty)).collect();
+    let passed = world.elements.iter().filter(|ty| variadic::class(types, **ty).is_some());
+    let passed: Vec<CTypeId> = passed.copied().collect();
+    let variable = (0..seed % 4).map(|at| {
+        let ty = passed[(seed + at * 5) as usize % passed.len()];
+        VariableArgument { ty, image: sized(ty) }
+    });
+    let variable = variable.collect();
     let global = GlobalInput { name: "state".into(), image: sized(world.global) };
     let result = ExternalResult::new("next", sized(world.params[0]));
     let set = ExternalResult::new("set", sized(world.elements[4]));
@@ -237,7 +245,7 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
         function: "f".into(),
         objects,
         args,
-        variable: Vec::new(),
+        variable,
         globals: if seed.is_multiple_of(2) { vec![global] } else { vec![] },
         externals: vec![result, allocation, set],
     };

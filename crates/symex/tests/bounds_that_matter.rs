@@ -201,15 +201,25 @@ fn a_length_in_memory_that_no_path_reads_keeps_nothing_from_being_proved() {
 }
 
 #[test]
-fn arguments_after_the_fixed_ones_are_a_bound_where_they_are_read() {
-    let text = "int f(int what, ...) {
-        __builtin_va_list list; int data = 0;
-        __builtin_va_start(list, what);
-        if (what > 3) data = __builtin_va_arg(list, int);
-        __builtin_va_end(list);
-        if (data == 7) return 1;
-        return what == 2; }";
-    makes_a_difference(text, &BRANCHES, "f is given no arguments for `...`");
+fn arguments_after_the_fixed_ones_are_inputs_where_va_arg_reads_them() {
+    let text = |argument: &str| {
+        format!(
+            "int f(int what, ...) {{
+                __builtin_va_list list; int data = 0;
+                __builtin_va_start(list, what);
+                if (what > 3) data = {argument};
+                __builtin_va_end(list);
+                if (data == 7) return 1;
+                return what == 2; }}"
+        )
+    };
+    let given = explored(&text("__builtin_va_arg(list, int)"), &BRANCHES);
+    assert!(given.summary.complete && given.summary.bounds.is_empty(), "{:?}", given.summary);
+    assert!(given.summary.left.is_empty());
+    // The pointer in the list leads there, too.
+    let raw = explore_c(&text("*((int **)list)[1]"), "f", &BRANCHES, &config());
+    assert!(!raw.summary.complete && !raw.summary.left.is_empty(), "{:?}", raw.summary);
+    makes_a_difference(&text("((int **)list)[1][99]"), &BRANCHES, "bytes of arguments for `...`");
     let unread = "int f(int what, ...) { if (what > 3 && what < 3) return 1; return what == 2; }";
     assert_eq!(explored(unread, &BRANCHES).summary.bounds, Vec::<String>::new());
 }

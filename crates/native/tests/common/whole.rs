@@ -26,7 +26,6 @@ pub fn run_of(function: &str, args: &[i32]) -> Test {
         args: args.iter().map(image).collect(),
         objects: vec![],
         variable: Vec::new(),
-        variable: Vec::new(),
         globals: vec![],
         externals: vec![],
     }

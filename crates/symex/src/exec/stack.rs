@@ -16,7 +16,7 @@ use super::state::State;
 use super::step::Flow;
 use super::tape::Question;
 use super::world::World;
-use crate::inputs::{VariableRead, variable_argument};
+use crate::inputs::{Bound, Reach, VariableRead, variable_argument};
 use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, NewObject, ObjectId, ObjectKind, Region, Resolution, undefined_symbol,
@@ -200,10 +200,13 @@ impl Engine<'_, '_> {
         }
         let room = room_bytes(variadic::room(program, func));
         let object = self.make_object(state, room, None, "...")?;
-        let object = state.memory.object_mut(object);
-        object.size = 0;
-        let address = object.base;
-        state.frame_mut().variable = address;
+        let object = state.memory.object(object).base;
+        state.frame_mut().variable = object;
+        // Only what does not use `va_arg` gets there.
+        let reach = Reach::Behind { object, from: room, element: 1 };
+        let name = &program.functions[func].name;
+        let sentence = format!("{name} is given at most {room} bytes of arguments for `...`");
+        self.watch.add(&[Bound { sentence, reach, shown: false }]);
         Ok(())
     }
 
@@ -213,7 +216,8 @@ impl Engine<'_, '_> {
     /// So a path has exactly those arguments that it reads, which are all that it can tell of them:
     /// more of them it would not see, and with fewer or others the call would be undefined. What
     /// cannot be an input (another type, more than there is room for, an argument that is read with
-    /// two types) cuts the path, so that nothing is infeasible for want of it.
+    /// two types) cuts the path, so that nothing is infeasible for want of it. What is read without
+    /// `va_arg` has no value, or lies behind a bound.
     pub(super) fn va_arg(
         &mut self,
         state: &mut State,
@@ -236,8 +240,7 @@ impl Engine<'_, '_> {
             return Ok(()); // one of a call on the path
         };
         let types = &program.types;
-        let mut passed: Vec<CTypeId> =
-            state.variable_arguments().map(|argument| argument.ty).collect();
+        let passed: Vec<CTypeId> = state.variable_arguments().map(|argument| argument.ty).collect();
         let area = variadic::area(types, &passed, 0);
         if let Some(known) = area.slots.iter().position(|slot| slot.offset == offset) {
             let same = types.scalar(passed[known]) == types.scalar(ty);
@@ -263,19 +266,16 @@ impl Engine<'_, '_> {
         if alike >= most {
             return Err(Flow::unsupported(format!("more than {most} {what} for `...`")));
         }
-        passed.push(ty);
-        let size = variadic::area(types, &passed, 0).size;
-        self.give_argument(state, func, (first, offset), (ty, size))
+        self.give_argument(state, func, (first, offset), ty)
     }
 
-    /// Makes one more variable argument, at an offset from the first, with which they have `size`
-    /// bytes.
+    /// Makes one more variable argument, at an offset from the first.
     fn give_argument(
         &mut self,
         state: &mut State,
         function: FuncId,
         (first, offset): (u64, u64),
-        (ty, size): (CTypeId, u64),
+        ty: CTypeId,
     ) -> Result<(), Flow> {
         let World { program, spec, .. } = &self.world;
         let nth = state.variable_arguments().count() as u32;
@@ -286,7 +286,6 @@ impl Engine<'_, '_> {
         let object = state.memory.object_near(first);
         let object = object.ok_or_else(|| Flow::unsupported("arguments for `...` that ended"))?;
         let object = state.memory.object_mut(object);
-        object.size = size;
         for cell in &plan.cells {
             object.contents.write(
                 &mut self.pool,
