@@ -11,7 +11,7 @@
 //!
 //! Left out are: merging of ways (`--no-merge`), label deletion (P* alone) and its flavours
 //! (`--label-deletion`), letting labels wait for the program's own paths, models that are
-//! tried before solving, their repair, slices of path conditions, remembered answers.
+//! tried before solving, their repair, linear arithmetic, slices of path conditions, remembered answers.
 
 #[path = "shared/processor.rs"]
 mod processor;
@@ -49,6 +49,7 @@ const IDEAS: [Idea; 9] = [
     Idea { name: "patience", without: |config, _| config.label_patience = 0 },
     Idea { name: "models", without: |_, chain| chain.models = 0 },
     Idea { name: "repair", without: |_, chain| chain.repair = false },
+    Idea { name: "linear", without: |_, chain| chain.linear = false },
     Idea { name: "slices", without: |_, chain| chain.slices = false },
     Idea { name: "caching", without: |_, chain| chain.caching = false },
 ];

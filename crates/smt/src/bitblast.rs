@@ -401,6 +401,9 @@ impl BitBlastSolver {
 
 impl Solver for BitBlastSolver {
     fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer {
+        if limits.conflicts == Some(0) {
+            return Answer::Unknown(Reason::Conflicts(0));
+        }
         let deadline = limits.deadline();
         self.attach(pool);
         let literals = match self.literals(pool, assumptions, limits, deadline) {

@@ -23,6 +23,7 @@ mod float_ops;
 mod gates_arith;
 mod given;
 mod inversion;
+mod linear;
 mod pool;
 mod rebuild;
 mod rules;
@@ -41,8 +42,8 @@ mod z3;
 
 pub use bitblast::{BitBlastSolver, BlastStatistics, RebuildPolicy};
 pub use decorators::{
-    Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, ModelRepair, ModelReuse,
-    Narrowing, SmtLibLog, Z3Use, standard_chain,
+    Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, LinearRefutation, ModelRepair,
+    ModelReuse, Narrowing, SmtLibLog, Z3Use, standard_chain,
 };
 pub use eval::Evaluator;
 pub use given::Given;

@@ -17,7 +17,7 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// The moment at which the whole run is out of time. No query goes on after it.
     pub end: Option<Instant>,
-    /// Conflicts of a SAT solver.
+    /// Conflicts of a SAT solver; with none, only what needs no solver is tried.
     pub conflicts: Option<u64>,
     /// Gates that bit-blasting may have made, a measure of memory.
     pub gates: Option<usize>,

@@ -1,7 +1,8 @@
 //! The chain of solvers that the engines use.
 
 use super::{
-    Caching, CrossCheck, Fallback, IndependentSlices, ModelRepair, ModelReuse, Narrowing, SmtLibLog,
+    Caching, CrossCheck, Fallback, IndependentSlices, LinearRefutation, ModelRepair, ModelReuse,
+    Narrowing, SmtLibLog,
 };
 use crate::bitblast::{BitBlastSolver, RebuildPolicy};
 use crate::sat::SatBackend;
@@ -47,6 +48,8 @@ pub struct ChainConfig {
     pub models: usize,
     /// Whether models that almost fit are repaired before solving.
     pub repair: bool,
+    /// Whether what linear arithmetic refutes is refuted by it before solving.
+    pub linear: bool,
     /// Whether queries are split into independent slices.
     pub slices: bool,
     /// Whether answers are remembered.
@@ -65,6 +68,7 @@ impl Default for ChainConfig {
             disagreements: std::env::temp_dir().join("lydian-disagreements"),
             models: 4,
             repair: true,
+            linear: true,
             slices: true,
             caching: true,
         }
@@ -92,6 +96,10 @@ pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
     };
     if let Some(folder) = &config.log {
         solver = Box::new(SmtLibLog::new(solver, folder.clone()));
+    }
+    // Below repair, which finds most models for less.
+    if config.linear {
+        solver = Box::new(LinearRefutation::new(solver));
     }
     // Below the cache and the slices: a query that is known to be unsatisfiable is not tried to
     // be repaired, and a slice has few assumptions that a repair could break.

@@ -14,9 +14,6 @@ use crate::memory::{definedness, depends_on_undefined};
 
 /// A question in haste has this part of the time of others.
 const HASTE: u32 = 4;
-/// Conflicts that the SAT solver may meet for a question in which promises are kept: that a label waits
-/// for an input of its own costs less than the proof that there is none which keeps them.
-const KEEPING: u64 = 100;
 
 /// What a question may take.
 #[derive(Clone, Copy)]
@@ -29,7 +26,9 @@ struct Effort {
 impl Effort {
     const FULL: Self = Self { haste: 1, conflicts: None };
     const HASTE: Self = Self { haste: HASTE, conflicts: None };
-    const KEEPING: Self = Self { haste: HASTE, conflicts: Some(KEEPING) };
+    /// For a question in which promises are kept: only what needs no SAT solver. That a label waits for
+    /// an input of its own costs less than circuits of all promises, of which most contradict it.
+    const KEEPING: Self = Self { haste: HASTE, conflicts: Some(0) };
 }
 
 /// The answer to a question about a path.

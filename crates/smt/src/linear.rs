@@ -1,0 +1,489 @@
+//! Refutation of queries by linear arithmetic over the integers.
+//!
+//! What programs compare are mostly sums: `a < b`, `a + b <= c`, `x - 1 < |y|`. As circuits, that
+//! `b < a` and `a < b` exclude each other costs a SAT solver hundreds of conflicts; as inequalities it
+//! is one addition. Terms become sums of unknown integers ([`forms`]), comparisons become
+//! inequalities, and what has several cases (an addition that may wrap, an `ite`, a disjunction, `!=`)
+//! becomes a [`Split`]. A case is refuted by bounds propagation and Fourier-Motzkin elimination
+//! ([`rows`]), a query by refuting every case.
+//!
+//! Only refutation is sound, and only that is said: what is no linear arithmetic is an unknown integer
+//! of its own or left out, so that fewer things contradict each other, never more. Effort is bounded by
+//! counts ([`MOST_CASES`] and those in [`rows`]), so that the answer is the same on every machine.
+
+mod forms;
+mod rows;
+
+use crate::bounds::Reasons;
+use crate::pool::TermPool;
+use crate::sort::Sort;
+use crate::term::{BinOp, Node, Term, UnOp};
+use forms::{Form, Forms};
+use rows::{Row, System};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// So many cases of a query are looked at.
+const MOST_CASES: u32 = 64;
+/// So many pairs of numbers that differ are asked whether they can, the newest first.
+const MOST_DIFFERENCES: usize = 16;
+/// So many parts of a disjunction are told apart.
+const MOST_ALTERNATIVES: usize = 48;
+
+/// A Boolean term that is to be true or false.
+type Literal = (Term, bool);
+
+/// What holds in one of several cases.
+#[derive(Clone, Debug, Default)]
+struct Alternative {
+    /// Forms of which each is at most zero.
+    most_zero: SmallVec<[Form; 4]>,
+    /// Forms of which each is zero.
+    zero: SmallVec<[Form; 1]>,
+    literals: SmallVec<[Literal; 2]>,
+}
+
+impl Alternative {
+    fn at_most_zero(forms: impl IntoIterator<Item = Form>) -> Alternative {
+        Alternative { most_zero: forms.into_iter().collect(), ..Alternative::default() }
+    }
+
+    fn of_literals(literals: impl IntoIterator<Item = Literal>) -> Alternative {
+        Alternative { literals: literals.into_iter().collect(), ..Alternative::default() }
+    }
+}
+
+/// Cases of which one holds, where the assumptions that are its reasons do.
+#[derive(Clone, Debug)]
+struct Split {
+    alternatives: Vec<Alternative>,
+    why: Reasons,
+    /// Two numbers differ: one is less, or the other is.
+    is_difference: bool,
+}
+
+/// Assumptions contradict each other.
+#[derive(Debug)]
+struct Contradiction(Reasons);
+
+/// Those of the assumptions that contradict each other by linear arithmetic, if that is found.
+/// In haste only one case is looked at.
+pub(crate) fn refute(pool: &TermPool, assumptions: &[Term], haste: bool) -> Option<Vec<Term>> {
+    let cases = if haste { 1 } else { MOST_CASES };
+    let mut search = Search { pool, forms: Forms::default(), cases };
+    let mut case = Case::default();
+    let asserted = assumptions
+        .iter()
+        .enumerate()
+        .try_for_each(|(i, &a)| case.assert(&mut search, (a, true), Reasons::only(i)));
+    let why = match asserted {
+        Ok(()) => search.refuted(case)?,
+        Err(Contradiction(why)) => why,
+    };
+    Some(why.of(assumptions))
+}
+
+/// What all cases of a query share.
+struct Search<'p> {
+    pool: &'p TermPool,
+    forms: Forms,
+    /// So many cases may be looked at still.
+    cases: u32,
+}
+
+impl Search<'_> {
+    /// Why a case is impossible, if that is found.
+    fn refuted(&mut self, mut case: Case) -> Option<Reasons> {
+        self.cases = self.cases.checked_sub(1)?;
+        if let Err(Contradiction(why)) = case.settle(self) {
+            return Some(why);
+        }
+        let fewest = |split: &(usize, &Split)| split.1.alternatives.len();
+        let splits = case.splits.iter().enumerate().filter(|(_, split)| !split.is_difference);
+        let Some((at, _)) = splits.min_by_key(fewest) else {
+            return case.equal(self);
+        };
+        let split = case.splits.swap_remove(at);
+        let mut all = split.why;
+        for alternative in &split.alternatives {
+            let mut next = case.clone();
+            let why = match next.take(self, alternative, split.why) {
+                Ok(()) => self.refuted(next)?,
+                Err(Contradiction(why)) => why,
+            };
+            all = all.or(why);
+        }
+        Some(all)
+    }
+}
+
+/// What holds in a case.
+#[derive(Clone, Default)]
+struct Case {
+    system: System,
+    splits: Vec<Split>,
+    booleans: FxHashMap<Term, (bool, Reasons)>,
+    /// So many definitions of [`Forms`] are among the splits, or were.
+    defined: usize,
+}
+
+impl Case {
+    /// Draws conclusions until there are no more; none of the remaining splits has an obvious answer.
+    fn settle(&mut self, search: &mut Search<'_>) -> Result<(), Contradiction> {
+        loop {
+            self.define(search);
+            self.system.propagate(&search.forms)?;
+            if !self.reduce(search)? && self.defined == search.forms.definitions.len() {
+                return self.system.eliminate(&search.forms);
+            }
+        }
+    }
+
+    /// Why two numbers that are to differ are equal, if they are. What inequalities allow is convex: if
+    /// each pair can differ, all can at once, but for what only holds of integers.
+    fn equal(&self, search: &Search<'_>) -> Option<Reasons> {
+        self.splits.iter().rev().take(MOST_DIFFERENCES).find_map(|split| {
+            let refuted = |alternative: &Alternative| {
+                let mut system = self.system.clone();
+                let mut forms = alternative.most_zero.iter();
+                let added = forms.try_for_each(|form| {
+                    system.add(Row { form: form.clone(), is_equation: false, why: split.why })
+                });
+                let end = added
+                    .and_then(|()| system.propagate(&search.forms))
+                    .and_then(|()| system.eliminate(&search.forms));
+                end.err().map(|Contradiction(why)| why)
+            };
+            let reasons = split.alternatives.iter().map(refuted);
+            reasons.collect::<Option<Vec<_>>>()?.into_iter().reduce(Reasons::or)
+        })
+    }
+
+    /// Adds the cases of integers that were met since.
+    fn define(&mut self, search: &Search<'_>) {
+        let new = &search.forms.definitions[self.defined..];
+        let split = |cases: &Vec<Alternative>| Split {
+            alternatives: cases.clone(),
+            why: Reasons::default(),
+            is_difference: false,
+        };
+        self.splits.extend(new.iter().map(split));
+        self.defined = search.forms.definitions.len();
+    }
+
+    /// Leaves out alternatives that are impossible by the bounds; whether something was concluded.
+    fn reduce(&mut self, search: &mut Search<'_>) -> Result<bool, Contradiction> {
+        let mut concluded = false;
+        for mut split in std::mem::take(&mut self.splits) {
+            let mut why = split.why;
+            split.alternatives.retain(|alternative| match self.excludes(search, alternative) {
+                Some(reasons) => {
+                    why = why.or(reasons);
+                    false
+                }
+                None => true,
+            });
+            split.why = why;
+            match &split.alternatives[..] {
+                [] => return Err(Contradiction(why)),
+                [only] => {
+                    self.take(search, only, why)?;
+                    concluded = true;
+                }
+                _ => self.splits.push(split),
+            }
+        }
+        Ok(concluded)
+    }
+
+    /// Why an alternative is impossible by the bounds, if it is.
+    fn excludes(&self, search: &Search<'_>, alternative: &Alternative) -> Option<Reasons> {
+        let positive = |form: &Form| self.system.least(&search.forms, form, |least| least > 0);
+        let not_zero = |form: &Form| positive(form).or_else(|| positive(&form.times(-1)));
+        let mut of_forms = alternative.most_zero.iter().map(positive);
+        let mut of_equations = alternative.zero.iter().map(not_zero);
+        let mut of_literals = alternative.literals.iter().map(|(t, wanted)| {
+            let (value, why) = self.booleans.get(t)?;
+            (value != wanted).then_some(*why)
+        });
+        of_forms
+            .find_map(|why| why)
+            .or_else(|| of_equations.find_map(|why| why))
+            .or_else(|| of_literals.find_map(|why| why))
+    }
+
+    /// Takes all that an alternative says for true.
+    fn take(
+        &mut self,
+        search: &mut Search<'_>,
+        alternative: &Alternative,
+        why: Reasons,
+    ) -> Result<(), Contradiction> {
+        for form in &alternative.most_zero {
+            self.system.add(Row { form: form.clone(), is_equation: false, why })?;
+        }
+        for form in &alternative.zero {
+            self.system.add(Row { form: form.clone(), is_equation: true, why })?;
+        }
+        alternative.literals.iter().try_for_each(|l| self.assert(search, *l, why))
+    }
+
+    /// Takes a literal for true.
+    fn assert(
+        &mut self,
+        search: &mut Search<'_>,
+        (t, value): Literal,
+        why: Reasons,
+    ) -> Result<(), Contradiction> {
+        let pool = search.pool;
+        if let Some((known, reasons)) = self.booleans.insert(t, (value, why)) {
+            if known != value {
+                return Err(Contradiction(why.or(reasons)));
+            }
+            self.booleans.insert(t, (known, reasons));
+            return Ok(());
+        }
+        match pool.node(t) {
+            Node::Bool(constant) if constant != value => Err(Contradiction(why)),
+            Node::Un(UnOp::Not, a) => self.assert(search, (a, !value), why),
+            Node::Bin(BinOp::And, ..) if value => {
+                let parts = conjuncts(pool, t).literals;
+                parts.into_iter().try_for_each(|part| self.assert(search, part, why))
+            }
+            Node::Bin(BinOp::And, ..) => self.one_of(search, disjuncts(pool, t), why),
+            Node::Ite(c, a, b) => {
+                let sides = [[(c, true), (a, value)], [(c, false), (b, value)]];
+                self.one_of(search, sides.map(Alternative::of_literals).into(), why)
+            }
+            Node::Bin(BinOp::Eq, a, b) if pool.sort(a) == Sort::Bool => {
+                let sides = [[(a, true), (b, value)], [(a, false), (b, !value)]];
+                self.one_of(search, sides.map(Alternative::of_literals).into(), why)
+            }
+            Node::Bin(op, a, b) => match search.forms.comparison(pool, op, a, b, value) {
+                Some(alternatives) => match &alternatives[..] {
+                    [only] => self.take(search, only, why),
+                    _ => {
+                        self.splits.push(Split { alternatives, why, is_difference: true });
+                        Ok(())
+                    }
+                },
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes for true that one of some alternatives holds.
+    fn one_of(
+        &mut self,
+        search: &mut Search<'_>,
+        mut alternatives: Vec<Alternative>,
+        why: Reasons,
+    ) -> Result<(), Contradiction> {
+        if alternatives.len() <= MOST_ALTERNATIVES {
+            let Search { pool, forms, .. } = search;
+            alternatives.iter_mut().for_each(|alternative| forms.inline(pool, alternative));
+            self.splits.push(Split { alternatives, why, is_difference: false });
+        }
+        Ok(())
+    }
+}
+
+/// The ways in which a conjunction is false: one for each of its parts.
+fn disjuncts(pool: &TermPool, conjunction: Term) -> Vec<Alternative> {
+    let mut stack = vec![conjunction];
+    let mut ways = Vec::new();
+    while let Some(t) = stack.pop() {
+        match pool.node(t) {
+            Node::Bin(BinOp::And, a, b) => stack.extend([b, a]),
+            Node::Un(UnOp::Not, a) => ways.push(conjuncts(pool, a)),
+            _ => {
+                ways.push(Alternative { literals: smallvec![(t, false)], ..Alternative::default() })
+            }
+        }
+    }
+    ways
+}
+
+/// What holds where a term does: all parts, if it is a conjunction.
+fn conjuncts(pool: &TermPool, t: Term) -> Alternative {
+    let mut stack = vec![t];
+    let mut parts = Alternative::default();
+    while let Some(t) = stack.pop() {
+        match pool.node(t) {
+            Node::Bin(BinOp::And, a, b) => stack.extend([b, a]),
+            Node::Un(UnOp::Not, a) => parts.literals.push((a, false)),
+            _ => parts.literals.push((t, true)),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::Evaluator;
+    use crate::testing::Random;
+    use crate::value::{Model, Value};
+
+    const WIDTH: u32 = 4;
+
+    fn variables(p: &mut TermPool, width: u32) -> Vec<Term> {
+        ["a", "b", "c"].map(|name| p.var(name, Sort::BitVec(width))).to_vec()
+    }
+
+    fn absolute(p: &mut TermPool, x: Term) -> Term {
+        let width = p.width(x);
+        let sign = p.extract(width - 1, width - 1, x);
+        let sign = p.sext(sign, width);
+        let turned = p.bvxor(x, sign);
+        p.sub(turned, sign)
+    }
+
+    /// Whether the query has a model, by looking at all values of the variables.
+    fn has_model(p: &TermPool, vars: &[Term], query: &[Term]) -> bool {
+        let mut evaluator = Evaluator::new();
+        (0..1u64 << (WIDTH as usize * vars.len())).any(|values| {
+            let value = |i: usize| {
+                let bits = values >> (WIDTH as usize * i) & 15;
+                Value::from_u64(Sort::BitVec(WIDTH), bits)
+            };
+            let values = vars.iter().enumerate().map(|(i, v)| (*v, value(i)));
+            let model = Model::from_values(values.collect());
+            query.iter().all(|t| evaluator.holds(p, &model, *t))
+        })
+    }
+
+    fn word(random: &mut Random, p: &mut TermPool, vars: &[Term], depth: u32) -> Term {
+        let kind = random.next() % 16;
+        if depth == 0 || kind < 3 {
+            return match kind {
+                0 => p.bv(WIDTH, random.next() % 16),
+                _ => vars[(random.next() % vars.len() as u64) as usize],
+            };
+        }
+        let (a, b) = (word(random, p, vars, depth - 1), word(random, p, vars, depth - 1));
+        match kind {
+            3 | 4 => p.add(a, b),
+            5 | 6 => p.sub(a, b),
+            7 => p.neg(a),
+            8 => p.bvnot(a),
+            9 => absolute(p, a),
+            10 => {
+                let opposite = absolute(p, a);
+                p.neg(opposite)
+            }
+            11 => {
+                let factor = p.bv(WIDTH, random.next() % 5);
+                p.mul(a, factor)
+            }
+            12 => {
+                let test = truth(random, p, vars, depth - 1);
+                p.ite(test, a, b)
+            }
+            13 => {
+                let low = p.extract(2, 0, a);
+                if random.next().is_multiple_of(2) {
+                    p.sext(low, WIDTH)
+                } else {
+                    p.zext(low, WIDTH)
+                }
+            }
+            14 => p.bvand(a, b),
+            _ => p.urem(a, b),
+        }
+    }
+
+    fn truth(random: &mut Random, p: &mut TermPool, vars: &[Term], depth: u32) -> Term {
+        let kind = random.next() % 8;
+        if depth > 0 && kind > 4 {
+            let (a, b) = (truth(random, p, vars, depth - 1), truth(random, p, vars, depth - 1));
+            return match kind {
+                5 => p.and(a, b),
+                6 => p.or(a, b),
+                _ => p.xor(a, b),
+            };
+        }
+        let (a, b) = (word(random, p, vars, depth), word(random, p, vars, depth));
+        let compared = match kind {
+            0 | 5 => p.eq(a, b),
+            1 | 6 => p.ult(a, b),
+            _ => p.slt(a, b),
+        };
+        if random.next().is_multiple_of(3) { p.not(compared) } else { compared }
+    }
+
+    #[test]
+    fn what_is_refuted_has_no_model_and_neither_has_its_core() {
+        let mut random = Random(5);
+        let (mut refuted, mut missed) = (0, 0);
+        for round in 0..3_000 {
+            let mut p = TermPool::new();
+            let vars = variables(&mut p, WIDTH);
+            let count = 3 + round % 4;
+            let query: Vec<Term> =
+                (0..count).map(|_| truth(&mut random, &mut p, &vars, 2)).collect();
+            match refute(&p, &query, false) {
+                Some(core) => {
+                    refuted += 1;
+                    assert!(core.iter().all(|t| query.contains(t)));
+                    let text: Vec<_> = core.iter().map(|t| p.show(*t).to_string()).collect();
+                    assert!(!has_model(&p, &vars, &core), "round {round}: {text:#?}");
+                }
+                None => missed += usize::from(!has_model(&p, &vars, &query)),
+            }
+        }
+        // Of what has no model most is refuted.
+        assert!(refuted > missed && refuted > 500, "{refuted} refuted, {missed} missed");
+    }
+
+    #[test]
+    fn sums_that_may_wrap_are_told_apart_from_those_that_may_not() {
+        let mut p = TermPool::new();
+        let v = variables(&mut p, 32);
+        let (one, limit) = (p.bv(32, 1), p.bv(32, 60_000));
+        let next = p.add(v[0], one);
+        // a + 1 < a holds of the greatest number.
+        let wraps = p.slt(next, v[0]);
+        assert_eq!(refute(&p, &[wraps], false), None);
+        let is_small = p.slt(v[0], limit);
+        assert_eq!(refute(&p, &[is_small, wraps], false), Some(vec![is_small, wraps]));
+    }
+
+    #[test]
+    fn a_core_leaves_out_what_was_not_needed() {
+        let mut p = TermPool::new();
+        let v = variables(&mut p, 32);
+        let zero = p.bv(32, 0);
+        let less = p.slt(v[0], v[1]);
+        let positive = p.slt(zero, v[2]);
+        let not_more = p.sle(v[1], v[0]);
+        assert_eq!(refute(&p, &[less, positive, not_more], false), Some(vec![less, not_more]));
+    }
+
+    #[test]
+    fn sides_of_a_triangle_are_compared_as_sums() {
+        let mut p = TermPool::new();
+        let v = variables(&mut p, 32);
+        let wide: Vec<Term> = v.iter().map(|x| p.sext(*x, 64)).collect();
+        let zero = p.bv(32, 0);
+        let sum = p.add(wide[0], wide[1]);
+        let query = [p.slt(v[1], v[0]), p.sle(v[0], v[2]), p.sle(v[1], zero), p.slt(wide[2], sum)];
+        let core = refute(&p, &query, false);
+        assert_eq!(core, Some(query[1..].to_vec()), "c >= a, b <= 0 and c < a + b");
+    }
+
+    #[test]
+    fn an_absolute_value_is_one_of_two() {
+        let mut p = TermPool::new();
+        let v = variables(&mut p, 32);
+        let magnitude = absolute(&mut p, v[0]);
+        let opposite = p.neg(magnitude);
+        let query = [p.neq(v[0], magnitude), p.neq(v[0], opposite)];
+        assert!(refute(&p, &query, false).is_some());
+        // The least number is its own absolute value.
+        let least = p.bv(32, 1 << 31);
+        let query = [p.eq(v[0], least), p.eq(v[0], magnitude)];
+        assert_eq!(refute(&p, &query, false), None);
+    }
+}
