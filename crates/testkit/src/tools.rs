@@ -399,9 +399,11 @@ fn gcov_lines(
     let executed = |at: u64| lines.get(&at).is_some_and(|line| number(&line["count"]) > 0);
     for line in list(&function["lines"]) {
         let (at, ours) = (number(&line["line"]), line["covered"] == Value::Bool(true));
-        // Of a loop without a condition gcov counts the way back alone.
+        // Of a loop without a condition gcov counts the way back alone, of a switch over a constant the
+        // way out.
         let is_endless = source.begins(at, "while (1)") || source.begins(at, "for (;;)");
-        if !lines.contains_key(&at) || is_endless && ours && !executed(at) {
+        let is_jump = is_endless || source.switches_over_a_constant(at);
+        if !lines.contains_key(&at) || is_jump && ours && !executed(at) {
             found.counts.entry("lines, gcov").or_default().only_lydian += 1;
             continue;
         }
@@ -608,6 +610,13 @@ impl Source<'_> {
     fn begins(&self, at: u64, text: &str) -> bool {
         let line = self.lines.get(at as usize - 1);
         line.is_some_and(|line| line.trim_start().starts_with(text))
+    }
+
+    /// Whether a line begins with a `switch` over an expression without names.
+    fn switches_over_a_constant(&self, at: u64) -> bool {
+        let line = self.lines.get(at as usize - 1).map_or("", |line| line.trim_start());
+        let value = line.strip_prefix("switch (");
+        value.is_some_and(|value| !value.contains(|c: char| c.is_ascii_alphabetic()))
     }
 
     /// Whether a decision is the test of a `?:`: whether `?` is what follows its last condition.
