@@ -41,7 +41,7 @@ struct Idea {
     without: fn(&mut Config, &mut ChainConfig),
 }
 
-const IDEAS: [Idea; 9] = [
+const IDEAS: [Idea; 10] = [
     Idea { name: "merging", without: |config, _| config.merge = false },
     Idea { name: "deletion", without: |config, _| config.label_deletion = LabelDeletion::Off },
     Idea { name: "IDL-2", without: |config, _| config.label_deletion = LabelDeletion::Solved },
