@@ -54,6 +54,17 @@ pub(crate) struct Counting<'a> {
     given_up: Vec<Test>,
 }
 
+/// How long a run may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// As long as a test may, unless it was stopped early before.
+    Usual,
+    /// No end of the run is expected: it is stopped early.
+    Short,
+    /// It was stopped early, before it did what is expected of it.
+    Full,
+}
+
 /// Why a test does not fit the program.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unfit {
@@ -117,15 +128,18 @@ impl<'a> Counting<'a> {
     /// Runs a test; the labels in the result are those that count. The inner error says why the
     /// test does not fit the program.
     pub(crate) fn measure(&mut self, test: &Test) -> Result<Result<Measured, Unfit>, Failure> {
-        self.measure_expecting(test, true)
+        self.measure_with(test, Patience::Usual)
     }
 
-    /// The same; where no end of the run is expected, it is stopped early.
-    pub(crate) fn measure_expecting(
+    /// The same, where something is known of how long the run takes.
+    pub(crate) fn measure_with(
         &mut self,
         test: &Test,
-        an_end: bool,
+        patience: Patience,
     ) -> Result<Result<Measured, Unfit>, Failure> {
+        if patience == Patience::Full {
+            self.given_up.retain(|known| known != test);
+        }
         self.untraced = false;
         let mut options = self.options;
         options.max_steps = STEPS_OF_ENDLESS;
@@ -134,9 +148,10 @@ impl<'a> Counting<'a> {
             Err(error) => return Ok(Err(error.into())),
         };
         let hurried = match foreseen.outcome.end {
+            _ if patience == Patience::Full => false,
             // What the program does after undefined behaviour counts for nothing.
             End::Trapped(_) => true,
-            End::Stopped(_) => !an_end || self.given_up.contains(test),
+            End::Stopped(_) => patience == Patience::Short || self.given_up.contains(test),
             _ => false,
         };
         let measurer = self.measurer()?;

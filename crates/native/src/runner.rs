@@ -105,7 +105,7 @@ enum Ended {
 /// The part of the limit that tests have after one that took longer.
 const IMPATIENCE: u32 = 8;
 /// The part that tests have of which nothing counts that they could do for long.
-const HURRY: u32 = 20;
+const HURRY: u32 = 50;
 /// No test has less time than this, or than the limit.
 const LEAST: Duration = Duration::from_millis(20);
 
@@ -145,7 +145,7 @@ impl Runner {
         self.impatient = false;
     }
 
-    /// Whether the next tests are to have no more than a twentieth of the limit, or 20 ms, in time of
+    /// Whether the next tests are to have no more than a fiftieth of the limit, or 20 ms, in time of
     /// the processor.
     pub const fn hurry(&mut self, hurried: bool) {
         self.hurried = hurried;
@@ -336,11 +336,12 @@ impl Runner {
     /// Waits for the reply, and ends a test that takes too long.
     fn watch(&self, seen: u32) -> Result<Ended, RunError> {
         let shared = &self.shared;
-        let step =
-            (self.limits.test / 8).clamp(Duration::from_millis(1), Duration::from_millis(50));
+        let short = self.short_limit();
+        // A test is stopped at the first look after its limit.
+        let step = short.map_or(self.limits.test / 8, |short| short / 4);
+        let step = step.clamp(Duration::from_millis(1), Duration::from_millis(50));
         let (mut current, mut since) = (shared.get(Word::Current), Instant::now());
         // Asking the system for it takes as long as a short test.
-        let short = self.short_limit();
         let used_so_far = || short.map(|short| (self.processor_time(), short));
         let mut used = used_so_far();
         loop {

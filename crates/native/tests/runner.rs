@@ -293,7 +293,7 @@ fn after_a_test_that_ran_too_long_others_have_less_time_until_patience_is_asked_
 }
 
 #[test]
-fn a_test_of_which_little_is_expected_has_a_twentieth_of_the_time_and_tells_nothing_of_others() {
+fn a_test_of_which_little_is_expected_has_a_fiftieth_of_the_time_and_tells_nothing_of_others() {
     let unit = of_int("int f(int x) { while (x > 0) __asm__ volatile(\"\"); return x; }");
     let limits = Limits { test: Duration::from_millis(400), ..Limits::default() };
     let mut runner = unit.runner_within(limits);

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use lydian_ir::test::Test;
-use lydian_native::Outcome;
+use lydian_native::{Measured, Outcome};
 use lydian_symex::exec::Event;
 use lydian_symex::{Ending, FoundTest};
 
@@ -18,6 +18,7 @@ use super::judged::Judged;
 use super::left::Left;
 use super::news::News;
 use super::{Goal, Last, Pending, Session};
+use crate::counting::{Patience, Unfit};
 use crate::exit::Failure;
 use crate::output;
 
@@ -140,8 +141,11 @@ impl Session<'_, '_> {
         let completed: Vec<Goal> =
             found.completes.iter().filter_map(|claim| left.hyper(*claim)).collect();
         let test = found.test;
-        let ends = !matches!(found.ending, Ending::Endless | Ending::Cut(_));
-        let measured = match self.counting.measure_expecting(&test, ends)? {
+        let patience = match found.ending {
+            Ending::Endless | Ending::Cut(_) => Patience::Short,
+            _ => Patience::Usual,
+        };
+        let measured = match self.measure_for(&test, patience, &claimed)? {
             Ok(measured) => measured,
             Err(error) => {
                 let kept = self.keep_for_replay(&test, contradictions.len())?;
@@ -193,6 +197,26 @@ impl Session<'_, '_> {
         }
         let unconfirmed = Some((missing, what));
         Ok(Some(Pending { test, covered: Vec::new(), completes: Vec::new(), unconfirmed }))
+    }
+
+    /// Runs a test. One that is stopped early before it covers what is claimed has all the time then.
+    fn measure_for(
+        &mut self,
+        test: &Test,
+        patience: Patience,
+        claimed: &[Goal],
+    ) -> Result<Result<Measured, Unfit>, Failure> {
+        let measured = self.counting.measure_with(test, patience)?;
+        if let Ok(early) = &measured
+            && matches!(early.run.outcome, Outcome::TimedOut(_))
+            && patience == Patience::Short
+        {
+            let covered = self.covered_by(early);
+            if claimed.iter().any(|goal| !covered.contains(goal)) {
+                return self.counting.measure_with(test, Patience::Full);
+            }
+        }
+        Ok(measured)
     }
 
     fn keep_for_replay(&self, test: &Test, number: usize) -> Result<PathBuf, Failure> {
