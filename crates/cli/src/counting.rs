@@ -18,7 +18,9 @@ use std::sync::Arc;
 use lydian_ir::DecisionId;
 use lydian_ir::interp::{BadTest, End, Options};
 use lydian_ir::test::{INPUT_PREFIX, Test};
-use lydian_native::{BoundOf, MeasureError, Measured, Measurer, Outcome, RunError, TestError};
+use lydian_native::{
+    BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, RunError, TestError,
+};
 use lydian_objective::trace::{Tracer, is_covered};
 use lydian_objective::{DecisionVector, Foreseen, Foresight, FunctionObjectives, Hyper};
 use rustc_hash::FxHashSet;
@@ -147,15 +149,16 @@ impl<'a> Counting<'a> {
             Ok(foreseen) => foreseen,
             Err(error) => return Ok(Err(error.into())),
         };
-        let hurried = match foreseen.outcome.end {
-            _ if patience == Patience::Full => false,
+        let haste = match foreseen.outcome.end {
+            _ if patience == Patience::Full => Haste::None,
             // What the program does after undefined behaviour counts for nothing.
-            End::Trapped(_) => true,
-            End::Stopped(_) => patience == Patience::Short || self.given_up.contains(test),
-            _ => false,
+            End::Trapped(_) => Haste::Some,
+            End::Stopped(_) if patience == Patience::Short => Haste::Much,
+            End::Stopped(_) if self.given_up.contains(test) => Haste::Some,
+            _ => Haste::None,
         };
         let measurer = self.measurer()?;
-        measurer.hurry(hurried);
+        measurer.hurry(haste);
         let mut measured = match measurer.measure(std::slice::from_ref(test)) {
             Ok(mut measured) => measured.pop().expect("one test gives one run"),
             Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
@@ -167,7 +170,7 @@ impl<'a> Counting<'a> {
             return Ok(Ok(measured));
         }
         let is_endless = matches!(measured.run.outcome, Outcome::TimedOut(_));
-        if is_endless && hurried && !self.given_up.contains(test) {
+        if is_endless && haste != Haste::None && !self.given_up.contains(test) {
             self.given_up.push(test.clone());
         }
         if matches!(foreseen.outcome.end, End::Stopped(_)) && !is_endless {

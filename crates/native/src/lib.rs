@@ -31,5 +31,5 @@ pub use plan::{
 };
 pub use request::{DamagedReply, TestError, Wants};
 pub use rewrite::{Purpose, RewriteRequest, rewrite};
-pub use runner::{Limits, RunError, Runner};
+pub use runner::{Haste, Limits, RunError, Runner};
 pub use toolchain::Libraries;

@@ -19,7 +19,7 @@ use crate::outcome::{CrashClass, Measured, Outcome, Run};
 use crate::plan::{CellMeaning, Column, Plan, add_implied};
 use crate::request::Wants;
 use crate::rewrite::{RewriteRequest, rewrite, vector};
-use crate::runner::{Limits, RunError, Runner};
+use crate::runner::{Haste, Limits, RunError, Runner};
 
 /// What is measured, and how.
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ pub struct Measurer<'a> {
     limits: Limits,
     runner: Runner,
     second: Option<Runner>,
-    hurried: bool,
+    haste: Haste,
 }
 
 /// A program that is rewritten and compiled: what measurers of it share.
@@ -151,7 +151,7 @@ impl<'a> Measurer<'a> {
     /// Where the system gives no shared memory.
     pub fn of(instrumented: Arc<Instrumented<'a>>, limits: Limits) -> Result<Self, MeasureError> {
         let runner = Runner::new(instrumented.build.clone(), limits.clone())?;
-        Ok(Self { instrumented, limits, runner, second: None, hurried: false })
+        Ok(Self { instrumented, limits, runner, second: None, haste: Haste::None })
     }
 
     /// What the cells stand for, and which labels cannot be measured.
@@ -177,11 +177,11 @@ impl<'a> Measurer<'a> {
         }
     }
 
-    /// Whether the next tests are to have a small part of the limit ([`Runner::hurry`]). Those that
-    /// take longer are not repeated.
-    pub const fn hurry(&mut self, hurried: bool) {
-        self.hurried = hurried;
-        self.runner.hurry(hurried);
+    /// How much of the limit the next tests are to have ([`Runner::hurry`]). Those that are in haste
+    /// and take longer are not repeated.
+    pub const fn hurry(&mut self, haste: Haste) {
+        self.haste = haste;
+        self.runner.hurry(haste);
     }
 
     /// Runs the tests and says of each how it ended and what it covers.
@@ -193,7 +193,7 @@ impl<'a> Measurer<'a> {
         let mut runs = self.runner.run(tests, wants)?;
         let repeats = |index: &usize| {
             let outcome = &runs[*index].outcome;
-            let given_up = self.hurried && matches!(outcome, Outcome::TimedOut(_));
+            let given_up = self.haste != Haste::None && matches!(outcome, Outcome::TimedOut(_));
             !given_up && self.instrumented.repeats(outcome)
         };
         let again: Vec<usize> = (0..runs.len()).filter(repeats).collect();

@@ -80,7 +80,7 @@ pub struct Runner {
     /// Whether a test took too long.
     impatient: bool,
     /// Whether little is expected of the next tests.
-    hurried: bool,
+    haste: Haste,
 }
 
 #[derive(Debug)]
@@ -104,10 +104,29 @@ enum Ended {
 
 /// The part of the limit that tests have after one that took longer.
 const IMPATIENCE: u32 = 8;
-/// The part that tests have of which nothing counts that they could do for long.
-const HURRY: u32 = 50;
-/// No test has less time than this, or than the limit.
-const LEAST: Duration = Duration::from_millis(20);
+/// How much of a test's time it needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Haste {
+    /// All of it.
+    #[default]
+    None,
+    /// A fiftieth of it, or 20 ms: nothing counts that it could do for long.
+    Some,
+    /// A 200th of it, or 5 ms: it is known to go on for ever, and is run again if that was too little.
+    Much,
+}
+
+impl Haste {
+    /// The limit in time of the processor that follows from the one on all of a test's time.
+    fn limit(self, test: Duration) -> Option<Duration> {
+        let (part, least) = match self {
+            Self::None => return None,
+            Self::Some => (50, Duration::from_millis(20)),
+            Self::Much => (200, Duration::from_millis(5)),
+        };
+        Some((test / part).max(least.min(test)))
+    }
+}
 
 const STATE_READY: u32 = 1;
 const STATE_CRASHED: u32 = 2;
@@ -136,7 +155,7 @@ impl Runner {
             starts: 0,
             waited: Duration::ZERO,
             impatient: false,
-            hurried: false,
+            haste: Haste::None,
         })
     }
 
@@ -145,19 +164,15 @@ impl Runner {
         self.impatient = false;
     }
 
-    /// Whether the next tests are to have no more than a fiftieth of the limit, or 20 ms, in time of
-    /// the processor.
-    pub const fn hurry(&mut self, hurried: bool) {
-        self.hurried = hurried;
+    /// How much of the limit the next tests are to have, in time of the processor.
+    pub const fn hurry(&mut self, haste: Haste) {
+        self.haste = haste;
     }
 
     /// The limit in time of the processor, where there is one.
     fn short_limit(&self) -> Option<Duration> {
-        match (self.hurried, self.impatient) {
-            (true, _) => Some((self.limits.test / HURRY).max(LEAST.min(self.limits.test))),
-            (false, true) => Some(self.limits.test / IMPATIENCE),
-            (false, false) => None,
-        }
+        let impatient = self.impatient.then(|| self.limits.test / IMPATIENCE);
+        self.haste.limit(self.limits.test).or(impatient)
     }
 
     /// How many processes were started so far.
@@ -255,7 +270,8 @@ impl Runner {
                 }
                 Ended::Died(position, outcome) => {
                     self.process = None;
-                    self.impatient |= !self.hurried && matches!(outcome, Outcome::TimedOut(_));
+                    self.impatient |=
+                        self.haste == Haste::None && matches!(outcome, Outcome::TimedOut(_));
                     if position as usize != first {
                         // It died between tests; a second time in a row is no accident.
                         idle_deaths += 1;

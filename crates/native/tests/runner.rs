@@ -8,7 +8,7 @@ use common::{Unit, bytes_object, call, int, plain, pointer};
 use lydian_base::CancelToken;
 use lydian_ir::IntKind;
 use lydian_ir::test::{ExternalResult, ExternalWrite, GlobalInput, PointerTarget};
-use lydian_native::{CrashClass, Limits, Outcome, RunError, TestError, Wants};
+use lydian_native::{CrashClass, Haste, Limits, Outcome, RunError, TestError, Wants};
 
 const MEMORY: Wants = Wants { cells: false, memory: true };
 
@@ -297,14 +297,16 @@ fn a_test_of_which_little_is_expected_has_a_fiftieth_of_the_time_and_tells_nothi
     let unit = of_int("int f(int x) { while (x > 0) __asm__ volatile(\"\"); return x; }");
     let limits = Limits { test: Duration::from_millis(400), ..Limits::default() };
     let mut runner = unit.runner_within(limits);
-    let mut end = |hurried: bool, x: i32| {
-        runner.hurry(hurried);
+    let mut end = |haste: Haste, x: i32| {
+        runner.hurry(haste);
         let runs = runner.run(&[call("f", &[int(x)])], Wants::default()).expect("it runs");
         runs.into_iter().map(|run| run.outcome).next().expect("one run")
     };
-    assert_eq!((end(true, 1), end(true, 0)), (Outcome::TimedOut(20), returned(0)));
-    assert_eq!((end(false, 1), end(false, 2)), (Outcome::TimedOut(400), Outcome::TimedOut(50)));
-    assert_eq!(end(true, 2), Outcome::TimedOut(20));
+    assert_eq!((end(Haste::Some, 1), end(Haste::Some, 0)), (Outcome::TimedOut(20), returned(0)));
+    let usual = (end(Haste::None, 1), end(Haste::None, 2));
+    assert_eq!(usual, (Outcome::TimedOut(400), Outcome::TimedOut(50)));
+    assert_eq!(end(Haste::Some, 2), Outcome::TimedOut(20));
+    assert_eq!((end(Haste::Much, 2), end(Haste::Much, 0)), (Outcome::TimedOut(5), returned(0)));
 }
 
 #[test]

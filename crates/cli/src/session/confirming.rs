@@ -209,7 +209,6 @@ impl Session<'_, '_> {
         let measured = self.counting.measure_with(test, patience)?;
         if let Ok(early) = &measured
             && matches!(early.run.outcome, Outcome::TimedOut(_))
-            && patience == Patience::Short
         {
             let covered = self.covered_by(early);
             if claimed.iter().any(|goal| !covered.contains(goal)) {
