@@ -66,21 +66,20 @@ struct Split {
 #[derive(Debug)]
 struct Contradiction(Reasons);
 
-/// Those of the assumptions that contradict each other by linear arithmetic, if that is found.
+/// Those of the assumptions that contradict each other by linear arithmetic, if that is found with so
+/// much work, counted in splits and rows that are looked at, which becomes less by what was needed.
 /// In haste only one case is looked at.
-pub(crate) fn refute(pool: &TermPool, assumptions: &[Term], haste: bool) -> Option<Vec<Term>> {
+pub(crate) fn refute(
+    pool: &TermPool,
+    assumptions: &[Term],
+    haste: bool,
+    work: &mut usize,
+) -> Option<Vec<Term>> {
     let cases = if haste { 1 } else { MOST_CASES };
-    let mut search = Search { pool, forms: Forms::default(), cases };
-    let mut case = Case::default();
-    let asserted = assumptions
-        .iter()
-        .enumerate()
-        .try_for_each(|(i, &a)| case.assert(&mut search, (a, true), Reasons::only(i)));
-    let why = match asserted {
-        Ok(()) => search.refuted(case)?,
-        Err(Contradiction(why)) => why,
-    };
-    Some(why.of(assumptions))
+    let mut search = Search { pool, forms: Forms::default(), cases, work: *work };
+    let why = search.refuted_all(assumptions);
+    *work = search.work;
+    Some(why?.of(assumptions))
 }
 
 /// What all cases of a query share.
@@ -89,15 +88,39 @@ struct Search<'p> {
     forms: Forms,
     /// So many cases may be looked at still.
     cases: u32,
+    /// And so many splits and rows in them.
+    work: usize,
 }
 
 impl Search<'_> {
+    /// Why some assumptions contradict each other, if that is found.
+    fn refuted_all(&mut self, assumptions: &[Term]) -> Option<Reasons> {
+        let mut case = Case::default();
+        self.spend(assumptions.len())?;
+        for (i, &assumption) in assumptions.iter().enumerate() {
+            let asserted = case.assert(self, (assumption, true), Reasons::only(i));
+            if let Err(Contradiction(why)) = asserted {
+                return Some(why);
+            }
+        }
+        self.refuted(case)
+    }
+
+    /// Notes work; none where there may be no more.
+    fn spend(&mut self, work: usize) -> Option<()> {
+        self.work = self.work.saturating_sub(work);
+        (self.work > 0).then_some(())
+    }
+
     /// Why a case is impossible, if that is found.
     fn refuted(&mut self, mut case: Case) -> Option<Reasons> {
         self.cases = self.cases.checked_sub(1)?;
-        if let Err(Contradiction(why)) = case.settle(self) {
+        let settled = case.settle(self);
+        let spent = self.spend(case.system.take_work());
+        if let Err(Contradiction(why)) = settled {
             return Some(why);
         }
+        spent?;
         let fewest = |split: &(usize, &Split)| split.1.alternatives.len();
         let splits = case.splits.iter().enumerate().filter(|(_, split)| !split.is_difference);
         let Some((at, _)) = splits.min_by_key(fewest) else {
@@ -133,6 +156,9 @@ impl Case {
         loop {
             self.define(search);
             self.system.propagate(&search.forms)?;
+            if search.spend(self.splits.len() + self.system.take_work()).is_none() {
+                return Ok(());
+            }
             if !self.reduce(search)? && self.defined == search.forms.definitions.len() {
                 return self.system.eliminate(&search.forms);
             }
@@ -141,7 +167,7 @@ impl Case {
 
     /// Why two numbers that are to differ are equal, if they are. What inequalities allow is convex: if
     /// each pair can differ, all can at once, but for what only holds of integers.
-    fn equal(&self, search: &Search<'_>) -> Option<Reasons> {
+    fn equal(&self, search: &mut Search<'_>) -> Option<Reasons> {
         self.splits.iter().rev().take(MOST_DIFFERENCES).find_map(|split| {
             let refuted = |alternative: &Alternative| {
                 let mut system = self.system.clone();
@@ -152,6 +178,7 @@ impl Case {
                 let end = added
                     .and_then(|()| system.propagate(&search.forms))
                     .and_then(|()| system.eliminate(&search.forms));
+                search.spend(system.take_work())?;
                 end.err().map(|Contradiction(why)| why)
             };
             let reasons = split.alternatives.iter().map(refuted);
@@ -322,7 +349,10 @@ fn conjuncts(pool: &TermPool, t: Term) -> Alternative {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bitblast::BitBlastSolver;
     use crate::eval::Evaluator;
+    use crate::sat::SatBackend;
+    use crate::solver::{Limits, Solver};
     use crate::testing::Random;
     use crate::value::{Model, Value};
 
@@ -354,11 +384,24 @@ mod tests {
         })
     }
 
+    /// A small number, one near the greatest or the least, or any.
+    fn constant(random: &mut Random, p: &mut TermPool, width: u32) -> Term {
+        let small = random.next() % 5;
+        let value = match random.next() % 4 {
+            0 => small.wrapping_neg(),
+            1 => (1 << (width - 1)) - small,
+            2 => random.next(),
+            _ => small,
+        };
+        p.bv(width, value)
+    }
+
     fn word(random: &mut Random, p: &mut TermPool, vars: &[Term], depth: u32) -> Term {
         let kind = random.next() % 16;
+        let width = p.width(vars[0]);
         if depth == 0 || kind < 3 {
             return match kind {
-                0 => p.bv(WIDTH, random.next() % 16),
+                0 => constant(random, p, width),
                 _ => vars[(random.next() % vars.len() as u64) as usize],
             };
         }
@@ -374,7 +417,7 @@ mod tests {
                 p.neg(opposite)
             }
             11 => {
-                let factor = p.bv(WIDTH, random.next() % 5);
+                let factor = constant(random, p, width);
                 p.mul(a, factor)
             }
             12 => {
@@ -382,11 +425,11 @@ mod tests {
                 p.ite(test, a, b)
             }
             13 => {
-                let low = p.extract(2, 0, a);
+                let low = p.extract(width - 2, 0, a);
                 if random.next().is_multiple_of(2) {
-                    p.sext(low, WIDTH)
+                    p.sext(low, width)
                 } else {
-                    p.zext(low, WIDTH)
+                    p.zext(low, width)
                 }
             }
             14 => p.bvand(a, b),
@@ -423,7 +466,7 @@ mod tests {
             let count = 3 + round % 4;
             let query: Vec<Term> =
                 (0..count).map(|_| truth(&mut random, &mut p, &vars, 2)).collect();
-            match refute(&p, &query, false) {
+            match refute(&p, &query, false, &mut 4_000) {
                 Some(core) => {
                     refuted += 1;
                     assert!(core.iter().all(|t| query.contains(t)));
@@ -438,6 +481,23 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_64_bits_are_refuted_as_circuits_are() {
+        let mut random = Random(11);
+        let mut refuted = 0;
+        for round in 0..400 {
+            let mut p = TermPool::new();
+            let vars = variables(&mut p, 64);
+            let query: Vec<Term> = (0..4).map(|_| truth(&mut random, &mut p, &vars, 2)).collect();
+            let Some(core) = refute(&p, &query, false, &mut 4_000) else { continue };
+            refuted += 1;
+            let limits = Limits { conflicts: Some(2_000), ..Limits::none() };
+            let answer = BitBlastSolver::new(SatBackend::Batsat).check(&mut p, &core, &limits);
+            assert!(!answer.is_sat(), "round {round}: {:#?}", p.show(core[0]).to_string());
+        }
+        assert!(refuted > 40, "{refuted} refuted");
+    }
+
+    #[test]
     fn sums_that_may_wrap_are_told_apart_from_those_that_may_not() {
         let mut p = TermPool::new();
         let v = variables(&mut p, 32);
@@ -445,9 +505,9 @@ mod tests {
         let next = p.add(v[0], one);
         // a + 1 < a holds of the greatest number.
         let wraps = p.slt(next, v[0]);
-        assert_eq!(refute(&p, &[wraps], false), None);
+        assert_eq!(refute(&p, &[wraps], false, &mut 4_000), None);
         let is_small = p.slt(v[0], limit);
-        assert_eq!(refute(&p, &[is_small, wraps], false), Some(vec![is_small, wraps]));
+        assert_eq!(refute(&p, &[is_small, wraps], false, &mut 4_000), Some(vec![is_small, wraps]));
     }
 
     #[test]
@@ -458,7 +518,10 @@ mod tests {
         let less = p.slt(v[0], v[1]);
         let positive = p.slt(zero, v[2]);
         let not_more = p.sle(v[1], v[0]);
-        assert_eq!(refute(&p, &[less, positive, not_more], false), Some(vec![less, not_more]));
+        assert_eq!(
+            refute(&p, &[less, positive, not_more], false, &mut 4_000),
+            Some(vec![less, not_more])
+        );
     }
 
     #[test]
@@ -469,7 +532,7 @@ mod tests {
         let zero = p.bv(32, 0);
         let sum = p.add(wide[0], wide[1]);
         let query = [p.slt(v[1], v[0]), p.sle(v[0], v[2]), p.sle(v[1], zero), p.slt(wide[2], sum)];
-        let core = refute(&p, &query, false);
+        let core = refute(&p, &query, false, &mut 4_000);
         assert_eq!(core, Some(query[1..].to_vec()), "c >= a, b <= 0 and c < a + b");
     }
 
@@ -480,10 +543,10 @@ mod tests {
         let magnitude = absolute(&mut p, v[0]);
         let opposite = p.neg(magnitude);
         let query = [p.neq(v[0], magnitude), p.neq(v[0], opposite)];
-        assert!(refute(&p, &query, false).is_some());
+        assert!(refute(&p, &query, false, &mut 4_000).is_some());
         // The least number is its own absolute value.
         let least = p.bv(32, 1 << 31);
         let query = [p.eq(v[0], least), p.eq(v[0], magnitude)];
-        assert_eq!(refute(&p, &query, false), None);
+        assert_eq!(refute(&p, &query, false, &mut 4_000), None);
     }
 }

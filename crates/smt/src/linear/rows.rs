@@ -6,6 +6,8 @@ use crate::bounds::Reasons;
 
 /// Bounds are propagated so many times through all rows: they may move by one for ever.
 const MOST_ROUNDS: u32 = 6;
+/// No bound is less: it contradicts what numbers of 64 bits are anyway, and products with it fit.
+const LEAST_BOUND: i128 = -(1 << 70);
 /// Elimination stops with more rows.
 const MOST_ROWS: usize = 80;
 
@@ -31,6 +33,8 @@ pub(super) struct System {
     /// The greatest values of atoms, and of their opposites.
     most: Vec<[Option<Bound>; 2]>,
     changed: bool,
+    /// Rows that were looked at or made since it was last asked.
+    work: usize,
 }
 
 impl System {
@@ -55,8 +59,14 @@ impl System {
         Ok(())
     }
 
+    /// How many rows were looked at or made since it was last asked.
+    pub(super) fn take_work(&mut self) -> usize {
+        std::mem::take(&mut self.work)
+    }
+
     /// Notes that an atom times `sign` is at most `value`.
     fn bound(&mut self, atom: Atom, sign: i128, value: i128, why: Reasons) {
+        let value = value.max(LEAST_BOUND);
         let at = atom.0 as usize;
         if self.most.len() <= at {
             self.most.resize(at + 1, [None; 2]);
@@ -105,6 +115,7 @@ impl System {
                 break;
             }
             let rows = std::mem::take(&mut self.rows);
+            self.work += rows.len();
             for row in &rows {
                 self.tighten(forms, &row.form, row.why)?;
                 if row.is_equation {
@@ -154,7 +165,7 @@ impl System {
     }
 
     /// Fourier-Motzkin elimination of one atom after the other.
-    pub(super) fn eliminate(&self, forms: &Forms) -> Result<(), Contradiction> {
+    pub(super) fn eliminate(&mut self, forms: &Forms) -> Result<(), Contradiction> {
         let mut rows = self.rows.clone();
         while let Some(next) = cheapest(&rows) {
             rows = match rows.iter().position(|row| row.is_equation && row.form.of(next).abs() == 1)
@@ -162,6 +173,7 @@ impl System {
                 Some(at) => self.substituted(forms, rows, at, next)?,
                 None => self.combined(forms, &rows, next)?,
             };
+            self.work += 2 * rows.len();
             if rows.len() > MOST_ROWS {
                 break;
             }
