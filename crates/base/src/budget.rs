@@ -69,13 +69,21 @@ impl CancelToken {
 pub struct Budget {
     started: Instant,
     limit: Option<Duration>,
+    /// So much earlier it stops.
+    kept: Duration,
     cancel: CancelToken,
 }
 
 impl Budget {
     /// Starts the clock. `limit` of `None` means no wall-clock limit.
     pub fn start(limit: Option<Duration>, cancel: CancelToken) -> Self {
-        Self { started: Instant::now(), limit, cancel }
+        Self { started: Instant::now(), limit, kept: Duration::ZERO, cancel }
+    }
+
+    /// The same budget, of which some time is kept for what follows. Where it stops for time, the
+    /// reason names the whole limit.
+    pub fn keeping(&self, kept: Duration) -> Self {
+        Self { kept: self.kept + kept, ..self.clone() }
     }
 
     /// The reason to stop now, if there is one.
@@ -84,12 +92,13 @@ impl Budget {
             return Some(StopReason::Cancelled);
         }
         let limit = self.limit?;
-        (self.started.elapsed() >= limit).then_some(StopReason::Time(limit.as_millis() as u64))
+        let is_over = self.started.elapsed() + self.kept >= limit;
+        is_over.then_some(StopReason::Time(limit.as_millis() as u64))
     }
 
     /// What is left of the wall-clock limit.
     pub fn remaining(&self) -> Option<Duration> {
-        self.limit.map(|limit| limit.saturating_sub(self.started.elapsed()))
+        self.limit.map(|limit| limit.saturating_sub(self.started.elapsed() + self.kept))
     }
 
     /// Time since the start.
@@ -113,6 +122,17 @@ mod tests {
         assert_eq!(budget.exceeded(), Some(StopReason::Time(0)));
         budget.cancel_token().cancel();
         assert_eq!(budget.exceeded(), Some(StopReason::Cancelled));
+    }
+
+    #[test]
+    fn a_budget_of_which_time_is_kept_stops_earlier_and_names_the_whole_limit() {
+        let hour = Duration::from_secs(3600);
+        let budget = Budget::start(Some(hour), CancelToken::new());
+        assert_eq!(budget.keeping(hour / 2).exceeded(), None);
+        assert!(budget.keeping(hour / 2).remaining().is_some_and(|left| left <= hour / 2));
+        let over = budget.keeping(hour / 2).keeping(hour / 2);
+        assert_eq!(over.exceeded(), Some(StopReason::Time(3_600_000)));
+        assert_eq!(budget.exceeded(), None);
     }
 
     #[test]

@@ -45,6 +45,7 @@ mod derived;
 mod earlier;
 mod judged;
 mod left;
+mod loose;
 mod news;
 mod reduced;
 mod vectors;
@@ -130,6 +131,8 @@ struct Round<'s> {
     spec: &'s InputSpec,
     /// Whether it says why objectives are left, and not only finds tests.
     decides: bool,
+    /// Whether only tests that end well are taken.
+    ends_well: bool,
 }
 
 impl Goal {
@@ -163,10 +166,14 @@ impl<'a> Session<'a, '_> {
         let wanted = !left.is_empty() || !config.stop_when_covered;
         let mut explored = None;
         if wanted && !budget.cancel_token().is_cancelled() {
-            let round = Round { spec: &self.loaded.spec, decides: true };
+            let loose = self.without_lengths(config);
+            let first = budget.keeping(Self::kept_for_loose(loose.as_ref(), budget));
+            let round = Round { spec: &self.loaded.spec, decides: true, ends_well: false };
             let found =
-                self.explore(&round, &left, &mut judged, config, budget, &mut contradictions)?;
-            self.explore_earlier(&found.0, &mut judged, config, budget, &mut contradictions)?;
+                self.explore(&round, &left, &mut judged, config, &first, &mut contradictions)?;
+            self.explore_earlier(&found.0, &mut judged, config, &first, &mut contradictions)?;
+            let loose = loose.as_ref();
+            self.explore_loose(loose, &mut judged, config, budget, &mut contradictions)?;
             self.prove_assuming(&found.0, config, budget)?;
             self.derive()?;
             explored = Some(found);
@@ -441,6 +448,7 @@ impl<'a> Session<'a, '_> {
         let mut solver = standard_chain(&ChainConfig::default());
         let mut trouble = None;
         let mut confirming = Confirming::new(self, &left, judged, contradictions, news);
+        confirming.ends_well = round.ends_well;
         let mut sink = |event: Event| {
             if trouble.is_none()
                 && let Err(failure) = confirming.meet(event)

@@ -22,6 +22,9 @@
 //!   and differences as they are bounded there. In a decision without effects that is the one state on
 //!   which all conditions are evaluated; else each condition that is reached is evaluated on the state
 //!   at its branch, and what is known there is assumed where it is reached.
+//! - What is known of memory that is read in several places ([`Ranges`], cells) is known of the label's
+//!   load from there, too. Something is known of it only where it was read and nothing changed it since,
+//!   so that the label's load does not trap.
 //! - A register that no statement between the branches of a decision changes is the same on all of its
 //!   states, effects or not. What is known of it where a condition is reached holds of it throughout.
 //!
@@ -50,7 +53,9 @@ use lydian_objective::{Evidence, FunctionObjectives, Label, Site};
 use lydian_smt::{Answer, BinOp, Limits, Node, Reason, Solver, Sort, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ranges::{Interval, Knowledge, Known, Ranges, View, changed_by, kept_parameters};
+use crate::ranges::{
+    Interval, Knowledge, Known, Ranges, Sizes, View, changed_by, kept_parameters,
+};
 
 /// Of more loads of a label from one state nothing is said of equal addresses.
 const MOST_LOADS: usize = 8;
@@ -126,6 +131,13 @@ impl<'a> LocalProver<'a> {
         Self { ranges: Ranges::of(program, self.objectives.function), ..self }
     }
 
+    /// The same under the assumption that the objects which parameters point to are small
+    /// ([`Sizes::Small`]).
+    pub fn assuming_small_objects(self, program: &'a Program) -> Self {
+        let ranges = Ranges::with_sizes(program, self.objectives.function, Sizes::Small);
+        Self { ranges, ..self }
+    }
+
     /// Under the assumption that parameters, given by their positions, point to the first element of an
     /// object where they are not null. Only what needs it is proved then.
     pub fn assuming_starts(mut self, parameters: &[usize]) -> Self {
@@ -183,7 +195,15 @@ impl<'a> LocalProver<'a> {
         };
         let mut terms = self.where_true_anywhere(pool, label);
         terms.extend(self.symbols.same_where_same(pool));
-        let Some(ranges) = &self.ranges else { return terms };
+        if self.ranges.is_some() {
+            terms.extend(self.where_passed(pool, label));
+        }
+        terms
+    }
+
+    /// What the ranges say of the states on which a label is judged.
+    fn where_passed(&mut self, pool: &mut TermPool, label: &Label) -> Vec<Term> {
+        let mut terms = Vec::new();
         let mut read: BTreeMap<StateName, BTreeMap<LocalId, Term>> = BTreeMap::new();
         for (state, local, term) in &self.symbols.read {
             read.entry(*state).or_default().insert(*local, *term);
@@ -199,6 +219,7 @@ impl<'a> LocalProver<'a> {
         // That no run passes a site is known whatever is read there.
         read.entry(StateName::Site).or_default();
         for (state, registers) in read {
+            let Some(ranges) = &self.ranges else { break };
             let (known, here) = match state {
                 StateName::Site => (ranges.at(label.site), pool.tt()),
                 StateName::Condition(decision, condition) => {
@@ -211,21 +232,54 @@ impl<'a> LocalProver<'a> {
             };
             let holds = match known {
                 Knowledge::Never => vec![pool.ff()],
-                Knowledge::Of(known) => assumed(pool, &known, &registers),
+                Knowledge::Of(known) => {
+                    let mut registers = registers;
+                    registers.extend(self.cells_read(pool, state, &known));
+                    assumed(pool, &known, &registers)
+                }
             };
             terms.extend(holds.into_iter().map(|holds| pool.implies(here, holds)));
         }
         terms
     }
 
-    /// Terms that hold together where the predicate is true on some state of the site.
-    fn where_true_anywhere(&mut self, pool: &mut TermPool, label: &Label) -> Vec<Term> {
-        let evaluation = Evaluation {
+    /// The cells of which something is known and that the label reads on a state, with its loads.
+    fn cells_read(
+        &mut self,
+        pool: &mut TermPool,
+        state: StateName,
+        known: &Known,
+    ) -> Vec<(LocalId, Term)> {
+        let is_read = |ty: Type| self.symbols.loads.contains_key(&(state, ty));
+        let cells: Vec<(LocalId, Type, ExprId)> = match &self.ranges {
+            Some(ranges) => {
+                ranges.cells_of(known).filter(|(_, ty, _)| is_read(*ty)).collect()
+            }
+            None => Vec::new(),
+        };
+        let mut found = Vec::new();
+        for (cell, ty, addr) in cells {
+            let evaluation = self.evaluation();
+            let mut states = States { evaluation, symbols: &mut self.symbols };
+            let (addr, _) = states.eval(pool, state, addr, Reader::Nobody);
+            let loads = self.symbols.loads.get(&(state, ty));
+            found.extend(loads.and_then(|loads| Some((cell, *loads.get(&addr)?))));
+        }
+        found
+    }
+
+    fn evaluation(&self) -> Evaluation<'a> {
+        Evaluation {
             types: self.types,
             exprs: &self.objectives.exprs,
             overflow: self.semantics.overflow,
             subscripts: true,
-        };
+        }
+    }
+
+    /// Terms that hold together where the predicate is true on some state of the site.
+    fn where_true_anywhere(&mut self, pool: &mut TermPool, label: &Label) -> Vec<Term> {
+        let evaluation = self.evaluation();
         let mut states = States { evaluation, symbols: &mut self.symbols };
         let mut event = match label.site {
             Site::Decision(id) => {
@@ -301,6 +355,8 @@ enum Reader {
     Program,
     /// The label's predicate.
     Label,
+    /// None: it is asked where something lies that was read before.
+    Nobody,
 }
 
 impl Symbols<'_> {
@@ -425,6 +481,7 @@ impl Environment for Reads<'_, '_> {
     ) -> Result<Term, Infallible> {
         match self.reader {
             Reader::Program => _ = self.symbols.own.insert(addr),
+            Reader::Nobody => {}
             Reader::Label if self.symbols.own.contains(&addr) => {}
             Reader::Label => {
                 if let Some((at, before)) = self.symbols.before_start(pool, self.state, addr)
@@ -501,6 +558,8 @@ fn assumed(pool: &mut TermPool, known: &Known, registers: &BTreeMap<LocalId, Ter
     for (local, term) in registers {
         let range = known.ranges.get(local);
         terms.extend(range.map(|range| in_range(pool, *term, *range)));
+        let range = known.unsigned.get(local);
+        terms.extend(range.and_then(|range| in_unsigned_range(pool, *term, *range)));
     }
     for ((x, y), most) in &known.differences {
         if let (Some(a), Some(b)) = (registers.get(&x.0), registers.get(&y.0)) {
@@ -534,6 +593,14 @@ fn in_range(pool: &mut TermPool, term: Term, range: Interval) -> Term {
     let (low, high) = (number(pool, range.low), number(pool, range.high));
     let (above, below) = (pool.sle(low, term), pool.sle(term, high));
     pool.and(above, below)
+}
+
+/// Whether a register's unsigned number is one of some; none for what is no number.
+fn in_unsigned_range(pool: &mut TermPool, term: Term, range: Interval) -> Option<Term> {
+    let Sort::BitVec(bits) = pool.sort(term) else { return None };
+    let (low, high) = (pool.bv(bits, range.low as u64), pool.bv(bits, range.high as u64));
+    let (above, below) = (pool.ule(low, term), pool.ule(term, high));
+    Some(pool.and(above, below))
 }
 
 /// Whether the difference of two terms as numbers is at most so much; none where that cannot be said.

@@ -5,6 +5,7 @@
 //! the function, in the end to their type's; afterwards two more rounds make intervals smaller again
 //! where a test allows. Elsewhere bounds do not jump: behind the test of `i < n` the next `i` is still
 //! in its type.
+//! Beside it stands an interval of unsigned numbers where that says more ([`unsigned`]).
 //! Conditions restrict what they compare. Where one register is another plus a constant, what is
 //! learnt of one is learnt of the other: `n = t + 1` is how `n++ > 0` keeps what it tests.
 //!
@@ -14,6 +15,9 @@
 //! related to it only where that cannot wrap, by the ranges or by what else it is no more than.
 //!
 //! Memory that is read twice without a change in between is followed as a register is ([`Loads`]).
+//!
+//! An access says where in its object it is: behind one of `items[i].kind`, `i` is a subscript that
+//! `items` has ([`reads`]).
 //!
 //! What a callee returns is kept by its returns, too, each with the arguments that can lead to it: as
 //! long as neither the result nor the arguments change, one of these cases is at hand ([`Case`]).
@@ -51,12 +55,16 @@ mod differences;
 mod interval;
 mod loads;
 mod numbers;
+mod reads;
+mod unsigned;
 
 use differences::Differences;
 pub use interval::Interval;
 use interval::{binary, cast, compare, mirrored, negated, restrict, unary};
 use loads::Loads;
 pub(crate) use numbers::{Number, View};
+use reads::{Access, Place};
+pub use reads::{LARGE_OBJECT, Sizes};
 
 /// How often the state of a loop's head grows before its bounds jump.
 const PATIENCE: u32 = 3;
@@ -82,10 +90,14 @@ const MOST_WORK: usize = 40_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 struct State {
     ranges: BTreeMap<LocalId, Interval>,
+    /// Intervals of unsigned numbers, where these say more.
+    unsigned: BTreeMap<LocalId, Interval>,
     /// Registers that are another one plus a constant, in the arithmetic of their type.
     sums: BTreeMap<LocalId, (LocalId, i128)>,
     /// Bounds on differences.
     differences: Differences<Number>,
+    /// Registers that hold addresses, and how these were made.
+    places: BTreeMap<LocalId, Place>,
     /// Registers that have the result of a call whose arguments are still in their registers.
     results: BTreeMap<LocalId, Arc<CallResult>>,
 }
@@ -110,7 +122,9 @@ impl State {
     /// A register is what it was plus an offset, of which its range is still to be told.
     fn step(&mut self, local: LocalId, offset: i128) {
         self.ranges.remove(&local);
+        self.unsigned.remove(&local);
         self.forget_result(local);
+        self.forget_places(local);
         for (other, (base, distance)) in &mut self.sums {
             if *other == local {
                 *distance += offset;
@@ -122,17 +136,26 @@ impl State {
 
     fn forget(&mut self, local: LocalId) {
         self.ranges.remove(&local);
+        self.unsigned.remove(&local);
         self.sums.remove(&local);
         self.sums.retain(|_, (base, _)| *base != local);
         View::ALL.into_iter().for_each(|view| self.differences.forget((local, view)));
         self.forget_result(local);
+        self.forget_places(local);
+    }
+
+    /// A register changes: addresses that were made of it are so no more.
+    fn forget_places(&mut self, local: LocalId) {
+        self.places.retain(|register, place| *register != local && !place.is_made_of(local));
     }
 
     /// Memory may have changed: nothing is known of cells.
     fn forget_cells(&mut self, loads: &Loads) {
         self.ranges.retain(|local, _| !loads.is_cell(*local));
+        self.unsigned.retain(|local, _| !loads.is_cell(*local));
         self.sums.retain(|local, (base, _)| !loads.is_cell(*local) && !loads.is_cell(*base));
         self.differences.forget_all(|(local, _)| loads.is_cell(local));
+        self.places.retain(|_, place| !place.has_index(|index| loads.is_cell(index)));
     }
 
     /// A register changes: what relates it to the result of a call is no more so.
@@ -146,7 +169,9 @@ impl State {
 /// The value ranges of one function.
 #[derive(Debug)]
 pub struct Ranges<'a> {
+    program: &'a Program,
     body: &'a Body,
+    sizes: Sizes,
     types: SideTable<ExprId, Type>,
     /// The state at the start of each block that some edge leads to.
     starts: FxHashMap<BlockId, State>,
@@ -157,6 +182,11 @@ pub struct Ranges<'a> {
     loads: Loads,
     /// The registers and cells whose differences are followed.
     related: BTreeSet<LocalId>,
+    /// Parameters that the function does not assign to.
+    kept: BTreeSet<LocalId>,
+    /// What statements and terminators access, where that is anything.
+    accesses: FxHashMap<StmtId, Vec<Access>>,
+    tests: FxHashMap<BlockId, Vec<Access>>,
 }
 
 /// What functions return, found once for all callers.
@@ -178,10 +208,21 @@ struct Returned {
 impl<'a> Ranges<'a> {
     /// The ranges of a function with a body; none where it is not followed.
     pub fn of(program: &'a Program, func: FuncId) -> Option<Self> {
-        Self::find(program, func, &Summaries::default(), DEPTH)
+        Self::with_sizes(program, func, Sizes::Any)
     }
 
-    fn find(program: &'a Program, func: FuncId, summaries: &Summaries, depth: u32) -> Option<Self> {
+    /// The same where something is taken for granted of the sizes of objects.
+    pub fn with_sizes(program: &'a Program, func: FuncId, sizes: Sizes) -> Option<Self> {
+        Self::find(program, func, sizes, &Summaries::default(), DEPTH)
+    }
+
+    fn find(
+        program: &'a Program,
+        func: FuncId,
+        sizes: Sizes,
+        summaries: &Summaries,
+        depth: u32,
+    ) -> Option<Self> {
         let body = program.functions[func].body.as_ref()?;
         let is_large = body.stmts.len() > MOST_STATEMENTS || has_large_expression(body);
         if is_large || calls_setjmp(program, body) {
@@ -206,7 +247,26 @@ impl<'a> Ranges<'a> {
         let types = body.types_in(&body.exprs);
         let (starts, loads) = (FxHashMap::default(), Loads::of(body));
         let related = numbers::related(body, &loads);
-        let mut this = Self { body, types, starts, results, points, loads, related };
+        let kept = kept_parameters(body).into_iter().map(|(_, local)| local).collect();
+        let some = |accesses: &Vec<Access>| !accesses.is_empty();
+        let stmts = body.stmts.iter().map(|(id, stmt)| (id, reads::accesses_of(body, stmt)));
+        let accesses = stmts.filter(|(_, accesses)| some(accesses)).collect();
+        let tests = body.blocks.iter().map(|(id, block)| (id, reads::tested(body, &block.term)));
+        let tests = tests.filter(|(_, accesses)| some(accesses)).collect();
+        let mut this = Self {
+            program,
+            body,
+            sizes,
+            types,
+            starts,
+            results,
+            points,
+            loads,
+            related,
+            kept,
+            accesses,
+            tests,
+        };
         this.solve();
         Some(this)
     }
@@ -282,6 +342,7 @@ impl<'a> Ranges<'a> {
             |x, y| self.apart(other, x, y),
         );
         state.differences = differences;
+        state.unsigned = self.joined_unsigned(state, other).into_iter().collect();
         state.ranges.retain(|local, range| match other.ranges.get(local) {
             Some(there) => {
                 *range = range.join(*there);
@@ -291,11 +352,13 @@ impl<'a> Ranges<'a> {
         });
         state.sums.retain(|local, sum| other.sums.get(local) == Some(sum));
         state.results.retain(|local, call| other.results.get(local) == Some(call));
+        state.places.retain(|local, place| other.places.get(local) == Some(place));
     }
 
     /// Lets the bounds that grew jump to the next threshold, those of differences to none.
     fn widen(&self, new: &mut State, old: &State, thresholds: &BTreeSet<i128>) {
         new.differences.widen(&old.differences);
+        self.widen_unsigned(new, old);
         for (local, range) in &mut new.ranges {
             let (Some(before), Some(all)) = (old.ranges.get(local), self.all(*local)) else {
                 continue;
@@ -333,14 +396,26 @@ impl<'a> Ranges<'a> {
         };
         let mut state = self.starts.get(&block)?.clone();
         for stmt in &self.body.blocks[block].stmts[..count] {
+            if let Some(accesses) = self.accesses.get(stmt) {
+                state = self.accessed(state, accesses)?;
+            }
             self.pass(&mut state, *stmt);
         }
         Some(state)
     }
 
+    /// The state where a terminator chooses, behind what it reads; none where no run does.
+    fn choosing(&self, block: BlockId) -> Option<State> {
+        let state = self.before(Point::Term(block))?;
+        match self.tests.get(&block) {
+            Some(accesses) => self.accessed(state, accesses),
+            None => Some(state),
+        }
+    }
+
     /// The state after an edge; none where no run takes it.
     fn on_edge(&self, edge: Edge) -> Option<State> {
-        let state = self.before(Point::Term(edge.from))?;
+        let state = self.choosing(edge.from)?;
         match &self.body.blocks[edge.from].term {
             Terminator::Branch { cond, .. } => self.assume(state, *cond, edge.way == 0),
             Terminator::Switch { value, cases, .. } => {
@@ -389,7 +464,11 @@ impl<'a> Ranges<'a> {
     fn assign(&self, state: &mut State, dst: LocalId, value: ExprId) {
         let range = self.eval(state, value);
         let sum = self.sum(value);
+        let copied = sum.filter(|(base, offset)| *offset == 0 && self.ty(*base) == self.ty(dst));
+        let unsigned = copied.and_then(|(base, _)| state.unsigned.get(&base).copied());
         let differences = self.assigned(state, dst, value);
+        let is_address = register(self.body, dst) == Some(Type::Ptr);
+        let place = is_address.then(|| self.place(state, value)).flatten();
         let result = match self.body.exprs[value] {
             Expr::Local(base) if base != dst => state.results.get(&base).cloned(),
             _ => None,
@@ -401,6 +480,9 @@ impl<'a> Ranges<'a> {
         }
         let same_type = |base| self.ty(base) == self.ty(dst);
         let sum = sum.filter(|(base, _)| *base != dst && same_type(*base));
+        if let Some(unsigned) = unsigned {
+            state.unsigned.insert(dst, unsigned);
+        }
         if let (Some(range), Some(all)) = (range, self.all(dst))
             && range != all
         {
@@ -410,6 +492,9 @@ impl<'a> Ranges<'a> {
             state.sums.insert(dst, sum);
         }
         state.differences = differences;
+        if let Some(place) = place.filter(|place| !place.is_made_of(dst)) {
+            state.places.insert(dst, place);
+        }
         let is_argument = |call: &CallResult| call.arguments.iter().any(|(_, of)| *of == dst);
         if let Some(call) = result.filter(|call| !is_argument(call)) {
             state.results.insert(dst, call);
@@ -470,6 +555,9 @@ impl<'a> Ranges<'a> {
                 let known = sides.and_then(|(a, b)| compare(*op, a, b));
                 known.map(|truth| Interval { low: truth.into(), high: truth.into() })
             }
+            Expr::Cast(CastOp::ZExt, _, a) if self.types[*a] != Type::BOOL => {
+                self.eval_unsigned(state, *a)
+            }
             Expr::Cast(op, _, a) => cast(*op, self.types[*a], ty, self.eval(state, *a)),
             _ => None,
         };
@@ -499,6 +587,7 @@ impl<'a> Ranges<'a> {
                 let ControlFlow::Continue(state) = self.relate(state, op, a, b) else {
                     return None;
                 };
+                let state = self.compared_unsigned(state, op, a, b)?;
                 let (Some(x), Some(y)) = (self.eval(&state, a), self.eval(&state, b)) else {
                     return Some(state);
                 };
@@ -535,7 +624,11 @@ impl<'a> Ranges<'a> {
                     _ if values.low > all.high => values.plus(-span).meet(all),
                     _ => Some(all),
                 };
-                self.learn(state, inner, inside?)
+                let state = self.learn(state, inner, inside?)?;
+                match from {
+                    Type::BOOL => Some(state),
+                    _ => self.learn_unsigned(state, inner, values),
+                }
             }
             _ => Some(state),
         }
@@ -544,6 +637,7 @@ impl<'a> Ranges<'a> {
     fn learn_register(&self, mut state: State, local: LocalId, values: Interval) -> Option<State> {
         let Some(all) = self.all(local) else { return Some(state) };
         let known = self.range(&state, local)?.meet(values)?;
+        let known = self.by_both(&state, local, known)?;
         state.ranges.insert(local, known);
         // Where a sum cannot leave the type, the registers of it move together.
         let moved = |range: Interval, offset: i128| {
@@ -628,9 +722,26 @@ impl<'a> Ranges<'a> {
         kept
     }
 
-    /// What is known where a condition of a decision is evaluated.
+    /// The cells of which something is known: their types, and expressions of their addresses.
+    pub(crate) fn cells_of(
+        &self,
+        known: &Known,
+    ) -> impl Iterator<Item = (LocalId, Type, ExprId)> {
+        let related = known.differences.iter().flat_map(|((x, y), _)| [x.0, y.0]);
+        let named: BTreeSet<LocalId> = known.ranges.keys().chain(known.unsigned.keys()).copied().chain(related).collect();
+        self.loads.all().filter(move |(cell, _)| named.contains(cell)).filter_map(|(cell, load)| {
+            match self.body.exprs[load] {
+                Expr::Load { ty, addr, .. } => Some((cell, ty, addr)),
+                _ => None,
+            }
+        })
+    }
+
+    /// What is known where a condition of a decision was evaluated and did not trap.
     pub(crate) fn at_condition(&self, decision: DecisionId, condition: ConditionId) -> Knowledge {
-        self.before_all(self.branches_of(decision, Some(condition)))
+        let branches = self.branches_of(decision, Some(condition));
+        let blocks: Vec<BlockId> = branches.collect();
+        self.joined_at(blocks, |block| self.choosing(block))
     }
 
     /// What is known where a site's labels are judged.
@@ -648,7 +759,9 @@ impl<'a> Ranges<'a> {
                 let marks = stmts.filter(|(_, stmt)| matches!(stmt, Stmt::Mark(m) if *m == mark));
                 marks.map(|(id, _)| Point::Stmt(id)).collect()
             }
-            Site::Decision(decision) => self.branches_of(decision, None),
+            Site::Decision(decision) => {
+                self.branches_of(decision, None).map(Point::Term).collect()
+            }
             Site::Edge(edge) => return Knowledge::from(self.on_edge(edge)),
             Site::Entry | Site::Start | Site::Block(_) | Site::Condition(..) => return anywhere(),
         };
@@ -657,25 +770,34 @@ impl<'a> Ranges<'a> {
 
     /// What is known just before one of some points, whichever it is.
     fn before_all(&self, points: Vec<Point>) -> Knowledge {
-        if points.is_empty() {
+        self.joined_at(points, |point| self.before(point))
+    }
+
+    /// What is known at one of some places, whichever it is.
+    fn joined_at<P>(&self, places: Vec<P>, state: impl Fn(P) -> Option<State>) -> Knowledge {
+        if places.is_empty() {
             return Knowledge::Of(Known::default());
         }
-        let states = points.into_iter().filter_map(|point| self.before(point));
+        let states = places.into_iter().filter_map(state);
         Knowledge::from(states.reduce(|all, next| self.joined(all, &next)))
     }
 
     /// Where a decision's conditions are evaluated, or one of them. If nothing in it has an effect, the
     /// state at its outcome is that at one of these.
-    fn branches_of(&self, decision: DecisionId, condition: Option<ConditionId>) -> Vec<Point> {
-        let of_decision = |term: &Terminator| match term {
+    fn branches_of(
+        &self,
+        decision: DecisionId,
+        condition: Option<ConditionId>,
+    ) -> impl Iterator<Item = BlockId> {
+        let of_decision = move |term: &Terminator| match term {
             Terminator::Branch { origin: Some(origin), .. } => {
                 let is_asked = condition.is_none_or(|condition| origin.condition == condition);
                 origin.decision == decision && is_asked
             }
             _ => false,
         };
-        let blocks = self.body.blocks.iter().filter(|(_, block)| of_decision(&block.term));
-        blocks.map(|(id, _)| Point::Term(id)).collect()
+        let blocks = self.body.blocks.iter().filter(move |(_, block)| of_decision(&block.term));
+        blocks.map(|(id, _)| id)
     }
 }
 
@@ -692,6 +814,8 @@ pub(crate) enum Knowledge {
 pub(crate) struct Known {
     /// The values that they can have.
     pub(crate) ranges: BTreeMap<LocalId, Interval>,
+    /// The unsigned numbers that they can be, where these say more.
+    pub(crate) unsigned: BTreeMap<LocalId, Interval>,
     /// What the difference of the first and the second number is at most.
     pub(crate) differences: Vec<((Number, Number), i128)>,
     /// Of each list one case is so: what registers there have the values that it says.
@@ -724,9 +848,9 @@ impl CallResult {
 
 impl From<Option<State>> for Knowledge {
     fn from(state: Option<State>) -> Self {
-        state.map_or(Self::Never, |State { ranges, differences, results, .. }| {
+        state.map_or(Self::Never, |State { ranges, unsigned, differences, results, .. }| {
             let cases = results.iter().map(|(result, call)| call.said(*result, &ranges)).collect();
-            Self::Of(Known { ranges, differences: differences.iter().collect(), cases })
+            Self::Of(Known { ranges, unsigned, differences: differences.iter().collect(), cases })
         })
     }
 }
@@ -752,7 +876,7 @@ impl Summaries {
         *self.work.borrow_mut() = work;
         // A function that calls itself can return anything, as far as it is known then.
         self.known.borrow_mut().insert(func, None);
-        let ranges = Ranges::find(program, func, self, depth - 1);
+        let ranges = Ranges::find(program, func, Sizes::Any, self, depth - 1);
         let found = ranges.and_then(|ranges| ranges.returned()).filter(|found| found.ty == ty);
         self.known.borrow_mut().insert(func, found.clone());
         found

@@ -6,12 +6,17 @@
 //! without it. This comes last: a label that some test covers is never asked about. Nor is it assumed of
 //! objects before which the program itself may read: there inputs are looked for
 //! ([`earlier`](super::earlier)).
+//!
+//! What is left then is tried under another assumption: that no object of the inputs has
+//! [`LARGE_OBJECT`] bytes. It excludes that a subscript is the least number of its type, so that one less
+//! than it is not its greatest. No test of Lydian's has such an object.
 
 use std::time::{Duration, Instant};
 
 use lydian_base::Budget;
 use lydian_objective::LabelId;
 use lydian_objective::ledger::Evidence;
+use lydian_prove::ranges::LARGE_OBJECT;
 use lydian_prove::{LocalOutcome, LocalProver};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::inputs::Start;
@@ -24,7 +29,7 @@ use crate::exit::Failure;
 /// The time for all of these proofs of a target.
 const TIME: Duration = Duration::from_millis(500);
 
-impl Session<'_, '_> {
+impl<'a> Session<'a, '_> {
     /// Labels that exploration left, and that are infeasible under what it assumes of inputs.
     pub(super) fn prove_assuming(
         &mut self,
@@ -32,30 +37,67 @@ impl Session<'_, '_> {
         config: &Config,
         budget: &Budget,
     ) -> Result<(), Failure> {
-        let starts = summary.starts.iter().filter(|(_, early)| !early);
-        let starts: Vec<&Start> = starts.map(|(start, _)| start).collect();
-        if config.mode == Mode::Plain || self.loaded.entry.is_some() || starts.is_empty() {
+        if config.mode == Mode::Plain || self.loaded.entry.is_some() {
             return Ok(());
         }
-        let mut proofs = Vec::new();
+        let starts = summary.starts.iter().filter(|(_, early)| !early);
+        let starts: Vec<&Start> = starts.map(|(start, _)| start).collect();
         for (at, target) in self.targets.iter().enumerate() {
             // The parameters of what is called by others can point anywhere.
             if target.objectives.function == self.entry {
-                proofs.extend(self.proofs_assuming(at, target, &starts, config, budget)?);
+                let attempt = Attempt { at, target, config, budget, begun: Instant::now() };
+                let mut proofs = self.proofs_from_starts(&attempt, &starts)?;
+                self.record_evidence(&proofs)?;
+                proofs = self.proofs_of_small_objects(&attempt)?;
+                self.record_evidence(&proofs)?;
             }
         }
-        self.record_evidence(&proofs)
+        Ok(())
     }
 
+    /// Under the assumption that nothing lies before some objects.
+    fn proofs_from_starts(
+        &self,
+        attempt: &Attempt<'_>,
+        starts: &[&Start],
+    ) -> Result<Vec<(Goal, Evidence)>, Failure> {
+        if starts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let positions: Vec<usize> = starts.iter().map(|start| start.argument).collect();
+        let program = &self.loaded.program;
+        let equip = &|prover: LocalProver<'a>| {
+            prover.with_ranges(program).assuming_starts(&positions)
+        };
+        self.proofs_assuming(attempt, equip, |prover| {
+            let used: Vec<usize> = prover.starts_used().collect();
+            let named = starts.iter().filter(|start| used.contains(&start.argument));
+            let preconditions: Vec<String> =
+                named.map(|start| nothing_before(&start.name)).collect();
+            preconditions.join("; ")
+        })
+    }
+
+    /// Under the assumption that objects are not very large.
+    fn proofs_of_small_objects(
+        &self,
+        attempt: &Attempt<'_>,
+    ) -> Result<Vec<(Goal, Evidence)>, Failure> {
+        let program = &self.loaded.program;
+        let equip = &|prover: LocalProver<'a>| prover.assuming_small_objects(program);
+        let precondition = format!("no object of the inputs has {LARGE_OBJECT} bytes or more");
+        self.proofs_assuming(attempt, equip, |_| precondition.clone())
+    }
+
+    /// Labels that are left and that a prover proves infeasible, with what it took for granted.
     fn proofs_assuming(
         &self,
-        at: usize,
-        target: &Target<'_>,
-        starts: &[&Start],
-        config: &Config,
-        budget: &Budget,
+        attempt: &Attempt<'_>,
+        equip: &dyn Fn(LocalProver<'a>) -> LocalProver<'a>,
+        preconditions: impl Fn(&LocalProver<'a>) -> String,
     ) -> Result<Vec<(Goal, Evidence)>, Failure> {
-        let (program, objectives) = (&self.loaded.program, target.objectives);
+        let Attempt { at, target, config, budget, begun } = *attempt;
+        let (program, objectives) = (&self.loaded.program, self.targets[at].objectives);
         let mut proofs = Vec::new();
         let Some(body) = &program.functions[objectives.function].body else { return Ok(proofs) };
         let left = self.left_of(at, target)?;
@@ -63,11 +105,9 @@ impl Session<'_, '_> {
         if left.is_empty() {
             return Ok(proofs);
         }
-        let positions: Vec<usize> = starts.iter().map(|start| start.argument).collect();
         let prover = LocalProver::new(&program.types, body, objectives, semantics(config));
-        let mut prover = prover.with_ranges(program).assuming_starts(&positions);
+        let mut prover = equip(prover);
         let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
-        let begun = Instant::now();
         for label in left {
             let time = TIME.saturating_sub(begun.elapsed()).min(PROOF_TIME);
             if time.is_zero() || budget.cancel_token().is_cancelled() {
@@ -77,19 +117,25 @@ impl Session<'_, '_> {
             limits.interrupt = Some(budget.cancel_token().flag().clone());
             let asked = &objectives.labels[label];
             let found = prover.prove(&mut pool, &mut *solver, &limits, asked);
-            if !matches!(found, LocalOutcome::Infeasible) {
-                continue;
+            if matches!(found, LocalOutcome::Infeasible) {
+                let evidence = Evidence::Complete {
+                    method: Evidence::ASSUMING.to_owned(),
+                    preconditions: preconditions(&prover),
+                };
+                proofs.push((Goal::Label(at, label), evidence));
             }
-            let used: Vec<usize> = prover.starts_used().collect();
-            let named = starts.iter().filter(|start| used.contains(&start.argument));
-            let preconditions: Vec<String> =
-                named.map(|start| nothing_before(&start.name)).collect();
-            let evidence = Evidence::Complete {
-                method: Evidence::ASSUMING.to_owned(),
-                preconditions: preconditions.join("; "),
-            };
-            proofs.push((Goal::Label(at, label), evidence));
         }
         Ok(proofs)
     }
+}
+
+/// Proofs for a target.
+struct Attempt<'s> {
+    /// Its position.
+    at: usize,
+    target: &'s Target<'s>,
+    config: &'s Config,
+    budget: &'s Budget,
+    /// When they began.
+    begun: Instant,
 }

@@ -46,6 +46,8 @@ pub(super) struct Confirming<'s, 'a, 'm, 'j> {
     pending: Vec<Pending>,
     next_commit: Instant,
     last: Last,
+    /// Whether only tests that are to end well are taken.
+    pub(super) ends_well: bool,
 }
 
 impl<'s, 'a, 'm, 'j> Confirming<'s, 'a, 'm, 'j> {
@@ -70,6 +72,7 @@ impl<'s, 'a, 'm, 'j> Confirming<'s, 'a, 'm, 'j> {
             pending: Vec::new(),
             next_commit: begun,
             last: Last::default(),
+            ends_well: false,
         }
     }
 
@@ -107,6 +110,12 @@ impl<'s, 'a, 'm, 'j> Confirming<'s, 'a, 'm, 'j> {
     /// Runs the tests that wait.
     fn run_waiting(&mut self) -> Result<(), Failure> {
         while let Some((found, at)) = self.waiting.pop_front() {
+            let is_good = matches!(found.ending, Ending::Returned | Ending::Exited);
+            if self.ends_well && !is_good {
+                // Hyperlabels that it completes with others are not complete without it.
+                self.judged.lack();
+                continue;
+            }
             let (ending, known) = (found.ending.clone(), self.judged.count());
             let claims = !found.covers.is_empty() || !found.completes.is_empty();
             let (left, judged) = (self.left, &mut *self.judged);

@@ -41,7 +41,7 @@ impl Session<'_, '_> {
         };
         let time = budget.remaining().map_or(TIME, |remaining| remaining.min(TIME));
         let budget = Budget::start(Some(time), budget.cancel_token().clone());
-        let round = Round { spec: &spec, decides: false };
+        let round = Round { spec: &spec, decides: false, ends_well: false };
         // What crashes does so in the first exploration, too.
         let config = Config { crash_tests: false, ..config.clone() };
         self.explore(&round, &left, judged, &config, &budget, contradictions)?;

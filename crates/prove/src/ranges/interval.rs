@@ -219,7 +219,8 @@ pub(super) fn restrict(op: CmpOp, a: Interval, b: Interval) -> Result<Interval, 
     }
 }
 
-const fn as_signed(op: CmpOp) -> CmpOp {
+/// The comparison of signed numbers where the numbers of both are the same.
+pub(super) const fn as_signed(op: CmpOp) -> CmpOp {
     match op {
         CmpOp::LtU => CmpOp::LtS,
         CmpOp::LeU => CmpOp::LeS,

@@ -22,6 +22,8 @@ pub(super) struct Loads {
     /// The number of the first cell.
     first: usize,
     types: Vec<Type>,
+    /// A load of each.
+    samples: Vec<ExprId>,
     cells: FxHashMap<ExprId, LocalId>,
     /// The cells whose addresses are made of a register.
     over: BTreeMap<LocalId, Vec<LocalId>>,
@@ -47,6 +49,7 @@ impl Loads {
             let Expr::Load { ty, addr, .. } = body.exprs[first] else { continue };
             let cell = LocalId::from_index(this.first + this.types.len());
             this.types.push(ty);
+            this.samples.push(first);
             this.cells.extend(all.into_iter().map(|load| (load, cell)));
             for register in registers(body, addr) {
                 this.over.entry(register).or_default().push(cell);
@@ -58,6 +61,12 @@ impl Loads {
     /// The cell of a load.
     pub(super) fn cell(&self, load: ExprId) -> Option<LocalId> {
         self.cells.get(&load).copied()
+    }
+
+    /// The cells, each with one of its loads.
+    pub(super) fn all(&self) -> impl Iterator<Item = (LocalId, ExprId)> + '_ {
+        let cell = |at: usize| LocalId::from_index(self.first + at);
+        self.samples.iter().enumerate().map(move |(at, load)| (cell(at), *load))
     }
 
     /// The type of a cell; none for what is no cell.

@@ -33,7 +33,7 @@ pub(crate) type Number = (LocalId, View);
 type Sum = (Number, i128);
 
 /// The numbers of a type that are followed; none for others.
-fn extent(ty: Type, view: View) -> Option<Interval> {
+pub(super) fn extent(ty: Type, view: View) -> Option<Interval> {
     match (ty, view) {
         (Type::Ptr, View::Unsigned) => Some(Interval { low: 0, high: (1 << 64) - 1 }),
         (Type::BOOL, _) => None,
@@ -95,6 +95,9 @@ impl Ranges<'_> {
     fn number(&self, state: &State, (local, view): Number) -> Option<Interval> {
         let ty = self.ty(local)?;
         let all = extent(ty, view)?;
+        if view == View::Unsigned && ty != Type::Ptr {
+            return self.unsigned(state, local);
+        }
         let Some(range) = state.ranges.get(&local) else { return Some(all) };
         Some(viewed(*range, ty, view).unwrap_or(all))
     }
@@ -253,7 +256,7 @@ fn compared(
 }
 
 /// An interval of a type's signed numbers, read otherwise; none where it has numbers of both signs.
-fn viewed(range: Interval, ty: Type, view: View) -> Option<Interval> {
+pub(super) fn viewed(range: Interval, ty: Type, view: View) -> Option<Interval> {
     match view {
         View::Signed => Some(range),
         View::Unsigned if range.low >= 0 => Some(range),

@@ -255,6 +255,22 @@ impl PlaceSettings {
         self.kind.or_else(|| self.length.as_ref().map(|_| Kind::Array))
     }
 
+    /// Gives up a length that is a value of the inputs, or that a pointer is the end of its array.
+    /// Returns whether there was one.
+    pub(super) fn loosen(&mut self) -> bool {
+        let is_tied =
+            self.length.as_ref().is_some_and(|length| !matches!(length.0, Length::Number(_)));
+        if is_tied {
+            self.length = None;
+            self.kind = Some(Kind::Array);
+        }
+        let is_end = self.kind == Some(Kind::End);
+        if is_end {
+            self.kind = Some(Kind::Into);
+        }
+        is_tied || is_end
+    }
+
     /// These settings, with what they leave open taken from wider ones. Where the two disagree on
     /// what the pointer is, what belongs to the wider kind is dropped.
     pub fn or(self, wider: &Self) -> Self {

@@ -60,6 +60,22 @@ impl InputSpec {
         known.entry(function).or_insert_with(make).clone()
     }
 
+    /// The same without guesses that tie a length to an array, or a pointer to its end, in the inputs
+    /// of one function; none if there are no such guesses. An array whose guessed length is a value of
+    /// the inputs has any length up to its limit, and what is guessed to be the end of an array points
+    /// to any element of it, or just past it.
+    pub fn without_guessed_lengths(&self, program: &Program, function: FuncId) -> Option<Self> {
+        let mut guesses = (*self.guesses(program, function)).clone();
+        let of_types = guesses.types.iter_mut().map(|(_, guess)| guess);
+        let all = guesses.places.iter_mut().chain(of_types);
+        let loosened = all.map(|guess| guess.settings.loosen()).filter(|changed| *changed);
+        if loosened.count() == 0 {
+            return None;
+        }
+        let known = BTreeMap::from([(function, Arc::new(guesses))]);
+        Some(Self { guesses: Arc::new(Mutex::new(known)), ..self.clone() })
+    }
+
     /// The settings as they hold for one function.
     pub(crate) fn for_function<'a>(
         &'a self,

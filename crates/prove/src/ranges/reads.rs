@@ -1,0 +1,246 @@
+//! What an access says of the registers that its address is made of.
+//!
+//! An address is followed as a [`Place`]: where an object or a pointer is, plus a constant, plus a
+//! register times the size of an element. Registers that hold addresses keep their places, so that a
+//! read through `item` says something of `first` after `item = &items[first]`.
+//!
+//! # Why it is sound
+//! A run that accesses memory outside of the object whose address it started from does what C leaves
+//! undefined, and covers nothing behind that (`Stmt::Load`'s and `Expr::Load`'s trap; the exploration
+//! has it so, too). So behind an access by way of a variable of a known size, the distance from the
+//! variable's start is that of a byte of it, with the other bytes of the access behind it. The
+//! distance is known modulo 2^64; that the registers' ranges keep it between -2^63 and 2^63 makes it the
+//! one within the object, since no variable has half of all addresses. Variables that are
+//! only declared, or that another definition may replace, can have another size, and say nothing.
+//!
+//! With [`Sizes::Small`] it is taken for granted, and must be told the user, that the objects which
+//! parameters point to have fewer than [`LARGE_OBJECT`] bytes. Both the pointer and what is accessed
+//! by way of it lie within the object or just behind it, so that they are less than that apart.
+
+use lydian_eval::expr::field_offset;
+use lydian_ir::{
+    BinOp, Body, CastOp, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, Stmt, Storage, Type,
+};
+use lydian_ir::stmt::Terminator;
+
+use super::{Interval, Ranges, State};
+
+/// An object of so many bytes is large: 1 GiB.
+pub const LARGE_OBJECT: i128 = 1 << 30;
+
+/// What is taken for granted of the sizes of objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sizes {
+    /// Nothing.
+    #[default]
+    Any,
+    /// That objects which parameters point to have fewer than [`LARGE_OBJECT`] bytes.
+    Small,
+}
+
+/// Memory that a statement or terminator accesses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    addr: ExprId,
+    bytes: u64,
+}
+
+/// What an address was computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Base {
+    Global(GlobalId),
+    Local(LocalId),
+    Pointer(LocalId),
+}
+
+/// An address: its base, plus a register times a number of bytes, plus an offset, modulo 2^64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    base: Base,
+    index: Option<(LocalId, i128)>,
+    offset: i128,
+}
+
+impl Place {
+    /// The address so many bytes on; none where that is too far to be followed.
+    fn moved(self, bytes: i128) -> Option<Self> {
+        let offset = i64::try_from(self.offset.checked_add(bytes)?).ok()?;
+        Some(Self { offset: offset.into(), ..self })
+    }
+
+    /// Whether it is made of a register or variable.
+    pub(super) fn is_made_of(&self, local: LocalId) -> bool {
+        let by_base = match self.base {
+            Base::Local(base) | Base::Pointer(base) => base == local,
+            Base::Global(_) => false,
+        };
+        by_base || self.index.is_some_and(|(index, _)| index == local)
+    }
+
+    /// Whether its register is one of some.
+    pub(super) fn has_index(&self, is_meant: impl Fn(LocalId) -> bool) -> bool {
+        self.index.is_some_and(|(index, _)| is_meant(index))
+    }
+}
+
+/// What a statement accesses before it changes anything.
+pub(super) fn accesses_of(body: &Body, stmt: &Stmt) -> Vec<Access> {
+    let mut found = Vec::new();
+    stmt.for_each_expr(|expr| reads(body, expr, &mut found));
+    if let Stmt::Store { addr, ty, .. } = stmt {
+        found.push(Access { addr: *addr, bytes: stored(*ty) });
+    }
+    found
+}
+
+/// What a terminator reads before it chooses.
+pub(super) fn tested(body: &Body, term: &Terminator) -> Vec<Access> {
+    let mut found = Vec::new();
+    let chosen_by = term.operand().filter(|_| !matches!(term, Terminator::Return(_)));
+    chosen_by.into_iter().for_each(|operand| reads(body, operand, &mut found));
+    found
+}
+
+/// Adds what the evaluation of an expression reads.
+fn reads(body: &Body, expr: ExprId, found: &mut Vec<Access>) {
+    match &body.exprs[expr] {
+        Expr::Load { ty, addr, .. } => found.push(Access { addr: *addr, bytes: stored(*ty) }),
+        Expr::LoadBits { addr, .. } => found.push(Access { addr: *addr, bytes: 1 }),
+        _ => {}
+    }
+    body.exprs[expr].for_each_operand(|operand| reads(body, operand, found));
+}
+
+/// How many bytes a scalar takes at least, whatever the target.
+const fn stored(ty: Type) -> u64 {
+    match ty {
+        Type::Ptr => 4,
+        _ => ty.bytes(),
+    }
+}
+
+impl Ranges<'_> {
+    /// The state after accesses that did not trap; none if all do.
+    pub(super) fn accessed(&self, mut state: State, accesses: &[Access]) -> Option<State> {
+        for access in accesses {
+            state = self.accessed_at(state, *access)?;
+        }
+        Some(state)
+    }
+
+    fn accessed_at(&self, state: State, access: Access) -> Option<State> {
+        let Some(place) = self.place(&state, access.addr) else { return Some(state) };
+        let Some(allowed) = self.distances(place.base, access.bytes) else { return Some(state) };
+        let allowed = allowed?;
+        let Some((index, size)) = place.index else {
+            return allowed.contains(place.offset).then_some(state);
+        };
+        let Some(range) = self.range(&state, index) else { return Some(state) };
+        let ends = [range.low * size + place.offset, range.high * size + place.offset];
+        if ends.iter().any(|end| i64::try_from(*end).is_err()) {
+            return Some(state);
+        }
+        let low = -(place.offset - allowed.low).div_euclid(size);
+        let high = (allowed.high - place.offset).div_euclid(size);
+        let values = (low <= high).then_some(Interval { low, high })?;
+        self.learn_register(state, index, values)
+    }
+
+    /// How far from a base an access of so many bytes can begin; `Some(None)` if it cannot be, none
+    /// where nothing is known.
+    fn distances(&self, base: Base, bytes: u64) -> Option<Option<Interval>> {
+        let size = match base {
+            Base::Pointer(pointer) if self.sizes == Sizes::Small => {
+                let most = LARGE_OBJECT - 1;
+                let is_kept = self.kept.contains(&pointer);
+                return is_kept.then_some(Some(Interval { low: -most, high: most }));
+            }
+            Base::Pointer(_) => return None,
+            Base::Global(global) => known_size(self.program, global)?,
+            Base::Local(local) => match self.body.locals[local].storage {
+                Storage::Memory { size, .. } => size,
+                Storage::Register(_) => return None,
+            },
+        };
+        let last = i128::from(size) - i128::from(bytes);
+        Some((last >= 0).then_some(Interval { low: 0, high: last }))
+    }
+
+    /// Where an address lies; none where that is not followed.
+    pub(super) fn place(&self, state: &State, addr: ExprId) -> Option<Place> {
+        let at = |base| Place { base, index: None, offset: 0 };
+        match &self.body.exprs[addr] {
+            Expr::AddrGlobal(global) => Some(at(Base::Global(*global))),
+            Expr::AddrLocal(local) => Some(at(Base::Local(*local))),
+            Expr::Local(local) => {
+                let known = state.places.get(local).copied();
+                Some(known.unwrap_or_else(|| at(Base::Pointer(*local))))
+            }
+            Expr::Field { base, record, field } => {
+                let place = self.place(state, *base)?;
+                let offset = field_offset(&self.program.types, *record, *field);
+                place.moved(offset.into())
+            }
+            Expr::Index { base, index, size, .. } => {
+                let place = self.place(state, *base)?;
+                let size = i128::from(i64::try_from(*size).ok().filter(|size| *size > 0)?);
+                let (register, steps) = self.linear(state, *index)?;
+                let index = match (place.index, register) {
+                    (index, None) => index,
+                    (None, Some(register)) => Some((register, size)),
+                    (Some(_), Some(_)) => return None,
+                };
+                Place { index, ..place }.moved(steps * size)
+            }
+            _ => None,
+        }
+    }
+
+    /// The register and the constant whose sum a number is, as a signed one; none where it is no
+    /// such sum on every one of these states.
+    fn linear(&self, state: &State, expr: ExprId) -> Option<(Option<LocalId>, i128)> {
+        let exprs = &self.body.exprs;
+        let constant = |expr: ExprId| match exprs[expr] {
+            Expr::Const(ty, bits) => Interval::constant(ty, bits).map(|range| range.low),
+            _ => None,
+        };
+        let from = |inner: ExprId| self.types[inner];
+        match &exprs[expr] {
+            Expr::Const(..) => Some((None, constant(expr)?)),
+            Expr::Local(local) => self.all(*local).map(|_| (Some(*local), 0)),
+            Expr::Load { .. } => {
+                let cell = self.loads.cell(expr).filter(|cell| self.all(*cell).is_some());
+                cell.map(|cell| (Some(cell), 0))
+            }
+            Expr::Cast(CastOp::SExt, _, inner) if from(*inner) != Type::BOOL => {
+                self.linear(state, *inner)
+            }
+            Expr::Cast(CastOp::ZExt, _, inner) => {
+                let is_natural = self.eval(state, *inner).is_some_and(|range| range.low >= 0);
+                if is_natural { self.linear(state, *inner) } else { None }
+            }
+            Expr::Binary(op @ (BinOp::AddS | BinOp::AddU | BinOp::SubS | BinOp::SubU), a, b) => {
+                let (register, offset) = self.linear(state, *a)?;
+                let step = constant(*b)?;
+                let is_less = matches!(op, BinOp::SubS | BinOp::SubU);
+                let offset = if is_less { offset - step } else { offset + step };
+                let all = Interval::of(self.types[expr])?;
+                let range = match register {
+                    Some(register) => self.range(state, register)?,
+                    None => Interval { low: 0, high: 0 },
+                };
+                let sum = range.plus(offset);
+                let fits = all.contains(sum.low) && all.contains(sum.high);
+                fits.then_some((register, offset))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The size of a global in every program that is linked of this one; none where that is open.
+fn known_size(program: &Program, global: GlobalId) -> Option<u64> {
+    let global = &program.globals[global];
+    let is_defined = !matches!(global.init, GlobalInit::Extern) && !global.weak;
+    is_defined.then_some(global.size)
+}

@@ -1,0 +1,162 @@
+//! Intervals of unsigned numbers, beside those of signed ones.
+//!
+//! Of a byte that is neither 0 nor above 2 as an unsigned number, the first test says nothing as long
+//! as only an interval of signed numbers is kept: 1 to 255 are numbers of both signs. So a register or
+//! cell has an interval of unsigned numbers, too, where that says more than the signed one does; what
+//! either is known for restricts the other. An entry of [`State::unsigned`] is the register's in the
+//! same sense as one of [`State::ranges`]: every run has such a number there.
+
+use std::collections::BTreeSet;
+
+use lydian_ir::{CmpOp, Expr, ExprId, LocalId, Type};
+
+use super::interval::{as_signed, mirrored, restrict};
+use super::numbers::{extent, viewed};
+use super::{Interval, Ranges, State, View};
+
+impl Ranges<'_> {
+    /// The register or cell that an expression reads, if it is followed as an unsigned number.
+    fn read(&self, expr: ExprId) -> Option<LocalId> {
+        let local = match self.body.exprs[expr] {
+            Expr::Local(local) => local,
+            Expr::Load { .. } => self.loads.cell(expr)?,
+            _ => return None,
+        };
+        let ty = self.ty(local).filter(|ty| *ty != Type::BOOL)?;
+        Interval::of(ty).map(|_| local)
+    }
+
+    /// The unsigned numbers that the signed interval of a register allows.
+    fn by_sign(&self, state: &State, local: LocalId) -> Option<Interval> {
+        let ty = self.ty(local)?;
+        let all = extent(ty, View::Unsigned)?;
+        Some(viewed(self.range(state, local)?, ty, View::Unsigned).unwrap_or(all))
+    }
+
+    /// The unsigned numbers that a register can be; none for those that are not followed.
+    pub(super) fn unsigned(&self, state: &State, local: LocalId) -> Option<Interval> {
+        let by_sign = self.by_sign(state, local)?;
+        let known = state.unsigned.get(&local).and_then(|known| known.meet(by_sign));
+        Some(known.unwrap_or(by_sign))
+    }
+
+    /// The same of an expression.
+    pub(super) fn eval_unsigned(&self, state: &State, expr: ExprId) -> Option<Interval> {
+        if let Some(local) = self.read(expr) {
+            return self.unsigned(state, local);
+        }
+        let ty = self.types[expr];
+        Interval::of(ty).filter(|_| ty != Type::BOOL)?;
+        let all = extent(ty, View::Unsigned)?;
+        Some(self.eval(state, expr).and_then(|v| viewed(v, ty, View::Unsigned)).unwrap_or(all))
+    }
+
+    /// The state where a register's unsigned number is one of some.
+    fn learn_unsigned_register(
+        &self,
+        mut state: State,
+        local: LocalId,
+        values: Interval,
+    ) -> Option<State> {
+        let (Some(known), Some(ty)) = (self.unsigned(&state, local), self.ty(local)) else {
+            return Some(state);
+        };
+        let known = known.meet(values)?;
+        state.unsigned.insert(local, known);
+        // Whatever is learnt of the signed number is held against this one.
+        let all = Interval::of(ty)?;
+        let state = self.learn_register(state, local, all)?;
+        Some(self.without_repetition(state, local))
+    }
+
+    /// The state where the unsigned number of an expression is one of some; none if it never is.
+    pub(super) fn learn_unsigned(
+        &self,
+        state: State,
+        expr: ExprId,
+        values: Interval,
+    ) -> Option<State> {
+        match self.read(expr) {
+            Some(local) => self.learn_unsigned_register(state, local, values),
+            None => Some(state),
+        }
+    }
+
+    /// What a comparison says of the unsigned numbers of its sides.
+    pub(super) fn compared_unsigned(
+        &self,
+        state: State,
+        op: CmpOp,
+        a: ExprId,
+        b: ExprId,
+    ) -> Option<State> {
+        use CmpOp::{Eq, GeU, GtU, LeU, LtU, Ne};
+        if !matches!(op, Eq | Ne | LtU | LeU | GtU | GeU)
+            || self.read(a).is_none() && self.read(b).is_none()
+        {
+            return Some(state);
+        }
+        let sides = self.eval_unsigned(&state, a).zip(self.eval_unsigned(&state, b));
+        let Some((x, y)) = sides else { return Some(state) };
+        let op = as_signed(op);
+        let state = self.learn_unsigned(state, a, restrict(op, x, y).ok()?)?;
+        self.learn_unsigned(state, b, restrict(mirrored(op), y, x).ok()?)
+    }
+
+    /// Of a signed interval of a register, what its unsigned one allows; none if that is nothing.
+    pub(super) fn by_both(
+        &self,
+        state: &State,
+        local: LocalId,
+        signed: Interval,
+    ) -> Option<Interval> {
+        let (Some(unsigned), Some(ty)) = (state.unsigned.get(&local), self.ty(local)) else {
+            return Some(signed);
+        };
+        let span = 1i128 << ty.bits();
+        let all = Interval::of(ty)?;
+        // The numbers of each sign, as far as both allow them.
+        let natural = unsigned.meet(Interval { low: 0, high: all.high });
+        let natural = natural.and_then(|part| part.meet(signed));
+        let negative = unsigned.plus(-span).meet(Interval { low: all.low, high: -1 });
+        let negative = negative.and_then(|part| part.meet(signed));
+        match (negative, natural) {
+            (Some(a), Some(b)) => Some(a.join(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Without an unsigned interval that says no more than the signed one.
+    fn without_repetition(&self, mut state: State, local: LocalId) -> State {
+        if self.unsigned(&state, local) == self.by_sign(&state, local) {
+            state.unsigned.remove(&local);
+        }
+        state
+    }
+
+    /// The unsigned intervals where one of two states holds; all that say something.
+    pub(super) fn joined_unsigned(
+        &self,
+        one: &State,
+        other: &State,
+    ) -> Vec<(LocalId, Interval)> {
+        let named: BTreeSet<LocalId> =
+            one.unsigned.keys().chain(other.unsigned.keys()).copied().collect();
+        let joined = |local: LocalId| {
+            let both = self.unsigned(one, local)?.join(self.unsigned(other, local)?);
+            let range = self.range(one, local)?.join(self.range(other, local)?);
+            let all = extent(self.ty(local)?, View::Unsigned)?;
+            let of_range = viewed(range, self.ty(local)?, View::Unsigned).unwrap_or(all);
+            (both != of_range).then_some((local, both))
+        };
+        named.into_iter().filter_map(joined).collect()
+    }
+
+    /// Leaves out the unsigned intervals that grew.
+    pub(super) fn widen_unsigned(&self, new: &mut State, old: &State) {
+        new.unsigned.retain(|local, range| {
+            let before = self.unsigned(old, *local);
+            before.is_some_and(|before| before.join(*range) == before)
+        });
+    }
+}
