@@ -50,6 +50,8 @@ pub(crate) struct Counting<'a> {
     options: Options,
     /// Whether sequences of the last test are not known, as its trace is too long.
     untraced: bool,
+    /// Whether the last test does what C leaves undefined, as the interpreter says.
+    undefined: bool,
     /// The undefined functions whose results tests give; none before the first test.
     given: FxHashSet<String>,
     /// Tests of this function that were stopped early.
@@ -94,6 +96,7 @@ impl<'a> Counting<'a> {
             tracer,
             options: Options { max_depth: MOST_CALLS, ..Options::default() },
             untraced: false,
+            undefined: false,
             given: FxHashSet::default(),
             given_up: Vec::new(),
         }
@@ -119,6 +122,11 @@ impl<'a> Counting<'a> {
         self.untraced
     }
 
+    /// Whether the last test does what C leaves undefined, as the interpreter says.
+    pub(crate) const fn was_undefined(&self) -> bool {
+        self.undefined
+    }
+
     /// Another function's tests begin: how long those of the last one took says nothing of them.
     pub(crate) fn begin_function(&mut self) {
         self.given_up.clear();
@@ -142,13 +150,14 @@ impl<'a> Counting<'a> {
         if patience == Patience::Full {
             self.given_up.retain(|known| known != test);
         }
-        self.untraced = false;
+        (self.untraced, self.undefined) = (false, false);
         let mut options = self.options;
         options.max_steps = STEPS_OF_ENDLESS;
         let mut foreseen = match self.foresight.run(test, &options) {
             Ok(foreseen) => foreseen,
             Err(error) => return Ok(Err(error.into())),
         };
+        self.undefined = matches!(foreseen.outcome.end, End::Trapped(_));
         let haste = match foreseen.outcome.end {
             _ if patience == Patience::Full => Haste::None,
             // What the program does after undefined behaviour counts for nothing.
@@ -180,6 +189,7 @@ impl<'a> Counting<'a> {
                 Err(error) => return Ok(Err(error.into())),
             };
         }
+        self.undefined |= matches!(foreseen.outcome.end, End::Trapped(_));
         let standing = self.standing(&foreseen, &measured.run.outcome);
         let foresight = &self.foresight;
         let found = measured.covered.iter_mut().zip(&foreseen.covered).enumerate();

@@ -220,6 +220,49 @@ fn a_subscript_among_the_inputs_may_be_negative_where_elements_lie_before() {
 }
 
 #[test]
+fn a_subscript_is_not_the_least_number_unless_an_object_is_large() {
+    let place = Workplace::with(
+        "int f(const char *text, int at, int n)\n{\n    return at < n && text[at] == 'x';\n}\n",
+    );
+    place.done("gen unit.c -c wm --json table.json");
+    let [objectives, covered, infeasible, duplicate, unknown] =
+        figures(&place.json("table.json"), "f", "wm");
+    assert_eq!((objectives, unknown), (covered + infeasible + duplicate, 0));
+    let ledger = std::fs::read(place.path("tests/ledger.sqlite")).expect("a ledger");
+    let says = |what: &[u8]| ledger.windows(what.len()).any(|bytes| bytes == what);
+    assert!(says(b"no object of the inputs has 1073741824 bytes or more"));
+}
+
+#[test]
+fn an_end_among_the_inputs_may_lie_before_what_can_be_read_unless_that_is_stated() {
+    let place = Workplace::with(
+        "struct reader { const unsigned char *next, *end; };\n\
+         int f(struct reader *in)\n{\n    int c = *in->next;\n    \
+         if (in->end <= in->next)\n        return -1;\n    return c;\n}\n",
+    );
+    place.done("gen unit.c -c dc --json table.json").says(0, &[]);
+    assert_eq!(figures(&place.json("table.json"), "f", "dc"), [2, 2, 0, 0, 0]);
+    let suite = place.json("tests/tests.json");
+    let tests = suite["tests"].as_array().expect("a suite has a list of tests");
+    assert!(tests.iter().all(|test| test["expected"]["outcome"] == "returned"), "{suite:#}");
+    let stated = "[types.\"struct reader\"]\n\".end\" = { kind = \"end\", of = \".next\" }\n";
+    place.write("lydian.toml", stated);
+    place.done("gen unit.c -c dc -o again --json stated.json");
+    assert_eq!(figures(&place.json("stated.json"), "f", "dc")[1], 1);
+}
+
+#[test]
+fn a_length_that_is_not_its_arrays_makes_no_test_that_crashes() {
+    let place = Workplace::with(
+        "int f(const char *text, int length)\n{\n    if (length > 300)\n        \
+         return text[length - 1];\n    return length > 0 ? text[0] : 0;\n}\n",
+    );
+    place.done("gen unit.c -c dc --json table.json");
+    let table = place.json("table.json");
+    assert_eq!(figures(&table, "f", "dc"), [4, 3, 0, 0, 1], "{table:#}");
+}
+
+#[test]
 fn a_call_that_a_compiler_would_replace_by_another_is_a_test_like_any() {
     let place = Workplace::with(
         "#include <stdio.h>\nint f(int x)\n{\n    if (x > 3)\n        printf(\"hit\\n\");\n    \

@@ -110,16 +110,12 @@ impl<'s, 'a, 'm, 'j> Confirming<'s, 'a, 'm, 'j> {
     /// Runs the tests that wait.
     fn run_waiting(&mut self) -> Result<(), Failure> {
         while let Some((found, at)) = self.waiting.pop_front() {
-            let is_good = matches!(found.ending, Ending::Returned | Ending::Exited);
-            if self.ends_well && !is_good {
-                // Hyperlabels that it completes with others are not complete without it.
-                self.judged.lack();
-                continue;
-            }
             let (ending, known) = (found.ending.clone(), self.judged.count());
             let claims = !found.covers.is_empty() || !found.completes.is_empty();
             let (left, judged) = (self.left, &mut *self.judged);
-            let confirmed = self.session.confirm(found, left, judged, self.contradictions)?;
+            let (session, ends_well) = (&mut *self.session, self.ends_well);
+            let confirmed =
+                session.confirm(found, left, judged, self.contradictions, ends_well)?;
             let of_hypers = self.judged.count() > known;
             let every_path = self.news.is_some();
             let is_kept = |one: &Pending| {
@@ -144,6 +140,7 @@ impl Session<'_, '_> {
         left: &Left,
         judged: &mut Judged<'_>,
         contradictions: &mut Vec<String>,
+        ends_well: bool,
     ) -> Result<Option<Pending>, Failure> {
         let claimed: Vec<Goal> =
             found.covers.iter().filter_map(|claim| left.label(*claim)).collect();
@@ -166,6 +163,12 @@ impl Session<'_, '_> {
         };
         if measured.run.outcome == Outcome::Assumption && matches!(found.ending, Ending::Cut(_)) {
             // The exploration did not follow the path to the assumption.
+            judged.lack();
+            return Ok(None);
+        }
+        let is_good = matches!(measured.run.outcome, Outcome::Returned(_) | Outcome::Exited(_));
+        if ends_well && (!is_good || self.counting.was_undefined()) {
+            // Hyperlabels that it completes with others are not complete without it.
             judged.lack();
             return Ok(None);
         }
