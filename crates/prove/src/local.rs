@@ -53,9 +53,7 @@ use lydian_objective::{Evidence, FunctionObjectives, Label, Site};
 use lydian_smt::{Answer, BinOp, Limits, Node, Reason, Solver, Sort, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ranges::{
-    Interval, Knowledge, Known, Ranges, Sizes, View, changed_by, kept_parameters,
-};
+use crate::ranges::{Interval, Knowledge, Known, Ranges, Sizes, View, changed_by, kept_parameters};
 
 /// Of more loads of a label from one state nothing is said of equal addresses.
 const MOST_LOADS: usize = 8;
@@ -252,9 +250,7 @@ impl<'a> LocalProver<'a> {
     ) -> Vec<(LocalId, Term)> {
         let is_read = |ty: Type| self.symbols.loads.contains_key(&(state, ty));
         let cells: Vec<(LocalId, Type, ExprId)> = match &self.ranges {
-            Some(ranges) => {
-                ranges.cells_of(known).filter(|(_, ty, _)| is_read(*ty)).collect()
-            }
+            Some(ranges) => ranges.cells_of(known).filter(|(_, ty, _)| is_read(*ty)).collect(),
             None => Vec::new(),
         };
         let mut found = Vec::new();

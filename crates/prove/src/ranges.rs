@@ -23,7 +23,8 @@
 //! long as neither the result nor the arguments change, one of these cases is at hand ([`Case`]).
 //!
 //! # Why it is sound
-//! Nothing is assumed of the callers: parameters, globals and all that is loaded can be anything, as
+//! Nothing is assumed of the callers, but that what a run accesses lies in the object that it started
+//! from ([`reads`] has the argument): parameters, globals and all that is loaded can be anything, as
 //! can a register that was never written; only that what was loaded stays what it is until something
 //! may write to memory. A call gives what its callee's returns give, found in the
 //! same way, or anything; it cannot change the caller's registers, whose addresses nobody has. So
@@ -723,12 +724,10 @@ impl<'a> Ranges<'a> {
     }
 
     /// The cells of which something is known: their types, and expressions of their addresses.
-    pub(crate) fn cells_of(
-        &self,
-        known: &Known,
-    ) -> impl Iterator<Item = (LocalId, Type, ExprId)> {
+    pub(crate) fn cells_of(&self, known: &Known) -> impl Iterator<Item = (LocalId, Type, ExprId)> {
         let related = known.differences.iter().flat_map(|((x, y), _)| [x.0, y.0]);
-        let named: BTreeSet<LocalId> = known.ranges.keys().chain(known.unsigned.keys()).copied().chain(related).collect();
+        let named: BTreeSet<LocalId> =
+            known.ranges.keys().chain(known.unsigned.keys()).copied().chain(related).collect();
         self.loads.all().filter(move |(cell, _)| named.contains(cell)).filter_map(|(cell, load)| {
             match self.body.exprs[load] {
                 Expr::Load { ty, addr, .. } => Some((cell, ty, addr)),
@@ -759,9 +758,7 @@ impl<'a> Ranges<'a> {
                 let marks = stmts.filter(|(_, stmt)| matches!(stmt, Stmt::Mark(m) if *m == mark));
                 marks.map(|(id, _)| Point::Stmt(id)).collect()
             }
-            Site::Decision(decision) => {
-                self.branches_of(decision, None).map(Point::Term).collect()
-            }
+            Site::Decision(decision) => self.branches_of(decision, None).map(Point::Term).collect(),
             Site::Edge(edge) => return Knowledge::from(self.on_edge(edge)),
             Site::Entry | Site::Start | Site::Block(_) | Site::Condition(..) => return anywhere(),
         };

@@ -66,9 +66,8 @@ impl<'a> Session<'a, '_> {
         }
         let positions: Vec<usize> = starts.iter().map(|start| start.argument).collect();
         let program = &self.loaded.program;
-        let equip = &|prover: LocalProver<'a>| {
-            prover.with_ranges(program).assuming_starts(&positions)
-        };
+        let equip =
+            &|prover: LocalProver<'a>| prover.with_ranges(program).assuming_starts(&positions);
         self.proofs_assuming(attempt, equip, |prover| {
             let used: Vec<usize> = prover.starts_used().collect();
             let named = starts.iter().filter(|start| used.contains(&start.argument));

@@ -114,8 +114,7 @@ impl<'s, 'a, 'm, 'j> Confirming<'s, 'a, 'm, 'j> {
             let claims = !found.covers.is_empty() || !found.completes.is_empty();
             let (left, judged) = (self.left, &mut *self.judged);
             let (session, ends_well) = (&mut *self.session, self.ends_well);
-            let confirmed =
-                session.confirm(found, left, judged, self.contradictions, ends_well)?;
+            let confirmed = session.confirm(found, left, judged, self.contradictions, ends_well)?;
             let of_hypers = self.judged.count() > known;
             let every_path = self.news.is_some();
             let is_kept = |one: &Pending| {

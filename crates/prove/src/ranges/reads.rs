@@ -6,11 +6,11 @@
 //!
 //! # Why it is sound
 //! A run that accesses memory outside of the object whose address it started from does what C leaves
-//! undefined, and covers nothing behind that (`Stmt::Load`'s and `Expr::Load`'s trap; the exploration
+//! undefined, and covers nothing behind that (the trap of `Expr::Load` and `Stmt::Store`; the exploration
 //! has it so, too). So behind an access by way of a variable of a known size, the distance from the
 //! variable's start is that of a byte of it, with the other bytes of the access behind it. The
-//! distance is known modulo 2^64; that the registers' ranges keep it between -2^63 and 2^63 makes it the
-//! one within the object, since no variable has half of all addresses. Variables that are
+//! distance is known modulo the number of addresses; that the registers' ranges keep it below half of that
+//! makes it the one within the object, since no variable has half of all addresses. Variables that are
 //! only declared, or that another definition may replace, can have another size, and say nothing.
 //!
 //! With [`Sizes::Small`] it is taken for granted, and must be told the user, that the objects which
@@ -18,10 +18,10 @@
 //! by way of it lie within the object or just behind it, so that they are less than that apart.
 
 use lydian_eval::expr::field_offset;
+use lydian_ir::stmt::Terminator;
 use lydian_ir::{
     BinOp, Body, CastOp, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, Stmt, Storage, Type,
 };
-use lydian_ir::stmt::Terminator;
 
 use super::{Interval, Ranges, State};
 
@@ -132,14 +132,21 @@ impl Ranges<'_> {
         let Some(place) = self.place(&state, access.addr) else { return Some(state) };
         let Some(allowed) = self.distances(place.base, access.bytes) else { return Some(state) };
         let allowed = allowed?;
-        let Some((index, size)) = place.index else {
-            return allowed.contains(place.offset).then_some(state);
+        let (ends, index) = match place.index {
+            None => ([place.offset; 2], None),
+            Some((index, size)) => {
+                let Some(range) = self.range(&state, index) else { return Some(state) };
+                let end = |number: i128| number * size + place.offset;
+                ([end(range.low), end(range.high)], Some((index, size)))
+            }
         };
-        let Some(range) = self.range(&state, index) else { return Some(state) };
-        let ends = [range.low * size + place.offset, range.high * size + place.offset];
-        if ends.iter().any(|end| i64::try_from(*end).is_err()) {
+        let half = 1i128 << (self.program.types.target.pointer_bits() - 1);
+        if ends.iter().any(|end| !(-half..half).contains(end)) {
             return Some(state);
         }
+        let Some((index, size)) = index else {
+            return allowed.contains(place.offset).then_some(state);
+        };
         let low = -(place.offset - allowed.low).div_euclid(size);
         let high = (allowed.high - place.offset).div_euclid(size);
         let values = (low <= high).then_some(Interval { low, high })?;

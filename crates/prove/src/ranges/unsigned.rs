@@ -135,11 +135,7 @@ impl Ranges<'_> {
     }
 
     /// The unsigned intervals where one of two states holds; all that say something.
-    pub(super) fn joined_unsigned(
-        &self,
-        one: &State,
-        other: &State,
-    ) -> Vec<(LocalId, Interval)> {
+    pub(super) fn joined_unsigned(&self, one: &State, other: &State) -> Vec<(LocalId, Interval)> {
         let named: BTreeSet<LocalId> =
             one.unsigned.keys().chain(other.unsigned.keys()).copied().collect();
         let joined = |local: LocalId| {
