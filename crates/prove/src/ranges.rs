@@ -46,14 +46,14 @@ use lydian_ir::nonlocal::sets;
 use lydian_ir::source::Point;
 use lydian_ir::stmt::{Callee, Edge, Terminator};
 use lydian_ir::{
-    BlockId, Body, CastOp, CmpOp, ConditionId, DecisionId, Expr, ExprId, FuncId, LocalId, Program,
-    Stmt, StmtId, Storage, Type,
+    BlockId, Body, CastOp, CmpOp, Expr, ExprId, FuncId, LocalId, Program, Stmt, StmtId, Storage,
+    Type,
 };
-use lydian_objective::Site;
 use rustc_hash::FxHashMap;
 
 mod differences;
 mod interval;
+mod known;
 mod loads;
 mod numbers;
 mod reads;
@@ -62,6 +62,7 @@ mod unsigned;
 use differences::Differences;
 pub use interval::Interval;
 use interval::{binary, cast, compare, mirrored, negated, restrict, unary};
+pub(crate) use known::{Knowledge, Known};
 use loads::Loads;
 pub(crate) use numbers::{Number, View};
 use reads::{Access, Place};
@@ -722,101 +723,6 @@ impl<'a> Ranges<'a> {
         kept.retain(|(_, local)| self.all(*local).is_some());
         kept
     }
-
-    /// The cells of which something is known: their types, and expressions of their addresses.
-    pub(crate) fn cells_of(&self, known: &Known) -> impl Iterator<Item = (LocalId, Type, ExprId)> {
-        let related = known.differences.iter().flat_map(|((x, y), _)| [x.0, y.0]);
-        let named: BTreeSet<LocalId> =
-            known.ranges.keys().chain(known.unsigned.keys()).copied().chain(related).collect();
-        self.loads.all().filter(move |(cell, _)| named.contains(cell)).filter_map(|(cell, load)| {
-            match self.body.exprs[load] {
-                Expr::Load { ty, addr, .. } => Some((cell, ty, addr)),
-                _ => None,
-            }
-        })
-    }
-
-    /// What is known where a condition of a decision was evaluated and did not trap.
-    pub(crate) fn at_condition(&self, decision: DecisionId, condition: ConditionId) -> Knowledge {
-        let branches = self.branches_of(decision, Some(condition));
-        let blocks: Vec<BlockId> = branches.collect();
-        self.joined_at(blocks, |block| self.choosing(block))
-    }
-
-    /// What is known where a site's labels are judged.
-    pub(crate) fn at(&self, site: Site) -> Knowledge {
-        let anywhere = || Knowledge::Of(Known::default());
-        let points: Vec<Point> = match site {
-            Site::Root(root) => self.body.source.roots[root].points().collect(),
-            Site::Stmt(stmt) => {
-                let copies = self.body.source.copies.iter();
-                let copies = copies.filter(|(_, of)| **of == stmt).map(|(copy, _)| *copy);
-                std::iter::once(stmt).chain(copies).map(Point::Stmt).collect()
-            }
-            Site::Mark(mark) => {
-                let stmts = self.body.stmts.iter();
-                let marks = stmts.filter(|(_, stmt)| matches!(stmt, Stmt::Mark(m) if *m == mark));
-                marks.map(|(id, _)| Point::Stmt(id)).collect()
-            }
-            Site::Decision(decision) => self.branches_of(decision, None).map(Point::Term).collect(),
-            Site::Edge(edge) => return Knowledge::from(self.on_edge(edge)),
-            Site::Entry | Site::Start | Site::Block(_) | Site::Condition(..) => return anywhere(),
-        };
-        self.before_all(points)
-    }
-
-    /// What is known just before one of some points, whichever it is.
-    fn before_all(&self, points: Vec<Point>) -> Knowledge {
-        self.joined_at(points, |point| self.before(point))
-    }
-
-    /// What is known at one of some places, whichever it is.
-    fn joined_at<P>(&self, places: Vec<P>, state: impl Fn(P) -> Option<State>) -> Knowledge {
-        if places.is_empty() {
-            return Knowledge::Of(Known::default());
-        }
-        let states = places.into_iter().filter_map(state);
-        Knowledge::from(states.reduce(|all, next| self.joined(all, &next)))
-    }
-
-    /// Where a decision's conditions are evaluated, or one of them. If nothing in it has an effect, the
-    /// state at its outcome is that at one of these.
-    fn branches_of(
-        &self,
-        decision: DecisionId,
-        condition: Option<ConditionId>,
-    ) -> impl Iterator<Item = BlockId> {
-        let of_decision = move |term: &Terminator| match term {
-            Terminator::Branch { origin: Some(origin), .. } => {
-                let is_asked = condition.is_none_or(|condition| origin.condition == condition);
-                origin.decision == decision && is_asked
-            }
-            _ => false,
-        };
-        let blocks = self.body.blocks.iter().filter(move |(_, block)| of_decision(&block.term));
-        blocks.map(|(id, _)| id)
-    }
-}
-
-/// What is known at a site.
-pub(crate) enum Knowledge {
-    /// No run passes it.
-    Never,
-    /// What every run that passes it has there.
-    Of(Known),
-}
-
-/// What is known of registers.
-#[derive(Default)]
-pub(crate) struct Known {
-    /// The values that they can have.
-    pub(crate) ranges: BTreeMap<LocalId, Interval>,
-    /// The unsigned numbers that they can be, where these say more.
-    pub(crate) unsigned: BTreeMap<LocalId, Interval>,
-    /// What the difference of the first and the second number is at most.
-    pub(crate) differences: Vec<((Number, Number), i128)>,
-    /// Of each list one case is so: what registers there have the values that it says.
-    pub(crate) cases: Vec<Vec<Vec<(LocalId, Interval)>>>,
 }
 
 impl CallResult {
@@ -840,15 +746,6 @@ impl CallResult {
             case.iter().all(meets)
         };
         self.cases.iter().map(of_case).filter(is_allowed).collect()
-    }
-}
-
-impl From<Option<State>> for Knowledge {
-    fn from(state: Option<State>) -> Self {
-        state.map_or(Self::Never, |State { ranges, unsigned, differences, results, .. }| {
-            let cases = results.iter().map(|(result, call)| call.said(*result, &ranges)).collect();
-            Self::Of(Known { ranges, unsigned, differences: differences.iter().collect(), cases })
-        })
     }
 }
 
