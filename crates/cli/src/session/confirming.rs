@@ -166,7 +166,9 @@ impl Session<'_, '_> {
             return Ok(None);
         }
         let is_good = matches!(measured.run.outcome, Outcome::Returned(_) | Outcome::Exited(_));
-        if ends_well && (!is_good || self.counting.was_undefined()) {
+        let foreseen = matches!(found.ending, Ending::Returned | Ending::Exited);
+        // A run that ends worse than was foreseen is a contradiction, in this round as in others.
+        if ends_well && !foreseen && (!is_good || self.counting.was_undefined()) {
             // Hyperlabels that it completes with others are not complete without it.
             judged.lack();
             return Ok(None);
