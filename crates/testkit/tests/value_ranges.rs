@@ -356,8 +356,8 @@ fn an_unsigned_number_lies_between_what_two_tests_say() {
     };
     for ty in ["unsigned char", "unsigned short", "unsigned", "unsigned long"] {
         assert_eq!(with(ty, ""), (true, true), "{ty}");
-        assert_eq!(with(ty, "v -= h->version;").0, false, "{ty}");
-        assert_eq!(with(ty, "v--;").0, false, "{ty}");
+        assert!(!with(ty, "v -= h->version;").0, "{ty}");
+        assert!(!with(ty, "v--;").0, "{ty}");
         for write in ["touch(h);", "h->version--;", "h++;", "h->more = 7;"] {
             assert_eq!(with(ty, write), (true, false), "{ty} {write}");
         }
