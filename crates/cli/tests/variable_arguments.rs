@@ -186,3 +186,14 @@ fn settings_name_an_argument_by_its_position() {
         assert!((0..=5).contains(&given(0)) && (0..=6).contains(&given(1)), "{test}");
     }
 }
+
+#[test]
+fn a_parameter_that_is_a_list_of_arguments_is_written_as_compilers_know_it() {
+    let place = Workplace::with(
+        "#include <stdarg.h>\nint f(int n, va_list list)\n{\n    \
+         return n > 0 && va_arg(list, int) > 10;\n}\n",
+    );
+    place.done("gen unit.c -c dc");
+    let ran = compiled_and_run(&place, "tests/tests.c");
+    assert!(ran.code == Some(0) && ran.out.contains(" 0 failed"), "{ran}");
+}

@@ -18,7 +18,7 @@ mod stubs;
 use std::collections::BTreeSet;
 
 use lydian_ir::test::{ExternalResult, ExternalWrite, INPUT_PREFIX, Image, VariableArgument};
-use lydian_ir::{CType, CTypeId, Program};
+use lydian_ir::{CType, CTypeId, CTypes, Program};
 
 use crate::frameworks::Case;
 use crate::suite::{
@@ -498,7 +498,7 @@ impl Writer<'_> {
             1 => variable.clone(),
             _ => format!("{variable}[{count}]"),
         };
-        let declared = format!("static {}", types.spell(ty, &declarator));
+        let declared = declared_static(types, ty, &declarator);
         let value = read(types, ty, count, &image.clone().into());
         let initial = match &value {
             Value::Text(bytes) if count != 1 => Ok(characters(self.program, ty, bytes, count)),
@@ -514,6 +514,15 @@ impl Writer<'_> {
         }
         Ok(entry)
     }
+}
+
+/// The declaration of a variable without its initialiser.
+///
+/// What a `va_list` consists of has a name for clang's tree that no C text can use.
+fn declared_static(types: &CTypes, ty: CTypeId, declarator: &str) -> String {
+    let spelled = types.spell(ty, declarator);
+    let spelled = spelled.replace("struct __va_list_tag ", "__typeof__(**(__builtin_va_list *)0) ");
+    format!("static {spelled}")
 }
 
 /// An `int` as a constant expression.
@@ -607,7 +616,7 @@ fn argument(
         parts.args.push(text);
         return Ok(());
     }
-    let declared = format!("static {}", types.spell(ty, variable));
+    let declared = declared_static(types, ty, variable);
     if declared.contains('{') {
         return Err(format!("the type of {variable} has no name"));
     }

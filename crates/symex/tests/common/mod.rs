@@ -7,7 +7,7 @@ use lydian_frontend::{LoadRequest, ParseRequest};
 use lydian_ir::Program;
 use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives};
-use lydian_smt::{BitBlastSolver, SatBackend, Solver};
+use lydian_smt::{BitBlastSolver, ChainConfig, SatBackend, Solver, standard_chain};
 use lydian_symex::inputs::{InputSpec, Settings, prepare};
 use lydian_symex::{Config, Event, FoundTest, Mode, Summary, explore};
 
@@ -57,7 +57,9 @@ pub fn explore_file(
 ) -> Explored {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let path = std::path::Path::new(root).join(path);
-    load(path, function, criteria, config, Settings::default())
+    // As the command line explores: how many paths there are depends on what is found without solving.
+    let mut solver = standard_chain(&ChainConfig::default());
+    load(&mut *solver, path, function, criteria, config, Settings::default())
 }
 
 /// Loads C text, annotates all its functions, and explores one.
@@ -76,10 +78,12 @@ pub fn explore_c_with(
     let dir = tempfile::tempdir().expect("a directory for the source");
     let path = dir.path().join("test.c");
     std::fs::write(&path, text).expect("the source can be written");
-    load(path, function, criteria, config, settings)
+    let mut solver = BitBlastSolver::new(SatBackend::default());
+    load(&mut solver, path, function, criteria, config, settings)
 }
 
 fn load(
+    solver: &mut dyn Solver,
     path: std::path::PathBuf,
     function: &str,
     criteria: &[Criterion],
@@ -91,7 +95,7 @@ fn load(
     let missing = unit.diagnostics.iter().filter(|found| found.code != "inline-assembly");
     let missing: Vec<_> = missing.map(|found| &found.message).collect();
     assert!(missing.is_empty(), "{missing:?}");
-    explore_program(unit.program, &unit.source, function, criteria, config, settings)
+    explore_with(solver, unit.program, &unit.source, function, criteria, config, settings)
 }
 
 /// Annotates all defined functions of a program and explores one.
