@@ -275,7 +275,7 @@ impl<'a> Stubs<'a> {
     pub(super) fn result_spelling(&self, ty: CTypeId, name: &str) -> String {
         match self.program.types.get(ty) {
             CType::Pointer { .. } => format!("void *{name}"),
-            _ => self.program.types.spell(ty, name),
+            _ => super::spelled(&self.program.types, ty, name),
         }
     }
 
