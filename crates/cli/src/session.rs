@@ -433,6 +433,31 @@ impl<'a> Session<'a, '_> {
         Ok(verdicts.into_iter().map(|found| (found.label, found.verdict.ok())).collect())
     }
 
+    /// Explores what is left with other inputs for some time at most, if there is any.
+    fn explore_left(
+        &mut self,
+        round: &Round<'_>,
+        time: Duration,
+        judged: &mut Judged<'_>,
+        config: &Config,
+        budget: &Budget,
+        contradictions: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        if budget.exceeded().is_some() {
+            return Ok(());
+        }
+        let left = self.left()?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        let time = budget.remaining().map_or(time, |remaining| remaining.min(time));
+        let budget = Budget::start(Some(time), budget.cancel_token().clone());
+        // What crashes does so in the first exploration, too.
+        let config = Config { crash_tests: false, ..config.clone() };
+        self.explore(round, &left, judged, &config, &budget, contradictions)?;
+        Ok(())
+    }
+
     fn explore(
         &mut self,
         round: &Round<'_>,

@@ -69,14 +69,7 @@ fn main() {
         let unit = load(&request).unwrap_or_else(|error| panic!("{error}"));
         assert!(unit.diagnostics.is_empty(), "{:?}", unit.diagnostics);
         let function = "bench".to_owned();
-        let test = Test {
-            function,
-            objects: vec![],
-            args: vec![],
-            variable: vec![],
-            globals: vec![],
-            externals: vec![],
-        };
+        let test = Test::calling(function, vec![]);
         let (expected, native_time) = native(&path);
         let (mut best, mut all, mut steps) = (Duration::MAX, Duration::ZERO, 0);
         while all < Duration::from_millis(500) {

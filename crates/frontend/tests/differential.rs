@@ -117,14 +117,7 @@ fn complete(unit: &Unit) -> Program {
 
 /// What the interpreter computes, or how else the run ended.
 fn interpreted(program: &Program, function: &str) -> Result<u64, String> {
-    let test = Test {
-        function: function.to_owned(),
-        objects: Vec::new(),
-        args: Vec::new(),
-        variable: Vec::new(),
-        globals: Vec::new(),
-        externals: Vec::new(),
-    };
+    let test = Test::calling(function, vec![]);
     let outcome =
         run(program, &test, &Options::default(), &mut Silent).map_err(|error| error.to_string())?;
     match (outcome.end, outcome.result) {

@@ -234,6 +234,18 @@ pub struct ExternalWrite {
 }
 
 impl Test {
+    /// A call of a function with these arguments, and nothing else among the inputs.
+    pub fn calling(function: impl Into<String>, args: Vec<Image>) -> Self {
+        Self {
+            function: function.into(),
+            objects: Vec::new(),
+            args,
+            variable: Vec::new(),
+            globals: Vec::new(),
+            externals: Vec::new(),
+        }
+    }
+
     /// The contents of standard input (`stdin`) and of files, by name, as far as the run reads them.
     pub fn files(&self) -> Vec<(&str, Vec<u8>)> {
         let mut files: Vec<(&str, Vec<u8>, bool)> = Vec::new();

@@ -124,12 +124,8 @@ fn test(function: usize, bytes: &[[u8; 56]; 2], i: i32) -> Test {
     let p = Image { bytes: vec![0; 8], pointers: vec![pointer] };
     let i = Image { bytes: i.to_le_bytes().to_vec(), pointers: vec![] };
     Test {
-        function: format!("read{function}"),
         objects: vec![object(0), object(1)],
-        args: vec![p, i],
-        variable: Vec::new(),
-        globals: vec![],
-        externals: vec![],
+        ..Test::calling(format!("read{function}"), vec![p, i])
     }
 }
 

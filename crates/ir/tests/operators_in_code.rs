@@ -78,14 +78,7 @@ fn value(
         bytes: bits.to_le_bytes()[..ty.bytes() as usize].to_vec(),
         pointers: vec![],
     };
-    let test = Test {
-        function: "f".into(),
-        objects: vec![],
-        args: vec![image(x), image(y)],
-        variable: Vec::new(),
-        globals: vec![],
-        externals: vec![],
-    };
+    let test = Test::calling("f", vec![image(x), image(y)]);
     let options = Options { overflow, ..Options::default() };
     let outcome = run(program, &test, &options, &mut Silent).expect("the test suits");
     match (outcome.end, outcome.result) {

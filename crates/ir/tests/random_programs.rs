@@ -330,14 +330,7 @@ fn a_test(rng: &mut Rng) -> Test {
         read_only: false,
     };
     let args = vec![int(rng), int(rng), p];
-    Test {
-        function: "f".into(),
-        objects: vec![object],
-        args,
-        variable: vec![],
-        globals: vec![],
-        externals: vec![],
-    }
+    Test { objects: vec![object], ..Test::calling("f", args) }
 }
 
 #[test]

@@ -37,14 +37,7 @@ fn program(text: &str) -> Program {
 
 fn run(program: &Program, n: i64) -> Outcome {
     let args = vec![Image { bytes: n.to_le_bytes().to_vec(), pointers: vec![] }];
-    let test = Test {
-        function: "f".into(),
-        objects: vec![],
-        args,
-        variable: vec![],
-        globals: vec![],
-        externals: vec![],
-    };
+    let test = Test::calling("f", args);
     interp::run(program, &test, &Options::default(), &mut Silent).expect("the test suits")
 }
 

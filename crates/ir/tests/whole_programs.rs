@@ -163,14 +163,7 @@ fn undefined_behaviour_is_named_with_its_place_and_the_calls_that_led_there() {
 /// Runs a block of `main` that looks at its own memory only.
 fn run_block(body: &str, uninitialised: Uninitialised) -> Outcome {
     let image = |bytes: Vec<u8>| Image { bytes, pointers: vec![] };
-    let test = Test {
-        function: "main".into(),
-        objects: vec![],
-        args: vec![image(vec![1, 0, 0, 0]), image(vec![0; 8])],
-        variable: Vec::new(),
-        globals: vec![],
-        externals: vec![],
-    };
+    let test = Test::calling("main", vec![image(vec![1, 0, 0, 0]), image(vec![0; 8])]);
     let options = Options { uninitialised, ..Options::default() };
     interp::run(&program(body, ""), &test, &options, &mut Silent).expect("the test suits")
 }

@@ -100,14 +100,7 @@ fn random_test(unit: &Unit, id: FuncId, rng: &mut Rng) -> Test {
     let types = &unit.program.types;
     let function = &unit.program.functions[id];
     let CType::Function { params, .. } = types.get(function.ty) else { unreachable!() };
-    let mut test = Test {
-        function: function.name.clone(),
-        objects: Vec::new(),
-        args: Vec::new(),
-        variable: Vec::new(),
-        globals: Vec::new(),
-        externals: Vec::new(),
-    };
+    let mut test = Test::calling(function.name.clone(), vec![]);
     for (index, ty) in params.iter().enumerate() {
         let size = types.size(*ty).unwrap() as usize;
         let mut bytes = vec![0; size];
@@ -206,14 +199,7 @@ fn covered(text: &str, criterion: Criterion, calls: &[&[i32]]) -> Vec<Vec<String
             Measurer::new(request, Limits::default()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(measurer.plan().unwatched, []);
         let image = |value: &i32| Image { bytes: value.to_le_bytes().to_vec(), pointers: vec![] };
-        let test = |args: &&[i32]| Test {
-            function: "f".into(),
-            objects: vec![],
-            args: args.iter().map(image).collect(),
-            variable: Vec::new(),
-            globals: vec![],
-            externals: vec![],
-        };
+        let test = |args: &&[i32]| Test::calling("f", args.iter().map(image).collect());
         let tests: Vec<_> = calls.iter().map(test).collect();
         let measured = measurer.measure(&tests).unwrap_or_else(|error| panic!("{error}"));
         let names = measured.iter().map(|one| {
@@ -364,15 +350,14 @@ fn an_undefined_function_that_nothing_calls_by_name_can_be_pointed_to() {
     let target = PointerTarget::Function("made_for_a_test".into());
     let int = |value: i32| Image { bytes: value.to_le_bytes().to_vec(), pointers: vec![] };
     let test = Test {
-        function: "f".into(),
-        objects: vec![],
-        args: vec![
-            Image { bytes: vec![0; 8], pointers: vec![ImagePointer { offset: 0, target }] },
-            int(1),
-        ],
-        variable: Vec::new(),
-        globals: vec![],
         externals: vec![lydian_ir::test::ExternalResult::new("made_for_a_test", int(41))],
+        ..Test::calling(
+            "f",
+            vec![
+                Image { bytes: vec![0; 8], pointers: vec![ImagePointer { offset: 0, target }] },
+                int(1),
+            ],
+        )
     };
     let measured = measurer.measure(&[test]).unwrap().remove(0);
     assert_eq!(measured.run.outcome, Outcome::Returned(42i32.to_le_bytes().to_vec()));

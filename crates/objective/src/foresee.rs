@@ -322,14 +322,7 @@ mod tests {
         let annotation = annotate(&program, &map, func, &request).expect("a body");
         let objectives = [annotation.objectives];
         let image = |value: &i32| Image { bytes: value.to_le_bytes().into(), pointers: Vec::new() };
-        let test = Test {
-            function: "f".into(),
-            objects: Vec::new(),
-            args: args.iter().map(image).collect(),
-            variable: Vec::new(),
-            globals: Vec::new(),
-            externals: Vec::new(),
-        };
+        let test = Test::calling("f", args.iter().map(image).collect());
         let foresight = Foresight::new(&program, &objectives, false);
         let run = foresight.run(&test, &Options::default()).expect("it suits the program");
         let shown =

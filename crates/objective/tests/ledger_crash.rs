@@ -14,14 +14,7 @@ const LEDGER: &str = "LYDIAN_TEST_LEDGER";
 
 fn numbered(number: u32) -> Test {
     let image = Image { bytes: number.to_le_bytes().to_vec(), pointers: Vec::new() };
-    Test {
-        function: "f".into(),
-        objects: Vec::new(),
-        args: vec![image],
-        variable: Vec::new(),
-        globals: Vec::new(),
-        externals: Vec::new(),
-    }
+    Test::calling("f", vec![image])
 }
 
 fn number_of(test: &Test) -> u32 {

@@ -103,14 +103,7 @@ fn number(program: &Program, ty: CTypeId, bytes: &[u8]) -> Option<String> {
 
 /// A test of a program's `main`, or of what calls it, with inputs that no function is known of.
 pub(crate) fn test_of(entry: &str, externals: Vec<ExternalResult>) -> Test {
-    Test {
-        function: entry.to_owned(),
-        objects: Vec::new(),
-        args: Vec::new(),
-        variable: Vec::new(),
-        globals: Vec::new(),
-        externals,
-    }
+    Test { externals, ..Test::calling(entry, vec![]) }
 }
 
 /// An input of which the bytes are known.

@@ -88,23 +88,24 @@ fn test(unit: &Unit) -> Test {
         read_only: false,
     };
     Test {
-        function: "sum".into(),
         objects: vec![
             object("n", 0, types.pointee(params[0]).unwrap(), 2, nodes()),
             object("text", 0x1000, types.pointee(params[1]).unwrap(), 4, plain(b"hey\0")),
         ],
-        args: vec![
-            pointer(PointerTarget::Object(0, 0)),
-            pointer(PointerTarget::Object(1, 0)),
-            plain(&1.5f32.to_le_bytes()),
-            pointer(PointerTarget::Function("twice".into())),
-        ],
-        variable: Vec::new(),
         globals: vec![GlobalInput { name: "total".into(), image: plain(&4i32.to_le_bytes()) }],
         externals: vec![
             ExternalResult::new("ask", plain(&100i32.to_le_bytes())),
             ExternalResult::new("malloc", plain(&[1])),
         ],
+        ..Test::calling(
+            "sum",
+            vec![
+                pointer(PointerTarget::Object(0, 0)),
+                pointer(PointerTarget::Object(1, 0)),
+                plain(&1.5f32.to_le_bytes()),
+                pointer(PointerTarget::Function("twice".into())),
+            ],
+        )
     }
 }
 

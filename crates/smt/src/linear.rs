@@ -9,7 +9,7 @@
 //!
 //! Only refutation is sound, and only that is said: what is no linear arithmetic is an unknown integer
 //! of its own or left out, so that fewer things contradict each other, never more. Effort is bounded by
-//! counts ([`MOST_CASES`] and those in [`rows`]), so that the answer is the same on every machine.
+//! counts ([`MOST_CASES`], the work of [`refute`] and those in [`rows`]), so that the answer is the same on every machine.
 
 mod forms;
 mod rows;
@@ -21,7 +21,8 @@ use crate::term::{BinOp, Node, Term, UnOp};
 use forms::{Form, Forms};
 use rows::{Row, System};
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
+use std::collections::hash_map::Entry;
 
 /// So many cases of a query are looked at.
 const MOST_CASES: u32 = 64;
@@ -225,7 +226,7 @@ impl Case {
 
     /// Why an alternative is impossible by the bounds, if it is.
     fn excludes(&self, search: &Search<'_>, alternative: &Alternative) -> Option<Reasons> {
-        let positive = |form: &Form| self.system.least(&search.forms, form, |least| least > 0);
+        let positive = |form: &Form| self.system.positive(&search.forms, form);
         let not_zero = |form: &Form| positive(form).or_else(|| positive(&form.times(-1)));
         let mut of_forms = alternative.most_zero.iter().map(positive);
         let mut of_equations = alternative.zero.iter().map(not_zero);
@@ -262,20 +263,30 @@ impl Case {
         (t, value): Literal,
         why: Reasons,
     ) -> Result<(), Contradiction> {
-        let pool = search.pool;
-        if let Some((known, reasons)) = self.booleans.insert(t, (value, why)) {
-            if known != value {
-                return Err(Contradiction(why.or(reasons)));
+        let (known, reasons) = match self.booleans.entry(t) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                entry.insert((value, why));
+                return self.conclude(search, (t, value), why);
             }
-            self.booleans.insert(t, (known, reasons));
-            return Ok(());
-        }
+        };
+        if known == value { Ok(()) } else { Err(Contradiction(why.or(reasons))) }
+    }
+
+    /// Draws conclusions from a literal that was not taken for true before.
+    fn conclude(
+        &mut self,
+        search: &mut Search<'_>,
+        (t, value): Literal,
+        why: Reasons,
+    ) -> Result<(), Contradiction> {
+        let pool = search.pool;
         match pool.node(t) {
             Node::Bool(constant) if constant != value => Err(Contradiction(why)),
             Node::Un(UnOp::Not, a) => self.assert(search, (a, !value), why),
             Node::Bin(BinOp::And, ..) if value => {
-                let parts = conjuncts(pool, t).literals;
-                parts.into_iter().try_for_each(|part| self.assert(search, part, why))
+                let mut parts = conjuncts(pool, t).into_iter();
+                parts.try_for_each(|part| self.assert(search, part, why))
             }
             Node::Bin(BinOp::And, ..) => self.one_of(search, disjuncts(pool, t), why),
             Node::Ite(c, a, b) => {
@@ -323,24 +334,22 @@ fn disjuncts(pool: &TermPool, conjunction: Term) -> Vec<Alternative> {
     while let Some(t) = stack.pop() {
         match pool.node(t) {
             Node::Bin(BinOp::And, a, b) => stack.extend([b, a]),
-            Node::Un(UnOp::Not, a) => ways.push(conjuncts(pool, a)),
-            _ => {
-                ways.push(Alternative { literals: smallvec![(t, false)], ..Alternative::default() })
-            }
+            Node::Un(UnOp::Not, a) => ways.push(Alternative::of_literals(conjuncts(pool, a))),
+            _ => ways.push(Alternative::of_literals([(t, false)])),
         }
     }
     ways
 }
 
 /// What holds where a term does: all parts, if it is a conjunction.
-fn conjuncts(pool: &TermPool, t: Term) -> Alternative {
+fn conjuncts(pool: &TermPool, t: Term) -> SmallVec<[Literal; 2]> {
     let mut stack = vec![t];
-    let mut parts = Alternative::default();
+    let mut parts = SmallVec::new();
     while let Some(t) = stack.pop() {
         match pool.node(t) {
             Node::Bin(BinOp::And, a, b) => stack.extend([b, a]),
-            Node::Un(UnOp::Not, a) => parts.literals.push((a, false)),
-            _ => parts.literals.push((t, true)),
+            Node::Un(UnOp::Not, a) => parts.push((a, false)),
+            _ => parts.push((t, true)),
         }
     }
     parts

@@ -135,14 +135,7 @@ impl Case {
             bytes: value.to_le_bytes()[..size].to_vec(),
             pointers: Vec::new(),
         };
-        Test {
-            function: self.name.clone(),
-            objects: Vec::new(),
-            args: arguments.iter().zip(sizes).map(image).collect(),
-            variable: Vec::new(),
-            globals: Vec::new(),
-            externals: Vec::new(),
-        }
+        Test::calling(self.name.clone(), arguments.iter().zip(sizes).map(image).collect())
     }
 
     /// What declares the function and its globals in another file.

@@ -170,14 +170,7 @@ pub fn interpret_main(program: &Program, max_steps: u64) -> Result<Outcome, BadT
 
 /// The call of `main` with one argument, the program's name, where it takes any.
 fn main_call(program: &Program) -> Test {
-    let mut test = Test {
-        function: "main".to_owned(),
-        objects: Vec::new(),
-        args: Vec::new(),
-        variable: Vec::new(),
-        globals: Vec::new(),
-        externals: Vec::new(),
-    };
+    let mut test = Test::calling("main", vec![]);
     let Some(main) = program.function_named("main") else { return test };
     let CType::Function { params, .. } = program.types.get(program.functions[main].ty) else {
         return test;

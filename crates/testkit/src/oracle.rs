@@ -250,14 +250,7 @@ impl Subject {
             });
         }
         let function = function.name.clone();
-        Test {
-            function,
-            objects,
-            args,
-            variable: vec![],
-            globals: Vec::new(),
-            externals: Vec::new(),
-        }
+        Test { objects, ..Test::calling(function, args) }
     }
 }
 

@@ -68,14 +68,7 @@ fn a_mutant_that_reads_beyond_an_array_has_no_value() {
     let tracer = Tracer::new(&subject.program, &subject.objectives, false);
     for index in -20..120i32 {
         let argument = Image { bytes: index.to_le_bytes().into(), pointers: Vec::new() };
-        let test = Test {
-            function: "f".to_owned(),
-            objects: Vec::new(),
-            args: vec![argument],
-            variable: Vec::new(),
-            globals: Vec::new(),
-            externals: Vec::new(),
-        };
+        let test = Test::calling("f", vec![argument]);
         let (trace, _) = tracer.run(&test, &Options::default()).unwrap();
         let covered = trace.events.iter().flat_map(|event| &event.labels);
         assert!(covered.filter(|label| mutants.contains(label)).count() == 0, "f({index})");

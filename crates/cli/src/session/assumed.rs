@@ -46,10 +46,10 @@ impl<'a> Session<'a, '_> {
             // The parameters of what is called by others can point anywhere.
             if target.objectives.function == self.entry {
                 let attempt = Attempt { at, target, config, budget, begun: Instant::now() };
-                let mut proofs = self.proofs_from_starts(&attempt, &starts)?;
-                self.record_evidence(&proofs)?;
-                proofs = self.proofs_of_small_objects(&attempt)?;
-                self.record_evidence(&proofs)?;
+                let from_starts = self.proofs_from_starts(&attempt, &starts)?;
+                self.record_evidence(&from_starts)?;
+                let of_small_objects = self.proofs_of_small_objects(&attempt)?;
+                self.record_evidence(&of_small_objects)?;
             }
         }
         Ok(())

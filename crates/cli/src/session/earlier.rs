@@ -31,21 +31,12 @@ impl Session<'_, '_> {
         budget: &Budget,
         contradictions: &mut Vec<String>,
     ) -> Result<(), Failure> {
-        let no_time = budget.exceeded().is_some();
-        if config.mode == Mode::Plain || self.loaded.entry.is_some() || no_time {
+        if config.mode == Mode::Plain || self.loaded.entry.is_some() {
             return Ok(());
         }
-        let left = self.left()?;
-        let Some(spec) = self.with_elements_before(summary).filter(|_| !left.is_empty()) else {
-            return Ok(());
-        };
-        let time = budget.remaining().map_or(TIME, |remaining| remaining.min(TIME));
-        let budget = Budget::start(Some(time), budget.cancel_token().clone());
+        let Some(spec) = self.with_elements_before(summary) else { return Ok(()) };
         let round = Round { spec: &spec, decides: false, ends_well: false };
-        // What crashes does so in the first exploration, too.
-        let config = Config { crash_tests: false, ..config.clone() };
-        self.explore(&round, &left, judged, &config, &budget, contradictions)?;
-        Ok(())
+        self.explore_left(&round, TIME, judged, config, budget, contradictions)
     }
 
     /// The inputs with elements before those arrays of scalars of which the user says nothing; none if

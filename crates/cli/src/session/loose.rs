@@ -46,15 +46,8 @@ impl Session<'_, '_> {
         budget: &Budget,
         contradictions: &mut Vec<String>,
     ) -> Result<(), Failure> {
-        let left = self.left()?;
-        let Some(spec) = spec.filter(|_| !left.is_empty() && budget.exceeded().is_none()) else {
-            return Ok(());
-        };
-        let time = budget.remaining().map_or(TIME, |remaining| remaining.min(TIME));
-        let budget = Budget::start(Some(time), budget.cancel_token().clone());
+        let Some(spec) = spec else { return Ok(()) };
         let round = Round { spec, decides: false, ends_well: true };
-        let config = Config { crash_tests: false, ..config.clone() };
-        self.explore(&round, &left, judged, &config, &budget, contradictions)?;
-        Ok(())
+        self.explore_left(&round, TIME, judged, config, budget, contradictions)
     }
 }

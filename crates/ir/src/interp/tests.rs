@@ -65,14 +65,7 @@ fn pointer_to(target: PointerTarget) -> Image {
 }
 
 fn test(args: Vec<Image>) -> Test {
-    Test {
-        function: "f".into(),
-        objects: vec![],
-        args,
-        variable: vec![],
-        globals: vec![],
-        externals: vec![],
-    }
+    Test::calling("f", args)
 }
 
 fn object(address: u64, bytes: &[u8]) -> TestObject {

@@ -138,14 +138,7 @@ pub fn pointer(target: PointerTarget) -> Image {
 }
 
 pub fn call(function: &str, args: &[Image]) -> Test {
-    Test {
-        function: function.to_owned(),
-        objects: Vec::new(),
-        args: args.to_vec(),
-        variable: Vec::new(),
-        globals: Vec::new(),
-        externals: Vec::new(),
-    }
+    Test::calling(function, args.to_vec())
 }
 
 pub fn bytes_object(name: &str, ty: CTypeId, at: u64, bytes: &[u8]) -> TestObject {

@@ -21,14 +21,7 @@ pub struct Measuring {
 /// A call with these arguments.
 pub fn run_of(function: &str, args: &[i32]) -> Test {
     let image = |value: &i32| Image { bytes: value.to_le_bytes().into(), pointers: vec![] };
-    Test {
-        function: function.to_owned(),
-        args: args.iter().map(image).collect(),
-        objects: vec![],
-        variable: Vec::new(),
-        globals: vec![],
-        externals: vec![],
-    }
+    Test::calling(function, args.iter().map(image).collect())
 }
 
 /// A text through the front end, in a folder of its own.

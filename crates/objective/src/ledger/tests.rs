@@ -33,14 +33,7 @@ fn test_of(byte: u8, ty: CTypeId) -> Test {
         image: image.clone(),
         read_only: false,
     };
-    Test {
-        function: "f".into(),
-        objects: vec![object],
-        args: vec![image],
-        variable: Vec::new(),
-        globals: Vec::new(),
-        externals: Vec::new(),
-    }
+    Test { objects: vec![object], ..Test::calling("f", vec![image]) }
 }
 
 fn types() -> (CTypes, CTypeId) {

@@ -235,14 +235,7 @@ fn covered_by(sample: Sample, htol: &str, runs: &[&[i32]]) -> Vec<bool> {
         .iter()
         .map(|args| {
             let image = |v: &i32| Image { bytes: v.to_le_bytes().into(), pointers: Vec::new() };
-            let test = Test {
-                function: "f".into(),
-                objects: Vec::new(),
-                args: args.iter().map(image).collect(),
-                variable: Vec::new(),
-                globals: Vec::new(),
-                externals: Vec::new(),
-            };
+            let test = Test::calling("f", args.iter().map(image).collect());
             tracer.run(&test, &Options::default()).expect("it suits the program").0
         })
         .collect();

@@ -88,13 +88,8 @@ impl System {
         }
     }
 
-    /// The reasons for the least value of a form, if that is as asked.
-    pub(super) fn least(
-        &self,
-        forms: &Forms,
-        form: &Form,
-        is_asked: impl Fn(i128) -> bool,
-    ) -> Option<Reasons> {
+    /// Why a form is positive, if its bounds say so.
+    pub(super) fn positive(&self, forms: &Forms, form: &Form) -> Option<Reasons> {
         if form.is_unknown {
             return None;
         }
@@ -105,7 +100,7 @@ impl System {
             least -= most.value * c.abs();
             why = why.or(most.why);
         }
-        is_asked(least).then_some(why)
+        (least > 0).then_some(why)
     }
 
     /// Tightens bounds by the rows.

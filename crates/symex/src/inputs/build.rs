@@ -152,22 +152,9 @@ pub fn external_result(
     };
     let writes = builder.open_writes(targets)?;
     builder.finish()?;
-    Ok(ExternalPlan {
-        function: declared.name.clone(),
-        nth,
-        object: None,
-        ty: *result,
-        size,
-        cells: builder.take_cells(block),
-        writes: builder.close_writes(writes, targets),
-        objects: builder.take_objects(),
-        constraints: builder.constraints,
-        preferences: builder.preferences,
-        assumptions: builder.assumptions,
-        bounds: builder.bounds,
-        raw_pointers: builder.raw_pointers,
-        cursor: builder.cursor,
-    })
+    let writes = builder.close_writes(writes, targets);
+    let plan = builder.into_external(&declared.name, nth, (*result, size), block);
+    Ok(ExternalPlan { writes, ..plan })
 }
 
 /// The reading of a further argument for `...` on a path.
@@ -202,22 +189,7 @@ pub fn variable_argument(
     builder.lay(site, ty, 0, &place, &Trail::new())?;
     builder.take_for_text();
     builder.finish()?;
-    Ok(ExternalPlan {
-        function: VARIABLE_ARGUMENT.to_owned(),
-        nth,
-        object: None,
-        ty,
-        size,
-        cells: builder.take_cells(block),
-        writes: Vec::new(),
-        objects: builder.take_objects(),
-        constraints: builder.constraints,
-        preferences: builder.preferences,
-        assumptions: builder.assumptions,
-        bounds: builder.bounds,
-        raw_pointers: builder.raw_pointers,
-        cursor: builder.cursor,
-    })
+    Ok(builder.into_external(VARIABLE_ARGUMENT, nth, (ty, size), block))
 }
 
 /// Where scalars are being laid.
@@ -349,6 +321,32 @@ impl<'a> Builder<'a> {
         match self.program.types.get(self.program.functions[self.function].ty) {
             CType::Function { params, .. } => params.clone(),
             _ => unreachable!("the type of a function is a function type"),
+        }
+    }
+
+    /// What was made, as the plan of a value of a type and so many bytes in a block, which writes nothing.
+    fn into_external(
+        mut self,
+        function: &str,
+        nth: u32,
+        (ty, size): (CTypeId, u64),
+        block: usize,
+    ) -> ExternalPlan {
+        ExternalPlan {
+            function: function.to_owned(),
+            nth,
+            object: None,
+            ty,
+            size,
+            cells: self.take_cells(block),
+            writes: Vec::new(),
+            objects: self.take_objects(),
+            constraints: self.constraints,
+            preferences: self.preferences,
+            assumptions: self.assumptions,
+            bounds: self.bounds,
+            raw_pointers: self.raw_pointers,
+            cursor: self.cursor,
         }
     }
 

@@ -13,8 +13,8 @@ use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
 use super::plan::{Addresses, CellPlan, ExternalPlan, InputPlan, ObjectPlan, WritePlan};
 
 /// The test that a model of a path stands for. `externals` are the calls of undefined functions on
-/// the path and its variable arguments, in their order. Objects that no pointer of the test reaches are left
-/// out; the others are exactly as long as the model says.
+/// the path and its variable arguments, in their order. Objects that no pointer of the test reaches
+/// are left out; the others are exactly as long as the model says.
 pub fn concretise(
     program: &Program,
     pool: &TermPool,
