@@ -10,7 +10,7 @@ use lydian_frontend::compile_commands::CompileCommands;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit};
-use lydian_ir::link::{Role, link};
+use lydian_ir::link::{LinkError, Role, link};
 use lydian_ir::source::WrittenLine;
 use lydian_ir::{CType, FuncId, Function, Program, Target};
 use lydian_native::Companion;
@@ -30,8 +30,10 @@ pub(crate) struct Loaded {
     pub(crate) program: Program,
     /// The texts of all units, the file's own first: what every span refers to.
     pub(crate) map: SourceMap,
-    /// The file's own text.
-    pub(crate) own: SourceMap,
+    /// The texts of the user's units, the file's own first, without what the C library adds.
+    pub(crate) users: SourceMap,
+    /// Where the text of each of them begins.
+    pub(crate) starts: Vec<u32>,
     /// What the file's comments say in the language of hyperlabels.
     pub(crate) written: Vec<WrittenLine>,
     /// The other units, as they are compiled.
@@ -89,7 +91,11 @@ pub(crate) fn load_program(
         return Err(Failure { code: ExitCode::Usage, diagnostics: Vec::new() });
     }
     let functions = chosen(&unit.program, &unit.source, args)?;
-    let (own, others) = (unit.source.clone(), others(args)?);
+    let others = others(args)?;
+    let texts = std::iter::once(&unit).chain(others.iter().map(|(_, unit)| unit));
+    let texts: Vec<SourceMap> = texts.map(|unit| unit.source.clone()).collect();
+    let (users, starts) =
+        SourceMap::join(&texts).ok_or_else(|| units::unlinked(LinkError::TooLong))?;
     let written = unit.written.clone();
     let companions = others.iter().map(|(_, unit)| companion(unit)).collect();
     let tested_as_whole = program;
@@ -109,7 +115,8 @@ pub(crate) fn load_program(
     Ok(Loaded {
         program,
         map,
-        own,
+        users,
+        starts,
         written,
         companions,
         flags,

@@ -95,7 +95,8 @@ impl<'a> Measuring<'a> {
     fn compile(&self) -> Result<Instrumented<'_>, Failure> {
         let request = MeasureRequest {
             rewrite: RewriteRequest {
-                map: &self.loaded.own,
+                map: &self.loaded.users,
+                starts: &self.loaded.starts,
                 program: &self.loaded.program,
                 watched: self.objectives,
                 short_circuit: self.short_circuit,

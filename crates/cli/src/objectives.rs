@@ -1,20 +1,36 @@
 //! The objectives of the functions that the user asked for.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use lydian_base::{Diagnostic, Severity};
+use lydian_ir::FuncId;
 use lydian_objective::{Annotators, FunctionObjectives, HtolFile, Request};
 
 use crate::args::{CriteriaArgs, SemanticsArg};
 use crate::exit::{ExitCode, Failure};
 use crate::load::Loaded;
 use crate::render;
+use crate::session::left::functions_named;
+
+/// What functions are asked for.
+pub(crate) struct Annotated {
+    /// The objectives of the functions that the user asked for.
+    pub(crate) objectives: Vec<FunctionObjectives>,
+    /// The labels of other functions that these name, of other files or not asked for.
+    pub(crate) further: Vec<FunctionObjectives>,
+}
 
 /// Annotates each function; shows what was left out.
 pub(crate) fn of(
     loaded: &Loaded,
     criteria: &CriteriaArgs,
 ) -> Result<Vec<FunctionObjectives>, Failure> {
+    Ok(annotated(loaded, criteria)?.objectives)
+}
+
+/// The same, with the labels of other functions.
+pub(crate) fn annotated(loaded: &Loaded, criteria: &CriteriaArgs) -> Result<Annotated, Failure> {
     let mut htol = htol_files(loaded, &criteria.htol)?;
     if criteria.criteria.iter().any(|criterion| criterion.is_written()) {
         let (comments, wrong) = HtolFile::of_comments(&loaded.program, &loaded.written);
@@ -29,7 +45,8 @@ pub(crate) fn of(
         ..Request::new(criteria.criteria.clone())
     };
     let mut all = Vec::new();
-    let annotators = Annotators::new(&loaded.program, &loaded.map, &request).of_unit(&loaded.own);
+    let Loaded { program, map, users, starts, .. } = loaded;
+    let annotators = Annotators::new(program, map, &request).of_units(users, starts);
     for func in &loaded.functions {
         let annotation = annotators
             .function(*func)
@@ -42,7 +59,10 @@ pub(crate) fn of(
         }
         all.push(annotation.objectives);
     }
-    Ok(all)
+    let named: BTreeSet<FuncId> = all.iter().flat_map(functions_named).collect();
+    let further = named.into_iter().filter(|func| !loaded.functions.contains(func));
+    let further = further.filter_map(|func| annotators.labels_for_others(func).ok()).collect();
+    Ok(Annotated { objectives: all, further })
 }
 
 /// Reads files of hyperlabels.

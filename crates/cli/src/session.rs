@@ -44,7 +44,7 @@ mod confirming;
 mod derived;
 mod earlier;
 mod judged;
-mod left;
+pub(crate) mod left;
 mod loose;
 mod news;
 mod reduced;
@@ -73,6 +73,8 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) targets: &'a [Target<'a>],
     /// The objectives of all functions that are measured.
     pub(crate) all: &'a [FunctionObjectives],
+    /// The labels of other functions that these name.
+    pub(crate) further: &'a [FunctionObjectives],
     pub(crate) unit: &'a str,
     pub(crate) counting: &'a mut Counting<'m>,
     pub(crate) ledger: &'a SharedLedger,
@@ -468,7 +470,7 @@ impl<'a> Session<'a, '_> {
         contradictions: &mut Vec<String>,
     ) -> Result<(Summary, Last), Failure> {
         let news = config.every_path.then(|| News::of(left));
-        let left = Left::new(self.all, self.targets, left, judged);
+        let left = Left::new((self.all, self.further), self.targets, left, judged);
         let (program, entry) = (&self.loaded.program, self.entry);
         let mut solver = standard_chain(&ChainConfig::default());
         let mut trouble = None;

@@ -154,6 +154,7 @@ fn text(source: &Path, criteria: Option<&[Criterion]>) -> String {
     }
     let request = RewriteRequest {
         map: &unit.source,
+        starts: &[],
         program: &unit.program,
         watched: &watched,
         short_circuit: false,

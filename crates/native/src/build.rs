@@ -64,10 +64,10 @@ pub enum BuildError {
     },
 }
 
-/// Another unit of the program, which is compiled as it is and linked with the one under test.
+/// Another unit of the program, which is linked with the one under test.
 #[derive(Clone, Debug)]
 pub struct Companion {
-    /// Its preprocessed text.
+    /// Its preprocessed text, with records or as it is.
     pub text: String,
     /// The compile flags for it.
     pub flags: Vec<String>,
@@ -260,18 +260,19 @@ fn callers(request: &BuildRequest<'_>) -> Result<Vec<(FuncId, Entry, String)>, B
 
 /// An instrumented text with the declarations that its records need before it.
 ///
-/// The cells are a static array whose address is never taken, so that a compiler knows that no
-/// pointer of the user's reaches them; the function that reads them keeps the compiler from finding
+/// The cells are a static array, unless texts of other units set some, and its address is never
+/// taken, so that a compiler knows that no pointer of the user's reaches them; the function that reads them keeps the compiler from finding
 /// them unused.
 pub fn with_cells(text: &str, plan: &Plan) -> String {
     let cells = cell_bytes(plan);
     let mut whole = String::from("# 1 \"<lydian>\"\n");
     if cells > 0 {
         let line = format!(
-            "static unsigned char lydian_hit[{cells}] \
+            "{}unsigned char lydian_hit[{cells}] \
              __attribute__((aligned({PAGE}), section(\".bss.lydian_hit\")));\n\
              __attribute__((visibility(\"default\"))) \
-             unsigned char lydian_read(unsigned long k) {{ return lydian_hit[k]; }}\n"
+             unsigned char lydian_read(unsigned long k) {{ return lydian_hit[k]; }}\n",
+            if plan.shares_cells { "" } else { "static " },
         );
         whole.push_str(&line);
     }

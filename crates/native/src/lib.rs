@@ -30,6 +30,6 @@ pub use plan::{
     ShortOf, Unwatched, WideDecision, add_implied,
 };
 pub use request::{DamagedReply, TestError, Wants};
-pub use rewrite::{Purpose, RewriteRequest, rewrite};
+pub use rewrite::{Purpose, RewriteRequest, Rewritten, rewrite, rewrite_units};
 pub use runner::{Haste, Limits, RunError, Runner};
 pub use toolchain::Libraries;

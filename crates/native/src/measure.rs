@@ -18,7 +18,7 @@ use crate::flags::Optimization;
 use crate::outcome::{CrashClass, Measured, Outcome, Run};
 use crate::plan::{CellMeaning, Column, Plan, add_implied};
 use crate::request::Wants;
-use crate::rewrite::{RewriteRequest, rewrite, vector};
+use crate::rewrite::{RewriteRequest, Rewritten, rewrite_units, vector};
 use crate::runner::{Haste, Limits, RunError, Runner};
 
 /// What is measured, and how.
@@ -26,7 +26,8 @@ use crate::runner::{Haste, Limits, RunError, Runner};
 pub struct MeasureRequest<'a> {
     /// The text, the program and what is to be watched.
     pub rewrite: RewriteRequest<'a>,
-    /// The other units of the program, which are linked as they are.
+    /// The other units of the program, which are linked with what the rewriting makes of their
+    /// texts.
     pub companions: &'a [Companion],
     /// The user's compile flags.
     pub flags: &'a [String],
@@ -67,6 +68,7 @@ pub struct Measurer<'a> {
 pub struct Instrumented<'a> {
     request: MeasureRequest<'a>,
     text: String,
+    companions: Vec<Companion>,
     plan: Plan,
     build: Arc<Build>,
     /// The second build. Whoever needs it first makes it, and others that need it wait.
@@ -79,9 +81,13 @@ impl<'a> Instrumented<'a> {
     /// # Errors
     /// Where the build fails.
     pub fn new(request: MeasureRequest<'a>) -> Result<Self, BuildError> {
-        let (text, plan) = rewrite(&request.rewrite);
-        let build = build(&request, &text, &plan, request.level)?;
-        Ok(Self { request, text, plan, build, second: Mutex::new(None) })
+        let Rewritten { text, others, plan } = rewrite_units(&request.rewrite);
+        let mut companions = request.companions.to_vec();
+        for (companion, text) in companions.iter_mut().zip(others) {
+            companion.text = text.unwrap_or_else(|| std::mem::take(&mut companion.text));
+        }
+        let build = build(&request, (&text, &companions), &plan, request.level)?;
+        Ok(Self { request, text, companions, plan, build, second: Mutex::new(None) })
     }
 
     /// What the cells stand for, and which labels cannot be measured.
@@ -103,7 +109,7 @@ impl<'a> Instrumented<'a> {
             Optimization::None => Optimization::Some,
             Optimization::Some | Optimization::Full => Optimization::None,
         };
-        let made = build(&self.request, &self.text, &self.plan, level)?;
+        let made = build(&self.request, (&self.text, &self.companions), &self.plan, level)?;
         Ok(second.insert(made).clone())
     }
 
@@ -327,15 +333,15 @@ const fn ran_out(outcome: &Outcome) -> bool {
 
 fn build(
     request: &MeasureRequest<'_>,
-    text: &str,
+    (text, companions): (&str, &[Companion]),
     plan: &Plan,
     level: Optimization,
 ) -> Result<Arc<Build>, BuildError> {
     let build = Build::new(&BuildRequest {
         program: request.rewrite.program,
         text,
-        own_end: request.rewrite.map.text().len() as u32,
-        companions: request.companions,
+        own_end: request.rewrite.own_end(),
+        companions,
         plan,
         flags: request.flags,
         entries: request.entries,

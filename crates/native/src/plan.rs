@@ -34,6 +34,8 @@ pub struct Plan {
     pub short: Vec<ShortCell>,
     /// Labels of which the text cannot record what they bind, with the reason.
     pub unbound: Vec<Unwatched>,
+    /// Whether texts of several units set cells.
+    pub shares_cells: bool,
     /// The most words that an environment of a sequence under way has; 0 where there are none.
     pub environments: u32,
 }

@@ -16,7 +16,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::{Arena, SourceMap, Span};
@@ -72,8 +71,12 @@ pub(crate) use vectors::vector;
 /// What is to be rewritten.
 #[derive(Clone, Copy, Debug)]
 pub struct RewriteRequest<'a> {
-    /// The preprocessed text.
+    /// The preprocessed text, or those of several units of the program, one after the other.
     pub map: &'a SourceMap,
+    /// Where the text of each unit begins; empty where there is one. Only functions of the first
+    /// are watched. What these ask of the others, definitions and uses of globals, is recorded
+    /// there.
+    pub starts: &'a [u32],
     /// The program that was lowered from it.
     pub program: &'a Program,
     /// The functions to be watched, with what is to be watched.
@@ -104,8 +107,46 @@ pub enum Purpose {
     Program,
 }
 
-/// Rewrites the text. Never fails: what cannot be watched is listed in the plan.
+impl RewriteRequest<'_> {
+    /// The texts of the units.
+    fn units(&self) -> Vec<Span> {
+        let all = self.map.text().len() as u32;
+        let starts = if self.starts.is_empty() { &[0] } else { self.starts };
+        let ends = starts.iter().skip(1).copied().chain([all]);
+        starts.iter().zip(ends).map(|(start, end)| Span::new(*start, end)).collect()
+    }
+
+    /// Where the text of the first unit ends.
+    pub fn own_end(&self) -> u32 {
+        self.units()[0].end
+    }
+
+    /// Which unit a place of the text lies in.
+    fn unit_at(&self, offset: u32) -> usize {
+        self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
+    }
+}
+
+/// What becomes of the texts of a program's units.
+#[derive(Clone, Debug)]
+pub struct Rewritten {
+    /// The text of the first unit.
+    pub text: String,
+    /// The texts of the others; `None` where nothing is recorded in one.
+    pub others: Vec<Option<String>>,
+    /// What its cells mean.
+    pub plan: Plan,
+}
+
+/// Rewrites the text of one unit. Never fails: what cannot be watched is listed in the plan.
 pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
+    let Rewritten { text, plan, .. } = rewrite_units(request);
+    (text, plan)
+}
+
+/// Rewrites the texts of all units.
+pub fn rewrite_units(request: &RewriteRequest<'_>) -> Rewritten {
+    let units = request.units();
     let mut plan = match request.purpose {
         Purpose::Tests => Plan::default(),
         Purpose::Program => Plan::for_program(),
@@ -131,11 +172,28 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
     }
     let (user, request) = (request, &RewriteRequest { watched: &all, ..*request });
     labels::of_unwatched(request, &mut edits);
+    // Other units stay as they are but for records.
+    edits.retain(|edit| edit.span.start < units[0].end);
+    let unit_of = |function: FuncId| {
+        let body = request.program.functions[function].body.as_ref();
+        body.map_or(0, |body| request.unit_at(body.source.body.start))
+    };
+    let recorded: BTreeSet<usize> = all.iter().map(|of| unit_of(of.function)).collect();
+    plan.shares_cells = recorded.iter().any(|unit| *unit > 0);
     let nothing = Wanted::default();
     let mut monitors = monitors::monitors(request, &wanted, &mut plan);
     let elsewhere = Elsewhere::of(request.watched);
     let asked = (&flow, &cells, &elsewhere);
-    let mut declarations = flow.declarations() + &cells.declarations();
+    let scope = |unit: usize| match (plan.shares_cells, unit) {
+        (false, _) => Scope::Text,
+        (true, 0) => Scope::First,
+        (true, unit) => Scope::Further(unit),
+    };
+    let declared = |unit: usize| flow.declarations(scope(unit)) + &cells.declarations(scope(unit));
+    let epilogue = |unit: usize| flow.epilogue(scope(unit)) + &cells.epilogue(scope(unit));
+    let around: Vec<(String, String)> =
+        (0..units.len()).map(|unit| (declared(unit), epilogue(unit))).collect();
+    let mut declarations = around[0].0.clone();
     if flow.pairs.asks_any_path() || cells.pairs.asks_any_path() {
         declarations.push_str(&ways::declarations());
     }
@@ -164,10 +222,51 @@ pub fn rewrite(request: &RewriteRequest<'_>) -> (String, Plan) {
         refuse(&action, &functions, request, &mut plan);
     }
     let renderer = Renderer { request, functions: functions.into_iter().collect() };
-    let all = Span::new(0, request.map.text().len() as u32);
-    let text = splice(request.map.text(), all, &nodes, &mut |node| renderer.render(node));
-    let prelude = prelude(user, &declarations, &judges);
-    (prelude + &text + &flow.epilogue() + &cells.epilogue(), plan)
+    let mut rest = nodes.as_slice();
+    let mut texts = units.iter().map(|unit| {
+        let (own, others) = rest.split_at(rest.partition_point(|node| node.span.start < unit.end));
+        rest = others;
+        splice(request.map.text(), *unit, own, &mut |node| renderer.render(node))
+    });
+    let text = texts.next().unwrap_or_default();
+    let text = prelude(user, &declarations, &judges) + &text + &around[0].1;
+    let others = (1..units.len()).zip(texts).map(|(unit, text)| {
+        let (declared, epilogue) = &around[unit];
+        let prelude = further_prelude(user, units[unit].start, declared);
+        recorded.contains(&unit).then(|| prelude + &text + epilogue)
+    });
+    Rewritten { text, others: others.collect(), plan }
+}
+
+/// Which text declarations are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// That of a unit which alone has records.
+    Text,
+    /// That of the first of several units with records.
+    First,
+    /// That of another one, by its number.
+    Further(usize),
+}
+
+impl Scope {
+    /// The word before a variable that the texts with records share.
+    const fn storage(self) -> &'static str {
+        match self {
+            Self::Text => "static",
+            Self::First => "",
+            Self::Further(_) => "extern",
+        }
+    }
+
+    /// Whether the text is that of a unit, by its number, or there is no other.
+    const fn is(self, unit: usize) -> bool {
+        match self {
+            Self::Text => true,
+            Self::First => unit == 0,
+            Self::Further(own) => own == unit,
+        }
+    }
 }
 
 /// Objectives that ask for nothing.
@@ -196,10 +295,25 @@ fn prelude(request: &RewriteRequest<'_>, declarations: &str, judges: &Judges) ->
     text.push_str(&lydian_ir::cexact::prelude(target, Some("lydian_readable")));
     text.push_str(declarations);
     text.push_str(judges.text());
-    let first = request.map.place(0);
+    text + &line_marker(request, 0)
+}
+
+/// What stands before the text of another unit, which begins at an offset.
+fn further_prelude(request: &RewriteRequest<'_>, start: u32, declarations: &str) -> String {
+    let target = request.program.types.target;
+    let prelude = lydian_ir::cexact::prelude(target, Some("lydian_readable"));
+    let marker = line_marker(request, start);
+    format!(
+        "# 1 \"<lydian>\"\nextern unsigned char lydian_hit[];\n\
+         int lydian_readable(const void *, unsigned long);\n{prelude}{declarations}{marker}"
+    )
+}
+
+/// The line marker of the text from an offset on.
+fn line_marker(request: &RewriteRequest<'_>, start: u32) -> String {
+    let first = request.map.place(start);
     let file = first.file.replace('\\', "\\\\").replace('"', "\\\"");
-    let _ = writeln!(text, "# {} \"{file}\"", first.line);
-    text
+    format!("# {} \"{file}\"\n", first.line)
 }
 
 /// An edit of the text.

@@ -63,6 +63,7 @@ fn measure_request<'a>(
 ) -> MeasureRequest<'a> {
     let rewrite = RewriteRequest {
         map: &unit.source,
+        starts: &[],
         program: &unit.program,
         watched,
         short_circuit: false,

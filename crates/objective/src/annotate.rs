@@ -213,8 +213,10 @@ pub struct Annotators<'a> {
     program: &'a Program,
     map: &'a SourceMap,
     request: &'a Request,
-    /// The text of the unit that is measured.
+    /// The text that pairs of globals are within: that of the user's units.
     own: &'a SourceMap,
+    /// Where each of these units begins in it.
+    starts: &'a [u32],
     flows: UnitFlows,
     written: htol::Written<'a>,
     /// What hyperlabels of other functions ask of each function.
@@ -230,13 +232,14 @@ impl<'a> Annotators<'a> {
         let written = htol::Written::of(program, &request.htol);
         let elsewhere = RefCell::default();
         let flows = UnitFlows::default();
-        Self { program, map, request, own: map, flows, written, elsewhere }
+        Self { program, map, request, own: map, starts: &[], flows, written, elsewhere }
     }
 
-    /// The same for functions of one unit of a program, whose text is the beginning of the whole
-    /// one: pairs of globals are those within it.
-    pub fn of_unit(self, own: &'a SourceMap) -> Self {
-        Self { own, flows: UnitFlows::default(), ..self }
+    /// The same for functions of the first of several units of a program, whose texts are the
+    /// beginning of the whole one, each from an offset of `starts` on: pairs of globals have at
+    /// least one end in that unit, and none in what comes after `own`, a library.
+    pub fn of_units(self, own: &'a SourceMap, starts: &'a [u32]) -> Self {
+        Self { own, starts, flows: UnitFlows::default(), ..self }
     }
 
     /// The data flows that were worked out, of the program and the text of the unit.
@@ -253,8 +256,25 @@ impl<'a> Annotators<'a> {
         annotate_one(self, func)
     }
 
+    /// The labels of a function that hyperlabels of others name, under the numbers that these know,
+    /// and no objective of its own.
+    ///
+    /// # Errors
+    /// A function without a body has no labels.
+    pub fn labels_for_others(&self, func: FuncId) -> Result<FunctionObjectives, AnnotateError> {
+        let mut cx = Context::new(self, func)?;
+        cx.first_labels();
+        let nothing = self.request.criteria.iter().map(|criterion| (*criterion, Vec::new()));
+        Ok(cx.finish(nothing.collect(), IndexMap::new()).objectives)
+    }
+
     fn flow(&self) -> &UnitFlow {
         self.flows.whole(self.program, self.own)
+    }
+
+    /// Which of the units a place of the text lies in.
+    fn unit_at(&self, offset: u32) -> usize {
+        self.starts.partition_point(|start| *start <= offset)
     }
 
     fn cells(&self) -> &UnitFlow {
@@ -461,6 +481,11 @@ impl<'a> Context<'a> {
     }
 
     /// The definitions and uses of all functions.
+    /// Whether a text is in another unit than the function.
+    pub(crate) fn is_foreign(&self, span: Span) -> bool {
+        self.of.unit_at(span.start) != self.of.unit_at(self.function.span.start)
+    }
+
     pub(crate) fn unit_flow(&self) -> &'a UnitFlow {
         self.of.flow()
     }

@@ -210,10 +210,7 @@ impl Variable {
     pub fn name(self, program: &Program, body: &Body) -> String {
         match self {
             Self::Local(local) => body.locals[local].name.clone(),
-            Self::Global(global) => {
-                let name = &program.globals[global].name;
-                name.split('.').nth(1).unwrap_or(name).to_owned()
-            }
+            Self::Global(global) => c_name(&program.globals[global].name).to_owned(),
         }
     }
 }
@@ -261,6 +258,13 @@ impl DataFlow {
     pub fn usage(&self, id: UseId) -> &Use {
         &self.uses[id.index()]
     }
+}
+
+/// What C calls a function or a global of a linked program, whose name there may be
+/// `name@file.c` for a static and `function.name` for a static local.
+pub fn c_name(name: &str) -> &str {
+    let name = name.split('@').next().unwrap_or(name);
+    name.split('.').nth(1).unwrap_or(name)
 }
 
 /// Whether a local is a variable that the user named.

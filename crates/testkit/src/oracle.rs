@@ -90,6 +90,7 @@ impl Subject {
         let request = MeasureRequest {
             rewrite: RewriteRequest {
                 map: &self.map,
+                starts: &[],
                 program: &self.program,
                 watched: &self.objectives,
                 short_circuit: self.short_circuit,

@@ -22,8 +22,9 @@ use crate::ledger::SharedLedger;
 use crate::load::Loaded;
 use crate::measure::{Compiled, Measuring};
 use crate::progress::Lines;
+use crate::objectives::{self, Annotated};
 use crate::session::{Session, Settled, Target};
-use crate::{config, interrupt, ledger, load, objectives, output, render, suite, table, workers};
+use crate::{config, interrupt, ledger, load, output, render, suite, table, workers};
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let cancel = interrupt::install()?;
@@ -33,19 +34,20 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     load::require_x86_64(&loaded)?;
     let configuration = configuration(args, &settings, &loaded);
     show_inputs(&loaded)?;
-    let objectives = objectives::of(&loaded, &args.criteria)?;
+    let Annotated { objectives, further } = objectives::annotated(&loaded, &args.criteria)?;
     let measuring = Measuring::new(&loaded, &objectives, &args.criteria, args.limits.test_time);
     let tasks = if loaded.entry.is_some() { 1 } else { objectives.len() };
     let threads = workers::count(args.jobs, tasks);
     let compiled = measuring.begin();
-    let (loaded, objectives) = (&loaded, &objectives);
+    let (loaded, objectives, further) = (&loaded, &objectives, &further);
     // The program is compiled while the ledger is opened and exploration begins.
     std::thread::scope(|scope| {
         scope.spawn(|| drop(compiled.get()));
         output::folder(&args.output)?;
         let ledger = ledger::open(&args.output, args.fresh)?;
         let workers = (0..threads).map(|_| measuring.counting(&compiled)).collect();
-        Run { args, loaded, objectives, configuration, cancel }.all(ledger, workers, &compiled)
+        let run = Run { args, loaded, objectives, further, configuration, cancel };
+        run.all(ledger, workers, &compiled)
     })
 }
 
@@ -83,6 +85,8 @@ struct Run<'a> {
     args: &'a GenArgs,
     loaded: &'a Loaded,
     objectives: &'a [FunctionObjectives],
+    /// The labels of other functions that these name.
+    further: &'a [FunctionObjectives],
     configuration: String,
     cancel: CancelToken,
 }
@@ -153,6 +157,7 @@ impl<'a> Run<'a> {
             entry: task.entry,
             targets: &task.targets,
             all: self.objectives,
+            further: self.further,
             unit: &unit_name(&self.args.source.file),
             counting,
             ledger,

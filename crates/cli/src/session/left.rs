@@ -11,7 +11,7 @@ use super::judged::Judged;
 use super::{Goal, Target};
 
 /// The objectives that are explored: those of the targets with only the entries that are left, and
-/// those of functions whose labels these are made of with none.
+/// those of functions whose labels these are made of with none, measured or not.
 pub(super) struct Left {
     pub(super) objectives: Vec<FunctionObjectives>,
     /// What tests that there are have of each.
@@ -21,8 +21,9 @@ pub(super) struct Left {
 }
 
 impl Left {
+    /// `further` has the labels of functions that are not measured.
     pub(super) fn new(
-        all: &[FunctionObjectives],
+        (all, further): (&[FunctionObjectives], &[FunctionObjectives]),
         targets: &[Target<'_>],
         left: &[Goal],
         judged: &Judged<'_>,
@@ -45,9 +46,14 @@ impl Left {
                 chosen.push((index, only(other, &|_| false, 0)));
             }
         }
-        let known = chosen.iter().map(|(index, _)| judged.harvest(*index).clone()).collect();
+        let known = chosen.iter().map(|(index, _)| judged.harvest(*index).clone());
+        let mut known: Vec<Harvest> = known.collect();
+        let further = further.iter().filter(|other| needed.contains(&other.function));
+        let further: Vec<FunctionObjectives> = further.cloned().collect();
+        known.resize_with(known.len() + further.len(), Harvest::new);
         let targets = targets.iter().map(|target| target.objectives.function).collect();
-        Self { objectives: chosen.into_iter().map(|(_, open)| open).collect(), known, targets }
+        let chosen = chosen.into_iter().map(|(_, open)| open);
+        Self { objectives: chosen.chain(further).collect(), known, targets }
     }
 
     fn target(&self, func: FuncId) -> Option<usize> {
@@ -82,7 +88,7 @@ fn only(
 }
 
 /// The functions whose sites the hyperlabels that are left are about.
-fn functions_named(open: &FunctionObjectives) -> FxHashSet<FuncId> {
+pub(crate) fn functions_named(open: &FunctionObjectives) -> FxHashSet<FuncId> {
     let mut found = FxHashSet::default();
     for entry in open.hyper_criteria.values().flatten() {
         open.hypers[entry.hyper].hyper.for_each_part(&mut |part| match part {

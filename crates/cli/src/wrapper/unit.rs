@@ -219,6 +219,7 @@ impl Job<'_> {
         let (program, map) = (&read.unit.program, &read.unit.source);
         let (rewritten, plan) = rewrite(&RewriteRequest {
             map,
+            starts: &[],
             program,
             watched: &read.objectives,
             short_circuit: self.short_circuit,

@@ -34,7 +34,7 @@ use super::dataflow::{Flow, aim};
 use super::pairs::{Address, NOT_WATCHED, OfFunction, Pairs, calls_within, unit_number};
 use super::units::{Host, Sequences, Units};
 use super::ways::Ways;
-use super::{NO_PLACE, Purpose, RewriteRequest};
+use super::{NO_PLACE, Purpose, RewriteRequest, Scope};
 use crate::plan::Plan;
 
 /// The most entries of a table in an activation, and of a static one.
@@ -153,10 +153,8 @@ impl<'a> AskedCells<'a> {
             let indirect = stores.places.iter().any(|place| place.indirect);
             let global = Global {
                 shared,
-                at: indirect.then(|| Address {
-                    name: format!("lydian_hg{}", id.index()),
-                    of: found.name.clone(),
-                }),
+                at: indirect
+                    .then(|| Address::of(request, id, format!("lydian_hg{}", id.index()))),
                 lost: too_many.then_some(TOO_MANY),
                 not_watched: not_watched.map(|(number, _)| number).collect(),
                 table,
@@ -166,7 +164,7 @@ impl<'a> AskedCells<'a> {
     }
 
     /// The tables of globals, and what sets and looks up entries.
-    pub(super) fn declarations(&self) -> String {
+    pub(super) fn declarations(&self, scope: Scope) -> String {
         if self.pairs.is_empty() {
             return String::new();
         }
@@ -177,10 +175,13 @@ impl<'a> AskedCells<'a> {
                 true => {
                     writeln!(text, "unsigned long long {name}[{entries}] __attribute__((weak));")
                 }
-                false => writeln!(text, "static unsigned long long {name}[{entries}];"),
+                false => {
+                    let storage = scope.storage();
+                    writeln!(text, "{storage} unsigned long long {name}[{entries}];")
+                }
             };
             if let Some(at) = &global.at {
-                at.declare(&mut text);
+                at.declare(scope, &mut text);
             }
             if let Some((times, _)) = &global.table.times {
                 let _ = writeln!(text, "static unsigned long {times}[{entries}];");
@@ -190,9 +191,9 @@ impl<'a> AskedCells<'a> {
     }
 
     /// What stands after the text: the addresses of globals.
-    pub(super) fn epilogue(&self) -> String {
+    pub(super) fn epilogue(&self, scope: Scope) -> String {
         let used = self.globals.values().filter(|global| global.lost.is_none());
-        used.filter_map(|global| global.at.as_ref()).map(Address::define).collect()
+        used.filter_map(|global| global.at.as_ref()).map(|at| at.define(scope)).collect()
     }
 }
 

@@ -36,7 +36,7 @@ use super::pairs::{Address, NOT_WATCHED, OfFunction, Pairs, calls_within, unit_n
 use super::switches::OnWayOut;
 use super::units::{Host, Units};
 use super::ways::Ways;
-use super::{NO_PLACE, Purpose, RewriteRequest};
+use super::{NO_PLACE, Purpose, RewriteRequest, Scope};
 use crate::plan::Plan;
 
 mod aim;
@@ -111,10 +111,8 @@ impl<'a> Asked<'a> {
                 },
                 base: shared.then_some(base),
                 lost: BTreeMap::new(),
-                at: (!stores.indirect.is_empty()).then(|| Address {
-                    name: format!("lydian_at_g{}", id.index()),
-                    of: program.globals[id].name.clone(),
-                }),
+                at: (!stores.indirect.is_empty())
+                    .then(|| Address::of(request, id, format!("lydian_at_g{}", id.index()))),
             };
             for (function, site) in stores.all() {
                 let body = program.functions[*function].body.as_ref();
@@ -155,7 +153,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The variables with the numbers of globals.
-    pub(super) fn declarations(&self) -> String {
+    pub(super) fn declarations(&self, scope: Scope) -> String {
         let mut text = String::new();
         let used = || self.globals.values().filter(|global| global.dynamic);
         if self.tests && used().next().is_some() {
@@ -169,10 +167,10 @@ impl<'a> Asked<'a> {
                 Some(_) => {
                     writeln!(text, "lydian_definition {} __attribute__((weak));", global.name)
                 }
-                None => writeln!(text, "static lydian_definition {};", global.name),
+                None => writeln!(text, "{} lydian_definition {};", scope.storage(), global.name),
             };
             if let Some(at) = &global.at {
-                at.declare(&mut text);
+                at.declare(scope, &mut text);
             }
             if let Some(time) = &global.time {
                 let _ = writeln!(text, "static lydian_definition {time};");
@@ -182,9 +180,9 @@ impl<'a> Asked<'a> {
     }
 
     /// What stands after the text: the addresses of globals.
-    pub(super) fn epilogue(&self) -> String {
+    pub(super) fn epilogue(&self, scope: Scope) -> String {
         let used = self.globals.values().filter(|global| global.dynamic);
-        used.filter_map(|global| global.at.as_ref()).map(Address::define).collect()
+        used.filter_map(|global| global.at.as_ref()).map(|at| at.define(scope)).collect()
     }
 
     /// Whether which definition reached a use is known only at run time.

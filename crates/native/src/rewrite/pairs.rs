@@ -10,12 +10,14 @@ use std::sync::Arc;
 
 use lydian_base::{EntityId, SourceMap, Span};
 use lydian_ir::{BlockId, Body, FuncId, GlobalId, Stmt, StmtId};
-use lydian_objective::dataflow::{DataFlow, DefUse, DefinitionId, Use, UseId, Variable};
+use lydian_objective::dataflow::{
+    DataFlow, DefUse, DefinitionId, Use, UseId, Variable, c_name,
+};
 use lydian_objective::{Sequence, SequenceId, UnitFlow};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::units::Sequences;
-use super::{Purpose, RewriteRequest, no_sequences};
+use super::{Purpose, RewriteRequest, Scope, no_sequences};
 
 /// Why a use is not measured that a definition may reach of which nothing is recorded.
 pub(super) const NOT_WATCHED: &str = "a function that is not instrumented defines the variable";
@@ -269,18 +271,32 @@ pub(super) struct Address {
     pub(super) name: String,
     /// The global's name in C.
     pub(super) of: String,
+    /// The number of the unit that declares it.
+    pub(super) unit: usize,
 }
 
 impl Address {
+    /// That of a global, under a name.
+    pub(super) fn of(request: &RewriteRequest<'_>, global: GlobalId, name: String) -> Self {
+        let found = &request.program.globals[global];
+        let (of, unit) = (c_name(&found.name).to_owned(), request.unit_at(found.span.start));
+        Self { name, of, unit }
+    }
+
     /// Adds what stands before the text.
-    pub(super) fn declare(&self, text: &mut String) {
-        let _ = writeln!(text, "static const char *const {};", self.name);
+    pub(super) fn declare(&self, scope: Scope, text: &mut String) {
+        let storage = if scope == Scope::Text { "static" } else { "extern" };
+        let _ = writeln!(text, "{storage} const char *const {};", self.name);
     }
 
     /// What stands after the text.
-    pub(super) fn define(&self) -> String {
-        let Self { name, of } = self;
-        format!("\nstatic const char *const {name} = (const char *)&{of};")
+    pub(super) fn define(&self, scope: Scope) -> String {
+        let Self { name, of, unit } = self;
+        let storage = if scope == Scope::Text { "static " } else { "" };
+        match scope.is(*unit) {
+            true => format!("\n{storage}const char *const {name} = (const char *)&{of};"),
+            false => String::new(),
+        }
     }
 }
 

@@ -111,6 +111,7 @@ impl Watched {
         let request = MeasureRequest {
             rewrite: RewriteRequest {
                 map: &map,
+                starts: &[],
                 program: &self.unit.program,
                 watched: &watched,
                 short_circuit: self.short_circuit,

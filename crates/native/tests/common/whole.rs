@@ -43,6 +43,7 @@ pub fn measurer<'a>(
     let request = MeasureRequest {
         rewrite: RewriteRequest {
             map: &unit.source,
+            starts: &[],
             program: &unit.program,
             watched,
             short_circuit: false,

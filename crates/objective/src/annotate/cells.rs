@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use lydian_ir::BlockId;
 
-use super::dataflow::{Pairs, sequence_with, snippet, way_name};
+use super::dataflow::{Pairs, elsewhere, sequence_with, snippet, way_name};
 use super::paths::too_many;
 use super::{Annotator, Context};
 use crate::criterion::Criterion;
@@ -51,15 +51,13 @@ impl Annotator for AllUsesOfCells {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         let whole = Pairs::of_variables(cx);
-        for pair in whole.flow.pairs() {
-            if is_whole(cx, whole.flow, pair) {
-                whole.reach(cx, pair);
-            }
-        }
-        let pairs = pairs_of_cells(cx);
-        for pair in pairs.flow.pairs() {
-            pairs.reach(cx, pair);
-        }
+        let (program, body) = (cx.program, cx.body);
+        let has_cells = |pair: DefUse| {
+            let variable = whole.flow.definition(pair.definition).variable;
+            variable_has_cells(program, body, variable)
+        };
+        whole.reach_each(cx, |pair| !has_cells(pair));
+        pairs_of_cells(cx).reach_each(cx, |_| true);
     }
 }
 
@@ -177,7 +175,7 @@ fn used(cx: &Context<'_>, usage: &Use, way: u32) -> String {
         }
     };
     match usage.elsewhere {
-        Some((function, _)) => format!("{place} of {}", cx.program.functions[function].name),
+        Some((function, _)) => format!("{place} of {}", elsewhere(cx, function, usage.span)),
         None => place,
     }
 }

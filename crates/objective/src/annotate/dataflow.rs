@@ -10,7 +10,7 @@ use super::{Annotator, Context, paths};
 use crate::criterion::Criterion;
 use crate::dataflow::{
     Access, DataFlow, DefUse, Definition, DefinitionId, DefinitionSite, DuPaths, Use, UseSite,
-    Variable,
+    Variable, c_name,
 };
 use crate::hyper::{
     Atom, Binding, Bound, Definitions, Formula, Hyper, Obligation, Passage, Scope, Sequence,
@@ -47,6 +47,22 @@ impl<'a> Pairs<'a> {
         }
         let all = (0..self.flow.definitions.len()).map(DefinitionId::from_index);
         all.filter_map(|id| by_definition.remove(&id)).collect()
+    }
+
+    /// The objectives of the pairs whose uses are in the function, and of those of its definitions
+    /// with uses in other units, whose functions have no objectives of their own.
+    pub(super) fn reach_each(&self, cx: &mut Context<'_>, wanted: impl Fn(DefUse) -> bool) {
+        for pair in self.flow.pairs().into_iter().filter(|pair| wanted(*pair)) {
+            self.reach(cx, pair);
+        }
+        for pair in self.flow.pairs_of_definitions().into_iter().filter(|pair| wanted(*pair)) {
+            let (definition, usage) =
+                (self.flow.definition(pair.definition), self.flow.usage(pair.usage));
+            let is_here = !cx.is_foreign(definition.span);
+            if usage.elsewhere.is_some() && is_here && cx.is_foreign(usage.span) {
+                self.reach(cx, pair);
+            }
+        }
     }
 
     /// The objective of a definition with these pairs: it reaches one of their uses.
@@ -107,9 +123,7 @@ impl Annotator for AllUses {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         let pairs = Pairs::of_variables(cx);
-        for pair in pairs.flow.pairs() {
-            pairs.reach(cx, pair);
-        }
+        pairs.reach_each(cx, |_| true);
     }
 }
 
@@ -230,7 +244,7 @@ fn defined(cx: &Context<'_>, definition: &Definition) -> String {
         DefinitionSite::Entry => format!("the parameter {name}"),
         DefinitionSite::Stmt(_) => by(),
         DefinitionSite::Elsewhere(function, _) => {
-            format!("{} of {}", by(), cx.program.functions[function].name)
+            format!("{} of {}", by(), elsewhere(cx, function, definition.span))
         }
     };
     match definition.cell {
@@ -274,8 +288,21 @@ fn used(cx: &Context<'_>, usage: &Use, way: u32) -> String {
         }
     };
     match usage.elsewhere {
-        Some((function, _)) => format!("{text} of {}", cx.program.functions[function].name),
+        Some((function, _)) => format!("{text} of {}", elsewhere(cx, function, usage.span)),
         None => text,
+    }
+}
+
+/// What a function is called that has a place, with its file if that is another one.
+pub(super) fn elsewhere(cx: &Context<'_>, function: FuncId, place: Span) -> String {
+    let name = c_name(&cx.program.functions[function].name);
+    match cx.is_foreign(place) {
+        false => name.to_owned(),
+        true => {
+            let file = cx.map.place(place.start).file;
+            let file = file.rsplit('/').next().unwrap_or(&file);
+            format!("{name} in {file}")
+        }
     }
 }
 

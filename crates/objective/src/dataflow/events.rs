@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::aliases::{Aliases, exposed};
 use super::cells::{self, Access, Grain};
 use super::holders::Fates;
-use super::{Definition, DefinitionId, DefinitionSite, UseSite, Variable, is_variable};
+use super::{Definition, DefinitionId, DefinitionSite, UseSite, Variable, c_name, is_variable};
 
 /// What happens to a variable at a place of a block, in order.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ impl Globals {
             .filter(|text| text.contains('{'))
             .collect();
         let is_variable = |global: &Global| {
-            let name = global.name.split('.').nth(1).unwrap_or(&global.name);
+            let name = c_name(&global.name);
             let declaration = map.slice(global.span);
             is_within(map, global.span)
                 && !global.read_only
