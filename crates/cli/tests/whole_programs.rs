@@ -161,12 +161,84 @@ fn functions_of_other_files_are_followed_and_run() {
     assert_eq!(row, [6, 6, 0, 0, 0]);
     place.done("cover unit.c --with other.c -f f -c dc --tests tests --json again.json");
     assert_eq!(figures(&place.json("again.json"), "f", "dc")[1], 6);
-    // The pairs of globals are those of the file.
-    place.done(
-        "cover unit.c --with other.c -f f -c all-defs,all-uses --tests tests --json flow.json",
-    );
-    let [objectives, covered, ..] = figures(&place.json("flow.json"), "f", "all-uses");
-    assert!(objectives > 0 && covered > 0, "{covered} of {objectives}");
+}
+
+/// The first step leaves `mode` 4, so that the second always defines `count`.
+const ASKS: &str = "extern int mode;\nextern int count;\nvoid step(int n);\nint limit = 3;\n\
+                    int f(int n) {\n  mode = n;\n  step(n);\n  if (count > limit)\n\
+                        return mode;\n  limit = n;\n  step(1);\n  return count;\n}\n";
+const STEPS: &str = "int mode;\nint count;\nextern int limit;\nstatic int seen;\n\
+                     void step(int n) {\n  seen++;\n  if (mode == 4)\n    count = n;\n  else\n\
+                         mode = 4;\n  if (limit < seen)\n    count += limit;\n}\n";
+
+#[test]
+fn pairs_of_globals_have_an_end_in_the_file_and_the_other_in_any() {
+    let place = Workplace::with(ASKS);
+    place.write("other.c", STEPS);
+    let criteria = "-c all-defs,all-uses,all-uses-cells";
+    let shown = place.done(&format!("objectives unit.c --with other.c {criteria}")).out;
+    let mut pairs: Vec<&str> = shown
+        .lines()
+        .skip_while(|line| !line.starts_with("f all-uses:"))
+        .take_while(|line| !line.starts_with("f all-uses-cells:"))
+        .filter_map(|line| line.split(": ").nth(1).filter(|text| text.contains("reaches")))
+        .collect();
+    pairs.sort_unstable();
+    let (count, limit) = ("condition in line 8", "condition in line 11");
+    let mut expected: Vec<String> = Vec::new();
+    for way in ["false", "true"] {
+        for from in [
+            "the initial value of count",
+            "count of `count = n` in line 8 of step in other.c",
+            "count of `count += limit` in line 12 of step in other.c",
+            "limit of `limit = n` in line 10",
+            "the initial value of limit",
+        ] {
+            expected.push(format!("{from} reaches the {count}, {way}"));
+        }
+        for from in ["limit of `limit = n` in line 10", "the initial value of limit"] {
+            expected.push(format!("{from} reaches the {limit}, {way} of step in other.c"));
+        }
+        expected.push(format!(
+            "mode of `mode = n` in line 6 reaches the condition in line 7, {way} of step in other.c"
+        ));
+    }
+    for from in [
+        "the initial value of count",
+        "count of `count = n` in line 8 of step in other.c",
+        "count of `count += limit` in line 12 of step in other.c",
+    ] {
+        expected.push(format!("{from} reaches the return in line 12"));
+    }
+    for from in ["limit of `limit = n` in line 10", "the initial value of limit"] {
+        expected.push(format!("{from} reaches its use in line 12 of step in other.c"));
+    }
+    for from in ["mode of `mode = n` in line 6", "mode of `mode = 4` in line 10 of step in other.c"]
+    {
+        expected.push(format!("{from} reaches the return in line 9"));
+    }
+    expected.extend([6, 7, 10].map(|line| format!("the parameter n reaches its use in line {line}")));
+    expected.sort_unstable();
+    assert_eq!(pairs, expected);
+    place.done(&format!("gen unit.c --with other.c {criteria} -o tests --json table.json --time 60"));
+    // One call cannot use the `limit` of another one, and `count` is defined before it is returned.
+    for criterion in ["all-uses", "all-uses-cells"] {
+        assert_eq!(figures(&place.json("table.json"), "f", criterion), [26, 23, 3, 0, 0]);
+    }
+    assert_eq!(figures(&place.json("table.json"), "f", "all-defs"), [5, 5, 0, 0, 0]);
+    place.done(&format!("cover unit.c --with other.c {criteria} --tests tests --json again.json"));
+    assert_eq!(figures(&place.json("again.json"), "f", "all-uses")[1], 23);
+}
+
+#[test]
+fn a_function_that_is_not_asked_for_still_defines_globals() {
+    let place = Workplace::with(&format!(
+        "{}{}",
+        STEPS.replace("extern int limit", "int limit = 3"),
+        &ASKS[ASKS.find("int f").unwrap()..]
+    ));
+    place.done("gen unit.c -f f -c all-defs,all-uses -o tests --json table.json --time 60");
+    assert_eq!(figures(&place.json("table.json"), "f", "all-uses"), [18, 15, 3, 0, 0]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! against other tools.
 //!
 //!     cargo bench -p lydian-testkit --bench criteria -- [count=400] [faults=0] [program=0] [tools=0]
-//!         [written=0] [first=SEED] [batch=20] [tests=6] [jobs=2] [mutants=20] [only=CRITERION] [level=0|1|2]
+//!         [written=0] [files=0] [first=SEED] [batch=20] [tests=6] [jobs=2] [mutants=20] [only=CRITERION] [level=0|1|2]
 //!         [semantics=short-circuit|three-valued] [keep=DIR] [lydian=PATH]
 //!
 //! Programs are generated from the seeds that begin at `first`, `batch` of them in a file, so that a
@@ -16,7 +16,8 @@
 //! - for `tools` programs `lydian cc`, gcov and clang's coverage, on programs of the kind that can be
 //!   compared ([`lydian_testkit::tools`]);
 //! - for `written` programs both of Lydian's measurements, of random hyperlabels and paths
-//!   ([`lydian_testkit::hyperlabels`]).
+//!   ([`lydian_testkit::hyperlabels`]);
+//! - for `files` programs of two files the native measurement of `lydian cover`, of pairs of globals.
 //!
 //! Weak mutation, whose objectives take most of the time, is judged in one of `mutants` files, 0 for
 //! none; `only` names the one criterion to judge. The level of optimisation and the semantics of
@@ -59,6 +60,7 @@ enum Kind {
     Program,
     Tools,
     Written,
+    Files,
 }
 
 impl Kind {
@@ -70,6 +72,7 @@ impl Kind {
             Self::Program => "program",
             Self::Tools => "tools",
             Self::Written => "written",
+            Self::Files => "files",
         }
     }
 }
@@ -140,6 +143,7 @@ fn settings() -> Settings {
             (Kind::Program, 0),
             (Kind::Tools, 0),
             (Kind::Written, 0),
+            (Kind::Files, 0),
         ],
         first: 1,
         jobs: 2,
@@ -182,7 +186,7 @@ fn tasks(settings: &Settings, (kind, count): (Kind, u64)) -> impl Iterator<Item 
     let size = settings.batch.cases;
     (0..count.div_ceil(size)).map(move |number| {
         let by_turns = match kind {
-            Kind::Native | Kind::Written => [0, 1, 0, 2],
+            Kind::Native | Kind::Written | Kind::Files => [0, 1, 0, 2],
             // Compilers may delay records otherwise.
             Kind::Faults => [0; 4],
             Kind::Program | Kind::Tools => [1, 2, 0, 1],
@@ -191,7 +195,7 @@ fn tasks(settings: &Settings, (kind, count): (Kind, u64)) -> impl Iterator<Item 
         let short_circuit = match kind {
             Kind::Native | Kind::Faults | Kind::Program => number % 3 == 2,
             Kind::Tools => number % 2 == 0,
-            Kind::Written => false,
+            Kind::Written | Kind::Files => false,
         };
         let events = match kind {
             Kind::Written => 70,
@@ -233,17 +237,18 @@ fn judge(settings: &Settings, task: &Task, text: &mut Option<String>) -> Found {
     let Task { kind, first, short_circuit, level, batch: of_batch } = task;
     let batch = match kind {
         Kind::Written => Batch::written(*first, of_batch, Features::All),
+        Kind::Files => Batch::in_two_files(*first, of_batch),
         Kind::Faults => Batch::new(*first, of_batch, Features::Faults, *short_circuit),
         Kind::Tools => Batch::new(*first, of_batch, Features::Comparable, *short_circuit),
         Kind::Native | Kind::Program => Batch::new(*first, of_batch, Features::All, *short_circuit),
     };
     *text = Some(batch.text.clone());
     let mut found = Found::default();
-    if matches!(kind, Kind::Native | Kind::Faults | Kind::Written) {
+    if matches!(kind, Kind::Native | Kind::Faults | Kind::Written | Kind::Files) {
         found.report = agreement::check_batch(&batch, of_batch, *level);
     }
     found.comparison = match kind {
-        Kind::Native | Kind::Faults => Comparison::default(),
+        Kind::Native | Kind::Faults | Kind::Files => Comparison::default(),
         Kind::Program | Kind::Written => {
             tools::compare_program(&batch, of_batch, &settings.lydian, *level)
         }

@@ -143,6 +143,24 @@ impl Batch {
         Self { cases, first, text, subject, criteria, htol: None, faults }
     }
 
+    /// The cases of some seeds in two files, of which the second is a companion of the first, with
+    /// objectives of data flow alone.
+    pub fn in_two_files(first: u64, settings: &Settings) -> Self {
+        let features = Features::All;
+        let (cases, _) = cases(first, settings, features);
+        let mut files = [PRELUDE.to_owned(), PRELUDE.to_owned()];
+        for (seed, case) in (first..).zip(&cases) {
+            let halves = case.split(seed, features);
+            files.iter_mut().zip(halves).for_each(|(file, half)| file.push_str(&half));
+        }
+        let mut criteria = criteria();
+        criteria.retain(|criterion| criterion.is_data_flow());
+        let request = Request { paths: settings.paths, ..Request::new(criteria.clone()) };
+        let subject = Subject::read_files(&files, &request);
+        let text = files.concat();
+        Self { cases, first, text, subject, criteria, htol: None, faults: false }
+    }
+
     /// The cases of some seeds with random hyperlabels and paths alone ([`crate::hyperlabels`]).
     pub fn written(first: u64, settings: &Settings, features: Features) -> Self {
         let (cases, text) = cases(first, settings, features);
@@ -218,10 +236,16 @@ pub fn check_written(first: u64, settings: &Settings, level: Optimization) -> Re
     check_batch(&Batch::written(first, settings, Features::All), settings, level)
 }
 
+/// The same for programs of two files, whose pairs of globals have an end in the first.
+pub fn check_two_files(first: u64, settings: &Settings, level: Optimization) -> Report {
+    check_batch(&Batch::in_two_files(first, settings), settings, level)
+}
+
 /// Runs and judges a batch.
 pub fn check_batch(batch: &Batch, settings: &Settings, level: Optimization) -> Report {
     let subject = &batch.subject;
-    let tracer = Tracer::new(&subject.program, &subject.objectives, subject.short_circuit);
+    let with_further = subject.with_further();
+    let tracer = Tracer::new(&subject.program, &with_further, subject.short_circuit);
     let all: Vec<Vec<Traced>> =
         (0..batch.cases.len()).map(|index| batch.tests(&tracer, index, settings)).collect();
     let mut measurer = subject.measurer(level);

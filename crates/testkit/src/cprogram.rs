@@ -23,6 +23,7 @@ use lydian_ir::test::{Image, Test};
 
 mod body;
 mod expr;
+mod split;
 
 /// The types of parameters, their sizes in bytes and whether they are signed.
 const TYPES: [(&str, usize, bool); 7] = [

@@ -13,9 +13,10 @@ use lydian_base::{Budget, CancelToken, Rng, Severity, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest};
 use lydian_ir::arith::Overflow;
+use lydian_ir::link::{LinkUnit, Role, link};
 use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, FuncId, Program};
-use lydian_native::{Limits, MeasureRequest, Measurer, Optimization, RewriteRequest};
+use lydian_native::{Companion, Limits, MeasureRequest, Measurer, Optimization, RewriteRequest};
 use lydian_objective::{Annotators, Criterion, Foresight, FunctionObjectives, LabelId, Request};
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
@@ -23,12 +24,18 @@ use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::inputs::{InputSpec, Settings, prepare};
 use lydian_symex::{Config, FoundTest, Summary};
 
-/// A C text, read and annotated.
+/// A C text, or those of several files, read and annotated.
 pub struct Subject {
     /// The program.
     pub program: Program,
-    /// Its text.
+    /// Its text, or one text after the other.
     pub map: SourceMap,
+    /// Where the text of each file begins; empty where there is one.
+    pub starts: Vec<u32>,
+    /// The other files.
+    companions: Vec<Companion>,
+    /// The labels of functions in other files that the objectives name.
+    further: Vec<FunctionObjectives>,
     /// The objectives of every function with a body, in the program's order.
     pub objectives: Vec<FunctionObjectives>,
     /// The functions of `objectives`.
@@ -82,7 +89,47 @@ impl Subject {
             annotation.objectives
         });
         let objectives: Vec<FunctionObjectives> = objectives.collect();
-        Self { program, map: unit.source, objectives, functions, short_circuit }
+        let (starts, companions, further) = Default::default();
+        let map = unit.source;
+        Self { program, map, starts, companions, further, objectives, functions, short_circuit }
+    }
+
+    /// Reads the files of one program and makes the objectives of the functions of the first.
+    pub fn read_files(texts: &[String], request: &Request) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let units = texts.iter().enumerate().map(|(number, text)| {
+            let file = folder.path().join(format!("subject{number}.c"));
+            std::fs::write(&file, text).expect("a temporary file can be written");
+            let request = LoadRequest::new(ParseRequest::new(&file, CompileFlags::default()));
+            let unit = lydian_frontend::load(&request).unwrap_or_else(|error| panic!("{error}"));
+            let role = if number == 0 { Role::Part } else { Role::Companion };
+            let name = format!("subject{number}.c");
+            LinkUnit { name, program: unit.program, source: unit.source, role }
+        });
+        let units: Vec<LinkUnit> = units.collect();
+        let companions = units[1..].iter().map(|unit| Companion {
+            text: unit.source.text().to_string(),
+            flags: Vec::new(),
+        });
+        let companions = companions.collect();
+        let linked = link(units).unwrap_or_else(|error| panic!("{error}"));
+        let (mut program, map, starts) = (linked.program, linked.source, linked.starts);
+        prepare(&mut program);
+        let is_first = |id: &FuncId| program.functions[*id].span.start < starts[1];
+        let defined = program.defined().map(|(id, _)| id);
+        let (functions, others): (Vec<FuncId>, Vec<FuncId>) = defined.partition(is_first);
+        let annotators = Annotators::new(&program, &map, request).of_units(&map, &starts);
+        let annotated = |id: &FuncId| annotators.function(*id).expect("it has a body").objectives;
+        let objectives = functions.iter().map(annotated).collect();
+        let further = others.iter().map(|id| annotators.labels_for_others(*id));
+        let further = further.map(|of| of.expect("it has a body")).collect();
+        let short_circuit = request.short_circuit;
+        Self { program, map, starts, companions, further, objectives, functions, short_circuit }
+    }
+
+    /// The objectives, then the labels of functions in other files that they name.
+    pub fn with_further(&self) -> Vec<FunctionObjectives> {
+        [self.objectives.clone(), self.further.clone()].concat()
     }
 
     /// Compiles the instrumented text; `level` as for the command line.
@@ -90,7 +137,7 @@ impl Subject {
         let request = MeasureRequest {
             rewrite: RewriteRequest {
                 map: &self.map,
-                starts: &[],
+                starts: &self.starts,
                 program: &self.program,
                 watched: &self.objectives,
                 short_circuit: self.short_circuit,
@@ -99,7 +146,7 @@ impl Subject {
                 leaves_out: level != Optimization::None,
                 flows: None,
             },
-            companions: &[],
+            companions: &self.companions,
             flags: &[],
             entries: &self.functions,
             modelled: &|name: &str| lydian_ir::libc::model_named(name).is_some(),

@@ -6,7 +6,7 @@ use lydian_ir::test::{Image, Test};
 use lydian_native::Optimization;
 use lydian_objective::Criterion;
 use lydian_objective::trace::Tracer;
-use lydian_testkit::agreement::{self, Report, Settings, check, check_faults, check_written};
+use lydian_testkit::agreement::{self, Report, Settings, check, check_faults, check_two_files, check_written};
 use lydian_testkit::oracle::Subject;
 
 #[test]
@@ -24,6 +24,20 @@ fn native_measurement_is_the_trace_semantics_for_every_criterion() {
     let covered = report.tallies.values().filter(|tally| tally.covered > 0).count();
     assert!(covered > 25, "objectives of {covered} criteria are covered");
     assert!(report.tests > report.cases, "most tests are run: {}", report.tests);
+}
+
+#[test]
+fn pairs_across_two_files_are_those_of_the_trace_semantics() {
+    let settings = Settings { cases: 8, tests: 6, ..Settings::default() };
+    let mut report = Report::default();
+    for (first, level) in [(0, Optimization::None), (800, Optimization::Some)] {
+        report.merge(check_two_files(first, &settings, level));
+    }
+    assert!(report.mismatches.is_empty(), "{}", report.mismatches.join("\n"));
+    for criterion in [Criterion::AllDefs, Criterion::AllUses, Criterion::AllUsesCells] {
+        let tally = report.tallies[&criterion];
+        assert!(tally.judged > 100 && tally.covered > 30, "{criterion}: {tally:?}");
+    }
 }
 
 /// The labels of one place are judged before anything there is evaluated, its roots in order.
