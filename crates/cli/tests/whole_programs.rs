@@ -217,10 +217,13 @@ fn pairs_of_globals_have_an_end_in_the_file_and_the_other_in_any() {
     {
         expected.push(format!("{from} reaches the return in line 9"));
     }
-    expected.extend([6, 7, 10].map(|line| format!("the parameter n reaches its use in line {line}")));
+    expected
+        .extend([6, 7, 10].map(|line| format!("the parameter n reaches its use in line {line}")));
     expected.sort_unstable();
     assert_eq!(pairs, expected);
-    place.done(&format!("gen unit.c --with other.c {criteria} -o tests --json table.json --time 60"));
+    place.done(&format!(
+        "gen unit.c --with other.c {criteria} -o tests --json table.json --time 60"
+    ));
     // One call cannot use the `limit` of another one, and `count` is defined before it is returned.
     for criterion in ["all-uses", "all-uses-cells"] {
         assert_eq!(figures(&place.json("table.json"), "f", criterion), [26, 23, 3, 0, 0]);

@@ -36,6 +36,7 @@ use lost::{NO_PLACE, OVERLAP, lose_all, lose_labels, lose_sequences, refuse};
 use recorded::{Elsewhere, labels_recorded};
 use render::{Renderer, tests_bits};
 use switches::SwitchEdit;
+use texts::{Scope, further_prelude, prelude};
 use tree::{Edit, nest, splice};
 use vectors::{Recording, recording};
 
@@ -60,6 +61,7 @@ mod recorded;
 mod render;
 mod statements;
 mod switches;
+mod texts;
 mod thread_locals;
 mod tree;
 mod units;
@@ -105,26 +107,6 @@ pub enum Purpose {
     /// condition that evaluation would not reach may have no defined value, which then must not
     /// become undefined behaviour.
     Program,
-}
-
-impl RewriteRequest<'_> {
-    /// The texts of the units.
-    fn units(&self) -> Vec<Span> {
-        let all = self.map.text().len() as u32;
-        let starts = if self.starts.is_empty() { &[0] } else { self.starts };
-        let ends = starts.iter().skip(1).copied().chain([all]);
-        starts.iter().zip(ends).map(|(start, end)| Span::new(*start, end)).collect()
-    }
-
-    /// Where the text of the first unit ends.
-    pub fn own_end(&self) -> u32 {
-        self.units()[0].end
-    }
-
-    /// Which unit a place of the text lies in.
-    fn unit_at(&self, offset: u32) -> usize {
-        self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
-    }
 }
 
 /// What becomes of the texts of a program's units.
@@ -238,37 +220,6 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> Rewritten {
     Rewritten { text, others: others.collect(), plan }
 }
 
-/// Which text declarations are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scope {
-    /// That of a unit which alone has records.
-    Text,
-    /// That of the first of several units with records.
-    First,
-    /// That of another one, by its number.
-    Further(usize),
-}
-
-impl Scope {
-    /// The word before a variable that the texts with records share.
-    const fn storage(self) -> &'static str {
-        match self {
-            Self::Text => "static",
-            Self::First => "",
-            Self::Further(_) => "extern",
-        }
-    }
-
-    /// Whether the text is that of a unit, by its number, or there is no other.
-    const fn is(self, unit: usize) -> bool {
-        match self {
-            Self::Text => true,
-            Self::First => unit == 0,
-            Self::Further(own) => own == unit,
-        }
-    }
-}
-
 /// Objectives that ask for nothing.
 fn nothing_of(function: FuncId) -> FunctionObjectives {
     FunctionObjectives {
@@ -280,40 +231,6 @@ fn nothing_of(function: FuncId) -> FunctionObjectives {
         hypers: Arena::new(),
         hyper_criteria: IndexMap::new(),
     }
-}
-
-/// What stands before the text: the names that hooks use.
-fn prelude(request: &RewriteRequest<'_>, declarations: &str, judges: &Judges) -> String {
-    if request.watched.is_empty() {
-        return String::new();
-    }
-    let mut text = String::from("# 1 \"<lydian>\"\n");
-    let target = request.program.types.target;
-    if request.purpose == Purpose::Tests {
-        text.push_str("int lydian_readable(const void *, unsigned long);\n");
-    }
-    text.push_str(&lydian_ir::cexact::prelude(target, Some("lydian_readable")));
-    text.push_str(declarations);
-    text.push_str(judges.text());
-    text + &line_marker(request, 0)
-}
-
-/// What stands before the text of another unit, which begins at an offset.
-fn further_prelude(request: &RewriteRequest<'_>, start: u32, declarations: &str) -> String {
-    let target = request.program.types.target;
-    let prelude = lydian_ir::cexact::prelude(target, Some("lydian_readable"));
-    let marker = line_marker(request, start);
-    format!(
-        "# 1 \"<lydian>\"\nextern unsigned char lydian_hit[];\n\
-         int lydian_readable(const void *, unsigned long);\n{prelude}{declarations}{marker}"
-    )
-}
-
-/// The line marker of the text from an offset on.
-fn line_marker(request: &RewriteRequest<'_>, start: u32) -> String {
-    let first = request.map.place(start);
-    let file = first.file.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("# {} \"{file}\"\n", first.line)
 }
 
 /// An edit of the text.

@@ -6,7 +6,9 @@ use lydian_ir::test::{Image, Test};
 use lydian_native::Optimization;
 use lydian_objective::Criterion;
 use lydian_objective::trace::Tracer;
-use lydian_testkit::agreement::{self, Report, Settings, check, check_faults, check_two_files, check_written};
+use lydian_testkit::agreement::{
+    self, Report, Settings, check, check_faults, check_two_files, check_written,
+};
 use lydian_testkit::oracle::Subject;
 
 #[test]

@@ -21,8 +21,8 @@ use crate::exit::{ExitCode, Failure};
 use crate::ledger::SharedLedger;
 use crate::load::Loaded;
 use crate::measure::{Compiled, Measuring};
-use crate::progress::Lines;
 use crate::objectives::{self, Annotated};
+use crate::progress::Lines;
 use crate::session::{Session, Settled, Target};
 use crate::{config, interrupt, ledger, load, output, render, suite, table, workers};
 

@@ -153,8 +153,7 @@ impl<'a> AskedCells<'a> {
             let indirect = stores.places.iter().any(|place| place.indirect);
             let global = Global {
                 shared,
-                at: indirect
-                    .then(|| Address::of(request, id, format!("lydian_hg{}", id.index()))),
+                at: indirect.then(|| Address::of(request, id, format!("lydian_hg{}", id.index()))),
                 lost: too_many.then_some(TOO_MANY),
                 not_watched: not_watched.map(|(number, _)| number).collect(),
                 table,

@@ -10,9 +10,7 @@ use std::sync::Arc;
 
 use lydian_base::{EntityId, SourceMap, Span};
 use lydian_ir::{BlockId, Body, FuncId, GlobalId, Stmt, StmtId};
-use lydian_objective::dataflow::{
-    DataFlow, DefUse, DefinitionId, Use, UseId, Variable, c_name,
-};
+use lydian_objective::dataflow::{DataFlow, DefUse, DefinitionId, Use, UseId, Variable, c_name};
 use lydian_objective::{Sequence, SequenceId, UnitFlow};
 use rustc_hash::{FxHashMap, FxHashSet};
 
