@@ -11,7 +11,7 @@ use lydian_smt::{Term, TermPool};
 use crate::traps::Traps;
 
 /// A truth value of Kleene's logic over terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kleene {
     /// Where it is true.
     pub surely_true: Term,

@@ -57,6 +57,7 @@ mod stack;
 mod state;
 mod step;
 mod tape;
+mod together;
 mod traps;
 mod watch;
 mod world;

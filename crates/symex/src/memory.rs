@@ -283,6 +283,16 @@ impl Memory {
         (object.alive && inside).then_some(id)
     }
 
+    /// The live object of known size, whose contents are bytes, in which `size` bytes at an address lie,
+    /// and where.
+    pub fn known_place(&self, address: u64, size: u64) -> Option<(&Object, u64)> {
+        let object = self.object(self.object_at(address)?);
+        let offset = address - object.base;
+        let fits = size <= object.size - offset;
+        let is_known = object.length.is_none() && object.kind != ObjectKind::Stream;
+        (fits && is_known).then_some((object, offset))
+    }
+
     /// Whether two states' memories are the very same, for tests of sharing.
     #[cfg(test)]
     fn shares_with(&self, other: &Self) -> bool {

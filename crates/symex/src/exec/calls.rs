@@ -393,7 +393,7 @@ impl<'p> Engine<'p, '_> {
         let unknown = plan.assumptions.iter().filter(|sentence| !all.contains(sentence)).cloned();
         let unknown: Vec<String> = unknown.collect();
         all.extend(unknown);
-        self.watch.add(&plan.bounds);
+        self.add_on_path(&plan.bounds);
         self.watch.add_raw_pointers(&plan.raw_pointers);
         Ok(())
     }

@@ -2,12 +2,12 @@
 
 use lydian_base::EntityId;
 use lydian_eval::{Environment, Evaluation, Traps, from_bytes, sort_of, to_bytes};
-use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, Type};
-use lydian_smt::{Evaluator, Sort, Term, TermPool};
+use lydian_ir::{Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, Type};
+use lydian_smt::{Evaluator, Node, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
 use super::explore::Engine;
-use super::memo::{Few, MemoKey, Place, PredicateMemo, register};
+use super::memo::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
 use super::state::State;
 use super::tape::Question;
 use super::watch::Watch;
@@ -87,33 +87,99 @@ impl Scope<'_, '_> {
         value
     }
 
-    /// What the value of an expression of a predicate is kept by, if it is kept.
-    pub(super) fn memo_key(
+    /// What the place hangs on where a load of a predicate reads, if that is kept.
+    fn load_key(
         &mut self,
         pool: &mut TermPool,
         exprs: &ExprArena,
-        expr: ExprId,
-    ) -> Option<MemoKey> {
-        let Self { memo, state, world, .. } = self;
-        let func = state.frame().func;
-        let body = world.program.functions[func].body.as_ref()?;
-        let local_type = |local: LocalId| match body.locals[local].storage {
-            lydian_ir::Storage::Register(ty) => Some(ty),
-            lydian_ir::Storage::Memory { .. } => None,
-        };
-        let places = memo.reads(func, exprs, expr, local_type)?;
+        (load, addr): (ExprId, ExprId),
+    ) -> Option<LoadKey> {
+        let func = self.state.frame().func;
         let mut values = Few::new();
-        for place in places {
-            values.push(match place {
-                Place::Register(local) => register(&self.state.frame().registers, local)?,
-                Place::Memory(load) => {
-                    let mut traps = Traps::none();
-                    let value = self.eval_predicate(pool, exprs, load, &mut traps).ok()?;
-                    traps.is_empty().then_some(value)?
-                }
-            });
+        for place in self.places_of(exprs, addr)? {
+            values.push(self.read(pool, exprs, place)?);
         }
-        Some((func, expr, values))
+        Some((func, load, values))
+    }
+
+    /// Where an expression of a predicate reads; none if its values are not kept.
+    pub(super) fn places_of(&mut self, exprs: &ExprArena, expr: ExprId) -> Option<Few<Place>> {
+        let func = self.state.frame().func;
+        self.memo.reads(func, exprs, expr, |local| self.world.register_type(func, local))
+    }
+
+    /// What a predicate reads at a place.
+    pub(super) fn read(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        place: Place,
+    ) -> Option<Read> {
+        let value = match place {
+            Place::Register(local) => {
+                let value = register(&self.state.frame().registers, local)?;
+                self.chosen(pool, value)
+            }
+            Place::Address(local) => self.local_address(pool, local).ok()?,
+            Place::Memory(load) => return self.read_memory(pool, exprs, load),
+        };
+        Some(Read { value, defined: pool.tt() })
+    }
+
+    /// What a load of a predicate reads.
+    fn read_memory(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        load: ExprId,
+    ) -> Option<Read> {
+        let Expr::Load { ty, addr, .. } = exprs[load] else { return None };
+        let key = self.load_key(pool, exprs, (load, addr));
+        match key.as_ref().and_then(|key| self.memo.located(key)) {
+            Some(Located { address: None, meets }) => {
+                self.watch.meet_again(&meets);
+                return Some(Read { value: pool.ff(), defined: pool.ff() });
+            }
+            Some(Located { address: Some(address), meets }) => {
+                if let Some(value) = self.load_known(pool, ty, address) {
+                    self.watch.meet_again(&meets);
+                    return Some(Read { value, defined: pool.tt() });
+                }
+            }
+            None => {}
+        }
+        let mut traps = Traps::none();
+        self.watch.begin_load();
+        let value = self.eval_predicate(pool, exprs, load, &mut traps);
+        let meets = self.watch.meets.take().unwrap_or_default();
+        let value = value.ok()?;
+        let defined = traps.absent(pool);
+        let holds_elsewhere = !self.watch.tells && !self.watch.adds() && self.watch.guard.is_none();
+        if let Some(key) = key.filter(|_| holds_elsewhere) {
+            let address = self.eval_predicate(pool, exprs, addr, &mut Traps::none()).ok()?;
+            let located = pool.as_u64(address).and_then(|address| {
+                let is_fixed = matches!(Region::of(address), Some(Region::Input | Region::Global));
+                let address = pool.as_bool(defined)?.then_some(address);
+                (address.is_some() || is_fixed).then_some(Located { address, meets })
+            });
+            if let Some(located) = located {
+                self.memo.locate(key, located);
+            }
+        }
+        Some(Read { value, defined })
+    }
+
+    /// The value of type `ty` at an address that was read without a trap before, if it lies there as
+    /// plainly as then.
+    fn load_known(&mut self, pool: &mut TermPool, ty: Type, address: u64) -> Option<Term> {
+        let size = ty.bytes();
+        let (object, offset) = self.state.memory.known_place(address, size)?;
+        if self.watch.is_open() && object.contents.part_of_wider(offset as i64, size).is_some() {
+            return None;
+        }
+        let value = object.contents.read(pool, offset, size);
+        let value = as_read(pool, ty, value);
+        Some(self.chosen(pool, value))
     }
 
     /// The objects that an address may lie in.
@@ -175,7 +241,7 @@ impl Scope<'_, '_> {
     /// no address is null or in no object: what it is otherwise is chance, which nobody follows.
     fn split_on_value(&mut self, pool: &mut TermPool, term: Term) -> Stop {
         let by_chance = !mentions_address(pool, term);
-        if !(by_chance && self.watch.is_no_pointer(pool, term)) {
+        if !(self.watch.tentative || by_chance && self.watch.is_no_pointer(pool, term)) {
             self.watch.meet_all();
         }
         let value = self.value_on_model(pool, term);
@@ -237,12 +303,30 @@ impl Scope<'_, '_> {
         self.watch.access(pool, &self.state.memory, &resolution, size, false);
         self.state.memory.access_traps(pool, &resolution, size, false, traps);
         let value = self.state.memory.load(pool, &resolution, size);
-        if pool.sort(value) == sort_of(ty) && ty != Type::BOOL {
-            return Ok(value);
-        }
-        let bytes = to_bytes(pool, value);
-        Ok(from_bytes(pool, ty, bytes))
+        let value = as_read(pool, ty, value);
+        Ok(self.chosen(pool, value))
     }
+
+    /// What an address is, or a number as wide, that is a choice which the path has made.
+    fn chosen(&self, pool: &mut TermPool, value: Term) -> Term {
+        let mut value = value;
+        while let Node::Ite(condition, then, otherwise) = pool.node(value)
+            && pool.sort(value) == Sort::BitVec(64)
+            && let Some(holds) = self.state.knowledge().known(pool, condition)
+        {
+            value = if holds { then } else { otherwise };
+        }
+        value
+    }
+}
+
+/// The value of a type from the bytes that hold it, or from the value that was written there.
+fn as_read(pool: &mut TermPool, ty: Type, value: Term) -> Term {
+    if pool.sort(value) == sort_of(ty) && ty != Type::BOOL {
+        return value;
+    }
+    let bytes = to_bytes(pool, value);
+    from_bytes(pool, ty, bytes)
 }
 
 fn evaluation<'x>(world: &World<'x>, exprs: &'x ExprArena, subscripts: bool) -> Evaluation<'x> {
@@ -264,7 +348,7 @@ impl Environment for Scope<'_, '_> {
     fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
         let frame = self.state.frame();
         if let Some(value) = frame.registers[local.index()] {
-            return Ok(value);
+            return Ok(self.chosen(pool, value));
         }
         let function = &self.world.program.functions[frame.func];
         let ty = function.body.as_ref().map(|body| body.locals[local].storage);
@@ -335,6 +419,8 @@ impl Environment for Scope<'_, '_> {
         if !is_large {
             return Ok(index);
         }
+        // What follows hangs on what the path knows.
+        self.watch.tells = true;
         match self.state.knowledge().known(pool, inside) {
             Some(true) => Ok(within_count(pool, index, count)),
             Some(false) => Ok(index),
@@ -345,10 +431,12 @@ impl Environment for Scope<'_, '_> {
     }
 
     fn address_begins(&mut self) -> Option<Term> {
+        self.watch.load_begins();
         self.watch.within_arrays.take()
     }
 
     fn address_ends(&mut self, outer: Option<Term>) {
+        self.watch.load_ends();
         self.watch.within_arrays = outer;
     }
 

@@ -251,15 +251,11 @@ impl<'a> LabelTable<'a> {
         self.functions[func.index()].is_some()
     }
 
-    /// The labels of a site, in the order of the objectives; with label deletion those left.
-    pub(super) fn at(
-        &mut self,
-        func: FuncId,
-        key: SiteKey,
-        deletion: bool,
-    ) -> SmallVec<[GoalId; 4]> {
-        let Some(labels) = &mut self.functions[func.index()] else { return SmallVec::new() };
-        let Some(list) = labels.sites.get_mut(&key) else { return SmallVec::new() };
+    /// Notes that control reaches a site. Whether there are labels; with label deletion, labels that
+    /// are left.
+    pub(super) fn reach(&mut self, func: FuncId, key: SiteKey, deletion: bool) -> bool {
+        let Some(labels) = &mut self.functions[func.index()] else { return false };
+        let Some(list) = labels.sites.get_mut(&key) else { return false };
         if deletion {
             list.retain(|goal| !self.goals[goal.index()].is_settled());
         }
@@ -267,7 +263,15 @@ impl<'a> LabelTable<'a> {
             let reached = &mut self.goals[goal.index()].reached;
             self.new_ones -= usize::from(!std::mem::replace(reached, true));
         }
-        list.iter().copied().collect()
+        !list.is_empty()
+    }
+
+    /// The labels of a site, in the order of the objectives; those that were covered when control
+    /// reached it with label deletion are not among them.
+    pub(super) fn listed(&self, func: FuncId, key: SiteKey) -> &[GoalId] {
+        let labels = self.functions[func.index()].as_ref();
+        let list = labels.and_then(|labels| labels.sites.get(&key));
+        list.map(SmallVec::as_slice).unwrap_or_default()
     }
 
     /// The sites of a function at which something is looked at.
@@ -316,12 +320,22 @@ impl<'a> LabelTable<'a> {
         self.reopened
     }
 
+    /// How many labels ask for mutants of a condition; with label deletion, labels that are left.
+    pub(super) fn mutants_left(
+        &self,
+        (func, decision, condition): (FuncId, DecisionId, ConditionId),
+        deletion: bool,
+    ) -> usize {
+        let labels = self.functions[func.index()].as_ref();
+        let list = labels.and_then(|labels| labels.mutants.get(&(decision, condition)));
+        let is_left = |goal: GoalId| !deletion || !self.goals[goal.index()].is_settled();
+        list.map_or(0, |list| list.iter().filter(|(goal, _)| is_left(*goal)).count())
+    }
+
     /// The mutants of a condition that labels still need, each once, with the labels.
     pub(super) fn mutants(
         &self,
-        func: FuncId,
-        decision: DecisionId,
-        condition: ConditionId,
+        (func, decision, condition): (FuncId, DecisionId, ConditionId),
         deletion: bool,
     ) -> Vec<(ExprId, SmallVec<[GoalId; 1]>)> {
         let labels = self.functions[func.index()].as_ref();

@@ -4,7 +4,7 @@ use lydian_base::EntityId;
 
 use super::ahead::{Ahead, FAR, Target};
 use super::labels::{LabelTable, SiteKey};
-use super::state::State;
+use super::state::{Passed, State};
 
 /// Bringing distances up to date may cost a block of work for so many steps of states.
 const STEPS: u64 = 2;
@@ -59,8 +59,12 @@ impl Ranks {
             let mut sites = state.arrival.into_iter().chain(evaluated);
             func.is_some_and(|func| sites.any(|site| labels.is_open(func, site)))
         };
+        let is_waiting = |passed: &Passed| match passed {
+            Passed::Site(site) => labels.is_open(state.frame().func, *site),
+            Passed::Where(goal, _) => !labels.is_covered(*goal),
+        };
         self.ahead.is_structured()
-            && state.queue.iter().all(|passed| labels.is_covered(passed.goal()))
+            && !state.queue.iter().any(is_waiting)
             && state.undecided.is_empty()
             && state.frames.iter().rev().all(far)
             && !arrives()

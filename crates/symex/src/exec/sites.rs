@@ -2,20 +2,20 @@
 //! as a branch (direct, [000] IV-A).
 
 use lydian_base::EntityId;
-use lydian_eval::{Kleene, PredEnvironment, Traps, eval_pred};
-use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId, Purity};
+use lydian_eval::{Kleene, PredEnvironment, Traps};
+use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId};
 use lydian_smt::{Given, Term, TermPool};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::env::{Scope, Stop};
 use super::excluded::OpenLabel;
 use super::explore::Engine;
 use super::labels::{GoalId, SiteKey};
+use super::memo::{Key, Place, Reads};
 use super::query::Feasible;
 use super::state::{ConditionValue, Passed, State};
 use super::step::Flow;
-use super::watch::Actor;
-use super::{LabelDeletion, Mode, Unreached};
+use super::{LabelDeletion, Mode};
 use crate::limits::Cut;
 use crate::memory::definedness;
 
@@ -32,8 +32,11 @@ impl<'p> Engine<'p, '_> {
             return;
         }
         let func = state.frame().func;
-        let goals = self.labels.at(func, key, self.world.config.label_deletion.deletes());
-        state.queue.extend(goals.into_iter().map(Passed::Here));
+        if self.labels.reach(func, key, self.world.config.label_deletion.deletes())
+            && self.may_hold_somewhere(state, key)
+        {
+            state.queue.push(Passed::Site(key));
+        }
         if matches!(key, SiteKey::Point(_)) {
             // Sequences follow when what the statement needs is decided.
             return;
@@ -47,19 +50,22 @@ impl<'p> Engine<'p, '_> {
 
     /// Looks at the labels of the queue: at all of a site together, in direct mode at the first.
     pub(super) fn look_at_labels(&mut self, state: &mut State) -> Result<(), Flow> {
+        let mut passed: SmallVec<[(GoalId, Term); 4]> = SmallVec::new();
+        for entry in std::mem::take(&mut state.queue) {
+            match entry {
+                Passed::Site(site) => passed.extend(self.hold_somewhere(state, site)),
+                Passed::Where(goal, holds) => passed.push((goal, holds)),
+            }
+        }
         if self.world.config.mode == Mode::Direct {
-            let passed = state.queue.remove(0);
-            return match self.condition_of(state, passed) {
-                Some(holds) => self.branch_on_label(state, passed.goal(), holds),
-                None => Ok(()),
-            };
+            return self.branch_on_labels(state, passed);
         }
         let mut open = Vec::new();
-        for passed in std::mem::take(&mut state.queue) {
-            let holds = self.condition_of(state, passed);
+        for (goal, holds) in passed {
+            let holds = self.condition_of(state, goal, holds);
             let known = |pool: &mut TermPool, holds| state.knowledge().known(pool, holds);
             let holds = holds.filter(|holds| known(&mut self.pool, *holds) != Some(false));
-            open.extend(holds.map(|holds| OpenLabel::new(passed.goal(), holds)));
+            open.extend(holds.map(|holds| OpenLabel::new(goal, holds)));
         }
         self.decide_labels(state, open);
         if !state.undecided.is_empty() {
@@ -68,17 +74,10 @@ impl<'p> Engine<'p, '_> {
         Ok(())
     }
 
-    /// Where a label that control passes is covered, if it is left and that may be somewhere.
-    fn condition_of(&mut self, state: &mut State, passed: Passed) -> Option<Term> {
-        let goal = passed.goal();
-        if self.world.config.label_deletion.deletes() && self.labels.is_covered(goal) {
-            return None;
-        }
-        let condition = match passed {
-            Passed::Here(_) => self.predicate(state, goal).surely_true,
-            Passed::Where(_, holds) => holds,
-        };
-        if self.pool.as_bool(condition) == Some(false) {
+    /// Where a label that control passes is covered, if it is left and that may be somewhere. Its
+    /// predicate surely holds where `condition` does.
+    fn condition_of(&mut self, state: &State, goal: GoalId, condition: Term) -> Option<Term> {
+        if !self.is_looked_for(goal) || self.pool.as_bool(condition) == Some(false) {
             return None;
         }
         let defined = definedness(&mut self.pool, condition);
@@ -105,11 +104,12 @@ impl<'p> Engine<'p, '_> {
             return;
         }
         let func = state.frame().func;
+        if !self.labels.reach(func, key, self.world.config.label_deletion.deletes()) {
+            return;
+        }
         let before = self.watch.guard.replace(guard);
-        for goal in self.labels.at(func, key, self.world.config.label_deletion.deletes()) {
-            let value = self.predicate(state, goal);
-            let holds = self.pool.and(guard, value.surely_true);
-            passed.push(Passed::Where(goal, holds));
+        for (goal, holds) in self.hold_somewhere(state, key) {
+            passed.push(Passed::Where(goal, self.pool.and(guard, holds)));
         }
         self.watch.guard = before;
     }
@@ -242,13 +242,19 @@ impl<'p> Engine<'p, '_> {
         }
     }
 
-    /// Direct instrumentation: the label's predicate is a branch of the program.
-    fn branch_on_label(
+    /// Direct instrumentation: the predicate of the first label is a branch of the program. The others
+    /// are looked at on either side.
+    fn branch_on_labels(
         &mut self,
         state: &mut State,
-        goal: GoalId,
-        holds: Term,
+        mut passed: SmallVec<[(GoalId, Term); 4]>,
     ) -> Result<(), Flow> {
+        if passed.is_empty() {
+            return Ok(());
+        }
+        let (goal, holds) = passed.remove(0);
+        state.queue.extend(passed.into_iter().map(|(goal, holds)| Passed::Where(goal, holds)));
+        let Some(holds) = self.condition_of(state, goal, holds) else { return Ok(()) };
         let (taken, other) = self.split(state, holds);
         if taken {
             state.covered.extend(self.labels.cover(goal));
@@ -282,55 +288,6 @@ impl<'p> Engine<'p, '_> {
         }
     }
 
-    /// The value of a label's predicate on a state. What could not be evaluated stands in the label's
-    /// way.
-    fn predicate(&mut self, state: &mut State, goal: GoalId) -> Kleene {
-        let (objectives, pred, decision) = self.labels.goal(goal);
-        let after = self.labels.after(goal).to_vec();
-        let outer = self.watch.set_actor(Actor::Labels(smallvec![goal]));
-        let (mut env, pool) = self.site_scope(state, &objectives.exprs, decision);
-        let mut value = eval_pred(pool, pred, &mut env);
-        for expr in after {
-            let has_value = env.has_value(pool, expr);
-            value = value.only_where(pool, has_value);
-        }
-        if let Some(what) = env.hindrance {
-            self.labels.hinder(goal, Cut::Unsupported(what));
-        }
-        self.watch.set_actor(outer);
-        self.settle_suspicions(state);
-        value
-    }
-
-    /// The values of mutants that labels need, just before their condition is evaluated.
-    pub(super) fn record_mutants(
-        &mut self,
-        state: &mut State,
-        decision: DecisionId,
-        condition: ConditionId,
-    ) -> Vec<(ConditionId, ExprId, Kleene)> {
-        if self.world.config.mode == Mode::Plain || state.root < self.roots.len() {
-            return Vec::new();
-        }
-        let func = state.frame().func;
-        let deletion = self.world.config.label_deletion.deletes();
-        let wanted = self.labels.mutants(func, decision, condition, deletion);
-        let Some(objectives) = self.labels.objectives_of(func).filter(|_| !wanted.is_empty())
-        else {
-            return Vec::new();
-        };
-        let mut values = Vec::with_capacity(wanted.len());
-        for (expr, goals) in wanted {
-            let outer = self.watch.set_actor(Actor::Labels(goals));
-            let (mut env, pool) = self.site_scope(state, &objectives.exprs, None);
-            let value = env.expr(pool, expr);
-            self.watch.set_actor(outer);
-            self.settle_suspicions(state);
-            values.push((condition, expr, value));
-        }
-        values
-    }
-
     /// Where a predicate on a state gets its values from: expressions of `exprs`, conditions of the
     /// decision. With the pool for what evaluation makes.
     pub(super) fn site_scope<'a>(
@@ -339,9 +296,8 @@ impl<'p> Engine<'p, '_> {
         exprs: &'a ExprArena,
         decision: Option<DecisionId>,
     ) -> (SiteScope<'a, 'p>, &'a mut TermPool) {
-        let unreached = self.world.config.unreached;
         let (scope, pool) = self.scope(state);
-        (SiteScope { scope, exprs, decision, unreached, hindrance: None }, pool)
+        (SiteScope { scope, exprs, decision, kept_by: None, hindrance: None }, pool)
     }
 }
 
@@ -350,7 +306,9 @@ pub(super) struct SiteScope<'a, 'p> {
     pub(super) scope: Scope<'a, 'p>,
     pub(super) exprs: &'a ExprArena,
     pub(super) decision: Option<DecisionId>,
-    pub(super) unreached: Unreached,
+    /// What is read, and what is there, as long as the values hang on nothing else; none where nobody
+    /// asks, too.
+    pub(super) kept_by: Option<(Reads, Key)>,
     pub(super) hindrance: Option<String>,
 }
 
@@ -372,25 +330,42 @@ impl SiteScope<'_, '_> {
 
     /// The condition's expression if it is pure and conditions that are not reached have values.
     fn pure_condition(&self, condition: ConditionId) -> Option<ExprId> {
-        if self.unreached == Unreached::Unknown {
-            return None;
-        }
-        let frame = self.scope.state.frame();
-        let body = self.scope.world.program.functions[frame.func].body.as_ref()?;
-        let condition = &body.decisions[self.decision?].conditions[condition];
-        (condition.purity == Purity::Pure).then_some(condition.expr)
+        let func = self.scope.state.frame().func;
+        self.scope.world.pure_condition(func, self.decision, condition)
     }
 
     /// Where an expression has a value.
-    fn has_value(&mut self, pool: &mut TermPool, expr: ExprId) -> Term {
+    pub(super) fn has_value(&mut self, pool: &mut TermPool, expr: ExprId) -> Term {
         let mut traps = Traps::none();
-        match self.scope.eval_predicate(pool, self.exprs, expr, &mut traps) {
+        self.scope.watch.begin_telling();
+        let value = self.scope.eval_predicate(pool, self.exprs, expr, &mut traps);
+        self.note_whether_kept(expr);
+        match value {
             Ok(_) => traps.absent(pool),
             Err(stop) => {
-                self.hindrance = Some(hindrance(stop));
+                self.hindered(stop);
                 pool.ff()
             }
         }
+    }
+
+    /// An expression was evaluated: whether it tells nothing, and hangs on nothing but what is read.
+    fn note_whether_kept(&mut self, expr: ExprId) {
+        let Some((reads, key)) = &self.kept_by else { return };
+        let places = self.scope.places_of(self.exprs, expr);
+        let is_read = |place: &Place| {
+            let position = reads.iter().position(|(read, _)| read == place);
+            position.is_some_and(|position| key.has(position))
+        };
+        let by_places = places.is_some_and(|places| places.iter().all(is_read));
+        if !by_places || self.scope.watch.tells {
+            self.kept_by = None;
+        }
+    }
+
+    fn hindered(&mut self, stop: Stop) {
+        self.hindrance = Some(hindrance(stop));
+        self.kept_by = None;
     }
 
     fn cannot_trap(&self, expr: ExprId) -> bool {
@@ -406,6 +381,9 @@ impl PredEnvironment for SiteScope<'_, '_> {
             ConditionValue::NotReached => self.unreached(pool, condition),
             ConditionValue::Either { reached, value } => {
                 let there = Kleene::known_where(pool, reached, value);
+                if pool.as_bool(reached) == Some(true) {
+                    return there;
+                }
                 let elsewhere = self.unreached(pool, condition);
                 there.or_else(pool, elsewhere)
             }
@@ -422,10 +400,9 @@ impl PredEnvironment for SiteScope<'_, '_> {
 
     fn mutant(&mut self, pool: &mut TermPool, condition: ConditionId, expr: ExprId) -> Kleene {
         let event = self.decision.and_then(|decision| self.scope.state.frame().event(decision));
-        let wanted =
-            |entry: &&(ConditionId, ExprId, Kleene)| entry.0 == condition && entry.1 == expr;
-        let recorded = event.and_then(|event| event.mutants.iter().find(wanted));
-        let recorded = recorded.map(|entry| entry.2);
+        let lists = event.into_iter().flat_map(|event| &event.mutants);
+        let mut recorded = lists.filter(|(of, _)| *of == condition);
+        let recorded = recorded.find_map(|(_, mutants)| mutants.value(expr));
         let here = match self.value(condition) {
             ConditionValue::Is(_) => {
                 return recorded.unwrap_or_else(|| Kleene::unknown(pool));
@@ -433,6 +410,9 @@ impl PredEnvironment for SiteScope<'_, '_> {
             ConditionValue::NotReached => Kleene::unknown(pool),
             ConditionValue::Either { reached, .. } => {
                 let value = recorded.unwrap_or_else(|| Kleene::unknown(pool));
+                if pool.as_bool(reached) == Some(true) {
+                    return value;
+                }
                 value.only_where(pool, reached)
             }
         };
@@ -444,22 +424,16 @@ impl PredEnvironment for SiteScope<'_, '_> {
     }
 
     fn expr(&mut self, pool: &mut TermPool, expr: ExprId) -> Kleene {
-        let key = self.scope.memo_key(pool, self.exprs, expr);
-        if let Some(known) = key.as_ref().and_then(|key| self.scope.memo.get(key)) {
-            return known;
-        }
         let mut traps = Traps::none();
-        self.scope.watch.relates = false;
+        self.scope.watch.begin_telling();
         match self.scope.eval_predicate(pool, self.exprs, expr, &mut traps) {
             Ok(value) => {
                 let value = Kleene::guarded(pool, value, &traps);
-                if let Some(key) = key.filter(|_| !self.scope.watch.relates) {
-                    self.scope.memo.put(key, value);
-                }
+                self.note_whether_kept(expr);
                 value
             }
             Err(stop) => {
-                self.hindrance = Some(hindrance(stop));
+                self.hindered(stop);
                 Kleene::unknown(pool)
             }
         }

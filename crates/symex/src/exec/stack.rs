@@ -206,7 +206,7 @@ impl Engine<'_, '_> {
         let reach = Reach::Behind { object, from: room, element: 1 };
         let name = &program.functions[func].name;
         let sentence = format!("{name} is given at most {room} bytes of arguments for `...`");
-        self.watch.add(&[Bound { sentence, reach, shown: false }]);
+        self.add_on_path(&[Bound { sentence, reach, shown: false }]);
         Ok(())
     }
 

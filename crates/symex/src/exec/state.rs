@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use lydian_base::EntityId;
-use lydian_ir::{BlockId, Body, ConditionId, DecisionId, ExprId, FuncId, LocalId};
+use lydian_ir::{BlockId, Body, ConditionId, DecisionId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-
-use lydian_eval::Kleene;
 
 use super::endless::Mark;
 use super::excluded::OpenLabel;
@@ -16,6 +14,7 @@ use super::guide::Progress;
 use super::hyper_rows::Trail;
 use super::hyper_sequences::Underway;
 use super::labels::{GoalId, SiteKey};
+use super::memo::Mutants;
 use super::tape::Tape;
 use crate::inputs::{Cursor, ExternalPlan};
 use crate::memory::{Facts, Knowledge, Memory, ObjectId, Target};
@@ -38,22 +37,13 @@ impl ConditionValue {
     }
 }
 
-/// A label that control passes, to be looked at.
+/// Labels that control passes, to be looked at.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Passed {
-    /// Its predicate is to be evaluated on the state.
-    Here(GoalId),
-    /// It was evaluated, and surely holds on the inputs of the path on which this does.
+    /// Those of a site. Their predicates are to be evaluated on the state.
+    Site(SiteKey),
+    /// One that was evaluated, and surely holds on the inputs of the path on which this does.
     Where(GoalId, Term),
-}
-
-impl Passed {
-    /// The label.
-    pub(super) const fn goal(&self) -> GoalId {
-        match self {
-            Self::Here(goal) | Self::Where(goal, _) => *goal,
-        }
-    }
 }
 
 /// The last evaluation of a decision in one activation.
@@ -63,7 +53,7 @@ pub(super) struct DecisionEvent {
     /// For each condition its value.
     pub(super) values: SmallVec<[ConditionValue; 4]>,
     /// Mutants of conditions that were reached, evaluated just before.
-    pub(super) mutants: Vec<(ConditionId, ExprId, Kleene)>,
+    pub(super) mutants: SmallVec<[(ConditionId, Arc<Mutants>); 1]>,
 }
 
 /// Where the result of a call goes.
@@ -303,7 +293,7 @@ impl Frame {
             self.events.push(DecisionEvent {
                 decision,
                 values: SmallVec::from_elem(ConditionValue::NotReached, conditions),
-                mutants: Vec::new(),
+                mutants: SmallVec::new(),
             });
             self.events.len() - 1
         });

@@ -10,6 +10,7 @@
 //! What the predicate of a label does restricts that label alone: no other depends on it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -47,7 +48,7 @@ pub(super) enum Actor {
     #[default]
     Program,
     /// The predicates of these labels.
-    Labels(SmallVec<[GoalId; 1]>),
+    Labels(Arc<[GoalId]>),
 }
 
 /// What would be met.
@@ -109,8 +110,20 @@ pub(super) struct Watch {
     /// Where the subscripts of the address that is read now are such as their arrays have; none where
     /// they surely are.
     pub(super) within_arrays: Option<Term>,
-    /// Whether values that may be addresses were related since this was last set to false.
-    pub(super) relates: bool,
+    /// Whether what was done since [`Self::begin_telling`] may make a difference to anybody, on this path
+    /// or on another where the same values are at the same places. Loads are not counted: they are done
+    /// each time.
+    pub(super) tells: bool,
+    /// The same before the loads that are evaluated now.
+    told_before: SmallVec<[bool; 2]>,
+    /// Where that is asked for, the bounds that were met since instead of that they tell something: their
+    /// positions, those too that make a difference already to who acts.
+    pub(super) meets: Option<SmallVec<[usize; 2]>>,
+    /// Whether a path has objects with bounds that others do not have, so that what lies where hangs on
+    /// the path.
+    adds: bool,
+    /// Whether an address that is not decided is no use of it: it is decided before the address is used.
+    pub(super) tentative: bool,
     questions: u32,
 }
 
@@ -224,13 +237,62 @@ impl Watch {
         told
     }
 
+    /// Adds what belongs to an object that other paths do not have. Whether it is the first.
+    pub(super) fn add_on_path(&mut self, bounds: &[Bound]) -> bool {
+        self.add(bounds);
+        !std::mem::replace(&mut self.adds, true)
+    }
+
+    /// From now on it is noted whether anything makes a difference.
+    pub(super) fn begin_telling(&mut self) {
+        self.tells = false;
+        self.told_before.clear();
+    }
+
+    /// From now on, too, with the bounds that loads meet.
+    pub(super) fn begin_load(&mut self) {
+        self.tells = false;
+        self.meets = Some(SmallVec::new());
+    }
+
+    /// The address of a load is evaluated now.
+    pub(super) fn load_begins(&mut self) {
+        if self.meets.is_none() {
+            self.told_before.push(self.tells);
+        }
+    }
+
+    /// The load was done.
+    pub(super) fn load_ends(&mut self) {
+        if self.meets.is_none()
+            && let Some(tells) = self.told_before.pop()
+        {
+            self.tells = tells;
+        }
+    }
+
+    /// Who acts now meets bounds that others met at the same place.
+    pub(super) fn meet_again(&mut self, positions: &[usize]) {
+        positions.iter().for_each(|position| self.meet(*position));
+    }
+
+    /// Whether a path has objects with bounds that others do not have.
+    pub(super) const fn adds(&self) -> bool {
+        self.adds
+    }
+
     /// Who acts now meets a bound.
     fn meet(&mut self, position: usize) {
+        match &mut self.meets {
+            Some(meets) if meets.contains(&position) => {}
+            Some(meets) => meets.push(position),
+            None => self.tells = true,
+        }
         let watched = &mut self.all[position];
         match &self.actor {
             Actor::Program => self.open -= usize::from(!std::mem::replace(&mut watched.met, true)),
             Actor::Labels(labels) => {
-                for label in labels {
+                for label in labels.iter() {
                     let of_label = self.of_labels.entry(*label).or_default();
                     if !of_label.bounds.contains(&position) {
                         of_label.bounds.push(position);
@@ -265,6 +327,7 @@ impl Watch {
 
     /// Something lies beyond a limit.
     fn exceed(&mut self, memory: &Memory, limit: Limit) {
+        self.tells |= !matches!(limit, Limit::Bound(_));
         match limit {
             Limit::Bound(position) => self.meet(position),
             Limit::Subscript => self.leaves_arrays = true,
@@ -339,7 +402,9 @@ impl Watch {
         (size, write): (u64, bool),
         position: usize,
     ) {
-        if self.is_met(position) {
+        // What those met who act now is looked at again where it is noted for others.
+        let again = self.meets.is_some() && !self.all[position].met;
+        if self.is_met(position) && !again {
             return;
         }
         let reach = self.all[position].bound.reach;
@@ -380,12 +445,15 @@ impl Watch {
                 condition = pool.and(guard, condition);
             }
             match pool.as_bool(condition) {
-                _ if self.is_exceeded(limit) => {}
+                _ if self.is_exceeded(limit) && !(again && limit == Limit::Bound(position)) => {}
                 Some(true) => self.exceed(memory, limit),
                 Some(false) => {}
                 None => {
                     let actor = self.actor.clone();
-                    self.suspicions.push(Suspicion { condition, limit, actor });
+                    self.tells = true;
+                    if !self.is_exceeded(limit) {
+                        self.suspicions.push(Suspicion { condition, limit, actor });
+                    }
                 }
             }
         }
@@ -403,6 +471,7 @@ impl Watch {
         let (Some(before), Some(after)) = (constants(pool, from), constants(pool, to)) else {
             return self.meet_all();
         };
+        self.tells |= self.adds;
         let (before, after) = (bases(memory, &before), bases(memory, &after));
         if after.iter().any(|object| object.is_none() || !before.contains(object)) {
             self.meet_objects(memory, &before);
@@ -418,19 +487,19 @@ impl Watch {
         equality: bool,
     ) {
         let (Some(a), Some(b)) = (constants(pool, a), constants(pool, b)) else {
-            self.relates = true;
+            self.tells = true;
             return self.meet_all();
         };
         let (of_a, of_b) = (pointed_to(memory, &a), pointed_to(memory, &b));
         if of_a.is_empty() || of_b.is_empty() {
             return;
         }
-        self.relates = true;
+        let one = of_a.len() == 1 && of_a == of_b;
+        self.tells |= !one || self.adds;
         self.tell_apart(memory, &of_a, &of_b);
         if self.open == 0 {
             return;
         }
-        let one = of_a.len() == 1 && of_a == of_b;
         // Pointers to known places within different objects are never equal.
         let known = a.iter().chain(&b).all(|(_, shifted)| !shifted);
         if one || equality && known {
@@ -466,7 +535,7 @@ impl Watch {
         match &self.actor {
             Actor::Program => add_new(&mut self.told_apart, told_apart),
             Actor::Labels(labels) => {
-                for label in labels {
+                for label in labels.iter() {
                     let of_label = self.of_labels.entry(*label).or_default();
                     add_new(&mut of_label.told_apart, told_apart.iter().cloned());
                 }
@@ -606,6 +675,13 @@ fn pointed_to(memory: &Memory, constants: &[(u64, bool)]) -> SmallVec<[Option<Ob
 }
 
 impl Engine<'_, '_> {
+    /// Adds bounds of objects that other paths do not have.
+    pub(super) fn add_on_path(&mut self, bounds: &[Bound]) {
+        if self.watch.add_on_path(bounds) {
+            self.memo.forget();
+        }
+    }
+
     /// Asks about what may have met a bound on this path.
     pub(super) fn settle_suspicions(&mut self, state: &State) {
         if self.watch.suspicions.is_empty() {

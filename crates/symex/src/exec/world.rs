@@ -9,11 +9,14 @@ use lydian_base::{Arena, EntityId};
 use lydian_ir::cfg::Cfg;
 use lydian_ir::libc::{Family, STREAM_BYTES, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
-use lydian_ir::{BlockId, Body, Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, Program, Stmt};
+use lydian_ir::{
+    BlockId, Body, Callee, ConditionId, DecisionId, Expr, ExprArena, ExprId, FuncId, GlobalId,
+    LocalId, Program, Purity, Stmt, Storage, Type,
+};
 use rustc_hash::FxHashMap;
 
-use super::Config;
 use super::regions::{Area, Region, Surroundings, readers};
+use super::{Config, Unreached};
 use crate::inputs::{Addresses, InputSpec};
 use crate::memory::{function_address, global_addresses};
 
@@ -103,6 +106,29 @@ impl<'p> World<'p> {
         let traps = lydian_ir::trap::may_trap(self.program, body, exprs, expr, overflow);
         self.traps.borrow_mut().insert((func, expr), traps);
         traps
+    }
+
+    /// The type of a register of a function; none of a local in memory.
+    pub(super) fn register_type(&self, func: FuncId, local: LocalId) -> Option<Type> {
+        match self.program.functions[func].body.as_ref()?.locals[local].storage {
+            Storage::Register(ty) => Some(ty),
+            Storage::Memory { .. } => None,
+        }
+    }
+
+    /// The expression of a condition if it is pure and conditions that are not reached have values.
+    pub(super) fn pure_condition(
+        &self,
+        func: FuncId,
+        decision: Option<DecisionId>,
+        condition: ConditionId,
+    ) -> Option<ExprId> {
+        if self.config.unreached == Unreached::Unknown {
+            return None;
+        }
+        let body = self.program.functions[func].body.as_ref()?;
+        let condition = &body.decisions[decision?].conditions[condition];
+        (condition.purity == Purity::Pure).then_some(condition.expr)
     }
 
     /// The conditions that the branch of a block decides, if they are several.
