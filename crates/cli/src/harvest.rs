@@ -13,6 +13,7 @@ use lydian_report::coverage::{Coverage, FileCoverage, PlainFile};
 
 use crate::wrapper::unit::absolute;
 
+mod across;
 mod judge;
 
 /// What runs left behind of one unit.
@@ -24,6 +25,8 @@ pub(crate) struct Counters {
     pub(crate) tables: Vec<Vec<u64>>,
     /// Whether a table was too small.
     pub(crate) full: bool,
+    /// Whether that of definitions in other units was.
+    pub(crate) foreign_full: bool,
 }
 
 /// Everything that the store's builds and runs say. Never fails: what cannot be read is a warning.
@@ -38,13 +41,14 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
     }
     let mut counters = counters(store, &units, &superseded, &mut warnings);
     let mut parts = Vec::new();
+    let mut sharing = Vec::new();
     let mut written = Written::default();
     for (id, name) in &units {
         let Some(packed) = store.notes(*id) else {
             warnings.push(format!("the notes of {name} are missing; build it again"));
             continue;
         };
-        let notes = match Notes::unpack(*id, &packed) {
+        let mut notes = match Notes::unpack(*id, &packed) {
             Ok(notes) => notes,
             Err(error) => {
                 warnings.push(format!("{name} is left out: {error}"));
@@ -58,7 +62,11 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
         }
         parts.push(unit(&notes, &found));
         written.add(&notes);
+        if let Some(shared) = notes.shared.take() {
+            sharing.push(across::Unit::new((*id, parts.len() - 1), shared, &notes, &found));
+        }
     }
+    across::add(&mut parts, sharing, &store.images());
     warnings.extend(written.warnings());
     let mut coverage = merged(parts);
     coverage.plain = plain;
@@ -209,6 +217,7 @@ fn counters(
 fn add(counters: &mut Counters, unit: UnitCells) {
     counters.set.extend(unit.set);
     counters.full |= unit.full;
+    counters.foreign_full |= unit.foreign_full;
     if !unit.tables.is_empty() {
         counters.tables.push(unit.tables);
     }

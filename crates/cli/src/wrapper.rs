@@ -6,4 +6,5 @@
 
 pub(crate) mod compiler;
 pub(crate) mod noted;
+mod sharing;
 pub(crate) mod unit;

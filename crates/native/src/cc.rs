@@ -20,6 +20,7 @@
 mod arguments;
 mod cells;
 mod dependencies;
+mod images;
 mod notes;
 mod runtime;
 mod store;
@@ -28,9 +29,11 @@ mod text;
 pub use arguments::{Action, CommandLine, Input, InputKind, Unreadable};
 pub use cells::{DamagedCells, UnitCells, read_cells};
 pub use dependencies::dependency_arguments;
+pub use images::Image;
 pub use notes::{
-    BadNotes, NotedBound, NotedCondition, NotedDecision, NotedFile, NotedFlow, NotedFunction,
-    NotedPlan, NotedSwitch, NotedTable, NotedWay, NotedWritten, Notes, UnitId,
+    BadNotes, ForeignTable, NotedBound, NotedCondition, NotedDecision, NotedDefinition, NotedFile,
+    NotedFlow, NotedFunction, NotedPlan, NotedShared, NotedSwitch, NotedTable, NotedUse,
+    NotedVariable, NotedWay, NotedWritten, Notes, UnitId,
 };
 pub use runtime::{LinkObjects, Runtime};
 pub use store::{Store, StoreError, UnitRecord, UnitState};

@@ -26,8 +26,8 @@ pub use harness::Uncallable;
 pub use measure::{Instrumented, MeasureError, MeasureRequest, Measurer};
 pub use outcome::{Crash, CrashClass, Measured, Outcome, Run, WideVector};
 pub use plan::{
-    BoundOf, BoundTable, Cell, CellMeaning, Column, DecisionCells, Implied, Plan, ShortCell,
-    ShortOf, Unwatched, WideDecision, add_implied,
+    BoundOf, BoundTable, Cell, CellMeaning, Column, DecisionCells, Implied, Plan, SharedPlace,
+    SharedRecords, SharedUse, ShortCell, ShortOf, Unwatched, WideDecision, add_implied,
 };
 pub use request::{DamagedReply, TestError, Wants};
 pub use rewrite::{Purpose, RewriteRequest, Rewritten, rewrite, rewrite_units};

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use lydian_ir::DecisionId;
+use lydian_ir::{DecisionId, FuncId, GlobalId};
+use lydian_objective::dataflow::UseId;
 use lydian_objective::harvest::{LabelValues, Row, SequenceValues};
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::hyper::{Atom, Hyper};
@@ -34,10 +35,57 @@ pub struct Plan {
     pub short: Vec<ShortCell>,
     /// Labels of which the text cannot record what they bind, with the reason.
     pub unbound: Vec<Unwatched>,
+    /// What is recorded of the variables that the unit shares with others.
+    pub shared: SharedRecords,
     /// Whether texts of several units set cells.
     pub shares_cells: bool,
     /// The most words that an environment of a sequence under way has; 0 where there are none.
     pub environments: u32,
+}
+
+/// The records of variables that units share.
+#[derive(Clone, Debug, Default)]
+pub struct SharedRecords {
+    /// What is added to the numbers of this unit's definitions.
+    pub base: u64,
+    /// The uses that tell definitions of other units apart.
+    pub uses: Vec<SharedUse>,
+    /// The variables of which definitions, and the uses, that cannot be recorded, with the reasons.
+    pub lost: Vec<(SharedPlace, String)>,
+}
+
+/// A use that enters the last definition into a table where that is another unit's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedUse {
+    /// Its function.
+    pub function: FuncId,
+    /// The use.
+    pub usage: UseId,
+    /// The cell with which it does on its first way, and how much more it is on each next one.
+    pub cells: (u32, u32),
+    /// How many ways it has.
+    pub ways: u32,
+}
+
+/// What of a shared variable is recorded somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SharedPlace {
+    /// All of it.
+    Variable(GlobalId),
+    /// A definition, by its number.
+    Definition(GlobalId, u32),
+    /// A use.
+    Use(FuncId, UseId),
+}
+
+/// Stands for the function of what is lost with a record of a shared variable.
+pub(crate) const SHARED: u32 = u32::MAX;
+
+impl SharedUse {
+    /// The cell that stands for a way.
+    pub const fn cell(&self, way: u32) -> u32 {
+        self.cells.0 + way * self.cells.1
+    }
 }
 
 /// A table of the distinct values that a label or a sequence binds.

@@ -145,6 +145,7 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> Rewritten {
     let flows = request.flows.unwrap_or(&own);
     let flow = dataflow::Asked::new(request, || flows.whole(request.program, request.map));
     let cells = cells::AskedCells::new(request, || flows.cells(request.program, request.map));
+    flow.note_shared(&mut plan);
     // What others ask of functions that are not watched is recorded in these, too.
     let mut all = Cow::Borrowed(request.watched);
     let further = flow.pairs.further.iter().chain(&cells.pairs.further);
@@ -203,6 +204,7 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> Rewritten {
     for action in refused {
         refuse(&action, &functions, request, &mut plan);
     }
+    flow.pairs.lost_of_shared(&mut plan);
     let renderer = Renderer { request, functions: functions.into_iter().collect() };
     let mut rest = nodes.as_slice();
     let mut texts = units.iter().map(|unit| {

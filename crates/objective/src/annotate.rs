@@ -60,6 +60,7 @@ use crate::hyper::{
 };
 use crate::label::{Entry, FunctionObjectives, Label, LabelId, Pred, Site};
 use crate::paths::{NodeGraph, Path, TooManyPaths};
+pub use dataflow::Described;
 use exprs::ExprBuilder;
 pub(crate) use paths::way;
 pub use written::HtolFile;
@@ -240,6 +241,14 @@ impl<'a> Annotators<'a> {
     /// least one end in that unit, and none in what comes after `own`, a library.
     pub fn of_units(self, own: &'a SourceMap, starts: &'a [u32]) -> Self {
         Self { own, starts, flows: UnitFlows::default(), ..self }
+    }
+
+    /// What the definitions and uses of a function are called, those of whole variables.
+    ///
+    /// # Errors
+    /// A function without a body has none.
+    pub fn described(&self, func: FuncId) -> Result<Described, AnnotateError> {
+        Ok(Described::of(&Context::new(self, func)?))
     }
 
     /// The data flows that were worked out, of the program and the text of the unit.

@@ -170,6 +170,11 @@ impl Criterion {
         matches!(self, Self::AllDefs | Self::AllUses | Self::AllDuPaths) || self.tells_cells_apart()
     }
 
+    /// Whether it has objectives with a definition in one unit and a use in another.
+    pub const fn is_across_units(self) -> bool {
+        matches!(self, Self::AllDefs | Self::AllUses | Self::AllDefsCells | Self::AllUsesCells)
+    }
+
     /// Whether it is about definitions and uses of array cells.
     pub const fn tells_cells_apart(self) -> bool {
         matches!(self, Self::AllDefsCells | Self::AllUsesCells | Self::AllDuPathsCells)

@@ -36,14 +36,18 @@ use crate::label::{Pred, Site};
 mod aliases;
 pub mod cells;
 mod events;
+mod graph;
 mod holders;
+mod linked;
 mod local;
 mod paths;
 mod unit;
 
 pub use cells::Access;
+pub use graph::{Extent, FlowBlock, FlowEvent, FlowFunction, FlowGraph, FlowUse, FlowVariable};
+pub use linked::{ForeignPair, LinkedImage, SharedFlow, foreign_pairs};
 pub use paths::DuPaths;
-pub use unit::{UnitFlow, UnitFlows};
+pub use unit::{UnitFlow, UnitFlows, UnitShared};
 
 entity_id!(
     /// Names a definition of a function.

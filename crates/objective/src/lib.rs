@@ -24,7 +24,7 @@ pub mod paths;
 mod testing;
 pub mod trace;
 
-pub use annotate::{AnnotateError, Annotation, Annotators, HtolFile, Request, annotate};
+pub use annotate::{AnnotateError, Annotation, Annotators, Described, HtolFile, Request, annotate};
 pub use criterion::Criterion;
 pub use dataflow::{DataFlow, DefUse, UnitFlow, UnitFlows};
 pub use event::{ConditionSet, DecisionVector, Event};

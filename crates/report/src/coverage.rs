@@ -217,6 +217,9 @@ pub struct DefUseCoverage {
     pub variable: String,
     /// Where it is defined.
     pub definition: Position,
+    /// The file in which that is, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition_file: Option<PathBuf>,
     /// Where it is used.
     pub usage: Position,
     /// For a use in a condition, the value of the condition.

@@ -57,7 +57,7 @@ fn function(number: u32) -> FunctionCoverage {
 
 fn pair(definition: Position, usage: Position, n: u32) -> DefUseCoverage {
     let (variable, covered) = (format!("v{}", n % 8), n.is_multiple_of(2));
-    DefUseCoverage { variable, definition, usage, branch: None, covered }
+    DefUseCoverage { variable, definition, definition_file: None, usage, branch: None, covered }
 }
 
 fn decision(start: Position) -> DecisionCoverage {

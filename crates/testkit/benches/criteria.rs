@@ -17,7 +17,7 @@
 //!   compared ([`lydian_testkit::tools`]);
 //! - for `written` programs both of Lydian's measurements, of random hyperlabels and paths
 //!   ([`lydian_testkit::hyperlabels`]);
-//! - for `files` programs of two files the native measurement of `lydian cover`, of pairs of globals.
+//! - for `files` programs of two files both of Lydian's measurements, of pairs of globals.
 //!
 //! Weak mutation, whose objectives take most of the time, is judged in one of `mutants` files, 0 for
 //! none; `only` names the one criterion to judge. The level of optimisation and the semantics of
@@ -237,7 +237,7 @@ fn judge(settings: &Settings, task: &Task, text: &mut Option<String>) -> Found {
     let Task { kind, first, short_circuit, level, batch: of_batch } = task;
     let batch = match kind {
         Kind::Written => Batch::written(*first, of_batch, Features::All),
-        Kind::Files => Batch::in_two_files(*first, of_batch),
+        Kind::Files => Batch::in_two_files(*first, of_batch, first % 2 == 1),
         Kind::Faults => Batch::new(*first, of_batch, Features::Faults, *short_circuit),
         Kind::Tools => Batch::new(*first, of_batch, Features::Comparable, *short_circuit),
         Kind::Native | Kind::Program => Batch::new(*first, of_batch, Features::All, *short_circuit),
@@ -248,7 +248,8 @@ fn judge(settings: &Settings, task: &Task, text: &mut Option<String>) -> Found {
         found.report = agreement::check_batch(&batch, of_batch, *level);
     }
     found.comparison = match kind {
-        Kind::Native | Kind::Faults | Kind::Files => Comparison::default(),
+        Kind::Native | Kind::Faults => Comparison::default(),
+        Kind::Files => tools::across::compare(&batch, of_batch, &settings.lydian, *level),
         Kind::Program | Kind::Written => {
             tools::compare_program(&batch, of_batch, &settings.lydian, *level)
         }

@@ -105,6 +105,8 @@ pub struct Batch {
     pub first: u64,
     /// The text.
     pub text: String,
+    /// The texts of its files, where there are two.
+    pub files: Vec<String>,
     /// What was read.
     pub subject: Subject,
     /// The criteria of its objectives.
@@ -140,12 +142,14 @@ impl Batch {
             Request { short_circuit, paths: settings.paths, ..Request::new(criteria.clone()) };
         let subject = Subject::read_with(&text, &request);
         let faults = features == Features::Faults;
-        Self { cases, first, text, subject, criteria, htol: None, faults }
+        let files = Vec::new();
+        Self { cases, first, text, files, subject, criteria, htol: None, faults }
     }
 
     /// The cases of some seeds in two files, of which the second is a companion of the first, with
-    /// objectives of data flow alone.
-    pub fn in_two_files(first: u64, settings: &Settings) -> Self {
+    /// objectives of data flow alone. `swapped` has the second file first, with the helpers that it
+    /// has.
+    pub fn in_two_files(first: u64, settings: &Settings, swapped: bool) -> Self {
         let features = Features::All;
         let (cases, _) = cases(first, settings, features);
         let mut files = [PRELUDE.to_owned(), PRELUDE.to_owned()];
@@ -153,12 +157,15 @@ impl Batch {
             let halves = case.split(seed, features);
             files.iter_mut().zip(halves).for_each(|(file, half)| file.push_str(&half));
         }
+        if swapped {
+            files.reverse();
+        }
         let mut criteria = criteria();
         criteria.retain(|criterion| criterion.is_data_flow());
         let request = Request { paths: settings.paths, ..Request::new(criteria.clone()) };
         let subject = Subject::read_files(&files, &request);
-        let text = files.concat();
-        Self { cases, first, text, subject, criteria, htol: None, faults: false }
+        let (text, files) = (files.concat(), files.to_vec());
+        Self { cases, first, text, files, subject, criteria, htol: None, faults: false }
     }
 
     /// The cases of some seeds with random hyperlabels and paths alone ([`crate::hyperlabels`]).
@@ -173,7 +180,8 @@ impl Batch {
             Request { htol: vec![file], ..Request::new(criteria.clone()) }
         });
         let faults = features == Features::Faults;
-        Self { cases, first, text, subject, criteria, htol, faults }
+        let files = Vec::new();
+        Self { cases, first, text, files, subject, criteria, htol, faults }
     }
 
     /// Tests of a case that end after few enough events.
@@ -238,7 +246,7 @@ pub fn check_written(first: u64, settings: &Settings, level: Optimization) -> Re
 
 /// The same for programs of two files, whose pairs of globals have an end in the first.
 pub fn check_two_files(first: u64, settings: &Settings, level: Optimization) -> Report {
-    check_batch(&Batch::in_two_files(first, settings), settings, level)
+    check_batch(&Batch::in_two_files(first, settings, false), settings, level)
 }
 
 /// Runs and judges a batch.

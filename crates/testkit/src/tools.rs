@@ -26,6 +26,8 @@ use serde_json::Value;
 
 use crate::agreement::{Batch, Settings, Traced};
 
+pub mod across;
+
 /// How many of what was compared agrees, and what only one side has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {

@@ -147,7 +147,12 @@ fn read_bound(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
 }
 
 /// The entries of a table that are there.
-fn rows(tables: &[u64], at: u32, capacity: u32, words: u32) -> impl Iterator<Item = &[u64]> {
+pub(super) fn rows(
+    tables: &[u64],
+    at: u32,
+    capacity: u32,
+    words: u32,
+) -> impl Iterator<Item = &[u64]> {
     let entries = tables.get(at as usize..).unwrap_or(&[]).chunks_exact(1 + words as usize);
     entries.take(capacity as usize).filter(|entry| entry[0] == 2).map(|entry| &entry[1..])
 }
@@ -292,6 +297,7 @@ fn def_uses(function: &NotedFunction, judged: &Judged) -> Vec<DefUseCoverage> {
     let pair = |((definition, usage, variable, branch), covered)| DefUseCoverage {
         variable,
         definition,
+        definition_file: None,
         usage,
         branch,
         covered,
@@ -299,7 +305,7 @@ fn def_uses(function: &NotedFunction, judged: &Judged) -> Vec<DefUseCoverage> {
     pairs.into_iter().map(pair).collect()
 }
 
-fn position(place: &Place) -> Position {
+pub(super) fn position(place: &Place) -> Position {
     Position { line: place.line, column: place.column }
 }
 

@@ -1,5 +1,6 @@
 //! One C file: instrumented and compiled, or compiled as it is.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -9,16 +10,19 @@ use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::LoweringOptions;
 use lydian_frontend::preprocess::{GNU_TYPES, Preprocessing};
 use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
-use lydian_ir::Program;
+use lydian_ir::{FuncId, Program};
 use lydian_native::cc::{
     CommandLine, Input, InputKind, NotedPlan, NotedWritten, Notes, Store, Stores, UnitId, UnitText,
     dependency_arguments, tables_of, unit_text,
 };
 use lydian_native::{Purpose, RewriteRequest, rewrite};
-use lydian_objective::{Annotators, Criterion, FunctionObjectives, HtolFile, Request, UnitFlows};
+use lydian_objective::{
+    Annotators, Criterion, Described, FunctionObjectives, HtolFile, Request, UnitFlows,
+};
 
 use super::compiler::Compiler;
 use super::noted::{self, Sources};
+use super::sharing::Sharing;
 use crate::exit::Failure;
 use crate::render;
 
@@ -50,11 +54,22 @@ pub(crate) enum Compiled {
     Not(String),
 }
 
+/// What is asked for of a file.
+struct Annotated {
+    objectives: Vec<FunctionObjectives>,
+    diagnostics: Vec<Diagnostic>,
+    /// What definitions and uses are called.
+    described: BTreeMap<FuncId, Described>,
+    flows: UnitFlows,
+}
+
 /// A file that was read.
 struct Read {
     unit: Unit,
     objectives: Vec<FunctionObjectives>,
     flows: UnitFlows,
+    /// What definitions and uses are called, if pairs between units are asked for.
+    described: BTreeMap<FuncId, Described>,
     remarks: Vec<String>,
     written: Vec<NotedWritten>,
 }
@@ -111,7 +126,7 @@ impl Job<'_> {
         let unit = load(&request).map_err(|error| error.to_string())?;
         let (htol, mut written) = self.written(&unit);
         let annotated = self.objectives(&unit.program, &unit.source, htol);
-        let (objectives, diagnostics, flows) = annotated;
+        let Annotated { objectives, diagnostics, described, flows } = annotated;
         let (wrong, remarks): (Vec<Diagnostic>, Vec<Diagnostic>) =
             diagnostics.into_iter().partition(|found| found.severity == Severity::Error);
         if let Some(last) = written.last_mut() {
@@ -119,7 +134,7 @@ impl Job<'_> {
             render::diagnostics(&as_warnings(wrong));
         }
         let remarks = remarks.iter().chain(&unit.diagnostics).map(shown).collect();
-        Ok(Read { unit, objectives, flows, remarks, written })
+        Ok(Read { unit, objectives, flows, described, remarks, written })
     }
 
     /// The user's hyperlabels and paths that are about functions of the unit: those of files, and of
@@ -153,12 +168,7 @@ impl Job<'_> {
         (files, noted)
     }
 
-    fn objectives(
-        &self,
-        program: &Program,
-        map: &SourceMap,
-        htol: Vec<HtolFile>,
-    ) -> (Vec<FunctionObjectives>, Vec<Diagnostic>, UnitFlows) {
+    fn objectives(&self, program: &Program, map: &SourceMap, htol: Vec<HtolFile>) -> Annotated {
         let short_circuit = self.short_circuit;
         let request = Request { short_circuit, htol, ..Request::new(self.criteria) };
         let (mut all, mut diagnostics) = (Vec::new(), Vec::new());
@@ -172,7 +182,12 @@ impl Job<'_> {
             diagnostics.extend(annotation.diagnostics);
             all.push(annotation.objectives);
         }
-        (all, diagnostics, annotators.into_flows())
+        let mut described = BTreeMap::new();
+        if self.criteria.iter().any(|criterion| criterion.is_across_units()) {
+            let defined = program.defined().map(|(id, _)| id);
+            described.extend(defined.filter_map(|id| Some((id, annotators.described(id).ok()?))));
+        }
+        Annotated { objectives: all, diagnostics, described, flows: annotators.into_flows() }
     }
 
     /// Rewrites and compiles; functions that the compiler refuses are left out. The inner error
@@ -234,6 +249,11 @@ impl Job<'_> {
         let functions = functions.map(|of| noted::function(program, map, flows, of, &mut sources));
         let functions = functions.collect::<Option<Vec<_>>>().ok_or("a function has no body")?;
         let tables = tables_of(&plan, &functions);
+        let asks = self.criteria.iter().any(|criterion| criterion.is_across_units());
+        let shared = asks.then(|| {
+            let of = Sharing { program, map, described: &read.described, plan: &plan };
+            of.noted(flows.whole(program, map), &read.objectives, tables.foreign)
+        });
         let notes = Notes {
             source: input.path.clone(),
             directory: self.directory.display().to_string(),
@@ -244,6 +264,7 @@ impl Job<'_> {
             functions,
             remarks: read.remarks.clone(),
             written: read.written.clone(),
+            shared,
         };
         let (id, packed) = notes.pack();
         let path = self.store.keep_notes(id, &packed).map_err(|error| error.to_string())?;

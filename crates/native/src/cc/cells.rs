@@ -5,7 +5,7 @@
 //! where it is found and no other.
 
 use super::notes::UnitId;
-use super::text::{CELLS_MAGIC, FULL, HEADER, TABLES_MAGIC};
+use super::text::{CELLS_MAGIC, FOREIGN_FULL, FULL, HEADER, TABLES_MAGIC};
 
 /// Files are whole pages of this many bytes.
 const PAGE: usize = 4096;
@@ -21,6 +21,8 @@ pub struct UnitCells {
     pub tables: Vec<u64>,
     /// Whether a table was too small.
     pub full: bool,
+    /// Whether that of definitions in other units was.
+    pub foreign_full: bool,
 }
 
 /// What is wrong with a file of counters.
@@ -66,15 +68,21 @@ pub fn read_cells(bytes: &[u8]) -> (Vec<UnitCells>, Vec<DamagedCells>) {
         };
         match (magic == CELLS_MAGIC, UnitId(id)) {
             (true, id) => match set_cells(unit) {
-                Some(set) => units.push(UnitCells { id, set, tables: Vec::new(), full: false }),
+                Some(set) => units.push(UnitCells {
+                    id,
+                    set,
+                    tables: Vec::new(),
+                    full: false,
+                    foreign_full: false,
+                }),
                 None => damage.push(DamagedCells::Overwritten),
             },
             (false, id) => {
                 let words = unit.chunks_exact(8);
                 let words = words.map(|word| word.try_into().map_or(0, u64::from_le_bytes));
-                let full = unit[FULL] != 0;
+                let (full, foreign_full) = (unit[FULL] != 0, unit[FOREIGN_FULL] != 0);
                 let tables = words.collect();
-                units.push(UnitCells { id, set: Vec::new(), tables, full });
+                units.push(UnitCells { id, set: Vec::new(), tables, full, foreign_full });
             }
         }
         at += size;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use lydian_base::{Arena, Place};
 use lydian_ir::{BlockId, Decision, DecisionId, ExprArena, FuncId};
+use lydian_objective::dataflow::SharedFlow;
 use lydian_objective::hyper::{
     HyperEntry, HyperId, Hyperlabel, Passage, SameCell, Sequence, SequenceId,
 };
@@ -21,7 +22,7 @@ use super::text::UnitTables;
 use crate::plan::{BoundOf, CellMeaning, Column, Implied, Plan, ShortCell, Unwatched};
 
 /// The version of the notes' form. Notes of another one cannot be read.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 const MAGIC: &[u8; 8] = b"LYDIANN1";
 
@@ -77,6 +78,68 @@ pub struct Notes {
     pub remarks: Vec<String>,
     /// The files of hyperlabels, and the unit's comments.
     pub written: Vec<NotedWritten>,
+    /// What pairs of definitions and uses in several units are made of, if they are asked for.
+    pub shared: Option<NotedShared>,
+}
+
+/// What a unit has of the variables that it shares with others.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct NotedShared {
+    /// What its functions do to them.
+    pub flow: SharedFlow,
+    /// What is added to the numbers of its definitions where they are recorded.
+    pub base: u64,
+    /// Where definitions of other units are entered that reach its uses.
+    pub table: Option<ForeignTable>,
+    /// The variables of the graph.
+    pub variables: Vec<NotedVariable>,
+    /// The uses of the graph.
+    pub uses: Vec<NotedUse>,
+}
+
+/// A variable that units share.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedVariable {
+    /// Its name in C.
+    pub name: String,
+    /// Whether criteria of array cells tell its cells apart.
+    pub has_cells: bool,
+    /// Its definitions in this unit, by number from 1.
+    pub definitions: Vec<NotedDefinition>,
+    /// Why not all of them are recorded.
+    pub lost: Option<String>,
+}
+
+/// A definition of a variable that units share.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedDefinition {
+    /// Its function, by position, if that is watched.
+    pub function: Option<u32>,
+    /// Where it is.
+    pub place: Place,
+    /// It in words.
+    pub text: String,
+    /// Why it is not recorded.
+    pub lost: Option<String>,
+}
+
+/// A use of a variable that units share.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedUse {
+    /// Its function, by position, if that is watched.
+    pub function: Option<u32>,
+    /// Where it is.
+    pub place: Place,
+    /// What criteria call it.
+    pub name: String,
+    /// What its ways are called, and it in words by each of them.
+    pub ways: Vec<(String, String)>,
+    /// Whether it is in a condition.
+    pub is_condition: bool,
+    /// The cell that stands for its first way in the table, and how much more it is for each next.
+    pub cells: (u32, u32),
+    /// Why it is not recorded.
+    pub lost: Option<String>,
 }
 
 /// A file of hyperlabels as the unit's compilation saw it.
@@ -229,6 +292,16 @@ pub struct NotedBound {
     pub words: u32,
 }
 
+/// The table of the definitions in other units that reached uses: rows of a definition's number with
+/// its base, and the cell that stands for the use's way.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ForeignTable {
+    /// Where it begins, in words of 64 bits from the start of the unit's tables.
+    pub at: u32,
+    /// How many rows it can hold: a power of two.
+    pub capacity: u32,
+}
+
 /// A decision whose evaluations set one of 2^n cells.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NotedVectors {
@@ -323,7 +396,7 @@ impl NotedFunction {
 impl NotedPlan {
     /// Packs a plan.
     pub fn new(plan: &Plan, tables: UnitTables) -> Self {
-        let UnitTables { wide: tables, bound } = tables;
+        let UnitTables { wide: tables, bound, foreign: _ } = tables;
         let cells = plan.cells.len() as u32;
         let (short, implied) = (plan.short.clone(), plan.implied.clone());
         let mut noted = Self { cells, tables, bound, short, implied, ..Self::default() };
@@ -461,6 +534,7 @@ mod tests {
             plan: NotedPlan::default(),
             remarks: vec!["a remark".into()],
             written: Vec::new(),
+            shared: None,
         }
     }
 

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use object::{Object as _, ObjectSection as _};
 use serde::{Deserialize, Serialize};
 
+use super::images::Image;
 use super::notes::{self, UnitId};
 
 /// The environment variable that names the folder.
@@ -77,15 +78,6 @@ pub struct UnitRecord {
     pub state: UnitState,
     /// The ids of earlier compilations, whose counters no longer count.
     pub superseded: Vec<UnitId>,
-}
-
-/// What is known of a linked file.
-#[derive(Debug, Serialize, Deserialize)]
-struct ImageRecord {
-    /// The file, as an absolute path.
-    linked: PathBuf,
-    /// The units in it.
-    units: Vec<UnitId>,
 }
 
 /// How an object was compiled.
@@ -237,20 +229,23 @@ impl Store {
         for (id, packed) in found {
             self.keep_notes(id, packed)?;
         }
-        let record = ImageRecord { linked: linked.to_owned(), units: ids };
+        let record = Image::read(linked, ids, &file);
         let bytes = serde_json::to_vec(&record).unwrap_or_default();
         self.write("images", &name_of(linked), &bytes).map(|_| ())
     }
 
     /// The ids of the units of all linked files, each with one of the files.
     pub fn image_units(&self) -> BTreeMap<UnitId, PathBuf> {
-        let read =
-            |path: PathBuf| serde_json::from_slice::<ImageRecord>(&std::fs::read(path).ok()?).ok();
-        let records = self.files("images").into_iter().filter_map(read);
-        let of = |record: ImageRecord| {
-            record.units.into_iter().map(move |id| (id, record.linked.clone()))
-        };
-        records.flat_map(of).collect()
+        let of = |image: Image| image.units.into_iter().map(move |id| (id, image.linked.clone()));
+        self.images().into_iter().flat_map(of).collect()
+    }
+
+    /// All linked files, by their paths.
+    pub fn images(&self) -> Vec<Image> {
+        let read = |path: PathBuf| serde_json::from_slice(&std::fs::read(path).ok()?).ok();
+        let mut images: Vec<Image> = self.files("images").into_iter().filter_map(read).collect();
+        images.sort_by(|a, b| a.linked.cmp(&b.linked));
+        images
     }
 
     /// The files with records of builds that cannot be read. What they were of is not known.
@@ -259,7 +254,7 @@ impl Store {
             let Ok(bytes) = std::fs::read(path) else { return false };
             match is_unit {
                 true => serde_json::from_slice::<UnitRecord>(&bytes).is_ok(),
-                false => serde_json::from_slice::<ImageRecord>(&bytes).is_ok(),
+                false => serde_json::from_slice::<Image>(&bytes).is_ok(),
             }
         };
         let of = |folder: &str, is_unit| {

@@ -11,7 +11,7 @@ use std::path::Path;
 use lydian_base::EntityId as _;
 use lydian_ir::DecisionId;
 
-use super::notes::{NotedBound, NotedFunction, NotedTable, UnitId, section_header};
+use super::notes::{ForeignTable, NotedBound, NotedFunction, NotedTable, UnitId, section_header};
 use crate::harness::ENVIRONMENTS;
 use crate::plan::{Cell, Plan};
 
@@ -26,6 +26,12 @@ pub(crate) const TABLES_MAGIC: &[u8; 8] = b"LYDIANT1";
 
 /// The position, in the header of tables, of the byte that says that one of them was full.
 pub(crate) const FULL: usize = 32;
+
+/// The same for the table of definitions in other units.
+pub(crate) const FOREIGN_FULL: usize = 33;
+
+/// The least and the most entries of that table.
+const FOREIGN: [u32; 2] = [64, 1 << 14];
 
 /// How many distinct evaluations of a wide decision are kept, up to 64 conditions and beyond.
 const CAPACITIES: [u32; 2] = [4096, 1024];
@@ -80,6 +86,8 @@ pub struct UnitTables {
     pub wide: Vec<NotedTable>,
     /// Those of what labels and sequences bind.
     pub bound: Vec<NotedBound>,
+    /// That of the definitions in other units that reach uses.
+    pub foreign: Option<ForeignTable>,
 }
 
 /// The tables of a plan, `functions` being the notes of the watched functions.
@@ -112,19 +120,27 @@ pub(crate) fn tables(plan: &Plan, conditions: impl Fn(u32, DecisionId) -> usize)
         let (at, capacity) = (place(ROWS, words), ROWS);
         NotedBound { function: table.function, of, columns, at, capacity, words }
     });
-    UnitTables { bound: bound.collect(), wide }
+    let bound = bound.collect();
+    let ways: u32 = plan.shared.uses.iter().map(|usage| usage.ways).sum();
+    let foreign = (ways > 0).then(|| {
+        let [least, most] = FOREIGN;
+        let capacity = (ways * 8).next_power_of_two().clamp(least, most);
+        ForeignTable { at: place(capacity, 2), capacity }
+    });
+    UnitTables { wide, bound, foreign }
 }
 
 impl UnitTables {
     const fn is_empty(&self) -> bool {
-        self.wide.is_empty() && self.bound.is_empty()
+        self.wide.is_empty() && self.bound.is_empty() && self.foreign.is_none()
     }
 
     /// The words of all of them, header and all.
     fn words(&self) -> u32 {
         let wide = self.wide.last().map(|last| last.at + last.capacity * (1 + last.words));
         let bound = self.bound.last().map(|last| last.at + last.capacity * (1 + last.words));
-        bound.or(wide).unwrap_or(0)
+        let foreign = self.foreign.map(|table| table.at + table.capacity * 3);
+        foreign.or(bound).or(wide).unwrap_or(0)
     }
 }
 
@@ -251,6 +267,23 @@ fn table(id: UnitId, tables: &UnitTables) -> String {
             WIDEST = tables.wide.iter().map(|table| table.words).max().unwrap_or(1),
         );
     }
+    if let Some(foreign) = &tables.foreign {
+        let place = place((foreign.at, foreign.capacity, 2));
+        let _ = writeln!(
+            text,
+            "static unsigned long long lydian_known[{KNOWN}];\n\
+             static __attribute__((noinline, cold, unused)) unsigned long \
+             lydian_foreign(unsigned long long last, unsigned long cell) {{ \
+             static const struct lydian_place place = {place}; static unsigned char full; \
+             unsigned long long row[2] = {{last, cell}}; \
+             unsigned long long seen = last ^ (cell + 1) * 0x9e3779b97f4a7c15ull; \
+             unsigned long long *known = &lydian_known[(seen ^ seen >> 32) % {KNOWN}]; \
+             if (__atomic_load_n(known, 0) == seen || __atomic_load_n(&full, 0)) return cell; \
+             if (!lydian_keep(&place, 2, row)) {{ __atomic_store_n(&full, 1, 0); \
+             __atomic_store_n((unsigned char *)lydian_table + {FOREIGN_FULL}, 1, 0); }} \
+             __atomic_store_n(known, seen, 0); return cell; }}"
+        );
+    }
     if !tables.bound.is_empty() {
         let _ = writeln!(
             text,
@@ -267,6 +300,10 @@ fn table(id: UnitId, tables: &UnitTables) -> String {
     }
     text
 }
+
+/// How many definitions that reached uses a process remembers to have entered. One is told by a hash
+/// of 64 bits, in one word, so that threads need no lock.
+const KNOWN: usize = 256;
 
 /// Enters values into a table; 0 where there is no room.
 const KEEP: &str = "\

@@ -37,7 +37,7 @@ use super::switches::OnWayOut;
 use super::units::{Host, Units};
 use super::ways::Ways;
 use super::{NO_PLACE, Purpose, RewriteRequest, Scope};
-use crate::plan::Plan;
+use crate::plan::{Plan, SharedPlace, SharedUse};
 
 mod aim;
 
@@ -63,6 +63,8 @@ struct Global {
     name: String,
     /// What is added to numbers, if the variable is shared with other units.
     base: Option<u64>,
+    /// Whether the text says that other linked files see it, whatever the compiler's flags say.
+    is_visible: bool,
     /// The numbers of definitions that cannot be recorded, with the reasons.
     lost: BTreeMap<u32, &'static str>,
     /// Where it is, if writes through pointers may hit it.
@@ -80,16 +82,32 @@ impl<'a> Asked<'a> {
         let asks = |of: &lydian_objective::FunctionObjectives| {
             of.sequences.values().any(|sequence| sequence.flow.is_some())
         };
-        if !request.watched.iter().any(asks) {
+        let shares = request.purpose == Purpose::Program && asks_others(request);
+        if !shares && !request.watched.iter().any(asks) {
             return Self::default();
         }
         let flow = flow();
         let storing = |id| flow.stores(id).all().map(|(function, _)| *function).collect();
-        let pairs = Pairs::new(request, flow, |sequence| sequence.flow, storing);
+        let mut pairs = Pairs::new(request, flow, |sequence| sequence.flow, storing);
+        if shares {
+            pairs.share(request);
+        }
         let tests = request.purpose == Purpose::Tests;
         let mut this = Self { pairs, globals: BTreeMap::new(), tests };
         this.globals(request, flow);
         this
+    }
+
+    /// Adds what is known of shared variables before functions are looked at.
+    pub(super) fn note_shared(&self, plan: &mut Plan) {
+        let shared = self.globals.iter().filter_map(|(id, of)| Some((id, of, of.base?)));
+        for (id, global, base) in shared {
+            plan.shared.base = base;
+            let lost = global.lost.iter().map(|(number, reason)| {
+                (SharedPlace::Definition(*id, *number), (*reason).to_owned())
+            });
+            plan.shared.lost.extend(lost);
+        }
     }
 
     /// Works out how the last definitions of globals are known.
@@ -110,6 +128,7 @@ impl<'a> Asked<'a> {
                     false => format!("lydian_g{}", id.index()),
                 },
                 base: shared.then_some(base),
+                is_visible: says_visible(request.map.slice(program.globals[id].span)),
                 lost: BTreeMap::new(),
                 at: (!stores.indirect.is_empty())
                     .then(|| Address::of(request, id, format!("lydian_at_g{}", id.index()))),
@@ -162,10 +181,15 @@ impl<'a> Asked<'a> {
         if used().any(|global| global.base.is_some()) {
             text.push_str(NUMBER);
         }
+        if self.pairs.shares() {
+            text.push_str(REACH);
+        }
         for global in used() {
             let _ = match global.base {
                 Some(_) => {
-                    writeln!(text, "lydian_definition {} __attribute__((weak));", global.name)
+                    let visible = ", visibility(\"default\")";
+                    let more = if global.is_visible { visible } else { "" };
+                    writeln!(text, "lydian_definition {} __attribute__((weak{more}));", global.name)
                 }
                 None => writeln!(text, "{} lydian_definition {};", scope.storage(), global.name),
             };
@@ -202,6 +226,25 @@ impl<'a> Asked<'a> {
 const NUMBER: &str = "static __inline__ __attribute__((always_inline, unused)) unsigned long \
 lydian_number(unsigned long long last, unsigned long long base, unsigned long most) \
 { return last == 0 ? 0 : last - base <= most ? (unsigned long)(last - base) : most + 1; }\n";
+
+/// The cell of a use that the last definition reaches: that of one in another unit, which is entered
+/// into a table, follows those of this one's.
+const REACH: &str = "static __inline__ __attribute__((always_inline, unused)) unsigned long \
+lydian_reach(unsigned long long last, unsigned long long base, unsigned long most, \
+unsigned long first) { return last == 0 ? first : last - base <= most \
+? first + (unsigned long)(last - base) : lydian_foreign(last, first + most + 1); }\n";
+
+/// Whether a declaration says that other linked files see what it declares.
+fn says_visible(declaration: &str) -> bool {
+    let text: String = declaration.split_whitespace().collect();
+    ["visibility(\"default\")", "__visibility__(\"default\")"].iter().any(|s| text.contains(s))
+}
+
+/// Whether pairs with other units are asked for.
+fn asks_others(request: &RewriteRequest<'_>) -> bool {
+    let mut asked = request.watched.iter().flat_map(|of| of.hyper_criteria.keys());
+    asked.any(|criterion| criterion.is_across_units())
+}
 
 /// What the text of one function must record of its data flow.
 #[derive(Debug, Default)]
@@ -291,7 +334,16 @@ struct Table {
     /// How many definitions are told apart; each way out of the use has so many cells.
     numbers: u32,
     /// What says which definition reached it, if more than one can.
-    number: Option<String>,
+    number: Option<Which>,
+}
+
+/// What says which definition reached a use.
+enum Which {
+    /// Its number, as a text.
+    Number(String),
+    /// What a variable says that units share, with the base of this unit and the highest number of
+    /// its own.
+    Shared(String, u64, u32),
 }
 
 impl Table {
@@ -304,7 +356,10 @@ impl Table {
     fn cell(&self, way: u32) -> String {
         let first = self.cells(way).0;
         match &self.number {
-            Some(number) => format!("{first} + {number}"),
+            Some(Which::Number(number)) => format!("{first} + {number}"),
+            Some(Which::Shared(last, base, most)) => {
+                format!("lydian_reach({last}, {base}ull, {most}ul, {first}ul)")
+            }
             None => first.to_string(),
         }
     }
@@ -406,6 +461,16 @@ impl Maker<'_, '_, '_> {
                     None => set,
                 }
             }
+        }
+    }
+
+    /// What says at a use which definition is the last one.
+    fn last_at(&self, id: UseId, usage: &Use) -> String {
+        match usage.variable {
+            Variable::Global(global) if self.pairs.is_shared(id) => {
+                self.asked.globals[&global].name.clone()
+            }
+            variable => self.last(variable),
         }
     }
 
@@ -521,7 +586,7 @@ impl Maker<'_, '_, '_> {
                     self.out.at_condition(at, &Default::default(), &sequences);
                     return Ok(());
                 }
-                let number = self.read(usage)?;
+                let number = self.read(id, usage)?;
                 let first = self.plan.cells.len() as u32;
                 let table = self.table_of(id, usage, &number, Some(place));
                 if self.asked.is_dynamic(usage) {
@@ -543,7 +608,7 @@ impl Maker<'_, '_, '_> {
                 if site.is_none_or(|site| site.computed) {
                     return Err("it is of a computed goto");
                 }
-                let number = self.read(usage)?;
+                let number = self.read(id, usage)?;
                 let table = self.table_of(id, usage, &number, None);
                 for way in 0..usage.ways {
                     let out = self.out.switches.entry((block, way)).or_default();
@@ -565,7 +630,7 @@ impl Maker<'_, '_, '_> {
 
     /// Records a use, however and by which paths it is reached.
     fn record_all(&mut self, id: UseId, usage: &Use) -> Result<(), &'static str> {
-        if self.pairs.by_way(id).next().is_some() {
+        if self.pairs.is_shared(id) || self.pairs.by_way(id).next().is_some() {
             self.record(id, usage)?;
         }
         self.record_paths(id, usage)
@@ -630,7 +695,7 @@ impl Maker<'_, '_, '_> {
             return Ok(());
         }
         let number = match self.asked.is_dynamic(usage) {
-            true => self.last(usage.variable),
+            true => self.last_at(id, usage),
             false => String::new(),
         };
         let first = self.plan.cells.len() as u32;
@@ -762,9 +827,9 @@ impl Maker<'_, '_, '_> {
 
     /// The name of the number that a condition's use looks up: kept from where the value is read,
     /// if an effect may lie between.
-    fn read(&mut self, usage: &Use) -> Result<String, &'static str> {
+    fn read(&mut self, id: UseId, usage: &Use) -> Result<String, &'static str> {
         match self.asked.is_dynamic(usage) {
-            true => self.keep(usage, self.last(usage.variable)),
+            true => self.keep(usage, self.last_at(id, usage)),
             false => Ok(String::new()),
         }
     }
@@ -779,7 +844,7 @@ impl Maker<'_, '_, '_> {
         }
         let kept = format!("lydian_q{}", self.reads);
         self.reads += 1;
-        let _ = write!(self.out.declarations, "unsigned long {kept} = 0; ");
+        let _ = write!(self.out.declarations, "unsigned long long {kept} = 0; ");
         self.record_value(host, usage, Some(stmt), &format!("{kept} = {number}, "))?;
         Ok(kept)
     }
@@ -815,11 +880,24 @@ impl Maker<'_, '_, '_> {
                 self.plan.sequences_cell(all);
             }
         }
-        Table {
-            first: first as u32,
-            numbers: numbers.len() as u32,
-            number: is_dynamic.then(|| number.to_owned()),
-        }
+        let (first, count) = (first as u32, numbers.len() as u32);
+        let shared = match usage.variable {
+            Variable::Global(global) if self.pairs.is_shared(id) => {
+                let global = &self.asked.globals[&global];
+                global.base.map(|base| (base, global.stores))
+            }
+            _ => None,
+        };
+        let number = match shared {
+            Some((base, stores)) => {
+                let (cells, ways) = ((first + count - 1, count), usage.ways);
+                let found = SharedUse { function: self.function, usage: id, cells, ways };
+                self.plan.shared.uses.push(found);
+                Which::Shared(number.to_owned(), base, stores)
+            }
+            None => Which::Number(number.to_owned()),
+        };
+        Table { first, numbers: count, number: is_dynamic.then_some(number) }
     }
 }
 

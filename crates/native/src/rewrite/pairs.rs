@@ -9,13 +9,14 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use lydian_base::{EntityId, SourceMap, Span};
-use lydian_ir::{BlockId, Body, FuncId, GlobalId, Stmt, StmtId};
+use lydian_ir::{BlockId, Body, FuncId, GlobalId, Linkage, Stmt, StmtId};
 use lydian_objective::dataflow::{DataFlow, DefUse, DefinitionId, Use, UseId, Variable, c_name};
 use lydian_objective::{Sequence, SequenceId, UnitFlow};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::units::Sequences;
 use super::{Purpose, RewriteRequest, Scope, no_sequences};
+use crate::plan::{Plan, SHARED, SharedPlace, UnmeasuredSequence};
 
 /// Why a use is not measured that a definition may reach of which nothing is recorded.
 pub(super) const NOT_WATCHED: &str = "a function that is not instrumented defines the variable";
@@ -29,6 +30,10 @@ pub(super) struct Pairs<'a> {
     uses: FxHashMap<(FuncId, UseId), Vec<Pair>>,
     /// The sequences of each global of which something is asked.
     of_globals: BTreeMap<GlobalId, Sequences>,
+    /// What is lost with each use of variables that units share, and with each of these.
+    shared_uses: FxHashMap<(FuncId, UseId), SequenceId>,
+    /// What [`SHARED`]'s sequences are about.
+    shared: Vec<SharedPlace>,
     /// The functions that are not watched and yet have definitions or uses that are asked for.
     pub(super) further: Vec<FuncId>,
     /// The functions that are rewritten: those, and the watched ones.
@@ -106,6 +111,62 @@ impl<'a> Pairs<'a> {
         this
     }
 
+    /// Asks for the definitions and uses of variables that units share, in functions that are
+    /// rewritten.
+    pub(super) fn share(&mut self, request: &RewriteRequest<'_>) {
+        let is_shared = |id: GlobalId| request.program.globals[id].linkage == Linkage::External;
+        for objectives in request.watched {
+            let Some(flow) = self.function(objectives.function) else { continue };
+            for definition in &flow.definitions {
+                if let Variable::Global(global) = definition.variable
+                    && is_shared(global)
+                {
+                    self.of_globals.entry(global).or_insert_with(no_sequences);
+                }
+            }
+            let own = flow.uses.iter().take_while(|usage| usage.elsewhere.is_none());
+            for (index, usage) in own.enumerate() {
+                let Variable::Global(global) = usage.variable else { continue };
+                if !is_shared(global) {
+                    continue;
+                }
+                self.of_globals.entry(global).or_insert_with(no_sequences);
+                let key = (objectives.function, UseId::from_index(index));
+                self.uses.entry(key).or_default();
+                let number = SequenceId::from_index(self.shared.len());
+                self.shared.push(SharedPlace::Use(key.0, key.1));
+                self.shared_uses.insert(key, number);
+            }
+        }
+        for (global, lost) in self.of_globals.iter_mut().filter(|(id, _)| is_shared(**id)) {
+            let number = SequenceId::from_index(self.shared.len());
+            self.shared.push(SharedPlace::Variable(*global));
+            *lost = lost.iter().copied().chain([(SHARED, number)]).collect();
+        }
+    }
+
+    /// Whether a use of a variable that units share is asked for.
+    pub(super) fn is_shared(&self, function: FuncId, id: UseId) -> bool {
+        self.shared_uses.contains_key(&(function, id))
+    }
+
+    /// Whether any is.
+    pub(super) fn shares(&self) -> bool {
+        !self.shared_uses.is_empty()
+    }
+
+    /// Takes what was lost of shared variables out of what was lost of sequences.
+    pub(super) fn lost_of_shared(&self, plan: &mut Plan) {
+        let all = std::mem::take(&mut plan.unmeasured);
+        let (shared, rest) = all.into_iter().partition(|lost| lost.function == SHARED);
+        plan.unmeasured = rest;
+        let shared: Vec<UnmeasuredSequence> = shared;
+        let place = |lost: UnmeasuredSequence| (self.shared[lost.sequence.index()], lost.reason);
+        plan.shared.lost.extend(shared.into_iter().map(place));
+        plan.shared.lost.sort();
+        plan.shared.lost.dedup();
+    }
+
     /// Whether nothing is asked.
     pub(super) fn is_empty(&self) -> bool {
         self.uses.is_empty()
@@ -158,7 +219,9 @@ impl<'a> Pairs<'a> {
 
     /// The sequences that end with a use.
     pub(super) fn sequences_of(&self, function: FuncId, id: UseId) -> Vec<(u32, SequenceId)> {
-        self.of(function, id).iter().map(|pair| (pair.owner, pair.sequence)).collect()
+        let own = self.of(function, id).iter().map(|pair| (pair.owner, pair.sequence));
+        let shared = self.shared_uses.get(&(function, id)).map(|number| (SHARED, *number));
+        own.chain(shared).collect()
     }
 }
 
@@ -233,6 +296,11 @@ impl<'a> OfFunction<'a> {
             })
         });
         by_path.collect()
+    }
+
+    /// Whether a use is of a variable that units share.
+    pub(super) fn is_shared(&self, id: UseId) -> bool {
+        self.asked.is_shared(self.function, id)
     }
 
     /// The ways of the pairs that end with a use, however it is reached, with their sequences.

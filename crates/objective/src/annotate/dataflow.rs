@@ -127,6 +127,28 @@ impl Annotator for AllUses {
     }
 }
 
+/// What definitions and uses of a function are called.
+#[derive(Clone, Debug, Default)]
+pub struct Described {
+    /// The definitions in words, by their ids.
+    pub definitions: Vec<String>,
+    /// The uses, by their ids: of each way what it is called, and the use in words.
+    pub uses: Vec<Vec<(String, String)>>,
+}
+
+impl Described {
+    /// Those of whole variables.
+    pub(super) fn of(cx: &Context<'_>) -> Self {
+        let flow = cx.data_flow();
+        let way = |usage: &Use, way| (way_name(cx, usage, way), used(cx, usage, way));
+        let ways = |usage: &Use| (0..usage.ways).map(|number| way(usage, number)).collect();
+        Self {
+            definitions: flow.definitions.iter().map(|one| defined(cx, one)).collect(),
+            uses: flow.uses.iter().map(ways).collect(),
+        }
+    }
+}
+
 /// What a criterion calls a pair.
 fn name(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
     let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));

@@ -18,6 +18,7 @@ use lydian_base::Span;
 use lydian_ir::{Body, CType, CTypeId, CTypes, Expr, ExprId, GlobalId, LocalId, Program, Stmt};
 
 use super::Variable;
+use super::graph::{self, Extent};
 
 /// What the variables of data flow are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,40 +47,27 @@ pub struct Access {
 }
 
 impl Access {
+    /// Which bytes of the variable it is.
+    pub const fn extent(&self) -> Extent {
+        Extent { within: self.within, bytes: self.bytes }
+    }
+
     /// Where it is in the variable, if that is always the same.
     pub fn fixed(&self) -> Option<u64> {
-        (self.within.0 == self.within.1).then_some(self.within.0)
-    }
-
-    /// Whether the two may have a byte in common.
-    fn may_meet(&self, other: &Self) -> bool {
-        self.within.0 < other.within.1 + other.bytes && other.within.0 < self.within.1 + self.bytes
-    }
-
-    /// Whether all that another one writes is surely written by this one.
-    fn covers(&self, other: &Self) -> bool {
-        match (self.fixed(), other.fixed()) {
-            (Some(own), Some(there)) => own <= there && there + other.bytes <= own + self.bytes,
-            _ => false,
-        }
+        self.extent().fixed()
     }
 }
 
 /// Whether a definition of these cells (none: all) may reach a use of those.
 pub(super) fn may_meet(definition: Option<&Access>, usage: Option<&Access>) -> bool {
-    match (definition, usage) {
-        (Some(definition), Some(usage)) => definition.may_meet(usage),
-        _ => true,
-    }
+    let (definition, usage) = (definition.map(Access::extent), usage.map(Access::extent));
+    graph::may_meet(definition.as_ref(), usage.as_ref())
 }
 
 /// Whether a definition of cells overwrites all that another one defines.
 pub(super) fn overwrites(definition: Option<&Access>, other: Option<&Access>) -> bool {
-    match (definition, other) {
-        (None, _) => true,
-        (Some(definition), Some(other)) => definition.covers(other),
-        (Some(_), None) => false,
-    }
+    let (definition, other) = (definition.map(Access::extent), other.map(Access::extent));
+    graph::overwrites(definition.as_ref(), other.as_ref())
 }
 
 /// Whether a variable of this type has cells.

@@ -54,6 +54,8 @@ pub(super) enum Event {
 pub(super) enum Target {
     /// A function with a body.
     Function(FuncId),
+    /// A function that the program does not define, which may be any code.
+    Undefined(FuncId),
     /// What is not known: any function that others can call, any number of times.
     Outside,
 }
@@ -63,6 +65,8 @@ pub(super) enum Target {
 pub(super) struct Globals {
     pub(super) grain: Grain,
     tracked: FxHashSet<GlobalId>,
+    /// Those that would be, did no function that is not supported name them.
+    pub(super) lost: FxHashSet<GlobalId>,
     /// Those whose addresses are taken.
     pub(super) exposed: FxHashSet<GlobalId>,
     /// The functions that call no function of the program.
@@ -85,18 +89,23 @@ impl Globals {
             .map(|function| map.slice(function.span))
             .filter(|text| text.contains('{'))
             .collect();
-        let is_variable = |global: &Global| {
+        let is_lost = |global: &Global| {
             let name = c_name(&global.name);
+            unsupported.iter().any(|text| words(text).any(|word| word == name))
+        };
+        let is_variable = |global: &Global| {
             let declaration = map.slice(global.span);
             is_within(map, global.span)
                 && !global.read_only
                 && !global.name.starts_with('.')
                 && !map.is_system(global.span.start)
                 && !words(declaration).any(|word| THREAD_LOCAL.contains(&word))
-                && !unsupported.iter().any(|text| words(text).any(|word| word == name))
         };
         let globals = program.globals.iter();
-        let tracked = globals.filter(|(_, global)| is_variable(global)).map(|(id, _)| id);
+        let variables = globals.filter(|(_, global)| is_variable(global));
+        let (lost, tracked): (Vec<_>, Vec<_>) = variables.partition(|(_, global)| is_lost(global));
+        let id = |(id, _): (GlobalId, &Global)| id;
+        let (lost, tracked) = (lost.into_iter().map(id).collect(), tracked.into_iter().map(id));
         let functions = program.functions.iter();
         let inert = functions.filter(|(_, f)| is_inert(program, map, f)).map(|(id, _)| id);
         let mut tracked: FxHashSet<GlobalId> = tracked.collect();
@@ -110,7 +119,7 @@ impl Globals {
         let fates = Fates::of(program, &defined);
         let variadic = map.text().match_indices(VA_ARG);
         let variadic = variadic.filter_map(|(at, _)| call_at(map.text(), at)).collect();
-        Self { grain, tracked, exposed, inert: inert.collect(), defined, variadic, fates }
+        Self { grain, tracked, lost, exposed, inert: inert.collect(), defined, variadic, fates }
     }
 
     /// In order.
@@ -335,7 +344,8 @@ impl<'a> Finder<'a> {
             Callee::Direct(function) if self.globals.defined.contains(function) => {
                 Some(Target::Function(*function))
             }
-            Callee::Direct(_) | Callee::Indirect(_) => Some(Target::Outside),
+            Callee::Direct(function) => Some(Target::Undefined(*function)),
+            Callee::Indirect(_) => Some(Target::Outside),
         }
     }
 

@@ -1,16 +1,9 @@
 //! Data flow over all functions of a program: definitions of globals reach uses in other functions.
 //!
-//! The graph is the usual supergraph without contexts: a call leads to the callee's entry, and a
-//! return to all of the function's calls. What comes back from a call is only what was there before
-//! it or what the callee, with all that it calls, defines; and the definitions of what it does not
-//! define go around it. A callee that is not known stands for any sequence of calls of
-//! functions that others can call: those of external linkage, those whose address is taken, and
-//! those that nobody calls. Definitions that reach the end of one of these reach the entry of all.
-//!
-//! States are bit sets, one bit a definition and one for each initial value. Functions are worked off
-//! one by one until nothing changes, so that time is about that of a few passes over the program.
+//! Which reach which is found on the graph of all functions ([`super::graph`]). Functions that others
+//! can call are those of external linkage, those whose address is taken, and those that nobody calls.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
@@ -20,8 +13,10 @@ use lydian_ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cells::{Access, Grain, may_meet, overwrites};
+use super::cells::{Access, Grain};
 use super::events::{Event, Globals, Target};
+use super::graph::{FlowBlock, FlowEvent, FlowFunction, FlowGraph, FlowUse, FlowVariable};
+use super::linked::SharedFlow;
 use super::local::Part;
 use super::{DataFlow, Definition, DefinitionId, DefinitionSite, Use, UseId, Variable};
 use crate::hyper::{CellDefinition, CellDefinitions, Definitions};
@@ -37,6 +32,25 @@ pub struct UnitFlow {
     cell_stores: BTreeMap<GlobalId, Arc<CellDefinitions>>,
     /// The labels of a function that sequences of others have as atoms, with their texts.
     shared: BTreeMap<FuncId, IndexMap<(Site, Pred), Span>>,
+    /// The graph on which it was found what reaches what.
+    graph: FlowGraph,
+    /// The uses of the graph.
+    graph_uses: Vec<(FuncId, UseId)>,
+    /// The globals that are not followed, since a function that is not supported names them.
+    lost: Vec<GlobalId>,
+}
+
+/// What others must know of a unit's data flow, and what it is about.
+#[derive(Clone, Debug, Default)]
+pub struct UnitShared {
+    /// What others must know.
+    pub flow: SharedFlow,
+    /// The variables of the graph.
+    pub variables: Vec<GlobalId>,
+    /// Its functions.
+    pub functions: Vec<FuncId>,
+    /// Its uses.
+    pub uses: Vec<(FuncId, UseId)>,
 }
 
 /// The data flows of one program that was lowered from one text, each of which is worked out when it
@@ -86,11 +100,42 @@ impl UnitFlow {
             .filter(|(id, _)| globals.defined.contains(id))
             .filter_map(|(id, f)| Some((id, Part::of(program, f.body.as_ref()?, &globals))))
             .collect();
-        let bits = Bits::new(&globals, &parts);
-        let mut graph = Supergraph::new(program, &bits, &parts);
-        graph.run();
-        let reaching = parts.iter().map(|(id, part)| (*id, graph.reaching(*id, part))).collect();
-        Joiner { program, grain, bits: &bits, reaching }.join(parts)
+        let stores = Stores::new(&globals, &parts);
+        let made = GraphMaker::new(program, &stores, &parts).make();
+        let mut reached = made.graph.reaching();
+        let mut reaching: BTreeMap<FuncId, BTreeMap<usize, BTreeSet<u32>>> = BTreeMap::new();
+        for (index, (function, usage)) in made.uses.iter().enumerate() {
+            let numbers = std::mem::take(&mut reached[index]);
+            reaching.entry(*function).or_default().insert(*usage, numbers);
+        }
+        let mut lost: Vec<GlobalId> = globals.lost.iter().copied().collect();
+        lost.sort_unstable();
+        let mut joiner =
+            Joiner { program, grain, stores: &stores, reaching, order: FxHashMap::default() };
+        let flow = joiner.join(parts);
+        let id = |(function, at): &(FuncId, usize)| (*function, joiner.order[function][*at]);
+        let graph_uses = made.uses.iter().map(id).collect();
+        Self { graph: made.graph, graph_uses, lost, ..flow }
+    }
+
+    /// What this unit of a program that is linked later has for others: what its functions do to
+    /// variables of external linkage.
+    pub fn for_others(&self, program: &Program) -> UnitShared {
+        let is_external = |id: &GlobalId| program.globals[*id].linkage == Linkage::External;
+        let all: Vec<GlobalId> = self.stores.keys().copied().collect();
+        let (graph, kept) = self.graph.reduced(|at| is_external(&all[at]));
+        let name = |id: &GlobalId| program.globals[*id].name.clone();
+        let lost = self.lost.iter().filter(|id| is_external(id)).map(name).collect();
+        let taken = taken(program).into_iter().map(|id| &program.functions[id]);
+        let taken = taken.filter(|function| function.body.is_none() || function.library);
+        let mut taken: Vec<String> = taken.map(|function| function.name.clone()).collect();
+        taken.sort_unstable();
+        UnitShared {
+            flow: SharedFlow { graph, lost, taken },
+            variables: all.into_iter().filter(is_external).collect(),
+            functions: self.functions.keys().copied().collect(),
+            uses: kept.into_iter().map(|at| self.graph_uses[at]).collect(),
+        }
     }
 
     /// The definitions and uses of a function with a body.
@@ -163,25 +208,21 @@ impl UnitFlow {
     }
 }
 
-/// The bits of a state: of each global that of its initial value, then those of its stores by
-/// number.
-struct Bits {
-    /// The first bit of each global, and how many it has.
-    of: FxHashMap<GlobalId, (usize, usize)>,
+/// The stores to globals, and how they are numbered.
+struct Stores {
     /// How many stores to a global stand in functions before one.
     before: FxHashMap<(FuncId, GlobalId), u32>,
     /// All stores of a global, by number.
-    stores: BTreeMap<GlobalId, Vec<(FuncId, StmtId)>>,
+    of: BTreeMap<GlobalId, Vec<(FuncId, StmtId)>>,
     /// The numbers of those through pointers.
     indirect: FxHashSet<(GlobalId, u32)>,
     /// The cells that those write which do not write all, by number.
     cells: FxHashMap<(GlobalId, u32), Access>,
-    words: usize,
 }
 
-impl Bits {
+impl Stores {
     fn new(globals: &Globals, parts: &BTreeMap<FuncId, Part>) -> Self {
-        let mut stores: BTreeMap<GlobalId, Vec<(FuncId, StmtId)>> =
+        let mut of: BTreeMap<GlobalId, Vec<(FuncId, StmtId)>> =
             globals.all().into_iter().map(|global| (global, Vec::new())).collect();
         let mut before = FxHashMap::default();
         let mut indirect = FxHashSet::default();
@@ -190,7 +231,7 @@ impl Bits {
             for definition in &part.definitions {
                 let Variable::Global(global) = definition.variable else { continue };
                 let DefinitionSite::Stmt(stmt) = definition.at else { continue };
-                let all = stores.entry(global).or_default();
+                let all = of.entry(global).or_default();
                 before.entry((*function, global)).or_insert(all.len() as u32);
                 all.push((*function, stmt));
                 let number = all.len() as u32;
@@ -200,382 +241,154 @@ impl Bits {
                 cells.extend(definition.cell.map(|cell| ((global, number), cell)));
             }
         }
-        let (mut of, mut bits) = (FxHashMap::default(), 0);
-        for (global, stores) in &stores {
-            of.insert(*global, (bits, stores.len() + 1));
-            bits += stores.len() + 1;
-        }
-        Self { of, before, stores, indirect, cells, words: bits.div_ceil(64) }
+        Self { before, of, indirect, cells }
     }
 
     /// The number of a definition that a function numbers on its own.
     fn number(&self, function: FuncId, global: GlobalId, own: u32) -> u32 {
         own + self.before.get(&(function, global)).copied().unwrap_or(0)
     }
-
-    /// The numbers of the definitions of a global that a state has.
-    fn numbers(&self, state: &State, global: GlobalId) -> Vec<u32> {
-        let (first, count) = self.of[&global];
-        (0..count).filter(|number| state.has(first + number)).map(|number| number as u32).collect()
-    }
-
-    /// The bits of the definitions that a store with a number overwrites: all, unless it writes some
-    /// cells alone.
-    fn overwritten(&self, global: GlobalId, number: u32) -> Vec<usize> {
-        let own = self.cells.get(&(global, number));
-        let (first, count) = self.of[&global];
-        let numbers = 0..count as u32;
-        let overwritten =
-            numbers.filter(|other| overwrites(own, self.cells.get(&(global, *other))));
-        overwritten.map(|other| first + other as usize).collect()
-    }
-
-    fn of_global(&self, global: GlobalId) -> std::ops::Range<usize> {
-        let (first, count) = self.of[&global];
-        first..first + count
-    }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct State(Box<[u64]>);
-
-impl State {
-    fn empty(words: usize) -> Self {
-        Self(vec![0; words].into())
-    }
-
-    fn has(&self, bit: usize) -> bool {
-        self.0[bit / 64] >> (bit % 64) & 1 == 1
-    }
-
-    fn set(&mut self, bit: usize) {
-        self.0[bit / 64] |= 1 << (bit % 64);
-    }
-
-    fn clear(&mut self, bits: std::ops::Range<usize>) {
-        bits.for_each(|bit| self.0[bit / 64] &= !(1 << (bit % 64)));
-    }
-
-    /// Adds what another state has. Returns whether that is anything new.
-    fn join(&mut self, other: &Self) -> bool {
-        let mut changed = false;
-        for (word, other) in self.0.iter_mut().zip(&other.0) {
-            changed |= *other & !*word != 0;
-            *word |= other;
-        }
-        changed
-    }
-
-    /// Passes a call: what was there before and what the callee makes, as far as it reaches the end
-    /// of a call.
-    fn pass_call(&mut self, defined: &Defined, exit: &Self) {
-        let words = self.0.iter_mut().zip(&defined.globals.0).zip(&defined.stores.0);
-        for (((word, globals), stores), exit) in words.zip(&exit.0) {
-            *word = *word & !globals | exit & globals & (*word | stores);
-        }
-    }
-}
-
-/// Adds a state to one that may not be there yet. Returns whether that is anything new.
-fn join_into(there: &mut Option<State>, state: &State) -> bool {
-    match there {
-        Some(there) => there.join(state),
-        none => {
-            *none = Some(state.clone());
-            true
-        }
-    }
-}
-
-/// What a function may define, with all that it calls.
-#[derive(Clone)]
-struct Defined {
-    /// The bits of its stores.
-    stores: State,
-    /// All bits of the globals that they define.
-    globals: State,
-}
-
-impl Defined {
-    fn nothing(bits: &Bits) -> Self {
-        Self { stores: State::empty(bits.words), globals: State::empty(bits.words) }
-    }
-
-    /// Adds what another function may define. Returns whether that is anything new.
-    fn join(&mut self, other: &Self) -> bool {
-        let stores = self.stores.join(&other.stores);
-        self.globals.join(&other.globals) || stores
-    }
-}
-
-/// What is known of a function.
-struct Node {
-    /// The states at the start of each block.
-    into: Vec<Option<State>>,
-    entry: Option<State>,
-    exit: Option<State>,
-    defines: Defined,
-    /// Who calls it.
-    callers: BTreeSet<FuncId>,
-    calls_outside: bool,
-    queued: bool,
-}
-
-struct Supergraph<'a> {
+/// Makes the graph of a program.
+struct GraphMaker<'a> {
     program: &'a Program,
-    bits: &'a Bits,
+    stores: &'a Stores,
     parts: &'a BTreeMap<FuncId, Part>,
-    nodes: FxHashMap<FuncId, Node>,
-    /// The functions that may be called from anywhere.
-    visible: BTreeSet<FuncId>,
-    /// The definitions that reach the outside.
-    outside: State,
-    /// What the outside may define.
-    outside_defines: Defined,
-    queue: VecDeque<FuncId>,
+    variables: FxHashMap<GlobalId, u32>,
+    functions: FxHashMap<FuncId, u32>,
+    made: MadeGraph,
 }
 
-impl<'a> Supergraph<'a> {
-    fn new(program: &'a Program, bits: &'a Bits, parts: &'a BTreeMap<FuncId, Part>) -> Self {
-        let mut nodes: FxHashMap<FuncId, Node> = FxHashMap::default();
-        for (function, part) in parts {
-            nodes.insert(
-                *function,
-                Node {
-                    into: vec![None; part.events.len()],
-                    entry: None,
-                    exit: None,
-                    defines: Defined::nothing(bits),
-                    callers: BTreeSet::new(),
-                    calls_outside: false,
-                    queued: false,
-                },
-            );
-        }
-        for (function, part) in parts {
-            for event in part.events.iter().flatten() {
-                match event {
-                    Event::Call(Target::Function(callee)) => {
-                        if let Some(node) = nodes.get_mut(callee) {
-                            node.callers.insert(*function);
-                        }
-                    }
-                    Event::Call(Target::Outside) => {
-                        nodes.entry(*function).and_modify(|node| node.calls_outside = true);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        let visible = visible(program, &nodes);
-        let mut outside = State::empty(bits.words);
-        bits.of.values().for_each(|(first, _)| outside.set(*first));
-        let outside_defines = Defined::nothing(bits);
-        let queue = VecDeque::new();
-        let mut this =
-            Self { program, bits, parts, nodes, visible, outside, outside_defines, queue };
-        this.find_defined();
-        this
+/// A graph, and what it is of.
+#[derive(Default)]
+struct MadeGraph {
+    graph: FlowGraph,
+    /// The function of each use, and its position there.
+    uses: Vec<(FuncId, usize)>,
+}
+
+impl<'a> GraphMaker<'a> {
+    fn new(program: &'a Program, stores: &'a Stores, parts: &'a BTreeMap<FuncId, Part>) -> Self {
+        let variables = stores.of.keys().zip(0..).map(|(id, index)| (*id, index)).collect();
+        let functions = parts.keys().zip(0..).map(|(id, index)| (*id, index)).collect();
+        Self { program, stores, parts, variables, functions, made: MadeGraph::default() }
     }
 
-    /// Works out what functions may define.
-    fn find_defined(&mut self) {
+    fn make(mut self) -> MadeGraph {
+        for (global, stores) in &self.stores.of {
+            let writes = |number| self.stores.cells.get(&(*global, number)).map(Access::extent);
+            self.made.graph.variables.push(FlowVariable {
+                name: self.program.globals[*global].name.clone(),
+                definitions: (1..=stores.len() as u32).map(writes).collect(),
+            });
+        }
+        let taken = taken(self.program);
+        let visible = visible(self.program, self.parts, &taken);
         for (function, part) in self.parts {
-            let Some(node) = self.nodes.get_mut(function) else { continue };
-            for definition in &part.definitions {
-                if let Variable::Global(global) = definition.variable {
-                    let bits = self.bits.of_global(global);
-                    let number = self.bits.number(*function, global, definition.number);
-                    node.defines.stores.set(bits.start + number as usize);
-                    bits.for_each(|bit| node.defines.globals.set(bit));
-                }
-            }
+            let blocks = self.blocks(*function, part);
+            let found = &self.program.functions[*function];
+            self.made.graph.functions.push(FlowFunction {
+                name: found.name.clone(),
+                external: found.linkage == Linkage::External,
+                visible: visible.contains(function),
+                taken: taken.contains(function),
+                blocks,
+            });
         }
-        let mut rest: Vec<FuncId> = self.parts.keys().copied().collect();
-        while let Some(function) = rest.pop() {
-            let defines = self.nodes[&function].defines.clone();
-            for caller in self.nodes[&function].callers.clone() {
-                if let Some(node) = self.nodes.get_mut(&caller)
-                    && node.defines.join(&defines)
-                {
-                    rest.push(caller);
-                }
-            }
-            if self.visible.contains(&function) && self.outside_defines.join(&defines) {
-                let all = self.outside_defines.clone();
-                for (caller, node) in &mut self.nodes {
-                    if node.calls_outside && node.defines.join(&all) {
-                        rest.push(*caller);
-                    }
-                }
-            }
-        }
+        self.made
     }
 
-    fn push(&mut self, function: FuncId) {
-        if let Some(node) = self.nodes.get_mut(&function)
-            && !std::mem::replace(&mut node.queued, true)
-        {
-            self.queue.push_back(function);
-        }
-    }
-
-    fn run(&mut self) {
-        if self.bits.words == 0 {
-            return;
-        }
-        let start = self.outside.clone();
-        self.outside = State::empty(self.bits.words);
-        self.reach_outside(&start);
-        while let Some(function) = self.queue.pop_front() {
-            if let Some(node) = self.nodes.get_mut(&function) {
-                node.queued = false;
+    fn blocks(&mut self, function: FuncId, part: &Part) -> Vec<FlowBlock> {
+        let Some(body) = &self.program.functions[function].body else { return Vec::new() };
+        let reads: FxHashMap<(usize, usize), usize> = part
+            .global_reads
+            .iter()
+            .map(|(block, event, usage)| ((block.index(), *event), *usage))
+            .collect();
+        let mut uses: FxHashMap<usize, u32> = FxHashMap::default();
+        let order = part.cfg.reverse_postorder();
+        let at: FxHashMap<_, u32> = order.iter().copied().zip(0..).collect();
+        let mut blocks = Vec::new();
+        for block in order {
+            let mut events = Vec::new();
+            for (index, event) in part.events[block.index()].iter().enumerate() {
+                let usage = reads.get(&(block.index(), index)).copied();
+                let usage = usage.map(|usage| {
+                    *uses.entry(usage).or_insert_with(|| self.usage(function, part, usage))
+                });
+                events.extend(self.event(function, part, event, usage));
             }
-            self.work_off(function);
+            let successors = part.cfg.successors(*block).iter().map(|to| at[to]).collect();
+            let returns = matches!(body.blocks[*block].term, Terminator::Return(_));
+            blocks.push(FlowBlock { events, successors, returns });
         }
+        blocks
     }
 
-    /// Definitions reach the outside, and with it all functions that it may call.
-    fn reach_outside(&mut self, state: &State) {
-        if !self.outside.join(state) {
-            return;
-        }
-        let all = self.outside.clone();
-        for function in self.visible.clone() {
-            self.enter(function, &all);
-        }
-        let mut callers: Vec<FuncId> =
-            self.nodes.iter().filter(|(_, node)| node.calls_outside).map(|(id, _)| *id).collect();
-        callers.sort_unstable();
-        callers.into_iter().for_each(|caller| self.push(caller));
+    fn usage(&mut self, function: FuncId, part: &Part, position: usize) -> u32 {
+        let usage = &part.uses[position];
+        let Variable::Global(global) = usage.variable else { return 0 };
+        let (variable, reads) = (self.variables[&global], usage.cell.as_ref().map(Access::extent));
+        self.made.uses.push((function, position));
+        self.made.graph.uses.push(FlowUse { variable, reads });
+        self.made.uses.len() as u32 - 1
     }
 
-    fn enter(&mut self, function: FuncId, state: &State) {
-        if let Some(node) = self.nodes.get_mut(&function)
-            && join_into(&mut node.entry, state)
-        {
-            self.push(function);
-        }
-    }
-
-    /// Brings a function's states up to date with those of its entry and of what it calls.
-    fn work_off(&mut self, function: FuncId) {
-        let parts = self.parts;
-        let part = &parts[&function];
-        let Some(body) = &self.program.functions[function].body else { return };
-        let Some(node) = self.nodes.get_mut(&function) else { return };
-        let Some(entry) = node.entry.clone() else { return };
-        let mut into = std::mem::take(&mut node.into);
-        join_into(&mut into[body.entry.index()], &entry);
-        let mut exit: Option<State> = None;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for block in part.cfg.reverse_postorder() {
-                let Some(mut state) = into[block.index()].clone() else { continue };
-                if !self.pass(function, part, block.index(), usize::MAX, &mut state, true) {
-                    continue;
-                }
-                for to in part.cfg.successors(*block) {
-                    changed |= join_into(&mut into[to.index()], &state);
-                }
-                if matches!(body.blocks[*block].term, Terminator::Return(_)) {
-                    join_into(&mut exit, &state);
-                }
-            }
-        }
-        let Some(node) = self.nodes.get_mut(&function) else { return };
-        node.into = into;
-        let Some(exit) = exit else { return };
-        if join_into(&mut node.exit, &exit) {
-            for caller in node.callers.clone() {
-                self.push(caller);
-            }
-            if self.visible.contains(&function) {
-                self.reach_outside(&exit);
-            }
-        }
-    }
-
-    /// Passes the events of a block before one. Returns whether control gets there. With `call`,
-    /// callees hear of it.
-    fn pass(
-        &mut self,
+    fn event(
+        &self,
         function: FuncId,
         part: &Part,
-        block: usize,
-        until: usize,
-        state: &mut State,
-        call: bool,
-    ) -> bool {
-        for event in part.events[block].iter().take(until) {
-            match event {
-                Event::Write { variable: Variable::Global(global), at, .. }
-                | Event::MayWrite { variable: Variable::Global(global), at, .. } => {
-                    let made = part.made.get(&(*at, Variable::Global(*global)));
-                    let number = made.map(|made| {
-                        let own = part.definitions[made.index()].number;
-                        self.bits.number(function, *global, own)
-                    });
-                    match (event, number) {
-                        (Event::Write { cell: Some(_), .. }, Some(number)) => {
-                            let overwritten = self.bits.overwritten(*global, number);
-                            overwritten.into_iter().for_each(|bit| state.clear(bit..bit + 1));
-                        }
-                        (Event::Write { .. }, _) => state.clear(self.bits.of_global(*global)),
-                        _ => {}
-                    }
-                    if let Some(number) = number {
-                        state.set(self.bits.of[global].0 + number as usize);
-                    }
-                }
-                Event::Call(Target::Function(callee)) => {
-                    if call {
-                        self.enter(*callee, state);
-                    }
-                    let callee = &self.nodes[callee];
-                    let Some(exit) = &callee.exit else { return false };
-                    state.pass_call(&callee.defines, exit);
-                }
-                Event::Call(Target::Outside) => {
-                    if call {
-                        self.reach_outside(state);
-                    }
-                    state.pass_call(&self.outside_defines, &self.outside);
-                }
-                Event::Read { .. }
-                | Event::Write { .. }
-                | Event::MayWrite { .. }
-                | Event::Forget { .. } => {}
+        event: &Event,
+        usage: Option<u32>,
+    ) -> Option<FlowEvent> {
+        match event {
+            Event::Write { variable: Variable::Global(global), at, .. }
+            | Event::MayWrite { variable: Variable::Global(global), at, .. } => {
+                let made = part.made.get(&(*at, Variable::Global(*global)));
+                let number = made.map_or(0, |made| {
+                    let own = part.definitions[made.index()].number;
+                    self.stores.number(function, *global, own)
+                });
+                let variable = self.variables[global];
+                let may_miss = matches!(event, Event::MayWrite { .. });
+                Some(FlowEvent::Define { variable, number, may_miss })
             }
+            Event::Call(Target::Function(callee)) => Some(FlowEvent::Call(self.functions[callee])),
+            Event::Call(Target::Undefined(callee)) => {
+                Some(FlowEvent::CallNamed(self.program.functions[*callee].name.clone()))
+            }
+            Event::Call(Target::Outside) => Some(FlowEvent::CallOutside),
+            Event::Read { .. } => usage.map(FlowEvent::Use),
+            Event::Write { .. } | Event::MayWrite { .. } | Event::Forget { .. } => None,
         }
-        true
-    }
-
-    /// The numbers of the definitions that reach each use of a global, by the use's position.
-    fn reaching(&mut self, function: FuncId, part: &Part) -> BTreeMap<usize, BTreeSet<u32>> {
-        let mut found: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
-        for (block, event, usage) in &part.global_reads {
-            let numbers = found.entry(*usage).or_default();
-            let into = self.nodes.get(&function).and_then(|node| node.into.get(block.index()));
-            let Some(mut state) = into.cloned().flatten() else { continue };
-            if !self.pass(function, part, block.index(), *event, &mut state, false) {
-                continue;
-            }
-            let usage = &part.uses[*usage];
-            if let Variable::Global(global) = usage.variable {
-                let reaching = self.bits.numbers(&state, global).into_iter();
-                numbers.extend(reaching.filter(|number| {
-                    may_meet(self.bits.cells.get(&(global, *number)), usage.cell.as_ref())
-                }));
-            }
-        }
-        found
     }
 }
 
 /// The functions that code outside of the program may call.
-fn visible(program: &Program, nodes: &FxHashMap<FuncId, Node>) -> BTreeSet<FuncId> {
+fn visible(
+    program: &Program,
+    parts: &BTreeMap<FuncId, Part>,
+    taken: &FxHashSet<FuncId>,
+) -> BTreeSet<FuncId> {
+    let called: FxHashSet<FuncId> = parts
+        .values()
+        .flat_map(|part| part.events.iter().flatten())
+        .filter_map(|event| match event {
+            Event::Call(Target::Function(callee)) => Some(*callee),
+            _ => None,
+        })
+        .collect();
+    let is_visible = |id: &FuncId| {
+        program.functions[*id].linkage == Linkage::External
+            || taken.contains(id)
+            || !called.contains(id)
+    };
+    parts.keys().copied().filter(is_visible).collect()
+}
+
+/// The functions whose addresses are known somewhere, or that the system calls.
+fn taken(program: &Program) -> FxHashSet<FuncId> {
     let mut taken = FxHashSet::default();
     for (_, function) in program.defined() {
         let exprs = function.body.iter().flat_map(|body| body.exprs.iter());
@@ -595,30 +408,22 @@ fn visible(program: &Program, nodes: &FxHashMap<FuncId, Node>) -> BTreeSet<FuncI
     }
     taken.extend(program.startup.iter().map(|startup| startup.function));
     taken.extend(program.aliases.iter().filter_map(|alias| target(&alias.target)));
-    let is_visible = |(id, function): &(FuncId, &lydian_ir::Function)| {
-        function.linkage == Linkage::External
-            || taken.contains(id)
-            || nodes.get(id).is_some_and(|node| node.callers.is_empty())
-    };
-    program
-        .defined()
-        .filter(|(id, _)| nodes.contains_key(id))
-        .filter(is_visible)
-        .map(|(id, _)| id)
-        .collect()
+    taken
 }
 
 /// Makes the data flow of functions from what was found.
 struct Joiner<'a> {
     program: &'a Program,
     grain: Grain,
-    bits: &'a Bits,
+    stores: &'a Stores,
     /// The numbers of the definitions that reach each use of a global, by function and position.
     reaching: BTreeMap<FuncId, BTreeMap<usize, BTreeSet<u32>>>,
+    /// Of each function, the numbers that its uses get, by their first positions.
+    order: FxHashMap<FuncId, Vec<UseId>>,
 }
 
 impl Joiner<'_> {
-    fn join(mut self, parts: BTreeMap<FuncId, Part>) -> UnitFlow {
+    fn join(&mut self, parts: BTreeMap<FuncId, Part>) -> UnitFlow {
         let mut functions = BTreeMap::new();
         let spans: FxHashMap<(FuncId, StmtId), Span> = parts
             .iter()
@@ -637,11 +442,11 @@ impl Joiner<'_> {
         }
         self.uses_elsewhere(&mut functions);
         let place = |(function, stmt): &(FuncId, StmtId)| (*function, Site::Stmt(*stmt));
-        let stores = self.bits.stores.iter().map(|(id, all)| {
+        let stores = self.stores.of.iter().map(|(id, all)| {
             let variable = self.program.globals[*id].name.clone();
             let numbered = (1..).zip(all);
             let places = numbered.map(|(number, at)| {
-                let indirect = self.bits.indirect.contains(&(*id, number));
+                let indirect = self.stores.indirect.contains(&(*id, number));
                 (place(at), indirect)
             });
             let (indirect, plain): (Vec<_>, Vec<_>) = places.partition(|(_, indirect)| *indirect);
@@ -653,7 +458,7 @@ impl Joiner<'_> {
         });
         let stores = stores.collect();
         let cell_stores = self.cell_stores();
-        UnitFlow { functions, stores, cell_stores, shared: BTreeMap::new() }
+        UnitFlow { functions, stores, cell_stores, ..UnitFlow::default() }
     }
 
     /// The stores to cells of each global.
@@ -662,8 +467,8 @@ impl Joiner<'_> {
             let numbered = (1..).zip(all);
             let places = numbered.map(|(number, (function, stmt))| CellDefinition {
                 place: (*function, Site::Stmt(*stmt)),
-                writes: self.bits.cells.get(&(*id, number)).map(|cell| (cell.addr, cell.bytes)),
-                indirect: self.bits.indirect.contains(&(*id, number)),
+                writes: self.stores.cells.get(&(*id, number)).map(|cell| (cell.addr, cell.bytes)),
+                indirect: self.stores.indirect.contains(&(*id, number)),
             });
             let variable = self.program.globals[*id].name.clone();
             let (of, places) = (Some(Variable::Global(*id)), places.collect());
@@ -671,12 +476,12 @@ impl Joiner<'_> {
         };
         match self.grain {
             Grain::Whole => BTreeMap::new(),
-            Grain::Cells => self.bits.stores.iter().map(|(id, all)| definitions(id, all)).collect(),
+            Grain::Cells => self.stores.of.iter().map(|(id, all)| definitions(id, all)).collect(),
         }
     }
 
     fn function(
-        &self,
+        &mut self,
         function: FuncId,
         part: Part,
         reaching: BTreeMap<usize, BTreeSet<u32>>,
@@ -687,7 +492,7 @@ impl Joiner<'_> {
         let mut known: FxHashMap<(GlobalId, u32), DefinitionId> = FxHashMap::default();
         for (index, definition) in definitions.iter_mut().enumerate() {
             if let Variable::Global(global) = definition.variable {
-                definition.number = self.bits.number(function, global, definition.number);
+                definition.number = self.stores.number(function, global, definition.number);
                 known.insert((global, definition.number), DefinitionId::from_index(index));
             }
         }
@@ -703,7 +508,14 @@ impl Joiner<'_> {
                 uses[position].add([id], false);
             }
         }
-        uses.sort_by_key(|usage| (usage.span.start, usage.at, usage.variable));
+        let mut order: Vec<usize> = (0..uses.len()).collect();
+        order.sort_by_key(|at| (uses[*at].span.start, uses[*at].at, uses[*at].variable));
+        let mut ids = vec![UseId::from_index(0); uses.len()];
+        for (index, at) in order.iter().enumerate() {
+            ids[*at] = UseId::from_index(index);
+        }
+        self.order.insert(function, ids);
+        let uses = order.into_iter().map(|at| uses[at].clone()).collect();
         DataFlow { definitions, uses }
     }
 
@@ -723,10 +535,10 @@ impl Joiner<'_> {
                 Definition { variable, at, span, number, own, indirect: false, cell: None }
             }
             Some(index) => {
-                let place = self.bits.stores[&global][index as usize];
+                let place = self.stores.of[&global][index as usize];
                 let at = DefinitionSite::Elsewhere(place.0, place.1);
-                let indirect = self.bits.indirect.contains(&(global, number));
-                let cell = self.bits.cells.get(&(global, number)).copied();
+                let indirect = self.stores.indirect.contains(&(global, number));
+                let cell = self.stores.cells.get(&(global, number)).copied();
                 let (span, own) = (spans[&place], false);
                 Definition { variable, at, span, number, own, indirect, cell }
             }

@@ -102,7 +102,9 @@ impl FunctionCoverage {
         let key = |d: &DecisionCoverage| (d.start, d.text.clone());
         join(&mut self.decisions, other.decisions, key, DecisionCoverage::merge);
         join(&mut self.switches, other.switches, |s| s.start, SwitchCoverage::merge);
-        let key = |d: &DefUseCoverage| (d.variable.clone(), d.definition, d.usage, d.branch);
+        let key = |d: &DefUseCoverage| {
+            (d.variable.clone(), d.definition_file.clone(), d.definition, d.usage, d.branch)
+        };
         join(&mut self.def_uses, other.def_uses, key, |ours, theirs| {
             ours.covered |= theirs.covered
         });

@@ -1,6 +1,7 @@
 //! What is shown above a function: its counts, and its variables from definition to use.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use maud::{Markup, html};
 
@@ -34,12 +35,12 @@ pub(super) fn render(site: &Site<'_>, file: &FileView<'_>, function: &FunctionCo
                     }
                 }
             }
-            @if !function.def_uses.is_empty() { (variables(file, function)) }
+            @if !function.def_uses.is_empty() { (variables(site, file, function)) }
         }
     }
 }
 
-fn variables(file: &FileView<'_>, function: &FunctionCoverage) -> Markup {
+fn variables(site: &Site<'_>, file: &FileView<'_>, function: &FunctionCoverage) -> Markup {
     let mut by_variable: BTreeMap<&str, Vec<&DefUseCoverage>> = BTreeMap::new();
     for pair in &function.def_uses {
         by_variable.entry(&pair.variable).or_default().push(pair);
@@ -66,7 +67,7 @@ fn variables(file: &FileView<'_>, function: &FunctionCoverage) -> Markup {
                         } }
                         tbody {
                             @for (variable, pairs) in &by_variable {
-                                @for pair in pairs { (row(variable, pair, shown)) }
+                                @for pair in pairs { (row(site, variable, pair, shown)) }
                             }
                         }
                     }
@@ -79,7 +80,8 @@ fn variables(file: &FileView<'_>, function: &FunctionCoverage) -> Markup {
 fn button(file: &FileView<'_>, variable: &str, pairs: &[&DefUseCoverage]) -> Markup {
     let covered = pairs.iter().filter(|pair| pair.covered).count();
     let place = |position: Position| format!("{}:{}", position.line, visual(file, position));
-    let arrows = pairs.iter().map(|pair| {
+    let drawn = pairs.iter().filter(|pair| pair.definition_file.is_none());
+    let arrows = drawn.map(|pair| {
         format!("{}>{}>{}", place(pair.definition), place(pair.usage), u8::from(pair.covered))
     });
     let arrows = arrows.collect::<Vec<_>>().join(" ");
@@ -98,11 +100,16 @@ fn visual(file: &FileView<'_>, position: Position) -> usize {
     source::tabs_expanded(before).chars().count()
 }
 
-fn row(variable: &str, pair: &DefUseCoverage, linked: bool) -> Markup {
+fn row(site: &Site<'_>, variable: &str, pair: &DefUseCoverage, linked: bool) -> Markup {
     html! {
         tr {
             th scope="row" { code { (variable) } }
-            td data-v=(pair.definition.line) { (place(pair.definition, linked)) }
+            td data-v=(pair.definition.line) {
+                @match &pair.definition_file {
+                    None => (place(pair.definition, linked)),
+                    Some(file) => (elsewhere(site, file, pair.definition)),
+                }
+            }
             td data-v=(pair.usage.line) {
                 (place(pair.usage, linked))
                 @if let Some(value) = pair.branch { ", where the condition is " (value) }
@@ -115,6 +122,18 @@ fn row(variable: &str, pair: &DefUseCoverage, linked: bool) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// A place in another file, with a link if that is in the report.
+fn elsewhere(site: &Site<'_>, file: &Path, position: Position) -> Markup {
+    let found = site.files.iter().position(|view| view.coverage.path == *file);
+    html! {
+        @match found {
+            Some(index) => a href=(site.link(index, position.line)) { "line " (position.line) },
+            None => { "line " (position.line) }
+        }
+        ", column " (position.column) " of " (site.report.shown(file))
     }
 }
 

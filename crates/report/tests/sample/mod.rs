@@ -187,7 +187,14 @@ fn mutant(name: &str, place: &str, text: &str, status: ObjectiveStatus) -> Objec
 
 fn du(variable: &str, from: &str, to: &str, branch: Option<bool>, covered: bool) -> DefUseCoverage {
     let (definition, usage) = (at(from), at(to));
-    DefUseCoverage { variable: variable.into(), definition, usage, branch, covered }
+    DefUseCoverage {
+        variable: variable.into(),
+        definition,
+        definition_file: None,
+        usage,
+        branch,
+        covered,
+    }
 }
 
 fn number() -> FunctionCoverage {

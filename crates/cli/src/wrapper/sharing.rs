@@ -1,0 +1,140 @@
+//! What a unit leaves in its notes for pairs of definitions and uses in several units.
+
+use std::collections::BTreeMap;
+
+use lydian_base::{EntityId as _, Place, SourceMap};
+use lydian_ir::{FuncId, GlobalId, Program};
+use lydian_native::cc::{ForeignTable, NotedDefinition, NotedShared, NotedUse, NotedVariable};
+use lydian_native::{Plan, SharedPlace, SharedUse};
+use lydian_objective::dataflow::{
+    Definition, DefinitionSite, UseId, UseSite, Variable, c_name, cells,
+};
+use lydian_objective::{Described, FunctionObjectives, UnitFlow};
+
+/// A unit that was rewritten.
+pub(crate) struct Sharing<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) map: &'a SourceMap,
+    /// What the definitions and uses of each function are called.
+    pub(crate) described: &'a BTreeMap<FuncId, Described>,
+    pub(crate) plan: &'a Plan,
+}
+
+/// Why a use or a definition is not recorded whose function has no objectives.
+const NOT_WATCHED: &str = "it is in a function that is not instrumented";
+
+impl Sharing<'_> {
+    /// What the notes have. `flow` is the unit's data flow of whole variables.
+    pub(crate) fn noted(
+        &self,
+        flow: &UnitFlow,
+        watched: &[FunctionObjectives],
+        table: Option<ForeignTable>,
+    ) -> NotedShared {
+        let shared = flow.for_others(self.program);
+        let position = |function: FuncId| {
+            let found = watched.iter().position(|of| of.function == function);
+            found.map(|position| position as u32)
+        };
+        let mut variables: Vec<NotedVariable> =
+            shared.variables.iter().map(|global| self.variable(*global)).collect();
+        for function in &shared.functions {
+            let Some(data) = flow.function(*function) else { continue };
+            for (index, definition) in data.definitions.iter().enumerate() {
+                let Variable::Global(global) = definition.variable else { continue };
+                let Ok(at) = shared.variables.binary_search(&global) else { continue };
+                if !matches!(definition.at, DefinitionSite::Stmt(_)) {
+                    continue;
+                }
+                let noted = self.definition((*function, index), definition, position(*function));
+                let there = &mut variables[at].definitions;
+                let number = definition.number as usize;
+                if there.len() < number {
+                    there.resize_with(number, || nowhere(self.map));
+                }
+                there[number - 1] = noted;
+            }
+        }
+        let uses = shared.uses.iter().map(|(function, id)| {
+            let usage = flow.function(*function).map(|data| data.usage(*id));
+            let is_condition = usage.is_some_and(|of| matches!(of.at, UseSite::Condition(..)));
+            let place = self.map.place(usage.map_or(0, |usage| usage.span.start));
+            self.usage((*function, *id), position(*function), (place, is_condition))
+        });
+        let (uses, base) = (uses.collect(), self.plan.shared.base);
+        NotedShared { uses, flow: shared.flow, base, table, variables }
+    }
+
+    fn why_lost(&self, place: SharedPlace) -> Option<String> {
+        let mut lost = self.plan.shared.lost.iter();
+        lost.find(|(of, _)| *of == place).map(|(_, reason)| reason.clone())
+    }
+
+    fn variable(&self, global: GlobalId) -> NotedVariable {
+        NotedVariable {
+            name: c_name(&self.program.globals[global].name).to_owned(),
+            has_cells: cells::global_has_cells(self.program, global),
+            definitions: Vec::new(),
+            lost: self.why_lost(SharedPlace::Variable(global)),
+        }
+    }
+
+    fn definition(
+        &self,
+        (function, index): (FuncId, usize),
+        definition: &Definition,
+        position: Option<u32>,
+    ) -> NotedDefinition {
+        let described = self.described.get(&function);
+        let text = described.and_then(|of| of.definitions.get(index)).cloned();
+        let lost = match (position, definition.variable) {
+            (None, _) => Some(NOT_WATCHED.to_owned()),
+            (_, Variable::Global(global)) => {
+                self.why_lost(SharedPlace::Definition(global, definition.number))
+            }
+            (_, Variable::Local(_)) => None,
+        };
+        NotedDefinition {
+            function: position,
+            place: self.map.place(definition.span.start),
+            text: text.unwrap_or_default(),
+            lost,
+        }
+    }
+
+    fn usage(
+        &self,
+        (function, id): (FuncId, UseId),
+        position: Option<u32>,
+        (place, is_condition): (Place, bool),
+    ) -> NotedUse {
+        let described = self.described.get(&function);
+        let ways = described.and_then(|of| of.uses.get(id.index())).cloned();
+        let is_it = |of: &&SharedUse| of.function == function && of.usage == id;
+        let recorded = self.plan.shared.uses.iter().find(is_it);
+        let lost = match recorded {
+            None if position.is_none() => Some(NOT_WATCHED.to_owned()),
+            Some(_) => self.why_lost(SharedPlace::Use(function, id)),
+            None => self.why_lost(SharedPlace::Use(function, id)).or_else(not_recorded),
+        };
+        NotedUse {
+            function: position,
+            place,
+            name: id.to_string(),
+            ways: ways.unwrap_or_default(),
+            is_condition,
+            cells: recorded.map_or((0, 0), |recorded| recorded.cells),
+            lost,
+        }
+    }
+}
+
+fn not_recorded() -> Option<String> {
+    Some("nothing in the instrumented text records it".to_owned())
+}
+
+/// A definition of which nothing is known.
+fn nowhere(map: &SourceMap) -> NotedDefinition {
+    let (place, text) = (map.place(0), String::new());
+    NotedDefinition { function: None, place, text, lost: not_recorded() }
+}
