@@ -391,11 +391,8 @@ fn without_unreached(blocks: &[FlowBlock]) -> Vec<FlowBlock> {
         }
     }
     let mut numbers = vec![0; blocks.len()];
-    let mut count = 0;
-    for (number, _) in numbers.iter_mut().zip(&reached).filter(|(_, reached)| **reached) {
-        *number = count;
-        count += 1;
-    }
+    let left = (0..blocks.len()).filter(|at| reached[*at]);
+    left.zip(0..).for_each(|(at, number)| numbers[at] = number);
     let kept = blocks.iter().zip(&reached).filter(|(_, reached)| **reached);
     let renumbered = |block: &FlowBlock| FlowBlock {
         successors: block.successors.iter().map(|to| numbers[*to as usize]).collect(),
