@@ -103,6 +103,7 @@ impl<'a> Measuring<'a> {
                 overflow_traps: false,
                 purpose: lydian_native::Purpose::Tests,
                 leaves_out: false,
+                any_order: false,
                 flows: None,
             },
             companions: &self.loaded.companions,

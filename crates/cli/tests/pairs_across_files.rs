@@ -223,3 +223,26 @@ fn what_a_table_has_no_room_for_is_not_called_missing() {
     shell(&at, "./prog x");
     assert_eq!((signs('+'), signs('-'), signs('?')), (64, 0, 36));
 }
+
+/// gcc evaluates the arguments of a call from the right: `get` reads what was there before `set`.
+#[test]
+fn a_use_before_a_definition_in_the_compilers_order_is_not_reached_by_it() {
+    let at = Workplace::with(
+        "static int state = 5;\nstatic int set(int n) {\n  state = n;\n  return n;\n}\n\
+         static int get(void) {\n  return state;\n}\n\
+         static int sum(int a, int b) {\n  return a + b;\n}\n\
+         int main(void) {\n  return sum(set(1), get());\n}\n",
+    );
+    let pair = "state of `state = n` in line 3 of set reaches the return in line 7";
+    for compiler in ["clang-19", "gcc"] {
+        shell(&at, "rm -rf .lydian");
+        built(&at, "-c all-uses", &format!("{compiler} unit.c -o unit"));
+        let status = shell(&at, "./unit").code;
+        let found = coverage(&at);
+        let objectives = function(&found, "get")["objectives"].as_array().expect("a list");
+        let texts: Vec<_> = objectives.iter().map(|one| &one["text"]).collect();
+        assert_eq!(texts, [pair]);
+        let expected = if status == Some(2) { "covered" } else { "missing" };
+        assert_eq!(objectives[0]["status"], expected, "{compiler}: {status:?}");
+    }
+}

@@ -92,6 +92,9 @@ pub struct RewriteRequest<'a> {
     /// Whether records that follow from others are left out ([`crate::plan::add_implied`] adds
     /// them).
     pub leaves_out: bool,
+    /// Whether the compiler may evaluate the operands of an expression in another order than from
+    /// left to right, as gcc does. Which calls precede a use is known only at run time then.
+    pub any_order: bool,
     /// The data flow of the program, where others have asked for it; it is worked out if there is
     /// none.
     pub flows: Option<&'a UnitFlows>,

@@ -143,6 +143,7 @@ impl Subject {
                 overflow_traps: false,
                 purpose: lydian_native::Purpose::Tests,
                 leaves_out: level != Optimization::None,
+                any_order: false,
                 flows: None,
             },
             companions: &self.companions,

@@ -31,6 +31,8 @@ pub(super) struct Unit {
     criteria: Vec<Criterion>,
     /// The names of its watched functions, and where they begin.
     functions: Vec<(String, Position)>,
+    /// The file of each in what was covered of the unit, and its position there.
+    places: Vec<Option<(usize, usize)>>,
     /// The definitions of other units that reached uses, with the cells of these.
     reached: FxHashSet<(u64, u64)>,
     /// Whether there may be more of them.
@@ -61,6 +63,7 @@ impl Unit {
             directory: PathBuf::from(&notes.directory),
             criteria: notes.criteria.clone(),
             functions,
+            places: Vec::new(),
             reached,
             is_short: counters.foreign_full,
         }
@@ -97,15 +100,27 @@ impl Unit {
         position: Option<u32>,
         parts: &'p mut [Coverage],
     ) -> Option<&'p mut FunctionCoverage> {
-        let (name, start) = self.functions.get(position? as usize)?;
-        let files = parts[self.part].files.iter_mut();
-        let mut functions = files.flat_map(|file| &mut file.functions);
-        functions.find(|of| of.name == *name && of.start == *start)
+        let (file, function) = (*self.places.get(position? as usize)?)?;
+        Some(&mut parts[self.part].files[file].functions[function])
+    }
+
+    /// Finds where functions are in what was covered of the unit.
+    fn find_functions(&mut self, coverage: &Coverage) {
+        let mut places = FxHashMap::default();
+        for (file, of_file) in coverage.files.iter().enumerate() {
+            for (at, function) in of_file.functions.iter().enumerate() {
+                places.insert((function.name.as_str(), function.start), (file, at));
+            }
+        }
+        let functions = self.functions.iter();
+        let found = functions.map(|(name, start)| places.get(&(name.as_str(), *start)).copied());
+        self.places = found.collect();
     }
 }
 
 /// Adds the pairs between units to what was covered of these.
 pub(super) fn add(parts: &mut [Coverage], mut units: Vec<Unit>, images: &[Image]) {
+    units.iter_mut().for_each(|unit| unit.find_functions(&parts[unit.part]));
     units.sort_by(|a, b| (&a.source, a.id).cmp(&(&b.source, b.id)));
     let pairs = Pairs { all: all_pairs(&units, images), units: &units };
     pairs.uses(parts);

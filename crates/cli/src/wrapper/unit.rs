@@ -242,6 +242,7 @@ impl Job<'_> {
             purpose: Purpose::Program,
             // An exact build puts no record off.
             leaves_out: matches!(self.stores, Stores::Plain),
+            any_order: self.compiler.is_gcc,
             flows: Some(&read.flows),
         });
         let mut sources = Sources::new(self.directory);

@@ -50,6 +50,8 @@ pub(super) struct Asked<'a> {
     globals: BTreeMap<GlobalId, Global>,
     /// Where functions are not watched and may not be rewritten.
     tests: bool,
+    /// Whether calls of one expression may come in any order.
+    any_order: bool,
 }
 
 /// A global of which something is asked.
@@ -93,7 +95,8 @@ impl<'a> Asked<'a> {
             pairs.share(request);
         }
         let tests = request.purpose == Purpose::Tests;
-        let mut this = Self { pairs, globals: BTreeMap::new(), tests };
+        let any_order = request.any_order;
+        let mut this = Self { pairs, globals: BTreeMap::new(), tests, any_order };
         this.globals(request, flow);
         this
     }
@@ -152,7 +155,7 @@ impl<'a> Asked<'a> {
         }
         for (_, _, usage) in self.pairs.all_uses() {
             if let Variable::Global(global) = usage.variable
-                && is_dynamic(usage)
+                && (self.any_order || is_dynamic(usage))
                 && let Some(global) = self.globals.get_mut(&global)
             {
                 global.dynamic = true;
@@ -211,14 +214,15 @@ impl<'a> Asked<'a> {
 
     /// Whether which definition reached a use is known only at run time.
     fn is_dynamic(&self, usage: &Use) -> bool {
-        let shared = || match usage.variable {
+        let by_run = || match usage.variable {
             Variable::Global(global) => {
                 let global = self.globals.get(&global);
-                global.is_some_and(|global| global.base.is_some() || global.time.is_some())
+                let is_kept = |of: &Global| of.base.is_some() || of.time.is_some();
+                self.any_order || global.is_some_and(is_kept)
             }
             Variable::Local(_) => false,
         };
-        is_dynamic(usage) || shared()
+        is_dynamic(usage) || by_run()
     }
 }
 

@@ -118,6 +118,7 @@ impl Watched {
                 overflow_traps: false,
                 purpose: lydian_native::Purpose::Tests,
                 leaves_out: false,
+                any_order: false,
                 flows: None,
             },
             companions: &[],

@@ -400,3 +400,121 @@ fn without_unreached(blocks: &[FlowBlock]) -> Vec<FlowBlock> {
     };
     kept.map(|(block, _)| renumbered(block)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function of one block.
+    fn function(name: &str, events: Vec<FlowEvent>) -> FlowFunction {
+        let block = FlowBlock { events, successors: Vec::new(), returns: true };
+        let name = name.to_owned();
+        FlowFunction { name, external: true, visible: true, taken: false, blocks: vec![block] }
+    }
+
+    const DEFINE: FlowEvent = FlowEvent::Define { variable: 0, number: 1, may_miss: false };
+
+    fn call(name: &str) -> FlowEvent {
+        FlowEvent::CallNamed(name.to_owned())
+    }
+
+    /// A unit with one variable of so many definitions and uses.
+    fn unit(
+        name: &str,
+        (definitions, uses): (usize, usize),
+        functions: Vec<FlowFunction>,
+    ) -> SharedFlow {
+        let variable = FlowVariable { name: name.to_owned(), definitions: vec![None; definitions] };
+        let uses = vec![FlowUse { variable: 0, reads: None }; uses];
+        let graph = FlowGraph { variables: vec![variable], functions, uses };
+        SharedFlow { graph, ..SharedFlow::default() }
+    }
+
+    /// The pairs in a closed program, as the units of definition and use.
+    fn pairs(units: &[&SharedFlow], images: &[(&[usize], &[&str])]) -> Vec<(usize, usize)> {
+        let dynamic: Vec<BTreeSet<String>> =
+            images.iter().map(|(_, all)| all.iter().map(|s| (*s).to_owned()).collect()).collect();
+        let images: Vec<LinkedImage<'_>> = images
+            .iter()
+            .zip(&dynamic)
+            .map(|((units, _), dynamic)| LinkedImage {
+                units: units.to_vec(),
+                dynamic,
+                is_closed: true,
+            })
+            .collect();
+        let found = foreign_pairs(units, &images);
+        found.into_iter().map(|pair| (pair.defining, pair.using)).collect()
+    }
+
+    #[test]
+    fn a_definition_that_another_one_follows_reaches_nothing_beyond() {
+        let main =
+            unit("g", (0, 0), vec![function("main", vec![call("one"), call("two"), call("get")])]);
+        let one = unit("g", (1, 0), vec![function("one", vec![DEFINE])]);
+        let two = unit("g", (1, 0), vec![function("two", vec![DEFINE])]);
+        let get = unit("g", (0, 1), vec![function("get", vec![FlowEvent::Use(0)])]);
+        assert_eq!(pairs(&[&main, &one, &two, &get], &[(&[0, 1, 2, 3], &[])]), [(2, 3)]);
+        // Where that is not known to be called in between, it may come last.
+        let main = unit("g", (0, 0), vec![function("main", vec![call("one"), call("get")])]);
+        assert_eq!(
+            pairs(&[&main, &one, &two, &get], &[(&[0, 1, 2, 3], &[])]),
+            [(1, 3)],
+            "what nothing calls is called by what is not known, but `main` defines before the use"
+        );
+    }
+
+    #[test]
+    fn a_name_that_several_units_define_may_be_any_of_them() {
+        let main = unit("g", (0, 0), vec![function("main", vec![call("set"), call("get")])]);
+        let weak = unit("g", (1, 0), vec![function("set", vec![DEFINE])]);
+        let strong = unit("g", (1, 0), vec![function("set", vec![DEFINE])]);
+        let get = unit("g", (0, 1), vec![function("get", vec![FlowEvent::Use(0)])]);
+        let found = pairs(&[&main, &weak, &strong, &get], &[(&[0, 1, 2, 3], &[])]);
+        assert_eq!(found, [(1, 3), (2, 3)]);
+    }
+
+    #[test]
+    fn a_name_is_one_symbol_in_two_images_where_both_export_it() {
+        let main = unit("g", (1, 0), vec![function("main", vec![DEFINE, call("get")])]);
+        let get = unit("g", (0, 1), vec![function("get", vec![FlowEvent::Use(0)])]);
+        let all = [&main, &get];
+        assert_eq!(pairs(&all, &[(&[0], &["g", "get"]), (&[1], &["g", "get"])]), [(0, 1)]);
+        assert_eq!(pairs(&all, &[(&[0], &["get"]), (&[1], &["get"])]), []);
+    }
+
+    #[test]
+    fn a_variable_that_a_unit_does_not_follow_has_no_pairs() {
+        let main = unit("g", (1, 0), vec![function("main", vec![DEFINE, call("get")])]);
+        let get = unit("g", (0, 1), vec![function("get", vec![FlowEvent::Use(0)])]);
+        let lost = SharedFlow { lost: vec!["g".to_owned()], ..SharedFlow::default() };
+        assert_eq!(pairs(&[&main, &get, &lost], &[(&[0, 1], &[])]), [(0, 1)]);
+        assert_eq!(pairs(&[&main, &get, &lost], &[(&[0, 1, 2], &[])]), []);
+    }
+
+    #[test]
+    fn blocks_without_events_leave_a_graph_of_the_same_paths() {
+        let block = |events, successors: &[u32], returns| FlowBlock {
+            events,
+            successors: successors.to_vec(),
+            returns,
+        };
+        // A loop around a use, with empty blocks before, within and after it.
+        let blocks = vec![
+            block(vec![DEFINE], &[1], false),
+            block(vec![], &[2], false),
+            block(vec![], &[3, 5], false),
+            block(vec![FlowEvent::Use(0)], &[4], false),
+            block(vec![], &[2], false),
+            block(vec![], &[6], false),
+            block(vec![], &[], true),
+        ];
+        let found = contracted(blocks);
+        let use_to = |to: u32| block(vec![FlowEvent::Use(0)], &[to], false);
+        assert_eq!(found.len(), 4, "{found:?}");
+        assert_eq!(found[0], block(vec![DEFINE], &[1], false));
+        assert_eq!((&found[2], found[3].returns), (&use_to(1), true));
+        let nothing = contracted(vec![block(vec![], &[1], false), block(vec![], &[], true)]);
+        assert_eq!(nothing, [block(vec![], &[], true)]);
+    }
+}
