@@ -59,7 +59,7 @@ fn project(compiler: &str) -> Workplace {
 
 #[test]
 fn pairs_are_found_among_the_files_of_a_program_and_its_library() {
-    for compiler in ["clang-19", "gcc"] {
+    for compiler in ["clang-19", "gcc", "clang-19 -m32", "gcc -m32 -O2"] {
         let at = project(compiler);
         shell(&at, "./prog; ./prog 1 2 3");
         let found = coverage(&at);

@@ -10,6 +10,7 @@ use lydian_objective::dataflow::{
     Definition, DefinitionSite, UseId, UseSite, Variable, c_name, cells,
 };
 use lydian_objective::{Described, FunctionObjectives, UnitFlow};
+use rustc_hash::FxHashMap;
 
 /// A unit that was rewritten.
 pub(crate) struct Sharing<'a> {
@@ -32,6 +33,9 @@ impl Sharing<'_> {
         table: Option<ForeignTable>,
     ) -> NotedShared {
         let shared = flow.for_others(self.program);
+        let uses = self.plan.shared.uses.iter();
+        let recorded = uses.map(|usage| ((usage.function, usage.usage), usage));
+        let recorded: FxHashMap<(FuncId, UseId), &SharedUse> = recorded.collect();
         let position = |function: FuncId| {
             let found = watched.iter().position(|of| of.function == function);
             found.map(|position| position as u32)
@@ -59,7 +63,8 @@ impl Sharing<'_> {
             let usage = flow.function(*function).map(|data| data.usage(*id));
             let is_condition = usage.is_some_and(|of| matches!(of.at, UseSite::Condition(..)));
             let place = self.map.place(usage.map_or(0, |usage| usage.span.start));
-            self.usage((*function, *id), position(*function), (place, is_condition))
+            let recorded = recorded.get(&(*function, *id)).copied();
+            self.usage((*function, *id), recorded, position(*function), (place, is_condition))
         });
         let (uses, base) = (uses.collect(), self.plan.shared.base);
         NotedShared { uses, flow: shared.flow, base, table, variables }
@@ -105,13 +110,12 @@ impl Sharing<'_> {
     fn usage(
         &self,
         (function, id): (FuncId, UseId),
+        recorded: Option<&SharedUse>,
         position: Option<u32>,
         (place, is_condition): (Place, bool),
     ) -> NotedUse {
         let described = self.described.get(&function);
         let ways = described.and_then(|of| of.uses.get(id.index())).cloned();
-        let is_it = |of: &&SharedUse| of.function == function && of.usage == id;
-        let recorded = self.plan.shared.uses.iter().find(is_it);
         let lost = match recorded {
             None if position.is_none() => Some(NOT_WATCHED.to_owned()),
             Some(_) => self.why_lost(SharedPlace::Use(function, id)),

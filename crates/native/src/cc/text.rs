@@ -271,13 +271,13 @@ fn table(id: UnitId, tables: &UnitTables) -> String {
         let place = place((foreign.at, foreign.capacity, 2));
         let _ = writeln!(
             text,
-            "static unsigned long long lydian_known[{KNOWN}];\n\
+            "static lydian_word lydian_known[{KNOWN}];\n\
              static __attribute__((noinline, cold, unused)) unsigned long \
              lydian_foreign(unsigned long long last, unsigned long cell) {{ \
              static const struct lydian_place place = {place}; static unsigned char full; \
              unsigned long long row[2] = {{last, cell}}; \
              unsigned long long seen = last ^ (cell + 1) * 0x9e3779b97f4a7c15ull; \
-             unsigned long long *known = &lydian_known[(seen ^ seen >> 32) % {KNOWN}]; \
+             lydian_word *known = &lydian_known[(seen ^ seen >> 32) % {KNOWN}]; \
              if (__atomic_load_n(known, 0) == seen || __atomic_load_n(&full, 0)) return cell; \
              if (!lydian_keep(&place, 2, row)) {{ __atomic_store_n(&full, 1, 0); \
              __atomic_store_n((unsigned char *)lydian_table + {FOREIGN_FULL}, 1, 0); }} \

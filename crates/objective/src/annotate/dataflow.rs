@@ -127,12 +127,13 @@ impl Annotator for AllUses {
     }
 }
 
-/// What definitions and uses of a function are called.
+/// What the definitions and uses of globals in a function are called.
 #[derive(Clone, Debug, Default)]
 pub struct Described {
-    /// The definitions in words, by their ids.
+    /// The definitions in words, by their ids; empty for a local's.
     pub definitions: Vec<String>,
-    /// The uses, by their ids: of each way what it is called, and the use in words.
+    /// The uses, by their ids: of each way what it is called, and the use in words; nothing for a
+    /// local's.
     pub uses: Vec<Vec<(String, String)>>,
 }
 
@@ -140,10 +141,17 @@ impl Described {
     /// Those of whole variables.
     pub(super) fn of(cx: &Context<'_>) -> Self {
         let flow = cx.data_flow();
+        let definition = |one: &Definition| match one.variable {
+            Variable::Global(_) => defined(cx, one),
+            Variable::Local(_) => String::new(),
+        };
         let way = |usage: &Use, way| (way_name(cx, usage, way), used(cx, usage, way));
-        let ways = |usage: &Use| (0..usage.ways).map(|number| way(usage, number)).collect();
+        let ways = |usage: &Use| {
+            let count = if usage.variable.is_global() { usage.ways } else { 0 };
+            (0..count).map(|number| way(usage, number)).collect()
+        };
         Self {
-            definitions: flow.definitions.iter().map(|one| defined(cx, one)).collect(),
+            definitions: flow.definitions.iter().map(definition).collect(),
             uses: flow.uses.iter().map(ways).collect(),
         }
     }
