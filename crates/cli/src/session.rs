@@ -23,7 +23,7 @@ use lydian_report::{CriterionSummary, Exploration};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::inputs::InputSpec;
-use lydian_symex::{Config, Cut, Summary, explore_beyond};
+use lydian_symex::{Config, Cut, Summary, Workers, explore_together};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counting::Counting;
@@ -83,6 +83,8 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) progress: &'a Progress,
     /// How small the suite is made.
     pub(crate) effort: Effort,
+    /// How many workers explore together.
+    pub(crate) workers: usize,
 }
 
 /// How far the exploration was when it gave the last test for something new.
@@ -472,7 +474,8 @@ impl<'a> Session<'a, '_> {
         let news = config.every_path.then(|| News::of(left));
         let left = Left::new((self.all, self.further), self.targets, left, judged);
         let (program, entry) = (&self.loaded.program, self.entry);
-        let mut solver = standard_chain(&ChainConfig::default());
+        let solver = || standard_chain(&ChainConfig::default());
+        let workers = Workers::new(self.workers, &solver);
         let mut trouble = None;
         let mut confirming = Confirming::new(self, &left, judged, contradictions, news);
         confirming.ends_well = round.ends_well;
@@ -485,16 +488,8 @@ impl<'a> Session<'a, '_> {
             }
         };
         let (objectives, known) = (&left.objectives, &left.known);
-        let summary = explore_beyond(
-            program,
-            entry,
-            round.spec,
-            objectives,
-            known,
-            config,
-            &mut *solver,
-            budget,
-            &mut sink,
+        let summary = explore_together(
+            program, entry, round.spec, objectives, known, config, &workers, budget, &mut sink,
         );
         if let Some(failure) = trouble {
             return Err(failure);

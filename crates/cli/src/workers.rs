@@ -26,8 +26,20 @@ pub(crate) struct Results<R> {
 
 /// How many threads are used for so many tasks: as many as the user says, else as there are cores.
 pub(crate) fn count(asked: Option<NonZeroUsize>, tasks: usize) -> usize {
+    jobs(asked).min(tasks.max(1))
+}
+
+/// How many workers explore together in the first of so many tasks that are left. Each task has one
+/// while there are as many tasks as threads; the last ones, behind which threads would have nothing to
+/// do, have more. It depends on the number of jobs alone, never on which thread is done first, so that
+/// what workers find is the same in each run.
+pub(crate) fn within(asked: Option<NonZeroUsize>, left: usize) -> usize {
+    (jobs(asked) / left.max(1)).max(1)
+}
+
+fn jobs(asked: Option<NonZeroUsize>) -> usize {
     let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    asked.unwrap_or_else(cores).get().min(tasks.max(1))
+    asked.unwrap_or_else(cores).get()
 }
 
 /// Works on tasks in as many threads as there are `workers`, each of which is what one thread works
@@ -161,5 +173,14 @@ mod tests {
         assert_eq!(count(NonZeroUsize::new(3), 2), 2);
         assert_eq!(count(NonZeroUsize::new(3), 0), 1);
         assert!(count(None, 1000) >= 1);
+    }
+
+    #[test]
+    fn the_last_tasks_have_the_workers_that_no_other_task_needs() {
+        let four = NonZeroUsize::new(4);
+        let of_six: Vec<usize> = (0..6).map(|at| within(four, 6 - at)).collect();
+        assert_eq!(of_six, [1, 1, 1, 1, 2, 4]);
+        assert_eq!(within(NonZeroUsize::new(1), 1), 1);
+        assert_eq!(within(NonZeroUsize::new(2), 1), 2);
     }
 }

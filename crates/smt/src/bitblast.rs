@@ -27,6 +27,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// What the clauses of a gate cost, in literals that are propagated.
+const EFFORT_OF_A_GATE: u64 = 4;
+
 /// When the SAT solver is replaced by an empty one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RebuildPolicy {
@@ -81,6 +84,8 @@ pub struct BitBlastSolver {
     /// By gate: the last walk over gates that saw it.
     seen: Vec<u64>,
     walk: u64,
+    /// Gates that were given to SAT solvers, and what these propagated.
+    effort: u64,
 }
 
 impl BitBlastSolver {
@@ -107,6 +112,7 @@ impl BitBlastSolver {
             work: Vec::new(),
             seen: Vec::new(),
             walk: 0,
+            effort: 0,
         }
     }
 
@@ -165,6 +171,7 @@ impl BitBlastSolver {
             }
             self.vars[gate] = self.sat.new_var().0;
             self.emitted += 1;
+            self.effort += EFFORT_OF_A_GATE;
             ready.push(gate);
             self.blaster.extend_by_dependencies(gate, &mut self.work);
         }
@@ -417,7 +424,10 @@ impl Solver for BitBlastSolver {
         let mut allowed = self.first_limits(limits);
         loop {
             self.statistics.sat_calls += 1;
-            match self.sat.solve(&sat_literals, &allowed, deadline) {
+            let before = self.sat.propagations();
+            let answer = self.sat.solve(&sat_literals, &allowed, deadline);
+            self.effort += self.sat.propagations().saturating_sub(before);
+            match answer {
                 SatAnswer::Unknown(Reason::Conflicts(spent))
                     if !self.escalated && Some(spent) == self.escalation =>
                 {
@@ -453,6 +463,10 @@ impl Solver for BitBlastSolver {
 
     fn forget(&mut self) {
         self.forget_gates();
+    }
+
+    fn effort(&self) -> u64 {
+        self.effort
     }
 
     fn name(&self) -> String {

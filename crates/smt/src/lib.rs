@@ -25,6 +25,7 @@ mod given;
 mod inversion;
 mod linear;
 mod pool;
+mod portable;
 mod rebuild;
 mod rules;
 mod sat;
@@ -48,6 +49,7 @@ pub use decorators::{
 pub use eval::Evaluator;
 pub use given::Given;
 pub use pool::TermPool;
+pub use portable::{PortableTerms, Structures};
 pub use rules::{RULES, Rule, RuleEntry};
 pub use sat::SatBackend;
 pub use show::Shown;

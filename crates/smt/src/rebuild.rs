@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::pool::TermPool;
+use crate::sort::Sort;
 use crate::term::{BinOp, Node, Term, UnOp};
 
 impl TermPool {
@@ -40,9 +41,14 @@ impl TermPool {
         if self.children(t).as_slice() == children {
             return t;
         }
-        match (self.node(t), children) {
-            (Node::Un(op, _), &[a]) => self.remade_unary(t, op, a),
-            (Node::Extract(_, low), &[a]) => self.extract(low + self.width(t) - 1, low, a),
+        self.remade(self.node(t), self.sort(t), children)
+    }
+
+    /// The term of a sort that a node's operator makes of other operands than it names.
+    pub(crate) fn remade(&mut self, node: Node, sort: Sort, children: &[Term]) -> Term {
+        match (node, children) {
+            (Node::Un(op, _), &[a]) => self.remade_unary(sort, op, a),
+            (Node::Extract(_, low), &[a]) => self.extract(low + sort.width() - 1, low, a),
             (Node::Bin(op, ..), &[a, b]) => self.remade_binary(op, a, b),
             (Node::Ite(..), &[c, x, y]) => self.ite(c, x, y),
             (Node::Store(..), &[a, i, v]) => self.store(a, i, v),
@@ -51,28 +57,32 @@ impl TermPool {
         }
     }
 
-    fn remade_unary(&mut self, t: Term, op: UnOp, a: Term) -> Term {
+    fn remade_unary(&mut self, sort: Sort, op: UnOp, a: Term) -> Term {
+        let float = || match sort {
+            Sort::Float(float) => float,
+            _ => unreachable!("{op:?} makes a float, not a {sort}"),
+        };
         match op {
             UnOp::Not => self.not(a),
             UnOp::BvNot => self.bvnot(a),
             UnOp::BvNeg => self.neg(a),
-            UnOp::ZExt => self.zext(a, self.width(t)),
-            UnOp::SExt => self.sext(a, self.width(t)),
+            UnOp::ZExt => self.zext(a, sort.width()),
+            UnOp::SExt => self.sext(a, sort.width()),
             UnOp::FpNeg => self.fp_neg(a),
             UnOp::FpAbs => self.fp_abs(a),
             UnOp::FpSqrt => self.fp_sqrt(a),
             UnOp::FpRound(mode) => self.fp_round(mode, a),
             UnOp::FpIsNan => self.fp_is_nan(a),
             UnOp::FpIsInf => self.fp_is_inf(a),
-            UnOp::FpFromBits => self.fp_from_bits(self.float_sort(t), a),
+            UnOp::FpFromBits => self.fp_from_bits(float(), a),
             UnOp::FpToBits => self.fp_to_bits(a),
-            UnOp::FpToFp => self.fp_to_fp(self.float_sort(t), a),
-            UnOp::FpFromSigned => self.fp_from_signed(self.float_sort(t), a),
-            UnOp::FpFromUnsigned => self.fp_from_unsigned(self.float_sort(t), a),
-            UnOp::FpToSigned => self.fp_to_signed(self.width(t), a),
-            UnOp::FpToUnsigned => self.fp_to_unsigned(self.width(t), a),
+            UnOp::FpToFp => self.fp_to_fp(float(), a),
+            UnOp::FpFromSigned => self.fp_from_signed(float(), a),
+            UnOp::FpFromUnsigned => self.fp_from_unsigned(float(), a),
+            UnOp::FpToSigned => self.fp_to_signed(sort.width(), a),
+            UnOp::FpToUnsigned => self.fp_to_unsigned(sort.width(), a),
             // The same constructor whatever the element, with the sort that the term has.
-            UnOp::ConstArray => self.make_un(op, a, self.sort(t)),
+            UnOp::ConstArray => self.make_un(op, a, sort),
         }
     }
 

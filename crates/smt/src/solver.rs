@@ -169,6 +169,12 @@ pub trait Solver {
     /// Gives back memory that only makes answers faster: what was learnt, answers, gates.
     fn forget(&mut self) {}
 
+    /// How much work was done so far, in units of some tenths of a microsecond. It is counted, not
+    /// measured: it follows from the questions, and is the same on any machine.
+    fn effort(&self) -> u64 {
+        0
+    }
+
     /// A short name for messages and statistics.
     fn name(&self) -> String;
 }
@@ -184,6 +190,10 @@ impl<S: Solver + ?Sized> Solver for Box<S> {
 
     fn forget(&mut self) {
         (**self).forget();
+    }
+
+    fn effort(&self) -> u64 {
+        (**self).effort()
     }
 
     fn name(&self) -> String {

@@ -204,6 +204,24 @@ impl Node {
             Node::Ite(a, b, c) | Node::Store(a, b, c) | Node::Fma(a, b, c) => smallvec![a, b, c],
         }
     }
+
+    /// The same node with other operands.
+    pub(crate) fn map(self, mut to: impl FnMut(Term) -> Term) -> Node {
+        match self {
+            Node::Bool(_)
+            | Node::Bits(_)
+            | Node::Wide(_)
+            | Node::Float(_)
+            | Node::Var(_)
+            | Node::Table(_) => self,
+            Node::Un(op, a) => Node::Un(op, to(a)),
+            Node::Extract(a, low) => Node::Extract(to(a), low),
+            Node::Bin(op, a, b) => Node::Bin(op, to(a), to(b)),
+            Node::Ite(a, b, c) => Node::Ite(to(a), to(b), to(c)),
+            Node::Store(a, b, c) => Node::Store(to(a), to(b), to(c)),
+            Node::Fma(a, b, c) => Node::Fma(to(a), to(b), to(c)),
+        }
+    }
 }
 
 #[cfg(test)]

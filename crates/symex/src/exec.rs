@@ -60,17 +60,19 @@ mod tape;
 mod together;
 mod traps;
 mod watch;
+mod workers;
 mod world;
 mod writes;
 
 use lydian_ir::arith::Overflow;
 use serde::{Deserialize, Serialize};
 
-pub use explore::{ExploreError, explore, explore_beyond};
+pub use explore::{ExploreError, explore, explore_beyond, explore_together};
 pub use hyper::HyperRef;
 pub use labels::LabelRef;
 pub use outcome::{Ending, Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary};
 pub use search::Search;
+pub use workers::Workers;
 
 use crate::limits::Limits;
 

@@ -15,6 +15,6 @@ pub mod memory;
 
 pub use exec::{
     Config, Ending, Event, ExploreError, FoundTest, HyperRef, LabelDeletion, LabelRef, LeftHyper,
-    LeftLabel, Mode, Search, Summary, explore, explore_beyond,
+    LeftLabel, Mode, Search, Summary, Workers, explore, explore_beyond, explore_together,
 };
 pub use limits::{Cut, Limits};

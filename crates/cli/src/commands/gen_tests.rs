@@ -113,9 +113,15 @@ impl<'a> Run<'a> {
     ) -> Result<ExitCode, Failure> {
         let tasks = self.tasks();
         let lines = Lines::new();
-        let results = workers::work_on(&tasks, workers, &self.cancel, |task, counting| {
-            self.settle(task, &ledger, counting, &lines)
-        })?;
+        let within: Vec<(&Task<'_>, usize)> = tasks
+            .iter()
+            .enumerate()
+            .map(|(at, task)| (task, workers::within(self.args.jobs, tasks.len() - at)))
+            .collect();
+        let results =
+            workers::work_on(&within, workers, &self.cancel, |(task, within), counting| {
+                self.settle(task, *within, &ledger, counting, &lines)
+            })?;
         let mut code = ExitCode::Done;
         for (position, done) in &results.done {
             code = code.max(self.report(self.name(tasks[*position].entry), &done.settled));
@@ -143,10 +149,11 @@ impl<'a> Run<'a> {
         &self.loaded.program.functions[function].name
     }
 
-    /// Does the work of one task.
+    /// Does the work of one task, with so many workers.
     fn settle(
         &self,
         task: &Task<'_>,
+        workers: usize,
         ledger: &SharedLedger,
         counting: &mut Counting<'_>,
         lines: &Lines,
@@ -168,6 +175,7 @@ impl<'a> Run<'a> {
                 MinimiseArg::Greedy => Effort::Greedy,
                 MinimiseArg::None => Effort::None,
             },
+            workers,
         };
         let budget = Budget::start(
             Some(Duration::from_secs_f64(self.args.limits.time.clamp(0.0, 1e9))),

@@ -53,6 +53,10 @@ impl<S: Solver, T: Solver> Solver for CrossCheck<S, T> {
         self.second.forget();
     }
 
+    fn effort(&self) -> u64 {
+        self.first.effort() + self.second.effort()
+    }
+
     fn name(&self) -> String {
         format!("{} checked by {}", self.first.name(), self.second.name())
     }

@@ -53,6 +53,10 @@ impl<S: Solver, T: Solver> Solver for Fallback<S, T> {
         self.second.forget();
     }
 
+    fn effort(&self) -> u64 {
+        self.first.effort() + self.second.effort()
+    }
+
     fn name(&self) -> String {
         format!("{}, else {}", self.first.name(), self.second.name())
     }

@@ -98,6 +98,10 @@ impl<S: Solver> Solver for IndependentSlices<S> {
         self.inner.forget();
     }
 
+    fn effort(&self) -> u64 {
+        self.inner.effort()
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

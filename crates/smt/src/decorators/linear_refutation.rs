@@ -64,6 +64,10 @@ impl<S: Solver> Solver for LinearRefutation<S> {
         self.inner.forget();
     }
 
+    fn effort(&self) -> u64 {
+        self.inner.effort()
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

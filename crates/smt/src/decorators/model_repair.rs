@@ -181,6 +181,10 @@ impl<S: Solver> Solver for ModelRepair<S> {
         self.inner.forget();
     }
 
+    fn effort(&self) -> u64 {
+        self.inner.effort()
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

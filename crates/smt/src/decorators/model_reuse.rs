@@ -65,6 +65,10 @@ impl<S: Solver> Solver for ModelReuse<S> {
         self.inner.forget();
     }
 
+    fn effort(&self) -> u64 {
+        self.inner.effort()
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

@@ -244,6 +244,10 @@ impl<S: Solver> Solver for Narrowing<S> {
         self.inner.forget();
     }
 
+    fn effort(&self) -> u64 {
+        self.inner.effort()
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

@@ -51,6 +51,10 @@ impl<S: Solver> Solver for SmtLibLog<S> {
         self.inner.forget();
     }
 
+    fn effort(&self) -> u64 {
+        self.inner.effort()
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

@@ -98,6 +98,10 @@ impl SatCore for BatsatCore {
         self.solver.value_lit(lit(l)) == lbool::TRUE
     }
 
+    fn propagations(&self) -> u64 {
+        self.solver.num_propagations()
+    }
+
     fn name(&self) -> &'static str {
         "batsat"
     }

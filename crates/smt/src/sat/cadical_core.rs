@@ -2,7 +2,9 @@
 
 use super::{SatAnswer, SatCore, SatLit, StopSign, stop_reason};
 use crate::solver::{Limits, Reason};
-use rustsat::solvers::{ControlSignal, Solve, SolveIncremental, SolverResult, Terminate};
+use rustsat::solvers::{
+    ControlSignal, GetInternalStats, Solve, SolveIncremental, SolverResult, Terminate,
+};
 use rustsat::types::{Clause, Lit, TernaryVal};
 use rustsat_cadical::CaDiCaL;
 use std::time::Instant;
@@ -83,6 +85,10 @@ impl SatCore for CadicalCore {
 
     fn value(&self, l: SatLit) -> bool {
         matches!(self.solver.lit_val(lit(l)), Ok(TernaryVal::True))
+    }
+
+    fn propagations(&self) -> u64 {
+        self.solver.propagations() as u64
     }
 
     fn name(&self) -> &'static str {

@@ -44,6 +44,8 @@ pub(crate) trait SatCore {
     ) -> SatAnswer;
     /// The value of a literal in the model of the last answer, which was `Sat`.
     fn value(&self, l: SatLit) -> bool;
+    /// How many literals were propagated since it was made.
+    fn propagations(&self) -> u64;
     fn name(&self) -> &'static str;
 }
 

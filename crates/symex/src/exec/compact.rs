@@ -8,16 +8,21 @@
 //! compacted. Where it is not, the path is cut, with its reason; a state is never dropped in silence,
 //! and never replaced by another.
 //!
+//! What is left of a compacted state says nothing of the pool that its terms were of, nor does the
+//! fingerprint, which is made of the structure of terms. So it can be made again by another worker
+//! ([`workers`](super::workers)).
+//!
 //! Explorations come to the same results with and without. Not compacted are states whose test is not
 //! given yet, states that wait for the question of a label, and those of direct instrumentation,
 //! whose labels are branches of the path.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use lydian_base::{StopReason, memory};
 use lydian_ir::{BlockId, FuncId};
-use rustc_hash::{FxHashMap, FxHasher};
+use lydian_smt::{Structures, Term, TermPool};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::Mode;
@@ -33,7 +38,19 @@ use crate::memory::{Facts, Memory};
 const LOOKS: u32 = 16;
 
 /// The place of an activation: function, block, position in it, and whether labels there were looked at.
-type Place = (FuncId, BlockId, usize, bool);
+pub(super) type Place = (FuncId, BlockId, usize, bool);
+
+/// Who may make a compacted state again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Home {
+    /// Any worker; it was compacted by this one.
+    #[default]
+    Any,
+    /// This one tries, and gives it back to the worker of a number where it cannot.
+    Elsewhere(usize),
+    /// Only this one: another could not.
+    Here,
+}
 
 /// What compaction knows.
 #[derive(Default)]
@@ -42,6 +59,8 @@ pub(super) struct Compaction {
     start: Option<Box<State>>,
     /// Activations without anything but their place.
     places: FxHashMap<Place, Arc<Frame>>,
+    /// What tells terms apart in fingerprints.
+    structures: Structures,
     nothing: Memory,
     no_externals: Arc<Vec<Arc<ExternalPlan>>>,
     /// How many states were let wait since all were compacted.
@@ -64,19 +83,36 @@ impl Compaction {
     }
 
     /// Takes away what the tape makes again.
-    fn compact(&mut self, state: &mut State) {
-        state.compacted = Some(fingerprint(state));
+    pub(super) fn compact(&mut self, pool: &TermPool, state: &mut State) {
+        state.compacted = Some(fingerprint(&mut self.structures, pool, state));
+        let places: SmallVec<[Place; 4]> = places_of(state).collect();
+        self.empty(state, &places);
+        state.tape.shrink();
+    }
+
+    /// Leaves a state with nothing but activations that say where control is.
+    pub(super) fn empty(&mut self, state: &mut State, places: &[Place]) {
         state.mark = None;
-        for frame in &mut state.frames {
-            let place = (frame.func, frame.block, frame.next, frame.sites_done);
-            *frame = self.places.entry(place).or_insert_with(|| Arc::new(at_place(place))).clone();
+        state.frames.clear();
+        for place in places {
+            let frame = self.places.entry(*place).or_insert_with(|| Arc::new(at_place(*place)));
+            state.frames.push(frame.clone());
         }
         state.memory = self.nothing.clone();
         state.facts = Facts::new();
         state.resolved = FxHashMap::default();
         state.externals = self.no_externals.clone();
-        state.tape.shrink();
     }
+
+    /// Where all paths begin.
+    pub(super) fn start(&self) -> Option<&State> {
+        self.start.as_deref()
+    }
+}
+
+/// The places of a state's activations, outermost first.
+pub(super) fn places_of(state: &State) -> impl Iterator<Item = Place> {
+    state.frames.iter().map(|frame| (frame.func, frame.block, frame.next, frame.sites_done))
 }
 
 impl Engine<'_, '_> {
@@ -91,6 +127,11 @@ impl Engine<'_, '_> {
     /// Compacts states that wait where memory is short. The reason to stop where that does not help.
     pub(super) fn look_at_memory(&mut self) -> Option<StopReason> {
         let limit = self.world.config.limits.memory?;
+        if self.exchange.others_are_short_of_memory() {
+            self.compact_waiting();
+            self.solver.forget();
+            memory::give_back();
+        }
         self.compaction.looks += 1;
         if self.compaction.looks < LOOKS {
             return None;
@@ -101,6 +142,7 @@ impl Engine<'_, '_> {
         if used < self.compaction.next.max(most) {
             return None;
         }
+        self.exchange.tell_that_memory_is_short();
         self.compact_waiting();
         memory::give_back();
         used = memory::resident()?;
@@ -122,16 +164,41 @@ impl Engine<'_, '_> {
         let waiting =
             self.searcher.states_mut().chain(self.hard.iter_mut().map(|state| &mut **state));
         for state in waiting.filter(|state| state.can_be_made_again()) {
-            self.compaction.compact(state);
+            self.compaction.compact(&self.pool, state);
             self.statistics.compacted += 1;
         }
     }
 
     /// Makes a compacted state again, by following its path a second time. False where that was not
-    /// possible: then the reason is noted.
+    /// possible: then the reason is noted, or the state is on its way back to the worker that compacted
+    /// it.
     pub(super) fn revive(&mut self, state: &mut Box<State>) -> bool {
         let Some(before) = state.compacted else { return true };
-        let Some(mut made) = self.compaction.start.clone() else { return self.lose_path(state) };
+        let tape = state.tape.clone();
+        match self.follow_again(state, before) {
+            Again::Same(mut made) => {
+                made.resume_as(state);
+                *state = made;
+                return true;
+            }
+            Again::Stopped => {}
+            Again::Other => match state.home {
+                Home::Elsewhere(worker) => {
+                    state.tape = tape;
+                    self.give_back(state, worker);
+                }
+                Home::Any | Home::Here => {
+                    let what = "a path that took another way when it was followed again";
+                    self.cut_path(state, Cut::Unsupported(what.into()));
+                }
+            },
+        }
+        false
+    }
+
+    /// Follows a compacted state's path from the start. `before` is the fingerprint that it had.
+    fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
+        let Some(mut made) = self.compaction.start.clone() else { return Again::Other };
         made.tape = std::mem::take(&mut state.tape).replayed_from(&made.tape);
         made.model = state.model.clone();
         made.evaluated = None;
@@ -139,31 +206,33 @@ impl Engine<'_, '_> {
             match made.tape.progress() {
                 PlayedSoFar::InPart => {}
                 PlayedSoFar::ToTheEnd => break,
-                PlayedSoFar::Diverged => return self.lose_path(state),
+                PlayedSoFar::Diverged => return Again::Other,
             }
             match self.step(&mut made) {
                 Ok(()) | Err(Flow::Yield) => {}
-                Err(Flow::End(_) | Flow::Infeasible) => return self.lose_path(state),
+                Err(Flow::End(_) | Flow::Infeasible) => return Again::Other,
             }
             self.ticks += 1;
             if self.clock_is_due() && self.look_at_budget() {
-                return false;
+                return Again::Stopped;
             }
         }
         made.tape.record();
-        if fingerprint(&made) != before {
-            return self.lose_path(state);
+        match fingerprint(&mut self.compaction.structures, &self.pool, &made) == before {
+            true => Again::Same(made),
+            false => Again::Other,
         }
-        made.resume_as(state);
-        *state = made;
-        true
     }
+}
 
-    fn lose_path(&mut self, state: &State) -> bool {
-        let what = "a path that took another way when it was followed again";
-        self.cut_path(state, Cut::Unsupported(what.into()));
-        false
-    }
+/// What comes of following a path a second time.
+enum Again {
+    /// The state that was compacted.
+    Same(Box<State>),
+    /// Another one, or the path could not be followed.
+    Other,
+    /// The exploration was stopped meanwhile.
+    Stopped,
 }
 
 impl State {
@@ -213,18 +282,23 @@ fn at_place((func, block, next, sites_done): Place) -> Frame {
     }
 }
 
-/// Tells states apart that differ in their path condition, in where control is, or in a register.
-fn fingerprint(state: &State) -> u64 {
-    let mut hasher = FxHasher::default();
-    state.facts.hash(&mut hasher);
-    let mut resolved: Vec<_> = state.resolved.keys().copied().collect();
-    resolved.sort_unstable();
-    for address in resolved {
-        address.hash(&mut hasher);
-    }
+/// Tells states apart that differ in their path condition, in where control is, or in a register;
+/// those of different pools alike.
+fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &State) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    // Parts of a conjunction come in the order of their age, which another pool does not have.
+    let mut sorted = |terms: &mut dyn Iterator<Item = Term>| {
+        let mut numbers: Vec<u64> = terms.map(|term| structures.of(pool, term)).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    sorted(&mut state.facts.iter().copied()).hash(&mut hasher);
+    sorted(&mut state.resolved.keys().copied()).hash(&mut hasher);
     for frame in &state.frames {
         (frame.func, frame.block, frame.next, frame.serial).hash(&mut hasher);
-        frame.registers.hash(&mut hasher);
+        for register in &frame.registers {
+            register.map(|term| structures.of(pool, term)).hash(&mut hasher);
+        }
         frame.objects.hash(&mut hasher);
     }
     let counts = (state.activations, state.externals.len(), state.root, state.undefined);
@@ -326,7 +400,7 @@ mod tests {
                     let waiting = engine.searcher.states_mut().map(|state| state.clone());
                     for before in waiting.collect::<Vec<State>>() {
                         let mut state = Box::new(before.clone());
-                        engine.compaction.compact(&mut state);
+                        engine.compaction.compact(&engine.pool, &mut state);
                         assert!(state.facts.is_empty() && state.frame().registers.is_empty());
                         assert!(engine.revive(&mut state), "{before:?}");
                         assert_eq!(all_of(&state), all_of(&before));
@@ -347,7 +421,7 @@ mod tests {
         let config = Config { mode: Mode::Plain, ..Config::default() };
         with_engine(&program, func, &config, |engine, mut state| {
             state.facts.push(engine.pool.ff());
-            engine.compaction.compact(&mut state);
+            engine.compaction.compact(&engine.pool, &mut state);
             assert!(!engine.revive(&mut state));
             assert!(engine.is_cut());
         });

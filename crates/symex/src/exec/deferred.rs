@@ -39,6 +39,11 @@ pub(super) struct DeferredLabels {
 }
 
 impl DeferredLabels {
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// How many states were run.
     pub(super) const fn states_run(&self) -> u64 {
         self.run
@@ -76,14 +81,23 @@ impl Engine<'_, '_> {
 
     /// Looks at all labels that wait, most of one place first: an input may cover several.
     pub(super) fn look_at_all_labels(&mut self) {
-        let mut waiting: Vec<Deferred> = std::mem::take(&mut self.deferred.waiting).into();
-        for entry in &mut waiting {
+        self.sort_deferred_labels();
+        while self.look_at_next_labels() {}
+    }
+
+    /// Brings the places where most labels wait forward.
+    pub(super) fn sort_deferred_labels(&mut self) {
+        let waiting = self.deferred.waiting.make_contiguous();
+        for entry in &mut *waiting {
             entry.labels.retain(|label| !self.labels.is_covered(label.goal));
         }
         waiting.sort_by_key(|entry| std::cmp::Reverse(entry.labels.len()));
-        for entry in waiting {
-            self.look_at_deferred(entry);
-        }
+    }
+
+    /// Looks at the labels of one place; false where none wait.
+    pub(super) fn look_at_next_labels(&mut self) -> bool {
+        let next = self.deferred.waiting.pop_front();
+        next.map(|entry| self.look_at_deferred(entry)).is_some()
     }
 
     /// Asks for inputs that cover some of the labels of a place which are left, until there is none;

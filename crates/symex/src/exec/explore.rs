@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::ahead::Ahead;
 use super::clock::TermClock;
-use super::compact::Compaction;
+use super::compact::{Compaction, Home};
 use super::deferred::DeferredLabels;
 use super::excluded::Excluded;
 use super::guide::Guide;
@@ -34,6 +34,7 @@ use super::step::Flow;
 use super::tape::Tape;
 use super::traps::Crash;
 use super::watch::Watch;
+use super::workers::{Exchange, Workers};
 use super::world::{Touched, World};
 use super::{Config, LabelDeletion, Mode};
 use crate::inputs::{InputPlan, InputSpec, PlanError, Start, concretise, plan};
@@ -109,8 +110,8 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) base: Model,
     /// Which bounds on inputs paths met.
     pub(super) watch: Watch,
-    paths: BTreeMap<Ending, u64>,
-    cuts: BTreeMap<Cut, u64>,
+    pub(super) paths: BTreeMap<Ending, u64>,
+    pub(super) cuts: BTreeMap<Cut, u64>,
     pub(super) plan: InputPlan,
     /// What the function under test is called with.
     arguments: Vec<Term>,
@@ -119,7 +120,9 @@ pub(super) struct Engine<'p, 'e> {
     ranks: Ranks,
     /// Chooses the objective to go to, where a search goes to one at a time.
     pub(super) guide: Option<Guide<'p>>,
-    stopped: bool,
+    pub(super) stopped: bool,
+    /// What is told to other workers and known from them.
+    pub(super) exchange: Exchange,
     /// A question was not asked as no time was left for it.
     pub(super) late: bool,
     /// Steps since the last look at the clock.
@@ -129,7 +132,7 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) term_clock: TermClock,
     /// How often inline assembly was passed, for the names of what it leaves.
     pub(super) havocs: u64,
-    sink: &'e mut dyn FnMut(Event),
+    pub(super) sink: &'e mut dyn FnMut(Event),
 }
 
 /// Explores a function.
@@ -172,13 +175,57 @@ pub fn explore_beyond(
     budget: &Budget,
     sink: &mut dyn FnMut(Event),
 ) -> Result<Summary, ExploreError> {
+    let subject = Subject { program, func, spec, aims: (objectives, known), config, budget };
+    explore_subject(&subject, None, solver, sink)
+}
+
+/// Explores a function as [`explore_beyond`] does, with several workers where that takes long enough and
+/// all of them can help ([`Workers`]).
+///
+/// # Errors
+/// Those of [`explore`].
+#[allow(clippy::too_many_arguments, reason = "everything that an exploration depends on")]
+pub fn explore_together(
+    program: &Program,
+    func: FuncId,
+    spec: &InputSpec,
+    objectives: &[FunctionObjectives],
+    known: &[Harvest],
+    config: &Config,
+    workers: &Workers<'_>,
+    budget: &Budget,
+    sink: &mut dyn FnMut(Event),
+) -> Result<Summary, ExploreError> {
+    let subject = Subject { program, func, spec, aims: (objectives, known), config, budget };
+    explore_subject(&subject, Some(workers), &mut *workers.new_solver(), sink)
+}
+
+/// What is explored, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) program: &'a Program,
+    pub(super) func: FuncId,
+    pub(super) spec: &'a InputSpec,
+    /// The objectives, and what tests that there are give of them.
+    pub(super) aims: (&'a [FunctionObjectives], &'a [Harvest]),
+    pub(super) config: &'a Config,
+    pub(super) budget: &'a Budget,
+}
+
+fn explore_subject(
+    subject: &Subject<'_>,
+    workers: Option<&Workers<'_>>,
+    solver: &mut dyn Solver,
+    sink: &mut dyn FnMut(Event),
+) -> Result<Summary, ExploreError> {
     let begun = Instant::now();
-    let aims = (objectives, known);
-    let (mut engine, first) =
-        Engine::set_up(program, func, spec, aims, config, solver, budget, sink)?;
+    let (mut engine, first) = Engine::of(subject, solver, sink)?;
     if let Some(first) = first {
         engine.compaction.begin_with(&first);
         engine.push(first);
+    }
+    if let Some(workers) = workers {
+        engine.run_with(workers, subject);
     }
     engine.run();
     engine.statistics.total_time = begun.elapsed();
@@ -186,6 +233,19 @@ pub fn explore_beyond(
 }
 
 impl<'p, 'e> Engine<'p, 'e> {
+    /// An exploration of a subject that did not begin yet, with the state that all paths begin with.
+    pub(super) fn of(
+        subject: &Subject<'e>,
+        solver: &'e mut dyn Solver,
+        sink: &'e mut dyn FnMut(Event),
+    ) -> Result<(Self, Option<Box<State>>), ExploreError>
+    where
+        'e: 'p,
+    {
+        let Subject { program, func, spec, aims, config, budget } = *subject;
+        Self::set_up(program, func, spec, aims, config, solver, budget, sink)
+    }
+
     #[allow(clippy::too_many_arguments, reason = "as for `explore`")]
     pub(super) fn set_up(
         program: &'p Program,
@@ -243,6 +303,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                 .and_then(|guidance| Guide::new(guidance, program, &touched.functions, func)),
             ranks: Ranks::new(Ahead::new(program, &touched.functions, &labels)),
             stopped: false,
+            exchange: Exchange::default(),
             late: false,
             ticks: 0,
             clock_terms: 0,
@@ -311,6 +372,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             tape: Tape::default(),
             mark: None,
             compacted: None,
+            home: Home::Any,
         });
         let constraints = self.plan.constraints.clone();
         if self.assume(&mut state, &constraints).is_err() {
@@ -372,6 +434,11 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.look_at_all_labels();
         self.look_at_all_rows();
         self.look_at_all_pairs();
+        self.drop_all_waiting();
+    }
+
+    /// Where the exploration was stopped: what the models of states that wait cover is not lost.
+    pub(super) fn drop_all_waiting(&mut self) {
         if self.stopped {
             let hard = std::mem::take(&mut self.hard);
             for state in self.searcher.drain().into_iter().chain(hard) {
@@ -616,7 +683,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.let_wait(state, Searcher::back);
     }
 
-    fn let_wait(
+    pub(super) fn let_wait(
         &mut self,
         mut state: Box<State>,
         add: impl FnOnce(&mut Searcher, Box<State>, &Rank<'_>),
@@ -651,11 +718,17 @@ impl<'p, 'e> Engine<'p, 'e> {
         if wanted || state.keep || !state.covered.is_empty() {
             self.give_test(&mut state, ending);
         }
+        self.tell_progress();
+    }
+
+    /// Tells the caller how far all workers are together, as far as is known.
+    pub(super) fn tell_progress(&mut self) {
+        let others = self.exchange.others();
         let progress = Progress {
-            paths: self.paths.values().sum(),
-            states: self.searcher.len(),
+            paths: self.paths.values().sum::<u64>() + others.paths,
+            states: self.searcher.len() + others.waiting,
             labels_left: self.labels.left(),
-            queries: self.statistics.queries,
+            queries: self.statistics.queries + others.queries,
         };
         (self.sink)(Event::Progress(progress));
     }
@@ -691,6 +764,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let nicer = config.nice_values && promised && !traps;
         let nicer = nicer.then(|| self.nicer_model(state));
         let covered = std::mem::take(&mut state.covered);
+        self.note_given(state, &covered, &ending);
         self.labels.given(covered.len());
         state.promises.clear();
         state.keep = false;
@@ -733,12 +807,15 @@ impl<'p, 'e> Engine<'p, 'e> {
         let time = self.look_at_clock();
         let limits = &self.world.config.limits;
         let over = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
-        let paths: u64 = self.paths.values().sum();
+        let others = self.exchange.others();
+        let paths: u64 = self.paths.values().sum::<u64>() + others.paths;
+        let steps = self.statistics.steps + others.steps;
+        let states = (self.searcher.len() + others.waiting) as u64;
         let reason = time
             .or(memory)
             .or_else(|| over(paths, limits.paths).map(StopReason::Paths))
-            .or_else(|| over(self.statistics.steps, limits.steps).map(StopReason::Steps))
-            .or_else(|| over(self.searcher.len() as u64, limits.states).map(StopReason::States));
+            .or_else(|| over(steps, limits.steps).map(StopReason::Steps))
+            .or_else(|| over(states, limits.states).map(StopReason::States));
         if let Some(reason) = reason {
             self.cut(Cut::Stopped(reason));
             self.stopped = true;

@@ -457,6 +457,38 @@ impl<'a> LabelTable<'a> {
         self.without_test -= count.min(self.without_test);
     }
 
+    /// Notes that a worker gave a test for a goal.
+    pub(super) fn cover_elsewhere(&mut self, goal: GoalId) {
+        if self.cover(goal).is_some() {
+            self.without_test -= 1;
+        }
+    }
+
+    /// Notes that a path of a worker passed a goal's site.
+    pub(super) fn reach(&mut self, goal: GoalId) {
+        let reached = &mut self.goals[goal.index()].reached;
+        self.new_ones -= usize::from(!std::mem::replace(reached, true));
+    }
+
+    /// The goals whose sites some path passed.
+    pub(super) fn reached(&self) -> impl Iterator<Item = GoalId> + '_ {
+        let goals = self.goals.iter().enumerate().filter(|(_, goal)| goal.reached);
+        goals.map(|(at, _)| GoalId::from_index(at))
+    }
+
+    /// What kept goals from being decided somewhere.
+    pub(super) fn hindered(&self) -> impl Iterator<Item = (GoalId, &Cut)> {
+        let goals = self.goals.iter().enumerate();
+        goals.flat_map(|(at, goal)| {
+            goal.reasons.iter().map(move |reason| (GoalId::from_index(at), reason))
+        })
+    }
+
+    /// The goals that are covered, in the order in which they were.
+    pub(super) fn covered_goals(&self) -> &[GoalId] {
+        &self.covered
+    }
+
     /// Notes what kept a label from being decided somewhere.
     pub(super) fn hinder(&mut self, goal: GoalId, reason: Cut) {
         self.goals[goal.index()].reasons.insert(reason);

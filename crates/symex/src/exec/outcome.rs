@@ -142,6 +142,57 @@ pub struct Statistics {
     pub replayed_steps: u64,
     /// Terms in the pool.
     pub terms: usize,
+    /// States that a worker gave another.
+    pub handed_over: u64,
+    /// Of these, those that went back, since the other could not make them again.
+    pub given_back: u64,
+    /// How long workers had nothing to do until others told them something.
+    pub waited: Duration,
+}
+
+impl Statistics {
+    /// Adds what another worker did at the same time.
+    pub(super) fn add(&mut self, other: &Self) {
+        let Self {
+            steps,
+            queries,
+            satisfiable,
+            unanswered,
+            label_queries,
+            solver_time,
+            term_time,
+            clock_time,
+            total_time: _,
+            free_branches,
+            merged,
+            dropped,
+            free_labels,
+            compacted,
+            replayed_steps,
+            terms,
+            handed_over,
+            given_back,
+            waited,
+        } = other;
+        self.steps += steps;
+        self.queries += queries;
+        self.satisfiable += satisfiable;
+        self.unanswered += unanswered;
+        self.label_queries += label_queries;
+        self.solver_time += *solver_time;
+        self.term_time += *term_time;
+        self.clock_time += *clock_time;
+        self.free_branches += free_branches;
+        self.merged += merged;
+        self.dropped += dropped;
+        self.free_labels += free_labels;
+        self.compacted += compacted;
+        self.replayed_steps += replayed_steps;
+        self.terms += terms;
+        self.handed_over += handed_over;
+        self.given_back += given_back;
+        self.waited += *waited;
+    }
 }
 
 /// The result of an exploration.

@@ -229,6 +229,19 @@ impl Searcher {
         self.waiting.take(number)
     }
 
+    /// The states that wait, with their numbers, in no order.
+    pub(super) fn states(&self) -> impl Iterator<Item = (u64, &State)> {
+        self.waiting.states.iter().map(|(number, state)| (*number, &**state))
+    }
+
+    /// Takes the state of a number out of turn.
+    pub(super) fn take(&mut self, number: u64) -> Option<Box<State>> {
+        for (order, _) in &mut self.orders {
+            order.taken(number);
+        }
+        self.waiting.take(number)
+    }
+
     /// The states that wait, in no order.
     pub(super) fn states_mut(&mut self) -> impl Iterator<Item = &mut State> {
         self.waiting.states.iter_mut().map(|(_, state)| &mut **state)

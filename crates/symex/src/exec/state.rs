@@ -8,6 +8,7 @@ use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::compact::Home;
 use super::endless::Mark;
 use super::excluded::OpenLabel;
 use super::guide::Progress;
@@ -154,6 +155,8 @@ pub(super) struct State {
     /// A fingerprint of what a state had that was compacted since: registers, memory and facts are gone
     /// until it is made again.
     pub(super) compacted: Option<u64>,
+    /// Who may make it again.
+    pub(super) home: Home,
 }
 
 impl State {
@@ -216,6 +219,7 @@ impl State {
             tape: self.tape.clone(),
             mark: None,
             compacted: None,
+            home: Home::Any,
         })
     }
 

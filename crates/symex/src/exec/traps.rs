@@ -15,7 +15,7 @@ use super::tape::Question;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Crash {
     /// A test that traps there was given.
-    found: bool,
+    pub(super) found: bool,
     /// How many queries for one were asked.
     queries: u32,
 }
@@ -129,7 +129,8 @@ impl Engine<'_, '_> {
     }
 }
 
-fn place_of(state: &State, kind: TrapKind) -> CrashPlace {
+/// The place where a state is, if it traps there.
+pub(super) fn place_of(state: &State, kind: TrapKind) -> CrashPlace {
     let frame = state.frame();
     (frame.func, frame.block, frame.next, kind)
 }

@@ -143,6 +143,40 @@ impl Watch {
         }
     }
 
+    /// Adds what another worker's paths did about bounds.
+    pub(super) fn add_all(&mut self, other: Self) {
+        let bounds: Vec<Bound> = other.all.iter().map(|watched| watched.bound.clone()).collect();
+        self.add(&bounds);
+        let places: Vec<usize> = bounds
+            .iter()
+            .filter_map(|bound| self.all.iter().position(|known| known.bound == *bound))
+            .collect();
+        let outer = self.set_actor(Actor::Program);
+        for (watched, place) in other.all.iter().zip(&places) {
+            if watched.met && !self.all[*place].met {
+                self.meet(*place);
+            }
+            let known = &mut self.all[*place];
+            known.furthest = known.furthest.max(watched.furthest);
+            known.exact &= watched.exact;
+        }
+        self.set_actor(outer);
+        for (label, of_other) in other.of_labels {
+            let of_label = self.of_labels.entry(label).or_default();
+            for bound in of_other.bounds.iter().map(|at| places[*at]) {
+                if !of_label.bounds.contains(&bound) {
+                    of_label.bounds.push(bound);
+                }
+            }
+            add_new(&mut of_label.told_apart, of_other.told_apart);
+        }
+        add_new(&mut self.told_apart, other.told_apart);
+        add_new(&mut self.assumed, other.assumed);
+        self.starts.extend(other.starts);
+        self.early.extend(other.early);
+        self.leaves_arrays |= other.leaves_arrays;
+    }
+
     /// Adds numbers that may lie where the program sees a pointer.
     pub(super) fn add_raw_pointers(&mut self, more: &[RawPointer]) {
         self.raw_pointers.extend(more.iter().map(|raw| (raw.bits, raw.sentence.clone())));

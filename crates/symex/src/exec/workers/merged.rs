@@ -1,0 +1,72 @@
+//! What several workers found, put together.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use super::super::explore::Engine;
+use super::super::labels::GoalId;
+use super::super::outcome::{Ending, FoundTest, Statistics};
+use super::super::watch::Watch;
+use super::Found;
+use super::rounds::found_tests;
+use crate::limits::Cut;
+
+/// What a worker found that does not talk to the caller.
+pub(super) struct Part {
+    paths: BTreeMap<Ending, u64>,
+    label_paths: u64,
+    cuts: BTreeMap<Cut, u64>,
+    statistics: Statistics,
+    covered: Vec<GoalId>,
+    reached: Vec<GoalId>,
+    hindered: Vec<(GoalId, Cut)>,
+    watch: Watch,
+    /// The tests that were not delivered.
+    tests: Vec<Found>,
+}
+
+impl Engine<'_, '_> {
+    /// What this worker found.
+    pub(super) fn into_part(mut self, outbox: &RefCell<Vec<Box<FoundTest>>>) -> Part {
+        self.statistics.terms = self.pool.len();
+        (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
+        let given = std::mem::take(&mut self.exchange.given);
+        let hindered = self.labels.hindered().map(|(goal, cut)| (goal, cut.clone()));
+        Part {
+            hindered: hindered.collect(),
+            covered: self.labels.covered_goals().to_vec(),
+            reached: self.labels.reached().collect(),
+            tests: found_tests(Some(outbox), given),
+            paths: self.paths,
+            label_paths: self.label_paths,
+            cuts: self.cuts,
+            statistics: self.statistics,
+            watch: self.watch,
+        }
+    }
+
+    /// Adds what another worker found.
+    pub(super) fn take_over(&mut self, part: Part) {
+        part.tests.into_iter().for_each(|found| self.pass_on(found));
+        part.covered.iter().for_each(|goal| self.labels.cover_elsewhere(*goal));
+        part.reached.iter().for_each(|goal| self.labels.reach(*goal));
+        part.hindered.into_iter().for_each(|(goal, cut)| self.labels.hinder(goal, cut));
+        for (ending, count) in part.paths {
+            *self.paths.entry(ending).or_default() += count;
+        }
+        for (cut, count) in part.cuts {
+            *self.cuts.entry(cut).or_default() += count;
+        }
+        self.label_paths += part.label_paths;
+        self.statistics.add(&part.statistics);
+        self.watch.add_all(part.watch);
+        // A path of this worker that broke an assumption may have opened what another covers.
+        let published: Vec<GoalId> = self.exchange.published.iter().copied().collect();
+        published.into_iter().for_each(|goal| self.labels.cover_elsewhere(goal));
+    }
+
+    /// What a worker was given is lost.
+    pub(super) fn lose_a_worker(&mut self) {
+        self.cut(Cut::Unsupported("what was given to a worker that could not begin".into()));
+    }
+}

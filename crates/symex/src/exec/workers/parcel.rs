@@ -1,0 +1,153 @@
+//! States on their way from one worker to another.
+
+use lydian_ir::{ConditionId, DecisionId};
+use lydian_smt::{Model, PortableTerms, Sort, Term, Value};
+use smallvec::SmallVec;
+
+use super::super::compact::{Home, Place, places_of};
+use super::super::explore::Engine;
+use super::super::guide::Progress;
+use super::super::labels::{GoalId, SiteKey};
+use super::super::search::Searcher;
+use super::super::state::{Passed, State};
+use super::super::tape::Tape;
+
+/// So many states a worker gives another at once. The first ones have the longest paths before them.
+const MOST: usize = 32;
+
+/// What makes a state again in any pool.
+pub(super) struct Parcel {
+    /// The worker that compacted it.
+    home: usize,
+    /// Whether it comes back to that one, since another could not make it again.
+    returned: bool,
+    fingerprint: u64,
+    places: SmallVec<[Place; 4]>,
+    tape: Tape,
+    /// The model, by the names of symbols.
+    model: Vec<(String, Sort, Value)>,
+    /// The labels to be looked at, each with whether what makes it hold is known, which is the next of
+    /// the terms then.
+    queue: SmallVec<[(GoalId, bool); 4]>,
+    terms: PortableTerms,
+    pending: bool,
+    asked: bool,
+    evaluated: Option<(DecisionId, ConditionId)>,
+    arrival: Option<SiteKey>,
+    haste: bool,
+    undefined: bool,
+    steps: u64,
+    idle: u32,
+    root: usize,
+}
+
+/// Whether what a parcel has says all about a state.
+fn is_portable(state: &State) -> bool {
+    !state.replay
+        && !state.keep
+        && state.covered.is_empty()
+        && state.promises.is_empty()
+        && state.undecided.is_empty()
+        && state.home != Home::Here
+}
+
+impl Engine<'_, '_> {
+    /// Takes states that wait for each of some others, and leaves a share as large. They are those that
+    /// have come least far.
+    pub(super) fn shares(&mut self, others: usize) -> Vec<Vec<Parcel>> {
+        let portable = self.searcher.states().filter(|(_, state)| is_portable(state));
+        let mut all: Vec<(u64, u64)> =
+            portable.map(|(number, state)| (state.steps, number)).collect();
+        all.sort_unstable();
+        all.truncate(MOST * (others + 1));
+        let mut shares: Vec<Vec<Parcel>> = (0..others).map(|_| Vec::new()).collect();
+        for (at, (_, number)) in all.into_iter().enumerate() {
+            // The first is kept, so that nobody gives all.
+            let Some(share) = (at % (others + 1)).checked_sub(1) else { continue };
+            let Some(mut state) = self.searcher.take(number) else { continue };
+            if state.compacted.is_none() {
+                self.compaction.compact(&self.pool, &mut state);
+            }
+            self.statistics.handed_over += 1;
+            let parcel = self.pack(&mut state, false);
+            shares[share].extend(parcel);
+        }
+        shares
+    }
+
+    /// A compacted state goes back to the worker that compacted it.
+    pub(in super::super) fn give_back(&mut self, state: &mut State, worker: usize) {
+        self.statistics.given_back += 1;
+        let parcel = self.pack(state, true);
+        self.exchange.back.extend(parcel.map(|parcel| (worker, parcel)));
+    }
+
+    /// A compacted state, to be sent.
+    fn pack(&self, state: &mut State, returned: bool) -> Option<Parcel> {
+        let name = |var: Term| self.pool.var_name(var).map(|name| (name, self.pool.sort(var)));
+        let model = state.model.iter().filter_map(|(var, value)| {
+            name(var).map(|(name, sort)| (name.to_owned(), sort, value.clone()))
+        });
+        let holds = state.queue.iter().filter_map(|passed| match passed {
+            Passed::Here(_) => None,
+            Passed::Where(_, holds) => Some(*holds),
+        });
+        let is_known = |passed: &Passed| matches!(passed, Passed::Where(..));
+        Some(Parcel {
+            home: match state.home {
+                Home::Elsewhere(home) => home,
+                Home::Any | Home::Here => self.exchange.index,
+            },
+            returned,
+            fingerprint: state.compacted?,
+            places: places_of(state).collect(),
+            model: model.collect(),
+            terms: PortableTerms::take(&self.pool, holds),
+            queue: state.queue.iter().map(|passed| (passed.goal(), is_known(passed))).collect(),
+            tape: std::mem::take(&mut state.tape),
+            pending: state.pending,
+            asked: state.asked,
+            evaluated: state.evaluated,
+            arrival: state.arrival,
+            haste: state.haste,
+            undefined: state.undefined,
+            steps: state.steps,
+            idle: state.idle,
+            root: state.root,
+        })
+    }
+
+    /// Lets a state wait that was received.
+    pub(super) fn unpack(&mut self, parcel: Parcel) {
+        let Some(start) = self.compaction.start() else { return self.lose_a_worker() };
+        let mut state = start.fork();
+        self.compaction.empty(&mut state, &parcel.places);
+        let symbols = parcel.model.into_iter();
+        let values = symbols.map(|(name, sort, value)| (self.pool.var(&name, sort), value));
+        state.model = Model::from_values(values.collect());
+        let mut holds = parcel.terms.make(&mut self.pool).into_iter();
+        let passed = |(goal, is_known)| match is_known {
+            true => holds.next().map(|holds| Passed::Where(goal, holds)),
+            false => Some(Passed::Here(goal)),
+        };
+        state.queue = parcel.queue.into_iter().filter_map(passed).collect();
+        state.compacted = Some(parcel.fingerprint);
+        state.home = match parcel.returned {
+            true => Home::Here,
+            false if parcel.home == self.exchange.index => Home::Any,
+            false => Home::Elsewhere(parcel.home),
+        };
+        state.tape = parcel.tape;
+        state.pending = parcel.pending;
+        state.asked = parcel.asked;
+        state.evaluated = parcel.evaluated;
+        state.arrival = parcel.arrival;
+        state.haste = parcel.haste;
+        state.undefined = parcel.undefined;
+        state.steps = parcel.steps;
+        state.idle = parcel.idle;
+        state.root = parcel.root;
+        (state.fresh_at, state.progress) = (0, Progress::default());
+        self.let_wait(state, Searcher::fork);
+    }
+}
