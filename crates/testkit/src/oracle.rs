@@ -22,7 +22,7 @@ use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::inputs::{InputSpec, Settings, prepare};
-use lydian_symex::{Config, FoundTest, Summary};
+use lydian_symex::{Config, FoundTest, Summary, Workers};
 
 /// A C text, or those of several files, read and annotated.
 pub struct Subject {
@@ -180,13 +180,7 @@ impl Subject {
                 tests.push(*found);
             }
         };
-        let config = Config {
-            unreached: match self.short_circuit {
-                true => Unreached::Unknown,
-                false => Unreached::Evaluated,
-            },
-            ..config.clone()
-        };
+        let config = self.with_semantics(config);
         let summary = lydian_symex::explore(
             &self.program,
             func,
@@ -199,6 +193,50 @@ impl Subject {
         );
         let summary = summary.unwrap_or_else(|error| panic!("{error}"));
         Explored { tests, summary }
+    }
+
+    /// The same as [`Self::explore`] by several workers, who help each other from the beginning.
+    pub fn explore_with(
+        &self,
+        func: FuncId,
+        settings: &str,
+        config: &Config,
+        time: Duration,
+        workers: usize,
+    ) -> Explored {
+        let settings = Settings::from_toml_str(settings).expect("the settings are valid");
+        let spec = InputSpec::new(&self.program, settings);
+        let solver = || standard_chain(&ChainConfig::default());
+        let workers = Workers::new(workers, &solver).eager();
+        let budget = Budget::start(Some(time), CancelToken::new());
+        let mut tests = Vec::new();
+        let mut sink = |event: Event| {
+            if let Event::Test(found) = event {
+                tests.push(*found);
+            }
+        };
+        let summary = lydian_symex::explore_together(
+            &self.program,
+            func,
+            &spec,
+            &self.objectives,
+            &[],
+            &self.with_semantics(config),
+            &workers,
+            &budget,
+            &mut sink,
+        );
+        let summary = summary.unwrap_or_else(|error| panic!("{error}"));
+        Explored { tests, summary }
+    }
+
+    /// The configuration with what conditions that are not reached are here.
+    fn with_semantics(&self, config: &Config) -> Config {
+        let unreached = match self.short_circuit {
+            true => Unreached::Unknown,
+            false => Unreached::Evaluated,
+        };
+        Config { unreached, ..config.clone() }
     }
 
     /// The labels of the function at `index` that no state makes true, says the local prover

@@ -307,7 +307,7 @@ fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &State) -> u
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use lydian_base::{Budget, CancelToken};
     use lydian_frontend::flags::CompileFlags;
     use lydian_frontend::{LoadRequest, ParseRequest};
@@ -348,7 +348,7 @@ mod tests {
         }
     "#;
 
-    fn program() -> (Program, FuncId) {
+    pub(in super::super) fn program() -> (Program, FuncId) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("paths.c");
         std::fs::write(&file, PROGRAM).expect("the source can be written");
@@ -367,7 +367,7 @@ mod tests {
     }
 
     /// An engine that explores the program, with its first state.
-    fn with_engine(
+    pub(in super::super) fn with_engine(
         program: &Program,
         func: FuncId,
         config: &Config,

@@ -12,8 +12,8 @@ use super::super::search::Searcher;
 use super::super::state::{Passed, State};
 use super::super::tape::Tape;
 
-/// So many states a worker gives another at once. The first ones have the longest paths before them.
-const MOST: usize = 32;
+/// So many states a worker gives another at once at most.
+const MOST: usize = 2048;
 
 /// What makes a state again in any pool.
 pub(super) struct Parcel {
@@ -149,5 +149,76 @@ impl Engine<'_, '_> {
         state.root = parcel.root;
         (state.fresh_at, state.progress) = (0, Progress::default());
         self.let_wait(state, Searcher::fork);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Config;
+    use super::super::super::compact::tests::{program, with_engine};
+    use super::*;
+
+    /// Runs some states and gives all that wait then, but for the first.
+    fn half_way(engine: &mut Engine<'_, '_>, first: Box<State>) -> Vec<Parcel> {
+        engine.push(first);
+        for _ in 0..40 {
+            engine.run_one();
+        }
+        engine.shares(1).remove(0)
+    }
+
+    #[test]
+    fn a_state_is_made_again_in_the_pool_of_another_worker() {
+        let (program, func) = program();
+        for merge in [false, true] {
+            let config = Config { merge, ..Config::default() };
+            let mut parcels = Vec::new();
+            with_engine(&program, func, &config, |engine, first| {
+                parcels = half_way(engine, first);
+            });
+            assert!(parcels.len() > 5, "{}", parcels.len());
+            with_engine(&program, func, &config, |engine, _| {
+                engine.exchange.index = 1;
+                // Terms come to be in another order than they did there.
+                for parcel in parcels.into_iter().rev() {
+                    let (fingerprint, named) = (parcel.fingerprint, parcel.model.len());
+                    engine.unpack(parcel);
+                    let mut state = engine.waiting().remove(0);
+                    assert_eq!((state.compacted, state.model.len()), (Some(fingerprint), named));
+                    // The fingerprint is held against the state that is made.
+                    assert!(engine.revive(&mut state));
+                    assert!(state.compacted.is_none() && !state.frame().registers.is_empty());
+                }
+                assert!(!engine.is_cut() && engine.exchange.back.is_empty());
+            });
+        }
+    }
+
+    #[test]
+    fn a_state_that_another_worker_cannot_make_again_comes_back_and_is_not_lost() {
+        let (program, func) = program();
+        let config = Config::default();
+        with_engine(&program, func, &config, |home, first| {
+            let mut parcels = half_way(home, first);
+            let mut parcel = parcels.remove(0);
+            parcel.fingerprint ^= 1;
+            let mut back = Vec::new();
+            with_engine(&program, func, &config, |other, _| {
+                other.exchange.index = 1;
+                other.unpack(parcel);
+                assert!(other.run_one());
+                assert!(!other.is_cut() && other.searcher.len() == 0);
+                back = std::mem::take(&mut other.exchange.back);
+            });
+            let (to, mut parcel) = back.remove(0);
+            assert_eq!((to, parcel.home, parcel.returned), (0, 0, true));
+            parcel.fingerprint ^= 1;
+            drop(home.waiting());
+            home.unpack(parcel);
+            // It is not sent again.
+            assert!(home.shares(1).remove(0).is_empty());
+            let mut state = home.waiting().remove(0);
+            assert!(home.revive(&mut state) && !home.is_cut());
+        });
     }
 }
