@@ -228,6 +228,91 @@ fn an_interrupt_stops_all_threads_and_keeps_what_each_found() {
     assert!(place.left_over().is_empty());
 }
 
+/// A function with more paths than one worker follows before others help.
+fn one_long() -> String {
+    copies(1).replace("[6]", "[7]").replace("< 6", "< 7")
+}
+
+/// Whether a process has a thread that helps to explore.
+fn has_helper(process: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
+    let names = threads.flatten().map(|thread| std::fs::read_to_string(thread.path().join("comm")));
+    names.flatten().any(|name| name.trim() == "explorer")
+}
+
+/// What the criteria say in a written table.
+fn criteria_of(place: &Workplace, table: &str) -> Vec<Value> {
+    let functions = place.json(table)["functions"].as_array().expect("a list").clone();
+    functions.into_iter().map(|function| function["criteria"].clone()).collect()
+}
+
+#[test]
+fn two_workers_in_one_function_find_what_one_finds_and_the_same_tests_each_time() {
+    let place = Workplace::with(&one_long());
+    let run = |jobs: usize, folder: &str| {
+        place.done(&format!(
+            "gen unit.c -c dc,cc,mcc --time 600 --solver-time 60000 --no-merge --explore all \
+             --jobs {jobs} -o {folder} --json {folder}.json"
+        ));
+        (criteria_of(&place, &format!("{folder}.json")), decided(&place, folder))
+    };
+    let (one, two, again) = (run(1, "one"), run(2, "two"), run(2, "again"));
+    assert_eq!(one, two);
+    assert_eq!(two, again);
+    assert_eq!(place.read("two/tests.json"), place.read("again/tests.json"));
+    let exploration = |table: &str| place.json(table)["functions"][0]["exploration"].clone();
+    let (one, two) = (exploration("one.json"), exploration("two.json"));
+    assert_eq!((&one["paths"], &one["complete"]), (&two["paths"], &two["complete"]));
+}
+
+#[test]
+fn a_run_with_two_workers_in_one_function_that_is_killed_goes_on_to_the_same_verdicts() {
+    let place = Workplace::with(&one_long());
+    let words = "gen unit.c -c dc,cc,mcc --time 600 --solver-time 60000 --no-merge --explore all";
+    let mut child = place
+        .command(&format!("{words} --jobs 2 -o tests --json t.json"))
+        .spawn()
+        .expect("it starts");
+    wait_until("findings, and a second worker", || {
+        functions_with_findings(&place) == 1 && has_helper(child.id())
+    });
+    let runners = children(child.id());
+    child.kill().expect("it is killed with SIGKILL");
+    child.wait().expect("it ends");
+    assert!(!place.path("t.json").exists(), "it was killed before its end");
+    wait_until("the runners' ends", || runners.iter().all(|pid| !is_alive(*pid)));
+
+    place.done(&format!("{words} --jobs 2 -o tests --json t.json"));
+    place.done(&format!("{words} --jobs 1 -o undisturbed --json u.json"));
+    assert_eq!(criteria_of(&place, "t.json"), criteria_of(&place, "u.json"));
+    let verdicts = decided(&place, "undisturbed");
+    assert_eq!(decided(&place, "tests"), verdicts);
+    for kind in ["measured", "complete"] {
+        assert!(verdicts.values().any(|found| found == kind), "no {kind} in {verdicts:?}");
+    }
+}
+
+#[test]
+fn an_interrupt_stops_all_workers_in_one_function() {
+    let place = Workplace::with(LONG);
+    let child = place
+        .command(
+            "gen unit.c -c dc,cc,mcc -o tests --time 600 --search dfs --no-merge \
+             --max-paths 1000000000 --jobs 2 --json t.json",
+        )
+        .spawn()
+        .expect("it starts");
+    wait_until("a second worker", || has_helper(child.id()));
+    let mut kill = Command::new("kill");
+    assert!(kill.args(["-INT", &child.id().to_string()]).status().expect("kill runs").success());
+    let ran = Ran::from(child.wait_with_output().expect("it ends"));
+    ran.says(130, &["warning[interrupted]", "goes on from here"]);
+    let rows = criteria_of(&place, "t.json");
+    let rows = rows[0].as_array().expect("a list of criteria");
+    assert!(rows.iter().any(|row| row["covered"].as_u64() > Some(0)), "{rows:#?}");
+    assert!(place.left_over().is_empty());
+}
+
 #[test]
 fn no_jobs_at_all_are_refused() {
     let place = Workplace::with("int f(int x) { return x > 1; }\n");

@@ -220,7 +220,7 @@ impl Engine<'_, '_> {
                     let (links, seed) = take.recv().ok()?;
                     help(workers, subject, links, seed)
                 };
-                let thread = thread::Builder::new().name("worker".into()).stack_size(STACK);
+                let thread = thread::Builder::new().name("explorer".into()).stack_size(STACK);
                 // With fewer threads than were asked for there are fewer workers.
                 let Ok(handle) = thread.spawn_scoped(scope, work) else { break };
                 started.push((give, handle));

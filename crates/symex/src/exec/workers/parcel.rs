@@ -154,8 +154,8 @@ impl Engine<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Config;
     use super::super::super::compact::tests::{program, with_engine};
+    use super::super::super::{Config, Mode};
     use super::*;
 
     /// Runs some states and gives all that wait then, but for the first.
@@ -171,7 +171,7 @@ mod tests {
     fn a_state_is_made_again_in_the_pool_of_another_worker() {
         let (program, func) = program();
         for merge in [false, true] {
-            let config = Config { merge, ..Config::default() };
+            let config = Config { merge, mode: Mode::Plain, ..Config::default() };
             let mut parcels = Vec::new();
             with_engine(&program, func, &config, |engine, first| {
                 parcels = half_way(engine, first);
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_state_that_another_worker_cannot_make_again_comes_back_and_is_not_lost() {
         let (program, func) = program();
-        let config = Config::default();
+        let config = Config { mode: Mode::Plain, ..Config::default() };
         with_engine(&program, func, &config, |home, first| {
             let mut parcels = half_way(home, first);
             let mut parcel = parcels.remove(0);
