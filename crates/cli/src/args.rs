@@ -156,8 +156,9 @@ pub(crate) struct GenArgs {
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How many functions are worked on at once, each in a thread of its own [default: as many as
-    /// there are cores]
+    /// How many threads explore: each a function of its own, and where fewer functions are left,
+    /// several one function together. Verdicts do not depend on it; tests are the same for the same
+    /// number [default: as many as there are cores]
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Forget what an earlier run found (the old ledger is kept under another name)
