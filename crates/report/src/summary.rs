@@ -40,7 +40,7 @@ pub struct Exploration {
     pub queries: u64,
     /// Wall-clock time, with the tests that it ran.
     pub seconds: f64,
-    /// Of it, the solver's.
+    /// Of it, the solver's; where several workers explore together, the sum of theirs.
     pub solver_seconds: f64,
     /// Finished paths before the last test that was given for something new.
     #[serde(default)]

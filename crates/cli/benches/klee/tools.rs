@@ -145,6 +145,8 @@ impl Tools {
         command.arg("gen").arg(self.source(subject)).args(["--program", "-c", "bc"]);
         command.args(["--explore", explore, "--max-paths", "1000000000"]);
         command.args(["--max-states", "1000000000", "--solver-time", "600000"]);
+        // KLEE has one thread, too.
+        command.args(["--jobs", "1"]);
         command.arg("--time").arg(seconds.to_string()).arg("--output").arg(&tests);
         command.arg("--json").arg(&table).arg("--").args(subject.flags());
         let ran = self.watch(command);
