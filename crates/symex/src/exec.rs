@@ -29,6 +29,7 @@ mod compact;
 mod cut_points;
 mod deferred;
 mod endless;
+mod entry;
 mod env;
 mod excluded;
 mod explore;
@@ -67,7 +68,7 @@ mod writes;
 use lydian_ir::arith::Overflow;
 use serde::{Deserialize, Serialize};
 
-pub use explore::{ExploreError, explore, explore_beyond, explore_together};
+pub use entry::{ExploreError, explore, explore_beyond, explore_together};
 pub use hyper::HyperRef;
 pub use labels::LabelRef;
 pub use outcome::{Ending, Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary};

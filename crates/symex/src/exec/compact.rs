@@ -153,7 +153,8 @@ impl Engine<'_, '_> {
         }
         // Not for every kilobyte more.
         self.compaction.next = (used + limit / 64).min(limit);
-        (used >= limit).then_some(StopReason::Memory(limit))
+        let short = used >= limit && !self.exchange.waits_for_memory();
+        short.then_some(StopReason::Memory(limit))
     }
 
     fn compact_waiting(&mut self) {

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::Instant;
 
 use lydian_base::{Budget, StopReason};
 use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, Program, TrapKind};
@@ -16,6 +15,7 @@ use super::ahead::Ahead;
 use super::clock::TermClock;
 use super::compact::{Compaction, Home};
 use super::deferred::DeferredLabels;
+use super::entry::{ExploreError, Subject};
 use super::excluded::Excluded;
 use super::guide::Guide;
 use super::hyper::HyperTable;
@@ -34,10 +34,10 @@ use super::step::Flow;
 use super::tape::Tape;
 use super::traps::Crash;
 use super::watch::Watch;
-use super::workers::{Exchange, Workers};
+use super::workers::Exchange;
 use super::world::{Touched, World};
 use super::{Config, LabelDeletion, Mode};
-use crate::inputs::{InputPlan, InputSpec, PlanError, Start, concretise, plan};
+use crate::inputs::{InputPlan, InputSpec, Start, concretise, plan};
 use crate::limits::Cut;
 use crate::memory::{Facts, Memory};
 
@@ -56,20 +56,6 @@ const CLOCK_TERMS: usize = 2048;
 
 /// Where a program traps: function, block, position in it, and how.
 pub(super) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
-
-/// Why an exploration cannot begin.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExploreError {
-    /// The function has no body, or one that is not supported.
-    #[error("`{0}` has no body that can be explored")]
-    NoBody(String),
-    /// Its inputs cannot be planned.
-    #[error(transparent)]
-    Inputs(#[from] PlanError),
-    /// There is no room for its globals and inputs.
-    #[error("the globals and inputs have no room in memory")]
-    NoRoom,
-}
 
 /// A running exploration.
 pub(super) struct Engine<'p, 'e> {
@@ -133,103 +119,6 @@ pub(super) struct Engine<'p, 'e> {
     /// How often inline assembly was passed, for the names of what it leaves.
     pub(super) havocs: u64,
     pub(super) sink: &'e mut dyn FnMut(Event),
-}
-
-/// Explores a function.
-///
-/// Takes the program, the function, what its inputs are, the objectives of this function and of
-/// others that it may call, how to explore, a solver that has not seen other pools, and the wall
-/// clock with the user's wish to stop (the limit in `config.limits.time` is the caller's to put
-/// into it). `sink` gets every test as soon as it is found.
-///
-/// # Errors
-/// A function without a body, and inputs that do not fit the specification.
-#[allow(clippy::too_many_arguments, reason = "everything that an exploration depends on")]
-pub fn explore(
-    program: &Program,
-    func: FuncId,
-    spec: &InputSpec,
-    objectives: &[FunctionObjectives],
-    config: &Config,
-    solver: &mut dyn Solver,
-    budget: &Budget,
-    sink: &mut dyn FnMut(Event),
-) -> Result<Summary, ExploreError> {
-    explore_beyond(program, func, spec, objectives, &[], config, solver, budget, sink)
-}
-
-/// Explores a function as [`explore`] does. `known` is what tests that there are give, for each of
-/// the objectives, or nothing: hyperlabels may be covered by them together with what is found.
-///
-/// # Errors
-/// Those of [`explore`].
-#[allow(clippy::too_many_arguments, reason = "everything that an exploration depends on")]
-pub fn explore_beyond(
-    program: &Program,
-    func: FuncId,
-    spec: &InputSpec,
-    objectives: &[FunctionObjectives],
-    known: &[Harvest],
-    config: &Config,
-    solver: &mut dyn Solver,
-    budget: &Budget,
-    sink: &mut dyn FnMut(Event),
-) -> Result<Summary, ExploreError> {
-    let subject = Subject { program, func, spec, aims: (objectives, known), config, budget };
-    explore_subject(&subject, None, solver, sink)
-}
-
-/// Explores a function as [`explore_beyond`] does, with several workers where that takes long enough and
-/// all of them can help ([`Workers`]).
-///
-/// # Errors
-/// Those of [`explore`].
-#[allow(clippy::too_many_arguments, reason = "everything that an exploration depends on")]
-pub fn explore_together(
-    program: &Program,
-    func: FuncId,
-    spec: &InputSpec,
-    objectives: &[FunctionObjectives],
-    known: &[Harvest],
-    config: &Config,
-    workers: &Workers<'_>,
-    budget: &Budget,
-    sink: &mut dyn FnMut(Event),
-) -> Result<Summary, ExploreError> {
-    let subject = Subject { program, func, spec, aims: (objectives, known), config, budget };
-    explore_subject(&subject, Some(workers), &mut *workers.new_solver(), sink)
-}
-
-/// What is explored, and how.
-#[derive(Clone, Copy)]
-pub(super) struct Subject<'a> {
-    pub(super) program: &'a Program,
-    pub(super) func: FuncId,
-    pub(super) spec: &'a InputSpec,
-    /// The objectives, and what tests that there are give of them.
-    pub(super) aims: (&'a [FunctionObjectives], &'a [Harvest]),
-    pub(super) config: &'a Config,
-    pub(super) budget: &'a Budget,
-}
-
-fn explore_subject(
-    subject: &Subject<'_>,
-    workers: Option<&Workers<'_>>,
-    solver: &mut dyn Solver,
-    sink: &mut dyn FnMut(Event),
-) -> Result<Summary, ExploreError> {
-    let begun = Instant::now();
-    let (mut engine, first) = Engine::of(subject, solver, sink)?;
-    if let Some(first) = first {
-        engine.compaction.begin_with(&first);
-        engine.push(first);
-    }
-    if let Some(workers) = workers {
-        engine.run_with(workers, subject);
-    }
-    engine.run();
-    engine.statistics.total_time = begun.elapsed();
-    Ok(engine.into_summary())
 }
 
 impl<'p, 'e> Engine<'p, 'e> {
@@ -429,7 +318,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.open_variable(state, func)
     }
 
-    fn run(&mut self) {
+    pub(super) fn run(&mut self) {
         while !self.stopped && self.run_one() {}
         self.look_at_all_labels();
         self.look_at_all_rows();
@@ -829,7 +718,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.stopped
     }
 
-    fn into_summary(mut self) -> Summary {
+    pub(super) fn into_summary(mut self) -> Summary {
         self.statistics.terms = self.pool.len();
         (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
         let complete = self.cuts.is_empty();

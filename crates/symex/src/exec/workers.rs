@@ -44,7 +44,8 @@ use self::merged::Part;
 use self::parcel::Parcel;
 use self::rounds::{Links, Member, Seed};
 use super::Mode;
-use super::explore::{CrashPlace, Engine, Subject};
+use super::entry::Subject;
+use super::explore::{CrashPlace, Engine};
 use super::labels::GoalId;
 use super::outcome::{Ending, Event, FoundTest};
 use super::state::State;
@@ -61,6 +62,8 @@ const QUESTION: u64 = 20;
 const EFFORT: u64 = 4;
 /// What a test counts for the worker that hands it to the caller, who runs it.
 const TEST: u64 = 1000;
+/// So often a worker that is at the limit of memory goes on, since others compact their states, too.
+const MEMORY_LOOKS: u32 = 16;
 /// Bytes of a thread's stack. Terms and expressions are walked to their depths.
 const STACK: usize = 64 << 20;
 
@@ -140,6 +143,8 @@ pub(super) struct Exchange {
     /// How often workers found that memory is short, and how often this one knows of.
     shortages: Arc<AtomicU64>,
     known_shortages: u64,
+    /// How often this one was at the limit and did not stop for it.
+    waited_for_memory: u32,
 }
 
 impl Exchange {
@@ -152,6 +157,12 @@ impl Exchange {
     pub(super) fn others_are_short_of_memory(&mut self) -> bool {
         let now = self.shortages.load(Ordering::Relaxed);
         std::mem::replace(&mut self.known_shortages, now) != now
+    }
+
+    /// Whether others may still give memory back that was found to be short a moment ago.
+    pub(super) const fn waits_for_memory(&mut self) -> bool {
+        self.waited_for_memory += 1;
+        self.on && self.waited_for_memory <= MEMORY_LOOKS
     }
 
     /// This worker found that memory is short.
