@@ -465,7 +465,7 @@ impl<'a> LabelTable<'a> {
     }
 
     /// Notes that a path of a worker passed a goal's site.
-    pub(super) fn reach(&mut self, goal: GoalId) {
+    pub(super) fn note_reached(&mut self, goal: GoalId) {
         let reached = &mut self.goals[goal.index()].reached;
         self.new_ones -= usize::from(!std::mem::replace(reached, true));
     }

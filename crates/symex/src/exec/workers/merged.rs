@@ -49,7 +49,7 @@ impl Engine<'_, '_> {
     pub(super) fn take_over(&mut self, part: Part) {
         part.tests.into_iter().for_each(|found| self.pass_on(found));
         part.covered.iter().for_each(|goal| self.labels.cover_elsewhere(*goal));
-        part.reached.iter().for_each(|goal| self.labels.reach(*goal));
+        part.reached.iter().for_each(|goal| self.labels.note_reached(*goal));
         part.hindered.into_iter().for_each(|(goal, cut)| self.labels.hinder(goal, cut));
         for (ending, count) in part.paths {
             *self.paths.entry(ending).or_default() += count;

@@ -26,9 +26,9 @@ pub(super) struct Parcel {
     tape: Tape,
     /// The model, by the names of symbols.
     model: Vec<(String, Sort, Value)>,
-    /// The labels to be looked at, each with whether what makes it hold is known, which is the next of
-    /// the terms then.
-    queue: SmallVec<[(GoalId, bool); 4]>,
+    /// The labels to be looked at.
+    queue: SmallVec<[Queued; 4]>,
+    /// For each label of the queue where it is known to hold, in their order.
     terms: PortableTerms,
     pending: bool,
     asked: bool,
@@ -39,6 +39,15 @@ pub(super) struct Parcel {
     steps: u64,
     idle: u32,
     root: usize,
+}
+
+/// What is to be looked at.
+#[derive(Clone, Copy)]
+enum Queued {
+    /// The labels of a site.
+    Site(SiteKey),
+    /// A label of which it is known where it holds.
+    Where(GoalId),
 }
 
 /// Whether what a parcel has says all about a state.
@@ -89,10 +98,13 @@ impl Engine<'_, '_> {
             name(var).map(|(name, sort)| (name.to_owned(), sort, value.clone()))
         });
         let holds = state.queue.iter().filter_map(|passed| match passed {
-            Passed::Here(_) => None,
+            Passed::Site(_) => None,
             Passed::Where(_, holds) => Some(*holds),
         });
-        let is_known = |passed: &Passed| matches!(passed, Passed::Where(..));
+        let queued = |passed: &Passed| match passed {
+            Passed::Site(site) => Queued::Site(*site),
+            Passed::Where(goal, _) => Queued::Where(*goal),
+        };
         Some(Parcel {
             home: match state.home {
                 Home::Elsewhere(home) => home,
@@ -103,7 +115,7 @@ impl Engine<'_, '_> {
             places: places_of(state).collect(),
             model: model.collect(),
             terms: PortableTerms::take(&self.pool, holds),
-            queue: state.queue.iter().map(|passed| (passed.goal(), is_known(passed))).collect(),
+            queue: state.queue.iter().map(queued).collect(),
             tape: std::mem::take(&mut state.tape),
             pending: state.pending,
             asked: state.asked,
@@ -126,9 +138,9 @@ impl Engine<'_, '_> {
         let values = symbols.map(|(name, sort, value)| (self.pool.var(&name, sort), value));
         state.model = Model::from_values(values.collect());
         let mut holds = parcel.terms.make(&mut self.pool).into_iter();
-        let passed = |(goal, is_known)| match is_known {
-            true => holds.next().map(|holds| Passed::Where(goal, holds)),
-            false => Some(Passed::Here(goal)),
+        let passed = |queued| match queued {
+            Queued::Site(site) => Some(Passed::Site(site)),
+            Queued::Where(goal) => holds.next().map(|holds| Passed::Where(goal, holds)),
         };
         state.queue = parcel.queue.into_iter().filter_map(passed).collect();
         state.compacted = Some(parcel.fingerprint);

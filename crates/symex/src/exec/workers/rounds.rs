@@ -276,7 +276,7 @@ impl Engine<'_, '_> {
     /// Notes what others found.
     fn learn(&mut self, covered: &[GoalId], reached: &[GoalId], crashes: &[CrashPlace]) {
         covered.iter().for_each(|goal| self.labels.cover_elsewhere(*goal));
-        reached.iter().for_each(|goal| self.labels.reach(*goal));
+        reached.iter().for_each(|goal| self.labels.note_reached(*goal));
         for place in crashes {
             self.crashes.entry(*place).or_default().found = true;
         }
