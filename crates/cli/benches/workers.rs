@@ -65,7 +65,7 @@ fn main() {
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
+    table.load_style(presets::ASCII_MARKDOWN);
     let several = format!("{}: s", options.jobs);
     table.set_header([
         "program",
