@@ -53,6 +53,7 @@ mod rank;
 mod regions;
 mod search;
 mod setup;
+mod site_table;
 mod sites;
 mod stack;
 mod state;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 use super::outcome::LeftLabel;
+use super::site_table::SiteTable;
 use super::watch::Watch;
 use crate::limits::Cut;
 
@@ -71,9 +72,17 @@ struct Goal {
     reasons: BTreeSet<Cut>,
 }
 
+/// The labels of a site.
+#[derive(Debug, Default)]
+struct Listed {
+    goals: SmallVec<[GoalId; 2]>,
+    /// What [`LabelTable::changes`] was when control last reached the site, and one more.
+    reached_at: u64,
+}
+
 #[derive(Default)]
 struct FunctionLabels {
-    sites: FxHashMap<SiteKey, SmallVec<[GoalId; 2]>>,
+    sites: SiteTable<Listed>,
     /// Mutants of conditions, evaluated when the condition is reached.
     mutants: FxHashMap<(DecisionId, ConditionId), Vec<(GoalId, ExprId)>>,
     /// Where what hyperlabels ask for is completed, with how many that are left ask for it.
@@ -92,6 +101,8 @@ pub(super) struct LabelTable<'a> {
     known: FxHashMap<Aim, GoalId>,
     functions: Vec<Option<FunctionLabels>>,
     left: usize,
+    /// How often a label came to be settled, or to be open again.
+    changes: u64,
     /// Hyperlabels that are left.
     hypers_left: usize,
     new_ones: usize,
@@ -111,6 +122,7 @@ impl<'a> LabelTable<'a> {
             known: FxHashMap::default(),
             functions: (0..program.functions.len()).map(|_| None).collect(),
             left: 0,
+            changes: 0,
             hypers_left: 0,
             new_ones: 0,
             without_test: 0,
@@ -141,7 +153,7 @@ impl<'a> LabelTable<'a> {
                     });
                 }
                 for key in &table.goals[goal.index()].keys {
-                    labels.sites.entry(*key).or_default().push(goal);
+                    labels.sites.entry(*key).goals.push(goal);
                 }
                 if label.site == Site::Start {
                     let what = "a label at the start of the run".to_owned();
@@ -197,6 +209,7 @@ impl<'a> LabelTable<'a> {
     /// One more hyperlabel that is left is made of a goal.
     pub(super) fn want(&mut self, goal: GoalId) {
         self.goals[goal.index()].wanted += 1;
+        self.changes += 1;
     }
 
     /// One more hyperlabel that is left asks for what a goal binds, or one less.
@@ -214,6 +227,7 @@ impl<'a> LabelTable<'a> {
     /// One less.
     pub(super) fn unwant(&mut self, goal: GoalId) {
         self.goals[goal.index()].wanted -= 1;
+        self.changes += 1;
     }
 
     /// A sequence ends at a site.
@@ -255,30 +269,33 @@ impl<'a> LabelTable<'a> {
     /// are left.
     pub(super) fn reach(&mut self, func: FuncId, key: SiteKey, deletion: bool) -> bool {
         let Some(labels) = &mut self.functions[func.index()] else { return false };
-        let Some(list) = labels.sites.get_mut(&key) else { return false };
-        if deletion {
-            list.retain(|goal| !self.goals[goal.index()].is_settled());
+        let Some(listed) = labels.sites.get_mut(key) else { return false };
+        if listed.reached_at != self.changes + 1 {
+            listed.reached_at = self.changes + 1;
+            if deletion {
+                listed.goals.retain(|goal| !self.goals[goal.index()].is_settled());
+            }
+            for goal in &listed.goals {
+                let reached = &mut self.goals[goal.index()].reached;
+                self.new_ones -= usize::from(!std::mem::replace(reached, true));
+            }
         }
-        for goal in list.iter() {
-            let reached = &mut self.goals[goal.index()].reached;
-            self.new_ones -= usize::from(!std::mem::replace(reached, true));
-        }
-        !list.is_empty()
+        !listed.goals.is_empty()
     }
 
     /// The labels of a site, in the order of the objectives; those that were covered when control
     /// reached it with label deletion are not among them.
     pub(super) fn listed(&self, func: FuncId, key: SiteKey) -> &[GoalId] {
         let labels = self.functions[func.index()].as_ref();
-        let list = labels.and_then(|labels| labels.sites.get(&key));
-        list.map(SmallVec::as_slice).unwrap_or_default()
+        let listed = labels.and_then(|labels| labels.sites.get(key));
+        listed.map(|listed| listed.goals.as_slice()).unwrap_or_default()
     }
 
     /// The sites of a function at which something is looked at.
     pub(super) fn sites(&self, func: FuncId) -> impl Iterator<Item = SiteKey> + '_ {
         let labels = self.functions[func.index()].as_ref();
         labels.into_iter().flat_map(|labels| {
-            let sites: BTreeSet<SiteKey> = labels.sites.keys().copied().collect();
+            let sites: BTreeSet<SiteKey> = labels.sites.keys().collect();
             let of_hypers = labels.ends.keys().chain(labels.watched.keys());
             sites.into_iter().chain(of_hypers.copied()).collect::<BTreeSet<SiteKey>>()
         })
@@ -287,7 +304,7 @@ impl<'a> LabelTable<'a> {
     /// Whether something that is left can be covered at a site of a function.
     pub(super) fn is_open(&self, func: FuncId, site: SiteKey) -> bool {
         let Some(labels) = self.functions[func.index()].as_ref() else { return false };
-        let here = labels.sites.get(&site).map(SmallVec::as_slice).unwrap_or_default();
+        let here = self.listed(func, site);
         let ends = labels.ends.get(&site).map(Vec::as_slice).unwrap_or_default();
         here.iter().any(|goal| !self.goals[goal.index()].is_settled())
             || ends.iter().any(|goal| self.is_followed(*goal))
@@ -296,9 +313,7 @@ impl<'a> LabelTable<'a> {
 
     /// Whether something that is left can be covered at a site of a function, and no path passed it.
     pub(super) fn is_new(&self, func: FuncId, site: SiteKey) -> bool {
-        let labels = self.functions[func.index()].as_ref();
-        let here = labels.and_then(|labels| labels.sites.get(&site));
-        here.into_iter().flatten().any(|goal| {
+        self.listed(func, site).iter().any(|goal| {
             let goal = &self.goals[goal.index()];
             !goal.reached && !goal.is_settled()
         })
@@ -315,21 +330,19 @@ impl<'a> LabelTable<'a> {
         self.new_ones
     }
 
+    /// How often a label came to be settled, or to be open again.
+    pub(super) const fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// How often what was covered was opened again.
     pub(super) const fn reopened(&self) -> usize {
         self.reopened
     }
 
-    /// How many labels ask for mutants of a condition; with label deletion, labels that are left.
-    pub(super) fn mutants_left(
-        &self,
-        (func, decision, condition): (FuncId, DecisionId, ConditionId),
-        deletion: bool,
-    ) -> usize {
-        let labels = self.functions[func.index()].as_ref();
-        let list = labels.and_then(|labels| labels.mutants.get(&(decision, condition)));
-        let is_left = |goal: GoalId| !deletion || !self.goals[goal.index()].is_settled();
-        list.map_or(0, |list| list.iter().filter(|(goal, _)| is_left(*goal)).count())
+    /// Whether labels of a function ask for mutants of conditions, be they left or not.
+    pub(super) fn have_mutants(&self, func: FuncId) -> bool {
+        self.functions[func.index()].as_ref().is_some_and(|labels| !labels.mutants.is_empty())
     }
 
     /// The mutants of a condition that labels still need, each once, with the labels.
@@ -419,6 +432,7 @@ impl<'a> LabelTable<'a> {
             return None;
         }
         entry.covered = true;
+        self.changes += 1;
         self.left -= usize::from(entry.own);
         self.without_test += 1;
         self.covered.push(goal);
@@ -430,6 +444,7 @@ impl<'a> LabelTable<'a> {
     pub(super) fn uncover(&mut self, goal: GoalId, reason: Cut) {
         let entry = &mut self.goals[goal.index()];
         entry.covered = false;
+        self.changes += 1;
         entry.reasons.insert(reason);
         self.left += usize::from(entry.own);
         self.without_test -= self.without_test.min(1);
@@ -440,7 +455,7 @@ impl<'a> LabelTable<'a> {
         let func = self.objectives[position].function;
         let Some(labels) = &mut self.functions[func.index()] else { return };
         for key in keys {
-            let list = labels.sites.entry(key).or_default();
+            let list = &mut labels.sites.entry(key).goals;
             if let Err(place) = list.binary_search(&goal) {
                 list.insert(place, goal);
             }

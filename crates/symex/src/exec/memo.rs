@@ -22,7 +22,7 @@ use lydian_smt::Term;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::labels::{GoalId, SiteKey};
+use super::labels::{GoalId, LabelTable, SiteKey};
 use super::state::ConditionValue;
 
 /// An expression that reads more places is not kept.
@@ -122,6 +122,9 @@ pub(super) struct Group<T: ?Sized> {
     /// The labels that were left when it was made, and how often labels had been opened again.
     goals: Arc<[GoalId]>,
     reopened: usize,
+    /// What was known of labels when it was last seen that it serves
+    /// ([`LabelTable::changes`](super::labels::LabelTable::changes)).
+    seen_at: u64,
     /// What is read, each place once, with the labels that read it.
     pub(super) reads: Reads,
     gave: FxHashMap<Key, Arc<T>>,
@@ -251,10 +254,10 @@ impl PredicateMemo {
 }
 
 impl<T: ?Sized> Group<T> {
-    /// Of labels that are left, which read some places, where labels were opened again so often.
+    /// Of labels that are left, which read some places.
     pub(super) fn new(
         goals: Arc<[GoalId]>,
-        reopened: usize,
+        labels: &LabelTable<'_>,
         expressions: impl IntoIterator<Item = (Few<Place>, GoalId)>,
     ) -> Self {
         let mut reads: Vec<(Place, Vec<GoalId>)> = Vec::new();
@@ -269,7 +272,8 @@ impl<T: ?Sized> Group<T> {
             }
         }
         let reads = reads.into_iter().map(|(place, readers)| (place, readers.into())).collect();
-        Self { goals, reopened, reads, gave: FxHashMap::default() }
+        let (reopened, seen_at) = (labels.reopened(), labels.changes());
+        Self { goals, reopened, seen_at, reads, gave: FxHashMap::default() }
     }
 
     /// Whether nothing is kept.
@@ -282,9 +286,15 @@ impl<T: ?Sized> Group<T> {
         &self.goals
     }
 
-    /// Whether it still serves for the labels that are left, so many of those that it was made for.
-    pub(super) fn serves(&self, left: usize, reopened: usize) -> bool {
-        reopened == self.reopened && 2 * left > self.goals.len()
+    /// Whether it still serves: none of its labels was opened again, and of those that it was made for
+    /// more than half are left, if labels are deleted.
+    pub(super) fn serves(&mut self, labels: &LabelTable<'_>, deletion: bool) -> bool {
+        if self.seen_at == labels.changes() {
+            return true;
+        }
+        self.seen_at = labels.changes();
+        let left = self.goals.iter().filter(|goal| !deletion || !labels.is_covered(**goal)).count();
+        labels.reopened() == self.reopened && (2 * left > self.goals.len() || self.goals.is_empty())
     }
 
     /// What the predicates gave.

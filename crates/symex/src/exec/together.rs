@@ -99,13 +99,12 @@ impl Engine<'_, '_> {
     /// Sees to it that there is a group for the labels of a site that are left.
     fn group_of_site(&mut self, func: FuncId, site: SiteKey) {
         let deletes = self.world.config.label_deletion.deletes();
-        let left = self.labels.listed(func, site);
-        let left = left.iter().filter(|goal| !deletes || !self.labels.is_covered(**goal));
-        let reopened = self.labels.reopened();
-        let group = self.memo.sites.get(&(func, site));
-        if group.is_some_and(|group| group.serves(left.clone().count(), reopened)) {
+        let group = self.memo.sites.get_mut(&(func, site));
+        if group.is_some_and(|group| group.serves(&self.labels, deletes)) {
             return;
         }
+        let left = self.labels.listed(func, site).iter();
+        let left = left.filter(|goal| !deletes || !self.labels.is_covered(**goal));
         let goals: Arc<[GoalId]> = left.copied().collect();
         let mut reads = Vec::new();
         for goal in goals.iter() {
@@ -117,7 +116,7 @@ impl Engine<'_, '_> {
                     .extend(self.places_read(func, objectives, expr).map(|places| (places, *goal)));
             }
         }
-        self.memo.sites.insert((func, site), Group::new(goals, reopened, reads));
+        self.memo.sites.insert((func, site), Group::new(goals, &self.labels, reads));
     }
 
     /// The expressions that a predicate is likely to evaluate.
@@ -226,19 +225,18 @@ impl Engine<'_, '_> {
             return None;
         }
         let func = state.frame().func;
-        let deletion = self.world.config.label_deletion.deletes();
-        let of = (func, decision, condition);
-        let left = self.labels.mutants_left(of, deletion);
-        if left == 0 {
+        if !self.labels.have_mutants(func) {
             return None;
         }
+        let deletion = self.world.config.label_deletion.deletes();
+        let of = (func, decision, condition);
         let objectives = self.labels.objectives_of(func)?;
-        let reopened = self.labels.reopened();
-        let group = self.memo.mutants.get(&of);
-        if !group.is_some_and(|group| group.serves(left, reopened)) {
+        let group = self.memo.mutants.get_mut(&of);
+        if !group.is_some_and(|group| group.serves(&self.labels, deletion)) {
             self.make_group_of_mutants(of, objectives, deletion);
         }
-        let reads = Arc::clone(&self.memo.mutants.get(&of)?.reads);
+        let group = self.memo.mutants.get(&of).filter(|group| !group.goals().is_empty())?;
+        let reads = Arc::clone(&group.reads);
         let key = self.key_of(state, &reads);
         if let Some(gave) = self.memo.mutants.get(&of).and_then(|group| group.get(&key)) {
             return Some((condition, Arc::clone(gave)));
@@ -277,7 +275,7 @@ impl Engine<'_, '_> {
             reads.extend(of_goals);
             all.extend(goals);
         }
-        let group = Group::new(all.into(), self.labels.reopened(), reads);
+        let group = Group::new(all.into(), &self.labels, reads);
         self.memo.mutants.insert(of, group);
     }
 }
