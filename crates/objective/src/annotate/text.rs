@@ -107,14 +107,23 @@ fn operand(text: &str, binding: Binding, out: &mut String) {
 /// Whether a text is a name, a literal, a member or an element, such as `s->a` and `a.b[i + 1]`.
 fn is_primary(text: &str) -> bool {
     let mut depth = 0i32;
-    text.replace("->", "").chars().all(|c| {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("->") {
+            rest = after;
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
         match c {
             '[' => depth += 1,
             ']' => depth -= 1,
             _ => {}
         }
-        depth > 0 || c.is_alphanumeric() || matches!(c, '_' | '.' | ']')
-    })
+        if depth <= 0 && !(c.is_alphanumeric() || matches!(c, '_' | '.' | ']')) {
+            return false;
+        }
+    }
+    true
 }
 
 /// A condition as the user wrote it, on one line.
@@ -127,8 +136,16 @@ fn condition(cx: &Context<'_>, site: Site, id: ConditionId) -> String {
 
 /// The text without line markers, on one line.
 fn one_line(text: &str) -> String {
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        for word in line.split_whitespace() {
+            if !out.is_empty() {
+                out.push(' ');
+            }
+            out.push_str(word);
+        }
+    }
+    out
 }
 
 /// An expression as C: the user's own text where there is one, else in the same spirit. Conversions
