@@ -224,15 +224,19 @@ fn what_a_table_has_no_room_for_is_not_called_missing() {
     assert_eq!((signs('+'), signs('-'), signs('?')), (64, 0, 36));
 }
 
-/// gcc evaluates the arguments of a call from the right: `get` reads what was there before `set`.
+/// gcc evaluates the arguments of a call from the right: `get` reads what was there before `set`,
+/// and so does the argument `x`.
 #[test]
 fn a_use_before_a_definition_in_the_compilers_order_is_not_reached_by_it() {
     let at = Workplace::with(
         "static int state = 5;\nstatic int set(int n) {\n  state = n;\n  return n;\n}\n\
          static int get(void) {\n  return state;\n}\n\
          static int sum(int a, int b) {\n  return a + b;\n}\n\
-         int main(void) {\n  return sum(set(1), get());\n}\n",
+         static int put(int *to) {\n  *to = 1;\n  return 0;\n}\n\
+         int main(int argc, char **argv) {\n  (void)argv;\n  int x = 5;\n\
+           if (argc > 1)\n    return sum(put(&x), x);\n  return sum(set(1), get());\n}\n",
     );
+    let of_local = "x of `put(&x)` in line 20 reaches its use in line 20";
     let pair = "state of `state = n` in line 3 of set reaches the return in line 7";
     for compiler in ["clang-19", "gcc"] {
         shell(&at, "rm -rf .lydian");
@@ -244,5 +248,14 @@ fn a_use_before_a_definition_in_the_compilers_order_is_not_reached_by_it() {
         assert_eq!(texts, [pair]);
         let expected = if status == Some(2) { "covered" } else { "missing" };
         assert_eq!(objectives[0]["status"], expected, "{compiler}: {status:?}");
+        let status = shell(&at, "./unit x").code;
+        let found = coverage(&at);
+        let objectives = function(&found, "main")["objectives"].as_array().expect("a list");
+        let texts: Vec<_> =
+            objectives.iter().map(|one| one["text"].as_str().expect("a text")).collect();
+        let pair = objectives.iter().find(|one| one["text"] == of_local);
+        let pair = pair.unwrap_or_else(|| panic!("{of_local} is not among {texts:?}"));
+        let expected = if status == Some(1) { "covered" } else { "missing" };
+        assert_eq!(pair["status"], expected, "{compiler}: {status:?}");
     }
 }

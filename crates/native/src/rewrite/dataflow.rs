@@ -360,14 +360,14 @@ impl Maker<'_, '_, '_> {
         let uses = self.pairs.uses();
         let mut dynamic: BTreeSet<Variable> = uses
             .iter()
-            .filter(|(_, usage)| self.asked.is_dynamic(usage))
+            .filter(|(_, usage)| self.is_dynamic(usage))
             .map(|(_, usage)| usage.variable)
             .collect();
         let globals = self.asked.globals.iter().filter(|(_, global)| global.dynamic);
         dynamic.extend(globals.map(|(id, _)| Variable::Global(*id)));
         let lost = self.define(&dynamic);
         for (id, usage) in uses {
-            let is_dynamic = self.asked.is_dynamic(usage);
+            let is_dynamic = self.is_dynamic(usage);
             let reason = match self.loss(usage, &lost).filter(|_| is_dynamic) {
                 Some(reason) => Some(reason),
                 None => self.record_all(id, usage).err(),
@@ -376,6 +376,30 @@ impl Maker<'_, '_, '_> {
                 super::lose_all(&self.pairs.sequences_of(id), reason, self.plan);
             }
         }
+    }
+
+    /// Whether which definition reached a use is known only at run time.
+    fn is_dynamic(&self, usage: &Use) -> bool {
+        self.asked.is_dynamic(usage) || self.is_left_open(usage)
+    }
+
+    /// Whether a call that gets a local's address may come before or after a use in the same
+    /// expression, as the compiler likes.
+    fn is_left_open(&self, usage: &Use) -> bool {
+        let Variable::Local(local) = usage.variable else { return false };
+        let is_call = |at: DefinitionSite| match at {
+            DefinitionSite::Stmt(stmt) => {
+                matches!(&self.body.stmts[stmt], Stmt::Call { dst, .. } if *dst != Some(local))
+            }
+            _ => false,
+        };
+        let mut reaching = usage.reaching.iter().map(|id| self.pairs.flow.definition(*id).at);
+        self.asked.any_order && reaching.any(is_call)
+    }
+
+    /// The local whose definitions a use is for, if it follows from the graph which precede it.
+    fn followed(&self, usage: &Use) -> Option<LocalId> {
+        usage.variable.local().filter(|_| !self.is_left_open(usage))
     }
 
     /// Why it is not known which definition reached a use: one that may be it is not recorded. One
@@ -535,13 +559,13 @@ impl Maker<'_, '_, '_> {
                 let number = self.read(id, usage)?;
                 let first = self.plan.cells.len() as u32;
                 let table = self.table_of(id, usage, &number, Some(place));
-                if self.asked.is_dynamic(usage) {
+                if self.is_dynamic(usage) {
                     self.out.at_condition(at, &Default::default(), &sequences);
                     self.out.tables.extend([(0, false), (1, true)].map(|(way, value)| UseTable {
                         cells: table.cells(way),
                         index: table.cell(way),
                         place: TablePlace::Way(decision, condition, value),
-                        local: usage.variable.local().map(|local| (local, usage.read_at)),
+                        local: self.followed(usage).map(|local| (local, usage.read_at)),
                     }));
                 } else {
                     self.out.at_condition(at, &Default::default(), &sequences);
@@ -556,9 +580,10 @@ impl Maker<'_, '_, '_> {
                 }
                 let number = self.read(id, usage)?;
                 let table = self.table_of(id, usage, &number, None);
+                let is_dynamic = self.is_dynamic(usage);
                 for way in 0..usage.ways {
                     let out = self.out.switches.entry((block, way)).or_default();
-                    if !self.asked.is_dynamic(usage) {
+                    if !is_dynamic {
                         out.cells.push(table.cells(way).0);
                         continue;
                     }
@@ -566,7 +591,7 @@ impl Maker<'_, '_, '_> {
                         cells: table.cells(way),
                         index: table.cell(way),
                         place: TablePlace::Out(Edge { from: block, way }),
-                        local: usage.variable.local().map(|local| (local, usage.read_at)),
+                        local: self.followed(usage).map(|local| (local, usage.read_at)),
                     });
                 }
             }
@@ -640,21 +665,21 @@ impl Maker<'_, '_, '_> {
             self.units.record(host, "", &lost, &[]);
             return Ok(());
         }
-        let number = match self.asked.is_dynamic(usage) {
+        let number = match self.is_dynamic(usage) {
             true => self.last_at(id, usage),
             false => String::new(),
         };
         let first = self.plan.cells.len() as u32;
         let table = self.table_of(id, usage, &number, place);
         let is_copied = stmt.is_some_and(|stmt| self.body.source.is_copied(stmt));
-        let (at, is_dynamic) = (usage.at, self.asked.is_dynamic(usage));
+        let (at, is_dynamic) = (usage.at, self.is_dynamic(usage));
         if let Some(Place::Before(around)) = place {
             let is_plain = self.units.is_straight(around, stmt) && !is_copied;
             if is_plain && is_dynamic {
                 let (cells, index) = (table.cells(0), table.cell(0));
                 let lost = self.pairs.lost_with(usage.variable);
                 self.units.set_one_before(around, (cells.0, index.clone()), &lost);
-                let (place, local) = (TablePlace::Before { around, at }, usage.variable.local());
+                let (place, local) = (TablePlace::Before { around, at }, self.followed(usage));
                 let local = local.map(|local| (local, None));
                 self.out.tables.push(UseTable { cells, index, place, local });
                 return Ok(());
@@ -700,6 +725,10 @@ impl Maker<'_, '_, '_> {
     ) -> Result<(), &'static str> {
         let lost = self.pairs.lost_with(usage.variable);
         match host {
+            // The compiler may read an argument before it makes the calls in those to its left.
+            Host::Around(_) if self.asked.any_order && self.is_plain_argument(usage, stmt) => {
+                self.units.record(Host::Around(usage.argument), record, &lost, &[]);
+            }
             Host::Around(span) if self.follows_calls(span, stmt) => {
                 if let Some(call) = self.last_call_before(usage) {
                     self.units.record_after(call, record, &lost, &[]);
@@ -732,10 +761,20 @@ impl Maker<'_, '_, '_> {
         Ok(())
     }
 
+    /// Whether a use is in an argument of a call that calls nothing itself, and has a text of its own.
+    fn is_plain_argument(&self, usage: &Use, stmt: Option<StmtId>) -> bool {
+        let text = usage.argument;
+        stmt.is_some_and(|stmt| self.is_call(stmt))
+            && !text.is_none()
+            && !self.units.is_addressed(text)
+            && !super::has_compound_literal(self.units.text_of(text))
+            && !calls_within(self.body, text, stmt)
+    }
+
     /// Whether the cells of another use in this place are this one's too: those of the uses that
     /// one definition reaches each, which are all set when control passes.
     fn joins(&mut self, place: Place, id: UseId, usage: &Use) -> bool {
-        let known = self.known.get(&place).filter(|_| !self.asked.is_dynamic(usage));
+        let known = self.known.get(&place).filter(|_| !self.is_dynamic(usage));
         let Some(first) = known.copied() else { return false };
         for (way, (owner, sequence)) in self.pairs.by_way(id) {
             self.plan.add_sequence(first + way as usize, owner, sequence);
@@ -774,7 +813,7 @@ impl Maker<'_, '_, '_> {
     /// The name of the number that a condition's use looks up: kept from where the value is read,
     /// if an effect may lie between.
     fn read(&mut self, id: UseId, usage: &Use) -> Result<String, &'static str> {
-        match self.asked.is_dynamic(usage) {
+        match self.is_dynamic(usage) {
             true => self.keep(usage, self.last_at(id, usage)),
             false => Ok(String::new()),
         }
@@ -799,7 +838,7 @@ impl Maker<'_, '_, '_> {
     /// `place` join it.
     fn table_of(&mut self, id: UseId, usage: &Use, number: &str, place: Option<Place>) -> Table {
         let first = self.plan.cells.len();
-        let is_dynamic = self.asked.is_dynamic(usage);
+        let is_dynamic = self.is_dynamic(usage);
         if let Some(place) = place.filter(|_| !is_dynamic) {
             self.known.insert(place, first);
         }
