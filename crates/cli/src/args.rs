@@ -150,6 +150,9 @@ pub(crate) struct GenArgs {
     /// Follow each way through a decision as a path of its own, and each side of a choice of values
     #[arg(long)]
     pub(crate) no_merge: bool,
+    /// Follow each way through a loop or a call in which no objective is left as a path of its own
+    #[arg(long)]
+    pub(crate) no_unite: bool,
     /// Which state goes next
     #[arg(long, value_enum, default_value_t = SearchArg::Mixed)]
     pub(crate) search: SearchArg,

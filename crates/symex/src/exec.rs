@@ -27,6 +27,7 @@ mod calls;
 mod clock;
 mod compact;
 mod cut_points;
+mod decisive;
 mod deferred;
 mod endless;
 mod entry;
@@ -58,9 +59,11 @@ mod sites;
 mod stack;
 mod state;
 mod step;
+mod stretch;
 mod tape;
 mod together;
 mod traps;
+mod union;
 mod watch;
 mod workers;
 mod world;
@@ -127,6 +130,10 @@ pub enum Unreached {
     Unknown,
 }
 
+/// Paths that know a value make later questions simpler; many more of them than places in the program do
+/// not.
+const UNITE_AFTER: u32 = 16;
+
 /// How to explore.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -144,6 +151,9 @@ pub struct Config {
     /// Whether a decision that cannot trap forks once, not once a condition, and choices between
     /// values are terms.
     pub merge: bool,
+    /// With `merge`, where labels are deleted: how often control comes to a loop or a call in which no label
+    /// is left before its ways are united behind it; none if they never are.
+    pub unite_after: Option<u32>,
     /// Which state goes on.
     pub search: Search,
     /// Seed of random choices.
@@ -175,6 +185,7 @@ impl Default for Config {
             label_patience: 32,
             look_ahead: true,
             merge: true,
+            unite_after: Some(UNITE_AFTER),
             search: Search::default(),
             seed: 0,
             limits: Limits::default(),

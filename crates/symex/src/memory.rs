@@ -15,6 +15,7 @@
 mod access;
 mod cells;
 mod definedness;
+mod either;
 mod facts;
 mod resolve;
 

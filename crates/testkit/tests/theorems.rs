@@ -73,6 +73,10 @@ fn covered(summary: &Summary) -> BTreeSet<LabelRef> {
     summary.covered.iter().copied().collect()
 }
 
+fn hypers(summary: &Summary) -> BTreeSet<HyperRef> {
+    summary.covered_hypers.iter().copied().collect()
+}
+
 #[test]
 fn tight_exploration_adds_linearly_many_paths_and_deletion_loses_no_label() {
     let mut complete = 0;
@@ -176,6 +180,42 @@ fn every_search_covers_the_same_whatever_is_dropped_and_merged_on_the_way() {
         }
     }
     assert!(complete > 0 && dropped > 0 && merged > 0, "{complete}, {dropped}, {merged}");
+}
+
+#[test]
+fn uniting_the_ways_through_what_does_not_matter_changes_no_verdict() {
+    let sequences = [Criterion::Bc, Criterion::Racc, Criterion::AllUses];
+    let (mut complete, mut united, mut fewer) = (0, 0, 0);
+    for seed in seeds(400..424) {
+        let criteria = match seed % 3 {
+            0 => &sequences[..],
+            1 => &CRITERIA[..2],
+            _ => &CRITERIA[..],
+        };
+        let function = Function::of(seed, criteria);
+        for (search, look_ahead) in [(Search::Mixed, true), (Search::DepthFirst, false)] {
+            let apart =
+                Config { search, look_ahead, merge: true, unite_after: None, ..as_in_the_paper() };
+            let together = Config { unite_after: Some(0), ..apart.clone() };
+            let mut compacted = together.clone();
+            compacted.limits.whole_states = Some(0);
+            let Some(apart) = function.explore_as(&apart) else { continue };
+            for config in [together, compacted] {
+                let Some(found) = function.explore_as(&config) else { continue };
+                complete += 1;
+                united += found.statistics.united;
+                fewer += apart.path_count() - found.path_count().min(apart.path_count());
+                let left = |summary: &Summary| -> BTreeSet<LabelRef> {
+                    summary.left.iter().map(|left| left.label).collect()
+                };
+                assert_eq!(covered(&found), covered(&apart), "seed {seed}, {config:?}");
+                assert_eq!(left(&found), left(&apart), "seed {seed}, {config:?}");
+                assert_eq!(hypers(&found), hypers(&apart), "seed {seed}, {config:?}");
+                assert!(found.path_count() <= apart.path_count(), "seed {seed}, {config:?}");
+            }
+        }
+    }
+    assert!(complete > 0 && united > 0 && fewer > 0, "{complete}, {united}, {fewer}");
 }
 
 #[test]

@@ -316,6 +316,7 @@ fn exploration(args: &GenArgs) -> Config {
         look_ahead: !args.no_look_ahead && args.explore == ExploreArg::Needed,
         // What is merged is no path of its own, and has no test if no label asks for one.
         merge: !args.no_merge && args.mode != ModeArg::Plain,
+        unite_after: Config::default().unite_after.filter(|_| !args.no_unite),
         every_path: args.mode == ModeArg::Plain,
         nice_values: true,
         stop_when_covered: args.explore == ExploreArg::Needed,

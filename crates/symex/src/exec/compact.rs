@@ -2,7 +2,7 @@
 //!
 //! A compacted state has lost its registers, memory and facts. It keeps where control is, its model,
 //! what is to be looked at next, and its [`Tape`](super::tape::Tape). To make it again, the first state
-//! of the exploration follows its path with the answers on the tape: nothing is asked for, no label
+//! of the exploration, or the last union of paths on its own, follows its path with the answers on the tape: nothing is asked for, no label
 //! is looked at and no other state is made. The pool keeps all terms, so the same operations give the
 //! same terms, and a fingerprint of registers and facts tells whether the result is the state that was
 //! compacted. Where it is not, the path is cut, with its reason; a state is never dropped in silence,
@@ -199,7 +199,8 @@ impl Engine<'_, '_> {
 
     /// Follows a compacted state's path from the start. `before` is the fingerprint that it had.
     fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
-        let Some(mut made) = self.compaction.start.clone() else { return Again::Other };
+        let start = state.start.as_deref().or(self.compaction.start.as_deref());
+        let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };
         made.tape = std::mem::take(&mut state.tape).replayed_from(&made.tape);
         made.model = state.model.clone();
         made.evaluated = None;
@@ -254,6 +255,7 @@ impl State {
         self.undecided = std::mem::take(&mut compacted.undecided);
         self.trail = std::mem::take(&mut compacted.trail);
         self.underway = std::mem::take(&mut compacted.underway);
+        self.start = compacted.start.take();
         self.haste = compacted.haste;
         self.keep = compacted.keep;
         self.steps = compacted.steps;

@@ -75,7 +75,7 @@ impl Mark {
 
 impl Frame {
     /// Whether an activation goes on as it did before: how often it stayed in a loop only bounds it.
-    fn goes_on_as(&self, later: &Self) -> bool {
+    pub(super) fn goes_on_as(&self, later: &Self) -> bool {
         (self.block, self.next, self.sites_done) == (later.block, later.next, later.sites_done)
             && (self.func, self.serial) == (later.func, later.serial)
             && self.registers == later.registers

@@ -31,6 +31,7 @@ use super::search::{Rank, Searcher};
 use super::setup::lay_out;
 use super::state::{ReturnTo, State};
 use super::step::Flow;
+use super::stretch::Stretches;
 use super::tape::Tape;
 use super::traps::Crash;
 use super::watch::Watch;
@@ -106,6 +107,8 @@ pub(super) struct Engine<'p, 'e> {
     ranks: Ranks,
     /// Chooses the objective to go to, where a search goes to one at a time.
     pub(super) guide: Option<Guide<'p>>,
+    /// What is gone through aside.
+    pub(super) stretches: Stretches,
     pub(super) stopped: bool,
     /// What is told to other workers and known from them.
     pub(super) exchange: Exchange,
@@ -191,6 +194,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                 .filter(|_| config.mode != Mode::Plain)
                 .and_then(|guidance| Guide::new(guidance, program, &touched.functions, func)),
             ranks: Ranks::new(Ahead::new(program, &touched.functions, &labels)),
+            stretches: Stretches::default(),
             stopped: false,
             exchange: Exchange::default(),
             late: false,
@@ -259,6 +263,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             cursor: self.plan.cursor,
             root: 0,
             tape: Tape::default(),
+            start: None,
             mark: None,
             compacted: None,
             home: Home::Any,
@@ -382,7 +387,7 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// Gives a pending state a model; false where no input takes its path, and where none was found
     /// in little time: then it is still pending.
-    fn activate(&mut self, state: &mut State) -> bool {
+    pub(super) fn activate(&mut self, state: &mut State) -> bool {
         if !std::mem::take(&mut state.pending) {
             return true;
         }
@@ -420,6 +425,8 @@ impl<'p, 'e> Engine<'p, 'e> {
     pub(super) fn run_state(&mut self, mut state: Box<State>) {
         let mut news = News::of(&state);
         loop {
+            let Some(next) = self.pass_stretch(state) else { return };
+            state = next;
             if news.are_older(&state, PATIENCE) && self.may_rest() {
                 self.rest(state);
                 return;
@@ -544,7 +551,7 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// Whether a state is dropped since it is hopeless. One whose test is not given yet is followed to
     /// the end of its model's path.
-    fn drops(&mut self, state: &mut State) -> bool {
+    pub(super) fn drops(&mut self, state: &mut State) -> bool {
         if state.replay || !self.is_hopeless(state) {
             return false;
         }
@@ -562,7 +569,9 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Lets the other side of a split wait.
     pub(super) fn push(&mut self, state: Box<State>) {
         // It was pushed when the path was followed the first time.
-        if !state.tape.is_played() {
+        if !state.tape.is_played()
+            && let Some(state) = self.stretches.keep(state)
+        {
             self.let_wait(state, Searcher::fork);
         }
     }
@@ -667,7 +676,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     /// After a step: whether to stop, looking only where a look is due.
-    fn is_out_of_time(&mut self) -> bool {
+    pub(super) fn is_out_of_time(&mut self) -> bool {
         self.ticks += 1;
         self.clock_is_due() && self.look_at_budget()
     }

@@ -132,6 +132,10 @@ pub struct Statistics {
     pub free_branches: u64,
     /// Decisions and choices for which one path stands instead of one for each way through them.
     pub merged: u64,
+    /// Stretches that were gone through aside, so that their ways may meet again.
+    pub stretches: u64,
+    /// Pairs of states that were united behind such stretches.
+    pub united: u64,
     /// States dropped as no label that is left lay ahead of them.
     pub dropped: u64,
     /// Labels covered by a state's model without a query.

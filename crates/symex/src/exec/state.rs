@@ -150,6 +150,8 @@ pub(super) struct State {
     pub(super) root: usize,
     /// What makes the state again.
     pub(super) tape: Tape,
+    /// Where the tape begins, if that is not where all paths do: the union of several paths.
+    pub(super) start: Option<Arc<State>>,
     /// An earlier state of the path, to see whether it goes round in circles.
     pub(super) mark: Option<Arc<Mark>>,
     /// A fingerprint of what a state had that was compacted since: registers, memory and facts are gone
@@ -217,6 +219,7 @@ impl State {
             cursor: self.cursor,
             root: self.root,
             tape: self.tape.clone(),
+            start: self.start.clone(),
             mark: None,
             compacted: None,
             home: Home::Any,

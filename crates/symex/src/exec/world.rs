@@ -15,6 +15,7 @@ use lydian_ir::{
 };
 use rustc_hash::FxHashMap;
 
+use super::decisive::Decisive;
 use super::regions::{Area, Region, Surroundings, readers};
 use super::{Config, Unreached};
 use crate::inputs::{Addresses, InputSpec};
@@ -49,6 +50,7 @@ pub(super) struct World<'p> {
     /// What only computes, where it was looked for.
     areas: RefCell<Areas>,
     flows: RefCell<FxHashMap<FuncId, Flow>>,
+    decisive: RefCell<FxHashMap<(FuncId, bool), Rc<Decisive>>>,
     /// Which expressions of predicates may trap.
     traps: RefCell<FxHashMap<(FuncId, ExprId), bool>>,
 }
@@ -77,6 +79,7 @@ impl<'p> World<'p> {
         let streams = held.into_iter().zip(behind).collect();
         let (reach, regions, traps) = (RefCell::default(), RefCell::default(), RefCell::default());
         let (areas, flows) = (RefCell::default(), RefCell::default());
+        let decisive = RefCell::default();
         let assumes = program.functions.values().any(|function| {
             let model = model_of(&program.types, &function.name, function.ty);
             function.body.is_none() && model.is_some_and(|m| m.family == Family::Verification)
@@ -92,6 +95,7 @@ impl<'p> World<'p> {
             regions,
             areas,
             flows,
+            decisive,
             traps,
         }
     }
@@ -174,6 +178,13 @@ impl<'p> World<'p> {
         let area = area.map(Rc::new);
         self.areas.borrow_mut().insert(key, area.clone());
         area
+    }
+
+    /// Which registers of a function decide what comes; its result, too, where it is called by another.
+    pub(super) fn decisive(&self, func: FuncId, body: &Body, is_called: bool) -> Rc<Decisive> {
+        let mut known = self.decisive.borrow_mut();
+        let decisive = known.entry((func, is_called));
+        decisive.or_insert_with(|| Rc::new(Decisive::new(body, is_called))).clone()
     }
 
     fn flow(&self, func: FuncId, body: &Body) -> Flow {

@@ -44,8 +44,8 @@ pub enum Background {
 /// The bytes of one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
-    cells: Vec<Cell>,
-    background: Background,
+    pub(super) cells: Vec<Cell>,
+    pub(super) background: Background,
 }
 
 /// The first character of names of symbols that stand for uninitialised memory.

@@ -30,6 +30,13 @@ impl Facts {
         Self { all, looked_up: self.looked_up.clone() }
     }
 
+    /// The first so many of them.
+    pub fn first(&self, count: usize) -> Self {
+        let mut first = Self::new();
+        self.all[..count].iter().for_each(|fact| first.push(*fact));
+        first
+    }
+
     /// Adds one that is not among them.
     pub fn push(&mut self, fact: Term) {
         self.all.push(fact);

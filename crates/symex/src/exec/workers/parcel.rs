@@ -58,6 +58,8 @@ fn is_portable(state: &State) -> bool {
         && state.promises.is_empty()
         && state.undecided.is_empty()
         && state.home != Home::Here
+        // Its tape does not begin where all paths do.
+        && state.start.is_none()
 }
 
 impl Engine<'_, '_> {

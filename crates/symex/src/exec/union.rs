@@ -1,0 +1,266 @@
+//! One state for two whose paths parted and met again.
+//!
+//! Two states at one place, of paths that were one up to a fork, are *united* where nothing but values
+//! tells them apart. The facts that both have stay; for the others stands a choice on the condition on
+//! which the paths parted, and so for each register and each byte of memory that differs. An input
+//! takes one of the two paths, since every fork is on a Boolean over the inputs and on its negation, or
+//! on ways of a switch of which one is taken. So an input satisfies the facts of the union exactly if it
+//! takes one of the two paths, and there each value is what it is on that one: whatever the program
+//! does next on some input of the union, it does on that input's own path. What the union's paths
+//! exclude is excluded on both, and a test that it gives is a test of one of them.
+//!
+//! Not every union is worth it. Where a register differs that decides what comes ([`super::decisive`]), a
+//! pointer, or many bytes of memory, two paths with plain values are asked simpler questions than one
+//! with choices, and stay two.
+//!
+//! Where anything else differs (calls whose results are inputs, objects alive, sequences under way,
+//! whether what was never written matters), states are not united.
+
+use std::sync::Arc;
+
+use lydian_base::EntityId;
+use lydian_eval::sort_of;
+use lydian_ir::{BlockId, Body, DecisionId, LocalId, Storage, Terminator};
+use lydian_smt::Term;
+use rustc_hash::FxHashSet;
+
+use super::decisive::holds;
+use super::explore::Engine;
+use super::state::{DecisionEvent, Frame, State};
+use super::tape::Tape;
+use crate::memory::{Facts, Memory, undefined_symbol};
+
+/// How the paths of two states parted.
+struct Parting {
+    /// The facts of both.
+    common: usize,
+    /// On inputs of the two paths: whether it is the first.
+    first: Term,
+    /// What the facts of the one or the other come to.
+    fact: Term,
+}
+
+impl Engine<'_, '_> {
+    /// Unites states of paths that met again as far as that is possible, those that parted last first.
+    pub(super) fn unite_all(&mut self, mut states: Vec<Box<State>>) -> Vec<Box<State>> {
+        let mut apart: FxHashSet<(u64, u64)> = FxHashSet::default();
+        let mut numbers: Vec<u64> = (0..states.len() as u64).collect();
+        let mut next = states.len() as u64;
+        while let Some((a, b)) = closest(&states, &numbers, &apart) {
+            let Some(united) = self.unite(&states[a], &states[b]) else {
+                apart.insert((numbers[a], numbers[b]));
+                continue;
+            };
+            self.statistics.united += 1;
+            states[a] = united;
+            numbers[a] = next;
+            next += 1;
+            states.remove(b);
+            numbers.remove(b);
+        }
+        states
+    }
+
+    /// The union of two states; none where more than values tells them apart.
+    fn unite(&mut self, a: &State, b: &State) -> Option<Box<State>> {
+        if !may_unite(a, b) {
+            return None;
+        }
+        let parting = self.parting(&a.facts, &b.facts)?;
+        let frame = self.unite_frames(a, b, parting.first)?;
+        let memory = Memory::either(&mut self.pool, parting.first, &a.memory, &b.memory)?;
+        // Its model satisfies what one of them says, and it covers what that one's does.
+        let (one, other) = if is_first(a, b) { (a, b) } else { (b, a) };
+        let mut union = Box::new(one.clone());
+        *union.frames.last_mut()? = Arc::new(frame);
+        union.memory = memory;
+        union.facts = one.facts.first(parting.common);
+        union.resolved.retain(|address, target| other.resolved.get(address) == Some(target));
+        if !union.add_fact(&mut self.pool, parting.fact) {
+            return None;
+        }
+        union.asked = false;
+        union.haste |= other.haste;
+        union.steps = union.steps.max(other.steps);
+        union.idle = union.idle.min(other.idle);
+        union.activations = union.activations.max(other.activations);
+        union.mark = None;
+        begin_anew(&mut union);
+        Some(union)
+    }
+
+    /// How the paths of two states with these facts parted; none where one has no facts but the other's.
+    fn parting(&mut self, a: &Facts, b: &Facts) -> Option<Parting> {
+        let common = common_facts(a, b);
+        let (of_a, of_b) = (&a[common..], &b[common..]);
+        let (&first, &other) = (of_a.first()?, of_b.first()?);
+        let negated = self.pool.not(other);
+        let all = |engine: &mut Self, facts: &[Term]| engine.pool.and_all(facts.iter().copied());
+        if first == negated {
+            let (of_a, of_b) = (all(self, &of_a[1..]), all(self, &of_b[1..]));
+            let fact = self.pool.ite(first, of_a, of_b);
+            return Some(Parting { common, first, fact });
+        }
+        let (of_a, of_b) = (all(self, of_a), all(self, of_b));
+        let fact = self.pool.or(of_a, of_b);
+        Some(Parting { common, first: of_a, fact })
+    }
+
+    /// The innermost activation of the union of two states that stand at one place.
+    fn unite_frames(&mut self, a: &State, b: &State, first: Term) -> Option<Frame> {
+        let depth = a.frames.len();
+        let (a, b) = (a.frame(), b.frame());
+        let body = self.world.program.functions[a.func].body.as_ref()?;
+        let decisive = self.world.decisive(a.func, body, depth > 1);
+        let decisive = decisive.before(body, a.block, a.next);
+        let mut frame = a.clone();
+        for (at, (x, y)) in a.registers.iter().zip(&b.registers).enumerate() {
+            if x == y {
+                continue;
+            }
+            let local = LocalId::from_index(at);
+            if holds(&decisive, local) {
+                return None;
+            }
+            let Storage::Register(ty) = body.locals[local].storage else { return None };
+            // What a register is that was never set.
+            let mut value = |value: &Option<Term>| {
+                value.unwrap_or_else(|| {
+                    let name = &self.world.program.functions[a.func].name;
+                    let place = format!("{name}.{local}.{depth}");
+                    undefined_symbol(&mut self.pool, &place, sort_of(ty))
+                })
+            };
+            let (x, y) = (value(x), value(y));
+            if self.pool.sort(x) != self.pool.sort(y) {
+                return None;
+            }
+            frame.registers[at] = Some(self.pool.ite(first, x, y));
+        }
+        for (block, count) in &b.loops {
+            match frame.loops.iter_mut().find(|(known, _)| known == block) {
+                Some(known) => known.1 = known.1.max(*count),
+                None => frame.loops.push((*block, *count)),
+            }
+        }
+        self.unite_events(body, &mut frame, &b.events)?;
+        Some(frame)
+    }
+
+    /// Leaves out evaluations of decisions that differ: nobody asks for one that is over. None where one
+    /// may not be.
+    fn unite_events(&self, body: &Body, frame: &mut Frame, others: &[DecisionEvent]) -> Option<()> {
+        let same = |event: &DecisionEvent| others.contains(event);
+        let block = frame.block;
+        let differing = frame.events.iter().filter(|event| !same(event));
+        let only_other = others.iter().filter(|event| !frame.events.contains(event));
+        if differing.chain(only_other).any(|event| may_go_on(body, block, event.decision)) {
+            return None;
+        }
+        frame.events.retain(|event| same(event));
+        Some(())
+    }
+}
+
+/// The two states whose paths have the most facts in common, of those that were not tried.
+fn closest(
+    states: &[Box<State>],
+    numbers: &[u64],
+    apart: &FxHashSet<(u64, u64)>,
+) -> Option<(usize, usize)> {
+    let mut best = None;
+    for a in 0..states.len() {
+        for b in a + 1..states.len() {
+            if apart.contains(&(numbers[a], numbers[b])) {
+                continue;
+            }
+            let common = common_facts(&states[a].facts, &states[b].facts);
+            if best.is_none_or(|(most, _)| common > most) {
+                best = Some((common, (a, b)));
+            }
+        }
+    }
+    best.map(|(_, pair)| pair)
+}
+
+/// How many facts two paths begin with that are the same.
+fn common_facts(a: &Facts, b: &Facts) -> usize {
+    a.iter().zip(b.iter()).take_while(|(a, b)| a == b).count()
+}
+
+/// Whether nothing but values can tell two states apart that are at one place.
+fn may_unite(a: &State, b: &State) -> bool {
+    let (x, y) = (a.frame(), b.frame());
+    let outer = a.frames.len() - 1;
+    let same_calls = || {
+        let mut pairs = a.frames[..outer].iter().zip(&b.frames[..outer]);
+        a.frames.len() == b.frames.len() && pairs.all(|(a, b)| Arc::ptr_eq(a, b) || a.goes_on_as(b))
+    };
+    let same_inputs = || {
+        let mut pairs = a.externals.iter().zip(b.externals.iter());
+        a.externals.len() == b.externals.len() && pairs.all(|(a, b)| Arc::ptr_eq(a, b))
+    };
+    is_plain(a)
+        && is_plain(b)
+        && (x.func, x.block, x.next, x.sites_done) == (y.func, y.block, y.next, y.sites_done)
+        && (x.serial, x.variable) == (y.serial, y.variable)
+        && (&x.objects, &x.made) == (&y.objects, &y.made)
+        && (a.undefined, a.root, a.cursor) == (b.undefined, b.root, b.cursor)
+        && (a.covered.is_empty() && !a.keep || b.covered.is_empty() && !b.keep)
+        && a.trail.is(&b.trail)
+        && a.underway.is(&b.underway)
+        && same_calls()
+        && same_inputs()
+}
+
+/// Whether nothing is left to look at before a state goes on.
+fn is_plain(state: &State) -> bool {
+    !state.replay
+        && state.queue.is_empty()
+        && state.undecided.is_empty()
+        && state.evaluated.is_none()
+        && state.arrival.is_none()
+        && state.compacted.is_none()
+        && !state.tape.is_played()
+}
+
+/// Whether the model of the first of two states is that of their union, and what it covers.
+fn is_first(a: &State, b: &State) -> bool {
+    let has_test = |state: &State| state.keep || !state.covered.is_empty();
+    has_test(a) || !has_test(b) && !a.pending
+}
+
+/// Two paths led to a state, so that no tape makes it again from the first: it is where its own paths
+/// begin.
+fn begin_anew(union: &mut State) {
+    union.tape = Tape::default();
+    union.start = None;
+    let mut start = union.clone();
+    start.covered.clear();
+    start.promises.clear();
+    start.keep = false;
+    union.start = Some(Arc::new(start));
+}
+
+/// Whether an evaluation of a decision may go on from the start of a block: a branch of it that does not
+/// begin it is met before one that does.
+fn may_go_on(body: &Body, block: BlockId, decision: DecisionId) -> bool {
+    let mut seen = vec![false; body.blocks.len()];
+    let mut waiting = vec![block];
+    while let Some(block) = waiting.pop() {
+        if std::mem::replace(&mut seen[block.index()], true) {
+            continue;
+        }
+        let term = &body.blocks[block].term;
+        if let Terminator::Branch { origin: Some(origin), .. } = term
+            && origin.decision == decision
+        {
+            if !origin.begins {
+                return true;
+            }
+            continue;
+        }
+        term.for_each_successor(|next| waiting.push(next));
+    }
+    false
+}
