@@ -15,6 +15,10 @@
 //! of it, ends as it would on a path of its own, and where going aside takes too many steps or states,
 //! those that are still inside wait like others, and only what has left is united.
 //!
+//! Going aside is worth it where all paths are gone anyway, to show that no input covers what is left. As
+//! long as there are labels that no path reached, and the exploration stops once all are covered, it looks
+//! for the next such label instead, and stretches are gone through as everything else.
+//!
 //! Where labels lie does not bear on exactness, only on what is worth it: a label that is met aside is
 //! looked at on each state as ever.
 
@@ -33,7 +37,8 @@ use super::labels::SiteKey;
 use super::state::State;
 use super::step::Flow;
 
-/// A stretch behind which nothing could be united so often is gone through no more.
+/// A stretch behind which nothing could be united so often, or that took too long, is gone through no
+/// more.
 const FUTILE: u32 = 2;
 /// With so many states aside, those that are still inside wait like others.
 const MOST_STATES: usize = 64;
@@ -56,7 +61,7 @@ struct Stretch {
     open: usize,
     /// How often control came to it.
     met: u32,
-    /// How often going through it united nothing.
+    /// How often going through it united nothing or took too long.
     futile: u32,
 }
 
@@ -153,7 +158,9 @@ impl Engine<'_, '_> {
     /// The stretch that a state is at the beginning of, if its ways are to be united.
     fn begins_stretch(&mut self, state: &mut State) -> Option<Here> {
         let config = &self.world.config;
-        let wanted = config.merge && config.unite_after.is_some() && !config.every_path;
+        let exhaustive = !config.stop_when_covered || self.labels.new_ones() == 0;
+        let wanted =
+            config.merge && config.unite_after.is_some() && !config.every_path && exhaustive;
         let frame = state.frame();
         let fits = wanted
             && config.mode != Mode::Plain
