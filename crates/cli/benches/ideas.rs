@@ -9,7 +9,8 @@
 //! `main` is followed to its end, with the labels of branch coverage in all functions, in this process:
 //! no compiler and no test is run. Times are processor times of the exploration.
 //!
-//! Left out are: merging of ways (`--no-merge`), label deletion (P* alone) and its flavours
+//! Left out are: merging of ways (`--no-merge`), uniting of ways through loops and
+//! calls that do not matter (`--no-unite`), label deletion (P* alone) and its flavours
 //! (`--label-deletion`), letting labels wait for the program's own paths, models that are
 //! tried before solving, their repair, linear arithmetic, slices of path conditions, remembered answers.
 
@@ -41,8 +42,9 @@ struct Idea {
     without: fn(&mut Config, &mut ChainConfig),
 }
 
-const IDEAS: [Idea; 10] = [
+const IDEAS: [Idea; 11] = [
     Idea { name: "merging", without: |config, _| config.merge = false },
+    Idea { name: "uniting", without: |config, _| config.unite_after = None },
     Idea { name: "deletion", without: |config, _| config.label_deletion = LabelDeletion::Off },
     Idea { name: "IDL-2", without: |config, _| config.label_deletion = LabelDeletion::Solved },
     Idea { name: "kept inputs", without: |config, _| config.label_deletion = LabelDeletion::Run },
