@@ -147,7 +147,7 @@ impl Engine<'_, '_> {
             }
             with_test => with_test,
         };
-        let goes_on = goes_on.map(|at| found.remove(at)).filter(|_| !self.stopped);
+        let goes_on = goes_on.filter(|_| !self.stopped).map(|at| found.remove(at));
         found.into_iter().for_each(|state| self.push(state));
         if goes_on.is_none() {
             self.look_at_budget();

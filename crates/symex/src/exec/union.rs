@@ -7,7 +7,8 @@
 //! on ways of a switch of which one is taken. So an input satisfies the facts of the union exactly if it
 //! takes one of the two paths, and there each value is what it is on that one: whatever the program
 //! does next on some input of the union, it does on that input's own path. What the union's paths
-//! exclude is excluded on both, and a test that it gives is a test of one of them.
+//! exclude is excluded on both, and a test that it gives is a test of one of them. Where its model covers
+//! labels already, it promises to stay on the path on which it did.
 //!
 //! Not every union is worth it. Where a register differs that decides what comes ([`super::decisive`]), a
 //! pointer, or many bytes of memory, two paths with plain values are asked simpler questions than one
@@ -78,6 +79,10 @@ impl Engine<'_, '_> {
         union.resolved.retain(|address, target| other.resolved.get(address) == Some(target));
         if !union.add_fact(&mut self.pool, parting.fact) {
             return None;
+        }
+        // What it covered it may have covered after the paths parted: another input must take that path.
+        if !one.covered.is_empty() || one.keep {
+            union.promises.extend(&one.facts[parting.common..]);
         }
         union.asked = false;
         union.haste |= other.haste;
