@@ -139,9 +139,9 @@ impl Engine<'_, '_> {
         let Some(here) = self.begins_stretch(&mut state) else { return Some(state) };
         self.statistics.stretches += 1;
         let mut found = self.go_aside(&here, state);
-        let has_test = |state: &Box<State>| state.keep || !state.covered.is_empty();
+        let has_test = |state: &State| state.keep || !state.covered.is_empty();
         let aside = self.stretches.taken.is_some();
-        let goes_on = match found.iter().position(has_test) {
+        let goes_on = match found.iter().position(|state| has_test(state)) {
             None if aside || found.len() == 1 || self.searcher.stays() => {
                 found.iter().position(|state| !state.pending)
             }
