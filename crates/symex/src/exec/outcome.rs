@@ -169,6 +169,8 @@ impl Statistics {
             total_time: _,
             free_branches,
             merged,
+            stretches,
+            united,
             dropped,
             free_labels,
             compacted,
@@ -188,6 +190,8 @@ impl Statistics {
         self.clock_time += *clock_time;
         self.free_branches += free_branches;
         self.merged += merged;
+        self.stretches += stretches;
+        self.united += united;
         self.dropped += dropped;
         self.free_labels += free_labels;
         self.compacted += compacted;

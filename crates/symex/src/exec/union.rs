@@ -25,6 +25,7 @@ use lydian_ir::{BlockId, Body, DecisionId, LocalId, Storage, Terminator};
 use lydian_smt::Term;
 use rustc_hash::FxHashSet;
 
+use super::compact::Home;
 use super::decisive::holds;
 use super::explore::Engine;
 use super::state::{DecisionEvent, Frame, State};
@@ -236,9 +237,10 @@ fn is_first(a: &State, b: &State) -> bool {
 }
 
 /// Two paths led to a state, so that no tape makes it again from the first: it is where its own paths
-/// begin.
+/// begin, which no other worker can follow.
 fn begin_anew(union: &mut State) {
     union.tape = Tape::default();
+    union.home = Home::Here;
     union.start = None;
     let mut start = union.clone();
     start.covered.clear();
