@@ -4,7 +4,7 @@ use crate::bounds::{Bounds, Reasons};
 use crate::pool::TermPool;
 use crate::sort::Sort;
 use crate::term::Term;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a term is where some facts hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,11 +17,13 @@ pub struct Given {
 
 impl TermPool {
     /// The terms, with those of their parts replaced by constants that are facts or whose values follow
-    /// from the facts by interval propagation ([`Bounds`]). None where the facts contradict each other.
+    /// from the facts by interval propagation ([`Bounds`]). None where facts that have to do with the
+    /// terms contradict each other.
     ///
     /// What an absolute value, a sign or a comparison with a limit is on a path is mostly decided so,
     /// and what differs from another term in that alone becomes the same.
     pub fn given(&mut self, facts: &[Term], terms: &[Term]) -> Option<Vec<Given>> {
+        let facts = &*self.connected(facts, terms);
         let bounds = Bounds::with(self, facts, terms).ok()?;
         let positions: FxHashMap<Term, usize> =
             facts.iter().enumerate().map(|(at, fact)| (*fact, at)).collect();
@@ -39,6 +41,29 @@ impl TermPool {
             _ => Given { term: *t, facts: Vec::new() },
         };
         Some(terms.iter().map(given).collect())
+    }
+
+    /// Those of some facts that share symbols with some terms, directly or through other facts.
+    fn connected(&mut self, facts: &[Term], terms: &[Term]) -> Vec<Term> {
+        let mut symbols: FxHashSet<Term> = FxHashSet::default();
+        for term in terms {
+            symbols.extend(self.vars_of(*term).iter());
+        }
+        let mut is_connected = vec![false; facts.len()];
+        let mut found = true;
+        while std::mem::take(&mut found) {
+            for (fact, is_connected) in facts.iter().zip(&mut is_connected) {
+                if *is_connected {
+                    continue;
+                }
+                let of_fact = self.vars_of(*fact);
+                if of_fact.iter().any(|symbol| symbols.contains(symbol)) {
+                    symbols.extend(of_fact.iter());
+                    (*is_connected, found) = (true, true);
+                }
+            }
+        }
+        facts.iter().zip(is_connected).filter(|(_, is)| *is).map(|(fact, _)| *fact).collect()
     }
 
     /// A term with what is known of its parts, or a constant if that is a fact or the opposite of one.

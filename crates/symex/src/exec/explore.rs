@@ -36,7 +36,7 @@ use super::tape::Tape;
 use super::traps::Crash;
 use super::watch::Watch;
 use super::workers::Exchange;
-use super::world::{Touched, World};
+use super::world::{Touched, World, observed_globals};
 use super::{Config, LabelDeletion, Mode};
 use crate::inputs::{InputPlan, InputSpec, Start, concretise, plan};
 use crate::limits::Cut;
@@ -155,11 +155,12 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
         let world = World::new(program, config.clone(), spec.clone());
         let mut pool = TermPool::new();
-        let plan = plan(&mut pool, program, func, spec, &world)?;
+        let observed = observed_globals(program, func, objectives);
+        let plan = plan(&mut pool, program, func, spec, &world, &observed)?;
         let mut roots = plan.preconditions.clone();
         roots.push(func);
         let planned = plan.globals.iter().map(|global| global.global);
-        let touched = Touched::by(program, &roots, planned);
+        let touched = Touched::by(program, &roots, planned.chain(observed));
         let mut memory = Memory::new();
         let arguments = lay_out(&world, &plan, &touched, &mut pool, &mut memory);
         let arguments = arguments.ok_or(ExploreError::NoRoom)?;

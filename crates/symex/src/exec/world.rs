@@ -13,6 +13,7 @@ use lydian_ir::{
     BlockId, Body, Callee, ConditionId, DecisionId, Expr, ExprArena, ExprId, FuncId, GlobalId,
     LocalId, Program, Purity, Stmt, Storage, Type,
 };
+use lydian_objective::FunctionObjectives;
 use rustc_hash::FxHashMap;
 
 use super::decisive::Decisive;
@@ -223,6 +224,23 @@ fn reachability(blocks: &Arena<BlockId, lydian_ir::Block>) -> Vec<Vec<u64>> {
         all.push(bits);
     }
     all
+}
+
+/// The globals that predicates of the labels of a function, and of what it may call, name. Mutants may
+/// name others than the functions do.
+pub(super) fn observed_globals(
+    program: &Program,
+    func: FuncId,
+    objectives: &[FunctionObjectives],
+) -> BTreeSet<GlobalId> {
+    let touched = Touched::by(program, &[func], std::iter::empty());
+    let of_touched = objectives.iter().filter(|of| touched.functions.contains(&of.function));
+    let exprs = of_touched.flat_map(|of| of.exprs.values());
+    let global = |expr: &Expr| match expr {
+        Expr::AddrGlobal(global) => Some(*global),
+        _ => None,
+    };
+    exprs.filter_map(global).filter(|global| !touched.globals.contains(global)).collect()
 }
 
 /// What some functions may touch, directly or through what they call or point to.

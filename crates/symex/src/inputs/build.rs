@@ -43,13 +43,15 @@ const MAX_OBJECTS: usize = 256;
 const MAX_CELLS: usize = 1 << 16;
 
 /// Plans the inputs of a function. The same program, settings and addresses give the same plan,
-/// and in a pool that has its symbols already the same terms.
+/// and in a pool that has its symbols already the same terms. Predicates of what is to be covered read
+/// the globals `observed`.
 pub fn plan(
     pool: &mut TermPool,
     program: &Program,
     function: FuncId,
     spec: &InputSpec,
     addresses: &dyn Addresses,
+    observed: &BTreeSet<GlobalId>,
 ) -> Result<InputPlan, PlanError> {
     let cursor = Cursor { next: INPUT_REGION + GAP };
     let mut builder = Builder::new(pool, program, function, spec, addresses, cursor, None);
@@ -64,7 +66,7 @@ pub fn plan(
         args.push((block, ArgPlan { name, ty, size, cells: Vec::new() }));
     }
     let mut planned = Vec::new();
-    for global in builder.input_globals()? {
+    for global in builder.input_globals(observed)? {
         let place = Place::root(program.globals[global].name.clone());
         if program.types.size(program.globals[global].ty).is_none() {
             let sentence = format!("{place} has no elements, since nothing says how many");
@@ -361,9 +363,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn input_globals(&self) -> Result<Vec<GlobalId>, PlanError> {
+    fn input_globals(&self, observed: &BTreeSet<GlobalId>) -> Result<Vec<GlobalId>, PlanError> {
         let Some(names) = self.spec.globals() else {
-            return Ok(self.globals.inputs_of(self.program, self.function));
+            return Ok(self.globals.inputs_of(self.program, self.function, observed));
         };
         let mut found = BTreeSet::new();
         for name in names {

@@ -1,5 +1,6 @@
-//! Which globals are inputs of a function: those that it or a function it may call reads, and that
-//! can have another than their initial value when it is called.
+//! Which globals are inputs of a function: those that it, a function it may call, or a predicate of
+//! what is to be covered there reads, and that can have another than their initial value when it is
+//! called.
 //!
 //! Static locals are no inputs: nothing but a call of their function changes them, so a test that
 //! starts from a fresh program finds their initial value. Neither are globals of this translation
@@ -53,10 +54,15 @@ impl GlobalUses {
     }
 
     /// The globals that are inputs of a function where the user names none, in the program's
-    /// order.
-    pub fn inputs_of(&self, program: &Program, function: FuncId) -> Vec<GlobalId> {
+    /// order. Predicates of its labels read `observed`.
+    pub fn inputs_of(
+        &self,
+        program: &Program,
+        function: FuncId,
+        observed: &BTreeSet<GlobalId>,
+    ) -> Vec<GlobalId> {
         let mut reached = BTreeSet::new();
-        let mut read = BTreeSet::new();
+        let mut read = observed.clone();
         let mut waiting = vec![function];
         while let Some(next) = waiting.pop() {
             let Some(found) = self.bodies.get(&next).filter(|_| reached.insert(next)) else {

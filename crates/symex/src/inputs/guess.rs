@@ -73,7 +73,7 @@ pub fn guess(program: &Program, function: FuncId, usage: &Usage, globals: &Globa
         let spot = |at: usize| Spot::Param(function, at);
         guesses.places = among(program, usage, &neighbours, spot);
         reached.extend(params.iter().copied());
-        for id in globals.inputs_of(program, function) {
+        for id in globals.inputs_of(program, function, &BTreeSet::new()) {
             let global = &program.globals[id];
             let place = Place::root(global.name.clone());
             let alone = [Neighbour { place, name: global.name.clone(), ty: global.ty }];

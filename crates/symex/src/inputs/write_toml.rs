@@ -1,6 +1,6 @@
 //! The file that `lydian init` writes: every guess as a setting, with its reason as a comment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use lydian_ir::{FuncId, Program};
@@ -70,7 +70,7 @@ fn write_function(
     let _ = writeln!(text, "[function.{}]", quoted(&declared.name));
     let _ = writeln!(text, "# preconditions = [\"a C expression over the parameters\"]");
     if declared.body.is_some() {
-        let globals = spec.globals.inputs_of(program, function).into_iter();
+        let globals = spec.globals.inputs_of(program, function, &BTreeSet::new()).into_iter();
         let names: Vec<String> = globals.map(|id| quoted(&program.globals[id].name)).collect();
         let _ =
             writeln!(text, "# Globals that it reads and that may differ from their first value.");

@@ -1,5 +1,7 @@
 //! What is guessed about hand-made functions.
 
+use std::collections::BTreeSet;
+
 use lydian_ir::{CType, Expr, GlobalInit, IntKind, Type};
 use lydian_smt::TermPool;
 use lydian_symex::inputs::write_toml::write_toml;
@@ -109,7 +111,8 @@ fn pointers_that_the_body_relates_are_of_one_array() {
     prepare(&mut sketch.program);
     for function in [get_len, f] {
         let spec = InputSpec::new(&sketch.program, Settings::default());
-        let planned = plan(&mut TermPool::new(), &sketch.program, function, &spec, &Fixed);
+        let planned =
+            plan(&mut TermPool::new(), &sketch.program, function, &spec, &Fixed, &BTreeSet::new());
         assert!(planned.is_ok(), "{planned:?}");
     }
 }
@@ -253,7 +256,7 @@ fn the_file_of_guesses_reads_back_to_the_same_plan() {
     let mut pool = TermPool::new();
     let mut plan_with = |settings| {
         let spec = InputSpec::new(&sketch.program, settings);
-        plan(&mut pool, &sketch.program, f, &spec, &Fixed).unwrap()
+        plan(&mut pool, &sketch.program, f, &spec, &Fixed, &BTreeSet::new()).unwrap()
     };
     let (stated, guessed) = (plan_with(settings), plan_with(Settings::default()));
     assert!(!guessed.bounds.is_empty(), "a size that nobody stated is a bound");

@@ -1,6 +1,6 @@
 //! Plans of hand-made functions, and the tests that models of them give.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lydian_base::Rng;
@@ -90,14 +90,14 @@ fn everything() -> (Program, FuncId) {
 
 fn planned(pool: &mut TermPool, program: &Program, f: FuncId, settings: &str) -> InputPlan {
     let spec = InputSpec::new(program, Settings::from_toml_str(settings).unwrap());
-    plan(pool, program, f, &spec, &Fixed).unwrap()
+    plan(pool, program, f, &spec, &Fixed, &BTreeSet::new()).unwrap()
 }
 
 fn complaint(settings: &str) -> String {
     let (program, f) = everything();
     let spec = InputSpec::new(&program, Settings::from_toml_str(settings).unwrap());
     let mut pool = TermPool::new();
-    plan(&mut pool, &program, f, &spec, &Fixed).unwrap_err().to_string()
+    plan(&mut pool, &program, f, &spec, &Fixed, &BTreeSet::new()).unwrap_err().to_string()
 }
 
 fn all_cells(plan: &InputPlan) -> impl Iterator<Item = &CellPlan> {
