@@ -32,7 +32,7 @@ use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives};
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::inputs::{InputSpec, Settings};
-use lydian_symex::{Config, LabelDeletion, Limits, Summary, explore};
+use lydian_symex::{Config, LabelDeletion, Limits, Summary, Task};
 use processor::timed;
 use subjects::SUBJECTS;
 
@@ -215,18 +215,16 @@ impl Loaded {
         without(&mut config, &mut chain);
         let budget = Budget::start(Some(time), CancelToken::new());
         let mut solver = standard_chain(&chain);
-        let (summary, seconds) = timed(|| {
-            explore(
-                &self.program,
-                self.func,
-                &self.spec,
-                &self.objectives,
-                &config,
-                &mut *solver,
-                &budget,
-                &mut |_| {},
-            )
-        });
+        let task = Task {
+            program: &self.program,
+            func: self.func,
+            spec: &self.spec,
+            objectives: &self.objectives,
+            known: &[],
+            config: &config,
+            budget: &budget,
+        };
+        let (summary, seconds) = timed(|| task.run(&mut *solver, &mut |_| {}));
         Explored { summary: summary.expect("the inputs can be planned"), seconds }
     }
 }

@@ -215,19 +215,21 @@ fn conclude(rows: &[Row]) {
             .map(|row| row.name)
             .collect();
         let memory = |which: usize| large.iter().map(move |row| row.memory(&klee(row))[which]);
-        say(&format!(
-            "against {name}: {:.1} times less time ({:.1} times less processor time) in the geometric mean \
-             of {} programs on which it takes a second or more; of its memory {:.2}, with clang {:.2}; below 3 times: {}",
-            mean(ratios.iter().copied()),
-            mean(large.iter().filter_map(|row| row.ratios_of(|found| found.cpu_seconds)[at])),
-            ratios.len(),
-            mean(memory(0)),
-            mean(memory(1)),
-            if below.is_empty() { "none".to_owned() } else { below.join(", ") },
-        ));
+        if !large.is_empty() {
+            say(&format!(
+                "against {name}: {:.1} times less time ({:.1} times less processor time) in the geometric mean \
+                 of {} programs on which it takes a second or more; of its memory {:.2}, with clang {:.2}; below 3 times: {}",
+                mean(ratios.iter().copied()),
+                mean(large.iter().filter_map(|row| row.ratios_of(|found| found.cpu_seconds)[at])),
+                ratios.len(),
+                mean(memory(0)),
+                mean(memory(1)),
+                if below.is_empty() { "none".to_owned() } else { below.join(", ") },
+            ));
+        }
         let small = rows.iter().filter(|row| row.small);
         let small = small.map(|row| format!("{} {:.2}", row.name, row.ratios()[at].unwrap_or(0.0)));
-        say(&format!("  small: {}", small.collect::<Vec<_>>().join(", ")));
+        say(&format!("small, against {name}: {}", small.collect::<Vec<_>>().join(", ")));
     }
 }
 

@@ -38,7 +38,7 @@ use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives};
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::inputs::{InputSpec, Settings};
-use lydian_symex::{Config, Limits, Mode, Summary, explore};
+use lydian_symex::{Config, Limits, Mode, Summary, Task};
 use processor::{processor_time, timed};
 
 /// The paper's figures for one mode: paths, seconds, labels covered (none for plain exploration).
@@ -409,19 +409,16 @@ impl Loaded {
         };
         let budget = Budget::start(Some(time), CancelToken::new());
         let mut solver = standard_chain(&ChainConfig::default());
-        let (program, spec) = (&self.unit.program, &self.spec);
-        let (summary, seconds) = timed(|| {
-            explore(
-                program,
-                self.func,
-                spec,
-                objectives,
-                &config,
-                &mut *solver,
-                &budget,
-                &mut |_| {},
-            )
-        });
+        let task = Task {
+            program: &self.unit.program,
+            func: self.func,
+            spec: &self.spec,
+            objectives,
+            known: &[],
+            config: &config,
+            budget: &budget,
+        };
+        let (summary, seconds) = timed(|| task.run(&mut *solver, &mut |_| {}));
         Explored { summary: summary.expect("the example's inputs can be planned"), seconds }
     }
 

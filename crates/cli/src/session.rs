@@ -23,7 +23,7 @@ use lydian_report::{CriterionSummary, Exploration};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::inputs::InputSpec;
-use lydian_symex::{Config, Cut, Summary, Workers, explore_together};
+use lydian_symex::{Config, Cut, Summary, Task, Workers};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counting::Counting;
@@ -473,7 +473,15 @@ impl<'a> Session<'a, '_> {
     ) -> Result<(Summary, Last), Failure> {
         let news = config.every_path.then(|| News::of(left));
         let left = Left::new((self.all, self.further), self.targets, left, judged);
-        let (program, entry) = (&self.loaded.program, self.entry);
+        let task = Task {
+            program: &self.loaded.program,
+            func: self.entry,
+            spec: round.spec,
+            objectives: &left.objectives,
+            known: &left.known,
+            config,
+            budget,
+        };
         let solver = || standard_chain(&ChainConfig::default());
         let workers = Workers::new(self.workers, &solver);
         let mut trouble = None;
@@ -487,10 +495,7 @@ impl<'a> Session<'a, '_> {
                 trouble = Some(failure);
             }
         };
-        let (objectives, known) = (&left.objectives, &left.known);
-        let summary = explore_together(
-            program, entry, round.spec, objectives, known, config, &workers, budget, &mut sink,
-        );
+        let summary = task.run_among(&workers, &mut sink);
         if let Some(failure) = trouble {
             return Err(failure);
         }

@@ -72,7 +72,7 @@ mod writes;
 use lydian_ir::arith::Overflow;
 use serde::{Deserialize, Serialize};
 
-pub use entry::{ExploreError, explore, explore_beyond, explore_together};
+pub use entry::{ExploreError, Task};
 pub use hyper::HyperRef;
 pub use labels::LabelRef;
 pub use outcome::{Ending, Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary};

@@ -1,6 +1,6 @@
 //! Symbolic exploration: from a function, what its inputs are and what is to be covered, to tests.
 //!
-//! [`exec::explore`] is the way in. It starts from symbolic [`inputs`] in a byte-exact
+//! [`Task`] is the way in. It starts from symbolic [`inputs`] in a byte-exact
 //! [`memory`], follows every path that [`limits`] allow, and gives a test for each label that it
 //! covers ([000]: dynamic symbolic execution with tight instrumentation and iterative label
 //! deletion). What it gives is a claim; only a native run is evidence. An exploration that nothing
@@ -15,6 +15,6 @@ pub mod memory;
 
 pub use exec::{
     Config, Ending, Event, ExploreError, FoundTest, HyperRef, LabelDeletion, LabelRef, LeftHyper,
-    LeftLabel, Mode, Search, Summary, Workers, explore, explore_beyond, explore_together,
+    LeftLabel, Mode, Search, Summary, Task, Workers,
 };
 pub use limits::{Cut, Limits};

@@ -18,7 +18,7 @@ use lydian_objective::{Criterion, Pred, Request, annotate};
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::exec::Event;
 use lydian_symex::inputs::{InputSpec, Settings, prepare};
-use lydian_symex::{Config, Cut, Limits};
+use lydian_symex::{Config, Cut, Limits, Task};
 
 use crate::execution::{Ended, NativeRun, interpret_main, load, run_natively};
 
@@ -238,17 +238,16 @@ pub fn check_pinned(mode: &Mode, file: &Path, limit: Duration) -> Verdict {
     let limits = Limits { path_steps: 100_000_000, ..Limits::default() };
     let config = Config { stop_when_covered: false, limits, ..Config::default() };
     let given = std::slice::from_ref(&objectives);
-    let explored = lydian_symex::explore(
-        &program,
+    let task = Task {
+        program: &program,
         func,
-        &spec,
-        given,
-        &config,
-        &mut *solver,
-        &budget,
-        &mut sink,
-    );
-    let summary = match explored {
+        spec: &spec,
+        objectives: given,
+        known: &[],
+        config: &config,
+        budget: &budget,
+    };
+    let summary = match task.run(&mut *solver, &mut sink) {
         Ok(summary) => summary,
         Err(error) => return Verdict::Mismatch(error.to_string()),
     };

@@ -22,7 +22,7 @@ use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::inputs::{InputSpec, Settings, prepare};
-use lydian_symex::{Config, FoundTest, Summary, Workers};
+use lydian_symex::{Config, FoundTest, Summary, Task, Workers};
 
 /// A C text, or those of several files, read and annotated.
 pub struct Subject {
@@ -181,16 +181,16 @@ impl Subject {
             }
         };
         let config = self.with_semantics(config);
-        let summary = lydian_symex::explore(
-            &self.program,
+        let task = Task {
+            program: &self.program,
             func,
-            &spec,
-            &self.objectives,
-            &config,
-            &mut *solver,
-            &budget,
-            &mut sink,
-        );
+            spec: &spec,
+            objectives: &self.objectives,
+            known: &[],
+            config: &config,
+            budget: &budget,
+        };
+        let summary = task.run(&mut *solver, &mut sink);
         let summary = summary.unwrap_or_else(|error| panic!("{error}"));
         Explored { tests, summary }
     }
@@ -215,17 +215,16 @@ impl Subject {
                 tests.push(*found);
             }
         };
-        let summary = lydian_symex::explore_together(
-            &self.program,
+        let task = Task {
+            program: &self.program,
             func,
-            &spec,
-            &self.objectives,
-            &[],
-            &self.with_semantics(config),
-            &workers,
-            &budget,
-            &mut sink,
-        );
+            spec: &spec,
+            objectives: &self.objectives,
+            known: &[],
+            config: &self.with_semantics(config),
+            budget: &budget,
+        };
+        let summary = task.run_among(&workers, &mut sink);
         let summary = summary.unwrap_or_else(|error| panic!("{error}"));
         Explored { tests, summary }
     }

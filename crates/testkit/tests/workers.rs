@@ -13,8 +13,7 @@ use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::exec::LabelRef;
 use lydian_symex::inputs::{InputSpec, Settings};
 use lydian_symex::{
-    Config, Cut, Event, FoundTest, LabelDeletion, Limits, Mode, Search, Summary, Workers,
-    explore_together,
+    Config, Cut, Event, FoundTest, LabelDeletion, Limits, Mode, Search, Summary, Task, Workers,
 };
 use lydian_testkit::cgen;
 use lydian_testkit::oracle::{Explored, Subject, seeds};
@@ -306,18 +305,16 @@ fn explore_many(config: &Config, budget: &Budget, meet: &mut dyn FnMut(&FoundTes
             meet(&found);
         }
     };
-    explore_together(
-        &subject.program,
-        subject.functions[0],
-        &spec,
-        &subject.objectives,
-        &[],
+    let task = Task {
+        program: &subject.program,
+        func: subject.functions[0],
+        spec: &spec,
+        objectives: &subject.objectives,
+        known: &[],
         config,
-        &workers,
         budget,
-        &mut sink,
-    )
-    .unwrap_or_else(|error| panic!("{error}"))
+    };
+    task.run_among(&workers, &mut sink).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]

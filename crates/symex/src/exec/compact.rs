@@ -317,7 +317,7 @@ pub(super) mod tests {
     use lydian_ir::Program;
     use lydian_smt::{ChainConfig, standard_chain};
 
-    use super::super::{Config, Search};
+    use super::super::{Config, Search, Task};
     use super::*;
     use crate::inputs::{InputSpec, Settings, prepare};
 
@@ -380,10 +380,17 @@ pub(super) mod tests {
         let mut solver = standard_chain(&ChainConfig::default());
         let budget = Budget::start(None, CancelToken::new());
         let mut sink = |_| {};
-        let aims: (&[_], &[_]) = (&[], &[]);
+        let task = Task {
+            program,
+            func,
+            spec: &spec,
+            objectives: &[],
+            known: &[],
+            config,
+            budget: &budget,
+        };
         let (mut engine, first) =
-            Engine::set_up(program, func, &spec, aims, config, &mut *solver, &budget, &mut sink)
-                .expect("it can be explored");
+            Engine::set_up(&task, &mut *solver, &mut sink).expect("it can be explored");
         let first = first.expect("there is an input");
         engine.compaction.begin_with(&first);
         check(&mut engine, first);

@@ -27,99 +27,71 @@ pub enum ExploreError {
     NoRoom,
 }
 
-/// Explores a function.
-///
-/// Takes the program, the function, what its inputs are, the objectives of this function and of
-/// others that it may call, how to explore, a solver that has not seen other pools, and the wall
-/// clock with the user's wish to stop (the limit in `config.limits.time` is the caller's to put
-/// into it). `sink` gets every test as soon as it is found.
-///
-/// # Errors
-/// A function without a body, and inputs that do not fit the specification.
-#[allow(clippy::too_many_arguments, reason = "everything that an exploration depends on")]
-pub fn explore(
-    program: &Program,
-    func: FuncId,
-    spec: &InputSpec,
-    objectives: &[FunctionObjectives],
-    config: &Config,
-    solver: &mut dyn Solver,
-    budget: &Budget,
-    sink: &mut dyn FnMut(Event),
-) -> Result<Summary, ExploreError> {
-    explore_beyond(program, func, spec, objectives, &[], config, solver, budget, sink)
-}
-
-/// Explores a function as [`explore`] does. `known` is what tests that there are give, for each of
-/// the objectives, or nothing: hyperlabels may be covered by them together with what is found.
-///
-/// # Errors
-/// Those of [`explore`].
-#[allow(clippy::too_many_arguments, reason = "everything that an exploration depends on")]
-pub fn explore_beyond(
-    program: &Program,
-    func: FuncId,
-    spec: &InputSpec,
-    objectives: &[FunctionObjectives],
-    known: &[Harvest],
-    config: &Config,
-    solver: &mut dyn Solver,
-    budget: &Budget,
-    sink: &mut dyn FnMut(Event),
-) -> Result<Summary, ExploreError> {
-    let subject = Subject { program, func, spec, aims: (objectives, known), config, budget };
-    explore_subject(&subject, None, solver, sink)
-}
-
-/// Explores a function as [`explore_beyond`] does, with several workers where that takes long enough and
-/// all of them can help ([`Workers`]).
-///
-/// # Errors
-/// Those of [`explore`].
-#[allow(clippy::too_many_arguments, reason = "everything that an exploration depends on")]
-pub fn explore_together(
-    program: &Program,
-    func: FuncId,
-    spec: &InputSpec,
-    objectives: &[FunctionObjectives],
-    known: &[Harvest],
-    config: &Config,
-    workers: &Workers<'_>,
-    budget: &Budget,
-    sink: &mut dyn FnMut(Event),
-) -> Result<Summary, ExploreError> {
-    let subject = Subject { program, func, spec, aims: (objectives, known), config, budget };
-    explore_subject(&subject, Some(workers), &mut *workers.new_solver(), sink)
-}
-
 /// What is explored, and how.
 #[derive(Clone, Copy)]
-pub(super) struct Subject<'a> {
-    pub(super) program: &'a Program,
-    pub(super) func: FuncId,
-    pub(super) spec: &'a InputSpec,
-    /// The objectives, and what tests that there are give of them.
-    pub(super) aims: (&'a [FunctionObjectives], &'a [Harvest]),
-    pub(super) config: &'a Config,
-    pub(super) budget: &'a Budget,
+pub struct Task<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The function that is run.
+    pub func: FuncId,
+    /// What its inputs are.
+    pub spec: &'a InputSpec,
+    /// The objectives of this function and of others that it may call.
+    pub objectives: &'a [FunctionObjectives],
+    /// What tests that there are give, for each of the objectives, or nothing: hyperlabels may be
+    /// covered by them together with what is found.
+    pub known: &'a [Harvest],
+    /// How to explore.
+    pub config: &'a Config,
+    /// The wall clock with the user's wish to stop. The limit in `config.limits.time` is the caller's to
+    /// put into it.
+    pub budget: &'a Budget,
 }
 
-fn explore_subject(
-    subject: &Subject<'_>,
-    workers: Option<&Workers<'_>>,
-    solver: &mut dyn Solver,
-    sink: &mut dyn FnMut(Event),
-) -> Result<Summary, ExploreError> {
-    let begun = Instant::now();
-    let (mut engine, first) = Engine::of(subject, solver, sink)?;
-    if let Some(first) = first {
-        engine.compaction.begin_with(&first);
-        engine.push(first);
+impl Task<'_> {
+    /// Explores the function alone. Takes a solver that has not seen other pools; `sink` gets every test
+    /// as soon as it is found.
+    ///
+    /// # Errors
+    /// A function without a body, and inputs that do not fit the specification.
+    pub fn run(
+        &self,
+        solver: &mut dyn Solver,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<Summary, ExploreError> {
+        self.run_by(None, solver, sink)
     }
-    if let Some(workers) = workers {
-        engine.run_with(workers, subject);
+
+    /// Explores the function as [`Self::run`] does, with several workers where that takes long enough
+    /// and all of them can help ([`Workers`]).
+    ///
+    /// # Errors
+    /// Those of [`Self::run`].
+    pub fn run_among(
+        &self,
+        workers: &Workers<'_>,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<Summary, ExploreError> {
+        self.run_by(Some(workers), &mut *workers.new_solver(), sink)
     }
-    engine.run();
-    engine.statistics.total_time = begun.elapsed();
-    Ok(engine.into_summary())
+
+    fn run_by(
+        &self,
+        workers: Option<&Workers<'_>>,
+        solver: &mut dyn Solver,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<Summary, ExploreError> {
+        let begun = Instant::now();
+        let (mut engine, first) = Engine::set_up(self, solver, sink)?;
+        if let Some(first) = first {
+            engine.compaction.begin_with(&first);
+            engine.push(first);
+        }
+        if let Some(workers) = workers {
+            engine.run_with(workers, self);
+        }
+        engine.run();
+        engine.statistics.total_time = begun.elapsed();
+        Ok(engine.into_summary())
+    }
 }

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use lydian_base::{Budget, StopReason};
-use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, Program, TrapKind};
-use lydian_objective::{FunctionObjectives, Harvest};
+use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, TrapKind};
 use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -15,7 +14,7 @@ use super::ahead::Ahead;
 use super::clock::TermClock;
 use super::compact::{Compaction, Home};
 use super::deferred::DeferredLabels;
-use super::entry::{ExploreError, Subject};
+use super::entry::{ExploreError, Task};
 use super::excluded::Excluded;
 use super::guide::Guide;
 use super::hyper::HyperTable;
@@ -37,8 +36,8 @@ use super::traps::Crash;
 use super::watch::Watch;
 use super::workers::Exchange;
 use super::world::{Touched, World, observed_globals};
-use super::{Config, LabelDeletion, Mode};
-use crate::inputs::{InputPlan, InputSpec, Start, concretise, plan};
+use super::{LabelDeletion, Mode};
+use crate::inputs::{InputPlan, Start, concretise, plan};
 use crate::limits::Cut;
 use crate::memory::{Facts, Memory};
 
@@ -125,30 +124,16 @@ pub(super) struct Engine<'p, 'e> {
 }
 
 impl<'p, 'e> Engine<'p, 'e> {
-    /// An exploration of a subject that did not begin yet, with the state that all paths begin with.
-    pub(super) fn of(
-        subject: &Subject<'e>,
+    /// An exploration that did not begin yet, with the state that all paths begin with.
+    pub(super) fn set_up(
+        task: &Task<'e>,
         solver: &'e mut dyn Solver,
         sink: &'e mut dyn FnMut(Event),
     ) -> Result<(Self, Option<Box<State>>), ExploreError>
     where
         'e: 'p,
     {
-        let Subject { program, func, spec, aims, config, budget } = *subject;
-        Self::set_up(program, func, spec, aims, config, solver, budget, sink)
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "as for `explore`")]
-    pub(super) fn set_up(
-        program: &'p Program,
-        func: FuncId,
-        spec: &InputSpec,
-        (objectives, known): (&'e [FunctionObjectives], &[Harvest]),
-        config: &Config,
-        solver: &'e mut dyn Solver,
-        budget: &Budget,
-        sink: &'e mut dyn FnMut(Event),
-    ) -> Result<(Self, Option<Box<State>>), ExploreError> {
+        let Task { program, func, spec, objectives, known, config, budget } = *task;
         let function = &program.functions[func];
         if function.body.is_none() {
             return Err(ExploreError::NoBody(function.name.clone()));

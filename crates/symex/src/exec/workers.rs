@@ -44,7 +44,7 @@ use self::merged::Part;
 use self::parcel::Parcel;
 use self::rounds::{Links, Member, Seed};
 use super::Mode;
-use super::entry::Subject;
+use super::entry::Task;
 use super::explore::{CrashPlace, Engine};
 use super::labels::GoalId;
 use super::outcome::{Ending, Event, FoundTest};
@@ -206,14 +206,14 @@ impl Engine<'_, '_> {
 
     /// Explores alone, and with others once that took long enough, until no state is left or something
     /// is to stop it. What waits for all states to be run is left.
-    pub(super) fn run_with(&mut self, workers: &Workers<'_>, subject: &Subject<'_>) {
+    pub(super) fn run_with(&mut self, workers: &Workers<'_>, task: &Task<'_>) {
         if workers.count < 2 || !self.can_be_shared() {
             return;
         }
         self.exchange.on = true;
         while !self.stopped {
             if self.work() >= workers.alone && self.searcher.len() >= 2 {
-                return self.run_among(workers, subject);
+                return self.run_among(workers, task);
             }
             if !self.run_one() {
                 return;
@@ -222,14 +222,14 @@ impl Engine<'_, '_> {
     }
 
     /// Starts the other workers, works with them to the end, and takes over what they found.
-    fn run_among(&mut self, workers: &Workers<'_>, subject: &Subject<'_>) {
+    fn run_among(&mut self, workers: &Workers<'_>, task: &Task<'_>) {
         thread::scope(|scope| {
             let mut started = Vec::new();
             for _ in 1..workers.count {
                 let (give, take) = std::sync::mpsc::channel();
                 let work = move || {
                     let (links, seed) = take.recv().ok()?;
-                    help(workers, subject, links, seed)
+                    help(workers, task, links, seed)
                 };
                 let thread = thread::Builder::new().name("explorer".into()).stack_size(STACK);
                 // With fewer threads than were asked for there are fewer workers.
@@ -282,7 +282,7 @@ impl Engine<'_, '_> {
 
 /// What a worker does that was started to help: gives its part of what was found. None if it could not
 /// begin.
-fn help(workers: &Workers<'_>, subject: &Subject<'_>, links: Links, seed: Seed) -> Option<Part> {
+fn help(workers: &Workers<'_>, task: &Task<'_>, links: Links, seed: Seed) -> Option<Part> {
     let outbox = std::cell::RefCell::new(Vec::new());
     let mut sink = |event| {
         if let Event::Test(found) = event {
@@ -290,7 +290,7 @@ fn help(workers: &Workers<'_>, subject: &Subject<'_>, links: Links, seed: Seed) 
         }
     };
     let mut solver = workers.new_solver();
-    let (mut engine, first) = Engine::of(subject, &mut *solver, &mut sink).ok()?;
+    let (mut engine, first) = Engine::set_up(task, &mut *solver, &mut sink).ok()?;
     engine.compaction.begin_with(&*first?);
     let mut member = Member::new(links, workers.round);
     engine.begin_to_help(&member, seed);

@@ -9,7 +9,7 @@ use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives};
 use lydian_smt::{BitBlastSolver, ChainConfig, SatBackend, Solver, standard_chain};
 use lydian_symex::inputs::{InputSpec, Settings, prepare};
-use lydian_symex::{Config, Event, FoundTest, Mode, Summary, explore};
+use lydian_symex::{Config, Event, FoundTest, Mode, Summary, Task};
 
 /// What exploring gave.
 pub struct Explored {
@@ -136,8 +136,16 @@ pub fn explore_with(
             tests.push(*test);
         }
     };
-    let summary = explore(&program, func, &spec, &objectives, config, solver, &budget, &mut sink)
-        .expect("the function can be explored");
+    let task = Task {
+        program: &program,
+        func,
+        spec: &spec,
+        objectives: &objectives,
+        known: &[],
+        config,
+        budget: &budget,
+    };
+    let summary = task.run(solver, &mut sink).expect("the function can be explored");
     Explored { program, objectives, tests, summary }
 }
 

@@ -10,7 +10,7 @@ use lydian_smt::{BitBlastSolver, SatBackend};
 
 use super::*;
 use crate::exec::explore::Engine;
-use crate::exec::{Config, Event, Search};
+use crate::exec::{Config, Event, Search, Task};
 use crate::inputs::{InputSpec, Settings, prepare};
 
 struct Subject {
@@ -45,17 +45,16 @@ impl Subject {
         let mut solver = BitBlastSolver::new(SatBackend::default());
         let budget = Budget::start(None, CancelToken::new());
         let mut sink = |_: Event| {};
-        let aims = (&self.objectives[..], &[][..]);
-        let made = Engine::set_up(
-            &self.program,
-            self.func,
-            &spec,
-            aims,
-            &config,
-            &mut solver,
-            &budget,
-            &mut sink,
-        );
+        let task = Task {
+            program: &self.program,
+            func: self.func,
+            spec: &spec,
+            objectives: &self.objectives,
+            known: &[],
+            config: &config,
+            budget: &budget,
+        };
+        let made = Engine::set_up(&task, &mut solver, &mut sink);
         let (mut engine, first) = made.expect("it can be explored");
         look(&mut engine, first.expect("there is a first state"))
     }
