@@ -39,11 +39,6 @@ pub(super) struct DeferredLabels {
 }
 
 impl DeferredLabels {
-    /// Whether nothing waits.
-    pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
-    }
-
     /// How many states were run.
     pub(super) const fn states_run(&self) -> u64 {
         self.run

@@ -34,7 +34,7 @@ use super::stretch::Stretches;
 use super::tape::Tape;
 use super::traps::Crash;
 use super::watch::Watch;
-use super::workers::Exchange;
+use super::workers::{Exchange, Given};
 use super::world::{Touched, World, observed_globals};
 use super::{LabelDeletion, Mode};
 use crate::inputs::{InputPlan, Start, concretise, plan};
@@ -313,6 +313,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         while !self.stopped && self.run_one() {}
         self.look_at_all_labels();
         self.look_at_all_rows();
+        if self.follow_all_that_cover() {
+            self.run_replays();
+        }
         self.look_at_all_pairs();
         self.drop_all_waiting();
     }
@@ -648,12 +651,13 @@ impl<'p, 'e> Engine<'p, 'e> {
         let nicer = config.nice_values && promised && !traps;
         let nicer = nicer.then(|| self.nicer_model(state));
         let covered = std::mem::take(&mut state.covered);
-        self.note_given(state, &covered, &ending);
         self.labels.given(covered.len());
         state.promises.clear();
-        state.keep = false;
+        let kept = std::mem::take(&mut state.keep);
         let model = nicer.as_ref().unwrap_or(&state.model);
-        let completes = self.given_to_hypers(state, &covered, model);
+        let has = self.harvest_of(state, &covered, model);
+        let completes = self.hypers.give(&has, &mut self.labels).unwrap_or_default();
+        self.note_given(state, Given::of(&covered, kept, has), &ending);
         let World { program, .. } = &self.world;
         let externals = &state.externals;
         let test = concretise(program, &self.pool, &self.plan, externals, model, &self.world);

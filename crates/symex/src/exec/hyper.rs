@@ -89,6 +89,15 @@ pub(super) struct HyperTable<'a> {
     /// The sequences that cannot be followed, and why.
     not_followed: FxHashMap<GoalId, String>,
     covered: Vec<HyperRef>,
+    /// How much was known of inputs when those that cover hyperlabels were last followed.
+    followed: usize,
+}
+
+/// What one of several workers found of hyperlabels, for the one that talks to the caller.
+pub(super) struct FoundOfHypers {
+    feasible: Vec<Harvest>,
+    /// By goal: all workers have the same.
+    reasons: Vec<BTreeSet<Cut>>,
 }
 
 impl<'a> HyperTable<'a> {
@@ -118,6 +127,7 @@ impl<'a> HyperTable<'a> {
             last_steps: FxHashMap::default(),
             not_followed: FxHashMap::default(),
             covered: Vec::new(),
+            followed: 0,
         };
         let mut seen = FxHashSet::default();
         for (position, function) in objectives.iter().enumerate() {
@@ -351,15 +361,19 @@ impl<'a> HyperTable<'a> {
     }
 
     /// A test that is given has all this. Gives the hyperlabels that the tests cover now and did not
-    /// before.
-    fn give(&mut self, has: &[(usize, Harvest)], labels: &mut LabelTable<'_>) -> Vec<HyperRef> {
+    /// before; none where it has nothing new.
+    pub(super) fn give(
+        &mut self,
+        has: &[(usize, Harvest)],
+        labels: &mut LabelTable<'_>,
+    ) -> Option<Vec<HyperRef>> {
         let mut grown = false;
         for (position, harvest) in has {
             grown |= self.given[*position].merge(harvest);
             self.feasible[*position].merge(harvest);
         }
         if !grown {
-            return Vec::new();
+            return None;
         }
         let found = self.consolidation.update(&self.given);
         let mut completed = Vec::new();
@@ -376,7 +390,41 @@ impl<'a> HyperTable<'a> {
         }
         self.covered.extend(&completed);
         labels.set_hypers_left(self.goals.iter().filter(|goal| !goal.covered).count());
-        completed
+        Some(completed)
+    }
+
+    /// What the worker that talks to the caller is to know of another's.
+    pub(super) fn found(self) -> FoundOfHypers {
+        let reasons = self.goals.into_iter().map(|goal| goal.reasons).collect();
+        FoundOfHypers { feasible: self.feasible, reasons }
+    }
+
+    /// Adds what another worker found.
+    pub(super) fn take_over(&mut self, found: FoundOfHypers) {
+        for (own, other) in self.feasible.iter_mut().zip(&found.feasible) {
+            own.merge(other);
+        }
+        for (own, other) in self.goals.iter_mut().zip(found.reasons) {
+            own.reasons.extend(other);
+        }
+    }
+
+    /// The decisions whose vectors hyperlabels ask for that are left though inputs cover them, if
+    /// more is known of inputs than when this was last asked.
+    pub(super) fn decisions_to_follow(&mut self) -> Vec<(FuncId, DecisionId)> {
+        let known = self.feasible.iter().map(Harvest::size).sum();
+        if std::mem::replace(&mut self.followed, known) == known {
+            return Vec::new();
+        }
+        let mut found = FxHashSet::default();
+        for goal in self.goals.iter().filter(|goal| !goal.covered && !goal.decisions.is_empty()) {
+            let (at, hyper) = goal.at;
+            if self.consolidation.covers_with(at, hyper, &self.feasible) == Some(true) {
+                let func = |position: usize| self.objectives[position].function;
+                found.extend(goal.decisions.iter().map(|(position, of)| (func(*position), *of)));
+            }
+        }
+        found.into_iter().collect()
     }
 
     /// Covered hyperlabels in the order of their covering, and those that are left.
@@ -406,14 +454,14 @@ impl<'a> HyperTable<'a> {
 }
 
 impl Engine<'_, '_> {
-    /// A test is given: its input is this model, and covers these goals. Gives the hyperlabels that
-    /// the tests cover now and did not before.
-    pub(super) fn given_to_hypers(
+    /// What a test gives for hyperlabels whose input is this model, and which covers these goals, by the
+    /// position of functions.
+    pub(super) fn harvest_of(
         &mut self,
         state: &State,
         covered: &[GoalId],
         model: &Model,
-    ) -> Vec<HyperRef> {
+    ) -> Vec<(usize, Harvest)> {
         if self.hypers.is_empty() {
             return Vec::new();
         }
@@ -434,7 +482,29 @@ impl Engine<'_, '_> {
         Self::add_rows(self.rows_of(state, model), &mut has);
         let mut has: Vec<(usize, Harvest)> = has.into_iter().collect();
         has.sort_by_key(|(position, _)| *position);
-        self.hypers.give(&has, &mut self.labels)
+        has
+    }
+
+    /// A test that another worker found has all this. Gives the hyperlabels that the tests cover now and
+    /// did not before; none where it has nothing new. Inputs of this worker that cover hyperlabels
+    /// together with it are followed to their ends.
+    pub(super) fn learn_given(&mut self, has: &[(usize, Harvest)]) -> Option<Vec<HyperRef>> {
+        let completes = self.hypers.give(has, &mut self.labels)?;
+        for (position, harvest) in has {
+            let decisions = self.hypers.decisions.iter();
+            let of = decisions.filter(|(_, rows)| rows.position() == *position);
+            let mut of: Vec<(FuncId, DecisionId)> = of.map(|(of, _)| *of).collect();
+            of.sort_unstable();
+            for of in of {
+                for vector in harvest.vectors(of.1) {
+                    self.learn_vector(of, vector);
+                    if !self.stopped {
+                        self.look_for_partners(of, vector);
+                    }
+                }
+            }
+        }
+        Some(completes)
     }
 
     /// The vectors that the decisions which hyperlabels ask for have on a path with an input.

@@ -43,6 +43,11 @@ impl Number {
         Self { known, value: pool.resize_unsigned(bits, BITS) }
     }
 
+    /// The same of terms of another pool.
+    pub(super) fn with_terms(self, of: &mut impl FnMut(Term) -> Term) -> Self {
+        Self { known: of(self.known), value: of(self.value) }
+    }
+
     /// 1 or 0.
     pub(super) fn of_truth(pool: &mut TermPool, truth: Kleene) -> Self {
         let known = pool.or(truth.surely_true, truth.surely_false);

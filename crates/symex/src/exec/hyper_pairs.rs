@@ -14,6 +14,9 @@
 //!
 //! The inputs of an answer are followed to their ends and become tests.
 //!
+//! Several workers share occurrences: each tells the others of its own, and each combination is asked
+//! for by one of them, which follows from what it is made of ([`Pairing::ask_of`]).
+//!
 //! Invariant: at the end of an exploration without cuts each combination of occurrences of an open
 //! hyperlabel was asked for, or a reason is noted why not. Then what is not covered is infeasible.
 
@@ -76,10 +79,15 @@ pub(super) enum Values {
 }
 
 /// A path that covers a part.
-struct Occurrence {
-    state: Box<State>,
-    holds: Term,
-    bound: SmallVec<[Number; 2]>,
+pub(super) struct Occurrence {
+    /// The path: its facts and a model. All else of the state is there only if this worker came here.
+    pub(super) state: Box<State>,
+    pub(super) holds: Term,
+    pub(super) bound: SmallVec<[Number; 2]>,
+    /// A number that says who asks for the combinations with it, the same for all workers.
+    pub(super) number: usize,
+    /// Whether another worker came here. Inputs are followed from the start of the path then.
+    pub(super) elsewhere: bool,
 }
 
 enum Question {
@@ -89,12 +97,36 @@ enum Question {
     Together(SmallVec<[usize; 4]>),
 }
 
+/// Who is asked, of several workers.
+#[derive(Clone, Copy)]
+pub(super) struct Asker {
+    /// The number of this worker.
+    pub(super) index: usize,
+    /// How many there are.
+    pub(super) count: usize,
+}
+
+impl Asker {
+    /// Whether this one asks for a combination of occurrences with these numbers.
+    fn asks(self, numbers: impl Iterator<Item = usize>) -> bool {
+        numbers.sum::<usize>() % self.count == self.index
+    }
+}
+
 /// A part that a path covers where something holds.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Met {
     step: StepId,
     holds: Term,
     bound: SmallVec<[Number; 2]>,
+}
+
+impl Met {
+    /// The same of terms of another pool.
+    pub(super) fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
+        let bound = self.bound.iter().map(|number| number.with_terms(of)).collect();
+        Self { step: self.step, holds: of(self.holds), bound }
+    }
 }
 
 /// The pairings of an exploration.
@@ -144,6 +176,25 @@ impl PairTable {
         self.pairings.push(Pairing { goal, parts, guards, waiting, combinations: 0 });
     }
 
+    /// The occurrence at a place: pairing, part, and number among the part's.
+    pub(super) fn occurrence(&self, (pairing, part, at): (usize, usize, usize)) -> &Occurrence {
+        &self.pairings[pairing].parts[part].occurrences[at]
+    }
+
+    /// The hyperlabel of a pairing.
+    pub(super) fn goal(&self, pairing: usize) -> usize {
+        self.pairings[pairing].goal
+    }
+
+    /// The places of all occurrences.
+    pub(super) fn all_occurrences(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        self.pairings.iter().enumerate().flat_map(|(pairing, of)| {
+            of.parts.iter().enumerate().flat_map(move |(part, of)| {
+                (0..of.occurrences.len()).map(move |at| (pairing, part, at))
+            })
+        })
+    }
+
     /// Whether something is asked of what a step binds.
     pub(super) fn asks_for(&self, step: StepId) -> bool {
         self.by_step.contains_key(&step)
@@ -182,9 +233,22 @@ impl Pairing {
         all
     }
 
-    /// An occurrence of a part more: what is to be asked of it.
-    fn ask_of(&mut self, part: usize, occurrence: usize) -> Result<(), Cut> {
-        self.waiting.push_back(Question::WithTests(part, occurrence));
+    /// Adds an occurrence of a part.
+    fn add(&mut self, part: usize, occurrence: Occurrence) -> usize {
+        let occurrences = &mut self.parts[part].occurrences;
+        occurrences.push(occurrence);
+        occurrences.len() - 1
+    }
+
+    /// An occurrence of a part more: what is to be asked of it, as far as this worker is to ask.
+    ///
+    /// Each combination is asked for by one worker, once: the one that the numbers of its occurrences
+    /// name, when it knows the last of them. For all workers come to know all occurrences, but those
+    /// that are equal to one which all know; so it does not matter in which order each heard of them.
+    fn ask_of(&mut self, part: usize, occurrence: usize, asker: Asker) -> Result<(), Cut> {
+        if !self.parts[part].occurrences[occurrence].elsewhere {
+            self.waiting.push_back(Question::WithTests(part, occurrence));
+        }
         let mut combinations: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new()];
         for (position, other) in self.parts.iter().enumerate() {
             let choices = match position == part {
@@ -200,8 +264,14 @@ impl Pairing {
             });
             combinations = longer.take(MOST_COMBINATIONS + 1).collect();
         }
+        let is_cut_short = combinations.len() > MOST_COMBINATIONS;
+        let parts = &self.parts;
+        combinations.retain(|chosen| {
+            let chosen = parts.iter().zip(chosen);
+            asker.asks(chosen.map(|(part, at)| part.occurrences[*at].number))
+        });
         self.combinations += combinations.len();
-        if self.combinations > MOST_COMBINATIONS {
+        if is_cut_short || self.combinations > MOST_COMBINATIONS {
             let what = format!("more than {MOST_COMBINATIONS} combinations of paths for a guard");
             return Err(Cut::Unsupported(what));
         }
@@ -225,6 +295,7 @@ impl Engine<'_, '_> {
         if state.replay {
             return;
         }
+        let asker = self.exchange.asker();
         for (pairing, position) in parts {
             let of = &mut self.hypers.pairs.pairings[pairing];
             let goal = &mut self.hypers.goals[of.goal];
@@ -244,11 +315,35 @@ impl Engine<'_, '_> {
                 goal.hinder(Cut::Unsupported(what));
                 continue;
             }
-            let occurrence = occurrences.len();
-            occurrences.push(Occurrence { state: state.fork(), holds, bound: bound.clone() });
-            if let Err(cut) = of.ask_of(position, occurrence) {
+            let own = occurrences.iter().filter(|known| !known.elsewhere).count();
+            let (state, bound) = (state.fork(), bound.clone());
+            let number = asker.index + own;
+            let occurrence = Occurrence { state, holds, bound, number, elsewhere: false };
+            let occurrence = of.add(position, occurrence);
+            self.exchange.note_occurrence((pairing, position, occurrence));
+            if let Err(cut) = of.ask_of(position, occurrence, asker) {
                 goal.hinder(cut);
             }
+        }
+    }
+
+    /// Another worker came to an occurrence of a part of a pairing. It is asked for together with those
+    /// that are known, unless these questions were all made before there were several workers.
+    pub(super) fn learn_occurrence(
+        &mut self,
+        (pairing, part): (usize, usize),
+        occurrence: Occurrence,
+        asks: bool,
+    ) {
+        let asker = self.exchange.asker();
+        let of = &mut self.hypers.pairs.pairings[pairing];
+        let goal = &mut self.hypers.goals[of.goal];
+        if goal.covered {
+            return;
+        }
+        let at = of.add(part, occurrence);
+        if asks && let Err(cut) = of.ask_of(part, at, asker) {
+            goal.hinder(cut);
         }
     }
 
@@ -296,12 +391,20 @@ impl Engine<'_, '_> {
         }
     }
 
+    /// Asks some of what waits about guards over values, once all states were run; false where nothing
+    /// does.
+    pub(super) fn look_at_next_pairs(&mut self) -> bool {
+        self.look_at_pairs(AT_A_TIME)
+    }
+
     /// Asks all that waits about guards over values.
     pub(super) fn look_at_all_pairs(&mut self) {
         self.look_at_pairs(usize::MAX);
     }
 
-    fn look_at_pairs(&mut self, most: usize) {
+    /// Asks so much of what waits about each guard; false where nothing was asked.
+    fn look_at_pairs(&mut self, most: usize) -> bool {
+        let mut asked = false;
         for pairing in 0..self.hypers.pairs.pairings.len() {
             for _ in 0..most {
                 let of = &mut self.hypers.pairs.pairings[pairing];
@@ -310,6 +413,7 @@ impl Engine<'_, '_> {
                 }
                 let of = &mut self.hypers.pairs.pairings[pairing];
                 let Some(question) = of.waiting.pop_front() else { break };
+                asked = true;
                 match question {
                     Question::WithTests(part, occurrence) => {
                         self.ask_with_tests(pairing, part, occurrence);
@@ -328,6 +432,7 @@ impl Engine<'_, '_> {
                 self.run_replays();
             }
         }
+        asked
     }
 
     /// Whether an input of an occurrence's path has values that fit rows of tests.
@@ -442,7 +547,9 @@ impl Engine<'_, '_> {
     fn follow_part(&mut self, pairing: usize, part: usize, occurrence: usize, model: Model) {
         let of = &self.hypers.pairs.pairings[pairing].parts[part];
         let own = &of.occurrences[occurrence];
-        let mut run = own.state.fork();
+        let start = self.compaction.start().filter(|_| own.elsewhere);
+        // Of where another worker came only its path is known, and the input takes that.
+        let mut run = start.unwrap_or(&own.state).fork();
         let (holds, bound, used) = (own.holds, own.bound.clone(), of.used.clone());
         (run.replay, run.keep) = (true, true);
         run.promises.push(holds);

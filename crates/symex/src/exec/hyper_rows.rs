@@ -48,15 +48,42 @@ pub(super) struct Rows {
     conditions: usize,
     /// The hyperlabels that ask for it.
     pub(super) hypers: Vec<usize>,
-    /// The vectors that some input gives, each with a state at the decision whose model does, until
-    /// it is followed to its end.
-    known: IndexMap<DecisionVector, Option<Box<State>>, FxBuildHasher>,
+    /// The vectors that some input gives.
+    known: IndexMap<DecisionVector, Known, FxBuildHasher>,
+}
+
+/// Who knows of an input that gives a vector.
+enum Known {
+    /// This worker: a state at the decision whose model gives it, until that is followed to its end.
+    Here(Option<Box<State>>),
+    /// Another one, which has the state.
+    Elsewhere,
+}
+
+impl Known {
+    /// The state, to be followed.
+    fn take(&mut self) -> Option<Box<State>> {
+        match self {
+            Self::Here(run) => run.take(),
+            Self::Elsewhere => None,
+        }
+    }
 }
 
 impl Rows {
     /// Nothing, of a decision with so many conditions.
     pub(super) fn new(position: usize, conditions: usize) -> Self {
         Self { position, conditions, hypers: Vec::new(), known: IndexMap::default() }
+    }
+
+    /// The vectors that some input gives, in the order in which they became known.
+    pub(super) fn vectors(&self) -> impl Iterator<Item = &DecisionVector> {
+        self.known.keys()
+    }
+
+    /// The position of the objectives of the decision's function.
+    pub(super) const fn position(&self) -> usize {
+        self.position
     }
 }
 
@@ -94,6 +121,17 @@ impl Evaluation {
             }
         }
         vector
+    }
+
+    /// The same of terms of another pool.
+    fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
+        let mut value = |value: &Kleene| Kleene {
+            surely_true: of(value.surely_true),
+            surely_false: of(value.surely_false),
+        };
+        let conditions = self.conditions.iter();
+        let conditions = conditions.map(|(reached, here)| (*reached, value(here))).collect();
+        Self { position: self.position, decision: self.decision, func: self.func, conditions }
     }
 
     /// Whether its vector is the same on all inputs of the path.
@@ -160,6 +198,22 @@ impl Trail {
             (None, None) => true,
             _ => false,
         }
+    }
+
+    /// The same of terms of another pool, which are told for those of this one.
+    pub(super) fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
+        let entries: Vec<&Entry> = self.iter().collect();
+        let mut made = Self::default();
+        for entry in entries.into_iter().rev() {
+            let entry = match entry {
+                Entry::Evaluation(evaluation) => {
+                    Entry::Evaluation(Arc::new(evaluation.with_terms(of)))
+                }
+                Entry::Met(met) => Entry::Met(Arc::new(met.with_terms(of))),
+            };
+            made = Self(Some(Arc::new(Link { entry, before: made })));
+        }
+        made
     }
 
     /// Adds a part of a guarded conjunction.
@@ -291,12 +345,31 @@ impl Engine<'_, '_> {
         let mut run = state.fork();
         (run.replay, run.keep) = (true, true);
         run.promises.push(evaluation.is(&mut self.pool, &vector));
-        rows.known.insert(vector.clone(), Some(run));
-        let position = rows.position;
-        let open: Vec<usize> = rows.hypers.clone();
-        self.hypers.feasible[position].add_vector(of.1, vector.clone());
-        for goal in open {
-            self.make_coverable(of, goal, &vector);
+        rows.known.insert(vector.clone(), Known::Here(Some(run)));
+        self.hypers.feasible[rows.position].add_vector(of.1, vector.clone());
+        self.exchange.note_vector(of, &vector);
+        self.look_for_partners(of, &vector);
+    }
+
+    /// Another worker knows of an input that gives a decision a vector.
+    pub(super) fn learn_vector(&mut self, of: (FuncId, DecisionId), vector: &DecisionVector) {
+        let Some(rows) = self.hypers.decisions.get_mut(&of) else { return };
+        if rows.known.contains_key(vector) {
+            return;
+        }
+        rows.known.insert(vector.clone(), Known::Elsewhere);
+        self.hypers.feasible[rows.position].add_vector(of.1, vector.clone());
+        if !self.stopped {
+            self.look_for_partners(of, vector);
+        }
+    }
+
+    /// A decision has a vector that it was not known to have, or that no test gave: follows the inputs
+    /// to their ends that cover hyperlabels together with it.
+    pub(super) fn look_for_partners(&mut self, of: (FuncId, DecisionId), vector: &DecisionVector) {
+        let Some(rows) = self.hypers.decisions.get(&of) else { return };
+        for goal in rows.hypers.clone() {
+            self.make_coverable(of, goal, vector);
         }
     }
 
@@ -324,7 +397,14 @@ impl Engine<'_, '_> {
             hypers.consolidation.covers_with(at, hyper, &harvests) == Some(true)
         };
         let given = hypers.given[rows.position].vectors(of.1);
-        let mut partners = given.chain(rows.known.keys());
+        // Those of other workers come last: of two workers of which each has one of a pair, each
+        // follows its own, whatever else they know.
+        let known_by = |elsewhere: bool| {
+            let known = rows.known.iter();
+            let known = known.filter(move |(_, by)| matches!(by, Known::Elsewhere) == elsewhere);
+            known.map(|(vector, _)| vector)
+        };
+        let mut partners = given.chain(known_by(false)).chain(known_by(true));
         let chosen: Vec<DecisionVector> = match covers(&[new]) {
             true => vec![new.clone()],
             false => match partners.find(|partner| covers(&[new, partner])) {
@@ -337,7 +417,7 @@ impl Engine<'_, '_> {
         for vector in chosen {
             let given: &Harvest = &hypers.given[rows.position];
             let is_given = given.vectors(of.1).any(|known| *known == vector);
-            let run = rows.known.get_mut(&vector).filter(|_| !is_given).and_then(Option::take);
+            let run = rows.known.get_mut(&vector).filter(|_| !is_given).and_then(Known::take);
             if let Some(run) = run {
                 self.label_paths += 1;
                 self.replays.push(run);
@@ -362,10 +442,38 @@ impl Engine<'_, '_> {
 
     /// Asks for the rows of all evaluations that wait.
     pub(super) fn look_at_all_rows(&mut self) {
-        while let Some(next) = self.deferred_rows.waiting.pop_front() {
-            self.look_at_rows(next);
-        }
+        while self.look_at_next_rows() {}
         self.run_replays();
+    }
+
+    /// Asks for the rows of the evaluation that waits longest; false where none does.
+    pub(super) fn look_at_next_rows(&mut self) -> bool {
+        let next = self.deferred_rows.waiting.pop_front();
+        next.map(|next| self.look_at_rows(next)).is_some()
+    }
+
+    /// Has all inputs followed to their ends that have vectors which no test gave, of decisions of
+    /// hyperlabels that are left though inputs cover them: the partners that were chosen first may not
+    /// have ended as tests. False where there is none.
+    pub(super) fn follow_all_that_cover(&mut self) -> bool {
+        if self.stopped {
+            return false;
+        }
+        let mut decisions = self.hypers.decisions_to_follow();
+        decisions.sort_unstable();
+        let before = self.replays.len();
+        for of in decisions {
+            let Some(rows) = self.hypers.decisions.get_mut(&of) else { continue };
+            let given = &self.hypers.given[rows.position];
+            for (vector, known) in &mut rows.known {
+                if !given.vectors(of.1).any(|given| given == vector) {
+                    self.replays.extend(known.take());
+                }
+            }
+        }
+        let followed = self.replays.len() - before;
+        self.label_paths += followed as u64;
+        followed > 0
     }
 
     /// Asks for inputs of a path that give a decision vectors which are not known.

@@ -150,10 +150,41 @@ impl Underway {
         Arc::ptr_eq(&self.0, &other.0) || self.0.is_empty() && other.0.is_empty()
     }
 
+    /// The same of terms of another pool, which are told for those of this one.
+    pub(super) fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
+        Self(Arc::new(self.0.iter().map(|begun| begun.with_terms(of)).collect()))
+    }
+
     /// An activation ends.
     pub(super) fn leave(&mut self, activation: u64) {
         if self.0.iter().any(|begun| begun.activation == activation) {
             Arc::make_mut(&mut self.0).retain(|begun| begun.activation != activation);
+        }
+    }
+}
+
+impl Begun {
+    fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
+        let cells = self.cells.as_ref().map(|cells| {
+            let mut writes = |writes: &[Write]| -> Vec<Write> {
+                writes.iter().map(|write| write.with_terms(of)).collect()
+            };
+            Arc::new(Cells { first: writes(&cells.first), since: writes(&cells.since) })
+        });
+        Self {
+            cells,
+            cond: of(self.cond),
+            bound: self.bound.iter().map(|number| number.with_terms(of)).collect(),
+            ..*self
+        }
+    }
+}
+
+impl Write {
+    fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
+        match self {
+            Self::Bytes(start, bytes) => Self::Bytes(of(*start), *bytes),
+            Self::All(holds) => Self::All(of(*holds)),
         }
     }
 }

@@ -26,17 +26,34 @@
 //! - *Nothing is forgotten.* What stands in the way of a label somewhere, what was cut off and which
 //!   bounds paths met is put together at the end ([`merged`]).
 //!
-//! Direct instrumentation, whose labels are branches that tapes do not have, and hyperlabels, which
-//! relate paths to each other by terms, are explored by one worker.
+//! Hyperlabels relate paths to each other, which may be those of different workers. What a path has met
+//! for them goes with its state ([`seen`]); what is known of them is told as what is covered is
+//! ([`news`]). Nothing of what makes one infeasible is lost:
+//! - *Rows of truth values.* No worker takes a vector as one that need not be asked for unless itself or
+//!   another has an input with it. At the end the vectors that any worker knows are put together, and a
+//!   hyperlabel is infeasible only where these do not cover it.
+//! - *Combinations of paths.* Each worker comes to know of all paths that cover a part of a guarded
+//!   conjunction, and each combination is asked for by exactly one (`Pairing::ask_of`).
+//! - *No hyperlabel is taken as covered too early.* A worker judges by what tests give that the caller
+//!   has or will get: its own, and those of which others told it what they give. The caller gets each
+//!   test that gives anything new ([`Engine::pass_on`]), and is told what it completes as the worker
+//!   that talks to it finds, which knows just the tests that the caller has.
+//! - *The end is the end.* That nothing is under way includes all that was told.
+//!
+//! Direct instrumentation, whose labels are branches that tapes do not have, is explored by one worker.
 
 mod merged;
+mod news;
 mod parcel;
 mod rounds;
+mod seen;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use lydian_ir::{DecisionId, FuncId};
+use lydian_objective::{DecisionVector, Harvest};
 use lydian_smt::Solver;
 use rustc_hash::FxHashSet;
 
@@ -46,6 +63,7 @@ use self::rounds::{Links, Member, Seed};
 use super::Mode;
 use super::entry::Task;
 use super::explore::{CrashPlace, Engine};
+use super::hyper_pairs::Asker;
 use super::labels::GoalId;
 use super::outcome::{Ending, Event, FoundTest};
 use super::state::State;
@@ -109,13 +127,26 @@ pub(super) struct Totals {
 
 /// What a test that was given says to other workers.
 #[derive(Debug)]
-struct Given {
+pub(super) struct Given {
     /// What it covers and no test of this worker did.
     goals: Vec<GoalId>,
     /// Whether it is given for more than these.
     kept: bool,
     /// Where it traps.
     crash: Option<CrashPlace>,
+    /// What it gives for hyperlabels.
+    has: Has,
+}
+
+/// What a test gives for hyperlabels, by the position of functions.
+type Has = Arc<[(usize, Harvest)]>;
+
+impl Given {
+    /// What a test says that covers these goals and is given for more than them, or not, and what it
+    /// gives for hyperlabels.
+    pub(super) fn of(covered: &[GoalId], kept: bool, has: Vec<(usize, Harvest)>) -> Self {
+        Self { goals: covered.to_vec(), kept, crash: None, has: has.into() }
+    }
 }
 
 /// A test that a worker found, for the one that talks to the caller.
@@ -131,8 +162,14 @@ pub(super) struct Exchange {
     index: usize,
     /// Whether there may be others.
     on: bool,
+    /// How many workers there are; 0 while there is only one.
+    count: usize,
     /// The tests that were given since others were told.
     given: Vec<Given>,
+    /// The vectors that decisions were found to have since others were told.
+    vectors: Vec<((FuncId, DecisionId), DecisionVector)>,
+    /// The places of paths that cover a part of a guarded conjunction, found since others were told.
+    occurrences: Vec<(usize, usize, usize)>,
     /// How many were given to the caller.
     tests: u64,
     /// What tests that the caller has cover.
@@ -151,6 +188,26 @@ impl Exchange {
     /// What the others did, as far as is known.
     pub(super) const fn others(&self) -> Totals {
         self.others
+    }
+
+    /// Notes that an input was found with a vector of a decision.
+    pub(super) fn note_vector(&mut self, of: (FuncId, DecisionId), vector: &DecisionVector) {
+        // What was found before there were others they are told when they begin.
+        if self.count > 0 {
+            self.vectors.push((of, vector.clone()));
+        }
+    }
+
+    /// Notes that a path was found which covers a part of a guarded conjunction, and its place.
+    pub(super) fn note_occurrence(&mut self, place: (usize, usize, usize)) {
+        if self.count > 0 {
+            self.occurrences.push(place);
+        }
+    }
+
+    /// Who of the workers this one is, as far as they share questions.
+    pub(super) fn asker(&self) -> Asker {
+        Asker { index: self.index, count: self.count.max(1) }
     }
 
     /// Whether another worker found that memory is short since this was last asked.
@@ -184,24 +241,23 @@ impl Engine<'_, '_> {
     }
 
     /// Notes what a test that is given now says to other workers.
-    pub(super) fn note_given(&mut self, state: &State, covered: &[GoalId], ending: &Ending) {
+    pub(super) fn note_given(&mut self, state: &State, mut given: Given, ending: &Ending) {
         if !self.exchange.on {
             return;
         }
-        let crash = match ending {
-            Ending::Trapped(kind) => Some(place_of(state, *kind)),
-            _ => None,
-        };
-        self.exchange.given.push(Given { goals: covered.to_vec(), kept: state.keep, crash });
+        if let Ending::Trapped(kind) = ending {
+            given.crash = Some(place_of(state, *kind));
+        }
         if self.exchange.index == 0 {
             self.exchange.tests += 1;
-            self.exchange.published.extend(covered);
+            self.exchange.published.extend(&given.goals);
         }
+        self.exchange.given.push(given);
     }
 
     /// Whether several workers can do it together.
     fn can_be_shared(&self) -> bool {
-        self.world.config.mode != Mode::Direct && self.hypers.is_empty()
+        self.world.config.mode != Mode::Direct
     }
 
     /// Explores alone, and with others once that took long enough, until no state is left or something
@@ -238,6 +294,7 @@ impl Engine<'_, '_> {
             }
             let mut links = Links::between(started.len() + 1);
             let own = links.remove(0);
+            self.exchange.count = started.len() + 1;
             let seeds = self.seeds(started.len());
             let mut handles = Vec::new();
             for (((give, handle), links), seed) in started.into_iter().zip(links).zip(seeds) {
@@ -261,7 +318,8 @@ impl Engine<'_, '_> {
 
     /// Hands a test of another worker to the caller, if it shows anything new.
     fn pass_on(&mut self, found: Found) {
-        let Found { mut test, given: Given { goals, kept, crash } } = found;
+        let Found { mut test, given: Given { goals, kept, crash, has } } = found;
+        let completes = self.learn_given(&has);
         let published = &mut self.exchange.published;
         let new: Vec<GoalId> = goals.into_iter().filter(|goal| published.insert(*goal)).collect();
         let wanted = match crash {
@@ -271,9 +329,11 @@ impl Engine<'_, '_> {
             }
             None => kept,
         };
-        if !wanted && new.is_empty() && !self.world.config.every_path {
+        let is_new = !new.is_empty() || completes.is_some();
+        if !wanted && !is_new && !self.world.config.every_path {
             return;
         }
+        test.completes = completes.unwrap_or_default();
         test.covers = new.iter().filter_map(|goal| self.labels.label_ref(*goal)).collect();
         self.exchange.tests += 1;
         (self.sink)(Event::Test(test));

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::super::explore::Engine;
+use super::super::hyper::FoundOfHypers;
 use super::super::labels::GoalId;
 use super::super::outcome::{Ending, FoundTest, Statistics};
 use super::super::watch::Watch;
@@ -21,6 +22,7 @@ pub(super) struct Part {
     reached: Vec<GoalId>,
     hindered: Vec<(GoalId, Cut)>,
     watch: Watch,
+    hypers: FoundOfHypers,
     /// The tests that were not delivered.
     tests: Vec<Found>,
 }
@@ -42,6 +44,7 @@ impl Engine<'_, '_> {
             cuts: self.cuts,
             statistics: self.statistics,
             watch: self.watch,
+            hypers: self.hypers.found(),
         }
     }
 
@@ -60,6 +63,7 @@ impl Engine<'_, '_> {
         self.label_paths += part.label_paths;
         self.statistics.add(&part.statistics);
         self.watch.add_all(part.watch);
+        self.hypers.take_over(part.hypers);
         // A path of this worker that broke an assumption may have opened what another covers.
         let published: Vec<GoalId> = self.exchange.published.iter().copied().collect();
         published.into_iter().for_each(|goal| self.labels.cover_elsewhere(goal));

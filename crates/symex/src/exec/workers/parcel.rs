@@ -1,7 +1,7 @@
 //! States on their way from one worker to another.
 
 use lydian_ir::{ConditionId, DecisionId};
-use lydian_smt::{Model, PortableTerms, Sort, Term, Value};
+use lydian_smt::{Model, PortableTerms, Sort, TermPool, Value};
 use smallvec::SmallVec;
 
 use super::super::compact::{Home, Place, places_of};
@@ -11,6 +11,7 @@ use super::super::labels::{GoalId, SiteKey};
 use super::super::search::Searcher;
 use super::super::state::{Passed, State};
 use super::super::tape::Tape;
+use super::seen::Seen;
 
 /// So many states a worker gives another at once at most.
 const MOST: usize = 2048;
@@ -24,12 +25,13 @@ pub(super) struct Parcel {
     fingerprint: u64,
     places: SmallVec<[Place; 4]>,
     tape: Tape,
-    /// The model, by the names of symbols.
-    model: Vec<(String, Sort, Value)>,
+    model: NamedModel,
     /// The labels to be looked at.
     queue: SmallVec<[Queued; 4]>,
     /// For each label of the queue where it is known to hold, in their order.
     terms: PortableTerms,
+    /// What it met for hyperlabels.
+    seen: Option<Box<Seen>>,
     pending: bool,
     asked: bool,
     evaluated: Option<(DecisionId, ConditionId)>,
@@ -39,6 +41,31 @@ pub(super) struct Parcel {
     steps: u64,
     idle: u32,
     root: usize,
+}
+
+/// A model by the names of symbols.
+pub(super) struct NamedModel(Vec<(String, Sort, Value)>);
+
+impl NamedModel {
+    /// A model of a pool's symbols.
+    pub(super) fn take(pool: &TermPool, model: &Model) -> Self {
+        let named = model.iter().filter_map(|(var, value)| {
+            Some((pool.var_name(var)?.to_owned(), pool.sort(var), value.clone()))
+        });
+        Self(named.collect())
+    }
+
+    /// The model of another pool's.
+    pub(super) fn make(&self, pool: &mut TermPool) -> Model {
+        let values = self.0.iter();
+        let values = values.map(|(name, sort, value)| (pool.var(name, *sort), value.clone()));
+        Model::from_values(values.collect())
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
 }
 
 /// What is to be looked at.
@@ -95,10 +122,6 @@ impl Engine<'_, '_> {
 
     /// A compacted state, to be sent.
     fn pack(&self, state: &mut State, returned: bool) -> Option<Parcel> {
-        let name = |var: Term| self.pool.var_name(var).map(|name| (name, self.pool.sort(var)));
-        let model = state.model.iter().filter_map(|(var, value)| {
-            name(var).map(|(name, sort)| (name.to_owned(), sort, value.clone()))
-        });
         let holds = state.queue.iter().filter_map(|passed| match passed {
             Passed::Site(_) => None,
             Passed::Where(_, holds) => Some(*holds),
@@ -115,9 +138,10 @@ impl Engine<'_, '_> {
             returned,
             fingerprint: state.compacted?,
             places: places_of(state).collect(),
-            model: model.collect(),
+            model: NamedModel::take(&self.pool, &state.model),
             terms: PortableTerms::take(&self.pool, holds),
             queue: state.queue.iter().map(queued).collect(),
+            seen: Seen::take(&self.pool, state).map(Box::new),
             tape: std::mem::take(&mut state.tape),
             pending: state.pending,
             asked: state.asked,
@@ -136,15 +160,16 @@ impl Engine<'_, '_> {
         let Some(start) = self.compaction.start() else { return self.lose_a_worker() };
         let mut state = start.fork();
         self.compaction.empty(&mut state, &parcel.places);
-        let symbols = parcel.model.into_iter();
-        let values = symbols.map(|(name, sort, value)| (self.pool.var(&name, sort), value));
-        state.model = Model::from_values(values.collect());
+        state.model = parcel.model.make(&mut self.pool);
         let mut holds = parcel.terms.make(&mut self.pool).into_iter();
         let passed = |queued| match queued {
             Queued::Site(site) => Some(Passed::Site(site)),
             Queued::Where(goal) => holds.next().map(|holds| Passed::Where(goal, holds)),
         };
         state.queue = parcel.queue.into_iter().filter_map(passed).collect();
+        if let Some(seen) = parcel.seen {
+            (state.trail, state.underway) = seen.make(&mut self.pool);
+        }
         state.compacted = Some(parcel.fingerprint);
         state.home = match parcel.returned {
             true => Home::Here,

@@ -19,6 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::explore::{CrashPlace, Engine};
 use super::super::labels::GoalId;
 use super::super::outcome::FoundTest;
+use super::news::News;
 use super::parcel::Parcel;
 use super::{Found, Given, Totals};
 
@@ -38,7 +39,8 @@ pub(super) struct Notice {
     idle: bool,
     /// Whether nothing is left at all, and no state can come.
     done: bool,
-    /// How many states it sent and received since others help.
+    /// How many states, and pieces of news, it sent and received since others help. News for several
+    /// workers count once for each.
     sent: u64,
     received: u64,
     /// Whether it stopped: no delivery follows.
@@ -54,6 +56,8 @@ struct Delivery {
     reached: Vec<GoalId>,
     /// Where tests trap.
     crashes: Vec<CrashPlace>,
+    /// What is new of hyperlabels.
+    news: Arc<News>,
     parcels: Vec<Parcel>,
     /// For the worker that talks to the caller.
     tests: Vec<Found>,
@@ -94,6 +98,7 @@ pub(super) struct Seed {
     covered: Vec<GoalId>,
     reached: Vec<GoalId>,
     crashes: Vec<CrashPlace>,
+    news: Arc<News>,
     choices: FxHashMap<(FuncId, BlockId), u32>,
     followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
     shortages: Arc<AtomicU64>,
@@ -166,11 +171,13 @@ impl Engine<'_, '_> {
         let given = std::mem::take(&mut self.exchange.given);
         let covered: Vec<GoalId> = given.into_iter().flat_map(|given| given.goals).collect();
         let reached: Vec<GoalId> = self.labels.reached().collect();
+        let news = self.all_news();
         let seed = |parcels| Seed {
             parcels,
             covered: covered.clone(),
             reached: reached.clone(),
             crashes: crashes.clone(),
+            news: news.clone(),
             choices: self.choices.clone(),
             followed_values: self.followed_values.clone(),
             shortages: self.exchange.shortages.clone(),
@@ -185,6 +192,7 @@ impl Engine<'_, '_> {
         self.paths.clear();
         self.statistics = Default::default();
         self.exchange.index = member.links.index;
+        self.exchange.count = member.view.len();
         self.exchange.on = true;
         self.exchange.shortages = seed.shortages;
         self.choices = seed.choices;
@@ -192,6 +200,7 @@ impl Engine<'_, '_> {
         // So that no two workers give the same number.
         self.havocs = (member.links.index as u64) << 24;
         self.learn(&seed.covered, &seed.reached, &seed.crashes);
+        self.learn_news(&seed.news, false);
         seed.parcels.into_iter().for_each(|parcel| self.unpack(parcel));
     }
 
@@ -204,8 +213,11 @@ impl Engine<'_, '_> {
     ) {
         while self.receive(member) {
             let until = self.work() + member.size;
-            while !self.stopped && self.work() < until && self.work_on(member.last_phase) {}
-            self.send(member, outbox);
+            let mut is_busy = true;
+            while !self.stopped && self.work() < until && is_busy {
+                is_busy = self.work_on(member.last_phase);
+            }
+            self.send(member, outbox, is_busy);
             if self.stopped {
                 return;
             }
@@ -213,10 +225,19 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Runs a state or, in the last phase, looks at what waited for all states to be run; false where
-    /// there is none.
+    /// Follows inputs that what was told asks for, runs a state or, in the last phase, looks at what
+    /// waited for all states to be run; false where there is none.
     fn work_on(&mut self, last_phase: bool) -> bool {
-        self.run_one() || last_phase && self.look_at_next_labels()
+        if !self.replays.is_empty() {
+            self.run_replays();
+            return true;
+        }
+        self.run_one()
+            || last_phase
+                && (self.look_at_next_labels()
+                    || self.look_at_next_rows()
+                    || self.look_at_next_pairs()
+                    || self.follow_all_that_cover())
     }
 
     /// Receives what the others told at the end of a round; false where all is done.
@@ -230,6 +251,7 @@ impl Engine<'_, '_> {
             match from.recv() {
                 Ok(delivery) => {
                     member.received += delivery.parcels.len() as u64;
+                    member.received += u64::from(!delivery.news.is_empty());
                     member.view[sender] = delivery.notice;
                     if delivery.notice.ended {
                         member.links.from[sender] = None;
@@ -264,12 +286,13 @@ impl Engine<'_, '_> {
             self.sort_deferred_labels();
             return true;
         }
-        !(member.last_phase && view.iter().all(|notice| notice.done))
+        !(member.last_phase && none_underway && view.iter().all(|notice| notice.done))
     }
 
     fn take_delivery(&mut self, delivery: Delivery) {
         delivery.tests.into_iter().for_each(|found| self.pass_on(found));
         self.learn(&delivery.covered, &delivery.reached, &delivery.crashes);
+        self.learn_news(&delivery.news, true);
         delivery.parcels.into_iter().for_each(|parcel| self.unpack(parcel));
     }
 
@@ -282,8 +305,14 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Tells the others what was found in a round, and gives states to those that have few.
-    fn send(&mut self, member: &mut Member, outbox: Option<&RefCell<Vec<Box<FoundTest>>>>) {
+    /// Tells the others what was found in a round, and whether there was anything to do at its end, and
+    /// gives states to those that have few.
+    fn send(
+        &mut self,
+        member: &mut Member,
+        outbox: Option<&RefCell<Vec<Box<FoundTest>>>>,
+        is_busy: bool,
+    ) {
         let index = member.links.index;
         let mut parcels: Vec<Vec<Parcel>> = member.view.iter().map(|_| Vec::new()).collect();
         for (to, parcel) in std::mem::take(&mut self.exchange.back) {
@@ -304,14 +333,19 @@ impl Engine<'_, '_> {
         let given = std::mem::take(&mut self.exchange.given);
         let covered: Vec<GoalId> = given.iter().flat_map(|given| &given.goals).copied().collect();
         let crashes: Vec<CrashPlace> = given.iter().filter_map(|given| given.crash).collect();
+        let news = self.news(given.iter().map(|given| given.has.clone()).collect());
+        if !news.is_empty() {
+            member.sent += member.view.len() as u64 - 1;
+        }
         let reached = self.labels.reached();
         let reached: Vec<GoalId> = reached.filter(|goal| member.told.insert(*goal)).collect();
         let mut tests = found_tests(outbox, given);
-        let idle = self.searcher.len() == 0 && self.hard.is_empty();
+        let idle =
+            self.searcher.len() == 0 && self.hard.is_empty() && self.replays.is_empty();
         let notice = Notice {
             totals: self.totals(),
             idle,
-            done: member.last_phase && idle && self.deferred.is_empty(),
+            done: member.last_phase && idle && !is_busy,
             sent: member.sent,
             received: member.received,
             ended: self.stopped,
@@ -321,8 +355,8 @@ impl Engine<'_, '_> {
             let Some(to) = &member.links.to[receiver] else { continue };
             let tests = if receiver == 0 { std::mem::take(&mut tests) } else { Vec::new() };
             let (covered, reached) = (covered.clone(), reached.clone());
-            let delivery =
-                Delivery { notice, covered, reached, crashes: crashes.clone(), parcels, tests };
+            let (crashes, news) = (crashes.clone(), Arc::clone(&news));
+            let delivery = Delivery { notice, covered, reached, crashes, news, parcels, tests };
             // One that ended needs nothing more.
             let _ = to.send(delivery);
         }

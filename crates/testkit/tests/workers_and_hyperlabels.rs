@@ -1,0 +1,328 @@
+//! Several workers within one exploration decide hyperlabels as one worker does, though what covers
+//! them may lie on paths of different workers.
+//!
+//! `LYDIAN_SEEDS=100..400` chooses the seeds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use lydian_ir::FuncId;
+use lydian_ir::interp::Options;
+use lydian_objective::trace::Tracer;
+use lydian_objective::{Consolidation, Criterion, Harvest, HtolFile, Request, Wanted};
+use lydian_symex::{Config, Cut, HyperRef, LeftHyper, Limits, Search, Summary};
+use lydian_testkit::oracle::{Explored, Subject, seeds};
+use lydian_testkit::{cgen, hyperlabels};
+
+/// Those whose objectives relate several runs.
+const LOGIC: [Criterion; 5] =
+    [Criterion::Mcdc, Criterion::Cacc, Criterion::Racc, Criterion::Ricc, Criterion::Cutpnfp];
+
+/// Sequences and others beside them.
+const MORE: [Criterion; 7] = [
+    Criterion::Mcdc,
+    Criterion::AllUses,
+    Criterion::AllDefs,
+    Criterion::AllUsesCells,
+    Criterion::Ppc,
+    Criterion::Epc,
+    Criterion::Dc,
+];
+
+const SEARCHES: [Search; 4] = [Search::Mixed, Search::DepthFirst, Search::RandomPath, Search::Cpgs];
+
+const TIME: Duration = Duration::from_secs(30);
+
+/// Longer traces take the plain meaning too long.
+const EVENTS: usize = 400;
+
+/// Explorations with more paths are left out.
+const PATHS: u64 = 3000;
+
+fn unlimited() -> Config {
+    Config {
+        limits: Limits { paths: Some(PATHS), ..Limits::unbounded() },
+        stop_when_covered: false,
+        ..Config::default()
+    }
+}
+
+/// A function that is explored.
+struct Function {
+    subject: Subject,
+    func: FuncId,
+    settings: String,
+}
+
+impl Function {
+    /// The last function of a text, behind what it calls.
+    fn last_of(text: &str, request: &Request, settings: String) -> Self {
+        let subject = Subject::read_with(text, request);
+        let func = *subject.functions.last().expect("there is a function");
+        Self { subject, func, settings }
+    }
+
+    fn random(seed: u64, criteria: &[Criterion]) -> Self {
+        let name = format!("f{seed}");
+        let text = cgen::small_function(&name, seed);
+        Self::last_of(&text, &Request::new(criteria), cgen::settings(&name))
+    }
+
+    fn explore(&self, config: &Config, workers: usize) -> Explored {
+        self.subject.explore_with(self.func, &self.settings, config, TIME, workers)
+    }
+}
+
+/// What an exploration decides of hyperlabels: what is covered; what is left, with what stands in the
+/// way of each; and what was cut off.
+type Verdicts = (BTreeSet<HyperRef>, BTreeMap<HyperRef, Vec<Cut>>, BTreeSet<Cut>);
+
+fn verdicts(summary: &Summary) -> Verdicts {
+    let left = summary.left_hypers.iter().map(|left| (left.hyper, left.reasons.clone()));
+    let covered = summary.covered_hypers.iter().copied().collect();
+    (covered, left.collect(), summary.cuts.keys().cloned().collect())
+}
+
+/// Whether no limit and no question stood in the way.
+fn is_complete(summary: &Summary) -> bool {
+    let hinders = |cut: &Cut| matches!(cut, Cut::Stopped(_) | Cut::Solver(_));
+    !summary.cuts.keys().any(hinders)
+        && !summary.left_hypers.iter().any(|left| left.reasons.iter().any(hinders))
+}
+
+fn infeasible(summary: &Summary) -> impl Iterator<Item = &LeftHyper> {
+    summary.left_hypers.iter().filter(|left| left.reasons.is_empty())
+}
+
+/// What each test is said to complete, the tests before it complete with it, says the meaning of
+/// hyperlabels on traces; and all that is covered is said of some test. Gives how much was confirmed.
+fn confirm(function: &Function, found: &Explored, what: &str) -> usize {
+    let Subject { objectives, program, short_circuit, .. } = &function.subject;
+    let tracer = Tracer::new(program, objectives, *short_circuit);
+    let wanted = Wanted::of(objectives);
+    let mut consolidation = Consolidation::new(objectives);
+    let mut harvests = vec![Harvest::new(); objectives.len()];
+    let mut claimed = BTreeSet::new();
+    for found in &found.tests {
+        let run = tracer.run(&found.test, &Options::default());
+        let (trace, _) = run.unwrap_or_else(|error| panic!("{error}: {:?}", found.test));
+        if trace.events.len() > EVENTS {
+            return 0;
+        }
+        for ((harvest, of), wanted) in harvests.iter_mut().zip(objectives).zip(&wanted) {
+            harvest.merge(&trace.harvest(of, wanted));
+        }
+        consolidation.update(&harvests);
+        for claim in &found.completes {
+            let at = objectives.iter().position(|of| of.function == claim.func);
+            let at = at.expect("it is of one of the functions");
+            assert!(consolidation.is_covered(at, claim.hyper), "{what}: {claim:?}");
+            claimed.insert(*claim);
+        }
+    }
+    assert_eq!(claimed, found.summary.covered_hypers.iter().copied().collect(), "{what}");
+    claimed.len()
+}
+
+/// How much there was to compare.
+#[derive(Debug, Default)]
+struct Compared {
+    complete: usize,
+    handed_over: u64,
+    confirmed: usize,
+    infeasible: usize,
+}
+
+impl Compared {
+    /// Explores with one worker and with several, and compares what they decide.
+    fn compare(&mut self, function: &Function, config: &Config, what: &str) {
+        let one = function.explore(config, 1);
+        if !is_complete(&one.summary) {
+            return;
+        }
+        for workers in [2, 3] {
+            let what = format!("{what}, {workers} workers");
+            let found = function.explore(config, workers);
+            assert_eq!(verdicts(&found.summary), verdicts(&one.summary), "{what}");
+            self.confirmed += confirm(function, &found, &what);
+            self.complete += 1;
+            self.handed_over += found.summary.statistics.handed_over;
+            self.infeasible += infeasible(&found.summary).count();
+        }
+    }
+
+    fn shows_something(&self) {
+        let Self { complete, handed_over, confirmed, infeasible } = *self;
+        assert!(complete > 0 && handed_over > 0 && confirmed > 0 && infeasible > 0, "{self:?}");
+    }
+}
+
+#[test]
+fn verdicts_on_hyperlabels_are_those_of_one_worker_whatever_the_number_of_workers() {
+    let mut compared = Compared::default();
+    for seed in seeds(0..16) {
+        for (at, criteria) in [&LOGIC[..], &MORE[..]].into_iter().enumerate() {
+            let function = Function::random(seed, criteria);
+            let search = SEARCHES[(seed as usize + at) % SEARCHES.len()];
+            let fewer = (seed / 4).is_multiple_of(2);
+            let config = Config { search, look_ahead: fewer, merge: fewer, ..unlimited() };
+            compared.compare(&function, &config, &format!("seed {seed}, {search:?}, {at}"));
+        }
+    }
+    compared.shows_something();
+}
+
+/// The functions of the example programs whose inputs need no settings.
+const EXAMPLES: [(&str, &str); 8] = [
+    ("median.c", "median"),
+    ("ring.c", "ring_put"),
+    ("ring.c", "ring_take"),
+    ("thermostat.c", "thermostat_step"),
+    ("table1/trityp.c", "trityp"),
+    ("table1/four_balls.c", "four_balls"),
+    ("table1/utf8.c", "utf8_3"),
+    ("table1/tcas.c", "collision_advice"),
+];
+
+#[test]
+fn two_workers_decide_the_examples_as_one_does() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut compared = Compared::default();
+    for (file, name) in EXAMPLES {
+        let text = std::fs::read_to_string(root.join(file)).expect("the example is there");
+        let subject = Subject::read(&text, &LOGIC, false);
+        let func = subject.program.defined().find(|(_, of)| of.name == name);
+        let (func, _) = func.unwrap_or_else(|| panic!("{file} has no {name}"));
+        let function = Function { subject, func, settings: String::new() };
+        for merge in [true, false] {
+            let config = Config { merge, ..unlimited() };
+            compared.compare(&function, &config, name);
+        }
+    }
+    compared.shows_something();
+}
+
+/// Each way through the loop binds other values, and only inputs of two ways can have what is asked.
+const VALUES: &str = "
+int f(const unsigned char key[3], unsigned char low)
+{
+    unsigned sum = low;
+    //! in: 1
+    for (int i = 0; i < 3; i++) {
+        if (key[i] > 100)
+            sum += 3;
+        else if (key[i] > 50)
+            sum += 1;
+    }
+    unsigned odd = sum & 1;
+    //! out: 1
+    if (sum > 12)
+        odd += 2;
+    //! late: odd > 1
+    return odd;
+}
+";
+
+/// One that two ways have, one that the extreme ways have, one of three runs; and three that are just
+/// beyond what any have.
+const RELATIONS: &str = "
+function f;
+objective interference =
+  < [in |> { a <- low } -> out |> { r <- sum }] . [in |> { b <- low } -> out |> { s <- sum }]
+  | a == b && r == s + 9 >;
+objective no_interference =
+  < [in |> { a <- low } -> out |> { r <- sum }] . [in |> { b <- low } -> out |> { s <- sum }]
+  | a == b && r > s + 9 >;
+objective far = < out |> { r <- sum } . out |> { s <- sum } | r == s + 264 >;
+objective too_far = < out |> { r <- sum } . out |> { s <- sum } | r == s + 265 >;
+objective three = < in |> { a <- low } . out |> { r <- sum } . out |> { s <- sum }
+  | a == 255 && r == a + 9 && r == s + 264 >;
+objective apart = < out |> { r <- sum } . late |> { s <- odd } | r < 3 && s == 1 >;
+";
+
+/// That, to be explored for hyperlabels over values.
+fn values() -> Function {
+    let file = HtolFile::read("unit.htol", RELATIONS);
+    let file = file.unwrap_or_else(|error| panic!("{error:?}"));
+    let request = Request { htol: vec![file], ..Request::new([Criterion::Htol]) };
+    Function::last_of(VALUES, &request, String::new())
+}
+
+#[test]
+fn guards_over_values_relate_paths_of_different_workers() {
+    let function = values();
+    for search in SEARCHES {
+        let config = Config { search, merge: false, ..unlimited() };
+        let one = function.explore(&config, 1).summary;
+        assert_eq!((one.covered_hypers.len(), infeasible(&one).count()), (3, 3), "{one:#?}");
+        for workers in [2, 4] {
+            let what = format!("{search:?}, {workers} workers");
+            let found = function.explore(&config, workers);
+            assert_eq!(verdicts(&found.summary), verdicts(&one), "{what}");
+            assert_eq!(confirm(&function, &found, &what), 3);
+            assert!(found.summary.statistics.handed_over > 0, "{what}");
+        }
+    }
+}
+
+#[test]
+fn written_hyperlabels_are_decided_as_by_one_worker() {
+    let mut compared = Compared::default();
+    for seed in seeds(0..16) {
+        let name = format!("f{seed}");
+        let subject = Subject::read_asking(&cgen::small_function(&name, seed), |program, map| {
+            let file = hyperlabels::file(program, map, std::slice::from_ref(&name), seed);
+            Request { htol: vec![file], ..Request::new([Criterion::Htol, Criterion::Spc]) }
+        });
+        let func = *subject.functions.last().expect("there is a function");
+        let function = Function { subject, func, settings: cgen::settings(&name) };
+        compared.compare(&function, &unlimited(), &format!("seed {seed}"));
+    }
+    compared.shows_something();
+}
+
+#[test]
+fn so_many_workers_find_the_same_tests_for_hyperlabels_each_time() {
+    let mut handed_over = 0;
+    let random = seeds(100..106).map(|seed| Function::random(seed, &LOGIC));
+    for (at, function) in random.chain([values()]).enumerate() {
+        let config = Config { nice_values: true, merge: false, ..unlimited() };
+        for workers in [2, 4] {
+            let all = |found: &Explored| {
+                let tests = found.tests.iter();
+                let tests: Vec<_> = tests
+                    .map(|found| (found.test.clone(), found.covers.clone(), found.completes.clone()))
+                    .collect();
+                let statistics = &found.summary.statistics;
+                (tests, found.summary.paths.clone(), statistics.steps, statistics.queries)
+            };
+            let first = function.explore(&config, workers);
+            if !is_complete(&first.summary) {
+                continue;
+            }
+            let second = function.explore(&config, workers);
+            assert!(all(&first) == all(&second), "function {at}, {workers} workers");
+            handed_over += first.summary.statistics.handed_over;
+        }
+    }
+    assert!(handed_over > 0);
+}
+
+#[test]
+fn compacting_all_states_that_wait_changes_nothing_for_hyperlabels_with_several_workers() {
+    let mut compacted = 0;
+    for seed in seeds(300..306) {
+        let function = Function::random(seed, &LOGIC);
+        let one = function.explore(&unlimited(), 1).summary;
+        if !is_complete(&one) {
+            continue;
+        }
+        let mut config = unlimited();
+        config.limits.whole_states = Some(0);
+        let found = function.explore(&config, 2).summary;
+        assert_eq!(verdicts(&found), verdicts(&one), "seed {seed}");
+        compacted += found.statistics.compacted;
+    }
+    assert!(compacted > 0);
+}
