@@ -246,12 +246,16 @@ fn criteria_of(place: &Workplace, table: &str) -> Vec<Value> {
     functions.into_iter().map(|function| function["criteria"].clone()).collect()
 }
 
-#[test]
-fn two_workers_in_one_function_find_what_one_finds_and_the_same_tests_each_time() {
+/// Criteria of labels, and of hyperlabels that relate tests to each other.
+const LABELS: &str = "dc,cc,mcc";
+const HYPERLABELS: &str = "mcdc,racc,ricc,all-uses,ppc";
+
+/// One worker and two find the same, and two the same tests each time.
+fn compare_one_worker_with_two(criteria: &str) {
     let place = Workplace::with(&one_long());
     let run = |jobs: usize, folder: &str| {
         place.done(&format!(
-            "gen unit.c -c dc,cc,mcc --time 600 --solver-time 60000 --no-merge --explore all \
+            "gen unit.c -c {criteria} --time 600 --solver-time 60000 --no-merge --explore all \
              --jobs {jobs} -o {folder} --json {folder}.json"
         ));
         (criteria_of(&place, &format!("{folder}.json")), decided(&place, folder))
@@ -266,9 +270,21 @@ fn two_workers_in_one_function_find_what_one_finds_and_the_same_tests_each_time(
 }
 
 #[test]
-fn a_run_with_two_workers_in_one_function_that_is_killed_goes_on_to_the_same_verdicts() {
+fn two_workers_in_one_function_find_what_one_finds_and_the_same_tests_each_time() {
+    compare_one_worker_with_two(LABELS);
+}
+
+#[test]
+fn two_workers_find_for_hyperlabels_what_one_finds_and_the_same_tests_each_time() {
+    compare_one_worker_with_two(HYPERLABELS);
+}
+
+/// A run with two workers that is killed goes on to the verdicts of one that was not.
+fn kill_and_go_on(criteria: &str) {
     let place = Workplace::with(&one_long());
-    let words = "gen unit.c -c dc,cc,mcc --time 600 --solver-time 60000 --no-merge --explore all";
+    let words = format!(
+        "gen unit.c -c {criteria} --time 600 --solver-time 60000 --no-merge --explore all"
+    );
     let mut child = place
         .command(&format!("{words} --jobs 2 -o tests --json t.json"))
         .spawn()
@@ -290,6 +306,16 @@ fn a_run_with_two_workers_in_one_function_that_is_killed_goes_on_to_the_same_ver
     for kind in ["measured", "complete"] {
         assert!(verdicts.values().any(|found| found == kind), "no {kind} in {verdicts:?}");
     }
+}
+
+#[test]
+fn a_run_with_two_workers_in_one_function_that_is_killed_goes_on_to_the_same_verdicts() {
+    kill_and_go_on(LABELS);
+}
+
+#[test]
+fn a_run_with_two_workers_for_hyperlabels_that_is_killed_goes_on_to_the_same_verdicts() {
+    kill_and_go_on(HYPERLABELS);
 }
 
 #[test]

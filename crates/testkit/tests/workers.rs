@@ -276,9 +276,9 @@ fn modes_that_cannot_be_shared_are_explored_by_one_worker() {
         let found = function.explore(&Config { mode, ..unlimited() }, 4);
         found.summary.statistics.handed_over
     };
-    assert_eq!(handed_over(&[Criterion::Racc, Criterion::Dc], Mode::Tight), 0);
     assert_eq!(handed_over(&[Criterion::Dc], Mode::Direct), 0);
     assert!(handed_over(&[Criterion::Dc], Mode::Tight) > 0);
+    assert!(handed_over(&[Criterion::Racc], Mode::Tight) > 0);
 }
 
 /// Many paths, on each of which something may be covered.
