@@ -1,13 +1,15 @@
 //! One exploration by one worker and by several: wall-clock time from C source to the end.
 //!
-//!     cargo bench -p lydian-cli --bench workers [-- [WORD...] [jobs=N] [rounds=N] [time=SECONDS]]
+//!     cargo bench -p lydian-cli --bench workers \
+//!         [-- [WORD...] [jobs=N] [rounds=N] [time=SECONDS] [criteria=LIST]]
 //!
 //! Words choose programs by their names. `jobs` is how many workers there are (default: as many as
 //! cores), `rounds` how often each is run (default 3), in turns; the least time counts. A run that is
-//! not at its end after `time` (default 60 s) is shown so.
+//! not at its end after `time` (default 60 s) is shown so. `criteria` says what is explored for
+//! (default bc); where two numbers of workers decide otherwise, that is an error.
 //!
 //! The programs are those of the bench `klee`, at bounds at which one worker takes seconds:
-//! `lydian gen --program -c bc --explore all`.
+//! `lydian gen --program -c LIST --explore all`.
 
 #[path = "klee/watched.rs"]
 mod watched;
@@ -40,6 +42,7 @@ struct Options {
     jobs: usize,
     rounds: u32,
     time: f64,
+    criteria: String,
 }
 
 /// What a run took.
@@ -50,16 +53,20 @@ struct Ran {
     own_mb: f64,
     peak_mb: f64,
     exploration: Exploration,
+    /// Objectives that are covered, and infeasible.
+    decided: [usize; 2],
 }
 
 fn main() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut options = Options { words: Vec::new(), jobs: cores, rounds: 3, time: 60.0 };
+    let (words, criteria) = (Vec::new(), "bc".to_owned());
+    let mut options = Options { words, jobs: cores, rounds: 3, time: 60.0, criteria };
     for word in std::env::args().skip(1).filter(|word| word != "--bench") {
         match word.split_once('=') {
             Some(("jobs", value)) => options.jobs = value.parse().expect("jobs is a number"),
             Some(("rounds", value)) => options.rounds = value.parse().expect("rounds is a number"),
             Some(("time", value)) => options.time = value.parse().expect("time is in seconds"),
+            Some(("criteria", value)) => value.clone_into(&mut options.criteria),
             _ => options.words.push(word),
         }
     }
@@ -90,7 +97,7 @@ fn main() {
         let (mut one, mut several): (Option<Ran>, Option<Ran>) = (None, None);
         for _ in 0..options.rounds {
             for (best, jobs) in [(&mut one, 1), (&mut several, options.jobs)] {
-                let ran = generate(folder.path(), &source, bounds, jobs, options.time);
+                let ran = generate(folder.path(), &source, bounds, jobs, &options);
                 if best.as_ref().is_none_or(|best| ran.seconds < best.seconds) {
                     *best = Some(ran);
                 }
@@ -98,6 +105,7 @@ fn main() {
         }
         let (Some(one), Some(several)) = (one, several) else { continue };
         let complete = [&one, &several].map(|ran| ran.exploration.complete);
+        assert!(complete != [true; 2] || one.decided == several.decided, "{name}");
         let paths = [&one, &several].map(|ran| ran.exploration.paths);
         let end = |complete: bool| if complete { "" } else { ">" };
         table.add_row([
@@ -131,15 +139,16 @@ fn write_source(folder: &Path, name: &str, before: Option<&str>) -> PathBuf {
     path
 }
 
-fn generate(folder: &Path, source: &Path, bounds: &str, jobs: usize, time: f64) -> Ran {
+fn generate(folder: &Path, source: &Path, bounds: &str, jobs: usize, options: &Options) -> Ran {
     let (tests, json) = (folder.join("tests"), folder.join("table.json"));
     if tests.exists() {
         std::fs::remove_dir_all(&tests).expect("what an earlier run left is removed");
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_lydian"));
-    command.arg("gen").arg(source).args(["--program", "-c", "bc", "--explore", "all"]);
+    command.arg("gen").arg(source).args(["--program", "-c", &options.criteria]);
+    command.args(["--explore", "all"]);
     command.args(["--max-paths", "1000000000", "--max-states", "1000000000"]);
-    command.args(["--solver-time", "600000", "--time", &time.to_string()]);
+    command.args(["--solver-time", "600000", "--time", &options.time.to_string()]);
     command.args(["--jobs", &jobs.to_string()]).arg("--json").arg(&json);
     command.arg("--output").arg(&tests).arg("--");
     command.args(bounds.split_whitespace().map(|bound| format!("-D{bound}")));
@@ -149,11 +158,16 @@ fn generate(folder: &Path, source: &Path, bounds: &str, jobs: usize, time: f64) 
     let summary: Summary = serde_json::from_str(&text).expect("the table is valid");
     let exploration = summary.functions.iter().find_map(|function| function.exploration);
     let exploration = exploration.expect("something was explored");
+    let rows = summary.functions.iter().flat_map(|function| &function.criteria);
+    let decided = rows.fold([0; 2], |[covered, infeasible], row| {
+        [covered + row.covered, infeasible + row.infeasible]
+    });
     Ran {
         seconds: ran.seconds,
         cpu_seconds: ran.cpu_seconds,
         own_mb: ran.own_mb,
         peak_mb: ran.peak_mb,
         exploration,
+        decided,
     }
 }

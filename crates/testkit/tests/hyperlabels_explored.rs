@@ -108,8 +108,8 @@ fn check_natively(seed: u64, subject: &Subject, explored: &Explored) {
     }
 }
 
-/// What came of one function: hyperlabels covered, infeasible, unknown.
-fn check(seed: u64, text: &str, name: &str) -> [usize; 3] {
+/// What came of one function that so many workers explored: hyperlabels covered, infeasible, unknown.
+fn check(seed: u64, text: &str, name: &str, workers: usize) -> [usize; 3] {
     let short_circuit = seed % 3 == 2;
     let request = Request { short_circuit, ..Request::new(criteria()) };
     let subject = Subject::read_with(text, &request);
@@ -118,7 +118,11 @@ fn check(seed: u64, text: &str, name: &str) -> [usize; 3] {
     let search = [Search::Mixed, Search::Cpgs, Search::Sdgs][(seed / 3 % 3) as usize];
     let config = Config { limits, search, ..Config::default() };
     let time = Duration::from_secs(3);
-    let explored = subject.explore(func, &cgen::settings(name), &config, time);
+    let settings = cgen::settings(name);
+    let explored = match workers {
+        1 => subject.explore(func, &settings, &config, time),
+        _ => subject.explore_with(func, &settings, &config, time, workers),
+    };
 
     if seed.is_multiple_of(NATIVE) {
         check_natively(seed, &subject, &explored);
@@ -159,15 +163,25 @@ fn check(seed: u64, text: &str, name: &str) -> [usize; 3] {
     [covered, infeasible.len(), left.len() - infeasible.len()]
 }
 
-#[test]
-fn claims_about_hyperlabels_are_what_traces_say_and_nothing_infeasible_is_covered() {
+/// Checks random functions.
+fn check_all(seeds: impl Iterator<Item = u64>, workers: usize) {
     let mut sums = [0; 3];
-    for seed in seeds(0..20) {
+    for seed in seeds {
         let name = format!("f{seed}");
         let text = cgen::small_function(&name, seed);
-        let found = check(seed, &text, &name);
+        let found = check(seed, &text, &name, workers);
         sums.iter_mut().zip(found).for_each(|(sum, count)| *sum += count);
     }
     let [covered, infeasible, _] = sums;
     assert!(covered > 100 && infeasible > 20, "covered, infeasible, unknown: {sums:?}");
+}
+
+#[test]
+fn claims_about_hyperlabels_are_what_traces_say_and_nothing_infeasible_is_covered() {
+    check_all(seeds(0..20), 1);
+}
+
+#[test]
+fn what_two_workers_claim_about_hyperlabels_is_what_traces_say_and_nothing_infeasible_is_covered() {
+    check_all(seeds(20..40), 2);
 }

@@ -393,6 +393,23 @@ impl<'a> HyperTable<'a> {
         Some(completed)
     }
 
+    /// The vectors of decisions that no test gave before, of what one has.
+    fn not_given(&self, has: &[(usize, Harvest)]) -> Vec<((FuncId, DecisionId), DecisionVector)> {
+        let mut new = Vec::new();
+        for (position, harvest) in has {
+            let given = &self.given[*position];
+            let of = self.decisions.iter().filter(|(_, rows)| rows.position() == *position);
+            for (of, _) in of {
+                let is_given = |vector: &DecisionVector| given.vectors(of.1).any(|v| v == vector);
+                let vectors = harvest.vectors(of.1).filter(|vector| !is_given(vector));
+                new.extend(vectors.map(|vector| (*of, vector.clone())));
+            }
+        }
+        // Stable: those of one decision stay in their order.
+        new.sort_by_key(|(of, _)| *of);
+        new
+    }
+
     /// What the worker that talks to the caller is to know of another's.
     pub(super) fn found(self) -> FoundOfHypers {
         let reasons = self.goals.into_iter().map(|goal| goal.reasons).collect();
@@ -489,19 +506,12 @@ impl Engine<'_, '_> {
     /// did not before; none where it has nothing new. Inputs of this worker that cover hyperlabels
     /// together with it are followed to their ends.
     pub(super) fn learn_given(&mut self, has: &[(usize, Harvest)]) -> Option<Vec<HyperRef>> {
+        let vectors = self.hypers.not_given(has);
         let completes = self.hypers.give(has, &mut self.labels)?;
-        for (position, harvest) in has {
-            let decisions = self.hypers.decisions.iter();
-            let of = decisions.filter(|(_, rows)| rows.position() == *position);
-            let mut of: Vec<(FuncId, DecisionId)> = of.map(|(of, _)| *of).collect();
-            of.sort_unstable();
-            for of in of {
-                for vector in harvest.vectors(of.1) {
-                    self.learn_vector(of, vector);
-                    if !self.stopped {
-                        self.look_for_partners(of, vector);
-                    }
-                }
+        for (of, vector) in vectors {
+            self.learn_vector(of, &vector);
+            if !self.stopped {
+                self.look_for_partners(of, &vector);
             }
         }
         Some(completes)
