@@ -282,9 +282,8 @@ fn two_workers_find_for_hyperlabels_what_one_finds_and_the_same_tests_each_time(
 /// A run with two workers that is killed goes on to the verdicts of one that was not.
 fn kill_and_go_on(criteria: &str) {
     let place = Workplace::with(&one_long());
-    let words = format!(
-        "gen unit.c -c {criteria} --time 600 --solver-time 60000 --no-merge --explore all"
-    );
+    let words =
+        format!("gen unit.c -c {criteria} --time 600 --solver-time 60000 --no-merge --explore all");
     let mut child = place
         .command(&format!("{words} --jobs 2 -o tests --json t.json"))
         .spawn()

@@ -335,7 +335,9 @@ fn so_many_workers_find_the_same_tests_for_hyperlabels_each_time() {
             let all = |found: &Explored| {
                 let tests = found.tests.iter();
                 let tests: Vec<_> = tests
-                    .map(|found| (found.test.clone(), found.covers.clone(), found.completes.clone()))
+                    .map(|found| {
+                        (found.test.clone(), found.covers.clone(), found.completes.clone())
+                    })
                     .collect();
                 let statistics = &found.summary.statistics;
                 (tests, found.summary.paths.clone(), statistics.steps, statistics.queries)
@@ -398,7 +400,8 @@ fn what_an_assumption_takes_back_is_not_taken_as_given_by_other_workers() {
             let found = function.explore(&config, workers);
             assert!(is_complete(&found.summary), "{what}: {:?}", found.summary.cuts);
             confirm(&function, &found, &what);
-            let covered: BTreeSet<HyperRef> = found.summary.covered_hypers.iter().copied().collect();
+            let covered: BTreeSet<HyperRef> =
+                found.summary.covered_hypers.iter().copied().collect();
             let never: BTreeSet<HyperRef> =
                 infeasible(&found.summary).map(|left| left.hyper).collect();
             (covered, never)

@@ -107,10 +107,9 @@ impl Engine<'_, '_> {
         let made = told.terms.make(&mut self.pool);
         let (facts, rest) = made.split_at(told.facts);
         let (holds, bound) = rest.split_first()?;
-        let bound = bound.chunks_exact(2).map(|number: &[Term]| Number {
-            known: number[0],
-            value: number[1],
-        });
+        let bound = bound
+            .chunks_exact(2)
+            .map(|number: &[Term]| Number { known: number[0], value: number[1] });
         let bound: SmallVec<[Number; 2]> = bound.collect();
         let mut state = self.compaction.start()?.fork();
         state.facts = Facts::new();

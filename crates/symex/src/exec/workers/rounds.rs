@@ -340,8 +340,7 @@ impl Engine<'_, '_> {
         let reached = self.labels.reached();
         let reached: Vec<GoalId> = reached.filter(|goal| member.told.insert(*goal)).collect();
         let mut tests = found_tests(outbox, given);
-        let idle =
-            self.searcher.len() == 0 && self.hard.is_empty() && self.replays.is_empty();
+        let idle = self.searcher.len() == 0 && self.hard.is_empty() && self.replays.is_empty();
         let notice = Notice {
             totals: self.totals(),
             idle,
