@@ -22,7 +22,9 @@ use lydian_native::{
     BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, RunError, TestError,
 };
 use lydian_objective::trace::{Tracer, is_covered};
-use lydian_objective::{DecisionVector, Foreseen, Foresight, FunctionObjectives, Hyper};
+use lydian_objective::{
+    DecisionVector, Foreseen, Foresight, FunctionObjectives, Hyper, HyperId, LabelId,
+};
 use rustc_hash::FxHashSet;
 
 use crate::exit::Failure;
@@ -115,6 +117,18 @@ impl<'a> Counting<'a> {
             self.measurer = Some(measurer);
         }
         Ok(self.measurer.as_mut().expect("it is made where there was none"))
+    }
+
+    /// Why a label of a function, by its position, cannot be measured; none where it can, or where no
+    /// test was run yet.
+    pub(crate) fn why_unwatched(&self, index: usize, label: LabelId) -> Option<&str> {
+        self.measurer.as_ref()?.plan().why_unwatched(index, label)
+    }
+
+    /// The same for a hyperlabel.
+    pub(crate) fn why_unmeasured(&self, (index, hyper): (usize, HyperId)) -> Option<&str> {
+        let hyper = &self.objectives[index].hypers[hyper].hyper;
+        self.measurer.as_ref()?.plan().why_unmeasured(self.objectives, index, hyper)
     }
 
     /// Whether the last test may cover sequences before what is undefined that were not counted.

@@ -23,7 +23,7 @@ use lydian_report::{CriterionSummary, Exploration};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::inputs::InputSpec;
-use lydian_symex::{Config, Cut, Summary, Task, Workers};
+use lydian_symex::{Config, Cut, ExploreError, Summary, Task, Workers};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counting::Counting;
@@ -104,6 +104,8 @@ pub(crate) struct Settled {
     pub(crate) tests: Vec<Kept>,
     /// One sentence for each internal error.
     pub(crate) contradictions: Vec<String>,
+    /// Why nothing could be explored.
+    pub(crate) refused: Option<ExploreError>,
     /// What exploring took, if anything was explored.
     pub(crate) exploration: Option<Exploration>,
 }
@@ -117,6 +119,8 @@ struct Pending {
     completes: Vec<(Goal, Vec<Test>)>,
     /// Claims that measuring did not confirm, and what it showed instead.
     unconfirmed: Option<(Vec<Goal>, String)>,
+    /// Claims that cannot be measured, and why.
+    unmeasured: Vec<(Goal, String)>,
 }
 
 /// The verdicts on objectives; none where evidence is contradictory.
@@ -168,26 +172,38 @@ impl<'a> Session<'a, '_> {
         let mut contradictions = Vec::new();
         let left = self.left()?;
         let wanted = !left.is_empty() || !config.stop_when_covered;
-        let mut explored = None;
+        let (mut explored, mut refused) = (None, None);
         if wanted && !budget.cancel_token().is_cancelled() {
             let loose = self.without_lengths(config);
             let first = budget.keeping(Self::kept_for_loose(loose.as_ref(), budget));
             let round = Round { spec: &self.loaded.spec, decides: true, ends_well: false };
-            let found =
-                self.explore(&round, &left, &mut judged, config, &first, &mut contradictions)?;
-            self.explore_earlier(&found.0, &mut judged, config, &first, &mut contradictions)?;
-            let loose = loose.as_ref();
-            self.explore_loose(loose, &mut judged, config, budget, &mut contradictions)?;
-            self.prove_assuming(&found.0, config, budget)?;
-            self.derive()?;
-            explored = Some(found);
+            match self.explore(&round, &left, &mut judged, config, &first, &mut contradictions)? {
+                Ok(found) => {
+                    let (summary, loose) = (&found.0, loose.as_ref());
+                    self.explore_earlier(
+                        summary,
+                        &mut judged,
+                        config,
+                        &first,
+                        &mut contradictions,
+                    )?;
+                    self.explore_loose(loose, &mut judged, config, budget, &mut contradictions)?;
+                    self.prove_assuming(summary, config, budget)?;
+                    self.derive()?;
+                    explored = Some(found);
+                }
+                Err(error) => {
+                    self.record_refused(&left, &error)?;
+                    refused = Some(error);
+                }
+            }
         }
         contradictions.extend(self.contradictory()?);
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;
         let tests = self.tests_worth_keeping()?;
         let exploration = explored.as_ref().map(|(summary, last)| in_numbers(summary, *last));
-        Ok(Settled { rows, tests, contradictions, exploration })
+        Ok(Settled { rows, tests, contradictions, refused, exploration })
     }
 
     /// The name of what tests call.
@@ -254,6 +270,7 @@ impl<'a> Session<'a, '_> {
             completes: self.completed_by(&test, &measured, judged),
             test,
             unconfirmed: None,
+            unmeasured: Vec::new(),
         });
         let pending = pending.collect();
         self.record_tests(pending)
@@ -319,6 +336,10 @@ impl<'a> Session<'a, '_> {
                 let unconfirmed = found.unconfirmed.as_ref();
                 let claimed = unconfirmed.map(|(claimed, _)| of_target(claimed));
                 let claimed = claimed.unwrap_or_default();
+                for (goal, why) in found.unmeasured.iter().filter(|(goal, _)| goal.target() == at) {
+                    let reason = UnknownReason::NotFollowed(format!("not measured: {why}"));
+                    recording.evidence(target.key(*goal), &Evidence::Unknown { reason })?;
+                }
                 let has_none = covered.is_empty() && completes.is_empty() && claimed.is_empty();
                 if at > 0 && has_none {
                     continue;
@@ -458,10 +479,12 @@ impl<'a> Session<'a, '_> {
         let budget = Budget::start(Some(time), budget.cancel_token().clone());
         // What crashes does so in the first exploration, too.
         let config = Config { crash_tests: false, ..config.clone() };
-        self.explore(round, &left, judged, &config, &budget, contradictions)?;
+        // What cannot be made of these inputs was made of others.
+        let _ = self.explore(round, &left, judged, &config, &budget, contradictions)?;
         Ok(())
     }
 
+    /// The inner error says why the inputs cannot be made.
     fn explore(
         &mut self,
         round: &Round<'_>,
@@ -470,7 +493,7 @@ impl<'a> Session<'a, '_> {
         config: &Config,
         budget: &Budget,
         contradictions: &mut Vec<String>,
-    ) -> Result<(Summary, Last), Failure> {
+    ) -> Result<Result<(Summary, Last), ExploreError>, Failure> {
         let news = config.every_path.then(|| News::of(left));
         let left = Left::new((self.all, self.further), self.targets, left, judged);
         let task = Task {
@@ -500,11 +523,22 @@ impl<'a> Session<'a, '_> {
             return Err(failure);
         }
         let last = confirming.finish()?;
-        let summary = summary.map_err(|error| Failure::usage("inputs", error.to_string()))?;
+        let summary = match summary {
+            Ok(summary) => summary,
+            Err(error) => return Ok(Err(error)),
+        };
         if round.decides {
             self.record_left(&summary, &left)?;
         }
-        Ok((summary, last))
+        Ok(Ok((summary, last)))
+    }
+
+    /// Evidence on what nothing could be explored for.
+    fn record_refused(&mut self, left: &[Goal], error: &ExploreError) -> Result<(), Failure> {
+        let reason = UnknownReason::NotFollowed(format!("no inputs could be made: {error}"));
+        let evidence = Evidence::Unknown { reason };
+        let all: Vec<_> = left.iter().map(|goal| (*goal, evidence.clone())).collect();
+        self.record_evidence(&all)
     }
 
     /// What the user sees of an objective.

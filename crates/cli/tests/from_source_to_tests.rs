@@ -524,3 +524,88 @@ fn plain_mode_keeps_few_of_the_tests_of_many_paths() {
     let kept = place.json("tests/tests.json")["tests"].as_array().unwrap().len();
     assert!((2..=12).contains(&kept), "{kept} tests");
 }
+
+#[test]
+fn an_objective_that_a_test_covers_but_nothing_can_measure_is_unknown_with_the_reason() {
+    let place = Workplace::with("int f(int x) { return ((int[]){1, x, 3})[1] > 3; }\n");
+    let done = place.done("gen unit.c -c all-uses --json t.json").to_string();
+    assert_eq!(figures(&place.json("t.json"), "f", "all-uses"), [1, 0, 0, 0, 1]);
+    assert!(done.contains("1 unknown: not measured: its text is not that of a value"), "{done}");
+}
+
+/// glibc's headers give `sscanf` another name for the linker, and with `_FILE_OFFSET_BITS=64` many more.
+#[test]
+fn functions_that_headers_rename_for_the_linker_return_what_tests_say() {
+    let place = Workplace::with(
+        "#define _FILE_OFFSET_BITS 64
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+int read_number(const char *text) {
+    int x;
+    if (sscanf(text, \"%d\", &x) != 1) return -1;
+    return x > 100;
+}
+int length(const char *path) {
+    int file = open(path, O_RDONLY);
+    if (file < 0) return -1;
+    off_t end = lseek(file, 0, SEEK_END);
+    close(file);
+    return end > 1000 ? 2 : end == 0;
+}
+",
+    );
+    place.done("gen unit.c -c dc,stmt -o tests --json t.json");
+    let found = place.json("t.json");
+    assert_eq!(figures(&found, "read_number", "dc"), [2, 2, 0, 0, 0]);
+    assert_eq!(figures(&found, "length", "dc"), [4, 4, 0, 0, 0]);
+    passes_as_c(&place);
+}
+
+#[test]
+fn functions_of_the_c_library_are_pointed_to_by_tests_where_the_program_has_their_addresses() {
+    let place = Workplace::with(
+        "#include <stdlib.h>
+struct hooks { void *(*get)(size_t); void (*drop)(void *); };
+static struct hooks hooks = { malloc, free };
+int replace(char **text, int keep) {
+    char *fresh = hooks.get(4);
+    if (!fresh) return 1;
+    if (keep && hooks.drop == free) { hooks.drop(fresh); return 2; }
+    *text = fresh;
+    return 0;
+}
+",
+    );
+    place.done("gen unit.c --function replace -c dc -o tests --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "replace", "dc"), [4, 4, 0, 0, 0]);
+    passes_as_c(&place);
+}
+
+#[test]
+fn a_length_in_a_member_of_a_union_counts_the_array_beside_it() {
+    let place = Workplace::with(
+        "struct text { unsigned char *value; unsigned long length; };
+union token { struct text scalar; struct { char *handle, *suffix; } tag; int version[2]; };
+int total(const union token *t) {
+    int sum = 0;
+    for (unsigned long i = 0; i < t->scalar.length; i++) sum += t->scalar.value[i];
+    return sum > 100;
+}
+",
+    );
+    place.done("gen unit.c -c dc -o tests --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "total", "dc")[..2], [2, 2]);
+}
+
+#[test]
+fn settings_that_do_not_fit_one_function_leave_the_others_to_be_worked_on() {
+    let place = Workplace::with(
+        "int first(int *p, int n) { return n > 2 ? p[0] : 1; }\nint second(int x) { return x > 3 ? 1 : 2; }\n",
+    );
+    place.write("lydian.toml", "[function.first.places]\n\"p\" = { length = \"q\" }\n");
+    place.refused("gen unit.c -c dc --json t.json", 2, &["error[inputs]", "first", "q"]);
+    let found = place.json("t.json");
+    assert_eq!(figures(&found, "first", "dc"), [2, 0, 0, 0, 2]);
+    assert_eq!(figures(&found, "second", "dc"), [2, 2, 0, 0, 0]);
+}

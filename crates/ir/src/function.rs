@@ -21,6 +21,8 @@ entity_id!(
 pub struct Function {
     /// Its name in C.
     pub name: String,
+    /// Its name for the linker, where that is another (`asm` in its declaration).
+    pub symbol: Option<String>,
     /// Its C type, a function type.
     pub ty: CTypeId,
     /// Who can see it.
@@ -47,6 +49,7 @@ impl Function {
     pub fn declared(name: impl Into<String>, ty: CTypeId) -> Self {
         Self {
             name: name.into(),
+            symbol: None,
             ty,
             linkage: Linkage::External,
             param_names: Vec::new(),
@@ -56,6 +59,11 @@ impl Function {
             body: None,
             span: Span::NONE,
         }
+    }
+
+    /// Its name for the linker.
+    pub fn link_name(&self) -> &str {
+        self.symbol.as_deref().unwrap_or(&self.name)
     }
 }
 

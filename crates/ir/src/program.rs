@@ -1,10 +1,13 @@
 //! A program: one translation unit with its types, globals and functions.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use lydian_base::{Arena, Span, entity_id};
 use serde::{Deserialize, Serialize};
 
 use crate::ctype::{CTypeId, CTypes};
+use crate::expr::Expr;
 use crate::function::Function;
 
 entity_id!(
@@ -143,6 +146,24 @@ pub enum RelocationTarget {
 }
 
 impl Program {
+    /// The functions whose addresses bodies take and initial values name.
+    pub fn addressed_functions(&self) -> BTreeSet<FuncId> {
+        let bodies = self.functions.values().filter_map(|function| function.body.as_ref());
+        let in_bodies = bodies.flat_map(|body| body.exprs.values()).filter_map(|expr| match expr {
+            Expr::AddrFunc(target) => Some(*target),
+            _ => None,
+        });
+        let in_globals = self.globals.values().flat_map(|global| match &global.init {
+            GlobalInit::Data { relocations, .. } => &relocations[..],
+            _ => &[],
+        });
+        let in_globals = in_globals.filter_map(|relocation| match relocation.target {
+            RelocationTarget::Function(target) => Some(target),
+            RelocationTarget::Global(_) => None,
+        });
+        in_bodies.chain(in_globals).collect()
+    }
+
     /// The function of this name.
     pub fn function_named(&self, name: &str) -> Option<FuncId> {
         self.functions.iter().find(|(_, function)| function.name == name).map(|(id, _)| id)

@@ -102,11 +102,15 @@ pub(crate) enum SymbolKind {
 }
 
 /// The names that the object's own table gives addresses of, in its order: what its text, which ends
-/// at `own_end`, defines.
+/// at `own_end`, defines, and functions that it declares and that the program has the addresses of
+/// (`free` as a callback).
 pub(crate) fn table_symbols(program: &Program, own_end: u32) -> IndexMap<String, SymbolKind> {
     let mut table = IndexMap::new();
-    for (_, function) in program.functions.iter() {
-        if function.body.is_some() && function.span.end <= own_end {
+    let addressed = program.addressed_functions();
+    for (id, function) in program.functions.iter() {
+        let is_named =
+            function.body.is_some() || !function.span.is_none() && addressed.contains(&id);
+        if is_named && function.span.end <= own_end {
             table.insert(function.name.clone(), SymbolKind::Function);
         }
     }
@@ -135,7 +139,8 @@ pub(crate) fn linked_symbols(
     let defined = |name: &str| symbols.defined.get(name).copied();
     for (_, function) in program.functions.iter() {
         let elsewhere = function.body.is_some() && function.span.end > own_end;
-        let found = defined(&function.name).filter(|_| elsewhere && is_shared(function.linkage));
+        let found = defined(function.link_name());
+        let found = found.filter(|_| elsewhere && is_shared(function.linkage));
         if let Some(offset) = found {
             table.insert(function.name.clone(), (SymbolKind::Function, offset));
         }
@@ -148,9 +153,9 @@ pub(crate) fn linked_symbols(
         }
     }
     for id in &stubs.functions {
-        let name = &program.functions[*id].name;
-        if let Some(offset) = defined(name) {
-            table.insert(name.clone(), (SymbolKind::Function, offset));
+        let function = &program.functions[*id];
+        if let Some(offset) = defined(function.link_name()) {
+            table.insert(function.name.clone(), (SymbolKind::Function, offset));
         }
     }
     for id in &stubs.globals {
@@ -214,11 +219,12 @@ impl Stubs {
         let skip: FxHashSet<&str> = replaced.iter().copied().collect();
         let functions = program.functions.iter().filter(|(_, function)| {
             let name = function.name.as_str();
+            let symbol = function.link_name();
             let unreferenced = function.body.is_none()
-                && !compiled.defined.contains_key(name)
-                && !library.contains(name)
-                && !name.starts_with("__");
-            (undefined.contains(name) || unreferenced) && !skip.contains(name) && !modelled(name)
+                && !compiled.defined.contains_key(symbol)
+                && !library.contains(symbol)
+                && !symbol.starts_with("__");
+            (undefined.contains(symbol) || unreferenced) && !skip.contains(name) && !modelled(name)
         });
         let globals = program.globals.iter().filter(|(_, global)| {
             let stream = STREAMS.contains(&global.name.as_str()) && library.contains(&global.name);
@@ -233,7 +239,7 @@ impl Stubs {
         let known: FxHashSet<&str> = stubs
             .functions
             .iter()
-            .map(|id| program.functions[*id].name.as_str())
+            .map(|id| program.functions[*id].link_name())
             .chain(stubs.globals.iter().map(|id| program.globals[*id].name.as_str()))
             .collect();
         let mut unknown = [Vec::new(), Vec::new()];
@@ -253,10 +259,10 @@ impl Stubs {
         program: &'s Program,
         compiled: &'s Symbols,
     ) -> impl Iterator<Item = &'s str> {
-        let functions = self.functions.iter().map(|id| &program.functions[*id].name);
-        let globals = self.globals.iter().map(|id| &program.globals[*id].name);
-        let own = functions.chain(globals).chain(self.unknown.iter().flatten());
-        let own = own.map(String::as_str).chain(self.replaced.iter().copied());
+        let functions = self.functions.iter().map(|id| program.functions[*id].link_name());
+        let globals = self.globals.iter().map(|id| program.globals[*id].name.as_str());
+        let unknown = self.unknown.iter().flatten().map(String::as_str);
+        let own = functions.chain(globals).chain(unknown).chain(self.replaced.iter().copied());
         let defined: FxHashSet<&str> = own.collect();
         let undefined = compiled.undefined.iter().map(String::as_str);
         undefined.filter(move |name| !is_own(name) && !defined.contains(name))
@@ -324,7 +330,9 @@ pub(crate) fn has_stubs(
     program.functions.iter().any(|(_, function)| {
         let name = function.name.as_str();
         let replaced = REPLACED.contains(&name) || OPENING.contains(&name);
-        let known = replaced || library.contains(name) || name.starts_with("__") || modelled(name);
+        let symbol = function.link_name();
+        let known =
+            replaced || library.contains(symbol) || symbol.starts_with("__") || modelled(name);
         function.body.is_none() && !known
     })
 }
@@ -338,7 +346,7 @@ fn ending_stub(name: &str, number: u32) -> String {
 }
 
 fn stub(types: &CTypes, function: &lydian_ir::Function, number: u32) -> String {
-    let name = &function.name;
+    let name = function.link_name();
     if function.noreturn {
         return ending_stub(name, number);
     }
@@ -354,7 +362,7 @@ fn stub(types: &CTypes, function: &lydian_ir::Function, number: u32) -> String {
         ),
         _ => {
             let ty = by_shape(types, result, &format!("lydian_result{number}"));
-            let kind = match gives_inputs(name) {
+            let kind = match gives_inputs(&function.name) {
                 true => types.scalar(result).map_or(NumberKind::Integer, NumberKind::of) as u8,
                 false => 0,
             };

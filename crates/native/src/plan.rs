@@ -287,6 +287,12 @@ pub struct UnmeasuredSequence {
 }
 
 impl Plan {
+    /// Why a label of a watched function, by its position, cannot be measured; `None` where it can.
+    pub fn why_unwatched(&self, owner: usize, label: LabelId) -> Option<&str> {
+        let is_it = |lost: &&Unwatched| lost.function as usize == owner && lost.label == label;
+        self.unwatched.iter().find(is_it).map(|lost| lost.reason.as_str())
+    }
+
     /// Why a hyperlabel of a watched function, by its position, cannot be measured; `None` where it
     /// can. `all` are the objectives of the watched functions.
     pub fn why_unmeasured(

@@ -76,7 +76,7 @@ fn as_in_the_paper() -> Config {
 /// the bounds that it met; what was cut off, and the bounds that all met.
 type Verdicts = (
     BTreeSet<LabelRef>,
-    BTreeMap<LabelRef, (Vec<Cut>, BTreeSet<String>, bool)>,
+    BTreeMap<LabelRef, (Vec<Cut>, BTreeSet<String>)>,
     BTreeSet<Cut>,
     BTreeSet<String>,
 );
@@ -84,7 +84,7 @@ type Verdicts = (
 fn verdicts(summary: &Summary) -> Verdicts {
     let left = summary.left.iter().map(|left| {
         let bounds = left.bounds.iter().cloned().collect();
-        (left.label, (left.reasons.clone(), bounds, left.site_reached))
+        (left.label, (left.reasons.clone(), bounds))
     });
     (
         summary.covered.iter().copied().collect(),

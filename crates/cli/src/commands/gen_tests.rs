@@ -251,10 +251,18 @@ impl<'a> Run<'a> {
         Scope { code, configuration: self.configuration.clone() }
     }
 
-    /// Shows what went wrong inside Lydian; the exit code that follows.
+    /// Shows what was wrong with the inputs, and what went wrong inside Lydian; the exit code that
+    /// follows.
     fn report(&self, name: &str, settled: &Settled) -> ExitCode {
+        let mut code = ExitCode::Done;
+        if let Some(error) = &settled.refused {
+            render::diagnostics(&[Diagnostic::error("inputs", error.to_string()).note(
+                "nothing was explored for it; `lydian init` shows what its inputs are taken to be",
+            )]);
+            code = ExitCode::Usage;
+        }
         if settled.contradictions.is_empty() {
-            return ExitCode::Done;
+            return code;
         }
         let shown: Vec<Diagnostic> = settled
             .contradictions

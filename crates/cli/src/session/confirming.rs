@@ -185,10 +185,15 @@ impl Session<'_, '_> {
             let is_open = |goal: &Goal| self.hyper_of(*goal).is_some_and(|of| open.contains(&of));
             missing.extend(completed.iter().copied().filter(is_open));
         }
+        let unmeasured = self.unmeasured_of(&missing);
+        if !unmeasured.is_empty() {
+            judged.lack();
+            missing.retain(|goal| unmeasured.iter().all(|(other, _)| goal != other));
+        }
         let ended_as_claimed = agrees(&found.ending, &measured.run.outcome);
         if missing.is_empty() && ended_as_claimed {
             let completes = self.completed_by(&test, &measured, judged);
-            return Ok(Some(Pending { test, covered, completes, unconfirmed: None }));
+            return Ok(Some(Pending { test, covered, completes, unconfirmed: None, unmeasured }));
         }
         let what =
             format!("claimed to end so: {}; ended so: {}", found.ending, measured.run.outcome);
@@ -209,7 +214,22 @@ impl Session<'_, '_> {
             return Ok(None);
         }
         let unconfirmed = Some((missing, what));
-        Ok(Some(Pending { test, covered: Vec::new(), completes: Vec::new(), unconfirmed }))
+        let (covered, completes) = (Vec::new(), Vec::new());
+        Ok(Some(Pending { test, covered, completes, unconfirmed, unmeasured }))
+    }
+
+    /// Those of some objectives that the instrumented program cannot measure, and why.
+    fn unmeasured_of(&self, goals: &[Goal]) -> Vec<(Goal, String)> {
+        let with_reason = |goal: &Goal| {
+            let why = match *goal {
+                Goal::Label(target, label) => {
+                    self.counting.why_unwatched(self.targets[target].index, label)
+                }
+                Goal::Hyper(..) => self.counting.why_unmeasured(self.hyper_of(*goal)?),
+            };
+            why.map(|why| (*goal, why.to_owned()))
+        };
+        goals.iter().filter_map(with_reason).collect()
     }
 
     /// Runs a test. One that is stopped early before it covers what is claimed has all the time then.

@@ -43,6 +43,8 @@ entity_id! {
 pub struct FunctionDecl {
     /// Its name.
     pub name: Box<str>,
+    /// Its name for the linker, where that is another (`asm` in a declaration).
+    pub symbol: Option<Box<str>>,
     /// Its type, a [`crate::ctypes::CType::Function`].
     pub ty: QualType,
     /// Its type as the user wrote it, typedef names kept.

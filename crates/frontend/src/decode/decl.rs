@@ -80,6 +80,9 @@ impl Decoder<'_> {
         self.attributes(id, node);
         let declared = !self.declared.insert(id);
         let decl = &mut self.unit.functions[id];
+        if let Some(symbol) = node.mangled_name.as_deref().filter(|symbol| *symbol != name) {
+            decl.symbol = Some(symbol.into());
+        }
         decl.is_static |= node.storage == Some("static");
         decl.is_inline |= node.is_inline;
         decl.no_return |= written.contains("noreturn");
@@ -129,6 +132,7 @@ impl Decoder<'_> {
         }
         let id = self.unit.functions.push(FunctionDecl {
             name: name.into(),
+            symbol: None,
             ty,
             written: "".into(),
             params: Vec::new(),

@@ -21,6 +21,8 @@ pub(crate) struct Node<'a> {
     pub(crate) range: Range,
     #[serde(borrow)]
     pub(crate) name: Option<Str<'a>>,
+    #[serde(rename = "mangledName", borrow)]
+    pub(crate) mangled_name: Option<Str<'a>>,
     #[serde(rename = "type", borrow)]
     pub(crate) ty: Option<TypeRef<'a>>,
     #[serde(rename = "valueCategory")]

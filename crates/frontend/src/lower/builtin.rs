@@ -471,6 +471,22 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
     }
 
+    /// The value of a builtin that is computed in place. Its statements stand for its text, not for
+    /// that of the statement around it, so that what they read is known by a place of its own.
+    fn computed(
+        &mut self,
+        e: ast::ExprId,
+        compute: impl FnOnce(&mut Self) -> Lowering<ExprId>,
+    ) -> Lowering<ExprId> {
+        let (expr, text) = (&self.unit.exprs[e], self.text(e));
+        let (_, temp) = self.within(text, |l| {
+            let value = l.apart(compute)?;
+            l.keep(value, expr.ty.ty, expr.span)
+        })?;
+        self.capture(text, temp);
+        Ok(self.read(temp))
+    }
+
     /// A call of a builtin whose result is used.
     pub(super) fn builtin_value(
         &mut self,
@@ -509,30 +525,15 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.capture(self.text(e), temp);
                 Ok(self.read(temp))
             }
-            Builtin::Bits(op) => {
-                let value = self.apart(|l| l.bits_builtin(e, op, args))?;
-                let (_, temp) = self.keep(value, expr.ty.ty, span)?;
-                self.capture(self.text(e), temp);
-                Ok(self.read(temp))
-            }
-            Builtin::Overflow(op) => {
-                let value = self.apart(|l| l.overflow_builtin(e, op, args))?;
-                let (_, temp) = self.keep(value, expr.ty.ty, span)?;
-                self.capture(self.text(e), temp);
-                Ok(self.read(temp))
-            }
+            Builtin::Bits(op) => self.computed(e, |l| l.bits_builtin(e, op, args)),
+            Builtin::Overflow(op) => self.computed(e, |l| l.overflow_builtin(e, op, args)),
             Builtin::Float(test) => self.float_builtin(e, test, args),
             Builtin::Sync(op) => match self.sync(e, op, args)? {
                 Some(value) => Ok(value),
                 None => Err(Unsupported::new("the value of this builtin", span)),
             },
             Builtin::Alloca => self.alloca(e, args),
-            Builtin::Value(op) => {
-                let value = self.apart(|l| l.value_builtin(e, op, args))?;
-                let (_, temp) = self.keep(value, expr.ty.ty, span)?;
-                self.capture(self.text(e), temp);
-                Ok(self.read(temp))
-            }
+            Builtin::Value(op) => self.computed(e, |l| l.value_builtin(e, op, args)),
             Builtin::Unsupported(what) => Err(Unsupported::new(what, span)),
             Builtin::Nothing | Builtin::ArgumentsOnly | Builtin::Trap(_) | Builtin::Va(_) => {
                 Err(Unsupported::new("the value of this builtin", span))

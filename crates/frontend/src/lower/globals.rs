@@ -247,6 +247,7 @@ impl<'a> Module<'a> {
                     decl.params.iter().map(|param| self.unit.vars[*param].name.to_string());
                 let function = Function {
                     name: decl.name.to_string(),
+                    symbol: decl.symbol.as_deref().map(str::to_owned),
                     ty: self.function_type(id),
                     linkage: linkage(decl.is_static),
                     param_names: params.collect(),
@@ -330,6 +331,7 @@ impl<'a> Module<'a> {
             ty = self.program.types.intern(plain);
         }
         let function = Function {
+            symbol: decl.symbol.as_deref().map(str::to_owned),
             param_names: vec![String::new(); decl.params.len().min(count)],
             noreturn: decl.no_return,
             ..Function::declared(name, ty)

@@ -16,6 +16,7 @@ pub(super) fn is_shared(function: &Function) -> bool {
 pub(super) fn head(function: &Function) -> Function {
     Function {
         name: function.name.clone(),
+        symbol: function.symbol.clone(),
         ty: function.ty,
         linkage: function.linkage,
         param_names: function.param_names.clone(),

@@ -421,7 +421,9 @@ impl Reader<'_> {
     }
 
     fn function(&mut self) -> Result<Function> {
-        let (name, ty) = (self.quoted_text()?, self.id("ty")?);
+        let name = self.quoted_text()?;
+        let symbol = if self.take_word("symbol") { Some(self.quoted_text()?) } else { None };
+        let ty = self.id("ty")?;
         let linkage = self.linkage()?;
         let noreturn = self.take_word("noreturn");
         let weak = self.take_word("weak");
@@ -429,6 +431,6 @@ impl Reader<'_> {
         let param_names = self.list(Self::quoted_text)?;
         let span = self.span()?;
         let body = if self.sees("{") { Some(read_body::body(self)?) } else { None };
-        Ok(Function { name, ty, linkage, param_names, noreturn, weak, library, body, span })
+        Ok(Function { name, symbol, ty, linkage, param_names, noreturn, weak, library, body, span })
     }
 }

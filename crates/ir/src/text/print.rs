@@ -222,9 +222,11 @@ fn global_text(global: &Global) -> String {
 }
 
 fn head(function: &Function) -> String {
+    let symbol = function.symbol.as_ref().map(|symbol| format!(" symbol {}", quoted(symbol)));
     format!(
-        "{} {} {}{}{}{} ({}){}",
+        "{}{} {} {}{}{}{} ({}){}",
         quoted(&function.name),
+        symbol.unwrap_or_default(),
         function.ty,
         linkage(function.linkage),
         if function.noreturn { " noreturn" } else { "" },

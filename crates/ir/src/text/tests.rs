@@ -398,6 +398,7 @@ impl Soup {
         program.globals = self.many(Self::global).into_iter().collect();
         let functions = self.many(|soup| Function {
             name: soup.name(),
+            symbol: soup.some(Self::name),
             ty: soup.id(),
             linkage: Linkage::External,
             param_names: soup.many(Self::name),
@@ -482,6 +483,7 @@ fn an_expression_of_ten_thousand_nodes_is_cut_and_reads_back() {
     let ty = program.types.void();
     program.functions.push(Function {
         name: "f".into(),
+        symbol: None,
         ty,
         linkage: Linkage::External,
         param_names: vec![],

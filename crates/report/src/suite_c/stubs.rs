@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 use lydian_ir::outside::out_parameters;
 use lydian_ir::test::INPUT_PREFIX;
-use lydian_ir::{CType, CTypeId, Callee, Expr, GlobalInit, Program, RelocationTarget, Stmt, libc};
+use lydian_ir::{CType, CTypeId, Callee, GlobalInit, Program, Stmt, libc};
 
 use crate::suite::{SuiteTest, result_type};
 
@@ -124,8 +124,10 @@ impl<'a> Stubs<'a> {
     /// What makes the user's text call otherwise, to stand before it.
     pub(super) fn before(&self) -> String {
         let mut text = String::new();
-        for (name, _) in self.functions.iter().filter(|(name, _)| (self.library)(name)) {
-            let _ = writeln!(text, "#pragma redefine_extname {name} lydian_own_{name}");
+        for (name, _) in &self.functions {
+            if (self.library)(name) && self.symbol(name).is_none() {
+                let _ = writeln!(text, "#pragma redefine_extname {name} lydian_own_{name}");
+            }
         }
         for index in &self.failing {
             let name = ALLOCATORS[*index].0;
@@ -145,9 +147,10 @@ impl<'a> Stubs<'a> {
             );
         }
         for (name, ty) in &self.functions {
-            let linked = match (self.library)(name) {
-                true => format!("lydian_own_{name}"),
-                false => name.clone(),
+            let linked = match self.symbol(name) {
+                Some(symbol) => symbol.to_owned(),
+                None if (self.library)(name) => format!("lydian_own_{name}"),
+                None => name.clone(),
             };
             text.push_str(&self.stub(name, &linked, *ty));
         }
@@ -155,6 +158,12 @@ impl<'a> Stubs<'a> {
             text.push_str(&allocator(*index));
         }
         text
+    }
+
+    /// The name for the linker that a function's declaration gives it: the stub takes that place.
+    fn symbol(&self, name: &str) -> Option<&str> {
+        let function = self.program.function_named(name)?;
+        self.program.functions[function].symbol.as_deref()
     }
 
     fn stub(&self, name: &str, linked: &str, ty: Option<CTypeId>) -> String {
@@ -335,21 +344,8 @@ fn used_functions(program: &Program) -> BTreeSet<String> {
                 add(*target);
             }
         }
-        for expr in body.exprs.values() {
-            if let Expr::AddrFunc(target) = expr {
-                add(*target);
-            }
-        }
     }
-    for global in program.globals.values() {
-        if let GlobalInit::Data { relocations, .. } = &global.init {
-            for relocation in relocations {
-                if let RelocationTarget::Function(target) = relocation.target {
-                    add(target);
-                }
-            }
-        }
-    }
+    program.addressed_functions().into_iter().for_each(&mut add);
     // Callbacks are reached from inputs only.
     for (id, function) in program.functions.iter() {
         if function.name.starts_with("lydian_callback_") {

@@ -531,7 +531,6 @@ impl<'a> LabelTable<'a> {
                 label: self.label_ref(id)?,
                 reasons: goal.reasons.iter().cloned().collect(),
                 bounds: watch.met_for(id),
-                site_reached: goal.reached,
             })
         });
         let left = left.collect();

@@ -90,8 +90,6 @@ pub struct LeftLabel {
     pub reasons: Vec<Cut>,
     /// Bounds that make a difference to its predicate alone, besides those of the whole exploration.
     pub bounds: Vec<String>,
-    /// Whether some path passed its site.
-    pub site_reached: bool,
 }
 
 /// A hyperlabel that no tests cover.

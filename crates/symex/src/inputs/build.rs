@@ -25,7 +25,7 @@ use super::bounds::{Bound, Reach};
 use super::callback::is_given_length;
 use super::globals::{GlobalUses, can_be_input};
 use super::guess::{is_text, parameter_name, variable_argument_name};
-use super::layout::{Bits, Leaf, LeafKind, layout};
+use super::layout::{Bits, Leaf, LeafKind, View, layout};
 use super::length::Length;
 use super::place::Place;
 use super::plan::{
@@ -555,6 +555,9 @@ impl<'a> Builder<'a> {
         for bits in parts.bits {
             self.lay_bits(site, bits)?;
         }
+        for view in parts.views {
+            self.lay_view(site, view)?;
+        }
         Ok(())
     }
 
@@ -678,18 +681,45 @@ impl<'a> Builder<'a> {
     fn lay_bits(&mut self, site: Site, bits: Bits) -> Result<(), PlanError> {
         let first = bits.bit_offset / 8;
         let last = (bits.bit_offset + u64::from(bits.width) - 1) / 8;
-        let cells = &self.blocks[site.block];
-        let byte = |offset| cells.iter().find(|cell| cell.offset == offset).map(|c| c.value);
-        let bytes: Option<Vec<Term>> = (first..=last).map(byte).collect();
-        let Some(bytes) = bytes else { return Ok(()) };
-        let low_first = bytes.into_iter();
-        let whole = low_first.reduce(|low, high| self.pool.concat(high, low));
-        let Some(whole) = whole else { return Ok(()) };
+        let Some(whole) = self.laid(site, first, last + 1 - first) else { return Ok(()) };
         let low = (bits.bit_offset % 8) as u32;
         let value = self.pool.extract(low + u32::from(bits.width) - 1, low, whole);
         let known = Scalar { value, signed: bits.signed };
         self.scalars.entry(bits.place.clone()).or_insert(known);
         self.restrict(value, bits.signed, &bits.place, &bits.trail)
+    }
+
+    /// Makes a number of a union's member known by its place, where its bytes are cells.
+    fn lay_view(&mut self, site: Site, view: View) -> Result<(), PlanError> {
+        let types = &self.program.types;
+        let machine = types.scalar(view.ty).expect("a number is a scalar");
+        if self.scalars.contains_key(&view.place) || machine.is_float() {
+            return Ok(());
+        }
+        let Some(value) = self.laid(site, view.offset, machine.bytes()) else { return Ok(()) };
+        let signed = types.is_signed(view.ty);
+        self.scalars.insert(view.place.clone(), Scalar { value, signed });
+        self.restrict(value, signed, &view.place, &view.trail)
+    }
+
+    /// The bytes of a block from an offset on as one number; none where some are in no cell.
+    fn laid(&mut self, site: Site, offset: u64, size: u64) -> Option<Term> {
+        let mut whole: Option<Term> = None;
+        let mut at = offset;
+        while at < offset + size {
+            let holds = |cell: &&CellPlan| cell.offset <= at && at < cell.offset + cell.ty.bytes();
+            let CellPlan { offset: start, ty, value } =
+                *self.blocks[site.block].iter().find(holds)?;
+            let end = (start + ty.bytes()).min(offset + size);
+            if !matches!(self.pool.sort(value), Sort::BitVec(_)) {
+                return None;
+            }
+            let bit = |byte: u64| ((byte - start) * 8) as u32;
+            let part = self.pool.extract(bit(end) - 1, bit(at), value);
+            whole = Some(whole.map_or(part, |low| self.pool.concat(part, low)));
+            at = end;
+        }
+        whole
     }
 
     fn prefer_initial(&mut self, site: Site, offset: u64, ty: Type, value: Term) {

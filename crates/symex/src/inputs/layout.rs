@@ -3,14 +3,15 @@
 //! - A struct is its members; padding is left out. Bytes that bit-fields share are bytes.
 //! - A union is its largest member (the first of several), with the bytes that this leaves open as
 //!   bytes. Where any member has a pointer, the union has a pointer there, which is one of those
-//!   that members have, or other bits where another member has something else there.
+//!   that members have, or other bits where another member has something else there. Numbers of other
+//!   members are views of its bytes.
 //! - A flexible array member and what Lydian does not compute with are left out.
 
 use std::ops::Range;
 
 use lydian_ir::{CType, CTypeId, CTypes, Field, Program, RecordId};
 
-use super::place::Place;
+use super::place::{Place, Step};
 use super::spec::Trail;
 
 /// A part of a type that gets a value of its own.
@@ -49,11 +50,21 @@ pub(crate) struct Bits {
     pub(crate) signed: bool,
 }
 
+/// A number of a union's member whose bytes are other parts.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct View {
+    pub(crate) offset: u64,
+    pub(crate) place: Place,
+    pub(crate) trail: Trail,
+    pub(crate) ty: CTypeId,
+}
+
 /// The parts of a type.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Layout {
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) bits: Vec<Bits>,
+    pub(crate) views: Vec<View>,
     /// Places of which a part is left out, why, and which bytes that are.
     pub(crate) left_out: Vec<(Place, String, Range<u64>)>,
 }
@@ -185,6 +196,18 @@ impl Layout {
         }
     }
 
+    /// The numbers of a layout that are no elements of arrays, as views of whatever lies there.
+    fn as_views(&self) -> impl Iterator<Item = View> {
+        let own = self.leaves.iter().filter_map(|leaf| match leaf.kind {
+            LeafKind::Number(ty) if !matches!(leaf.place.steps.last(), Some(Step::Index(_))) => {
+                let (place, trail) = (leaf.place.clone(), leaf.trail.clone());
+                Some(View { offset: leaf.offset, place, trail, ty })
+            }
+            _ => None,
+        });
+        own.chain(self.views.iter().cloned())
+    }
+
     fn add_union(
         &mut self,
         types: &CTypes,
@@ -206,6 +229,7 @@ impl Layout {
         let largest = sizes.iter().max().copied().unwrap_or(0);
         let primary = sizes.iter().position(|size| *size == largest).unwrap_or(0);
         let pointers = merged_pointers(types, &layouts);
+        self.views.extend(layouts.iter().flat_map(Self::as_views));
         let mut leaves: Vec<Leaf> = Vec::new();
         if let Some(chosen) = layouts.get_mut(primary) {
             self.bits.append(&mut chosen.bits);
