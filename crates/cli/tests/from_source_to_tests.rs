@@ -609,3 +609,22 @@ fn settings_that_do_not_fit_one_function_leave_the_others_to_be_worked_on() {
     assert_eq!(figures(&found, "first", "dc"), [2, 0, 0, 0, 2]);
     assert_eq!(figures(&found, "second", "dc"), [2, 2, 0, 0, 0]);
 }
+
+/// As in a queue: the end is compared with a pointer that itself is compared with the head.
+#[test]
+fn an_end_of_what_lies_in_an_array_is_that_arrays_end() {
+    let place = Workplace::with(
+        "struct item { int kind; };
+struct queue { struct item *start, *end, *head, *tail; };
+int add(struct queue *q, int kind) {
+    if (q->tail == q->end) return 0;
+    if (q->head != q->tail && q->head->kind == kind) return 2;
+    q->tail->kind = kind;
+    q->tail++;
+    return 1;
+}
+",
+    );
+    place.done("gen unit.c -c dc --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "add", "dc")[..2], [4, 4]);
+}

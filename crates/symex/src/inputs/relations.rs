@@ -38,10 +38,7 @@ pub(crate) fn roles(types: &CTypes, usage: &Usage, group: &[Candidate]) -> Roles
     for at in 0..group.len() {
         let Some((kind, base, why)) = relation(types, usage, group, at) else { continue };
         // A start that itself lies in an array: what points into it points into that.
-        let within = match roles.get(&group[base].place) {
-            Some((Role::Related(settings), _)) => settings.of.as_ref().map(|of| of.0.clone()),
-            _ => None,
-        };
+        let within = array_of(&roles, &group[base].place);
         let base = within.unwrap_or_else(|| group[base].place.clone());
         let place = group[at].place.clone();
         if base == place {
@@ -61,7 +58,42 @@ pub(crate) fn roles(types: &CTypes, usage: &Usage, group: &[Candidate]) -> Roles
         };
         roles.insert(place, (Role::Related(Box::new(settings)), format!("{why} {base}")));
     }
+    relate_to_starts(&mut roles);
     roles
+}
+
+/// What was related to a pointer that turned out to lie in another's array is related to that one. A
+/// pointer that would come to be related to itself starts the array.
+fn relate_to_starts(roles: &mut Roles) {
+    let places: Vec<Place> = roles.keys().cloned().collect();
+    for place in &places {
+        let mut chain = chain(roles, place);
+        if let Some(first) = chain.next()
+            && std::iter::once(first.clone()).chain(chain).any(|next| next == *place)
+        {
+            roles.insert(place.clone(), (Role::Start, format!("{first} points into it")));
+        }
+    }
+    for place in &places {
+        let last = chain(roles, place).last();
+        if let (Some(base), Some((Role::Related(settings), _))) = (last, roles.get_mut(place)) {
+            settings.of = Some(PlacePattern(base));
+        }
+    }
+}
+
+/// The pointer in whose array another one lies, the one in whose array that lies, and so on; in a
+/// circle some more than once.
+fn chain(roles: &Roles, place: &Place) -> impl Iterator<Item = Place> {
+    std::iter::successors(array_of(roles, place), |next| array_of(roles, next)).take(roles.len())
+}
+
+/// The pointer in whose array another one lies.
+fn array_of(roles: &Roles, place: &Place) -> Option<Place> {
+    match roles.get(place)? {
+        (Role::Related(settings), _) => settings.of.as_ref().map(|of| of.0.clone()),
+        (Role::Start, _) => None,
+    }
 }
 
 /// How one pointer of a group relates to another: the kind, or `None` for an alias; the other; and
