@@ -54,6 +54,8 @@ pub(crate) struct Counting<'a> {
     untraced: bool,
     /// Whether the last test does what C leaves undefined, as the interpreter says.
     undefined: bool,
+    /// Whether the last test uses memory that nobody set, as the interpreter says.
+    uninitialised: bool,
     /// The undefined functions whose results tests give; none before the first test.
     given: FxHashSet<String>,
     /// Tests of this function that were stopped early.
@@ -99,6 +101,7 @@ impl<'a> Counting<'a> {
             options: Options { max_depth: MOST_CALLS, ..Options::default() },
             untraced: false,
             undefined: false,
+            uninitialised: false,
             given: FxHashSet::default(),
             given_up: Vec::new(),
         }
@@ -141,6 +144,11 @@ impl<'a> Counting<'a> {
         self.undefined
     }
 
+    /// Whether the last test uses memory that nobody set, as the interpreter says.
+    pub(crate) const fn was_uninitialised(&self) -> bool {
+        self.uninitialised
+    }
+
     /// Another function's tests begin: how long those of the last one took says nothing of them.
     pub(crate) fn begin_function(&mut self) {
         self.given_up.clear();
@@ -164,7 +172,7 @@ impl<'a> Counting<'a> {
         if patience == Patience::Full {
             self.given_up.retain(|known| known != test);
         }
-        (self.untraced, self.undefined) = (false, false);
+        (self.untraced, self.undefined, self.uninitialised) = (false, false, false);
         let mut options = self.options;
         options.max_steps = STEPS_OF_ENDLESS;
         let mut foreseen = match self.foresight.run(test, &options) {
@@ -204,6 +212,7 @@ impl<'a> Counting<'a> {
             };
         }
         self.undefined |= matches!(foreseen.outcome.end, End::Trapped(_));
+        self.uninitialised = foreseen.outcome.uninitialised.is_some();
         let standing = self.standing(&foreseen, &measured.run.outcome);
         let foresight = &self.foresight;
         let found = measured.covered.iter_mut().zip(&foreseen.covered).enumerate();

@@ -119,8 +119,8 @@ struct Pending {
     completes: Vec<(Goal, Vec<Test>)>,
     /// Claims that measuring did not confirm, and what it showed instead.
     unconfirmed: Option<(Vec<Goal>, String)>,
-    /// Claims that cannot be measured, and why.
-    unmeasured: Vec<(Goal, String)>,
+    /// Claims that the test cannot count for, and why.
+    uncounted: Vec<(Goal, String)>,
 }
 
 /// The verdicts on objectives; none where evidence is contradictory.
@@ -270,7 +270,7 @@ impl<'a> Session<'a, '_> {
             completes: self.completed_by(&test, &measured, judged),
             test,
             unconfirmed: None,
-            unmeasured: Vec::new(),
+            uncounted: Vec::new(),
         });
         let pending = pending.collect();
         self.record_tests(pending)
@@ -336,8 +336,8 @@ impl<'a> Session<'a, '_> {
                 let unconfirmed = found.unconfirmed.as_ref();
                 let claimed = unconfirmed.map(|(claimed, _)| of_target(claimed));
                 let claimed = claimed.unwrap_or_default();
-                for (goal, why) in found.unmeasured.iter().filter(|(goal, _)| goal.target() == at) {
-                    let reason = UnknownReason::NotFollowed(format!("not measured: {why}"));
+                for (goal, why) in found.uncounted.iter().filter(|(goal, _)| goal.target() == at) {
+                    let reason = UnknownReason::NotFollowed(why.clone());
                     recording.evidence(target.key(*goal), &Evidence::Unknown { reason })?;
                 }
                 let has_none = covered.is_empty() && completes.is_empty() && claimed.is_empty();

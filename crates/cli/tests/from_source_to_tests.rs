@@ -628,3 +628,43 @@ int add(struct queue *q, int kind) {
     place.done("gen unit.c -c dc --json t.json");
     assert_eq!(figures(&place.json("t.json"), "add", "dc")[..2], [4, 4]);
 }
+
+#[test]
+fn a_function_that_takes_a_pointer_to_a_va_list_is_called_by_tests() {
+    let place = Workplace::with(
+        "#include <stdarg.h>
+static int add(int n, va_list *list) {
+    int sum = 0;
+    while (n-- > 0) sum += va_arg(*list, int);
+    return sum;
+}
+int sum(int n, ...) {
+    va_list list;
+    va_start(list, n);
+    int found = add(n, &list);
+    va_end(list);
+    return found > 9 ? 1 : 0;
+}
+",
+    );
+    place.done("gen unit.c -c dc -o tests --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "add", "dc"), [2, 2, 0, 0, 0]);
+    passes_as_c(&place);
+}
+
+#[test]
+fn a_mutant_that_differs_whatever_was_never_written_is_unknown() {
+    let place = Workplace::with(
+        "void set(char **to, char *end);
+int last(void) {
+    char one[1];
+    char *to = one;
+    set(&to, to + 1);
+    if (to == one) return -1;
+    return one[0];
+}
+",
+    );
+    let ran = place.done("gen unit.c -c wm --json t.json").to_string();
+    assert!(ran.contains("unknown: depends on uninitialised memory"), "{ran}");
+}

@@ -444,6 +444,13 @@ impl CTypes {
         }
     }
 
+    /// A type as compilers know it, as [`Self::spell`] has it but for what a `va_list` consists of: that
+    /// has a name in clang's tree that no C text can use.
+    pub fn spell_compiled(&self, id: CTypeId, declarator: &str) -> String {
+        let list = "__typeof__(**(__builtin_va_list *)0)";
+        self.spell(id, declarator).replace("struct __va_list_tag", list)
+    }
+
     /// The type as C spells it, with `declarator` where a declaration has its name
     /// (`int *x[3]` for declarator `x`); an empty one gives a type name. A record without a name
     /// is spelled by its members.

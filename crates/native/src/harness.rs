@@ -421,7 +421,7 @@ fn by_shape(types: &CTypes, id: CTypeId, declarator: &str) -> String {
             by_shape(types, *element, &format!("{declarator}[{}]", length.unwrap_or(0)))
         }
         CType::Record(record) => format!("{} {declarator}", record_shape(types, *record)),
-        _ => types.spell(id, declarator),
+        _ => types.spell_compiled(id, declarator),
     }
 }
 
@@ -486,7 +486,7 @@ pub(crate) fn entry(program: &Program, id: FuncId) -> Result<(Entry, String), Un
     let (mut arguments, mut offset, mut list) = (Vec::new(), 0, Vec::new());
     for (index, ty) in params.iter().enumerate() {
         let size = sized(*ty)?;
-        let declaration = types.spell(*ty, &format!("lydian_p{index}"));
+        let declaration = types.spell_compiled(*ty, &format!("lydian_p{index}"));
         let _ = write!(
             text,
             "{declaration}; __builtin_memcpy((void *)&lydian_p{index}, lydian_a + {offset}, {size}); "
@@ -503,7 +503,7 @@ pub(crate) fn entry(program: &Program, id: FuncId) -> Result<(Entry, String), Un
         0
     } else {
         let size = sized(*result)?;
-        let declaration = types.spell(*result, "lydian_v");
+        let declaration = types.spell_compiled(*result, "lydian_v");
         let _ = writeln!(
             text,
             "{declaration} = {call}; __builtin_memcpy(lydian_r, (void *)&lydian_v, {size}); }}"

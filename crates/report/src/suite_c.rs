@@ -18,7 +18,7 @@ mod stubs;
 use std::collections::BTreeSet;
 
 use lydian_ir::test::{ExternalResult, ExternalWrite, INPUT_PREFIX, Image, VariableArgument};
-use lydian_ir::{CType, CTypeId, CTypes, Program};
+use lydian_ir::{CType, CTypeId, Program};
 
 use crate::frameworks::Case;
 use crate::suite::{
@@ -280,7 +280,7 @@ impl Writer<'_> {
         let asserted = returns && result.is_some();
         match result_type(self.program, &test.test.function).filter(|_| asserted || !returns) {
             Some(ty) => {
-                let spelled = spelled(&self.program.types, ty, &self.result_name());
+                let spelled = self.program.types.spell_compiled(ty, &self.result_name());
                 if spelled.contains('{') {
                     self.line(format!("    __typeof__({call}) {} = {call};", self.result_name()));
                 } else {
@@ -498,7 +498,7 @@ impl Writer<'_> {
             1 => variable.clone(),
             _ => format!("{variable}[{count}]"),
         };
-        let declared = format!("static {}", spelled(types, ty, &declarator));
+        let declared = format!("static {}", types.spell_compiled(ty, &declarator));
         let value = read(types, ty, count, &image.clone().into());
         let initial = match &value {
             Value::Text(bytes) if count != 1 => Ok(characters(self.program, ty, bytes, count)),
@@ -514,13 +514,6 @@ impl Writer<'_> {
         }
         Ok(entry)
     }
-}
-
-/// A type as compilers know it. What a `va_list` consists of has a name in clang's tree that no C text
-/// can use.
-fn spelled(types: &CTypes, ty: CTypeId, declarator: &str) -> String {
-    let list = "__typeof__(**(__builtin_va_list *)0)";
-    types.spell(ty, declarator).replace("struct __va_list_tag", list)
 }
 
 /// An `int` as a constant expression.
@@ -547,7 +540,7 @@ fn object(names: &Names, position: usize, parts: &mut Parts) -> Result<(), Strin
     if !name.typed || name.lone {
         let bytes = size.max(1);
         let declared = if name.lone {
-            let it = spelled(&program.types, object.ty, "it");
+            let it = program.types.spell_compiled(object.ty, "it");
             format!("static union {{ {it}; unsigned char bytes[{bytes}]; }} {variable}{aligned};")
         } else {
             let align = object.align.max(1);
@@ -566,8 +559,10 @@ fn object(names: &Names, position: usize, parts: &mut Parts) -> Result<(), Strin
         value => initialiser(names, object.ty, value).map(|text| format!("{{ {text} }}")),
     };
     let constant = if object.read_only && initial.is_ok() { "const " } else { "" };
-    let declared =
-        format!("static {constant}{}{aligned}", spelled(&program.types, object.ty, &declarator));
+    let declared = format!(
+        "static {constant}{}{aligned}",
+        program.types.spell_compiled(object.ty, &declarator)
+    );
     parts.declarations.push(format!("{declared};"));
     match initial {
         Ok(text) if text.is_empty() => Ok(()),
@@ -614,7 +609,7 @@ fn argument(
         parts.args.push(text);
         return Ok(());
     }
-    let declared = format!("static {}", spelled(types, ty, variable));
+    let declared = format!("static {}", types.spell_compiled(ty, variable));
     if declared.contains('{') {
         return Err(format!("the type of {variable} has no name"));
     }
@@ -638,7 +633,7 @@ fn variable_argument(
     variable: &str,
     parts: &mut Parts,
 ) -> Result<(), String> {
-    let ty = spelled(&names.program.types, passed.ty, "");
+    let ty = names.program.types.spell_compiled(passed.ty, "");
     if ty.contains('{') {
         return Err(format!("the type of {variable} has no name"));
     }

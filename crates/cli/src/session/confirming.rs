@@ -12,7 +12,7 @@ use std::time::Instant;
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Outcome};
 use lydian_symex::exec::Event;
-use lydian_symex::{Ending, FoundTest};
+use lydian_symex::{Cut, Ending, FoundTest};
 
 use super::judged::Judged;
 use super::left::Left;
@@ -185,15 +185,15 @@ impl Session<'_, '_> {
             let is_open = |goal: &Goal| self.hyper_of(*goal).is_some_and(|of| open.contains(&of));
             missing.extend(completed.iter().copied().filter(is_open));
         }
-        let unmeasured = self.unmeasured_of(&missing);
-        if !unmeasured.is_empty() {
+        let uncounted = self.uncounted(&missing);
+        if !uncounted.is_empty() {
             judged.lack();
-            missing.retain(|goal| unmeasured.iter().all(|(other, _)| goal != other));
+            missing.retain(|goal| uncounted.iter().all(|(other, _)| goal != other));
         }
         let ended_as_claimed = agrees(&found.ending, &measured.run.outcome);
         if missing.is_empty() && ended_as_claimed {
             let completes = self.completed_by(&test, &measured, judged);
-            return Ok(Some(Pending { test, covered, completes, unconfirmed: None, unmeasured }));
+            return Ok(Some(Pending { test, covered, completes, unconfirmed: None, uncounted }));
         }
         let what =
             format!("claimed to end so: {}; ended so: {}", found.ending, measured.run.outcome);
@@ -215,11 +215,17 @@ impl Session<'_, '_> {
         }
         let unconfirmed = Some((missing, what));
         let (covered, completes) = (Vec::new(), Vec::new());
-        Ok(Some(Pending { test, covered, completes, unconfirmed, unmeasured }))
+        Ok(Some(Pending { test, covered, completes, unconfirmed, uncounted }))
     }
 
-    /// Those of some objectives that the instrumented program cannot measure, and why.
-    fn unmeasured_of(&self, goals: &[Goal]) -> Vec<(Goal, String)> {
+    /// Those of some objectives that the last test cannot count for though it may cover them, and why:
+    /// the instrumented program cannot measure them, or they depend on memory that nobody set, where
+    /// exploration does not see each use (`x != x + 1`).
+    fn uncounted(&self, goals: &[Goal]) -> Vec<(Goal, String)> {
+        if self.counting.was_uninitialised() {
+            let why = Cut::Undefined.to_string();
+            return goals.iter().map(|goal| (*goal, why.clone())).collect();
+        }
         let with_reason = |goal: &Goal| {
             let why = match *goal {
                 Goal::Label(target, label) => {
@@ -227,7 +233,7 @@ impl Session<'_, '_> {
                 }
                 Goal::Hyper(..) => self.counting.why_unmeasured(self.hyper_of(*goal)?),
             };
-            why.map(|why| (*goal, why.to_owned()))
+            why.map(|why| (*goal, format!("not measured: {why}")))
         };
         goals.iter().filter_map(with_reason).collect()
     }

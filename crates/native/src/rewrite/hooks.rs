@@ -46,7 +46,7 @@ pub(super) fn temporary(temp: LocalId) -> String {
 pub(super) fn captures(program: &Program, body: &Body, captured: &[(LocalId, String)]) -> String {
     let declare = |temp: LocalId| match program.types.get(body.locals[temp].ty) {
         CType::Int { .. } | CType::Float | CType::Double | CType::LongDouble => {
-            program.types.spell(body.locals[temp].ty, &temporary(temp))
+            program.types.spell_compiled(body.locals[temp].ty, &temporary(temp))
         }
         _ => format!("__auto_type {}", temporary(temp)),
     };

@@ -284,7 +284,7 @@ impl<'a> Stubs<'a> {
     pub(super) fn result_spelling(&self, ty: CTypeId, name: &str) -> String {
         match self.program.types.get(ty) {
             CType::Pointer { .. } => format!("void *{name}"),
-            _ => super::spelled(&self.program.types, ty, name),
+            _ => self.program.types.spell_compiled(ty, name),
         }
     }
 
