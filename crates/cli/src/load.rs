@@ -1,5 +1,6 @@
 //! From the command line's file and flags to a program.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit};
 use lydian_ir::link::{LinkError, Role, link};
 use lydian_ir::source::WrittenLine;
 use lydian_ir::{CType, FuncId, Function, Program, Target};
-use lydian_native::Companion;
+use lydian_native::{Companion, Libraries};
 use lydian_symex::inputs::InputSpec;
 
 use crate::args::{ProgramArgs, SourceArgs, ValueDecisionsArg};
@@ -21,6 +22,9 @@ use crate::config::Config;
 use crate::exit::{ExitCode, Failure};
 use crate::program::WholeProgram;
 use crate::{render, units};
+
+/// What compiles the instrumented program.
+pub(crate) const COMPILER: &str = "clang-19";
 
 /// The code of the front end's diagnostics about what it leaves out.
 const UNSUPPORTED: &str = "unsupported-construct";
@@ -180,8 +184,11 @@ fn whole(
     parts.extend(others.map(|(file, unit)| units::link_unit(&file, unit, Role::Companion)));
     let no_library = |error: ClibError| Failure::environment("library", error.to_string());
     let inputs = inputs.map(|inputs| inputs.lower(&flags)).transpose().map_err(no_library)?;
+    // Natively the system's library takes the place of Lydian's.
+    let system = LazyCell::new(|| Libraries::of(COMPILER).ok());
+    let has = |name: &str| system.as_ref().is_none_or(|system| system.contains(name));
     let linked = match wanted.then(|| Library::lower(&flags)) {
-        Some(Ok(library)) => library.link_with(parts, inputs.as_ref(), Purpose::Explore),
+        Some(Ok(library)) => library.link_with(parts, inputs.as_ref(), Purpose::Explore, &has),
         Some(Err(error)) if inputs.is_some() => return Err(no_library(error)),
         // A target without the library's headers does without it.
         Some(Err(_)) | None => link(parts),

@@ -15,7 +15,7 @@ use lydian_objective::{Foresight, FunctionObjectives};
 use crate::args::{CriteriaArgs, SemanticsArg};
 use crate::counting::Counting;
 use crate::exit::Failure;
-use crate::load::Loaded;
+use crate::load::{COMPILER, Loaded};
 
 /// What a measurer borrows, and how it is made.
 pub(crate) struct Measuring<'a> {
@@ -113,7 +113,7 @@ impl<'a> Measuring<'a> {
             // Tests are few and short, and each is followed by the interpreter, too: what an
             // optimiser takes is more than what it brings.
             level: Optimization::None,
-            compiler: "clang-19",
+            compiler: COMPILER,
         };
         Instrumented::new(request).map_err(|error| failure(error.into()))
     }

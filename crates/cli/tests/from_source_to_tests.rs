@@ -668,3 +668,41 @@ int last(void) {
     let ran = place.done("gen unit.c -c wm --json t.json").to_string();
     assert!(ran.contains("unknown: depends on uninitialised memory"), "{ran}");
 }
+
+/// glibc has `strlcpy` from 2.38 on; before, a program has it from another library.
+#[test]
+fn a_function_that_the_systems_library_may_lack_has_no_contradictions() {
+    let place = Workplace::with(
+        "#include <stddef.h>
+size_t strlcpy(char *, const char *, size_t);
+int keep(char *to, const char *name) {
+    size_t length = strlcpy(to, name, 8);
+    if (length == 0) return 1;
+    if (length >= 8) return 2;
+    return 0;
+}
+",
+    );
+    place.write(
+        "lydian.toml",
+        "[function.keep.places]\n\"to\" = { kind = \"array\", length = 8 }\n",
+    );
+    place.done("gen unit.c -c dc -o tests --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "keep", "dc"), [4, 4, 0, 0, 0]);
+    passes_as_c(&place);
+}
+
+#[test]
+fn the_end_of_an_array_that_inputs_have_no_room_for_is_null_as_the_array_is() {
+    let place = Workplace::with(
+        "struct attribute { const char *name, *nameEnd; };
+struct parser { struct attribute atts[300]; int count; };
+int first(const struct parser *p) {
+    if (p->count > 3 && p->atts[2].name != p->atts[2].nameEnd) return 1;
+    return p->atts[299].nameEnd ? 2 : 0;
+}
+",
+    );
+    place.done("gen unit.c -c dc --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "first", "dc")[..2], [4, 3]);
+}

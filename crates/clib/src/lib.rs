@@ -182,6 +182,10 @@ impl Inputs {
     }
 }
 
+/// Functions that are explored and that older systems' libraries do not have: a program that calls them
+/// there has them from elsewhere, so that a test says what they do.
+pub const NEWER: [&str; 2] = ["strlcpy", "strlcat"];
+
 /// Whether a program leaves something undefined that [`Purpose::Explore`] would link in.
 pub fn is_explored_by(program: &Program) -> bool {
     let undefined = program.functions.values().filter(|function| function.body.is_none());
@@ -232,10 +236,11 @@ impl Library {
     /// # Errors
     /// As [`link`] has them.
     pub fn link(&self, units: Vec<LinkUnit>, purpose: Purpose) -> Result<Linked, LinkError> {
-        self.link_with(units, None, purpose)
+        self.link_with(units, None, purpose, &|_| true)
     }
 
-    /// The same with what reads standard input and files that are inputs ([`Inputs::lower`]).
+    /// The same with what reads standard input and files that are inputs ([`Inputs::lower`]). Of the
+    /// functions of [`NEWER`], only those are explored that `has` says the system's library has.
     ///
     /// # Errors
     /// As [`link`] has them.
@@ -244,13 +249,14 @@ impl Library {
         mut units: Vec<LinkUnit>,
         inputs: Option<&Self>,
         purpose: Purpose,
+        has: &dyn Fn(&str) -> bool,
     ) -> Result<Linked, LinkError> {
         let mut library = self.unit.clone();
         units.extend(inputs.map(|inputs| inputs.unit.clone()));
         if purpose == Purpose::Explore {
             for (_, function) in library.program.functions.iter_mut() {
                 let name = function.name.as_str();
-                let explored = EXPLORED.contains(&name)
+                let explored = EXPLORED.contains(&name) && (!NEWER.contains(&name) || has(name))
                     || name.starts_with(INTERNAL_PREFIX)
                     || (inputs.is_some() && EXPLORED_WITH_INPUTS.contains(&name));
                 if function.linkage == Linkage::External && !explored {

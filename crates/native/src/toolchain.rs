@@ -54,6 +54,16 @@ pub struct Libraries {
 }
 
 impl Libraries {
+    /// Those that a compiler links every program with.
+    ///
+    /// # Errors
+    /// No temporary folder can be made.
+    pub fn of(compiler: &str) -> Result<Self, BuildError> {
+        let place = tempfile::tempdir()
+            .map_err(|error| BuildError::File { path: std::env::temp_dir(), error })?;
+        Ok(Toolchain::new(compiler, place.path()).libraries())
+    }
+
     /// Whether one of them defines a name.
     pub fn contains(&self, name: &str) -> bool {
         self.names.iter().any(|names| names.contains(name))

@@ -54,14 +54,7 @@ impl Builder<'_> {
             _ => {}
         }
         if let Some(why) = self.cut_off(&slot, pointee) {
-            let shown = self.shown(&slot.place);
-            let stated = self.spec.states_depth();
-            let offset = self.blocks[slot.site.block][slot.cell].offset;
-            let reach = self.reading(slot.site.block, offset, offset + 8);
-            self.bound(format!("{shown} is null: {why}"), stated, reach);
-            self.cut_off.insert(slot.place.clone());
-            let value = self.with_initial(&slot, zero);
-            self.set(&slot, value);
+            self.leave_null(&slot, &why);
             return Ok(());
         }
         if slot.set.alias.is_none() {
@@ -83,6 +76,19 @@ impl Builder<'_> {
             self.related.push(slot);
         }
         Ok(())
+    }
+
+    /// Leaves a pointer null for a limit, which is noted.
+    pub(super) fn leave_null(&mut self, slot: &Slot, why: &str) {
+        let shown = self.shown(&slot.place);
+        let stated = self.spec.states_depth();
+        let offset = self.blocks[slot.site.block][slot.cell].offset;
+        let reach = self.reading(slot.site.block, offset, offset + 8);
+        self.bound(format!("{shown} is null: {why}"), stated, reach);
+        self.cut_off.insert(slot.place.clone());
+        let zero = self.pool.bv(64, 0);
+        let value = self.with_initial(slot, zero);
+        self.set(slot, value);
     }
 
     /// The pointer on the way to a place behind which there is a struct of the type that the one at

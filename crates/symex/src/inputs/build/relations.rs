@@ -111,7 +111,13 @@ impl Builder<'_> {
 
     pub(super) fn relate(&mut self, slot: Slot) -> Result<(), PlanError> {
         let value = match slot.set.implied_kind() {
-            Some(Kind::End | Kind::Into) => self.within_array(&slot)?,
+            Some(Kind::End | Kind::Into) => match self.limited(&slot) {
+                Some(of) => {
+                    self.leave_null(&slot, &format!("{of} is"));
+                    return Ok(());
+                }
+                None => self.within_array(&slot)?,
+            },
             _ => self.aliased(&slot)?,
         };
         self.set(&slot, value);
@@ -121,6 +127,12 @@ impl Builder<'_> {
     fn target(&self, slot: &Slot, place: &Place) -> Result<Target, PlanError> {
         let why = || format!("{place} is no pointer with an object of its own");
         self.targets.get(place).copied().ok_or_else(|| self.wrong(&slot.place, why()))
+    }
+
+    /// The pointer in whose array another lies, if a limit left it null.
+    fn limited(&self, slot: &Slot) -> Option<Place> {
+        let of = &slot.set.of.as_ref()?.0;
+        self.cut_off.contains(of).then(|| of.clone())
     }
 
     /// `end` and `into`.
