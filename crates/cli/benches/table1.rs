@@ -33,11 +33,11 @@ use lydian_base::{Budget, CancelToken};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::LoweringOptions;
 use lydian_frontend::{LoadRequest, ParseRequest, Unit};
+use lydian_inputs::{InputSpec, Settings};
 use lydian_ir::{Callee, FuncId, Program, Stmt};
 use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives};
 use lydian_smt::{ChainConfig, standard_chain};
-use lydian_symex::inputs::{InputSpec, Settings};
 use lydian_symex::{Config, Limits, Mode, Summary, Task};
 use processor::{processor_time, timed};
 
@@ -363,7 +363,7 @@ impl Loaded {
             lowering: LoweringOptions::default(),
         };
         let mut unit = lydian_frontend::load(&request).expect("the example is C");
-        lydian_symex::inputs::prepare(&mut unit.program);
+        lydian_inputs::prepare(&mut unit.program);
         let func = unit.program.function_named(subject.function).expect("the example defines it");
         let spec = InputSpec::new(&unit.program, Settings::default());
         lydian_process::finish();

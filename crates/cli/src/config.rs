@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lydian_symex::inputs::Settings;
+use lydian_inputs::Settings;
 
 use crate::exit::Failure;
 

@@ -11,11 +11,11 @@ use lydian_frontend::compile_commands::CompileCommands;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit};
+use lydian_inputs::InputSpec;
 use lydian_ir::link::{LinkError, Role, link};
 use lydian_ir::source::WrittenLine;
 use lydian_ir::{CType, FuncId, Function, Program, Target};
 use lydian_native::{Companion, Libraries};
-use lydian_symex::inputs::InputSpec;
 
 use crate::args::{ProgramArgs, SourceArgs, ValueDecisionsArg};
 use crate::config::Config;
@@ -105,7 +105,7 @@ pub(crate) fn load_program(
     let tested_as_whole = program;
     let inputs = tested_as_whole.as_ref().and_then(|whole| whole.inputs);
     let (mut program, map) = whole(unit, others, inputs, args)?;
-    lydian_symex::inputs::prepare(&mut program);
+    lydian_inputs::prepare(&mut program);
     let entry = tested_as_whole.as_ref().and_then(|whole| whole.entry(&program));
     let surroundings = tested_as_whole.as_ref().map(WholeProgram::surroundings);
     let surroundings = surroundings.unwrap_or_default();

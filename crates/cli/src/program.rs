@@ -8,9 +8,9 @@
 use std::fmt::Write as _;
 
 use lydian_clib::Inputs;
+use lydian_inputs::Settings;
 use lydian_ir::libc::gives_inputs;
 use lydian_ir::{CType, CTypeId, FuncId, Function, Program};
-use lydian_symex::inputs::Settings;
 
 use crate::args::{ProgramArgs, SourceArgs};
 use crate::exit::Failure;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use indexmap::IndexSet;
 use lydian_base::Budget;
+use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_native::Measured;
@@ -22,7 +23,6 @@ use lydian_report::names;
 use lydian_report::{CriterionSummary, Exploration};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
-use lydian_symex::inputs::InputSpec;
 use lydian_symex::{Config, Cut, ExploreError, Summary, Task, Workers};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use common::{Explored, explore_c, explore_c_with};
 use lydian_base::Rng;
+use lydian_inputs::Settings;
 use lydian_objective::Criterion;
-use lydian_symex::inputs::Settings;
 use lydian_symex::{Config, Cut, LabelRef, LeftLabel, Limits};
 
 const BRANCHES: [Criterion; 2] = [Criterion::Dc, Criterion::Cc];

@@ -9,10 +9,10 @@ mod common;
 use common::{explore_program, plain};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest};
+use lydian_inputs::Settings;
 use lydian_ir::TrapKind;
 use lydian_ir::interp::{End, Options, Silent, run};
 use lydian_symex::Ending;
-use lydian_symex::inputs::Settings;
 
 const HEAD: &str = r#"
 #include <ctype.h>

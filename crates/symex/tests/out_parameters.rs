@@ -6,9 +6,9 @@ mod common;
 mod measure;
 
 use common::{Explored, explore_c, explore_c_with, plain};
+use lydian_inputs::Settings;
 use lydian_ir::test::ExternalWrite;
 use lydian_objective::Criterion;
-use lydian_symex::inputs::Settings;
 use lydian_symex::{Config, Ending, Limits, Search};
 use measure::confirm;
 

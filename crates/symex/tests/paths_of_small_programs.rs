@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use common::{explore_text, explore_with, plain};
 use lydian_base::SourceMap;
+use lydian_inputs::Settings;
 use lydian_ir::TrapKind;
 use lydian_objective::Criterion;
 use lydian_smt::{Answer, BitBlastSolver, Reason, SatBackend, Solver, Term, TermPool};
-use lydian_symex::inputs::Settings;
 use lydian_symex::{Config, Ending};
 
 /// `int both(int a, int b) { if (a > 3 && b == a + 1) return 1; return 0; }`

@@ -12,12 +12,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use lydian_base::{Budget, CancelToken};
+use lydian_inputs::{InputSpec, Settings, prepare};
 use lydian_ir::interp::{End, Outcome};
 use lydian_ir::{Program, TrapKind};
 use lydian_objective::{Criterion, Pred, Request, annotate};
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::exec::Event;
-use lydian_symex::inputs::{InputSpec, Settings, prepare};
 use lydian_symex::{Config, Cut, Limits, Task};
 
 use crate::execution::{Ended, NativeRun, interpret_main, load, run_natively};

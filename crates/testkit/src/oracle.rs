@@ -12,6 +12,7 @@ use std::time::Duration;
 use lydian_base::{Budget, CancelToken, Rng, Severity, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest};
+use lydian_inputs::{InputSpec, Settings, prepare};
 use lydian_ir::arith::Overflow;
 use lydian_ir::link::{LinkUnit, Role, link};
 use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
@@ -21,7 +22,6 @@ use lydian_objective::{Annotators, Criterion, Foresight, FunctionObjectives, Lab
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
-use lydian_symex::inputs::{InputSpec, Settings, prepare};
 use lydian_symex::{Config, FoundTest, Summary, Task, Workers};
 
 /// A C text, or those of several files, read and annotated.

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use lydian_base::{Budget, CancelToken, StopReason};
+use lydian_inputs::{InputSpec, Settings};
 use lydian_ir::FuncId;
 use lydian_objective::Criterion;
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::exec::LabelRef;
-use lydian_symex::inputs::{InputSpec, Settings};
 use lydian_symex::{
     Config, Cut, Event, FoundTest, LabelDeletion, Limits, Mode, Search, Summary, Task, Workers,
 };

@@ -1,6 +1,6 @@
 //! `lydian init`: a commented file of settings with what is guessed about the inputs.
 
-use lydian_symex::inputs::write_toml::write_toml;
+use lydian_inputs::write_toml::write_toml;
 
 use crate::args::InitArgs;
 use crate::exit::{ExitCode, Failure};

@@ -14,13 +14,13 @@
 use std::time::{Duration, Instant};
 
 use lydian_base::Budget;
+use lydian_inputs::Start;
+use lydian_inputs::bounds::nothing_before;
 use lydian_objective::LabelId;
 use lydian_objective::ledger::Evidence;
 use lydian_prove::ranges::LARGE_OBJECT;
 use lydian_prove::{LocalOutcome, LocalProver};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
-use lydian_symex::inputs::Start;
-use lydian_symex::inputs::bounds::nothing_before;
 use lydian_symex::{Config, Mode, Summary};
 
 use super::{Goal, PROOF_TIME, Session, Target, semantics};

@@ -8,9 +8,9 @@
 use std::time::Duration;
 
 use lydian_base::Budget;
-use lydian_symex::inputs::InputSpec;
-use lydian_symex::inputs::place::Place;
-use lydian_symex::inputs::settings::PlacePattern;
+use lydian_inputs::InputSpec;
+use lydian_inputs::place::Place;
+use lydian_inputs::settings::PlacePattern;
 use lydian_symex::{Config, Mode, Summary};
 
 use super::{Judged, Round, Session};

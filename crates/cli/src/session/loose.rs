@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use lydian_base::Budget;
-use lydian_symex::inputs::InputSpec;
+use lydian_inputs::InputSpec;
 use lydian_symex::{Config, Mode};
 
 use super::{Judged, Round, Session};

@@ -20,12 +20,12 @@ use super::state::{Frame, ReturnTo, State};
 use super::step::{Flow, as_type};
 use super::tape::Question;
 use super::world::World;
-use crate::inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
 use crate::limits::Cut;
 use crate::memory::{
     Background, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
     undefined_symbol,
 };
+use lydian_inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
 
 /// A call whose operands were evaluated.
 pub(super) struct CallSite {

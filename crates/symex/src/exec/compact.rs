@@ -30,9 +30,9 @@ use super::explore::Engine;
 use super::state::{Frame, ReturnTo, State};
 use super::step::Flow;
 use super::tape::PlayedSoFar;
-use crate::inputs::ExternalPlan;
 use crate::limits::Cut;
 use crate::memory::{Facts, Memory};
+use lydian_inputs::ExternalPlan;
 
 /// Memory is looked at with every so many looks at the clock: a look takes a few microseconds.
 const LOOKS: u32 = 16;
@@ -319,7 +319,7 @@ pub(super) mod tests {
 
     use super::super::{Config, Search, Task};
     use super::*;
-    use crate::inputs::{InputSpec, Settings, prepare};
+    use lydian_inputs::{InputSpec, Settings, prepare};
 
     /// Paths fork at conditions, at a switch, at addresses, at allocations and in a library function.
     const PROGRAM: &str = r#"

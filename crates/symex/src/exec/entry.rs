@@ -11,7 +11,7 @@ use super::Config;
 use super::explore::Engine;
 use super::outcome::{Event, Summary};
 use super::workers::Workers;
-use crate::inputs::{InputSpec, PlanError};
+use lydian_inputs::{InputSpec, PlanError};
 
 /// Why an exploration cannot begin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

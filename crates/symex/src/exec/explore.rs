@@ -37,9 +37,9 @@ use super::watch::Watch;
 use super::workers::{Exchange, Given};
 use super::world::{Touched, World, observed_globals};
 use super::{LabelDeletion, Mode};
-use crate::inputs::{InputPlan, Start, concretise, plan};
 use crate::limits::Cut;
 use crate::memory::{Facts, Memory};
+use lydian_inputs::{InputPlan, Start, concretise, plan};
 
 /// More preferences than this are met together or not at all.
 const MOST_PREFERENCES: usize = 64;

@@ -13,7 +13,7 @@ use lydian_smt::{Evaluator, Model, Sort, Term, Value};
 
 use super::explore::Engine;
 use super::state::State;
-use crate::inputs::CellPlan;
+use lydian_inputs::CellPlan;
 
 /// Terms that are evaluated for one test.
 const MOST_EVALUATIONS: u32 = 4000;

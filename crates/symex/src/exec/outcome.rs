@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::hyper::HyperRef;
 use super::labels::LabelRef;
-use crate::inputs::Start;
 use crate::limits::Cut;
+use lydian_inputs::Start;
 
 /// Why a path ended.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -7,10 +7,10 @@ use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_smt::{Term, TermPool};
 
 use super::world::{Touched, World};
-use crate::inputs::{CellPlan, InputPlan, ObjectPlan};
 use crate::memory::{
     Background, Contents, Memory, NewObject, ObjectId, ObjectKind, function_address,
 };
+use lydian_inputs::{CellPlan, InputPlan, ObjectPlan};
 
 /// Makes all objects and gives the arguments: scalars, and addresses of what is copied. `None`
 /// where something has no room.

@@ -16,11 +16,11 @@ use super::state::State;
 use super::step::Flow;
 use super::tape::Question;
 use super::world::World;
-use crate::inputs::{Bound, Reach, VariableRead, variable_argument};
 use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, NewObject, ObjectId, ObjectKind, Region, Resolution, undefined_symbol,
 };
+use lydian_inputs::{Bound, Reach, VariableRead, variable_argument};
 
 /// What is passed after a call's fixed arguments.
 pub(super) struct VariableArguments {

@@ -17,8 +17,8 @@ use super::hyper_sequences::Underway;
 use super::labels::{GoalId, SiteKey};
 use super::memo::Mutants;
 use super::tape::Tape;
-use crate::inputs::{Cursor, ExternalPlan};
 use crate::memory::{Facts, Knowledge, Memory, ObjectId, Target};
+use lydian_inputs::{Cursor, ExternalPlan};
 
 /// What a condition was in the last evaluation of its decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Which bounds on inputs make a difference: what [`crate::inputs::bounds`] needs to know of the
+//! Which bounds on inputs make a difference: what [`lydian_inputs::bounds`] needs to know of the
 //! paths of an exploration.
 //!
 //! Every access of every path is held against the bounds of the objects that it may meet. Most
@@ -20,9 +20,9 @@ use super::explore::Engine;
 use super::labels::GoalId;
 use super::query::Feasible;
 use super::state::State;
-use crate::inputs::bounds::nothing_before;
-use crate::inputs::{Bound, RawPointer, Reach};
 use crate::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
+use lydian_inputs::bounds::nothing_before;
+use lydian_inputs::{Bound, RawPointer, Reach};
 
 /// After so many questions to the solver a suspicion counts as confirmed.
 const MOST_QUESTIONS: u32 = 4096;

@@ -19,8 +19,8 @@ use rustc_hash::FxHashMap;
 use super::decisive::Decisive;
 use super::regions::{Area, Region, Surroundings, readers};
 use super::{Config, Unreached};
-use crate::inputs::{Addresses, InputSpec};
 use crate::memory::{function_address, global_addresses};
+use lydian_inputs::{Addresses, InputSpec};
 
 /// For each block, the blocks that it reaches, as bits.
 type Reach = Rc<Vec<Vec<u64>>>;

@@ -13,8 +13,8 @@ use lydian_smt::{Sort, Term};
 use super::calls::CallSite;
 use super::explore::Engine;
 use super::state::State;
-use crate::inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
 use crate::memory::{ObjectId, ObjectKind, Target, flatten_address};
+use lydian_inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
 
 /// An argument that points to more places than this is written through at none.
 const MOST_PLACES: usize = 4;

@@ -4,11 +4,11 @@
 use lydian_base::{Budget, CancelToken, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest};
+use lydian_inputs::{InputSpec, Settings, prepare};
 use lydian_ir::Program;
 use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives};
 use lydian_smt::{BitBlastSolver, ChainConfig, SatBackend, Solver, standard_chain};
-use lydian_symex::inputs::{InputSpec, Settings, prepare};
 use lydian_symex::{Config, Event, FoundTest, Mode, Summary, Task};
 
 /// What exploring gave.

@@ -11,7 +11,7 @@ use lydian_smt::{BitBlastSolver, SatBackend};
 use super::*;
 use crate::exec::explore::Engine;
 use crate::exec::{Config, Event, Search, Task};
-use crate::inputs::{InputSpec, Settings, prepare};
+use lydian_inputs::{InputSpec, Settings, prepare};
 
 struct Subject {
     program: Program,

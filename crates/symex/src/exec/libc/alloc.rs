@@ -13,8 +13,8 @@ use super::super::query::Feasible;
 use super::super::state::State;
 use super::super::step::Flow;
 use super::super::tape::Question;
-use crate::inputs::CellPlan;
 use crate::memory::{Background, Contents, NewObject, ObjectId, ObjectKind, Offset};
+use lydian_inputs::CellPlan;
 
 /// An allocation whose size depends on the input has room for this many bytes: the first of these
 /// that is surely enough. The path is split where it may be greater than the last.

@@ -18,8 +18,8 @@ use super::super::outcome::Ending;
 use super::super::query::Feasible;
 use super::super::state::State;
 use super::super::step::Flow;
-use crate::inputs::{CellPlan, ExternalPlan};
 use crate::limits::Cut;
+use lydian_inputs::{CellPlan, ExternalPlan};
 
 /// Bytes of the largest object that is made symbolic.
 const MOST: u64 = 1 << 16;

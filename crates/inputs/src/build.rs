@@ -11,7 +11,7 @@ mod relations;
 mod results;
 mod writes;
 
-pub(crate) use results::asked_for;
+pub use results::asked_for;
 pub use writes::{MOST_WRITTEN, Old, OutTarget};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

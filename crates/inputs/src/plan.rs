@@ -245,7 +245,7 @@ pub struct ExternalPlan {
 
 impl ExternalPlan {
     /// Whether it is an argument for `...` of the function under test.
-    pub(crate) fn is_variable_argument(&self) -> bool {
+    pub fn is_variable_argument(&self) -> bool {
         self.function == VARIABLE_ARGUMENT
     }
 }

@@ -1,13 +1,13 @@
 //! Programs made by hand, and places for their globals and functions.
 
 use lydian_base::{Arena, EntityId, Span};
+use lydian_inputs::Addresses;
 use lydian_ir::source::FunctionSource;
 use lydian_ir::{
     Block, Body, CType, CTypeId, Expr, ExprId, Field, FuncId, Function, Global, GlobalId,
     GlobalInit, IntKind, Linkage, Local, LocalKind, Program, Record, RecordId, Stmt, Storage,
     Terminator, Type,
 };
-use lydian_symex::inputs::Addresses;
 
 /// Globals and functions at fixed distances.
 pub(crate) struct Fixed;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use lydian_inputs::write_toml::write_toml;
+use lydian_inputs::{InputPlan, InputSpec, Settings, plan, prepare};
 use lydian_ir::{CType, Expr, GlobalInit, IntKind, Type};
 use lydian_smt::TermPool;
-use lydian_symex::inputs::write_toml::write_toml;
-use lydian_symex::inputs::{InputPlan, InputSpec, Settings, plan, prepare};
 
 use crate::sketch::{Fixed, Sketch};
 

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lydian_base::Rng;
-use lydian_ir::test::{Image, PointerTarget, Test};
-use lydian_ir::{CType, FuncId, GlobalInit, InitItem, IntKind, Program, Type};
-use lydian_smt::{Evaluator, Model, Sort, Term, TermPool, Value, Wide};
-use lydian_symex::inputs::{
+use lydian_inputs::{
     Addresses, CellPlan, ExternalCall, InputPlan, InputSpec, ObjectPlan, Settings, concretise,
     external_result, plan, prepare,
 };
+use lydian_ir::test::{Image, PointerTarget, Test};
+use lydian_ir::{CType, FuncId, GlobalInit, InitItem, IntKind, Program, Type};
+use lydian_smt::{Evaluator, Model, Sort, Term, TermPool, Value, Wide};
 
 use crate::sketch::{Fixed, Sketch};
 

@@ -18,7 +18,7 @@ const MOST_ALLOCATED: u64 = 1 << 14;
 /// arguments that are known numbers: the one integer of `malloc`, the product of the last two of
 /// `calloc`, the last one of `realloc`, where pointers to what is there and to a context stand
 /// before them. `None` where the function does not return `void *` or a size is not known.
-pub(crate) fn asked_for(types: &CTypes, function: CTypeId, args: &[Option<u64>]) -> Option<u64> {
+pub fn asked_for(types: &CTypes, function: CTypeId, args: &[Option<u64>]) -> Option<u64> {
     let CType::Function { result, params, .. } = types.get(function) else { return None };
     if !matches!(types.get(types.pointee(*result)?), CType::Void) {
         return None;

@@ -5,7 +5,7 @@
 //! infeasible. Often the bound makes no difference all the same: a decoder that looks at seven
 //! bytes at most cannot tell a string of sixteen characters from a longer one. Each [`Bound`]
 //! therefore says which accesses could tell ([`Reach`]), and an exploration notes whether any of
-//! its paths makes one ([`crate::exec`], `watch`). A bound that no path meets is no restriction.
+//! its paths makes one (`watch` in `lydian-symex`). A bound that no path meets is no restriction.
 //!
 //! # The argument
 //!

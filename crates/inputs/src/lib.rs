@@ -28,7 +28,7 @@ mod relations;
 mod value;
 
 pub use bounds::{Bound, Reach};
-pub(crate) use build::asked_for;
+pub use build::asked_for;
 pub use build::{
     ExternalCall, MOST_WRITTEN, Old, OutTarget, VariableRead, external_result, plan,
     variable_argument,
