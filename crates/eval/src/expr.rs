@@ -74,6 +74,10 @@ pub trait Environment {
     fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {
         let _ = (pool, result, base, offset);
     }
+    /// Notes that an address is used as that of a struct or union.
+    fn as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
+        let _ = (pool, base, record);
+    }
     /// Notes that two values, which may be addresses, are compared for equality, or else for their
     /// order or distance.
     fn related(&mut self, pool: &TermPool, values: [Term; 2], equality: bool) {
@@ -216,6 +220,7 @@ impl<'a> Evaluation<'a> {
             }
             Expr::Field { base, record, field } => {
                 let base = self.eval(pool, *base, env, traps)?;
+                env.as_record(pool, base, *record);
                 let offset = pool.bv(64, field_offset(self.types, *record, *field));
                 let result = pool.add(base, offset);
                 env.derived(pool, result, base, offset);

@@ -19,4 +19,4 @@ pub mod traps;
 pub use expr::{Environment, Evaluation, eval_expr};
 pub use pred::{Kleene, PredEnvironment, eval_pred, eval_tree};
 pub use sort::{from_bytes, sort_of, to_bytes};
-pub use traps::Traps;
+pub use traps::{Fault, Traps};

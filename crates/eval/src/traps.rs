@@ -5,25 +5,35 @@ use lydian_smt::{Term, TermPool};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
+/// Why an evaluation has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// The program traps.
+    Trap(TrapKind),
+    /// The input is none of those that are considered: it would need an object that is too large.
+    LeftOut,
+}
+
+impl From<TrapKind> for Fault {
+    fn from(kind: TrapKind) -> Self {
+        Self::Trap(kind)
+    }
+}
+
 /// Trap conditions in the order in which the evaluation meets them.
 ///
 /// Each condition has its meaning only where none before it holds: the first that holds says how
 /// the evaluation traps. Conditions that are surely false are not kept.
 #[derive(Clone, Debug, Default)]
 pub struct Traps {
-    list: SmallVec<[(TrapKind, Term); 2]>,
+    list: SmallVec<[(Fault, Term); 2]>,
     /// The list as a set once it is long, else empty: models of C's library that look at strings
     /// of unknown length add thousands.
-    set: FxHashSet<(u8, Term)>,
+    set: FxHashSet<(Fault, Term)>,
 }
 
 /// The length from which on a list is searched by its set.
 const LONG: usize = 32;
-
-/// A trap as the set has it.
-const fn element((kind, condition): (TrapKind, Term)) -> (u8, Term) {
-    (kind as u8, condition)
-}
 
 impl PartialEq for Traps {
     fn eq(&self, other: &Self) -> bool {
@@ -40,27 +50,27 @@ impl Traps {
     }
 
     /// Adds a Boolean under which evaluation traps here.
-    pub fn add(&mut self, pool: &TermPool, kind: TrapKind, condition: Term) {
-        let trap = (kind, condition);
+    pub fn add(&mut self, pool: &TermPool, fault: impl Into<Fault>, condition: Term) {
+        let trap = (fault.into(), condition);
         if pool.as_bool(condition) != Some(false) && !self.contains(trap) {
             self.list.push(trap);
             if self.list.len() > LONG {
-                self.set.insert(element(trap));
+                self.set.insert(trap);
             } else if self.list.len() == LONG {
-                self.set.extend(self.list.iter().copied().map(element));
+                self.set.extend(self.list.iter().copied());
             }
         }
     }
 
-    fn contains(&self, trap: (TrapKind, Term)) -> bool {
+    fn contains(&self, trap: (Fault, Term)) -> bool {
         match self.list.len() < LONG {
             true => self.list.contains(&trap),
-            false => self.set.contains(&element(trap)),
+            false => self.set.contains(&trap),
         }
     }
 
     /// The conditions, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (TrapKind, Term)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (Fault, Term)> + '_ {
         self.list.iter().copied()
     }
 
@@ -78,7 +88,7 @@ impl Traps {
     pub fn truncate(&mut self, len: usize) {
         let kept = len.min(self.list.len());
         for trap in self.list.drain(kept..) {
-            self.set.remove(&element(trap));
+            self.set.remove(&trap);
         }
         if kept < LONG {
             self.set.clear();

@@ -10,9 +10,12 @@ use lydian_ir::test::{
 use lydian_ir::{GlobalInit, Program, RelocationTarget, Type};
 use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
 
+use super::lazy::REGION;
+use super::looked_at::{Arena, LookedAt};
 use super::plan::{Addresses, CellPlan, ExternalPlan, InputPlan, ObjectPlan, WritePlan};
 
-/// The test that a model of a path stands for. `externals` are the calls of undefined functions on
+/// The test that a model of a path stands for, which looked at objects that came into being as
+/// `looked_at` says. `externals` are the calls of undefined functions on
 /// the path and its variable arguments, in their order. Objects that no pointer of the test reaches
 /// are left out; the others are exactly as long as the model says.
 pub fn concretise(
@@ -22,7 +25,10 @@ pub fn concretise(
     externals: &[Arc<ExternalPlan>],
     model: &Model,
     addresses: &dyn Addresses,
+    looked_at: Vec<LookedAt>,
 ) -> Test {
+    let next = externals.iter().map(|call| call.cursor.next).max();
+    let next = next.unwrap_or(plan.cursor.next).max(plan.cursor.next);
     let objects = plan.objects.iter().chain(externals.iter().flat_map(|call| &call.objects));
     let mut reader = Reader {
         program,
@@ -34,8 +40,14 @@ pub fn concretise(
         positions: Vec::new(),
         reached: Vec::new(),
         waiting: VecDeque::new(),
+        arena: Arena::default(),
     };
     reader.positions = vec![None; reader.objects.len()];
+    if let Some(inputs) = addresses.lazy() {
+        let roots = reader.roots(plan, externals);
+        let Reader { evaluator, .. } = &mut reader;
+        reader.arena = Arena::lay_out(program, pool, inputs, evaluator, model, looked_at, (&roots, next));
+    }
     let args = plan.args.iter().map(|arg| reader.image(arg.size, &arg.cells)).collect();
     let globals =
         plan.globals.iter().filter_map(|global| reader.global(global.global, &global.cells));
@@ -76,9 +88,20 @@ struct Reader<'a> {
     /// Where each is in the test, once something points to it.
     positions: Vec<Option<u32>>,
     /// The objects in the order of the test.
-    reached: Vec<usize>,
+    reached: Vec<Found>,
     /// Reached ones whose own pointers are not read yet.
-    waiting: VecDeque<usize>,
+    waiting: VecDeque<Found>,
+    /// The objects that came into being.
+    arena: Arena,
+}
+
+/// An object that a pointer of the test reaches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// One of the plan or of a call, by its position.
+    Planned(usize),
+    /// One that came into being, by its position.
+    Lazy(usize),
 }
 
 impl Reader<'_> {
@@ -141,6 +164,10 @@ impl Reader<'_> {
         if address == 0 {
             return None;
         }
+        if address >= REGION {
+            let (object, offset) = self.arena.place_of(address)?;
+            return Some(PointerTarget::Object(self.lazy_position(object), offset));
+        }
         let holds = |object: &ObjectPlan| {
             object.address <= address && address <= object.address + object.size
         };
@@ -167,31 +194,83 @@ impl Reader<'_> {
     }
 
     fn position(&mut self, index: usize) -> u32 {
-        *self.positions[index].get_or_insert_with(|| {
-            self.reached.push(index);
-            self.waiting.push_back(index);
-            (self.reached.len() - 1) as u32
-        })
+        if let Some(known) = self.positions[index] {
+            return known;
+        }
+        let position = self.reach(Found::Planned(index));
+        self.positions[index] = Some(position);
+        position
+    }
+
+    fn lazy_position(&mut self, object: usize) -> u32 {
+        let found = Found::Lazy(object);
+        match self.reached.iter().position(|known| *known == found) {
+            Some(known) => known as u32,
+            None => self.reach(found),
+        }
+    }
+
+    fn reach(&mut self, found: Found) -> u32 {
+        self.reached.push(found);
+        self.waiting.push_back(found);
+        (self.reached.len() - 1) as u32
+    }
+
+    /// The addresses that the values of the plan and of calls may be.
+    fn roots(&mut self, plan: &InputPlan, externals: &[Arc<ExternalPlan>]) -> Vec<u64> {
+        let args = plan.args.iter().flat_map(|arg| &arg.cells);
+        let globals = plan.globals.iter().flat_map(|global| &global.cells);
+        let calls = externals.iter().flat_map(|call| {
+            call.cells.iter().chain(call.writes.iter().flat_map(|write| &write.cells))
+        });
+        let objects: Vec<&ObjectPlan> = self.objects.clone();
+        let objects = objects.into_iter().flat_map(|object| &object.cells);
+        let cells = args.chain(globals).chain(calls).chain(objects);
+        let pointers = cells.filter(|cell| cell.ty == Type::Ptr);
+        let values = pointers.map(|cell| self.bits(cell) as u64);
+        values.filter(|address| *address >= REGION).collect()
     }
 
     /// The objects that are reached, with those that they reach in turn.
     fn objects(&mut self) -> Vec<TestObject> {
         let mut made = Vec::new();
-        while let Some(index) = self.waiting.pop_front() {
-            let plan = self.objects[index];
-            let length = plan.byte_length.map_or(plan.size, |length| {
-                self.evaluator.eval_u64(self.pool, self.model, length).min(plan.size)
+        while let Some(found) = self.waiting.pop_front() {
+            made.push(match found {
+                Found::Planned(index) => self.planned_object(index),
+                Found::Lazy(object) => self.lazy_object(object),
             });
-            let element = self.program.types.size(plan.element).unwrap_or(1).max(1);
-            made.push(TestObject {
-                name: plan.name.clone(),
-                address: plan.address,
-                ty: plan.element,
-                count: (length / element).min(plan.capacity),
-                align: plan.align,
-                image: self.image(length, &plan.cells),
-                read_only: plan.read_only,
-            });
+        }
+        made
+    }
+
+    fn planned_object(&mut self, index: usize) -> TestObject {
+        let plan = self.objects[index];
+        let length = plan.byte_length.map_or(plan.size, |length| {
+            self.evaluator.eval_u64(self.pool, self.model, length).min(plan.size)
+        });
+        let element = self.program.types.size(plan.element).unwrap_or(1).max(1);
+        TestObject {
+            name: plan.name.clone(),
+            address: plan.address,
+            ty: plan.element,
+            count: (length / element).min(plan.capacity),
+            align: plan.align,
+            image: self.image(length, &plan.cells),
+            read_only: plan.read_only,
+        }
+    }
+
+    /// An object that came into being, as far as the test has it.
+    fn lazy_object(&mut self, object: usize) -> TestObject {
+        let mut made = self.arena.object(object);
+        for (offset, address) in self.arena.pointers(object) {
+            if let Some(target) = self.target(address) {
+                if !matches!(target, PointerTarget::Object(..)) {
+                    let at = offset as usize;
+                    made.image.bytes[at..at + 8].fill(0);
+                }
+                made.image.pointers.push(ImagePointer { offset, target });
+            }
         }
         made
     }

@@ -16,6 +16,7 @@ use lydian_ir::{CTypeId, FuncId, GlobalId, Type};
 use lydian_smt::{Node, Term, TermPool};
 
 use super::bounds::Bound;
+use super::lazy::LazyInputs;
 
 /// Least distance in bytes between two objects, so that a small overrun meets nobody's memory.
 pub const GAP: u64 = 64;
@@ -29,6 +30,10 @@ pub trait Addresses {
     /// The standard streams: the variables that hold them, with what these point to.
     fn streams(&self) -> &[(GlobalId, u64)] {
         &[]
+    }
+    /// Where memory that input pointers lead to comes into being; none where all of it is planned.
+    fn lazy(&self) -> Option<&LazyInputs> {
+        None
     }
 }
 

@@ -34,6 +34,9 @@ pub struct InputSpec {
     pub usage: Usage,
     /// How the program uses its globals.
     pub globals: GlobalUses,
+    /// Whether what nobody states comes into being where a path looks at it ([`super::lazy`]), and is
+    /// not guessed.
+    pub lazy: bool,
     /// Guesses that were asked for. Clones share them.
     guesses: Arc<Mutex<BTreeMap<FuncId, Arc<Guesses>>>>,
 }
@@ -43,7 +46,7 @@ impl InputSpec {
     /// once.
     pub fn new(program: &Program, settings: Settings) -> Self {
         let (usage, globals) = (Usage::of(program), GlobalUses::of(program));
-        Self { settings, usage, globals, guesses: Arc::default() }
+        Self { settings, usage, globals, lazy: true, guesses: Arc::default() }
     }
 
     /// The name by which a precondition is compiled into the program: a function of the same
@@ -96,6 +99,7 @@ impl InputSpec {
             defaults: &self.settings.defaults,
             types: types.collect(),
             guesses,
+            lazy: self.lazy,
         }
     }
 }
@@ -120,6 +124,7 @@ pub(crate) struct FunctionSpec<'a> {
     defaults: &'a Limits,
     types: Vec<(CTypeId, &'a Place, &'a PlaceSettings)>,
     guesses: Arc<Guesses>,
+    lazy: bool,
 }
 
 /// A limit: the function's own, else everybody's, else the built-in one.
@@ -138,6 +143,20 @@ impl FunctionSpec<'_> {
     limit!(max_records: u64 = MAX_RECORDS);
     limit!(depth: u32 = DEPTH);
     limit!(null: bool = false);
+
+    /// Whether nobody states anything about what the pointers at a place, and within what it leads to,
+    /// lead to, so that it comes into being.
+    pub(crate) fn comes_into_being(&self, place: &Place) -> bool {
+        let named = self.own.is_some_and(|own| {
+            own.places.keys().any(|pattern| pattern.0.root == place.root)
+        });
+        self.lazy && self.types.is_empty() && !named
+    }
+
+    /// Whether the user says that pointers are null, or that they are not.
+    pub(crate) fn stated_null(&self) -> Option<bool> {
+        self.own.and_then(|own| own.null).or(self.defaults.null)
+    }
 
     /// The globals that the user wants as inputs, if that is said.
     pub(crate) fn globals(&self) -> Option<&[String]> {

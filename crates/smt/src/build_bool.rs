@@ -207,7 +207,7 @@ impl TermPool {
             let (guard, rest) = match (x_differs, y_differs) {
                 (true, _) => (self.not(c), y),
                 (_, true) => (c, x),
-                _ => return None,
+                _ => return self.rewrite_eq_same_ite(c, [x, y], b),
             };
             let e = self.eq(rest, b);
             let t = self.and(guard, e);
@@ -216,6 +216,17 @@ impl TermPool {
         let (ex, ey) = (self.eq(x, b), self.eq(y, b));
         let t = self.ite(c, ex, ey);
         Some(self.by(Rule::EqIteConst, t))
+    }
+
+    /// `ite(c, k, x) = k` where `x = k` is known to be false: the condition alone.
+    fn rewrite_eq_same_ite(&mut self, c: Term, [x, y]: [Term; 2], k: Term) -> Option<Term> {
+        let (guard, rest) = match (x == k, y == k) {
+            (true, false) => (c, y),
+            (false, true) => (self.not(c), x),
+            _ => return None,
+        };
+        let equal = self.eq(rest, k);
+        (self.as_bool(equal) == Some(false)).then(|| self.by(Rule::EqIteSameConst, guard))
     }
 
     /// Whether the term is a tree of if-then-else, at most `depth` deep, over constants.

@@ -231,7 +231,7 @@ impl Evaluator {
         let sort = pool.sort(t);
         let value = model.get(t).filter(|v| v.has_sort(sort));
         if sort.is_small() {
-            return value.and_then(Value::to_u64).unwrap_or(0);
+            return value.and_then(Value::to_u64).unwrap_or_else(|| pool.default_bits(t));
         }
         let wide = value.and_then(Value::to_wide).unwrap_or(Wide::ZERO);
         self.push_wide(wide)

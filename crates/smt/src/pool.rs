@@ -29,6 +29,8 @@ pub struct TermPool {
     table_ids: FxHashMap<Arc<Vec<u64>>, u32>,
     names: Vec<Arc<str>>,
     vars: FxHashMap<Arc<str>, Term>,
+    /// By symbol: the bits that it has in models that do not name it.
+    defaults: Vec<u64>,
     var_sets: Vec<Option<Arc<[Term]>>>,
     no_vars: Arc<[Term]>,
     rewriting: bool,
@@ -56,6 +58,7 @@ impl TermPool {
             table_ids: FxHashMap::default(),
             names: Vec::new(),
             vars: FxHashMap::default(),
+            defaults: Vec::new(),
             var_sets: Vec::new(),
             no_vars: Arc::from([]),
             rewriting: true,
@@ -375,8 +378,29 @@ impl TermPool {
         let name: Arc<str> = name.into();
         let t = self.intern(Node::Var(self.names.len() as u32), sort);
         self.names.push(name.clone());
+        self.defaults.push(0);
         self.vars.insert(name, t);
         t
+    }
+
+    /// A symbol of at most 64 bits which, if it is new, has these bits in models that do not name it.
+    /// The default of a symbol never changes, so that evaluators may keep what they computed.
+    pub fn var_with_default(&mut self, name: &str, sort: Sort, default: u64) -> Term {
+        assert!(sort.is_small(), "a {sort} has no default bits");
+        let known = self.vars.contains_key(name);
+        let var = self.var(name, sort);
+        if let (false, Node::Var(id)) = (known, self.node(var)) {
+            self.defaults[id as usize] = Value::from_u64(sort, default).to_u64().unwrap_or(0);
+        }
+        var
+    }
+
+    /// The bits of a symbol in models that do not name it: zero unless it was made with others.
+    pub fn default_bits(&self, var: Term) -> u64 {
+        match self.node(var) {
+            Node::Var(id) => self.defaults[id as usize],
+            _ => 0,
+        }
     }
 
     /// A symbol that did not exist: `stem`, or `stem!n` where that is taken.

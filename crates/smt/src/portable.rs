@@ -21,7 +21,8 @@ enum Part {
     /// A node whose operands are positions of parts before it.
     Node(Node),
     Wide(Wide),
-    Symbol(Arc<str>),
+    /// A symbol and its default bits.
+    Symbol(Arc<str>, u64),
     Table(Vec<u64>),
 }
 
@@ -63,7 +64,10 @@ impl PortableTerms {
             let part = match pool.node(next) {
                 Node::Wide(id) => Part::Wide(pool.wide(id)),
                 Node::Table(id) => Part::Table(pool.table(id).to_vec()),
-                Node::Var(_) => Part::Symbol(pool.var_name(next).unwrap_or_default().into()),
+                Node::Var(_) => {
+                    let name = pool.var_name(next).unwrap_or_default();
+                    Part::Symbol(name.into(), pool.default_bits(next))
+                }
                 node => Part::Node(node.map(|child| Term(known[&child]))),
             };
             known.insert(next, self.parts.len() as u32);
@@ -80,7 +84,10 @@ impl PortableTerms {
         let mut made: Vec<Term> = Vec::with_capacity(self.parts.len());
         for (part, sort) in &self.parts {
             let term = match (part, *sort) {
-                (Part::Symbol(name), sort) => pool.var(name, sort),
+                (Part::Symbol(name, bits), sort) if sort.is_small() => {
+                    pool.var_with_default(name, sort, *bits)
+                }
+                (Part::Symbol(name, _), sort) => pool.var(name, sort),
                 (Part::Wide(bits), sort) => pool.bv_wide(sort.width(), *bits),
                 (Part::Table(elements), Sort::Array { index, element }) => {
                     pool.const_table(index, element, elements)

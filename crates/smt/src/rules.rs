@@ -145,6 +145,9 @@ rules! {
         ex!(|p, w| i = one_or_two(p, w), k = p.bv(w, 1); p.eq(i, k));
     EqIteOneConst: "ite(c, k1, x) = k → ¬c ∧ x = k",
         ex!(|p, w| c = c(p), k = p.bv(w, 1), x = x(p, w), i = p.ite(c, k, x), l = p.bv(w, 2); p.eq(i, l));
+    EqIteSameConst: "ite(c, k, x) = k → c, where x is never k",
+        ex!(|p, w| c = c(p), x = x(p, w), k = p.bv(w + 1, 0), h = p.bv(1, 1), y = p.concat(h, x),
+            i = p.ite(c, k, y); p.eq(i, k));
     LiftIteUnary: "op ite(c, k1, k2) → ite(c, op k1, op k2)",
         ex!(|p, w| i = one_or_two(p, w); p.neg(i));
     LiftIteBinary: "op(ite(c, k1, k2), k) → ite(c, op(k1, k), op(k2, k))",

@@ -159,7 +159,7 @@ pub trait Solver {
     /// Whether all assumptions hold in some model. The pool may grow.
     ///
     /// A model that is returned satisfies every assumption as the evaluator sees it; variables
-    /// that it does not name are zero.
+    /// that it does not name have their defaults.
     fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer;
 
     /// Tells the solver of a model that satisfies most of the next query, such as the model of the

@@ -143,8 +143,9 @@ impl fmt::Display for Value {
 
 /// An assignment of values to variables, cheap to clone.
 ///
-/// Variables that are absent have the value zero, so that the empty model is a model of every
-/// pool. Two models with equal [`id`](Model::id) are equal, which lets evaluators keep caches.
+/// Variables that are absent have their default, zero unless the pool says otherwise
+/// ([`TermPool::default_bits`](crate::TermPool::default_bits)), so that the empty model is a model of
+/// every pool. Two models with equal [`id`](Model::id) are equal, which lets evaluators keep caches.
 #[derive(Clone)]
 pub struct Model {
     id: u64,
@@ -157,7 +158,7 @@ pub struct Model {
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 impl Model {
-    /// The model in which everything is zero.
+    /// The model in which everything has its default.
     pub fn new() -> Model {
         Model::from_values(Vec::new())
     }

@@ -44,6 +44,7 @@ mod hyper_rows;
 mod hyper_sequences;
 mod jump;
 mod labels;
+mod lazy;
 mod libc;
 mod memo;
 mod merge;

@@ -10,13 +10,15 @@
 //! counts as there are regions.
 //!
 //! Invariants: cells of one object never overlap and are sorted by offset; objects of one region
-//! are sorted by base address. Objects that the engine places are at least [`MIN_GAP`] apart.
+//! are sorted by base address, but for those of [`Region::Lazy`]. Objects that the engine places are at
+//! least [`MIN_GAP`] apart.
 
 mod access;
 mod cells;
 mod definedness;
 mod either;
 mod facts;
+mod lazy;
 mod resolve;
 
 use std::sync::Arc;
@@ -27,10 +29,12 @@ pub use access::{Window, within_count};
 pub use cells::{Background, Cell, Contents, depends_on_undefined, undefined_symbol};
 pub use definedness::definedness;
 pub use facts::Facts;
+pub use lazy::Touched;
 pub use resolve::{
-    Candidate, Knowledge, Offset, Resolution, Target, flatten_address, mentions, mentions_address,
+    Candidate, Expansion, Knowledge, Offset, Resolution, Target, flatten_address, mentions, mentions_address,
 };
 
+use lydian_inputs::lazy::{REGION as LAZY, ROOM};
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 
 /// No two objects that the engine places are nearer to each other than this, in bytes.
@@ -54,9 +58,12 @@ pub enum Region {
     Global,
     /// Automatic variables and what was allocated.
     Dynamic,
+    /// Objects of inputs that came into being on the path ([`lydian_inputs::lazy`]). Each has
+    /// [`ROOM`] bytes of addresses for itself; they stand in the order in which they came.
+    Lazy,
 }
 
-const REGIONS: [Region; 3] = [Region::Input, Region::Global, Region::Dynamic];
+const REGIONS: [Region; 4] = [Region::Input, Region::Global, Region::Dynamic, Region::Lazy];
 
 impl Region {
     const fn start(self) -> u64 {
@@ -64,12 +71,14 @@ impl Region {
             Self::Input => INPUT_REGION,
             Self::Global => GLOBALS,
             Self::Dynamic => DYNAMIC,
+            Self::Lazy => LAZY,
         }
     }
 
     const fn bytes(self) -> u64 {
         match self {
             Self::Input => INPUT_REGION_SIZE,
+            Self::Lazy => LAZY,
             _ => REGION_BYTES,
         }
     }
@@ -102,6 +111,8 @@ pub enum ObjectKind {
     Heap,
     /// A standard stream, whose contents only the C library knows.
     Stream,
+    /// An input pointer points to it, and it came into being on the path.
+    Lazy,
 }
 
 impl ObjectKind {
@@ -110,6 +121,7 @@ impl ObjectKind {
             Self::Input => Region::Input,
             Self::Global | Self::Stream => Region::Global,
             Self::Local | Self::Heap => Region::Dynamic,
+            Self::Lazy => Region::Lazy,
         }
     }
 }
@@ -134,6 +146,8 @@ pub struct Object {
     pub name: Arc<str>,
     /// Its bytes.
     pub contents: Contents,
+    /// The bytes that the path looked at, where it came into being on the path.
+    pub touched: Touched,
 }
 
 /// What is needed to make an object.
@@ -162,7 +176,7 @@ struct Table {
 /// The memory of one state.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    tables: [Table; 3],
+    tables: [Table; REGIONS.len()],
 }
 
 impl Default for Memory {
@@ -206,7 +220,8 @@ impl Memory {
         let table = &mut self.tables[region as usize];
         let end = base.checked_add(new.size)?;
         let next = end.checked_add(MIN_GAP)?.checked_next_multiple_of(MIN_GAP)?;
-        let behind = table.objects.last().is_none_or(|last| last.base + last.size <= base);
+        let behind = region == Region::Lazy
+            || table.objects.last().is_none_or(|last| last.base + last.size <= base);
         if !behind || base < region.start() || end > region.start() + region.bytes() {
             return None;
         }
@@ -222,6 +237,7 @@ impl Memory {
             read_only: new.read_only,
             name: new.name,
             contents: new.contents,
+            touched: Touched::default(),
         }));
         Some(ObjectId { region, index })
     }
@@ -237,7 +253,7 @@ impl Memory {
         Arc::make_mut(&mut objects[id.index as usize])
     }
 
-    /// All objects of a region, in the order of their addresses.
+    /// All objects of a region, in the order of their addresses; lazy ones in that of their coming.
     pub fn objects(&self, region: Region) -> impl Iterator<Item = (ObjectId, &Object)> {
         let objects = self.tables[region as usize].objects.iter().enumerate();
         objects.map(move |(index, object)| (ObjectId { region, index: index as u32 }, &**object))
@@ -261,8 +277,12 @@ impl Memory {
     pub fn object_near(&self, address: u64) -> Option<ObjectId> {
         let region = Region::of(address)?;
         let objects = &self.tables[region as usize].objects;
-        let after = objects.partition_point(|object| object.base <= address);
         let id = |index: usize| ObjectId { region, index: index as u32 };
+        if region == Region::Lazy {
+            let base = address / ROOM * ROOM;
+            return objects.iter().position(|object| object.base == base).map(id);
+        }
+        let after = objects.partition_point(|object| object.base <= address);
         let before = after.checked_sub(1);
         let past = before.map(|index| {
             let object = &objects[index];

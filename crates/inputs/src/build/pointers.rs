@@ -41,6 +41,18 @@ impl Builder<'_> {
             self.set(&slot, value);
             return Ok(());
         }
+        if let Some(inputs) = self.addresses.lazy()
+            && self.spec.comes_into_being(&slot.place)
+        {
+            let shown = self.shown(&slot.place);
+            let may_be_null = self.spec.stated_null() != Some(false);
+            let value =
+                inputs.pointer(self.pool, &shown, slot.ty, slot.site.depth, may_be_null);
+            let value = self.with_streams(&slot, value);
+            let value = self.with_initial(&slot, value);
+            self.set(&slot, value);
+            return Ok(());
+        }
         match slot.set.implied_kind() {
             Some(Kind::Null) => {
                 let value = self.with_initial(&slot, zero);

@@ -101,6 +101,7 @@ impl Compaction {
         state.memory = self.nothing.clone();
         state.facts = Facts::new();
         state.resolved = FxHashMap::default();
+        state.expanded = Arc::default();
         state.externals = self.no_externals.clone();
     }
 
@@ -297,6 +298,7 @@ fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &State) -> u
     };
     sorted(&mut state.facts.iter().copied()).hash(&mut hasher);
     sorted(&mut state.resolved.keys().copied()).hash(&mut hasher);
+    sorted(&mut state.expanded.keys().copied()).hash(&mut hasher);
     for frame in &state.frames {
         (frame.func, frame.block, frame.next, frame.serial).hash(&mut hasher);
         for register in &frame.registers {

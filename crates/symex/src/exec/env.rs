@@ -2,11 +2,12 @@
 
 use lydian_base::EntityId;
 use lydian_eval::{Environment, Evaluation, Traps, from_bytes, sort_of, to_bytes};
-use lydian_ir::{Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, Type};
+use lydian_ir::{Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
 use lydian_smt::{Evaluator, Node, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
 use super::explore::Engine;
+use super::lazy::PointerUses;
 use super::memo::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
 use super::state::State;
 use super::tape::Question;
@@ -23,6 +24,8 @@ pub(super) enum Stop {
     /// The path must be split on a condition that the state's model satisfies. On that side the
     /// address, if one is given, is known to be as said.
     Split(Term, Option<(Term, Target)>),
+    /// No input takes the path.
+    Infeasible,
     /// The engine does not model it.
     Unsupported(String),
 }
@@ -33,6 +36,8 @@ pub(super) struct Scope<'a, 'p> {
     pub(super) evaluator: &'a mut Evaluator,
     /// Addresses with the base and the offset that they were made of.
     pub(super) derived: &'a mut FxHashMap<Term, (Term, Term)>,
+    /// What pointers of the inputs are used as.
+    pub(super) uses: &'a mut PointerUses,
     pub(super) watch: &'a mut Watch,
     pub(super) memo: &'a mut PredicateMemo,
     pub(super) state: &'a mut State,
@@ -48,6 +53,7 @@ impl<'p> Engine<'p, '_> {
             world: &self.world,
             evaluator: &mut self.evaluator,
             derived: &mut self.derived,
+            uses: &mut self.uses,
             watch: &mut self.watch,
             memo: &mut self.memo,
             state,
@@ -81,8 +87,10 @@ impl Scope<'_, '_> {
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
         let outer = self.state.tape.set_aside(true);
+        let supposed = self.uses.begin_aside(self.state);
         let value = evaluation(self.world, exprs, true).eval(pool, expr, self, traps);
         self.watch.within_arrays = None;
+        self.uses.end_aside(pool, self.state, supposed, traps);
         self.state.tape.set_aside(outer);
         value
     }
@@ -182,13 +190,32 @@ impl Scope<'_, '_> {
         Some(self.chosen(pool, value))
     }
 
-    /// The objects that an address may lie in.
-    pub(super) fn resolve(&mut self, pool: &mut TermPool, addr: Term) -> Result<Resolution, Stop> {
+    /// The objects that an address may lie in, which is accessed as a value of a type, if that is known.
+    pub(super) fn resolve(
+        &mut self,
+        pool: &mut TermPool,
+        addr: Term,
+        access: Option<Type>,
+    ) -> Result<Resolution, Stop> {
         let limit = self.world.config.limits.pointer_choices;
-        let knowledge = Knowledge { derived: Some(self.derived), ..self.state.knowledge() };
-        let alternatives = flatten_address(pool, addr, knowledge, limit);
-        let Some(mut alternatives) = alternatives else {
-            return Err(self.split_on_value(pool, addr));
+        let mut alternatives = loop {
+            let knowledge = Knowledge {
+                derived: Some(self.derived),
+                inputs: Some(&self.world.inputs),
+                ..self.state.knowledge()
+            };
+            let Some(alternatives) = flatten_address(pool, addr, knowledge, limit) else {
+                return Err(self.split_on_value(pool, addr));
+            };
+            let input = alternatives.iter().find_map(|(_, target)| match target {
+                Target::Input(pointer) => Some(*pointer),
+                Target::Opaque(term) if self.world.inputs.is_raw(pool, *term) => Some(*term),
+                _ => None,
+            });
+            match input {
+                Some(pointer) => self.expand(pool, pointer, access)?,
+                None => break alternatives,
+            }
         };
         for (guard, target) in &mut alternatives {
             *target = self.correct_by_model(pool, *guard, *target);
@@ -261,7 +288,7 @@ impl Scope<'_, '_> {
             return Stop::Split(inside, Some((term, Target::Known(base, None))));
         }
         let mut outside = pool.uge(term, page);
-        for region in [Region::Input, Region::Global, Region::Dynamic] {
+        for region in [Region::Input, Region::Global, Region::Dynamic, Region::Lazy] {
             let objects = self.state.memory.objects(region);
             let ranges: Vec<(u64, u64)> = objects
                 .filter(|(_, object)| object.alive)
@@ -277,7 +304,7 @@ impl Scope<'_, '_> {
     }
 
     /// Whether a condition holds on the state's model.
-    fn holds_on_model(&mut self, pool: &TermPool, condition: Term) -> bool {
+    pub(super) fn holds_on_model(&mut self, pool: &TermPool, condition: Term) -> bool {
         let Self { state, evaluator, .. } = self;
         let State { tape, model, .. } = &mut **state;
         tape.decide(Question::Holds, || evaluator.holds(pool, model, condition))
@@ -298,8 +325,9 @@ impl Scope<'_, '_> {
         addr: Term,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
-        let resolution = self.resolve(pool, addr)?;
+        let resolution = self.resolve(pool, addr, Some(ty))?;
         let size = ty.bytes();
+        self.note_touched(pool, &resolution, (size, false));
         self.watch.access(pool, &self.state.memory, &resolution, size, false);
         self.state.memory.access_traps(pool, &resolution, size, false, traps);
         let value = self.state.memory.load(pool, &resolution, size);
@@ -449,6 +477,10 @@ impl Environment for Scope<'_, '_> {
             // What it was made of is no longer seen.
             self.watch.meet_all();
         }
+    }
+
+    fn as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
+        self.uses.note(pool, self.derived, base, record);
     }
 
     fn related(&mut self, pool: &TermPool, values: [Term; 2], equality: bool) {

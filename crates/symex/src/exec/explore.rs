@@ -21,6 +21,7 @@ use super::hyper::HyperTable;
 use super::hyper_rows::{DeferredRows, Trail};
 use super::hyper_sequences::Underway;
 use super::labels::LabelTable;
+use super::lazy::{PointerUses, looked_at};
 use super::libc::CharacterTables;
 use super::memo::PredicateMemo;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
@@ -82,6 +83,8 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) roots: Vec<FuncId>,
     /// Addresses with the base and the offset that they were made of.
     pub(super) derived: FxHashMap<Term, (Term, Term)>,
+    /// What pointers of the inputs are used as.
+    pub(super) uses: PointerUses,
     /// Values of predicates' expressions.
     pub(super) memo: PredicateMemo,
     /// Why labels hold on no input of some paths.
@@ -155,6 +158,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let mut engine = Self {
             evaluator: Evaluator::new(),
             derived: FxHashMap::default(),
+            uses: PointerUses::default(),
             memo: PredicateMemo::default(),
             excluded: Excluded::default(),
             solver,
@@ -225,6 +229,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             memory,
             facts: Facts::new(),
             resolved: FxHashMap::default(),
+            expanded: Arc::default(),
             model: self.base.clone(),
             pending: false,
             evaluated: None,
@@ -660,7 +665,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.note_given(state, Given::of(&covered, kept, has), &ending);
         let World { program, .. } = &self.world;
         let externals = &state.externals;
-        let test = concretise(program, &self.pool, &self.plan, externals, model, &self.world);
+        let looked_at = looked_at(&self.pool, &mut self.evaluator, &state.memory, model);
+        let test =
+            concretise(program, &self.pool, &self.plan, externals, model, &self.world, looked_at);
         let covers = covered.iter().filter_map(|goal| self.labels.label_ref(*goal)).collect();
         (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending })));
     }

@@ -16,12 +16,13 @@ use smallvec::SmallVec;
 use lydian_eval::{Kleene, Traps, eval_pred, to_bytes};
 
 use super::Mode;
-use super::env::Stop;
+
 use super::excluded::OpenLabel;
 use super::explore::Engine;
 use super::hyper_formula::{Leaves, Number, truth};
 use super::hyper_sequences::{Ask, Begun, Cells, Covered, PassedSite, StepId, Write};
 use super::labels::{GoalId, SiteKey};
+use super::sites::hindrance;
 use super::sites::SiteScope;
 use super::state::State;
 use crate::limits::Cut;
@@ -63,10 +64,7 @@ impl SiteScope<'_, '_> {
                 Number::of_bits(pool, known, bits)
             }
             Err(stop) => {
-                self.hindrance = Some(match stop {
-                    Stop::Split(..) => "an address that only a split of the path decides".into(),
-                    Stop::Unsupported(what) => what,
-                });
+                self.hindrance = Some(hindrance(stop));
                 Number::unknown(pool)
             }
         }

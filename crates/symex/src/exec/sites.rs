@@ -441,9 +441,10 @@ impl PredEnvironment for SiteScope<'_, '_> {
 }
 
 /// Why an expression of a predicate has no value that is known.
-fn hindrance(stop: Stop) -> String {
+pub(super) fn hindrance(stop: Stop) -> String {
     match stop {
         Stop::Split(..) => "an address that only a split of the path decides".into(),
         Stop::Unsupported(what) => what,
+        Stop::Infeasible => "a pointer that can be nothing".into(),
     }
 }

@@ -355,7 +355,7 @@ const fn room_bytes(room: Room) -> u64 {
 
 /// Makes the contents of all memory that can be written unknown.
 fn forget_memory(state: &mut State, number: u64) {
-    for region in [Region::Input, Region::Global, Region::Dynamic] {
+    for region in [Region::Input, Region::Global, Region::Dynamic, Region::Lazy] {
         let objects = state.memory.objects(region);
         let writable = objects.filter(|(_, object)| object.alive && !object.read_only);
         let writable: Vec<ObjectId> = writable.map(|(id, _)| id).collect();

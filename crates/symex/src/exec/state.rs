@@ -17,7 +17,7 @@ use super::hyper_sequences::Underway;
 use super::labels::{GoalId, SiteKey};
 use super::memo::Mutants;
 use super::tape::Tape;
-use crate::memory::{Facts, Knowledge, Memory, ObjectId, Target};
+use crate::memory::{Expansion, Facts, Knowledge, Memory, ObjectId, Target};
 use lydian_inputs::{Cursor, ExternalPlan};
 
 /// What a condition was in the last evaluation of its decision.
@@ -101,6 +101,8 @@ pub(super) struct State {
     pub(super) facts: Facts,
     /// Addresses without structure that the path was split on.
     pub(super) resolved: FxHashMap<Term, Target>,
+    /// What pointers of the inputs may lead to, where the path looked.
+    pub(super) expanded: Arc<FxHashMap<Term, Arc<Expansion>>>,
     pub(super) model: Model,
     /// Whether the model may not satisfy the facts yet.
     pub(super) pending: bool,
@@ -174,7 +176,13 @@ impl State {
 
     /// What the path knows.
     pub(super) fn knowledge(&self) -> Knowledge<'_> {
-        Knowledge { facts: &self.facts, resolved: &self.resolved, derived: None }
+        Knowledge {
+            facts: &self.facts,
+            resolved: &self.resolved,
+            derived: None,
+            inputs: None,
+            expanded: Some(&self.expanded),
+        }
     }
 
     /// How many calls of a function the path made whose results are the test's.
@@ -195,6 +203,7 @@ impl State {
             memory: self.memory.clone(),
             facts: self.facts.fork(),
             resolved: self.resolved.clone(),
+            expanded: self.expanded.clone(),
             model: self.model.clone(),
             pending: self.pending,
             asked: false,

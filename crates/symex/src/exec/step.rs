@@ -175,7 +175,7 @@ impl<'p> Engine<'p, '_> {
     pub(super) fn resolve(&mut self, state: &mut State, addr: Term) -> Result<Resolution, Flow> {
         let span = self.term_clock.begin();
         let (mut scope, pool) = self.scope(state);
-        let resolution = scope.resolve(pool, addr);
+        let resolution = scope.resolve(pool, addr, None);
         self.term_clock.end(span);
         resolution.map_err(|stop| self.stopped(state, stop))
     }
@@ -216,6 +216,7 @@ impl<'p> Engine<'p, '_> {
     pub(super) fn stopped(&mut self, state: &mut State, stop: Stop) -> Flow {
         match stop {
             Stop::Unsupported(what) => Flow::unsupported(what),
+            Stop::Infeasible => Flow::Infeasible,
             Stop::Split(condition, resolved) => {
                 let facts = state.facts.len();
                 let (holds, other) = self.split(state, condition);

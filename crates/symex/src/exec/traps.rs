@@ -1,6 +1,6 @@
 //! Traps of the program under test: they end a path, and one test for each place is kept.
 
-use lydian_eval::Traps;
+use lydian_eval::{Fault, Traps};
 use lydian_ir::TrapKind;
 use lydian_smt::Term;
 
@@ -23,7 +23,12 @@ pub(super) struct Crash {
 impl Engine<'_, '_> {
     /// Goes on with the inputs that do not trap; the others end here.
     pub(super) fn leave_traps(&mut self, state: &mut State, traps: &Traps) -> Result<(), Flow> {
-        for (kind, condition) in traps.iter() {
+        for (fault, condition) in traps.iter() {
+            let Fault::Trap(kind) = fault else {
+                let within = self.pool.not(condition);
+                self.assume_in_program(state, within)?;
+                continue;
+            };
             let span = self.term_clock.begin();
             let known = state.knowledge().known(&mut self.pool, condition);
             self.term_clock.end(span);

@@ -78,6 +78,10 @@ impl Engine<'_, '_> {
         union.memory = memory;
         union.facts = one.facts.first(parting.common);
         union.resolved.retain(|address, target| other.resolved.get(address) == Some(target));
+        if one.expanded != other.expanded {
+            Arc::make_mut(&mut union.expanded)
+                .retain(|pointer, places| other.expanded.get(pointer) == Some(places));
+        }
         if !union.add_fact(&mut self.pool, parting.fact) {
             return None;
         }

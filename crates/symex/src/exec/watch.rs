@@ -736,11 +736,13 @@ impl Engine<'_, '_> {
     /// Notes an access that is no load of a value.
     pub(super) fn note_access(
         &mut self,
-        state: &State,
+        state: &mut State,
         resolution: &Resolution,
         size: u64,
         write: bool,
     ) {
+        let (mut scope, pool) = self.scope(state);
+        scope.note_touched(pool, resolution, (size, write));
         self.watch.access(&mut self.pool, &state.memory, resolution, size, write);
         self.settle_suspicions(state);
     }

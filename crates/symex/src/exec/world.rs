@@ -10,8 +10,8 @@ use lydian_ir::cfg::Cfg;
 use lydian_ir::libc::{Family, STREAM_BYTES, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
-    BlockId, Body, Callee, ConditionId, DecisionId, Expr, ExprArena, ExprId, FuncId, GlobalId,
-    LocalId, Program, Purity, Stmt, Storage, Type,
+    BlockId, Body, CType, CTypeId, Callee, ConditionId, DecisionId, Expr, ExprArena, ExprId, FuncId,
+    GlobalId, LocalId, Program, Purity, RecordId, Stmt, Storage, Type,
 };
 use lydian_objective::FunctionObjectives;
 use rustc_hash::FxHashMap;
@@ -20,6 +20,7 @@ use super::decisive::Decisive;
 use super::regions::{Area, Region, Surroundings, readers};
 use super::{Config, Unreached};
 use crate::memory::{function_address, global_addresses};
+use lydian_inputs::lazy::LazyInputs;
 use lydian_inputs::{Addresses, InputSpec};
 
 /// For each block, the blocks that it reaches, as bits.
@@ -39,6 +40,8 @@ pub(super) struct World<'p> {
     pub(super) program: &'p Program,
     pub(super) config: Config,
     pub(super) spec: InputSpec,
+    /// Input memory that comes into being.
+    pub(super) inputs: LazyInputs,
     /// The address of each global.
     pub(super) globals: Vec<u64>,
     /// The variables that hold standard streams, with the addresses of these.
@@ -68,6 +71,10 @@ impl Addresses for World<'_> {
     fn streams(&self) -> &[(GlobalId, u64)] {
         &self.streams
     }
+
+    fn lazy(&self) -> Option<&LazyInputs> {
+        Some(&self.inputs)
+    }
 }
 
 impl<'p> World<'p> {
@@ -89,6 +96,7 @@ impl<'p> World<'p> {
             program,
             config,
             spec,
+            inputs: LazyInputs::new(),
             globals,
             streams,
             assumes,
@@ -99,6 +107,33 @@ impl<'p> World<'p> {
             decisive,
             traps,
         }
+    }
+
+    /// The type of a pointer of which nothing is known.
+    pub(super) fn void_pointer(&self) -> CTypeId {
+        let types = &self.program.types;
+        let is_one = |ty: &CType| {
+            matches!(ty, CType::Pointer { pointee, .. } if *types.get(*pointee) == CType::Void)
+        };
+        let found = types.iter().find(|(_, ty)| is_one(ty)).map(|(id, _)| id);
+        found.unwrap_or_else(|| CTypeId::from_index(0))
+    }
+
+    /// The type that a struct or union is.
+    pub(super) fn record_type(&self, record: RecordId) -> Option<CTypeId> {
+        let mut types = self.program.types.iter();
+        types.find(|(_, ty)| **ty == CType::Record(record)).map(|(id, _)| id)
+    }
+
+    /// A C type of values that are accessed as a machine type; bytes where that is not known.
+    pub(super) fn type_of_access(&self, access: Option<Type>) -> CTypeId {
+        let types = &self.program.types;
+        let of = |wanted: Type| {
+            let fits = |id: CTypeId| types.scalar(id) == Some(wanted);
+            types.iter().find(|(id, ty)| fits(*id) && !matches!(ty, CType::Enum { .. }))
+        };
+        let found = access.and_then(of).or_else(|| of(Type::Int(8)));
+        found.map_or_else(|| CTypeId::from_index(0), |(id, _)| id)
     }
 
     /// Whether evaluating an expression of an arena that extends a function's may trap.

@@ -5,11 +5,15 @@
 //! bounds is asked on the index, not on the byte offset, so that the condition is the one that the
 //! program itself tests.
 
-use lydian_eval::{Traps, to_bytes};
+use std::sync::Arc;
+
+use lydian_eval::{Fault, Traps, to_bytes};
+use lydian_inputs::lazy::{INDEX_BITS, LazyObject, Row};
 use lydian_ir::TrapKind;
 use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
 
-use super::{Background, Candidate, Contents, Memory, ObjectId, Offset, Resolution};
+use super::lazy::{self, Places};
+use super::{Background, Candidate, Contents, Memory, ObjectId, ObjectKind, Offset, Resolution};
 
 /// Most positions that a read chooses from without an array term.
 const READ_CHOICES: u64 = 256;
@@ -199,7 +203,12 @@ impl Memory {
             let inside = self.in_bounds(pool, candidate, size);
             let outside = pool.not(inside);
             let condition = pool.and(candidate.guard, outside);
-            traps.add(pool, TrapKind::OutOfBounds, condition);
+            // What comes into being is as large as it is used, within reason.
+            let fault = match self.object(candidate.object).kind {
+                ObjectKind::Lazy => Fault::LeftOut,
+                _ => Fault::Trap(TrapKind::OutOfBounds),
+            };
+            traps.add(pool, fault, condition);
             if write && self.object(candidate.object).read_only {
                 traps.add(pool, TrapKind::ReadOnly, candidate.guard);
             }
@@ -215,7 +224,12 @@ impl Memory {
                 pool.bool(fits)
             }
             Offset::Scaled { start, stride, index } => {
-                let window = Window::of(start, stride, object.size, size);
+                let window = match lazy_places(pool, &object.contents, candidate.offset, size) {
+                    Some((_, Places::Listed { first, count })) => {
+                        Window { first: first_index(first, start, stride), count }
+                    }
+                    _ => Window::of(start, stride, object.size, size),
+                };
                 in_window(pool, window, index)
             }
         };
@@ -275,6 +289,9 @@ impl Memory {
             }
             Offset::Scaled { start, stride, index } => (start, stride, index),
         };
+        if let Some((lazy, places)) = lazy_places(pool, &object.contents, candidate.offset, size) {
+            return load_lazy(pool, &lazy, &object.contents, (places, candidate.offset), size);
+        }
         let window = Window::of_index(pool, (start, stride, index), object.size, size);
         let is_array = matches!(object.contents.background(), Background::Array { .. });
         if window.count == 0 {
@@ -366,6 +383,10 @@ impl Memory {
             }
             Offset::Scaled { start, stride, index } => (start, stride, index),
         };
+        if let Some((_, places)) = lazy_places(pool, &object.contents, candidate.offset, size) {
+            store_lazy(pool, object, guard, (places, candidate.offset), (size, value));
+            return;
+        }
         let window = Window::of_index(pool, (start, stride, index), object.size, size);
         let is_array = matches!(object.contents.background(), Background::Array { .. });
         if too_many(window.count, WRITE_CHOICES, &object.contents) || is_array && window.count > 1 {
@@ -448,6 +469,154 @@ impl Memory {
     }
 }
 
+/// What an access of a lazy object is whose place depends on the input; none for other objects, and
+/// for places that are not supported.
+fn lazy_places(
+    pool: &mut TermPool,
+    contents: &Contents,
+    offset: Offset,
+    size: u64,
+) -> Option<(Arc<LazyObject>, Places)> {
+    let Offset::Scaled { start, stride, index } = offset else { return None };
+    let Background::Lazy { object, .. } = contents.background() else { return None };
+    let places = lazy::places(pool, object, (start, stride, index), size)?;
+    Some((object.clone(), places))
+}
+
+/// The index with which an access comes to a distance from the middle of a lazy object.
+const fn first_index(distance: i64, start: i64, stride: u64) -> i64 {
+    (lazy::place(distance) as i64 - start) / stride as i64
+}
+
+/// The value of an access to a lazy object at a place that depends on the input.
+fn load_lazy(
+    pool: &mut TermPool,
+    object: &LazyObject,
+    contents: &Contents,
+    (places, offset): (Places, Offset),
+    size: u64,
+) -> Option<Term> {
+    let Offset::Scaled { start, stride, index } = offset else { return None };
+    match places {
+        Places::Element(row, at) => {
+            let array = contents.row(pool, &row)?;
+            let bits = pool.select(array, at);
+            let name = object.name_of_row(&row);
+            Some(object.from_bits(pool, row.kind, bits, &name))
+        }
+        Places::Bytes(row, first) => {
+            let array = contents.row(pool, &row)?;
+            let mut whole: Option<Term> = None;
+            for byte in 0..size {
+                let distance = pool.bv(64, byte);
+                let at = pool.add(first, distance);
+                let piece = read_row_byte(pool, array, &row, at);
+                whole = Some(match whole {
+                    Some(low) => pool.concat(piece, low),
+                    None => piece,
+                });
+            }
+            whole
+        }
+        Places::Listed { first, count } => {
+            let mut elements = Vec::with_capacity(count as usize);
+            for position in 0..count {
+                let at = lazy::place(first + (position * stride) as i64);
+                elements.push(contents.read(pool, at, size));
+            }
+            if elements.iter().any(|element| pool.sort(*element) != pool.sort(elements[0])) {
+                elements.iter_mut().for_each(|element| *element = to_bytes(pool, *element));
+            }
+            let window = Window { first: first_index(first, start, stride), count };
+            let position = relative_index(pool, window, index);
+            Some(pool.select_table(&elements, position))
+        }
+    }
+}
+
+fn store_lazy(
+    pool: &mut TermPool,
+    object: &mut super::Object,
+    guard: Term,
+    (places, offset): (Places, Offset),
+    (size, value): (u64, Term),
+) {
+    let Offset::Scaled { start, stride, index } = offset else { return };
+    let bits = to_bytes(pool, value);
+    match places {
+        Places::Element(row, at) => {
+            let Some(array) = object.contents.row(pool, &row) else { return };
+            let array = store_where(pool, array, guard, at, bits);
+            object.contents.set_row(&row, array);
+        }
+        Places::Bytes(row, first) => {
+            let Some(mut array) = object.contents.row(pool, &row) else { return };
+            for byte in 0..size {
+                let distance = pool.bv(64, byte);
+                let at = pool.add(first, distance);
+                let piece = pool.extract(byte as u32 * 8 + 7, byte as u32 * 8, bits);
+                array = write_row_byte(pool, (array, &row), guard, at, piece);
+            }
+            object.contents.set_row(&row, array);
+        }
+        Places::Listed { first, count } => {
+            let window = Window { first: first_index(first, start, stride), count };
+            let relative = relative_index(pool, window, index);
+            for position in 0..count {
+                let at = lazy::place(first + (position * stride) as i64);
+                let position = pool.bv(pool.width(relative), position);
+                let equal = pool.eq(relative, position);
+                let here = pool.and(guard, equal);
+                write_where(pool, object, here, at, size, value);
+            }
+        }
+    }
+}
+
+/// The element of a row that a byte at a distance lies in, and its position there in bits.
+fn row_place(pool: &mut TermPool, row: &Row, at: Term) -> (Term, Term) {
+    let shift = row.stride.trailing_zeros();
+    let index = pool.extract(INDEX_BITS - 1 + shift, shift, at);
+    let bits = row.stride as u32 * 8;
+    let within = match shift {
+        0 => pool.bv(bits, 0),
+        _ => bit_shift(pool, at, row.stride),
+    };
+    (index, within)
+}
+
+fn read_row_byte(pool: &mut TermPool, array: Term, row: &Row, at: Term) -> Term {
+    let (index, shift) = row_place(pool, row, at);
+    let whole = pool.select(array, index);
+    let shifted = pool.lshr(whole, shift);
+    pool.extract(7, 0, shifted)
+}
+
+fn write_row_byte(
+    pool: &mut TermPool,
+    (array, row): (Term, &Row),
+    guard: Term,
+    at: Term,
+    byte: Term,
+) -> Term {
+    let (index, shift) = row_place(pool, row, at);
+    let old = pool.select(array, index);
+    let new = with_byte(pool, old, shift, byte);
+    store_where(pool, array, guard, index, new)
+}
+
+/// A word with one byte exchanged, which stands so many bits from its low end.
+fn with_byte(pool: &mut TermPool, old: Term, shift: Term, byte: Term) -> Term {
+    let bits = pool.width(old);
+    let ones = pool.bv(bits, 0xff);
+    let mask = pool.shl(ones, shift);
+    let keep = pool.bvnot(mask);
+    let kept = pool.bvand(old, keep);
+    let wide = pool.zext(byte, bits);
+    let moved = pool.shl(wide, shift);
+    pool.bvor(kept, moved)
+}
+
 /// Whether an access at so many positions needs an array term, where `most` positions are the limit
 /// for contents of one size.
 fn too_many(positions: u64, most: u64, contents: &Contents) -> bool {
@@ -503,7 +672,7 @@ fn in_window(pool: &mut TermPool, window: Window, index: Term) -> Term {
     if window.count == 0 {
         return pool.ff();
     }
-    if width < 64 && window.count > 1 << width {
+    if width < 64 && window.count >= 1 << width {
         return pool.tt();
     }
     let relative = relative_index(pool, window, index);
@@ -577,16 +746,9 @@ fn write_array_byte(
     if element == 1 {
         return store_where(pool, array, guard, index, byte);
     }
-    let bits = element as u32 * 8;
     let shift = bit_shift(pool, at, element);
-    let ones = pool.bv(bits, 0xff);
-    let mask = pool.shl(ones, shift);
-    let keep = pool.bvnot(mask);
     let old = pool.select(array, index);
-    let kept = pool.bvand(old, keep);
-    let wide = pool.zext(byte, bits);
-    let moved = pool.shl(wide, shift);
-    let new = pool.bvor(kept, moved);
+    let new = with_byte(pool, old, shift, byte);
     store_where(pool, array, guard, index, new)
 }
 

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use lydian_eval::to_bytes;
+use lydian_inputs::lazy::{LazyObject, Row};
 use lydian_smt::{Sort, Term, TermPool};
+
+use super::lazy::{self, Rows};
 
 /// What was stored at an offset. Sixteen bytes or fewer, so that copying an object is cheap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +41,13 @@ pub enum Background {
         term: Term,
         /// Bytes of an element: 1, 2, 4 or 8.
         element: u8,
+    },
+    /// Those of an input that comes into being as it is looked at.
+    Lazy {
+        /// What was there first.
+        object: Arc<LazyObject>,
+        /// The rows that were written at places that depend on the input.
+        rows: Rows,
     },
 }
 
@@ -103,7 +113,12 @@ impl Contents {
             Some(cell) if u64::from(cell.offset) < offset + size => {
                 self.read_pieces(pool, offset, size)
             }
-            _ => self.read_background(pool, offset, size),
+            _ => match &self.background {
+                Background::Lazy { object, rows } => {
+                    lazy::read_part(pool, object, rows, lazy::distance(offset), size)
+                }
+                _ => self.read_background(pool, offset, size),
+            },
         }
     }
 
@@ -134,7 +149,7 @@ impl Contents {
             found.push(match (cell, &self.background) {
                 (Some(cell), _) => depends_on_undefined(pool, cell.term),
                 (None, Background::Undefined(_)) => true,
-                (None, Background::Zero | Background::Bytes(_)) => false,
+                (None, Background::Zero | Background::Bytes(_) | Background::Lazy { .. }) => false,
                 (None, Background::Array { .. }) => {
                     let byte = self.read(pool, at, 1);
                     depends_on_undefined(pool, byte)
@@ -190,6 +205,9 @@ impl Contents {
             }
             Background::Array { term, element } => {
                 read_array(pool, *term, u64::from(*element), offset, size)
+            }
+            Background::Lazy { object, rows } => {
+                lazy::read(pool, object, rows, lazy::distance(offset), size)
             }
         }
     }
@@ -284,8 +302,11 @@ impl Contents {
                     let gap = next.map_or(end, |cell| u64::from(cell.offset).min(end)) - at;
                     let nothing_to_move = source.background == Background::Zero
                         && self.background == Background::Zero;
-                    for (offset, size) in split_range(at, gap).filter(|_| !nothing_to_move) {
-                        let term = source.read_background(pool, offset, u64::from(size));
+                    for (offset, size) in source.pieces(at, gap, nothing_to_move) {
+                        let term = match &source.background {
+                            Background::Lazy { .. } => source.read(pool, offset, u64::from(size)),
+                            _ => source.read_background(pool, offset, u64::from(size)),
+                        };
                         moved.push(Cell { offset: (to + offset - from) as u32, size, term });
                     }
                     at += gap;
@@ -294,6 +315,64 @@ impl Contents {
         }
         let at = self.clear(pool, to, size);
         self.cells.splice(at..at, moved);
+    }
+
+    /// Whether a byte of a range is not covered by a cell, so that the background shows there.
+    pub fn shows_background(&self, from: u64, to: u64) -> bool {
+        let mut at = from;
+        for cell in &self.cells[self.first_after(from)..] {
+            if u64::from(cell.offset) > at {
+                break;
+            }
+            at = cell.end();
+        }
+        at < to
+    }
+
+    /// How bytes that no cell covers are copied: by parts where the background has some, else in
+    /// aligned pieces; not at all where there is nothing to move.
+    fn pieces(&self, offset: u64, size: u64, nothing: bool) -> Vec<(u64, u8)> {
+        match &self.background {
+            _ if nothing => Vec::new(),
+            Background::Lazy { object, .. } => lazy::parts(object, offset, size),
+            _ => split_range(offset, size).collect(),
+        }
+    }
+
+    /// The elements of a row of a lazy object as an array, with what was written over them.
+    pub fn row(&self, pool: &mut TermPool, row: &Row) -> Option<Term> {
+        let Background::Lazy { object, rows } = &self.background else { return None };
+        let mut array = match rows.get(row) {
+            Some(array) => array,
+            None => object.array(pool, row)?,
+        };
+        let mut done = None;
+        for cell in &self.cells {
+            let (start, size) = (lazy::distance(u64::from(cell.offset)), u64::from(cell.size));
+            for index in lazy::elements_within(object, row, start, size) {
+                if done.replace(index) == Some(index) {
+                    continue;
+                }
+                let at = lazy::place(object.start_of(row, index));
+                let value = self.read_bits(pool, at, row.kind.bytes());
+                let index = lazy::index_term(pool, index);
+                array = pool.store(array, index, value);
+            }
+        }
+        Some(array)
+    }
+
+    /// The elements of a row of a lazy object are those of an array from now on.
+    pub fn set_row(&mut self, row: &Row, array: Term) {
+        let Background::Lazy { object, rows } = &mut self.background else { return };
+        rows.set(row, array);
+        let object = object.clone();
+        let of_row = |cell: &Cell| {
+            let (start, size) = (lazy::distance(u64::from(cell.offset)), u64::from(cell.size));
+            let (found, index, _) = object.row_at(start);
+            found == *row && object.start_of(row, index) == start && size == row.kind.bytes()
+        };
+        self.cells.retain(|cell| !of_row(cell));
     }
 
     /// Makes the whole contents one array term, so that symbolic offsets can be read and written.
@@ -321,6 +400,7 @@ impl Contents {
                 let zero = pool.bv(bits, 0);
                 pool.uniform_array(32, zero)
             }
+            Background::Lazy { .. } => unreachable!("rows of a lazy object are arrays, not the whole"),
             Background::Undefined(object) => {
                 let place = format!("{object:x}[]");
                 undefined_symbol(pool, &place, Sort::Array { index: 32, element: bits })

@@ -62,7 +62,8 @@ fn either_object(
         return None;
     }
     let contents = Contents::either(pool, holds, &a.contents, &b.contents)?;
-    Some(Arc::new(Object { contents, name: a.name.clone(), ..**a }))
+    let touched = a.touched.either(&b.touched);
+    Some(Arc::new(Object { contents, touched, name: a.name.clone(), ..**a }))
 }
 
 impl Contents {

@@ -6,6 +6,9 @@
 //! is undefined in C, and out of bounds here. Only an address without structure (made from bytes,
 //! say) must be decided by splitting the path ([`Target::Opaque`]).
 
+use std::sync::Arc;
+
+use lydian_inputs::lazy::LazyInputs;
 use lydian_smt::{BinOp, Node, Term, TermPool};
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -21,6 +24,18 @@ pub struct Knowledge<'a> {
     pub resolved: &'a FxHashMap<Term, Target>,
     /// Addresses that the program made by adding an offset to another, where it did so.
     pub derived: Option<&'a FxHashMap<Term, (Term, Term)>>,
+    /// Pointers of the inputs that may lead to objects which come into being.
+    pub inputs: Option<&'a LazyInputs>,
+    /// What the path found that such pointers may lead to.
+    pub expanded: Option<&'a FxHashMap<Term, Arc<Expansion>>>,
+}
+
+/// What a pointer of the inputs may lead to: the guards hold on some input of the path each, and no
+/// two of them on one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expansion {
+    /// Each with its guard, an address, and what is added to that.
+    pub places: Vec<(Term, u64, Option<Term>)>,
 }
 
 impl Knowledge<'_> {
@@ -29,6 +44,8 @@ impl Knowledge<'_> {
         facts: &Facts::new(),
         resolved: &FxHashMap::with_hasher(FxBuildHasher),
         derived: None,
+        inputs: None,
+        expanded: None,
     };
 
     /// The value of a Boolean, where the path says it in so many words.
@@ -53,6 +70,8 @@ pub enum Target {
     Known(u64, Option<Term>),
     /// The value of a term that says nothing about the object.
     Opaque(Term),
+    /// A pointer of the inputs of which the path did not find yet what it may lead to.
+    Input(Term),
     /// Outside of every live object.
     Wild,
 }
@@ -172,6 +191,17 @@ impl Walk<'_> {
             };
             return self.leaf(pool, guard, target);
         }
+        if let Some(expansion) = self.knowledge.expanded.and_then(|known| known.get(&t)) {
+            return expansion.places.clone().into_iter().all(|(here, base, distance)| {
+                let guard = pool.and(guard, here);
+                let distance = distance.map(|distance| sum(pool, offset, distance));
+                let target = Target::Known(base.wrapping_add(add), distance.or(offset));
+                self.leaf(pool, guard, target)
+            });
+        }
+        if self.knowledge.inputs.is_some_and(|inputs| inputs.is_pointer(t)) {
+            return self.leaf(pool, guard, Target::Input(t));
+        }
         if in_region(add) && !self.looks_like_pointer(pool, t, 8) {
             let offset = sum(pool, offset, t);
             return self.leaf(pool, guard, Target::Known(add, Some(offset)));
@@ -261,7 +291,10 @@ impl Walk<'_> {
                 self.looks_like_pointer(pool, x, depth - 1)
                     && !self.looks_like_pointer(pool, y, depth - 1)
             }
-            _ => self.resolved(t).is_some(),
+            _ => {
+                self.resolved(t).is_some()
+                    || self.knowledge.inputs.is_some_and(|inputs| inputs.is_pointer(t))
+            }
         }
     }
 
@@ -298,7 +331,7 @@ impl Memory {
             match target {
                 Target::Null => result.null = pool.or(result.null, guard),
                 Target::Wild => result.wild = pool.or(result.wild, guard),
-                Target::Opaque(term) => return Err((guard, term)),
+                Target::Opaque(term) | Target::Input(term) => return Err((guard, term)),
                 Target::Known(address, offset) => {
                     let object = self.object_near(address).filter(|id| self.object(*id).alive);
                     let Some(object) = object else {

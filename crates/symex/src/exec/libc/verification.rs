@@ -80,7 +80,11 @@ impl Engine<'_, '_> {
     }
 
     /// The path goes on with the inputs for which a condition holds.
-    fn assume_in_program(&mut self, state: &mut State, holds: Term) -> Result<(), Flow> {
+    pub(in crate::exec) fn assume_in_program(
+        &mut self,
+        state: &mut State,
+        holds: Term,
+    ) -> Result<(), Flow> {
         match state.knowledge().known(&mut self.pool, holds) {
             Some(true) => return Ok(()),
             Some(false) => return Err(self.assumption_fails(state)),

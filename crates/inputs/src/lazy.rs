@@ -1,0 +1,477 @@
+//! Input memory that comes into being where a path first looks at it (lazy initialisation).
+//!
+//! A pointer among the inputs is *null or an address*: `ite(null(p), 0, at(p))`, where `at(p)` has
+//! bits of its own and lies in [`REGION`]. Nothing is said about the address before a path looks at
+//! what lies there. Then an engine decides what it may be, one of
+//! - the *home* of the pointer, an object of its own that no other pointer leads to;
+//! - a place within an object that the path has already.
+//!
+//! An object has no size: its bytes are symbols that are made when they are first read, as far as
+//! [`REACH`] on either side of the place that its pointer leads to. What a test needs of it follows
+//! from what the path touched.
+//!
+//! Bytes of an object are cut into parts by the object's element type, over and over
+//! ([`Shape`]). The first elements ([`LISTED`]) have a symbol for each part; all others are elements of
+//! one array symbol a part, so that an index that depends on the input can be read and written. Which
+//! it is follows from the place alone, so that whatever path reads it sees the same value.
+//!
+//! Names of symbols are those that C has for the place. The same name means the same value in each
+//! pool and on each path, and so do the addresses of homes, which are made from names.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lydian_ir::{CTypeId, CTypes, Type};
+use lydian_smt::{Sort, Structures, Term, TermPool};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::shape::{Part, PartKind, Shape, Values};
+use super::value::sort_of;
+
+/// First address of the region in which objects of inputs come into being.
+pub const REGION: u64 = 1 << 62;
+/// Bytes that are kept for one object, whose address is a multiple of it.
+pub const ROOM: u64 = 1 << 32;
+/// Bytes that an object has on either side of the place that its pointer leads to.
+pub const REACH: u64 = ROOM / 2;
+/// How many addresses of homes there are.
+const HOMES: u64 = REGION / ROOM;
+/// Elements that are symbols of their own: of an object of scalars, and of any other.
+const LISTED: [u64; 2] = [16, 4];
+/// Width of the indexes of array symbols.
+pub const INDEX_BITS: u32 = 34;
+/// Pointers that lead deeper than this are null where nothing asks for more.
+const PLAIN_DEPTH: u32 = 2;
+/// Characters of a text where nothing asks for more or fewer.
+const PLAIN_TEXT: i64 = 3;
+
+/// A pointer among the inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PointerInput {
+    /// How C names the place where it lies.
+    pub place: Arc<str>,
+    /// Its type.
+    pub ty: CTypeId,
+    /// How many pointers lead to it.
+    pub depth: u32,
+    /// Its home.
+    pub home: u64,
+}
+
+/// The input memory of one exploration: which pointers there are, and what lies in their homes.
+/// Clones share it. It only grows, and what it says of a name never changes.
+#[derive(Clone, Debug, Default)]
+pub struct LazyInputs {
+    tables: Arc<Mutex<Tables>>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    /// By the term of the address.
+    pointers: FxHashMap<Term, Arc<PointerInput>>,
+    /// By home, element type, and where the first element begins.
+    objects: FxHashMap<(u64, CTypeId, i64), Arc<LazyObject>>,
+    structures: Structures,
+    /// Symbols that may be the bits of a pointer, though no type says so.
+    raw: FxHashSet<Term>,
+    shapes: FxHashMap<CTypeId, Arc<Shape>>,
+}
+
+/// An object that comes into being as it is looked at.
+pub struct LazyObject {
+    /// How C names the pointer that leads to it.
+    pub name: Arc<str>,
+    /// The address that the pointer leads to.
+    pub home: u64,
+    /// The type of its elements.
+    pub element: CTypeId,
+    /// How far its first element begins from where the pointer leads: not at 0 where the pointer
+    /// leads to a member.
+    pub origin: i64,
+    /// How many pointers lead to it.
+    pub depth: u32,
+    shape: Arc<Shape>,
+    period: u64,
+    inputs: LazyInputs,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// The values of parts of listed elements and beyond, by their first byte.
+    parts: BTreeMap<i64, (PartKind, Term)>,
+    /// The array symbols, by the part of an element.
+    arrays: BTreeMap<u64, Array>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Array {
+    symbol: Term,
+    /// The symbol with the listed elements in their places.
+    whole: Term,
+}
+
+/// The elements of an object that one part of its element type makes, one in each element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The part's first byte in an element; beyond the element for a flexible array member.
+    pub part: u64,
+    /// What it is.
+    pub kind: PartKind,
+    /// Bytes from one to the next.
+    pub stride: u64,
+    /// Whether it is one of a flexible array member.
+    pub is_tail: bool,
+}
+
+impl PartialEq for LazyObject {
+    fn eq(&self, other: &Self) -> bool {
+        (self.home, self.element, self.origin) == (other.home, other.element, other.origin)
+    }
+}
+
+impl Eq for LazyObject {}
+
+impl fmt::Debug for LazyObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:#x}", self.name, self.home)
+    }
+}
+
+/// The home of a pointer with a name.
+fn home_of(name: &str) -> u64 {
+    // FNV-1a: the same in each process, and no two of the few names of a function meet.
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    REGION + (hash ^ hash >> 32) % HOMES * ROOM + REACH
+}
+
+/// A small number that differs from place to place, so that two inputs are rarely alike where
+/// nothing asks for a value.
+fn telling(name: &str) -> u64 {
+    name.bytes().fold(7u64, |number, byte| number * 31 % 8191 + u64::from(byte)) % 90 + 2
+}
+
+impl LazyInputs {
+    /// No pointer yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value of a pointer that lies at a place among the inputs, and may be null.
+    pub fn pointer(
+        &self,
+        pool: &mut TermPool,
+        place: &str,
+        ty: CTypeId,
+        depth: u32,
+        may_be_null: bool,
+    ) -> Term {
+        let home = home_of(place);
+        let bits = pool.var_with_default(&format!("at({place})"), Sort::BitVec(62), home);
+        let absent = u64::from(depth > PLAIN_DEPTH);
+        let null = match may_be_null {
+            true => pool.var_with_default(&format!("null({place})"), Sort::Bool, absent),
+            false => pool.ff(),
+        };
+        self.null_or_address(pool, [null, bits], PointerInput {
+            place: place.into(),
+            ty,
+            depth,
+            home,
+        })
+    }
+
+    /// Null, or the address in the region with these 62 bits, which is noted as a pointer's.
+    fn null_or_address(
+        &self,
+        pool: &mut TermPool,
+        [null, bits]: [Term; 2],
+        pointer: PointerInput,
+    ) -> Term {
+        let high = pool.bv(2, REGION >> 62);
+        let address = pool.concat(high, bits);
+        self.tables().pointers.entry(address).or_insert_with(|| Arc::new(pointer));
+        let zero = pool.bv(64, 0);
+        pool.ite(null, zero, address)
+    }
+
+    /// The pointer that an address is the value of, if it is one.
+    pub fn pointer_at(&self, address: Term) -> Option<Arc<PointerInput>> {
+        self.tables().pointers.get(&address).cloned()
+    }
+
+    /// Whether an address is the value of a pointer.
+    pub fn is_pointer(&self, address: Term) -> bool {
+        self.tables().pointers.contains_key(&address)
+    }
+
+    /// Whether an address is made of the bits of pointers among the inputs, though it is none itself:
+    /// of a union's bytes, say, or of a pointer with its lowest bits cleared.
+    pub fn is_raw(&self, pool: &mut TermPool, address: Term) -> bool {
+        let vars = pool.vars_of(address);
+        let tables = self.tables();
+        let is_bits = |var: &Term| {
+            let name = pool.var_name(*var).unwrap_or_default();
+            tables.raw.contains(var) || name.starts_with("at(") || name.starts_with("null(")
+        };
+        !vars.is_empty() && vars.iter().all(is_bits)
+    }
+
+    /// Notes that a term which lies nowhere as a pointer is used as one.
+    pub fn adopt(&self, pool: &TermPool, address: Term, ty: CTypeId) -> Arc<PointerInput> {
+        let mut tables = self.tables();
+        if let Some(known) = tables.pointers.get(&address) {
+            return known.clone();
+        }
+        let number = tables.structures.of(pool, address);
+        let place: Arc<str> = format!("p{number:x}").into();
+        let home = home_of(&place);
+        let pointer = PointerInput { place, ty, depth: 1, home };
+        tables.pointers.entry(address).or_insert_with(|| Arc::new(pointer)).clone()
+    }
+
+    /// An object in the home around an address that no path may have looked into: one that came into
+    /// being on some path, or else one of the type that the pointer at home there says.
+    pub fn object_around(&self, types: &CTypes, address: u64) -> Option<Arc<LazyObject>> {
+        let is_here = |home: u64| home / ROOM == address / ROOM;
+        let tables = self.tables();
+        let objects = tables.objects.values().filter(|object| is_here(object.home));
+        let known = objects.min_by_key(|object| (object.element, object.origin)).cloned();
+        let pointers = tables.pointers.values().filter(|pointer| is_here(pointer.home));
+        let pointer = pointers.min_by_key(|pointer| (pointer.home, pointer.ty)).cloned();
+        drop(tables);
+        known.or_else(|| {
+            let pointer = pointer?;
+            let element = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some())?;
+            Some(self.object(types, &pointer, (element, 0)))
+        })
+    }
+
+    /// The shape of a type.
+    pub fn shape(&self, types: &CTypes, ty: CTypeId) -> Arc<Shape> {
+        let mut tables = self.tables();
+        tables.shapes.entry(ty).or_insert_with(|| Arc::new(Shape::of(types, ty))).clone()
+    }
+
+    /// The object in a home, of elements of a type of which one begins so far from where the pointer
+    /// leads.
+    pub fn object(
+        &self,
+        types: &CTypes,
+        pointer: &PointerInput,
+        (element, origin): (CTypeId, i64),
+    ) -> Arc<LazyObject> {
+        let shape = self.shape(types, element);
+        let mut tables = self.tables();
+        let object = tables.objects.entry((pointer.home, element, origin)).or_insert_with(|| {
+            let name = match origin {
+                0 => pointer.place.clone(),
+                _ => format!("({}{origin:+})", pointer.place).into(),
+            };
+            Arc::new(LazyObject {
+                name,
+                home: pointer.home,
+                element,
+                origin,
+                depth: pointer.depth + 1,
+                period: shape.size().max(1),
+                shape,
+                inputs: self.clone(),
+                known: Mutex::default(),
+            })
+        });
+        object.clone()
+    }
+}
+
+impl LazyObject {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The shape of its elements.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Bytes of an element.
+    pub const fn period(&self) -> u64 {
+        self.period
+    }
+
+    /// Whether it ends in a flexible array member.
+    pub fn has_tail(&self) -> bool {
+        matches!(&*self.shape, Shape::Record { tail: Some(_), .. })
+    }
+
+    /// The row that a byte lies in, the number of its element there, and how C names the part.
+    pub fn row_at(&self, at: i64) -> (Row, i64, String) {
+        let at = at - self.origin;
+        if let Shape::Record { tail: Some(tail), .. } = &*self.shape
+            && at >= tail.offset as i64
+        {
+            let within = at as u64 - tail.offset;
+            let (index, part) = (within / tail.size, tail.element.part_at(within % tail.size));
+            let name = tail.name.as_deref().unwrap_or("tail");
+            let path = format!("->{name}[{index}]{}", part.path);
+            let row = Row {
+                part: tail.offset + part.offset,
+                kind: part.kind,
+                stride: tail.size,
+                is_tail: true,
+            };
+            return (row, index as i64, path);
+        }
+        let period = self.period as i64;
+        let (index, within) = (at.div_euclid(period), at.rem_euclid(period) as u64);
+        let Part { offset, kind, path } = self.shape.part_at(within);
+        let path = match (index, path.strip_prefix('.')) {
+            (0, Some(member)) => format!("->{member}"),
+            _ => format!("[{index}]{path}"),
+        };
+        (Row { part: offset, kind, stride: self.period, is_tail: false }, index, path)
+    }
+
+    /// The first byte of an element of a row.
+    pub const fn start_of(&self, row: &Row, index: i64) -> i64 {
+        self.origin + row.part as i64 + index * row.stride as i64
+    }
+
+    /// Whether an element of a row has a symbol of its own.
+    fn is_listed(&self, row: &Row, index: i64) -> bool {
+        let all_alike = row.kind.bytes() == row.stride;
+        let listed = LISTED[usize::from(!all_alike)] as i64;
+        row.kind.bytes() > 8 || (0..listed).contains(&index)
+    }
+
+    /// The first value of an element of a row: a term of the part's sort.
+    pub fn element(&self, pool: &mut TermPool, row: &Row, index: i64) -> Term {
+        let start = self.start_of(row, index);
+        if let Some((_, known)) = self.known().parts.get(&start) {
+            return *known;
+        }
+        let (_, _, path) = self.row_at(start);
+        let name = format!("{}{path}", self.name);
+        let value = if self.is_listed(row, index) {
+            self.symbol(pool, row.kind, index, &name)
+        } else {
+            let symbol = self.array_symbol(pool, row);
+            let at = pool.bv_signed(INDEX_BITS, index);
+            let bits = pool.select(symbol, at);
+            self.from_bits(pool, row.kind, bits, &name)
+        };
+        self.known().parts.insert(start, (row.kind, value));
+        value
+    }
+
+    fn symbol(&self, pool: &mut TermPool, kind: PartKind, index: i64, name: &str) -> Term {
+        match kind {
+            PartKind::Pointer(ty) => self.inputs.pointer(pool, name, ty, self.depth, true),
+            PartKind::Raw(size) => {
+                let bits = pool.var_with_default(name, Sort::BitVec(size as u32 * 8), 0);
+                if size == Type::Ptr.bytes() {
+                    self.inputs.tables().raw.insert(bits);
+                }
+                bits
+            }
+            PartKind::Number(_, Values::Bool) => {
+                let bit = pool.var_with_default(name, Sort::BitVec(1), 1);
+                pool.zext(bit, 8)
+            }
+            PartKind::Number(Type::Int(8), _) => {
+                let letter = if index < PLAIN_TEXT { 97 + telling(name) % 26 } else { 0 };
+                pool.var_with_default(name, Sort::BitVec(8), letter)
+            }
+            PartKind::Number(machine, _) => match sort_of(machine) {
+                sort @ Sort::BitVec(..=64) => pool.var_with_default(name, sort, telling(name)),
+                sort => pool.var(name, sort),
+            },
+        }
+    }
+
+    /// How C would name a row, if it could.
+    pub fn name_of_row(&self, row: &Row) -> String {
+        let (_, _, path) = self.row_at(self.origin + row.part as i64);
+        format!("{}[]{path}", self.name)
+    }
+
+    /// The array symbol of a row.
+    fn array_symbol(&self, pool: &mut TermPool, row: &Row) -> Term {
+        let bits = row.kind.bytes() as u32 * 8;
+        let name = self.name_of_row(row);
+        pool.var(&name, Sort::Array { index: INDEX_BITS, element: bits })
+    }
+
+    /// The first values of all elements of a row, as an array; none where a part takes more bytes than
+    /// an element of an array can have.
+    pub fn array(&self, pool: &mut TermPool, row: &Row) -> Option<Term> {
+        if row.kind.bytes() > 8 {
+            return None;
+        }
+        if let Some(array) = self.known().arrays.get(&row.part) {
+            return Some(array.whole);
+        }
+        let symbol = self.array_symbol(pool, row);
+        let mut whole = symbol;
+        for index in (0..).take_while(|index| self.is_listed(row, *index)) {
+            let value = self.element(pool, row, index);
+            let value = bits_of(pool, value);
+            let at = pool.bv_signed(INDEX_BITS, index);
+            whole = pool.store(whole, at, value);
+        }
+        self.known().arrays.insert(row.part, Array { symbol, whole });
+        Some(whole)
+    }
+
+    /// The value of a part from the bits that an array has for it.
+    pub fn from_bits(&self, pool: &mut TermPool, kind: PartKind, bits: Term, name: &str) -> Term {
+        match kind {
+            PartKind::Number(_, Values::Bool) => {
+                let bit = pool.extract(0, 0, bits);
+                pool.zext(bit, 8)
+            }
+            PartKind::Pointer(ty) => {
+                let zero = pool.bv(64, 0);
+                let null = pool.eq(bits, zero);
+                let low = pool.extract(61, 0, bits);
+                // The same place may have had another pointer before, whose home this is not.
+                let number = self.inputs.tables().structures.of(pool, bits);
+                let home = home_of(&format!("{name}#{number}"));
+                let pointer = PointerInput { place: name.into(), ty, depth: self.depth, home };
+                self.inputs.null_or_address(pool, [null, low], pointer)
+            }
+            _ => bits,
+        }
+    }
+
+    /// The first value of the part that begins at a distance from the home, where some path asked for
+    /// it.
+    pub fn known_part(&self, start: i64) -> Option<Term> {
+        self.known().parts.get(&start).map(|(_, term)| *term)
+    }
+
+    /// The array symbol of a row, where some path asked for it.
+    pub fn known_array(&self, row: &Row) -> Option<Term> {
+        self.known().arrays.get(&row.part).map(|array| array.symbol)
+    }
+
+    /// All parts that some path asked for, by their distance from the home.
+    pub fn known_parts(&self) -> Vec<(i64, Term)> {
+        self.known().parts.iter().map(|(start, (_, term))| (*start, *term)).collect()
+    }
+}
+
+/// The bits of a value that an array holds.
+fn bits_of(pool: &mut TermPool, value: Term) -> Term {
+    match pool.sort(value) {
+        Sort::Float(_) => pool.fp_to_bits(value),
+        _ => value,
+    }
+}

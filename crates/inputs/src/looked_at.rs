@@ -1,0 +1,275 @@
+//! From what a path looked at to the objects of its test.
+//!
+//! An object that came into being ([`super::lazy`]) has no size. In a test it has the bytes that the
+//! path touched, those whose values the path's model gives, and those that pointers of the test lead to,
+//! rounded to whole elements. Only bytes whose first value was read, or to which the model gives one, are
+//! other than zero.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lydian_ir::Program;
+use lydian_ir::test::{Image, TestObject};
+use lydian_smt::{Evaluator, Model, Sort, TermPool, Value, Wide};
+
+use super::lazy::{LazyInputs, LazyObject, REACH, REGION, ROOM};
+use super::plan::GAP;
+use super::shape::{PartKind, Values};
+
+/// No object of a test has more bytes than this.
+const MOST: i64 = 1 << 24;
+
+/// What a path did to an object that came into being, with distances from the object's home.
+#[derive(Clone, Debug)]
+pub struct LookedAt {
+    /// The object.
+    pub object: Arc<LazyObject>,
+    /// The ranges of bytes that it touched.
+    pub touched: Vec<(i64, i64)>,
+    /// The ranges of bytes whose first value it read.
+    pub read: Vec<(i64, i64)>,
+}
+
+/// The objects of a test that came into being on its path.
+#[derive(Debug, Default)]
+pub(crate) struct Arena {
+    objects: Vec<Made>,
+}
+
+#[derive(Debug)]
+struct Made {
+    looked_at: LookedAt,
+    /// Its bytes as far as the test has them: the first, and the one behind the last.
+    low: i64,
+    high: i64,
+    /// Values of parts by their first byte.
+    values: BTreeMap<i64, (u64, u128)>,
+    /// Parts that are addresses.
+    pointers: BTreeMap<i64, u64>,
+    /// The address of the first byte in the test.
+    address: u64,
+    /// Bytes of an element.
+    element: u64,
+}
+
+impl Arena {
+    /// The objects that addresses lead to, and all that these lead to, placed from an address on.
+    pub(crate) fn lay_out(
+        program: &Program,
+        pool: &TermPool,
+        inputs: &LazyInputs,
+        evaluator: &mut Evaluator,
+        model: &Model,
+        looked_at: Vec<LookedAt>,
+        (roots, next): (&[u64], u64),
+    ) -> Self {
+        let mut builder = Builder {
+            program,
+            pool,
+            inputs,
+            evaluator,
+            model,
+            looked_at,
+            arena: Self::default(),
+            waiting: roots.to_vec(),
+        };
+        while let Some(address) = builder.waiting.pop() {
+            builder.reach(address);
+        }
+        let mut arena = builder.arena;
+        arena.place(next);
+        arena
+    }
+
+    /// Gives all objects their addresses: those that homes lead to are multiples of 16, as
+    /// allocators make them.
+    fn place(&mut self, mut next: u64) {
+        for made in &mut self.objects {
+            let before = (-made.low).rem_euclid(16) as u64;
+            made.address = (next + before).next_multiple_of(16) - before;
+            let size = (made.high - made.low) as u64;
+            next = (made.address + size + GAP.max(made.element.min(4096))).next_multiple_of(16);
+        }
+    }
+
+    /// The object that an address leads to, and how far from its first byte in the test.
+    pub(crate) fn place_of(&self, address: u64) -> Option<(usize, u64)> {
+        let is_here = |made: &Made| made.looked_at.object.home / ROOM == address / ROOM;
+        let at = self.objects.iter().position(is_here)?;
+        let made = &self.objects[at];
+        let distance = address.wrapping_sub(made.looked_at.object.home) as i64;
+        Some((at, (distance - made.low) as u64))
+    }
+
+    /// An object without its pointers.
+    pub(crate) fn object(&self, at: usize) -> TestObject {
+        let made = &self.objects[at];
+        let object = &made.looked_at.object;
+        let mut bytes = vec![0; (made.high - made.low) as usize];
+        for (start, (size, bits)) in &made.values {
+            let from = (start - made.low) as usize;
+            let end = (from + *size as usize).min(bytes.len());
+            bytes[from..end].copy_from_slice(&bits.to_le_bytes()[..end - from]);
+        }
+        let align = 1 << made.address.trailing_zeros().min(4);
+        TestObject {
+            name: object.name.to_string(),
+            address: made.address,
+            ty: object.element,
+            count: bytes.len() as u64 / made.element,
+            align,
+            image: Image { bytes, pointers: Vec::new() },
+            read_only: false,
+        }
+    }
+
+    /// The pointers of an object: the offset in the test, and the address.
+    pub(crate) fn pointers(&self, at: usize) -> Vec<(u64, u64)> {
+        let made = &self.objects[at];
+        made.pointers.iter().map(|(start, to)| ((start - made.low) as u64, *to)).collect()
+    }
+}
+
+struct Builder<'a> {
+    program: &'a Program,
+    pool: &'a TermPool,
+    inputs: &'a LazyInputs,
+    evaluator: &'a mut Evaluator,
+    model: &'a Model,
+    looked_at: Vec<LookedAt>,
+    arena: Arena,
+    /// Addresses that were not looked at yet.
+    waiting: Vec<u64>,
+}
+
+impl Builder<'_> {
+    /// The test has what an address leads to.
+    fn reach(&mut self, address: u64) {
+        let is_here = |object: &LazyObject| object.home / ROOM == address / ROOM;
+        let known = self.arena.objects.iter().position(|made| is_here(&made.looked_at.object));
+        let Some(at) = known.or_else(|| self.add(address)) else { return };
+        let made = &mut self.arena.objects[at];
+        let distance = address.wrapping_sub(made.looked_at.object.home) as i64;
+        if (-MOST..=MOST).contains(&distance) {
+            made.include((distance, distance));
+        }
+    }
+
+    /// Adds the object around an address with the values that it has.
+    fn add(&mut self, address: u64) -> Option<usize> {
+        let is_here = |seen: &LookedAt| seen.object.home / ROOM == address / ROOM;
+        let seen = self.looked_at.iter().find(|seen| is_here(seen)).cloned();
+        let looked_at = match seen {
+            Some(seen) => seen,
+            None => LookedAt {
+                object: self.inputs.object_around(&self.program.types, address)?,
+                touched: Vec::new(),
+                read: Vec::new(),
+            },
+        };
+        let object = looked_at.object.clone();
+        let element = object.period();
+        let read = looked_at.read.clone();
+        let mut made = Made {
+            low: object.origin,
+            high: object.origin + element as i64,
+            values: BTreeMap::new(),
+            pointers: BTreeMap::new(),
+            address: 0,
+            element,
+            looked_at,
+        };
+        for range in made.looked_at.touched.clone() {
+            made.include(range);
+        }
+        for (from, to) in read {
+            let mut next = from;
+            while next < to.min(from + MOST) {
+                next = self.give(&mut made, next);
+            }
+        }
+        for (start, term) in object.known_parts() {
+            if self.is_named(term) {
+                self.give(&mut made, start);
+            }
+        }
+        self.arena.objects.push(made);
+        Some(self.arena.objects.len() - 1)
+    }
+
+    /// Whether the model gives a value to a symbol of a term.
+    fn is_named(&self, term: lydian_smt::Term) -> bool {
+        let mut waiting = vec![term];
+        while let Some(next) = waiting.pop() {
+            if let Sort::Array { .. } = self.pool.sort(next) {
+                continue;
+            }
+            if self.model.get(next).is_some() {
+                return true;
+            }
+            waiting.extend(self.pool.children(next));
+        }
+        false
+    }
+
+    /// Gives the part that a byte belongs to its value; the byte behind the part.
+    fn give(&mut self, made: &mut Made, at: i64) -> i64 {
+        let object = made.looked_at.object.clone();
+        let (row, index, _) = object.row_at(at);
+        let start = object.start_of(&row, index);
+        let end = start + row.kind.bytes() as i64;
+        let bits = match (object.known_part(start), object.known_array(&row)) {
+            (Some(term), _) => {
+                let value: Value = self.evaluator.eval(self.pool, self.model, term);
+                value.to_wide().as_ref().map_or(0, Wide::low_u128)
+            }
+            (None, Some(array)) => {
+                let array = self.evaluator.eval_array(self.pool, self.model, array);
+                let index = index as u64 & (u64::MAX >> (64 - super::lazy::INDEX_BITS));
+                canonical(row.kind, u128::from(array.get(index)))
+            }
+            (None, None) => return end,
+        };
+        made.include((start, end));
+        made.values.insert(start, (row.kind.bytes(), bits));
+        let is_address = |bits: u128| bits >= u128::from(REGION) && bits < u128::from(2 * REGION);
+        let may_be_pointer = match row.kind {
+            PartKind::Pointer(_) => bits != 0,
+            PartKind::Raw(8) => is_address(bits),
+            _ => false,
+        };
+        if may_be_pointer {
+            made.pointers.insert(start, bits as u64);
+            if is_address(bits) {
+                self.waiting.push(bits as u64);
+            }
+        }
+        end
+    }
+}
+
+/// The value of a part from an array's bits.
+const fn canonical(kind: PartKind, bits: u128) -> u128 {
+    match kind {
+        PartKind::Number(_, Values::Bool) => bits & 1,
+        PartKind::Pointer(_) if bits != 0 => REGION as u128 | bits & (REGION as u128 - 1),
+        _ => bits,
+    }
+}
+
+impl Made {
+    /// The test has a range of bytes, rounded to whole elements.
+    fn include(&mut self, (from, to): (i64, i64)) {
+        let reach = MOST.min(REACH as i64);
+        let (from, to) = (from.max(-reach), to.min(reach));
+        let (period, origin) = (self.element as i64, self.looked_at.object.origin);
+        let down = |at: i64| origin + (at - origin).div_euclid(period) * period;
+        if from < self.low {
+            self.low = down(from);
+        }
+        if to > self.high {
+            let has_tail = self.looked_at.object.has_tail();
+            self.high = if has_tail { to } else { down(to + period - 1) };
+        }
+    }
+}
