@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lydian_objective::Criterion;
+use lydian_objective::{Accepted, Criterion};
 
 /// Says what tests of a C program must reach, measures what they reach, writes those that are
 /// missing, and proves what no test can reach.
@@ -164,6 +164,10 @@ pub(crate) struct GenArgs {
     /// number [default: as many as there are cores]
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Kinds of assumptions under which infeasible counts though nobody stated them, separated by
+    /// commas, or `all`; the same as `accept` in lydian.toml
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kind_of_assumption)]
+    pub(crate) accept: Vec<String>,
     /// Forget what an earlier run found (the old ledger is kept under another name)
     #[arg(long)]
     pub(crate) fresh: bool,
@@ -209,6 +213,11 @@ impl LimitArgs {
         let mebibytes = self.max_memory.unwrap_or_else(|| half().clamp(64, MOST_MEMORY));
         mebibytes.saturating_mul(1 << 20)
     }
+}
+
+fn kind_of_assumption(text: &str) -> Result<String, String> {
+    let known = Accepted::named([text]).map(|_| text.to_owned());
+    known.map_err(|error| error.to_string())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -7,6 +7,7 @@ mod config;
 mod counting;
 mod coverage_table;
 mod exit;
+mod guesses;
 mod harvest;
 mod interrupt;
 mod ledger;

@@ -12,11 +12,14 @@ use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_native::Measured;
+use lydian_objective::assumption::abridged;
 use lydian_objective::ledger::{
-    CriterionRow, Evidence, FunctionName, LedgerError, Recording, Scope, TestHash, UnknownReason,
-    Verdict,
+    Contradictory, CriterionRow, Engine, Evidence, FunctionName, LedgerError, Recording, Scope,
+    TestHash, UnknownReason, Verdict,
 };
-use lydian_objective::{Criterion, FunctionObjectives, HyperId, Label, LabelId, LabelKey};
+use lydian_objective::{
+    Accepted, Assumption, Criterion, FunctionObjectives, HyperId, Label, LabelId, LabelKey,
+};
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_report::minimise::Effort;
 use lydian_report::names;
@@ -53,9 +56,6 @@ mod vectors;
 /// How long one local proof may take: most take no time at all, the others are left to exploration.
 const PROOF_TIME: Duration = Duration::from_millis(200);
 
-/// So many bounds on inputs are named where they are why an objective is unknown.
-const SHOWN_BOUNDS: usize = 6;
-
 /// A function whose objectives are to be reached.
 pub(crate) struct Target<'a> {
     pub(crate) objectives: &'a FunctionObjectives,
@@ -85,6 +85,8 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) effort: Effort,
     /// How many workers explore together.
     pub(crate) workers: usize,
+    /// The kinds of assumptions under which *infeasible* counts.
+    pub(crate) accepted: &'a Accepted,
 }
 
 /// How far the exploration was when it gave the last test for something new.
@@ -198,7 +200,7 @@ impl<'a> Session<'a, '_> {
                 }
             }
         }
-        contradictions.extend(self.contradictory()?);
+        contradictions.extend(self.withdraw_contradicted()?);
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;
         let tests = self.tests_worth_keeping()?;
@@ -433,11 +435,15 @@ impl<'a> Session<'a, '_> {
         Ok(left)
     }
 
-    /// The objectives of a target without a verdict: what criteria count, each once, labels first.
+    /// The objectives of a target that are not decided: what criteria count, each once, labels first.
+    /// Those that are infeasible as assumed are among them, since a test may break the assumption.
     fn left_of(&self, at: usize, target: &Target<'_>) -> Result<Vec<Goal>, Failure> {
         let verdicts = self.verdicts(target)?;
         let is_left = |key: &LabelKey| {
-            matches!(verdicts.get(key), None | Some(Some(Verdict::Unknown { .. })))
+            let open = |verdict: &Verdict| {
+                matches!(verdict, Verdict::Unknown { .. } | Verdict::InfeasibleAssumed { .. })
+            };
+            verdicts.get(key).is_none_or(|verdict| verdict.as_ref().is_some_and(open))
         };
         let FunctionObjectives { criteria, labels, hyper_criteria, hypers, .. } = target.objectives;
         let counted: FxHashSet<LabelId> = criteria.values().flatten().map(|e| e.label).collect();
@@ -453,7 +459,8 @@ impl<'a> Session<'a, '_> {
 
     /// The verdicts on what is recorded of a target; none where evidence is contradictory.
     fn verdicts(&self, target: &Target<'_>) -> Result<Verdicts, Failure> {
-        let verdicts = self.ledger.lock().verdicts(self.function(target), &target.scope);
+        let (function, accepted) = (self.function(target), self.accepted);
+        let verdicts = self.ledger.lock().verdicts(function, &target.scope, accepted);
         let verdicts = verdicts.map_err(ledger::failure)?;
         Ok(verdicts.into_iter().map(|found| (found.label, found.verdict.ok())).collect())
     }
@@ -495,6 +502,7 @@ impl<'a> Session<'a, '_> {
         contradictions: &mut Vec<String>,
     ) -> Result<Result<(Summary, Last), ExploreError>, Failure> {
         let news = config.every_path.then(|| News::of(left));
+        let known_contradictions = contradictions.len();
         let left = Left::new((self.all, self.further), self.targets, left, judged);
         let task = Task {
             program: &self.loaded.program,
@@ -529,6 +537,9 @@ impl<'a> Session<'a, '_> {
         };
         if round.decides {
             self.record_left(&summary, &left)?;
+            if let Some(contradiction) = contradictions.get(known_contradictions) {
+                self.withdraw(Engine::Exploration, contradiction)?;
+            }
         }
         Ok(Ok((summary, last)))
     }
@@ -550,19 +561,16 @@ impl<'a> Session<'a, '_> {
         }
     }
 
-    /// Evidence on what exploration left: infeasible if nothing was cut off, else why unknown.
+    /// Evidence on what exploration left: an argument that it is infeasible if nothing was cut off, else
+    /// why it is unknown.
     fn record_left(&mut self, summary: &Summary, left: &Left) -> Result<(), Failure> {
-        let surroundings = &self.loaded.surroundings;
-        let preconditions: Vec<&str> =
-            surroundings.iter().chain(&summary.assumptions).map(String::as_str).collect();
-        let preconditions = preconditions.join("; ");
         let labels = summary.left.iter();
         let labels = labels.map(|found| (left.label(found.label), &found.reasons, &found.bounds));
         let hypers = summary.left_hypers.iter();
         let hypers = hypers.map(|found| (left.hyper(found.hyper), &found.reasons, &found.bounds));
         let all = labels.chain(hypers);
         let all = all.filter_map(|(goal, reasons, bounds)| Some((goal?, reasons, bounds)));
-        let all: Vec<(Goal, &Vec<Cut>, &Vec<String>)> = all.collect();
+        let all: Vec<(Goal, &Vec<Cut>, &Vec<Assumption>)> = all.collect();
         let (program, whole) = (&self.loaded.program, self.loaded.entry.is_some());
         let evidence = all.iter().map(|(goal, reasons, bounds)| {
             let target = &self.targets[goal.target()];
@@ -571,15 +579,8 @@ impl<'a> Session<'a, '_> {
             let evidence = if elsewhere {
                 let what = "runs that begin in another function may cover it".to_owned();
                 Evidence::Unknown { reason: UnknownReason::NotFollowed(what) }
-            } else if complete && summary.bounds.is_empty() && bounds.is_empty() {
-                Evidence::Complete {
-                    method: "complete exploration".into(),
-                    preconditions: preconditions.clone(),
-                }
             } else if complete {
-                let bounds = summary.bounds.iter().chain(*bounds).map(String::as_str);
-                let bounds = shown_bounds(&bounds.collect::<Vec<&str>>());
-                Evidence::Unknown { reason: UnknownReason::InputBounds(bounds) }
+                self.complete(summary, bounds)
             } else {
                 let cuts = reasons.iter().chain(summary.cuts.keys());
                 Evidence::Unknown { reason: reason(cuts) }
@@ -590,11 +591,50 @@ impl<'a> Session<'a, '_> {
         self.record_evidence(&evidence)
     }
 
-    /// What the ledger says of objectives that are both covered and infeasible.
-    fn contradictory(&self) -> Result<Vec<String>, Failure> {
+    /// The argument of an exploration with nothing cut off for an objective that meets some bounds of
+    /// its own. What settings state of its assumptions is a precondition.
+    fn complete(&self, summary: &Summary, bounds: &[Assumption]) -> Evidence {
+        let all = summary.assumptions.iter().chain(&summary.bounds).chain(bounds).cloned();
+        let spec = &self.loaded.spec;
+        let is_stated = |one: &Assumption| spec.states(&self.loaded.program, self.entry, one);
+        let (stated, assumed): (Vec<_>, Vec<_>) = all.partition(is_stated);
+        let preconditions = self.loaded.surroundings.iter().chain(&summary.preconditions);
+        let preconditions = preconditions.chain(stated.iter().map(|stated| &stated.sentence));
+        let preconditions: Vec<&str> = preconditions.map(String::as_str).collect();
+        Evidence::Complete {
+            method: Evidence::EXPLORATION.to_owned(),
+            preconditions: preconditions.join("; "),
+            assumptions: abridged(assumed),
+        }
+    }
+
+    /// Withdraws what an engine claims to be infeasible in the targets, since a claim of its was
+    /// contradicted.
+    fn withdraw(&mut self, engine: Engine, contradiction: &str) -> Result<(), Failure> {
+        self.record(|_, _, recording| recording.withdraw(engine, contradiction).map(drop))
+    }
+
+    /// What the ledger says of objectives that are both covered and infeasible. Whatever the same
+    /// exploration or proof claims of others is withdrawn.
+    fn withdraw_contradicted(&mut self) -> Result<Vec<String>, Failure> {
+        let mut sentences = Vec::new();
+        for (sentence, error) in self.contradictory()? {
+            for engine in [Engine::Exploration, Engine::Proof] {
+                if error.infeasible.rests_on(engine) {
+                    self.withdraw(engine, &sentence)?;
+                }
+            }
+            sentences.push(sentence);
+        }
+        Ok(sentences)
+    }
+
+    /// The objectives that are both covered and infeasible, each as a sentence.
+    fn contradictory(&self) -> Result<Vec<(String, Contradictory)>, Failure> {
         let mut all = Vec::new();
         for target in self.targets {
-            let verdicts = self.ledger.lock().verdicts(self.function(target), &target.scope);
+            let (function, accepted) = (self.function(target), self.accepted);
+            let verdicts = self.ledger.lock().verdicts(function, &target.scope, accepted);
             let FunctionObjectives { labels, hypers, .. } = target.objectives;
             let labels = labels.values().map(|label| (&label.key, &label.place, &label.text));
             let hypers = hypers.values().map(|hyper| (&hyper.key, &hyper.place, &hyper.text));
@@ -603,7 +643,7 @@ impl<'a> Session<'a, '_> {
             all.extend(verdicts.map_err(ledger::failure)?.into_iter().filter_map(|found| {
                 let error = found.verdict.err()?;
                 let (place, text) = known.get(&found.label)?;
-                Some(format!("{place}: {text}: {error}"))
+                Some((format!("{place}: {text}: {error}"), error))
             }));
         }
         Ok(all)
@@ -613,7 +653,8 @@ impl<'a> Session<'a, '_> {
         let FunctionObjectives { criteria, hyper_criteria, .. } = target.objectives;
         let criteria: Vec<Criterion> =
             criteria.keys().chain(hyper_criteria.keys()).copied().collect();
-        let rows = self.ledger.lock().rows(self.function(target), &target.scope, &criteria);
+        let (function, accepted) = (self.function(target), self.accepted);
+        let rows = self.ledger.lock().rows(function, &target.scope, &criteria, accepted);
         let mut rows = rows.map_err(ledger::failure)?;
         // The ledger has no row for a criterion that asks for nothing here.
         let all = criteria.into_iter().map(|criterion| {
@@ -769,16 +810,6 @@ impl Target<'_> {
     }
 }
 
-/// The bounds that were met, as a person can read them: structures that point to each other have
-/// hundreds.
-fn shown_bounds(bounds: &[&str]) -> String {
-    let shown = bounds[..bounds.len().min(SHOWN_BOUNDS)].join("; ");
-    match bounds.len().saturating_sub(SHOWN_BOUNDS) {
-        0 => shown,
-        more => format!("{shown}; and {more} more"),
-    }
-}
-
 /// What an exploration took.
 fn in_numbers(summary: &Summary, last: Last) -> Exploration {
     let statistics = &summary.statistics;
@@ -828,16 +859,6 @@ fn semantics(config: &Config) -> Semantics {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn of_many_bounds_the_first_are_named_and_the_others_counted() {
-        let bounds: Vec<String> =
-            (1..=8).map(|n| format!("p{n} has at most 16 elements")).collect();
-        let bounds: Vec<&str> = bounds.iter().map(String::as_str).collect();
-        let shown = shown_bounds(&bounds);
-        assert!(shown.contains("p6 has") && shown.ends_with("; and 2 more"), "{shown}");
-        assert_eq!(shown_bounds(&bounds[..2]), bounds[..2].join("; "));
-    }
 
     #[test]
     fn what_the_user_can_change_least_is_the_reason_that_is_shown() {

@@ -1,15 +1,27 @@
 //! The table of verdicts on the terminal.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use indexmap::IndexMap;
+use lydian_base::Place;
+use lydian_objective::{Assumption, AssumptionKind};
 use lydian_report::{CriterionSummary, Summary};
 
-const HEADER: [&str; 10] = [
+/// So many places are named of objectives that rest on the same assumptions.
+const MOST_PLACES: usize = 6;
+
+/// So many sentences are named of one kind of assumptions that are granted or accepted.
+const MOST_SENTENCES: usize = 6;
+
+const HEADER: [&str; 11] = [
     "function",
     "criterion",
     "objectives",
     "covered",
     "infeasible",
+    "as assumed",
     "duplicate",
     "unknown",
     "coverage",
@@ -17,7 +29,8 @@ const HEADER: [&str; 10] = [
     "time",
 ];
 
-/// The table, and below it why objectives are unknown.
+/// The table, and below it why objectives are unknown, which assumptions others rest on, and what is
+/// granted or accepted.
 pub(crate) fn render(summary: &Summary) -> String {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
@@ -26,8 +39,15 @@ pub(crate) fn render(summary: &Summary) -> String {
         for (index, row) in function.criteria.iter().enumerate() {
             let once = |text: String| if index == 0 { text } else { String::new() };
             let mut cells = vec![Cell::new(once(function.name.clone())), Cell::new(row.criterion)];
-            let counts = [row.objectives, row.covered, row.infeasible, row.duplicate, row.unknown]
-                .map(|n| n.to_string());
+            let counts = [
+                row.objectives,
+                row.covered,
+                row.infeasible,
+                row.infeasible_as_assumed,
+                row.duplicate,
+                row.unknown,
+            ]
+            .map(|n| n.to_string());
             let last =
                 [once(function.tests.to_string()), once(format!("{:.2} s", function.seconds))];
             let numbers = counts.into_iter().chain([percent(row)]).chain(last);
@@ -42,6 +62,52 @@ pub(crate) fn render(summary: &Summary) -> String {
                 let criterion = row.criterion;
                 text += &format!("\n{} {criterion}: {count} unknown: {reason}", function.name);
             }
+            text += &assumed(&function.name, row);
+        }
+    }
+    text + &granted(summary)
+}
+
+/// A line for each set of assumptions that objectives of a row rest on.
+fn assumed(function: &str, row: &CriterionSummary) -> String {
+    let mut groups: IndexMap<&[Assumption], Vec<&Place>> = IndexMap::new();
+    for objective in &row.assumed {
+        groups.entry(&objective.assumptions).or_default().push(&objective.place);
+    }
+    let mut text = String::new();
+    for (assumptions, all) in groups {
+        let sentences: Vec<String> = assumptions.iter().map(ToString::to_string).collect();
+        let mut places: Vec<String> = all.iter().map(ToString::to_string).collect();
+        places.dedup();
+        let more = match places.len().saturating_sub(MOST_PLACES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        places.truncate(MOST_PLACES);
+        let (criterion, count) = (row.criterion, all.len());
+        let (sentences, places) = (sentences.join("; "), places.join(", "));
+        text += &format!(
+            "\n{function} {criterion}: {count} infeasible as assumed: {sentences}: {places}{more}"
+        );
+    }
+    text
+}
+
+/// The assumptions that *infeasible* rests on and that are granted or accepted, a line a kind.
+fn granted(summary: &Summary) -> String {
+    let mut kinds: BTreeMap<AssumptionKind, BTreeSet<&str>> = BTreeMap::new();
+    for row in summary.functions.iter().flat_map(|function| &function.criteria) {
+        for assumption in &row.granted {
+            kinds.entry(assumption.kind).or_default().insert(&assumption.sentence);
+        }
+    }
+    let mut text = String::new();
+    for (kind, sentences) in kinds {
+        let how = if AssumptionKind::GRANTED.contains(&kind) { "granted" } else { "accepted" };
+        let shown: Vec<&str> = sentences.iter().take(MOST_SENTENCES).copied().collect();
+        text += &format!("\n{how}: {} ({kind})", shown.join("; "));
+        if let Some(more @ 1..) = sentences.len().checked_sub(MOST_SENTENCES) {
+            text += &format!(" and {more} more");
         }
     }
     text
@@ -56,6 +122,7 @@ fn percent(row: &CriterionSummary) -> String {
 mod tests {
     use super::*;
     use lydian_objective::Criterion;
+    use lydian_objective::ledger::{AssumedObjective, CriterionRow};
     use lydian_report::FunctionSummary;
 
     #[test]
@@ -64,12 +131,20 @@ mod tests {
             criterion: Criterion::Dc,
             objectives: 2000,
             covered: 1999,
-            infeasible: 0,
-            duplicate: 0,
             unknown: 1,
             reasons: vec![("loop bound of 8 turns".into(), 1)],
+            ..none()
         };
         assert_eq!(percent(&row), "99.9%");
+        let text = render(&of_f(row));
+        assert!(text.contains("f dc: 1 unknown: loop bound of 8 turns"), "{text}");
+    }
+
+    fn none() -> CriterionSummary {
+        CriterionSummary::from(CriterionRow::count(Criterion::Dc, []))
+    }
+
+    fn of_f(row: CriterionSummary) -> Summary {
         let function = FunctionSummary {
             name: "f".into(),
             criteria: vec![row],
@@ -77,7 +152,37 @@ mod tests {
             seconds: 0.5,
             exploration: None,
         };
-        let text = render(&Summary { functions: vec![function] });
-        assert!(text.contains("f dc: 1 unknown: loop bound of 8 turns"), "{text}");
+        Summary { functions: vec![function], ..Summary::default() }
+    }
+
+    #[test]
+    fn what_is_assumed_has_a_column_and_is_named_and_what_is_granted_is_named_once() {
+        let told = |kind, sentence: &str| Assumption::new(kind, "p", sentence);
+        let at = |line| AssumedObjective {
+            name: "d1 true".into(),
+            place: Place { file: "a.c".into(), line, column: 5 },
+            text: "p == q".into(),
+            assumptions: vec![told(AssumptionKind::Alias, "p and q are different objects")],
+        };
+        let row = CriterionSummary {
+            objectives: 8,
+            covered: 4,
+            infeasible: 2,
+            infeasible_as_assumed: 2,
+            assumed: vec![at(3), at(9)],
+            granted: vec![
+                told(AssumptionKind::ObjectSize, "no object is large"),
+                told(AssumptionKind::Shape, "p points to one object"),
+            ],
+            ..none()
+        };
+        let expected = "\
+| function | criterion | objectives | covered | infeasible | as assumed | duplicate | unknown | coverage | tests | time   |
+|----------|-----------|------------|---------|------------|------------|-----------|---------|----------|-------|--------|
+| f        | dc        |          8 |       4 |          2 |          2 |         0 |       0 |    66.6% |     7 | 0.50 s |
+f dc: 2 infeasible as assumed: p and q are different objects (alias): a.c:3:5, a.c:9:5
+granted: no object is large (object-size)
+accepted: p points to one object (shape)";
+        assert_eq!(render(&of_f(row)), expected);
     }
 }

@@ -89,7 +89,15 @@ fn the_table_as_json_has_exactly_the_documented_members() {
         rows(&table, "classify").iter().map(|row| row["criterion"].as_str().unwrap()).collect();
     assert_eq!(names, ["dc", "cc"]);
     for row in rows(&table, "classify") {
-        let wanted = ["criterion", "objectives", "covered", "infeasible", "duplicate", "unknown"];
+        let wanted = [
+            "criterion",
+            "objectives",
+            "covered",
+            "infeasible",
+            "infeasible_as_assumed",
+            "duplicate",
+            "unknown",
+        ];
         assert_eq!(keys(row), wanted);
     }
 }

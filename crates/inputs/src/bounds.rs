@@ -68,16 +68,19 @@
 //! an array because a mutant of it reads `p[-1]`: where only they read there, that nothing lies before
 //! the object is an assumption that is told.
 
+use lydian_objective::{Assumption, AssumptionKind};
+
 /// The assumption that nothing lies before an object of the inputs.
-pub fn nothing_before(name: &str) -> String {
-    format!("nothing lies before the elements of {name}")
+pub fn nothing_before(name: &str) -> Assumption {
+    let sentence = format!("nothing lies before the elements of {name}");
+    Assumption::new(AssumptionKind::LeadingElements, name, sentence)
 }
 
 /// A bound on the inputs that the user did not state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// For the user: `s has at most 16 characters`.
-    pub sentence: String,
+    /// What is assumed of inputs where it makes a difference: `s has at most 16 characters`.
+    pub assumption: Assumption,
     /// What could tell inputs beyond the bound from those within it.
     pub reach: Reach,
     /// Whether it is an assumption even where it makes no difference. Otherwise it is what the

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use lydian_ir::test::INPUT_REGION;
 use lydian_ir::variadic;
 use lydian_ir::{CType, CTypeId, FuncId, GlobalId, GlobalInit, IntKind, Program, Type};
+use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Sort, Term, TermPool};
 
 use super::bounds::{Bound, Reach};
@@ -70,7 +71,7 @@ pub fn plan(
         let place = Place::root(program.globals[global].name.clone());
         if program.types.size(program.globals[global].ty).is_none() {
             let sentence = format!("{place} has no elements, since nothing says how many");
-            builder.bound(sentence, false, Reach::Always);
+            builder.bound((AssumptionKind::Size, &place), sentence, false, Reach::Always);
             continue;
         }
         let block = builder.add_block(Some(addresses.global(global)));
@@ -231,6 +232,8 @@ struct OpenLength {
     place: Place,
     /// `None`: a symbol of its own, if a pointer to the end asks for it.
     length: Option<Length>,
+    /// Whether nobody stated that.
+    guessed: bool,
     is_null: Term,
     element: u64,
     /// Bytes before the first element that counts: of a flexible array, or before the pointer.
@@ -483,10 +486,17 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Notes a bound on the inputs, which the user stated or not.
-    fn bound(&mut self, sentence: String, stated: bool, reach: Reach) {
+    /// Notes a bound of some kind on a place in the inputs, which the user stated or not.
+    fn bound(
+        &mut self,
+        (kind, place): (AssumptionKind, &Place),
+        sentence: String,
+        stated: bool,
+        reach: Reach,
+    ) {
         if !stated {
-            let bound = Bound { sentence: sentence.clone(), reach, shown: true };
+            let assumption = Assumption::new(kind, self.shown(place), sentence.clone());
+            let bound = Bound { assumption, reach, shown: true };
             if !self.bounds.contains(&bound) {
                 self.bounds.push(bound);
             }
@@ -496,11 +506,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Notes that an object has the size that its pointer's type or use says. That is worth a word
-    /// only where a path goes beyond it.
-    fn bound_shape(&mut self, sentence: String, object: u64, from: u64, element: u64) {
-        let reach = Reach::Behind { object, from, element };
-        self.bounds.push(Bound { sentence, reach, shown: false });
+    /// Notes what is guessed of a place: the size that its pointer's type or use says, or which input is
+    /// its length. That is worth a word only where it makes a difference.
+    fn bound_guess(&mut self, kind: AssumptionKind, place: &Place, sentence: String, reach: Reach) {
+        let assumption = Assumption::new(kind, self.shown(place), sentence);
+        self.bounds.push(Bound { assumption, reach, shown: false });
     }
 
     /// An array of another file, for which only a number of elements was made up.
@@ -508,7 +518,8 @@ impl<'a> Builder<'a> {
         let Some((elements, size)) = is_given_length(self.program, global) else { return };
         let object = self.addresses.global(global);
         let sentence = format!("{place} has {elements} elements, since nothing says how many");
-        self.bound_shape(sentence, object, elements * size, size);
+        let reach = Reach::Behind { object, from: elements * size, element: size };
+        self.bound_guess(AssumptionKind::Size, place, sentence, reach);
     }
 
     /// From now on the size of an object shows in the value of another input, which is read so.
@@ -547,7 +558,8 @@ impl<'a> Builder<'a> {
         for (place, why, bytes) in parts.left_out {
             let shown = self.shown(&place);
             let reach = self.reading(site.block, bytes.start, bytes.end);
-            self.bound(format!("{shown} {why}"), false, reach);
+            let kind = AssumptionKind::Other;
+            self.bound((kind, &place), format!("{shown} {why}"), false, reach);
         }
         for leaf in parts.leaves {
             self.lay_leaf(site, leaf)?;
@@ -606,7 +618,8 @@ impl<'a> Builder<'a> {
             let shown = self.shown(place);
             let bits = self.symbol(format!("bits({shown})"), Sort::BitVec(64));
             let sentence = format!("{shown} is a pointer wherever it is used as one");
-            self.raw_pointers.push(RawPointer { bits, sentence });
+            let assumption = Assumption::new(AssumptionKind::RawPointer, shown, sentence);
+            self.raw_pointers.push(RawPointer { bits, assumption });
             bits
         } else {
             self.pool.bv(64, 0)

@@ -13,6 +13,7 @@
 //!   global or a function, or an address of an object of the plan (its end included).
 
 use lydian_ir::{CTypeId, FuncId, GlobalId, Type};
+use lydian_objective::Assumption;
 use lydian_smt::{Node, Term, TermPool};
 
 use super::bounds::Bound;
@@ -56,11 +57,11 @@ pub struct InputPlan {
     /// Functions of the program that take the same arguments and give non-zero exactly for the
     /// inputs to be considered. They run first, in order; they write nothing.
     pub preconditions: Vec<FuncId>,
-    /// What the plan leaves out, as sentences for the user. With any of these an input that the
-    /// plan cannot express may exist.
+    /// How large inputs are at most, stated or not, as sentences for the user. With any of these an
+    /// input that the plan cannot express may exist.
     pub assumptions: Vec<String>,
-    /// Bounds that the user did not state: default or guessed sizes. An exploration in which one of
-    /// them makes a difference is no complete argument.
+    /// Bounds that the user did not state: default or guessed sizes, lengths and shapes. An exploration
+    /// in which one of them makes a difference is a complete argument only under its assumption.
     pub bounds: Vec<Bound>,
     /// Numbers that may lie where the program sees a pointer.
     pub raw_pointers: Vec<RawPointer>,
@@ -122,8 +123,8 @@ impl InputPlan {
 pub struct RawPointer {
     /// The symbol of the number.
     pub bits: Term,
-    /// For the user: `v.p is a pointer wherever it is used as one`.
-    pub sentence: String,
+    /// That `v.p is a pointer wherever it is used as one`.
+    pub assumption: Assumption,
 }
 
 /// The next free address in the region of inputs. A state carries its own.

@@ -20,6 +20,7 @@
 //! Nothing here knows a program; what does not fit one is found by [`super::plan`].
 
 use indexmap::IndexMap;
+use lydian_objective::Accepted;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
@@ -38,6 +39,9 @@ pub struct Settings {
     /// settings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stubs: Vec<String>,
+    /// Kinds of assumptions under which *infeasible* counts, or `all`. They change no input.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accept: Vec<String>,
     /// By a function's name. For an undefined function the places begin with `result`.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub function: IndexMap<String, FunctionSettings>,
@@ -211,6 +215,10 @@ impl Settings {
     /// What serde cannot see: roots of places, ranges that are empty, attributes that exclude each
     /// other. Gives a text to look for and what is wrong.
     fn check(&self) -> Result<(), (String, String)> {
+        for name in &self.accept {
+            Accepted::named([name.as_str()])
+                .map_err(|error| (format!("\"{name}\""), error.to_string()))?;
+        }
         for (function, settings) in &self.function {
             for (place, set) in &settings.places {
                 let text = place.0.to_string();
@@ -269,6 +277,27 @@ impl PlaceSettings {
             self.kind = Some(Kind::Into);
         }
         is_tied || is_end
+    }
+
+    /// What these settings add to what is stated.
+    pub(super) fn beyond(&self, stated: &Self) -> Self {
+        fn open<T>(added: Option<T>, stated: &Option<T>) -> Option<T> {
+            added.filter(|_| stated.is_none())
+        }
+        let all = stated.clone().or(self);
+        Self {
+            kind: self.kind.filter(|_| stated.implied_kind().is_none()),
+            length: open(all.length, &stated.length),
+            of: open(all.of, &stated.of),
+            max: open(all.max, &stated.max),
+            before: open(all.before, &stated.before),
+            null: open(all.null, &stated.null),
+            alias: open(all.alias, &stated.alias),
+            pointee: open(all.pointee, &stated.pointee),
+            functions: open(all.functions, &stated.functions),
+            range: open(all.range, &stated.range),
+            values: open(all.values, &stated.values),
+        }
     }
 
     /// These settings, with what they leave open taken from wider ones. Where the two disagree on

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lydian_ir::{CTypeId, FuncId, Program};
+use lydian_objective::{Assumption, AssumptionKind};
 
 use super::globals::GlobalUses;
 use super::guess::{Guess, Guesses, guess};
@@ -61,6 +62,49 @@ impl InputSpec {
         let mut known = self.guesses.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || Arc::new(guess(program, function, &self.usage, &self.globals));
         known.entry(function).or_insert_with(make).clone()
+    }
+
+    /// The guesses for a function that the user's settings leave in effect, with only what they add to
+    /// these.
+    pub fn guesses_in_effect(&self, program: &Program, function: FuncId) -> Guesses {
+        let guesses = self.guesses(program, function);
+        let own = self.settings.function.get(&program.functions[function].name);
+        let left = |guess: &Guess, stated: &PlaceSettings| {
+            let settings = guess.settings.beyond(stated);
+            (settings != PlaceSettings::default()).then(|| Guess { settings, ..guess.clone() })
+        };
+        let places = guesses.places.iter().filter_map(|guess| {
+            let own = own.into_iter().flat_map(|own| &own.places);
+            left(guess, &by_place(own.map(|(pattern, set)| (&pattern.0, set)), &guess.place))
+        });
+        let types = guesses.types.iter().filter_map(|(ty, guess)| {
+            let of_type = self.settings.types.iter();
+            let of_type = of_type.filter(|(name, _)| types_named(program, name).contains(ty));
+            let stated = of_type.flat_map(|(_, places)| places);
+            let stated = stated.map(|(pattern, set)| (&pattern.0, set));
+            Some((*ty, left(guess, &by_place(stated, &guess.place))?))
+        });
+        Guesses { places: places.collect(), types: types.collect() }
+    }
+
+    /// Whether the user's settings of a function say what an assumption does: `before` that nothing else
+    /// lies before an object, `alias` which other objects a pointer may lead to.
+    pub fn states(&self, program: &Program, function: FuncId, assumption: &Assumption) -> bool {
+        let Some(own) = self.settings.function.get(&program.functions[function].name) else {
+            return false;
+        };
+        let is_set = |says: &dyn Fn(&PlaceSettings) -> bool| {
+            let places = assumption.subject.split(" and ").filter_map(|at| Place::parse(at).ok());
+            places.into_iter().any(|place| {
+                let own = own.places.iter();
+                says(&by_place(own.map(|(pattern, set)| (&pattern.0, set)), &place))
+            })
+        };
+        match assumption.kind {
+            AssumptionKind::LeadingElements => is_set(&|set| set.before.is_some()),
+            AssumptionKind::Alias => is_set(&|set| set.alias.is_some()),
+            _ => false,
+        }
     }
 
     /// The same without guesses that tie a length to an array, or a pointer to its end, in the inputs
@@ -195,6 +239,14 @@ impl FunctionSpec<'_> {
         let set = by_place(own.map(|(pattern, set)| (&pattern.0, set)), place);
         let set = set.or(&by_type(self.types.iter().copied(), place, trail));
         set.implied_kind().is_some()
+    }
+
+    /// Whether the user, rather than a guess, says what the length of an array at a place is.
+    pub(crate) fn states_length(&self, place: &Place, trail: &Trail) -> bool {
+        let own = self.own.into_iter().flat_map(|own| &own.places);
+        let set = by_place(own.map(|(pattern, set)| (&pattern.0, set)), place);
+        let set = set.or(&by_type(self.types.iter().copied(), place, trail));
+        set.length.is_some()
     }
 
     /// Whether the user says how deep pointers are followed.

@@ -7,6 +7,7 @@
 
 use crate::ctype::{CType, CTypeId, CTypes};
 use crate::libc::gives_inputs;
+use crate::test::INPUT_PREFIX;
 
 /// A parameter that an undefined function may write through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +25,19 @@ const COMPILERS_OWN: [&str; 3] = ["__builtin_", "__atomic_", "__sync_"];
 /// The tags of records in which the machine keeps what no engine knows.
 const MACHINES_OWN: [&str; 3] = ["__va_list_tag", "__jmp_buf_tag", "_IO_FILE"];
 
+/// Whether an undefined function of this name is known to write nothing: the compiler's own, and those
+/// that give inputs.
+pub fn writes_nothing(name: &str) -> bool {
+    let known = COMPILERS_OWN.iter().any(|prefix| name.starts_with(prefix));
+    known || gives_inputs(name) || name.starts_with(INPUT_PREFIX)
+}
+
 /// The parameters of a function of this name and type that it may write through if it is undefined:
 /// pointers to what is not const. There are none among variable arguments, whose types a definition
 /// does not know, and none behind a parameter whose type C cannot spell.
 pub fn out_parameters(types: &CTypes, name: &str, ty: CTypeId) -> Vec<OutParameter> {
-    let known = COMPILERS_OWN.iter().any(|prefix| name.starts_with(prefix));
     let CType::Function { params, .. } = types.get(ty) else { return Vec::new() };
-    if known || gives_inputs(name) {
+    if writes_nothing(name) {
         return Vec::new();
     }
     let spelled = params.iter().take_while(|param| can_be_passed(types, **param));

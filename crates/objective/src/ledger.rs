@@ -18,6 +18,7 @@
 //! | a measured test, an unconfirmed claim | code |
 //! | a local proof | code |
 //! | a complete exploration, a reason for knowing nothing | code and configuration |
+//! | the withdrawal of an argument | code |
 //!
 //! Evidence out of scope is kept: if the edit is undone, it counts again.
 
@@ -25,16 +26,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use lydian_base::Place;
 use lydian_ir::CTypes;
 use lydian_ir::test::Test;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
+use crate::assumption::{Accepted, Assumption};
 use crate::criterion::Criterion;
 use crate::hyper::HyperEntry;
 use crate::label::{Entry, FunctionObjectives, LabelKey};
 pub use error::LedgerError;
-pub use evidence::{Contradictory, Evidence, UnknownReason, Verdict, verdict};
+pub use evidence::{Contradictory, Engine, Evidence, UnknownReason, Verdict, verdict};
 pub use stored_test::{StoredTest, TestHash};
 
 mod error;
@@ -101,12 +105,40 @@ pub struct CriterionRow {
     pub covered: usize,
     /// Those that are proved to be out of reach.
     pub infeasible: usize,
+    /// Those that are out of reach under assumptions that nobody stated or accepted.
+    pub infeasible_as_assumed: usize,
     /// Those with the site and predicate of an earlier one.
     pub duplicate: usize,
     /// The rest.
     pub unknown: usize,
     /// Why the rest is unknown: each reason with its count, most frequent first.
     pub reasons: Vec<(String, usize)>,
+    /// Those that are out of reach under assumptions, each with these.
+    pub assumed: Vec<AssumedObjective>,
+    /// What *infeasible* rests on that is granted or accepted, each assumption once.
+    pub granted: Vec<Assumption>,
+}
+
+/// An objective that is infeasible as assumed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssumedObjective {
+    /// What its criterion calls it.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+    /// Its predicate, for the user.
+    pub text: String,
+    /// What that rests on.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// An objective of a criterion as the ledger has it.
+struct EntryRow {
+    label: String,
+    duplicate_of: Option<u32>,
+    name: String,
+    place: Place,
+    text: String,
 }
 
 impl Ledger {
@@ -188,7 +220,8 @@ impl Ledger {
         Ok(Recording { transaction, path, function: id, scope: scope.clone() })
     }
 
-    /// The verdict on each label that was recorded for a function, by key.
+    /// The verdict on each label that was recorded for a function, by key, for a user who accepts some
+    /// assumptions.
     ///
     /// # Errors
     /// Trouble with the file or its contents.
@@ -196,6 +229,7 @@ impl Ledger {
         &self,
         function: FunctionName<'_>,
         scope: &Scope,
+        accepted: &Accepted,
     ) -> Result<Vec<LabelVerdict>, LedgerError> {
         let Some(id) = self.wrap(function_id(&self.connection, function))? else {
             return Ok(Vec::new());
@@ -208,7 +242,7 @@ impl Ledger {
         )?;
         let verdict_of = |key: String| {
             let evidence = evidence.remove(&key).unwrap_or_default();
-            LabelVerdict { verdict: verdict(None, &evidence), label: LabelKey(key) }
+            LabelVerdict { verdict: verdict(None, &evidence, accepted), label: LabelKey(key) }
         };
         Ok(labels.into_iter().map(verdict_of).collect())
     }
@@ -222,6 +256,7 @@ impl Ledger {
         function: FunctionName<'_>,
         scope: &Scope,
         criteria: &[Criterion],
+        accepted: &Accepted,
     ) -> Result<Vec<CriterionRow>, LedgerError> {
         let Some(id) = self.wrap(function_id(&self.connection, function))? else {
             return Ok(Vec::new());
@@ -229,26 +264,45 @@ impl Ledger {
         let evidence = self.evidence_of(id, scope)?;
         let mut rows = Vec::new();
         for criterion in criteria {
-            let entries: Vec<(String, Option<u32>)> = self.wrap(
-                self.connection
-                    .prepare_cached(
-                        "SELECT label, duplicate_of FROM entry
-                         WHERE function = ?1 AND criterion = ?2 ORDER BY position",
-                    )
-                    .and_then(|mut query| {
-                        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-                        query.query_map(params![id, criterion.name()], read)?.collect()
-                    }),
-            )?;
-            if !entries.is_empty() {
-                let verdicts = entries.iter().map(|(label, duplicate_of)| {
-                    let evidence = evidence.get(label).map_or(&[][..], Vec::as_slice);
-                    verdict(*duplicate_of, evidence)
-                });
-                rows.push(CriterionRow::count(*criterion, verdicts));
+            let entries = self.wrap(self.entries_of(id, *criterion))?;
+            if entries.is_empty() {
+                continue;
             }
+            let mut assumed = Vec::new();
+            let verdicts = entries.into_iter().map(|entry| {
+                let evidence = evidence.get(&entry.label).map_or(&[][..], Vec::as_slice);
+                let found = verdict(entry.duplicate_of, evidence, accepted);
+                if let Ok(Verdict::InfeasibleAssumed { assumptions, .. }) = &found {
+                    let EntryRow { name, place, text, .. } = entry;
+                    let assumptions = assumptions.clone();
+                    assumed.push(AssumedObjective { name, place, text, assumptions });
+                }
+                found
+            });
+            let row = CriterionRow::count(*criterion, verdicts);
+            rows.push(CriterionRow { assumed, ..row });
         }
         Ok(rows)
+    }
+
+    /// What a criterion counts of a function, in order.
+    fn entries_of(&self, function: i64, criterion: Criterion) -> rusqlite::Result<Vec<EntryRow>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT entry.label, duplicate_of, name, file, line, col, predicate FROM entry
+             JOIN label ON label.function = entry.function AND label.key = entry.label
+             WHERE entry.function = ?1 AND criterion = ?2 ORDER BY position",
+        )?;
+        let read = |row: &rusqlite::Row<'_>| {
+            let file: String = row.get(3)?;
+            Ok(EntryRow {
+                label: row.get(0)?,
+                duplicate_of: row.get(1)?,
+                name: row.get(2)?,
+                place: Place { file: file.into(), line: row.get(4)?, column: row.get(5)? },
+                text: row.get(6)?,
+            })
+        };
+        query.query_map(params![function, criterion.name()], read)?.collect()
     }
 
     /// The tests recorded for a function, oldest first, with their types found in `types`. Left out
@@ -515,6 +569,39 @@ impl Recording<'_> {
         Ok(())
     }
 
+    /// Withdraws every argument for infeasibility that rests on what an engine did, on the code of the
+    /// scope. The arguments are kept. Returns how many there are.
+    ///
+    /// # Errors
+    /// Trouble with the file or its contents.
+    pub fn withdraw(&mut self, engine: Engine, contradiction: &str) -> Result<usize, LedgerError> {
+        let arguments = self.arguments();
+        let arguments = arguments.map_err(|error| LedgerError::from_sqlite(&self.path, error))?;
+        let mut count = 0;
+        for (label, detail) in arguments {
+            let argument: Evidence = serde_json::from_str(&detail).map_err(|error| {
+                LedgerError::Corrupt { path: self.path.clone(), detail: error.to_string() }
+            })?;
+            if argument.rests_on(engine) {
+                count += 1;
+                let method = argument.method().to_owned();
+                let contradiction = contradiction.to_owned();
+                self.evidence(&LabelKey(label), &Evidence::Withdrawn { method, contradiction })?;
+            }
+        }
+        Ok(count)
+    }
+
+    /// The arguments for infeasibility of labels of the function, on the code of the scope.
+    fn arguments(&self) -> rusqlite::Result<Vec<(String, String)>> {
+        let mut query = self.transaction.prepare_cached(
+            "SELECT label, detail FROM evidence WHERE function = ?1 AND code = ?2
+             AND kind IN ('complete', 'local-proof') ORDER BY id",
+        )?;
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        query.query_map(params![self.function, self.scope.code], read)?.collect()
+    }
+
     /// Makes everything recorded part of the ledger. When this returns, it is on disk.
     ///
     /// # Errors
@@ -526,28 +613,51 @@ impl Recording<'_> {
 }
 
 impl CriterionRow {
-    /// Counts verdicts.
+    /// Counts verdicts. The objectives that are infeasible as assumed are not listed.
     pub fn count(
         criterion: Criterion,
         verdicts: impl IntoIterator<Item = Result<Verdict, Contradictory>>,
     ) -> Self {
-        let (mut objectives, mut covered, mut infeasible, mut duplicate) = (0, 0, 0, 0);
+        let mut row = Self {
+            criterion,
+            objectives: 0,
+            covered: 0,
+            infeasible: 0,
+            infeasible_as_assumed: 0,
+            duplicate: 0,
+            unknown: 0,
+            reasons: Vec::new(),
+            assumed: Vec::new(),
+            granted: Vec::new(),
+        };
         let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
         for verdict in verdicts {
-            objectives += 1;
+            row.objectives += 1;
             match verdict {
-                Ok(Verdict::Covered { .. }) => covered += 1,
-                Ok(Verdict::Infeasible { .. }) => infeasible += 1,
-                Ok(Verdict::Duplicate { .. }) => duplicate += 1,
+                Ok(Verdict::Covered { .. }) => row.covered += 1,
+                Ok(Verdict::Infeasible { argument }) => {
+                    row.infeasible += 1;
+                    row.add_granted(&argument);
+                }
+                Ok(Verdict::InfeasibleAssumed { .. }) => row.infeasible_as_assumed += 1,
+                Ok(Verdict::Duplicate { .. }) => row.duplicate += 1,
                 Ok(Verdict::Unknown { reason }) => {
                     *reasons.entry(reason.to_string()).or_default() += 1;
                 }
                 Err(_) => *reasons.entry("contradictory evidence".to_owned()).or_default() += 1,
             }
         }
-        let unknown = reasons.values().sum();
-        let mut reasons: Vec<_> = reasons.into_iter().collect();
-        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        Self { criterion, objectives, covered, infeasible, duplicate, unknown, reasons }
+        row.unknown = reasons.values().sum();
+        row.reasons = reasons.into_iter().collect();
+        row.reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        row
+    }
+
+    fn add_granted(&mut self, argument: &Evidence) {
+        for assumption in argument.assumptions().unwrap_or_default() {
+            if !self.granted.contains(assumption) {
+                self.granted.push(assumption.clone());
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! never criteria; reports see criteria, which count their labels apart.
 
 pub mod annotate;
+pub mod assumption;
 pub mod criterion;
 pub mod dataflow;
 pub mod dnf;
@@ -25,6 +26,7 @@ mod testing;
 pub mod trace;
 
 pub use annotate::{AnnotateError, Annotation, Annotators, Described, HtolFile, Request, annotate};
+pub use assumption::{Accepted, Assumption, AssumptionKind};
 pub use criterion::Criterion;
 pub use dataflow::{DataFlow, DefUse, UnitFlow, UnitFlows};
 pub use event::{ConditionSet, DecisionVector, Event};

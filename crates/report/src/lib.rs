@@ -29,5 +29,5 @@ mod value;
 
 pub use report::Report;
 pub use suite::{Observed, ObservedImage, Outcome, SuiteTest};
-pub use summary::{CriterionSummary, Exploration, FunctionSummary, Summary};
+pub use summary::{CriterionSummary, Exploration, FunctionSummary, GuessSummary, Summary};
 pub use totals::Totals;

@@ -1,7 +1,8 @@
 //! The table of verdicts: a row for each function and criterion.
 
+use lydian_objective::Assumption;
 use lydian_objective::Criterion;
-use lydian_objective::ledger::CriterionRow;
+use lydian_objective::ledger::{AssumedObjective, CriterionRow};
 use serde::{Deserialize, Serialize};
 
 /// The result of a command over several functions.
@@ -9,6 +10,25 @@ use serde::{Deserialize, Serialize};
 pub struct Summary {
     /// In the order of the source.
     pub functions: Vec<FunctionSummary>,
+    /// What is guessed about inputs, each guess once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guesses: Vec<GuessSummary>,
+}
+
+/// A guess about inputs that settings can overrule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuessSummary {
+    /// The type that it is about, as C spells it; none for a guess about parameters or globals.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub ty: Option<String>,
+    /// The place, as settings write it.
+    pub place: String,
+    /// What is guessed.
+    pub guess: String,
+    /// Why.
+    pub reason: String,
+    /// The functions whose inputs it is about, in the order of the source.
+    pub functions: Vec<String>,
 }
 
 /// The result for one function.
@@ -61,6 +81,9 @@ pub struct CriterionSummary {
     pub covered: usize,
     /// Those that are proved to be out of reach.
     pub infeasible: usize,
+    /// Those that are out of reach under assumptions that nobody stated or accepted.
+    #[serde(default)]
+    pub infeasible_as_assumed: usize,
     /// Those with the site and predicate of an earlier one.
     pub duplicate: usize,
     /// The rest.
@@ -68,6 +91,12 @@ pub struct CriterionSummary {
     /// Why the rest is unknown: each reason with its count, most frequent first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<(String, usize)>,
+    /// Those that are infeasible as assumed, each with what that rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<AssumedObjective>,
+    /// The assumptions that *infeasible* rests on and that are granted or accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub granted: Vec<Assumption>,
 }
 
 impl From<CriterionRow> for CriterionSummary {
@@ -77,11 +106,25 @@ impl From<CriterionRow> for CriterionSummary {
             objectives,
             covered,
             infeasible,
+            infeasible_as_assumed,
             duplicate,
             unknown,
             reasons,
+            assumed,
+            granted,
         } = row;
-        Self { criterion, objectives, covered, infeasible, duplicate, unknown, reasons }
+        Self {
+            criterion,
+            objectives,
+            covered,
+            infeasible,
+            infeasible_as_assumed,
+            duplicate,
+            unknown,
+            reasons,
+            assumed,
+            granted,
+        }
     }
 }
 
@@ -107,22 +150,35 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lydian_objective::AssumptionKind;
+
+    fn alias() -> Assumption {
+        Assumption::new(AssumptionKind::Alias, "p and q", "p and q are different objects")
+    }
 
     fn row() -> CriterionSummary {
         CriterionSummary {
             criterion: Criterion::Mcc,
-            objectives: 8,
+            objectives: 9,
             covered: 3,
             infeasible: 1,
+            infeasible_as_assumed: 1,
             duplicate: 1,
             unknown: 3,
             reasons: vec![("time limit".into(), 3)],
+            assumed: vec![AssumedObjective {
+                name: "d1 true".into(),
+                place: lydian_base::Place { file: "a.c".into(), line: 3, column: 7 },
+                text: "p == q".into(),
+                assumptions: vec![alias()],
+            }],
+            granted: Vec::new(),
         }
     }
 
     #[test]
     fn infeasible_and_duplicate_objectives_are_outside_of_the_denominator() {
-        assert_eq!(row().coverage(), 0.5);
+        assert_eq!(row().coverage(), 3.0 / 7.0, "what is infeasible as assumed counts");
         let nothing = CriterionSummary { objectives: 2, covered: 0, unknown: 0, ..row() };
         assert_eq!(nothing.coverage(), 1.0);
     }
@@ -147,8 +203,18 @@ mod tests {
             seconds: 0.25,
             exploration,
         };
-        let summary = Summary { functions: vec![function(Some(exploration)), function(None)] };
+        let guess = GuessSummary {
+            ty: None,
+            place: "buf".into(),
+            guess: "array with length n".into(),
+            reason: "n counts it".into(),
+            functions: vec![name.clone()],
+        };
+        let functions = vec![function(Some(exploration)), function(None)];
+        let summary = Summary { functions, guesses: vec![guess] };
         let text = summary.to_json();
+        assert!(text.contains("\"infeasible_as_assumed\": 1"), "{text}");
+        assert!(text.contains("\"sentence\": \"p and q are different objects\""), "{text}");
         assert!(text.contains("\"criterion\": \"mcc\""), "{text}");
         assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
     }

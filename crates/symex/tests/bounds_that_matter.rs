@@ -9,7 +9,7 @@ use std::time::Duration;
 use common::{Explored, explore_c, explore_c_with};
 use lydian_base::Rng;
 use lydian_inputs::Settings;
-use lydian_objective::Criterion;
+use lydian_objective::{Assumption, AssumptionKind, Criterion};
 use lydian_symex::{Config, Cut, LabelRef, LeftLabel, Limits};
 
 const BRANCHES: [Criterion; 2] = [Criterion::Dc, Criterion::Cc];
@@ -30,26 +30,33 @@ fn explored(text: &str, criteria: &[Criterion]) -> Explored {
     found
 }
 
+/// What some assumptions say.
+fn sentences(all: &[Assumption]) -> Vec<&str> {
+    all.iter().map(|assumption| assumption.sentence.as_str()).collect()
+}
+
 #[track_caller]
 fn makes_a_difference(text: &str, criteria: &[Criterion], bound: &str) {
     let bounds = explored(text, criteria).summary.bounds;
+    let bounds = sentences(&bounds);
     assert!(bounds.iter().any(|sentence| sentence.contains(bound)), "{bounds:?}");
 }
 
 #[track_caller]
 fn makes_none(text: &str, criteria: &[Criterion], assumption: &str) {
     let summary = explored(text, criteria).summary;
-    assert_eq!(summary.bounds, Vec::<String>::new());
-    let told = summary.assumptions.iter().any(|sentence| sentence.contains(assumption));
-    assert!(told, "{:?}", summary.assumptions);
+    assert_eq!(summary.bounds, Vec::new());
+    let assumed = sentences(&summary.assumptions).into_iter();
+    let mut told = assumed.chain(summary.preconditions.iter().map(String::as_str));
+    assert!(told.any(|sentence| sentence.contains(assumption)), "{summary:?}");
 }
 
 /// The bounds that each of the user's labels that are left meets, where the program meets none.
 #[track_caller]
 fn bounds_of_labels(text: &str) -> Vec<String> {
     let summary = explored(text, &[Criterion::User]).summary;
-    assert_eq!(summary.bounds, Vec::<String>::new());
-    summary.left.iter().map(|label| label.bounds.join("; ")).collect()
+    assert_eq!(summary.bounds, Vec::new());
+    summary.left.iter().map(|label| sentences(&label.bounds).join("; ")).collect()
 }
 
 #[test]
@@ -115,7 +122,11 @@ fn a_predicate_that_reads_beyond_a_bound_meets_it_for_its_label_alone() {
 #[test]
 fn that_nothing_lies_before_an_array_is_assumed_where_only_a_mutant_reads_there() {
     let text = "int f(const int *a) { int i = 0; return a[i] > 3 ? 1 : 0; }";
-    let told = "nothing lies before the elements of a".to_owned();
+    let told = Assumption::new(
+        AssumptionKind::LeadingElements,
+        "a",
+        "nothing lies before the elements of a",
+    );
     let found = explored(text, &MUTANTS);
     assert!(found.summary.assumptions.contains(&told), "{:?}", found.summary.assumptions);
     assert!(found.summary.left.iter().all(|label| label.bounds.is_empty()));
@@ -191,13 +202,14 @@ fn a_length_in_memory_that_no_path_reads_keeps_nothing_from_being_proved() {
     let places = "[function.f.places]\n\"p->xs\" = { kind = \"array\", length = \"p->len\" }\n";
     let bounds = |text: &str| {
         let settings = Settings::from_toml_str(text).unwrap();
-        explore_c_with(shared, "f", &BRANCHES, &config(), settings).summary.bounds
+        let met = explore_c_with(shared, "f", &BRANCHES, &config(), settings).summary.bounds;
+        sentences(&met).join("; ")
     };
     let with = |rest: &str| bounds(&format!("{places}\"p->ys\" = {{ kind = \"array\", {rest}"));
-    assert_eq!(with("length = 4 }"), Vec::<String>::new());
-    assert_eq!(with("length = \"p->len\", max = 4 }"), ["p->xs has at most 16 elements"]);
+    assert_eq!(with("length = 4 }"), "");
+    assert_eq!(with("length = \"p->len\", max = 4 }"), "p->xs has at most 16 elements");
     let restricted = "length = 4 }\n\"p->len\" = { range = [0, 90] }\n";
-    assert_eq!(with(restricted), ["p->xs has at most 16 elements"]);
+    assert_eq!(with(restricted), "p->xs has at most 16 elements");
 }
 
 #[test]
@@ -221,7 +233,7 @@ fn arguments_after_the_fixed_ones_are_inputs_where_va_arg_reads_them() {
     assert!(!raw.summary.complete && !raw.summary.left.is_empty(), "{:?}", raw.summary);
     makes_a_difference(&text("((int **)list)[1][99]"), &BRANCHES, "bytes of arguments for `...`");
     let unread = "int f(int what, ...) { if (what > 3 && what < 3) return 1; return what == 2; }";
-    assert_eq!(explored(unread, &BRANCHES).summary.bounds, Vec::<String>::new());
+    assert_eq!(explored(unread, &BRANCHES).summary.bounds, Vec::new());
 }
 
 #[test]
@@ -274,7 +286,8 @@ fn that_two_pointers_differ_is_a_bound_where_they_are_compared() {
         explore_c_with(text, "f", &BRANCHES, &config(), settings.expect("settings")).summary
     };
     let (apart, alias) = (with(""), with(", alias = [\"q\"]"));
-    assert_eq!(apart.bounds, ["p and q are different objects"]);
+    let told = "p and q are different objects";
+    assert_eq!(apart.bounds, [Assumption::new(AssumptionKind::Alias, "p and q", told)]);
     assert!(!apart.left.is_empty());
     assert_eq!((alias.bounds, alias.left), (Vec::new(), Vec::new()));
 }
@@ -309,8 +322,9 @@ fn where_a_union_has_a_pointer_a_number_is_no_address() {
         int f(union either *e) { if (*e->p == 3) return 1; if (e->n == 3) return 2; return 0; }";
     let found = explored(text, &[Criterion::Dc]);
     assert_eq!(found.covered(Criterion::Dc).len(), 3, "{:?}", found.summary.left);
-    assert_eq!(found.summary.bounds, Vec::<String>::new());
-    let told = "e->p is a pointer wherever it is used as one".to_owned();
+    assert_eq!(found.summary.bounds, Vec::new());
+    let told = "e->p is a pointer wherever it is used as one";
+    let told = Assumption::new(AssumptionKind::RawPointer, "e->p", told);
     assert!(found.summary.assumptions.contains(&told), "{:?}", found.summary.assumptions);
 }
 
@@ -396,7 +410,7 @@ fn what_other_files_give_has_bounds_too() {
     makes_a_difference(table, &BRANCHES, "table has 256 elements");
     let narrow = "extern int table[]; int f(unsigned char i) {
         if (table[i] == 3) return 1; return 2; }";
-    assert_eq!(explored(narrow, &BRANCHES).summary.bounds, Vec::<String>::new());
+    assert_eq!(explored(narrow, &BRANCHES).summary.bounds, Vec::new());
     let strlen = "unsigned long strlen(const char *);\n";
     let called = format!(
         "{strlen}const char *name(void);
@@ -436,7 +450,7 @@ fn what_an_unknown_allocator_gives_has_the_bytes_that_it_is_asked_for() {
         ("void *alloc(void *, void *, long, long);", "alloc(0, 0, 7, sizeof(struct state))"),
     ] {
         let found = explored(&allocating(declared, call, 1203), &BRANCHES);
-        assert_eq!(found.summary.bounds, Vec::<String>::new(), "{call}");
+        assert_eq!(found.summary.bounds, Vec::new(), "{call}");
         // All but that the byte is not zero, of a decision and its condition.
         assert_eq!(found.covered(Criterion::Dc).len(), 5, "{call}: {:?}", found.summary.left);
         assert_eq!(found.summary.left.len(), 1, "{call}");
@@ -472,8 +486,9 @@ fn a_size_that_the_user_states_is_no_bound() {
     let settings = Settings::from_toml_str(settings).expect("settings");
     let summary = explore_c_with(text, "f", &BRANCHES, &config(), settings).summary;
     assert!(summary.complete);
-    assert_eq!(summary.bounds, Vec::<String>::new());
-    assert_eq!(summary.assumptions, ["s has at most 4 characters"]);
+    assert_eq!(summary.bounds, Vec::new());
+    assert_eq!(summary.preconditions, ["s has at most 4 characters"]);
+    assert_eq!(summary.assumptions, []);
 }
 
 // ---- random functions -------------------------------------------------------------------------
@@ -566,4 +581,37 @@ fn no_larger_input_covers_what_a_bound_without_effect_leaves() {
     }
     let about_something = decided > 1 && larger_covers_more > 0;
     assert!(about_something, "{decided} decided, {larger_covers_more} with more for larger inputs");
+}
+
+#[test]
+fn a_guessed_length_restricts_inputs_whatever_the_user_says_of_the_size() {
+    let text = "int f(const unsigned char *buf, unsigned n) {
+        unsigned s = 0; for (unsigned i = 0; i < n; i++) s += buf[i];
+        if (n > 4) return 1; return s > 9; }";
+    let with = |places: &str| {
+        let settings = format!("[function.f.places]\nbuf = {{ {places} }}\n");
+        let settings = Settings::from_toml_str(&settings).expect("settings");
+        explore_c_with(text, "f", &BRANCHES, &config(), settings).summary
+    };
+    let guessed = with("kind = \"array\", max = 4");
+    let told = Assumption::new(AssumptionKind::Length, "buf", "n is the length of buf");
+    assert_eq!(guessed.bounds, [told]);
+    let stated = with("length = \"n\", max = 4");
+    assert_eq!(stated.bounds, []);
+    assert_eq!(stated.preconditions, ["buf has at most 4 elements"]);
+    assert!(!stated.left.is_empty());
+}
+
+#[test]
+fn what_an_undefined_function_writes_is_assumed_where_it_could_write_something() {
+    let assumed = |text: &str| explored(text, &BRANCHES).summary.assumptions;
+    let poll = "void poll(void); int mode;
+        int f(void) { if (mode) return 0; poll(); if (mode == 3) return 1; return 2; }";
+    let told = "poll writes nothing but variables that its arguments point to";
+    assert_eq!(assumed(poll), [Assumption::new(AssumptionKind::ExternalWrites, "poll", told)]);
+    let pure = "int read_sensor(int); int f(void) { return read_sensor(1) > 3 ? 1 : 0; }";
+    assert_eq!(assumed(pure), []);
+    let given = "int __VERIFIER_nondet_int(void); int mode;
+        int f(void) { if (mode == __VERIFIER_nondet_int()) return 1; return 2; }";
+    assert_eq!(assumed(given), []);
 }

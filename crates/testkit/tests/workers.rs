@@ -9,7 +9,7 @@ use std::time::Duration;
 use lydian_base::{Budget, CancelToken, StopReason};
 use lydian_inputs::{InputSpec, Settings};
 use lydian_ir::FuncId;
-use lydian_objective::Criterion;
+use lydian_objective::{Assumption, Criterion};
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::exec::LabelRef;
 use lydian_symex::{
@@ -76,9 +76,9 @@ fn as_in_the_paper() -> Config {
 /// the bounds that it met; what was cut off, and the bounds that all met.
 type Verdicts = (
     BTreeSet<LabelRef>,
-    BTreeMap<LabelRef, (Vec<Cut>, BTreeSet<String>)>,
+    BTreeMap<LabelRef, (Vec<Cut>, BTreeSet<Assumption>)>,
     BTreeSet<Cut>,
-    BTreeSet<String>,
+    BTreeSet<Assumption>,
 );
 
 fn verdicts(summary: &Summary) -> Verdicts {

@@ -6,7 +6,9 @@ use std::time::Instant;
 use lydian_base::Diagnostic;
 use lydian_native::Plan;
 use lydian_objective::ledger::{CriterionRow, Evidence, TestHash, Verdict, verdict};
-use lydian_objective::{Consolidation, Criterion, FunctionObjectives, Harvest, HyperId, LabelId};
+use lydian_objective::{
+    Accepted, Consolidation, Criterion, FunctionObjectives, Harvest, HyperId, LabelId,
+};
 use lydian_report::{CriterionSummary, FunctionSummary, Summary};
 
 use crate::args::CoverArgs;
@@ -157,7 +159,7 @@ fn row(
     let by_a_test = Evidence::Measured { test: TestHash(String::new()) };
     let verdicts = entries.map(|(duplicate_of, covered)| {
         let evidence = if covered { std::slice::from_ref(&by_a_test) } else { &[] };
-        verdict(duplicate_of, evidence)
+        verdict(duplicate_of, evidence, &Accepted::default())
     });
     let verdicts: Vec<Result<Verdict, _>> = verdicts.collect();
     let mut row = CriterionSummary::from(CriterionRow::count(criterion, verdicts));

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lydian_base::{Budget, CancelToken, Diagnostic};
+use lydian_inputs::Settings;
 use lydian_ir::FuncId;
 use lydian_native::Build;
-use lydian_objective::FunctionObjectives;
 use lydian_objective::ledger::Scope;
+use lydian_objective::{Accepted, FunctionObjectives};
 use lydian_report::minimise::Effort;
-use lydian_report::{FunctionSummary, Summary};
+use lydian_report::{FunctionSummary, GuessSummary, Summary};
 use lydian_symex::exec::Unreached;
 use lydian_symex::{Config, LabelDeletion, Limits, Mode, Search};
 
@@ -24,16 +25,18 @@ use crate::measure::{Compiled, Measuring};
 use crate::objectives::{self, Annotated};
 use crate::progress::Lines;
 use crate::session::{Session, Settled, Target};
-use crate::{config, interrupt, ledger, load, output, render, suite, table, workers};
+use crate::{config, guesses, interrupt, ledger, load, output, render, suite, table, workers};
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let cancel = interrupt::install()?;
     let config = config::read(args.source.config.as_deref(), &args.source.file)?;
-    let settings = serde_json::to_string(&config.settings).expect("settings are valid JSON");
+    let accepted = accepted(args, &config);
+    let settings = settings_text(&config);
     let loaded = load::load_program(&args.source, Some(&args.program), config)?;
     load::require_x86_64(&loaded)?;
     let configuration = configuration(args, &settings, &loaded);
-    show_inputs(&loaded)?;
+    let guesses = guesses::of(&loaded);
+    output::text(&guesses::render(&guesses))?;
     let Annotated { objectives, further } = objectives::annotated(&loaded, &args.criteria)?;
     let measuring = Measuring::new(&loaded, &objectives, &args.criteria, args.limits.test_time);
     let tasks = if loaded.entry.is_some() { 1 } else { objectives.len() };
@@ -46,9 +49,22 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
         output::folder(&args.output)?;
         let ledger = ledger::open(&args.output, args.fresh)?;
         let workers = (0..threads).map(|_| measuring.counting(&compiled)).collect();
-        let run = Run { args, loaded, objectives, further, configuration, cancel };
+        let run =
+            Run { args, loaded, objectives, further, configuration, accepted, guesses, cancel };
         run.all(ledger, workers, &compiled)
     })
+}
+
+/// The kinds of assumptions that the command line and the settings accept.
+fn accepted(args: &GenArgs, config: &config::Config) -> Accepted {
+    let names = args.accept.iter().chain(&config.settings.accept).map(String::as_str);
+    Accepted::named(names).expect("names were checked when they were read")
+}
+
+/// The settings that say which runs are considered. What is accepted is no matter of evidence.
+fn settings_text(config: &config::Config) -> String {
+    let settings = Settings { accept: Vec::new(), ..config.settings.clone() };
+    serde_json::to_string(&settings).expect("settings are valid JSON")
 }
 
 /// What decides, beside the code, which runs are considered.
@@ -61,26 +77,6 @@ fn configuration(args: &GenArgs, settings: &str, loaded: &Loaded) -> String {
     text
 }
 
-/// Prints what is guessed about each function's inputs, so that the user can overrule it.
-fn show_inputs(loaded: &Loaded) -> Result<(), Failure> {
-    let mut text = String::new();
-    for func in loaded.entries() {
-        let guesses = loaded.spec.guesses(&loaded.program, *func);
-        let types = guesses.types.iter().map(|(ty, guess)| {
-            (format!("{}: {}", loaded.program.types.spell(*ty, ""), guess.place), guess)
-        });
-        let places = guesses.places.iter().map(|guess| (guess.place.to_string(), guess));
-        for (place, guess) in places.chain(types) {
-            let name = &loaded.program.functions[*func].name;
-            text += &format!("{name}: {place}: {}; {}\n", guess.settings, guess.reason);
-        }
-    }
-    if !text.is_empty() {
-        text += "(guesses: `lydian init` writes them to lydian.toml, to be overruled there)\n";
-    }
-    output::text(&text)
-}
-
 struct Run<'a> {
     args: &'a GenArgs,
     loaded: &'a Loaded,
@@ -88,6 +84,8 @@ struct Run<'a> {
     /// The labels of other functions that these name.
     further: &'a [FunctionObjectives],
     configuration: String,
+    accepted: Accepted,
+    guesses: Vec<GuessSummary>,
     cancel: CancelToken,
 }
 
@@ -176,6 +174,7 @@ impl<'a> Run<'a> {
                 MinimiseArg::None => Effort::None,
             },
             workers,
+            accepted: &self.accepted,
         };
         let budget = Budget::start(
             Some(Duration::from_secs_f64(self.args.limits.time.clamp(0.0, 1e9))),
@@ -192,7 +191,7 @@ impl<'a> Run<'a> {
         done: Vec<(usize, Done)>,
         build: &Build,
     ) -> Result<(), Failure> {
-        let mut summary = Summary::default();
+        let mut summary = Summary { guesses: self.guesses.clone(), ..Summary::default() };
         let mut suite = suite::Collected::default();
         let mut faults = String::new();
         for (position, Done { settled, seconds }) in done {

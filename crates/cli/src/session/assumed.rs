@@ -1,7 +1,7 @@
 //! Local proofs under an assumption about inputs, of labels that exploration left.
 //!
 //! Mutants of subscripts read before an array (`s[-i]`). An exploration that is complete says of them
-//! that they are infeasible, and tells that it assumed nothing to lie there. Where it is not, since
+//! that they are infeasible as assumed: that nothing lies there. Where it is not, since
 //! arrays can be longer than were tried or there was no time, the same assumption proves most of them
 //! without it. This comes last: a label that some test covers is never asked about. Nor is it assumed of
 //! objects before which the program itself may read: there inputs are looked for
@@ -9,15 +9,15 @@
 //!
 //! What is left then is tried under another assumption: that no object of the inputs has
 //! [`LARGE_OBJECT`] bytes. It excludes that a subscript is the least number of its type, so that one less
-//! than it is not its greatest. No test of Lydian's has such an object.
+//! than it is not its greatest. No test of Lydian's has such an object, and any tester grants that.
 
 use std::time::{Duration, Instant};
 
 use lydian_base::Budget;
 use lydian_inputs::Start;
 use lydian_inputs::bounds::nothing_before;
-use lydian_objective::LabelId;
 use lydian_objective::ledger::Evidence;
+use lydian_objective::{Assumption, AssumptionKind, LabelId};
 use lydian_prove::ranges::LARGE_OBJECT;
 use lydian_prove::{LocalOutcome, LocalProver};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
@@ -71,9 +71,7 @@ impl<'a> Session<'a, '_> {
         self.proofs_assuming(attempt, equip, |prover| {
             let used: Vec<usize> = prover.starts_used().collect();
             let named = starts.iter().filter(|start| used.contains(&start.argument));
-            let preconditions: Vec<String> =
-                named.map(|start| nothing_before(&start.name)).collect();
-            preconditions.join("; ")
+            named.map(|start| nothing_before(&start.name)).collect()
         })
     }
 
@@ -84,8 +82,9 @@ impl<'a> Session<'a, '_> {
     ) -> Result<Vec<(Goal, Evidence)>, Failure> {
         let program = &self.loaded.program;
         let equip = &|prover: LocalProver<'a>| prover.assuming_small_objects(program);
-        let precondition = format!("no object of the inputs has {LARGE_OBJECT} bytes or more");
-        self.proofs_assuming(attempt, equip, |_| precondition.clone())
+        let sentence = format!("no object of the inputs has {LARGE_OBJECT} bytes or more");
+        let small = Assumption::new(AssumptionKind::ObjectSize, "", sentence);
+        self.proofs_assuming(attempt, equip, |_| vec![small.clone()])
     }
 
     /// Labels that are left and that a prover proves infeasible, with what it took for granted.
@@ -93,7 +92,7 @@ impl<'a> Session<'a, '_> {
         &self,
         attempt: &Attempt<'_>,
         equip: &dyn Fn(LocalProver<'a>) -> LocalProver<'a>,
-        preconditions: impl Fn(&LocalProver<'a>) -> String,
+        assumptions: impl Fn(&LocalProver<'a>) -> Vec<Assumption>,
     ) -> Result<Vec<(Goal, Evidence)>, Failure> {
         let Attempt { at, target, config, budget, begun } = *attempt;
         let (program, objectives) = (&self.loaded.program, self.targets[at].objectives);
@@ -117,9 +116,15 @@ impl<'a> Session<'a, '_> {
             let asked = &objectives.labels[label];
             let found = prover.prove(&mut pool, &mut *solver, &limits, asked);
             if matches!(found, LocalOutcome::Infeasible) {
+                let spec = &self.loaded.spec;
+                let is_stated = |one: &Assumption| spec.states(program, self.entry, one);
+                let (stated, assumed): (Vec<_>, Vec<_>) =
+                    assumptions(&prover).into_iter().partition(is_stated);
+                let stated: Vec<&str> = stated.iter().map(|one| one.sentence.as_str()).collect();
                 let evidence = Evidence::Complete {
                     method: Evidence::ASSUMING.to_owned(),
-                    preconditions: preconditions(&prover),
+                    preconditions: stated.join("; "),
+                    assumptions: assumed,
                 };
                 proofs.push((Goal::Label(at, label), evidence));
             }

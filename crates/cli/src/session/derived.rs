@@ -3,10 +3,11 @@
 
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{Callee, Expr, FuncId, Program, Stmt};
+use lydian_objective::assumption::abridged;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::hyper::{Atom, Scope};
 use lydian_objective::ledger::{Evidence, Verdict};
-use lydian_objective::{FunctionObjectives, Hyper, LabelId};
+use lydian_objective::{Assumption, FunctionObjectives, Hyper, LabelId};
 use rustc_hash::FxHashSet;
 
 use super::{Goal, Session, Target, Verdicts};
@@ -110,26 +111,31 @@ fn infeasible(target: &Target<'_>, goal: Goal, verdicts: &Verdicts) -> Option<Ev
         let own = atom.function == objectives.function;
         let label = own.then(|| &objectives.labels[atom.label])?;
         match verdicts.get(&label.key)?.as_ref()? {
-            Verdict::Infeasible { argument } => Some(argument),
+            Verdict::Infeasible { argument } | Verdict::InfeasibleAssumed { argument, .. } => {
+                Some(argument)
+            }
             _ => None,
         }
     };
-    let mut preconditions: Vec<&str> = Vec::new();
+    let (mut under, mut assumed) = (Vec::<&str>::new(), Vec::<Assumption>::new());
     let mut explored = false;
     for conjunction in &form {
         let atoms = conjunction.parts.iter().flat_map(|part| atoms_of(objectives, *part));
-        if let Evidence::Complete { preconditions: under, .. } =
-            atoms.filter_map(argument_on).next()?
-        {
+        let arguments = atoms.filter_map(argument_on);
+        // Of several arguments the one that takes the least for granted.
+        let argument = arguments.min_by_key(|argument| argument.assumptions().map(<[_]>::len))?;
+        if let Evidence::Complete { preconditions, assumptions, .. } = argument {
             explored = true;
-            if !preconditions.contains(&under.as_str()) {
-                preconditions.push(under);
+            if !under.contains(&preconditions.as_str()) {
+                under.push(preconditions);
             }
+            assumed.extend(assumptions.iter().cloned());
         }
     }
-    let method = "labels that it needs are infeasible".to_owned();
+    let method = Evidence::DERIVED.to_owned();
+    let (preconditions, assumptions) = (under.join("; "), abridged(assumed));
     Some(match explored {
-        true => Evidence::Complete { method, preconditions: preconditions.join("; ") },
+        true => Evidence::Complete { method, preconditions, assumptions },
         false => Evidence::LocalProof { method },
     })
 }

@@ -3,6 +3,7 @@
 
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 use lydian_ir::{CType, CTypeId, IntKind, Program, Type};
+use lydian_objective::AssumptionKind;
 use lydian_smt::Term;
 
 use super::super::bounds::Reach;
@@ -65,16 +66,17 @@ impl Builder<'_> {
             let bytes = if capacity == 1 { "one byte".into() } else { format!("{capacity} bytes") };
             let sentence = format!("{shown} points to {bytes}, since {ty} is incomplete");
             let reach = Reach::Behind { object: address, from: capacity, element: 1 };
-            self.bound(sentence, false, reach);
+            self.bound((AssumptionKind::Shape, &slot.place), sentence, false, reach);
         }
         match kind {
             Kind::Array if fixed.is_none() => {
                 let stated = self.spec.states_size(&slot.place, &slot.trail);
                 let reach = Reach::Behind { object: address, from: end, element: size };
                 let sentence = format!("{shown} has at most {capacity} elements{preceded}");
-                self.bound(sentence, stated, reach);
+                self.bound((AssumptionKind::Size, &slot.place), sentence, stated, reach);
                 let length = slot.set.length.as_ref().map(|text| text.0.clone());
                 self.lengths.push(OpenLength {
+                    guessed: !self.spec.states_length(&slot.place, &slot.trail),
                     object,
                     place: slot.place.clone(),
                     length,
@@ -88,7 +90,7 @@ impl Builder<'_> {
                 let stated = self.spec.states_size(&slot.place, &slot.trail);
                 let reach = Reach::Behind { object: address, from: end - size, element: size };
                 let sentence = format!("{shown} has at most {} characters{preceded}", capacity - 1);
-                self.bound(sentence, stated, reach);
+                self.bound((AssumptionKind::Size, &slot.place), sentence, stated, reach);
             }
             _ if self.spec.states_shape(&slot.place, &slot.trail) || tail.is_some() => {}
             _ => {
@@ -96,7 +98,8 @@ impl Builder<'_> {
                     1 => format!("{shown} points to one object{preceded}"),
                     _ => format!("{shown} points to {capacity} elements{preceded}"),
                 };
-                self.bound_shape(sentence, address, end, size);
+                let reach = Reach::Behind { object: address, from: end, element: size };
+                self.bound_guess(AssumptionKind::Shape, &slot.place, sentence, reach);
             }
         }
         self.fill(slot, object, element, before + capacity, kind == Kind::String)?;
@@ -195,7 +198,8 @@ impl Builder<'_> {
             if self.cells >= MAX_CELLS {
                 let shown = self.shown(&slot.place);
                 let reach = self.reading(site.block, index * size, capacity * size);
-                self.bound(format!("{shown} is zero from element {index} on"), false, reach);
+                let sentence = format!("{shown} is zero from element {index} on");
+                self.bound((AssumptionKind::Size, &slot.place), sentence, false, reach);
                 break;
             }
             let place = slot.place.index(index as i64 - before as i64);
@@ -258,9 +262,11 @@ impl Builder<'_> {
         let stated = self.spec.states_size(&tail.place, &tail.trail);
         let (address, from) = (self.objects[object].1.address, self.objects[object].1.size);
         let reach = Reach::Behind { object: address, from, element: tail.element_size };
-        self.bound(format!("{shown} has at most {} elements", tail.capacity), stated, reach);
+        let sentence = format!("{shown} has at most {} elements", tail.capacity);
+        self.bound((AssumptionKind::Size, &tail.place), sentence, stated, reach);
         if tail.length.is_some() {
             self.lengths.push(OpenLength {
+                guessed: !self.spec.states_length(&tail.place, &tail.trail),
                 object,
                 place: tail.place,
                 length: tail.length,

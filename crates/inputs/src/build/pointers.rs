@@ -1,6 +1,7 @@
 //! Pointers: null, a function, the initial value of a global, or an object of the plan.
 
 use lydian_ir::{CType, CTypeId, GlobalInit, RelocationTarget};
+use lydian_objective::AssumptionKind;
 use lydian_smt::{Sort, Term};
 
 use super::super::callback::callback_of;
@@ -96,7 +97,8 @@ impl Builder<'_> {
         let stated = self.spec.states_depth();
         let offset = self.blocks[slot.site.block][slot.cell].offset;
         let reach = self.reading(slot.site.block, offset, offset + 8);
-        self.bound(format!("{shown} is null: {why}"), stated, reach);
+        let sentence = format!("{shown} is null: {why}");
+        self.bound((AssumptionKind::Depth, &slot.place), sentence, stated, reach);
         self.cut_off.insert(slot.place.clone());
         let zero = self.pool.bv(64, 0);
         let value = self.with_initial(slot, zero);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use lydian_objective::AssumptionKind;
 use lydian_smt::{Sort, Term};
 
 use super::super::bounds::Reach;
@@ -20,6 +21,12 @@ impl Builder<'_> {
         let lengths = std::mem::take(&mut self.lengths);
         let readings: Vec<Reach> = lengths.iter().map(|o| self.reading_of(o, &lengths)).collect();
         for (open, reading) in lengths.into_iter().zip(readings) {
+            if open.guessed
+                && let Some(length) = &open.length
+            {
+                let sentence = format!("{length} is the length of {}", self.shown(&open.place));
+                self.bound_guess(AssumptionKind::Length, &open.place, sentence, reading);
+            }
             let elements = match &open.length {
                 Some(length) => {
                     let Scalar { value, signed } = self.length_value(length, &open.place)?;
@@ -144,6 +151,14 @@ impl Builder<'_> {
             (object.address, object.size, object.byte_length, object.element)
         };
         self.show_size(address, Reach::Always);
+        if !self.spec.states_shape(&slot.place, &slot.trail) {
+            let shown = self.shown(&slot.place);
+            let (kind, sentence) = match slot.set.implied_kind() {
+                Some(Kind::End) => (AssumptionKind::Length, format!("{shown} is the end of {of}")),
+                _ => (AssumptionKind::Shape, format!("{shown} points into {of}")),
+            };
+            self.bound_guess(kind, &slot.place, sentence, Reach::Always);
+        }
         let bytes = length.unwrap_or_else(|| self.pool.bv(64, size));
         let offset = if slot.set.implied_kind() == Some(Kind::End) {
             bytes

@@ -7,6 +7,7 @@
 
 use lydian_ir::outside::OutParameter;
 use lydian_ir::{CType, CTypeId, Type};
+use lydian_objective::AssumptionKind;
 use lydian_smt::{Sort, Term};
 
 use super::super::bounds::Reach;
@@ -98,7 +99,9 @@ impl Builder<'_> {
             // Without a value in a model it is false, so that the pointer stays where it can.
             Old::Kept(old) => Some((self.symbol(format!("changed({shown})"), Sort::Bool), old)),
             Old::Lost => {
-                self.bound(format!("{shown} is another pointer"), false, Reach::Always);
+                let kind = AssumptionKind::ExternalWrites;
+                let sentence = format!("{shown} is another pointer");
+                self.bound((kind, place), sentence, false, Reach::Always);
                 None
             }
         }

@@ -6,6 +6,7 @@ use lydian_base::StopReason;
 use serde::{Deserialize, Serialize};
 
 use super::stored_test::TestHash;
+use crate::assumption::{Accepted, Assumption};
 
 /// What an engine found out about an objective.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,9 +28,12 @@ pub enum Evidence {
     Complete {
         /// Which engine and method.
         method: String,
-        /// The preconditions under which it is complete, and the bounds that were proved
-        /// sufficient, for the user to read.
+        /// The preconditions that the user stated, and the bounds that were proved sufficient, for
+        /// the user to read.
         preconditions: String,
+        /// What it takes for granted and nobody stated.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        assumptions: Vec<Assumption>,
     },
     /// No state whatever makes the predicate true at its site.
     LocalProof {
@@ -51,6 +55,23 @@ pub enum Evidence {
         /// What was measured instead.
         measured: String,
     },
+    /// What a method claims of the objective counts no longer: a claim of the same exploration or proof
+    /// was contradicted. The claim itself is kept.
+    Withdrawn {
+        /// The method.
+        method: String,
+        /// What contradicted it.
+        contradiction: String,
+    },
+}
+
+/// The engines that argue for infeasibility.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Symbolic exploration.
+    Exploration,
+    /// Proofs about the states at one place.
+    Proof,
 }
 
 /// Why nothing is known about a label.
@@ -77,6 +98,9 @@ pub enum UnknownReason {
     SolverGaveUp,
     /// A claim was not confirmed by measuring.
     Unconfirmed,
+    /// It was claimed to be infeasible, and another claim of the same exploration or proof was
+    /// contradicted.
+    Withdrawn,
 }
 
 impl fmt::Display for UnknownReason {
@@ -91,6 +115,7 @@ impl fmt::Display for UnknownReason {
             Self::NotFollowed(what) => f.write_str(what),
             Self::SolverGaveUp => f.write_str("the solver gave up"),
             Self::Unconfirmed => f.write_str("internal error: claim not confirmed by its test"),
+            Self::Withdrawn => f.write_str("withdrawn: a contradiction in the same exploration"),
         }
     }
 }
@@ -107,6 +132,13 @@ pub enum Verdict {
     Infeasible {
         /// The argument: [`Evidence::Complete`] or [`Evidence::LocalProof`].
         argument: Evidence,
+    },
+    /// No test can cover it under assumptions that nobody stated or accepted.
+    InfeasibleAssumed {
+        /// The argument: [`Evidence::Complete`].
+        argument: Evidence,
+        /// The assumptions.
+        assumptions: Vec<Assumption>,
     },
     /// It has the site and predicate of an earlier objective of its criterion.
     Duplicate {
@@ -135,36 +167,73 @@ fn named(tests: &[TestHash]) -> String {
     format!("{} {}", if names.len() == 1 { "test" } else { "tests" }, names.join(" with "))
 }
 
-/// The verdict that valid evidence, oldest first, adds up to.
+/// The verdict that valid evidence, oldest first, adds up to for a user who accepts some assumptions.
+///
+/// A test that covers the objective outweighs an argument under assumptions, which it shows to be too
+/// narrow.
 ///
 /// # Errors
-/// Evidence that a label is covered beside evidence that it is infeasible.
-pub fn verdict(duplicate_of: Option<u32>, evidence: &[Evidence]) -> Result<Verdict, Contradictory> {
+/// Evidence that a label is covered beside evidence that it is infeasible without any assumption,
+/// whether that was withdrawn or not.
+pub fn verdict(
+    duplicate_of: Option<u32>,
+    evidence: &[Evidence],
+    accepted: &Accepted,
+) -> Result<Verdict, Contradictory> {
+    if let Some(of) = duplicate_of {
+        return Ok(Verdict::Duplicate { of });
+    }
     let covered = evidence.iter().find_map(|evidence| match evidence {
         Evidence::Measured { test } => Some(std::slice::from_ref(test)),
         Evidence::MeasuredTogether { tests } => Some(tests.as_slice()),
         _ => None,
     });
-    let infeasible = evidence.iter().find(|evidence| {
-        let argues = matches!(evidence, Evidence::Complete { .. } | Evidence::LocalProof { .. });
-        argues && !(covered.is_some() && evidence.gives_way())
-    });
-    match (duplicate_of, covered, infeasible) {
-        (Some(of), ..) => Ok(Verdict::Duplicate { of }),
-        (None, Some(covered), Some(infeasible)) => {
-            Err(Contradictory { covered: covered.to_vec(), infeasible: infeasible.clone() })
-        }
-        (None, Some(tests), None) => Ok(Verdict::Covered { tests: tests.to_vec() }),
-        (None, None, Some(argument)) => Ok(Verdict::Infeasible { argument: argument.clone() }),
-        (None, None, None) => Ok(Verdict::Unknown { reason: last_reason(evidence) }),
+    if let Some(covered) = covered {
+        let firm = |evidence: &&Evidence| evidence.assumptions().is_some_and(<[_]>::is_empty);
+        return match evidence.iter().find(firm) {
+            None => Ok(Verdict::Covered { tests: covered.to_vec() }),
+            Some(infeasible) => {
+                let (covered, infeasible) = (covered.to_vec(), infeasible.clone());
+                Err(Contradictory { covered, infeasible })
+            }
+        };
     }
+    let arguments = evidence.iter().filter(|argument| !argument.is_withdrawn(evidence));
+    let open = arguments.filter_map(|argument| Some((argument, argument.open(accepted)?)));
+    let best = open.min_by_key(|(_, open)| (bounds_of(open).count() > 0, open.len()));
+    Ok(match best {
+        None => Verdict::Unknown { reason: reason(evidence) },
+        Some((argument, open)) if open.is_empty() => {
+            Verdict::Infeasible { argument: argument.clone() }
+        }
+        Some((_, open)) if bounds_of(&open).count() > 0 => {
+            Verdict::Unknown { reason: UnknownReason::InputBounds(shown_bounds(&open)) }
+        }
+        Some((argument, assumptions)) => {
+            Verdict::InfeasibleAssumed { argument: argument.clone(), assumptions }
+        }
+    })
 }
 
-/// Why nothing is known: an unconfirmed claim outweighs what else went wrong.
-fn last_reason(evidence: &[Evidence]) -> UnknownReason {
+fn bounds_of(assumptions: &[Assumption]) -> impl Iterator<Item = &Assumption> {
+    assumptions.iter().filter(|assumption| assumption.kind.is_bound())
+}
+
+/// The bounds among some assumptions, for the user.
+fn shown_bounds(assumptions: &[Assumption]) -> String {
+    let bounds: Vec<&str> = bounds_of(assumptions).map(|bound| bound.sentence.as_str()).collect();
+    bounds.join("; ")
+}
+
+/// Why nothing is known: an unconfirmed claim outweighs what else went wrong, then one that was
+/// withdrawn.
+fn reason(evidence: &[Evidence]) -> UnknownReason {
     let unconfirmed = |evidence: &Evidence| matches!(evidence, Evidence::Unconfirmed { .. });
     if evidence.iter().any(unconfirmed) {
         return UnknownReason::Unconfirmed;
+    }
+    if evidence.iter().any(|argument| argument.is_withdrawn(evidence)) {
+        return UnknownReason::Withdrawn;
     }
     let last = evidence.iter().rev().find_map(|evidence| match evidence {
         Evidence::Unknown { reason } => Some(reason.clone()),
@@ -183,6 +252,7 @@ impl Evidence {
             Self::LocalProof { .. } => "local-proof",
             Self::Unknown { .. } => "unknown",
             Self::Unconfirmed { .. } => "unconfirmed",
+            Self::Withdrawn { .. } => "withdrawn",
         }
     }
 
@@ -200,15 +270,48 @@ impl Evidence {
         matches!(self, Self::Complete { .. } | Self::Unknown { .. })
     }
 
+    /// The method of an exploration with nothing cut off.
+    pub const EXPLORATION: &str = "complete exploration";
     /// The method of a proof that rests on an assumption which a test can show to be too narrow.
     pub const ASSUMING: &str = "local-unsat under assumptions";
+    /// The method of an argument for a hyperlabel that rests on arguments of any method for labels.
+    pub const DERIVED: &str = "labels that it needs are infeasible";
 
-    /// Whether a test that covers the label outweighs it.
-    fn gives_way(&self) -> bool {
-        matches!(self, Self::Complete { method, .. } if method == Self::ASSUMING)
+    /// What an argument for infeasibility takes for granted; none if it is no such argument.
+    pub fn assumptions(&self) -> Option<&[Assumption]> {
+        match self {
+            Self::Complete { assumptions, .. } => Some(assumptions),
+            Self::LocalProof { .. } => Some(&[]),
+            _ => None,
+        }
     }
 
-    fn method(&self) -> &str {
+    /// Whether it is an argument for infeasibility that rests on what an engine does. One that is
+    /// derived from others may rest on any.
+    pub fn rests_on(&self, engine: Engine) -> bool {
+        self.assumptions().is_some()
+            && match self.method() {
+                Self::DERIVED => true,
+                Self::EXPLORATION => engine == Engine::Exploration,
+                _ => engine == Engine::Proof,
+            }
+    }
+
+    /// What it takes for granted and the user does not accept; none if it is no argument for
+    /// infeasibility.
+    fn open(&self, accepted: &Accepted) -> Option<Vec<Assumption>> {
+        let open = self.assumptions()?.iter().filter(|one| !accepted.includes(one));
+        Some(open.cloned().collect())
+    }
+
+    /// Whether it is an argument for infeasibility that other evidence withdraws.
+    fn is_withdrawn(&self, evidence: &[Self]) -> bool {
+        let withdraws = |other: &Self| matches!(other, Self::Withdrawn { method, .. } if method == self.method());
+        self.assumptions().is_some() && evidence.iter().any(withdraws)
+    }
+
+    /// How it was found.
+    pub fn method(&self) -> &str {
         match self {
             Self::Complete { method, .. } | Self::LocalProof { method } => method,
             other => other.kind(),
@@ -219,6 +322,11 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::assumption::AssumptionKind;
+
+    fn verdict(duplicate_of: Option<u32>, evidence: &[Evidence]) -> Result<Verdict, Contradictory> {
+        super::verdict(duplicate_of, evidence, &Accepted::default())
+    }
 
     fn measured() -> Evidence {
         Evidence::Measured { test: TestHash("t".into()) }
@@ -240,16 +348,81 @@ mod tests {
         assert_eq!(found, Ok(Verdict::Covered { tests: vec![TestHash("t".into())] }));
     }
 
+    fn assuming(kinds: &[AssumptionKind]) -> Evidence {
+        let told = |kind: &AssumptionKind| Assumption::new(*kind, "s", format!("{kind} of s"));
+        Evidence::Complete {
+            method: Evidence::ASSUMING.to_owned(),
+            preconditions: String::new(),
+            assumptions: kinds.iter().map(told).collect(),
+        }
+    }
+
     #[test]
     fn a_test_outweighs_a_proof_under_an_assumption_and_contradicts_any_other() {
-        let method = Evidence::ASSUMING.to_owned();
-        let preconditions = "nothing lies before the elements of s".to_owned();
-        let assumed = Evidence::Complete { method, preconditions };
-        let alone = verdict(None, std::slice::from_ref(&assumed));
-        assert_eq!(alone, Ok(Verdict::Infeasible { argument: assumed.clone() }));
+        let assumed = assuming(&[AssumptionKind::LeadingElements]);
         let found = verdict(None, &[assumed.clone(), measured()]);
         assert_eq!(found, Ok(Verdict::Covered { tests: vec![TestHash("t".into())] }));
         assert!(verdict(None, &[assumed, proof(), measured()]).is_err());
+    }
+
+    #[test]
+    fn an_argument_under_an_assumption_is_infeasible_as_assumed_until_that_is_accepted() {
+        let argument = assuming(&[AssumptionKind::ObjectSize, AssumptionKind::LeadingElements]);
+        let evidence = std::slice::from_ref(&argument);
+        let told = Assumption::new(AssumptionKind::LeadingElements, "s", "leading-elements of s");
+        let assumed =
+            Verdict::InfeasibleAssumed { argument: argument.clone(), assumptions: vec![told] };
+        assert_eq!(verdict(None, evidence), Ok(assumed));
+        let infeasible = Ok(Verdict::Infeasible { argument: argument.clone() });
+        let accepted = Accepted::named(["leading-elements"]).expect("a kind");
+        assert_eq!(super::verdict(None, evidence, &accepted), infeasible);
+    }
+
+    #[test]
+    fn what_any_tester_grants_leaves_an_argument_plain() {
+        let argument = assuming(&[AssumptionKind::ObjectSize]);
+        let found = verdict(None, std::slice::from_ref(&argument));
+        assert_eq!(found, Ok(Verdict::Infeasible { argument }));
+    }
+
+    #[test]
+    fn the_argument_with_the_fewest_assumptions_counts() {
+        let (two, one) = (
+            assuming(&[AssumptionKind::Alias, AssumptionKind::Shape]),
+            assuming(&[AssumptionKind::Alias]),
+        );
+        let found = verdict(None, &[two.clone(), one.clone()]);
+        let expected =
+            matches!(&found, Ok(Verdict::InfeasibleAssumed { argument, .. }) if *argument == one);
+        assert!(expected, "{found:?}");
+        assert_eq!(verdict(None, &[two, proof()]), Ok(Verdict::Infeasible { argument: proof() }));
+    }
+
+    #[test]
+    fn a_bounded_argument_is_unknown_with_its_bounds_until_these_are_accepted() {
+        let argument = assuming(&[AssumptionKind::Size, AssumptionKind::Alias]);
+        let evidence = std::slice::from_ref(&argument);
+        let reason = UnknownReason::InputBounds("size of s".into());
+        assert_eq!(verdict(None, evidence), Ok(Verdict::Unknown { reason }));
+        let accepted = Accepted::named(["size"]).expect("a kind");
+        let found = super::verdict(None, evidence, &accepted);
+        assert!(matches!(found, Ok(Verdict::InfeasibleAssumed { .. })), "{found:?}");
+    }
+
+    #[test]
+    fn a_withdrawn_argument_counts_no_longer_and_an_argument_of_another_method_still_does() {
+        let withdrawn = Evidence::Withdrawn {
+            method: "local-unsat".into(),
+            contradiction: "a test covers something".into(),
+        };
+        let found = verdict(None, &[proof(), withdrawn.clone()]);
+        let reason = UnknownReason::Withdrawn;
+        assert_eq!(found, Ok(Verdict::Unknown { reason: reason.clone() }));
+        assert_eq!(reason.to_string(), "withdrawn: a contradiction in the same exploration");
+        let other = assuming(&[AssumptionKind::ObjectSize]);
+        let found = verdict(None, &[proof(), withdrawn.clone(), other.clone()]);
+        assert_eq!(found, Ok(Verdict::Infeasible { argument: other }));
+        assert!(verdict(None, &[proof(), withdrawn, measured()]).is_err());
     }
 
     #[test]

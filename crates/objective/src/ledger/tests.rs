@@ -6,6 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::annotate::{Request, annotate};
+use crate::assumption::{Assumption, AssumptionKind};
 use crate::testing::{Sample, cond};
 
 const F: FunctionName<'_> = FunctionName { unit: "a.c", name: "f" };
@@ -69,13 +70,15 @@ fn add_test(ledger: &mut Ledger, byte: u8) -> TestHash {
 }
 
 fn row(ledger: &Ledger, scope: &Scope) -> CriterionRow {
-    let rows = ledger.rows(F, scope, &[Criterion::Mcc, Criterion::Dcc]).expect("rows");
+    let criteria = [Criterion::Mcc, Criterion::Dcc];
+    let rows = ledger.rows(F, scope, &criteria, &Accepted::default()).expect("rows");
     assert_eq!(rows.len(), 1, "no objectives were recorded for mcc");
     rows.into_iter().next().expect("one row")
 }
 
 fn complete() -> Evidence {
-    Evidence::Complete { method: "symex".into(), preconditions: "none".into() }
+    let method = Evidence::EXPLORATION.to_owned();
+    Evidence::Complete { method, preconditions: "none".into(), assumptions: Vec::new() }
 }
 
 #[test]
@@ -91,7 +94,7 @@ fn evidence_becomes_verdicts_and_counts() {
     assert_eq!((row.objectives, row.covered, row.infeasible, row.unknown), (6, 1, 1, 4));
     let reasons = [("not tried".to_owned(), 3), ("the solver gave up".to_owned(), 1)];
     assert_eq!(row.reasons, reasons);
-    let verdicts = ledger.verdicts(F, &here).expect("verdicts");
+    let verdicts = ledger.verdicts(F, &here, &Accepted::default()).expect("verdicts");
     let of = |key: &LabelKey| {
         verdicts.iter().find(|v| v.label == *key).expect("a verdict").verdict.clone()
     };
@@ -135,7 +138,7 @@ fn contradictory_evidence_is_kept_and_counts_as_unknown() {
     let test = add_test(&mut ledger, 1);
     add(&mut ledger, &here, &keys[0], &complete());
     add(&mut ledger, &here, &keys[0], &Evidence::Measured { test: test.clone() });
-    let verdicts = ledger.verdicts(F, &here).expect("verdicts");
+    let verdicts = ledger.verdicts(F, &here, &Accepted::default()).expect("verdicts");
     let errors: Vec<_> = verdicts.iter().filter_map(|v| v.verdict.as_ref().err()).collect();
     assert_eq!(errors, [&Contradictory { covered: vec![test], infeasible: complete() }]);
     let row = row(&ledger, &here);
@@ -308,10 +311,10 @@ fn a_ledger_set_aside_can_be_opened_under_its_new_name() {
     let aside = Ledger::set_aside(&path).expect("renamed").expect("there was one");
     assert_eq!(Ledger::set_aside(&path).expect("nothing to do"), None);
     let old = Ledger::open(&aside).expect("the old ledger");
-    let verdicts = old.verdicts(F, &scope("code", "any")).expect("verdicts");
+    let verdicts = old.verdicts(F, &scope("code", "any"), &Accepted::default()).expect("verdicts");
     assert_eq!(verdicts.len(), keys.len());
     let new = Ledger::open(&path).expect("a new ledger");
-    assert_eq!(new.verdicts(F, &scope("code", "any")).expect("verdicts"), []);
+    assert_eq!(new.verdicts(F, &scope("code", "any"), &Accepted::default()).expect("verdicts"), []);
 }
 
 #[test]
@@ -337,7 +340,7 @@ fn a_test_that_contradicted_a_claim_is_not_given_back_until_it_is_confirmed() {
 }
 
 #[test]
-fn what_the_first_format_took_for_measured_is_dropped_and_its_tests_are_kept() {
+fn what_the_first_format_took_for_measured_or_complete_is_dropped_and_its_tests_are_kept() {
     let (folder, mut ledger, keys) = filled();
     let here = scope("code", "any");
     let test = add_test(&mut ledger, 1);
@@ -347,6 +350,76 @@ fn what_the_first_format_took_for_measured_is_dropped_and_its_tests_are_kept() {
     drop(ledger);
     let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");
     let row = row(&ledger, &here);
-    assert_eq!((row.covered, row.infeasible), (0, 1));
+    assert_eq!((row.covered, row.infeasible), (0, 0));
     assert_eq!(ledger.tests(F, &here, &types().0).expect("tests").len(), 1);
+}
+
+fn alias() -> Assumption {
+    Assumption::new(AssumptionKind::Alias, "p and q", "p and q are different objects")
+}
+
+fn assuming(assumptions: &[Assumption]) -> Evidence {
+    let method = Evidence::EXPLORATION.to_owned();
+    Evidence::Complete { method, preconditions: "none".into(), assumptions: assumptions.to_vec() }
+}
+
+#[test]
+fn what_is_infeasible_as_assumed_is_counted_apart_with_each_assumption() {
+    let (_folder, mut ledger, keys) = filled();
+    let here = scope("code", "any");
+    let small = Assumption::new(AssumptionKind::ObjectSize, "", "no object is large");
+    add(&mut ledger, &here, &keys[0], &assuming(&[alias(), small.clone()]));
+    add(&mut ledger, &here, &keys[1], &assuming(std::slice::from_ref(&small)));
+    let found = row(&ledger, &here);
+    assert_eq!((found.infeasible, found.infeasible_as_assumed, found.unknown), (1, 1, 4));
+    assert_eq!(found.granted, std::slice::from_ref(&small));
+    let [objective] = &found.assumed[..] else { panic!("one: {:?}", found.assumed) };
+    assert_eq!(objective.assumptions, [alias()]);
+    assert!(objective.place.line > 0 && !objective.text.is_empty(), "{objective:?}");
+    let accepted = Accepted::named(["alias"]).expect("a kind");
+    let rows = ledger.rows(F, &here, &[Criterion::Dcc], &accepted).expect("rows");
+    assert_eq!((rows[0].infeasible, rows[0].infeasible_as_assumed), (2, 0));
+    assert_eq!(rows[0].granted, [alias(), small]);
+}
+
+#[test]
+fn a_contradiction_withdraws_what_the_same_engine_claims_and_keeps_the_evidence() {
+    let (folder, mut ledger, keys) = filled();
+    let here = scope("code", "any");
+    add(&mut ledger, &here, &keys[0], &complete());
+    add(&mut ledger, &here, &keys[1], &assuming(&[alias()]));
+    let proof = Evidence::LocalProof { method: "local-unsat".into() };
+    add(&mut ledger, &here, &keys[2], &proof);
+    let method = Evidence::DERIVED.to_owned();
+    add(&mut ledger, &here, &keys[3], &Evidence::LocalProof { method });
+    let mut recording = ledger.record(F, &here).expect("a recording");
+    let count = recording.withdraw(Engine::Exploration, "a test covers it").expect("withdrawn");
+    recording.commit().expect("committed");
+    assert_eq!(count, 3);
+    drop(ledger);
+    let mut ledger = Ledger::open(&folder.path().join("ledger.db")).expect("the ledger");
+    let found = row(&ledger, &here);
+    assert_eq!((found.infeasible, found.infeasible_as_assumed, found.unknown), (1, 0, 5));
+    let reason = "withdrawn: a contradiction in the same exploration".to_owned();
+    assert!(found.reasons.contains(&(reason, 3)), "{:?}", found.reasons);
+    let kept: i64 = ledger
+        .connection
+        .query_row("SELECT count(*) FROM evidence WHERE kind = 'complete'", [], |row| row.get(0))
+        .expect("a count");
+    assert_eq!(kept, 2);
+    add(&mut ledger, &here, &keys[0], &complete());
+    assert_eq!(row(&ledger, &here).infeasible, 1, "claiming it once more changes nothing");
+}
+
+#[test]
+fn explorations_of_an_older_format_are_made_again_since_they_do_not_name_their_assumptions() {
+    let (folder, mut ledger, keys) = filled();
+    let here = scope("code", "any");
+    add(&mut ledger, &here, &keys[0], &complete());
+    add(&mut ledger, &here, &keys[1], &Evidence::LocalProof { method: "local-unsat".into() });
+    ledger.connection.execute_batch("PRAGMA user_version = 3").expect("set");
+    drop(ledger);
+    let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");
+    let found = row(&ledger, &here);
+    assert_eq!((found.infeasible, found.unknown), (1, 5));
 }

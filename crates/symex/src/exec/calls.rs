@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, to_bytes};
-use lydian_ir::libc::{Family, model_of};
+use lydian_ir::libc::{Family, is_confined, model_of};
+use lydian_ir::outside::writes_nothing;
 use lydian_ir::{
     Body, CType, CTypeId, Callee, ExprId, FuncId, Function, LocalId, Stmt, Storage, TrapKind, Type,
 };
+use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::Term;
 
 use super::explore::Engine;
@@ -341,6 +343,7 @@ impl<'p> Engine<'p, '_> {
             self.resolve_for_write(state, dst, size, &mut traps)?;
             self.leave_traps(state, &traps)?;
         }
+        self.assume_writes(func);
         let writable = self.writable(state, func, site);
         let plan = self.fresh_result(state, func, site, &writable.targets)?;
         self.write_planned(state, &writable, &plan);
@@ -355,6 +358,26 @@ impl<'p> Engine<'p, '_> {
         Arc::make_mut(&mut state.externals).push(Arc::new(plan));
         state.frame_mut().advance();
         Ok(())
+    }
+
+    /// Notes what is assumed of an undefined function: that it writes to no more than what its
+    /// arguments point to. Where nothing can be written, nothing is assumed.
+    fn assume_writes(&mut self, func: FuncId) {
+        let program = self.world.program;
+        let Function { name, ty, .. } = &program.functions[func];
+        let takes_pointers = match program.types.get(*ty) {
+            CType::Function { params, variadic, .. } => {
+                *variadic || params.iter().any(|ty| program.types.pointee(*ty).is_some())
+            }
+            _ => true,
+        };
+        let may_write = takes_pointers || self.world.has_variables || !self.plan.objects.is_empty();
+        if may_write && !writes_nothing(name) && !is_confined(name) {
+            let sentence =
+                format!("{name} writes nothing but variables that its arguments point to");
+            let kind = AssumptionKind::ExternalWrites;
+            self.watch.assume(Assumption::new(kind, name, sentence));
+        }
     }
 
     /// The symbolic result of the next call of an undefined function, and what it writes.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use lydian_ir::TrapKind;
 use lydian_ir::test::Test;
+use lydian_objective::Assumption;
 use serde::{Deserialize, Serialize};
 
 use super::hyper::HyperRef;
@@ -89,7 +90,7 @@ pub struct LeftLabel {
     /// What stood in the way of this label alone, besides the cuts of the whole exploration.
     pub reasons: Vec<Cut>,
     /// Bounds that make a difference to its predicate alone, besides those of the whole exploration.
-    pub bounds: Vec<String>,
+    pub bounds: Vec<Assumption>,
 }
 
 /// A hyperlabel that no tests cover.
@@ -101,7 +102,7 @@ pub struct LeftHyper {
     pub reasons: Vec<Cut>,
     /// Bounds that make a difference to predicates of some labels, besides those of the whole
     /// exploration.
-    pub bounds: Vec<String>,
+    pub bounds: Vec<Assumption>,
 }
 
 /// What it cost.
@@ -224,12 +225,14 @@ pub struct Summary {
     /// Whether every behaviour within the assumptions was explored, so that labels that are left
     /// are infeasible.
     pub complete: bool,
-    /// What was assumed about inputs and the program's surroundings, one sentence each.
-    pub assumptions: Vec<String>,
+    /// What the user stated about how large inputs are, and other such bounds with why they leave out
+    /// nothing, one sentence each.
+    pub preconditions: Vec<String>,
+    /// What was assumed about inputs and the program's surroundings, and nobody stated.
+    pub assumptions: Vec<Assumption>,
     /// Bounds that the user did not state and that make a difference to the program's paths, so far as
-    /// is known. With any of them, and any of its own, what is left is not proved infeasible, complete
-    /// or not.
-    pub bounds: Vec<String>,
+    /// is known. What is left is infeasible only under these, and under its own.
+    pub bounds: Vec<Assumption>,
     /// The arguments that point to the first element of an object where they are not null, each with
     /// whether the program may read or write before it, as far as was noticed.
     pub starts: Vec<(Start, bool)>,

@@ -8,6 +8,7 @@ use lydian_eval::{Traps, sort_of};
 use lydian_ir::stmt::{Havoc, MAX_OBJECT};
 use lydian_ir::variadic::{self, Area, Class, Room};
 use lydian_ir::{CTypeId, ExprId, FuncId, LocalId, TrapKind};
+use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Sort, Term};
 
 use super::explore::Engine;
@@ -206,7 +207,8 @@ impl Engine<'_, '_> {
         let reach = Reach::Behind { object, from: room, element: 1 };
         let name = &program.functions[func].name;
         let sentence = format!("{name} is given at most {room} bytes of arguments for `...`");
-        self.add_on_path(&[Bound { sentence, reach, shown: false }]);
+        let assumption = Assumption::new(AssumptionKind::Size, name, sentence);
+        self.add_on_path(&[Bound { assumption, reach, shown: false }]);
         Ok(())
     }
 

@@ -12,6 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -76,7 +77,7 @@ struct Suspicion {
 #[derive(Debug, Default)]
 struct OfLabel {
     bounds: Vec<usize>,
-    told_apart: Vec<String>,
+    told_apart: Vec<Assumption>,
 }
 
 /// The bounds of an exploration.
@@ -93,14 +94,14 @@ pub(super) struct Watch {
     actor: Actor,
     /// What was met for labels alone.
     of_labels: FxHashMap<GoalId, OfLabel>,
-    /// Pairs of objects of the inputs whose pointers were compared, as sentences.
-    told_apart: Vec<String>,
+    /// That pairs of objects of the inputs whose pointers were compared are two.
+    told_apart: Vec<Assumption>,
     /// Numbers that are left out where they are used as addresses, with what is assumed for that.
-    raw_pointers: FxHashMap<Term, String>,
-    /// What was assumed so.
-    assumed: Vec<String>,
-    /// That nothing lies before objects, which predicates of labels assume: a sentence, by address.
-    starts: BTreeMap<u64, String>,
+    raw_pointers: FxHashMap<Term, Assumption>,
+    /// What was assumed so, and of undefined functions.
+    assumed: Vec<Assumption>,
+    /// That nothing lies before objects, which predicates of labels assume, by address.
+    starts: BTreeMap<u64, Assumption>,
     /// Objects before whose start the program may read or write, by address.
     early: BTreeSet<u64>,
     /// Whether a path had a subscript that its array of known length does not have.
@@ -179,7 +180,7 @@ impl Watch {
 
     /// Adds numbers that may lie where the program sees a pointer.
     pub(super) fn add_raw_pointers(&mut self, more: &[RawPointer]) {
-        self.raw_pointers.extend(more.iter().map(|raw| (raw.bits, raw.sentence.clone())));
+        self.raw_pointers.extend(more.iter().map(|raw| (raw.bits, raw.assumption.clone())));
     }
 
     /// Whether an address is made of a number that lies where the program sees a pointer, so that it
@@ -189,13 +190,16 @@ impl Watch {
             return false;
         }
         let vars = pool.vars_of(address);
-        let Some(sentence) = vars.iter().find_map(|var| self.raw_pointers.get(var)) else {
+        let Some(assumption) = vars.iter().find_map(|var| self.raw_pointers.get(var)) else {
             return false;
         };
-        if !self.assumed.contains(sentence) {
-            self.assumed.push(sentence.clone());
-        }
+        add_new(&mut self.assumed, [assumption.clone()]);
         true
+    }
+
+    /// Notes what is assumed of an undefined function that a path calls.
+    pub(super) fn assume(&mut self, assumption: Assumption) {
+        add_new(&mut self.assumed, [assumption]);
     }
 
     /// What is noted from now on is done by these; gives back who did it until now.
@@ -209,66 +213,58 @@ impl Watch {
     }
 
     /// The bounds that made a difference to all labels.
-    pub(super) fn met(&self) -> Vec<String> {
-        let mut sentences: Vec<String> = Vec::new();
-        for watched in self.all.iter().filter(|watched| watched.met) {
-            if !sentences.contains(&watched.bound.sentence) {
-                sentences.push(watched.bound.sentence.clone());
-            }
-        }
-        sentences.extend(self.told_apart.iter().cloned());
-        sentences
+    pub(super) fn met(&self) -> Vec<Assumption> {
+        let mut met: Vec<Assumption> = Vec::new();
+        let bounds = self.all.iter().filter(|watched| watched.met);
+        add_new(&mut met, bounds.map(|watched| watched.bound.assumption.clone()));
+        met.extend(self.told_apart.iter().cloned());
+        met
     }
 
     /// The bounds that made a difference to a label alone.
-    pub(super) fn met_for(&self, label: GoalId) -> Vec<String> {
-        let mut sentences: Vec<String> = Vec::new();
-        let Some(of_label) = self.of_labels.get(&label) else { return sentences };
+    pub(super) fn met_for(&self, label: GoalId) -> Vec<Assumption> {
+        let mut met: Vec<Assumption> = Vec::new();
+        let Some(of_label) = self.of_labels.get(&label) else { return met };
         let bounds = of_label.bounds.iter().map(|at| &self.all[*at]);
-        let bounds = bounds.filter(|watched| !watched.met).map(|watched| &watched.bound.sentence);
-        for sentence in bounds.chain(&of_label.told_apart) {
-            if !sentences.contains(sentence) && !self.told_apart.contains(sentence) {
-                sentences.push(sentence.clone());
-            }
-        }
-        sentences
+        let bounds = bounds.filter(|watched| !watched.met).map(|watched| &watched.bound.assumption);
+        let own = bounds.chain(&of_label.told_apart);
+        add_new(&mut met, own.filter(|one| !self.told_apart.contains(one)).cloned());
+        met
     }
 
     /// The bounds that made a difference to some label alone.
-    pub(super) fn met_for_some(&self) -> Vec<String> {
+    pub(super) fn met_for_some(&self) -> Vec<Assumption> {
         let mut labels: Vec<GoalId> = self.of_labels.keys().copied().collect();
         labels.sort_unstable();
-        let mut sentences: Vec<String> = Vec::new();
-        for sentence in labels.into_iter().flat_map(|label| self.met_for(label)) {
-            if !sentences.contains(&sentence) {
-                sentences.push(sentence);
-            }
-        }
-        sentences
+        let mut met: Vec<Assumption> = Vec::new();
+        add_new(&mut met, labels.into_iter().flat_map(|label| self.met_for(label)));
+        met
     }
 
-    /// The assumptions with a word on each bound that made no difference, and with the bounds that
-    /// did although they had seemed to go without saying.
-    pub(super) fn assumptions(&self, assumptions: &[String]) -> Vec<String> {
-        let met = self.met();
+    /// Those of the plan's sentences about sizes that the user stated, and those that made no
+    /// difference, each of the latter with a word on why.
+    pub(super) fn preconditions(&self, sentences: &[String]) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
-        for sentence in assumptions {
-            let of = |watched: &&Watched| watched.bound.sentence == *sentence;
-            let bound = self.all.iter().find(of).filter(|_| !met.contains(sentence));
-            told.push(match bound {
-                Some(watched) => format!("{sentence}, {}", watched.unrestrictive()),
-                None => sentence.clone(),
-            });
-        }
-        let within = "subscripts of arrays of known length are such as the arrays have".to_owned();
-        let within = self.leaves_arrays.then_some(within);
-        let assumed = self.assumed.iter().chain(self.starts.values()).cloned().chain(within);
-        for sentence in met.into_iter().chain(assumed) {
-            if !told.contains(&sentence) {
-                told.push(sentence);
+        for sentence in sentences {
+            let mut of = self.all.iter().filter(|of| of.bound.assumption.sentence == *sentence);
+            match of.clone().next() {
+                Some(_) if of.any(|watched| watched.met) => {}
+                Some(watched) => told.push(format!("{sentence}, {}", watched.unrestrictive())),
+                None => told.push(sentence.clone()),
             }
         }
         told
+    }
+
+    /// What was assumed and nobody stated, besides bounds.
+    pub(super) fn assumptions(&self) -> Vec<Assumption> {
+        let within = "subscripts of arrays of known length are such as the arrays have";
+        let within = Assumption::new(AssumptionKind::Subscript, "", within);
+        let within = self.leaves_arrays.then_some(within);
+        let mut all: Vec<Assumption> = Vec::new();
+        let others = self.assumed.iter().chain(self.starts.values()).cloned();
+        add_new(&mut all, others.chain(within));
+        all
     }
 
     /// Adds what belongs to an object that other paths do not have. Whether it is the first.
@@ -372,8 +368,8 @@ impl Watch {
             Limit::Start(object) => {
                 let object = memory.object_at(object).map(|object| memory.object(object));
                 let name = object.map_or("an input", |object| &object.name);
-                let sentence = nothing_before(name);
-                self.starts.entry(object.map_or(0, |object| object.base)).or_insert(sentence);
+                let assumption = nothing_before(name);
+                self.starts.entry(object.map_or(0, |object| object.base)).or_insert(assumption);
             }
         }
     }
@@ -562,10 +558,12 @@ impl Watch {
                 if !inputs || !outside(a.kind) || !outside(b.kind) {
                     continue;
                 }
-                told_apart.push(format!("{} and {} are different objects", a.name, b.name));
+                let pair = format!("{} and {}", a.name, b.name);
+                let sentence = format!("{pair} are different objects");
+                told_apart.push(Assumption::new(AssumptionKind::Alias, pair, sentence));
             }
         }
-        told_apart.retain(|sentence| !self.told_apart.contains(sentence));
+        told_apart.retain(|assumption| !self.told_apart.contains(assumption));
         match &self.actor {
             Actor::Program => add_new(&mut self.told_apart, told_apart),
             Actor::Labels(labels) => {
@@ -598,11 +596,11 @@ impl Watch {
     }
 }
 
-/// Adds those sentences that are not there yet.
-fn add_new(sentences: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
-    for sentence in more {
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
+/// Adds those assumptions that are not there yet.
+fn add_new(assumptions: &mut Vec<Assumption>, more: impl IntoIterator<Item = Assumption>) {
+    for assumption in more {
+        if !assumptions.contains(&assumption) {
+            assumptions.push(assumption);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
 use lydian_ir::cfg::Cfg;
-use lydian_ir::libc::{Family, STREAM_BYTES, model_of, streams};
+use lydian_ir::libc::{Family, STREAM_BYTES, is_library_object, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
     BlockId, Body, CType, CTypeId, Callee, ConditionId, DecisionId, Expr, ExprArena, ExprId, FuncId,
@@ -48,6 +48,8 @@ pub(super) struct World<'p> {
     pub(super) streams: Vec<(GlobalId, u64)>,
     /// Whether the program may assume something of its inputs while it runs.
     pub(super) assumes: bool,
+    /// Whether the program has global variables that can be written.
+    pub(super) has_variables: bool,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
     /// What begins at branches that were met, if more than one condition does.
     regions: RefCell<Regions>,
@@ -92,6 +94,9 @@ impl<'p> World<'p> {
             let model = model_of(&program.types, &function.name, function.ty);
             function.body.is_none() && model.is_some_and(|m| m.family == Family::Verification)
         });
+        let is_library = |name: &str| name.starts_with('.') || is_library_object(name);
+        let has_variables =
+            program.globals.values().any(|global| !global.read_only && !is_library(&global.name));
         Self {
             program,
             config,
@@ -100,6 +105,7 @@ impl<'p> World<'p> {
             globals,
             streams,
             assumes,
+            has_variables,
             reach,
             regions,
             areas,

@@ -1,0 +1,105 @@
+//! What is guessed about inputs, for the user: each guess once, with the functions that it is for.
+
+use indexmap::IndexMap;
+use lydian_report::GuessSummary;
+
+use crate::load::Loaded;
+
+/// So many guesses are printed, those about the most functions first.
+const MOST_PRINTED: usize = 40;
+
+/// The guesses that settings do not overrule, each once. Those about types come last.
+pub(crate) fn of(loaded: &Loaded) -> Vec<GuessSummary> {
+    let mut places: IndexMap<(Option<String>, String, String), GuessSummary> = IndexMap::new();
+    let mut types = places.clone();
+    for func in loaded.entries() {
+        let name = &loaded.program.functions[*func].name;
+        let guesses = loaded.spec.guesses_in_effect(&loaded.program, *func);
+        let of_types = guesses.types.iter().map(|(ty, guess)| (Some(ty), guess));
+        for (ty, guess) in guesses.places.iter().map(|guess| (None, guess)).chain(of_types) {
+            let ty = ty.map(|ty| loaded.program.types.spell(*ty, ""));
+            let (place, text) = (guess.place.to_string(), guess.settings.to_string());
+            let found = if ty.is_some() { &mut types } else { &mut places };
+            let known = found.entry((ty.clone(), place.clone(), text.clone()));
+            let known = known.or_insert_with(|| GuessSummary {
+                ty,
+                place,
+                guess: text,
+                reason: guess.reason.clone(),
+                functions: Vec::new(),
+            });
+            if known.functions.last() != Some(name) {
+                known.functions.push(name.clone());
+            }
+        }
+    }
+    places.into_values().chain(types.into_values()).collect()
+}
+
+/// The guesses as they are printed: about a page of them.
+pub(crate) fn render(guesses: &[GuessSummary]) -> String {
+    if guesses.is_empty() {
+        return String::new();
+    }
+    let mut shown: Vec<&GuessSummary> = guesses.iter().collect();
+    if shown.len() > MOST_PRINTED {
+        shown.sort_by_key(|guess| std::cmp::Reverse(guess.functions.len()));
+    }
+    let mut text = String::new();
+    for guess in shown.iter().take(MOST_PRINTED) {
+        let GuessSummary { ty, place, guess, reason, functions } = guess;
+        let subject = match (ty, &functions[..]) {
+            (Some(ty), _) => format!("{ty}: {place}"),
+            (None, [function]) => format!("{function}: {place}"),
+            (None, all) => format!("{place} in {} functions", all.len()),
+        };
+        text += &format!("{subject}: {guess}; {reason}\n");
+    }
+    if let Some(more @ 1..) = shown.len().checked_sub(MOST_PRINTED) {
+        text += &format!("and {more} more guesses, which `--json` lists\n");
+    }
+    text + "(guesses: `lydian init` writes them to lydian.toml, to be overruled there)\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guess(ty: Option<&str>, place: &str, functions: &[&str]) -> GuessSummary {
+        GuessSummary {
+            ty: ty.map(str::to_owned),
+            place: place.into(),
+            guess: "array with length n".into(),
+            reason: "n counts it".into(),
+            functions: functions.iter().map(|name| (*name).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn each_guess_is_a_line_with_its_function_or_how_many_there_are() {
+        let all = [
+            guess(None, "buf", &["f", "g"]),
+            guess(None, "key", &["f"]),
+            guess(Some("struct chunk"), ".data", &["f", "g"]),
+        ];
+        let expected = "\
+buf in 2 functions: array with length n; n counts it
+f: key: array with length n; n counts it
+struct chunk: .data: array with length n; n counts it
+(guesses: `lydian init` writes them to lydian.toml, to be overruled there)
+";
+        assert_eq!(render(&all), expected);
+        assert_eq!(render(&[]), "");
+    }
+
+    #[test]
+    fn of_many_guesses_a_page_is_printed_and_those_about_most_functions_first() {
+        let mut all: Vec<GuessSummary> =
+            (0..60).map(|n| guess(None, &format!("p{n}"), &["f"])).collect();
+        all.push(guess(None, "often", &["f", "g", "h"]));
+        let text = render(&all);
+        assert_eq!(text.lines().count(), MOST_PRINTED + 2);
+        assert!(text.starts_with("often in 3 functions"), "{text}");
+        assert!(text.contains("and 21 more guesses, which `--json` lists"), "{text}");
+    }
+}
