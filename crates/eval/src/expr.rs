@@ -80,11 +80,17 @@ pub trait Environment {
     }
     /// Notes that two values, which may be addresses, are compared for equality, or else for their
     /// order or distance.
-    fn related(&mut self, pool: &TermPool, values: [Term; 2], equality: bool) {
+    fn related(
+        &mut self,
+        pool: &mut TermPool,
+        values: [Term; 2],
+        equality: bool,
+    ) -> Result<(), Self::Stop> {
         let _ = (pool, values, equality);
+        Ok(())
     }
     /// Notes that a value, which may be an address, is used as a number.
-    fn as_number(&mut self, pool: &TermPool, value: Term) {
+    fn as_number(&mut self, pool: &mut TermPool, value: Term) {
         let _ = (pool, value);
     }
 }
@@ -199,7 +205,7 @@ impl<'a> Evaluation<'a> {
                     };
                 }
                 if pool.sort(a) == Sort::BitVec(64) {
-                    env.related(pool, [a, b], matches!(op, CmpOp::Eq | CmpOp::Ne));
+                    env.related(pool, [a, b], matches!(op, CmpOp::Eq | CmpOp::Ne))?;
                 }
                 Ok(arith::compare(pool, *op, a, b))
             }
@@ -241,7 +247,7 @@ impl<'a> Evaluation<'a> {
             Expr::PtrDiff { a, b, size } => {
                 let a = self.eval(pool, *a, env, traps)?;
                 let b = self.eval(pool, *b, env, traps)?;
-                env.related(pool, [a, b], false);
+                env.related(pool, [a, b], false)?;
                 let bytes = pool.sub(a, b);
                 Ok(exact_quotient(pool, bytes, *size))
             }

@@ -46,7 +46,8 @@ pub fn concretise(
     if let Some(inputs) = addresses.lazy() {
         let roots = reader.roots(plan, externals);
         let Reader { evaluator, .. } = &mut reader;
-        reader.arena = Arena::lay_out(program, pool, inputs, evaluator, model, looked_at, (&roots, next));
+        reader.arena =
+            Arena::lay_out(program, pool, inputs, evaluator, model, looked_at, (&roots, next));
     }
     let args = plan.args.iter().map(|arg| reader.image(arg.size, &arg.cells)).collect();
     let globals =

@@ -57,6 +57,9 @@ pub struct PointerInput {
     pub depth: u32,
     /// Its home.
     pub home: u64,
+    /// Whether its bits are computed from others, so that it may be the same as another pointer
+    /// though it lies at another place.
+    pub is_derived: bool,
 }
 
 /// The input memory of one exploration: which pointers there are, and what lies in their homes.
@@ -91,6 +94,8 @@ pub struct LazyObject {
     pub origin: i64,
     /// How many pointers lead to it.
     pub depth: u32,
+    /// Whether the pointer that leads to it is computed from others' bits.
+    pub is_derived: bool,
     shape: Arc<Shape>,
     period: u64,
     inputs: LazyInputs,
@@ -180,12 +185,11 @@ impl LazyInputs {
             true => pool.var_with_default(&format!("null({place})"), Sort::Bool, absent),
             false => pool.ff(),
         };
-        self.null_or_address(pool, [null, bits], PointerInput {
-            place: place.into(),
-            ty,
-            depth,
-            home,
-        })
+        self.null_or_address(
+            pool,
+            [null, bits],
+            PointerInput { place: place.into(), ty, depth, home, is_derived: false },
+        )
     }
 
     /// Null, or the address in the region with these 62 bits, which is noted as a pointer's.
@@ -212,6 +216,16 @@ impl LazyInputs {
         self.tables().pointers.contains_key(&address)
     }
 
+    /// A pointer whose address a value is made of, if there is one.
+    pub fn pointer_within(&self, pool: &mut TermPool, value: Term) -> Option<Arc<PointerInput>> {
+        let vars = pool.vars_of(value);
+        let is_address = |var: &&Term| pool.var_name(**var).is_some_and(|n| n.starts_with("at("));
+        let bits = *vars.iter().find(is_address)?;
+        let high = pool.bv(2, REGION >> 62);
+        let address = pool.concat(high, bits);
+        self.pointer_at(address)
+    }
+
     /// Whether an address is made of the bits of pointers among the inputs, though it is none itself:
     /// of a union's bytes, say, or of a pointer with its lowest bits cleared.
     pub fn is_raw(&self, pool: &mut TermPool, address: Term) -> bool {
@@ -233,7 +247,7 @@ impl LazyInputs {
         let number = tables.structures.of(pool, address);
         let place: Arc<str> = format!("p{number:x}").into();
         let home = home_of(&place);
-        let pointer = PointerInput { place, ty, depth: 1, home };
+        let pointer = PointerInput { place, ty, depth: 1, home, is_derived: true };
         tables.pointers.entry(address).or_insert_with(|| Arc::new(pointer)).clone()
     }
 
@@ -281,6 +295,7 @@ impl LazyInputs {
                 element,
                 origin,
                 depth: pointer.depth + 1,
+                is_derived: pointer.is_derived,
                 period: shape.size().max(1),
                 shape,
                 inputs: self.clone(),
@@ -444,7 +459,13 @@ impl LazyObject {
                 // The same place may have had another pointer before, whose home this is not.
                 let number = self.inputs.tables().structures.of(pool, bits);
                 let home = home_of(&format!("{name}#{number}"));
-                let pointer = PointerInput { place: name.into(), ty, depth: self.depth, home };
+                let pointer = PointerInput {
+                    place: name.into(),
+                    ty,
+                    depth: self.depth,
+                    home,
+                    is_derived: true,
+                };
                 self.inputs.null_or_address(pool, [null, low], pointer)
             }
             _ => bits,

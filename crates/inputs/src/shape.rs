@@ -131,9 +131,7 @@ impl Shape {
                 Self::number(types, ty, Values::All)
             }
             CType::Pointer { .. } => Self::Pointer(ty),
-            CType::Array { element, length } => {
-                Self::array(types, *element, length.unwrap_or(0))
-            }
+            CType::Array { element, length } => Self::array(types, *element, length.unwrap_or(0)),
             CType::Complex { element } => Self::array(types, *element, 2),
             CType::Vector { element, length } => Self::array(types, *element, *length),
             CType::Record(record) => Self::record(types, *record),

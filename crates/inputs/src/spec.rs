@@ -191,9 +191,9 @@ impl FunctionSpec<'_> {
     /// Whether nobody states anything about what the pointers at a place, and within what it leads to,
     /// lead to, so that it comes into being.
     pub(crate) fn comes_into_being(&self, place: &Place) -> bool {
-        let named = self.own.is_some_and(|own| {
-            own.places.keys().any(|pattern| pattern.0.root == place.root)
-        });
+        let named = self
+            .own
+            .is_some_and(|own| own.places.keys().any(|pattern| pattern.0.root == place.root));
         self.lazy && self.types.is_empty() && !named
     }
 

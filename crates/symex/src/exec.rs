@@ -22,6 +22,7 @@
 #![allow(clippy::vec_box, reason = "states are large and move between searchers, never in place")]
 
 mod ahead;
+mod aliasing;
 mod areas;
 mod calls;
 mod clock;

@@ -31,7 +31,8 @@ pub use definedness::definedness;
 pub use facts::Facts;
 pub use lazy::Touched;
 pub use resolve::{
-    Candidate, Expansion, Knowledge, Offset, Resolution, Target, flatten_address, mentions, mentions_address,
+    Candidate, Expansion, Knowledge, Offset, Resolution, Target, flatten_address, mentions,
+    mentions_address,
 };
 
 use lydian_inputs::lazy::{REGION as LAZY, ROOM};

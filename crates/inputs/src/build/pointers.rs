@@ -47,8 +47,7 @@ impl Builder<'_> {
         {
             let shown = self.shown(&slot.place);
             let may_be_null = self.spec.stated_null() != Some(false);
-            let value =
-                inputs.pointer(self.pool, &shown, slot.ty, slot.site.depth, may_be_null);
+            let value = inputs.pointer(self.pool, &shown, slot.ty, slot.site.depth, may_be_null);
             let value = self.with_streams(&slot, value);
             let value = self.with_initial(&slot, value);
             self.set(&slot, value);

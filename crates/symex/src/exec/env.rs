@@ -483,11 +483,23 @@ impl Environment for Scope<'_, '_> {
         self.uses.note(pool, self.derived, base, record);
     }
 
-    fn related(&mut self, pool: &TermPool, values: [Term; 2], equality: bool) {
+    fn related(
+        &mut self,
+        pool: &mut TermPool,
+        values: [Term; 2],
+        equality: bool,
+    ) -> Result<(), Stop> {
+        if !equality {
+            self.lead_together(pool, values)?;
+        }
         self.watch.related(pool, &self.state.memory, values, equality);
+        Ok(())
     }
 
-    fn as_number(&mut self, pool: &TermPool, value: Term) {
+    fn as_number(&mut self, pool: &mut TermPool, value: Term) {
+        if let Some(pointer) = self.world.inputs.pointer_within(pool, value) {
+            self.watch.meet_place_of(&pointer.place);
+        }
         self.watch.escaped(pool, &self.state.memory, value);
     }
 }

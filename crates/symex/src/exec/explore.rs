@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::ahead::Ahead;
+use super::aliasing::Aliasing;
 use super::clock::TermClock;
 use super::compact::{Compaction, Home};
 use super::deferred::DeferredLabels;
@@ -141,7 +142,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         if function.body.is_none() {
             return Err(ExploreError::NoBody(function.name.clone()));
         }
-        let world = World::new(program, config.clone(), spec.clone());
+        let mut world = World::new(program, config.clone(), spec.clone());
         let mut pool = TermPool::new();
         let observed = observed_globals(program, func, objectives);
         let plan = plan(&mut pool, program, func, spec, &world, &observed)?;
@@ -149,6 +150,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         roots.push(func);
         let planned = plan.globals.iter().map(|global| global.global);
         let touched = Touched::by(program, &roots, planned.chain(observed));
+        world.aliasing = Aliasing::of(program, &touched.functions);
         let mut memory = Memory::new();
         let arguments = lay_out(&world, &plan, &touched, &mut pool, &mut memory);
         let arguments = arguments.ok_or(ExploreError::NoRoom)?;

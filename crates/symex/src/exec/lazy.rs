@@ -13,18 +13,26 @@
 use std::sync::Arc;
 
 use lydian_eval::{Fault, Traps};
-use lydian_inputs::lazy::{PointerInput, REACH, ROOM};
+use lydian_inputs::lazy::{LazyObject, PointerInput, REACH, ROOM};
 use lydian_inputs::looked_at::LookedAt;
 use lydian_ir::{CType, CTypeId, RecordId, Type};
 use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 
+use super::aliasing::places_within;
 use super::env::{Scope, Stop};
 use super::state::State;
 use super::tape::Question;
 use crate::memory::{
-    Background, Contents, Expansion, Memory, NewObject, ObjectKind, Offset, Region, Resolution,
+    Background, Contents, Expansion, Knowledge, Memory, NewObject, ObjectKind, Offset, Region,
+    Resolution, Target, flatten_address,
 };
+
+/// A pointer that may lead to more objects than this is split from its home first.
+const MOST_MERGED: usize = 4;
+
+/// How many elements lie between two pointers into one object where nothing asks for more or fewer.
+const PLAIN_DISTANCE: u64 = 3;
 
 /// What the code does with pointers of the inputs.
 #[derive(Debug, Default)]
@@ -59,7 +67,10 @@ impl PointerUses {
         let (pointer, origin) = moved.unwrap_or((base, 0));
         let known = self.records.insert(address_of(pool, pointer), (record, origin));
         // The record around a member, rather than the member.
-        if origin == 0 && let Some((around, before)) = known && before != 0 {
+        if origin == 0
+            && let Some((around, before)) = known
+            && before != 0
+        {
             self.records.insert(address_of(pool, pointer), (around, before));
         }
     }
@@ -106,6 +117,81 @@ fn address_of(pool: &TermPool, pointer: Term) -> Term {
 struct Places {
     /// Guard, address and what is added to it.
     places: Vec<(Term, u64, Option<Term>)>,
+    /// Whether it may lead to one of many elements of another's object.
+    has_choices: bool,
+}
+
+impl Places {
+    /// The pointer leads to an address.
+    fn add_exact(&mut self, pool: &mut TermPool, address: Term, at: u64) {
+        if self.places.iter().any(|(_, known, offset)| *known == at && offset.is_none()) {
+            return;
+        }
+        let place = pool.bv(64, at);
+        self.places.push((pool.eq(address, place), at, None));
+    }
+
+    /// The pointer leads to one of the elements of an object, which are so many or as many as one
+    /// likes, in both directions.
+    fn add_elements(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        (first, stride, count): (u64, u64, u64),
+        object: &LazyObject,
+    ) {
+        self.has_choices = true;
+        let from_home = self.places.first().map_or(0, |(_, home, _)| *home);
+        let start = object.home - REACH;
+        let high = pool.extract(63, ROOM.trailing_zeros(), address);
+        let room = pool.bv(64 - ROOM.trailing_zeros(), start / ROOM);
+        let mut guard = pool.eq(high, room);
+        let low = pool.extract(ROOM.trailing_zeros() - 1, 0, address);
+        let distance;
+        if stride.is_power_of_two() && (first - start).is_multiple_of(stride) {
+            let shift = stride.trailing_zeros();
+            let index = pool.extract(ROOM.trailing_zeros() - 1, shift, low);
+            if shift > 0 {
+                let rest = pool.extract(shift - 1, 0, low);
+                let zero = pool.bv(shift, 0);
+                let aligned = pool.eq(rest, zero);
+                guard = pool.and(guard, aligned);
+                let whole = pool.concat(index, zero);
+                distance = pool.zext(whole, 64);
+            } else {
+                distance = pool.zext(low, 64);
+            }
+            if count != u64::MAX {
+                let width = pool.width(index);
+                let from = pool.bv(width, (first - start) / stride);
+                let behind = pool.sub(index, from);
+                let most = pool.bv(width, count);
+                let inside = pool.ult(behind, most);
+                guard = pool.and(guard, inside);
+            }
+        } else {
+            let name = format!("element of {} at {from_home:x}", object.name);
+            let number = pool.var(&name, Sort::BitVec(32));
+            let wide = pool.sext(number, 64);
+            let size = pool.bv(64, stride);
+            let offset = pool.mul(wide, size);
+            let from = pool.bv(64, first - start);
+            distance = pool.add(offset, from);
+            let base = pool.bv(64, start);
+            let place = pool.add(base, distance);
+            let equal = pool.eq(address, place);
+            let (least, most) = match count {
+                u64::MAX => (-(1 << 24), 1 << 25),
+                count => (0, count),
+            };
+            let least = pool.bv_signed(32, least);
+            let behind = pool.sub(number, least);
+            let most = pool.bv(32, most);
+            let inside = pool.ult(behind, most);
+            guard = pool.and(equal, inside);
+        }
+        self.places.push((guard, start, Some(distance)));
+    }
 }
 
 impl Scope<'_, '_> {
@@ -125,17 +211,111 @@ impl Scope<'_, '_> {
         };
         let of = self.element_of(address, &pointer, access);
         let home = self.free_home(&pointer);
-        let mut found = Places { places: Vec::new() };
-        let base = pool.bv(64, home);
-        found.places.push((pool.eq(address, base), home, None));
-        self.add_aliases(pool, address, &pointer, of, &mut found);
+        let mut found = Places { places: Vec::new(), has_choices: false };
+        found.add_exact(pool, address, home);
+        self.add_aliases(pool, address, of, &mut found);
+        let many = found.has_choices || found.places.len() > MOST_MERGED;
+        if many && !self.state.tape.is_aside() {
+            self.split_from_home(pool, found.places[0].0)?;
+        }
         let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
         self.suppose(pool, address, home, any)?;
         self.make_home(&PointerInput { home, ..(*pointer).clone() }, of)?;
-        let places = found.places.into_iter().filter(|(guard, _, _)| {
-            self.state.knowledge().known(pool, *guard) != Some(false)
-        });
+        let places = found
+            .places
+            .into_iter()
+            .filter(|(guard, _, _)| self.state.knowledge().known(pool, *guard) != Some(false));
         let expansion = Arc::new(Expansion { places: places.collect() });
+        Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
+        Ok(())
+    }
+
+    /// Objects of their own make simple paths, and mostly cover what there is: paths on which a pointer
+    /// leads elsewhere are others where that has many ways.
+    fn split_from_home(&mut self, pool: &mut TermPool, is_home: Term) -> Result<(), Stop> {
+        if self.state.knowledge().known(pool, is_home).is_some() {
+            return Ok(());
+        }
+        let holds = self.holds_on_model(pool, is_home);
+        Err(Stop::Split(if holds { is_home } else { pool.not(is_home) }, None))
+    }
+
+    /// Two values are compared for their order, or subtracted: C defines that within one object alone. A
+    /// pointer of the inputs that was not followed yet leads to elements of the object of the other.
+    pub(super) fn lead_together(
+        &mut self,
+        pool: &mut TermPool,
+        [a, b]: [Term; 2],
+    ) -> Result<(), Stop> {
+        for (value, other) in [(b, a), (a, b)] {
+            let Some(pointer) = self.not_followed(pool, value) else { continue };
+            let objects = self.objects_of(pool, other)?;
+            if !objects.is_empty() {
+                return self.expand_within(pool, pointer, &objects);
+            }
+        }
+        Ok(())
+    }
+
+    /// The pointer of the inputs that a value is made from, if the path did not follow it yet.
+    fn not_followed(&self, pool: &mut TermPool, value: Term) -> Option<Term> {
+        let knowledge = Knowledge {
+            derived: Some(self.derived),
+            inputs: Some(&self.world.inputs),
+            ..self.state.knowledge()
+        };
+        let alternatives = flatten_address(pool, value, knowledge, MOST_MERGED)?;
+        alternatives.into_iter().find_map(|(_, target)| match target {
+            Target::Input(pointer) => Some(pointer),
+            _ => None,
+        })
+    }
+
+    /// The objects of the inputs that a value may lead to; those of a pointer that was not followed
+    /// yet, too.
+    fn objects_of(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Vec<Arc<LazyObject>>, Stop> {
+        if let Some(pointer) = self.not_followed(pool, value) {
+            self.expand(pool, pointer, None)?;
+        }
+        let knowledge = Knowledge { derived: Some(self.derived), ..self.state.knowledge() };
+        let alternatives = flatten_address(pool, value, knowledge, MOST_MERGED);
+        let mut objects: Vec<Arc<LazyObject>> = Vec::new();
+        for (_, target) in alternatives.unwrap_or_default() {
+            let Target::Known(at, _) = target else { continue };
+            let Some(object) = self.state.memory.object_near(at) else { continue };
+            let contents = &self.state.memory.object(object).contents;
+            if let Background::Lazy { object, .. } = contents.background()
+                && !objects.contains(object)
+            {
+                objects.push(object.clone());
+            }
+        }
+        Ok(objects)
+    }
+
+    /// A pointer leads to elements of one of some objects, or just behind them.
+    fn expand_within(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        objects: &[Arc<LazyObject>],
+    ) -> Result<(), Stop> {
+        let Some(pointer) = self.world.inputs.pointer_at(address) else { return Ok(()) };
+        let of = self.element_of(address, &pointer, None);
+        let size = self.world.program.types.size(of.0).unwrap_or(1).max(1);
+        let mut found = Places { places: Vec::new(), has_choices: false };
+        for object in objects {
+            let first = object.home.wrapping_add_signed(object.origin);
+            found.add_elements(pool, address, (first, size, u64::MAX), object);
+        }
+        let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
+        let plain = objects[0].home + PLAIN_DISTANCE * size;
+        self.suppose(pool, address, plain, any)?;
+        let expansion = Arc::new(Expansion { places: found.places });
         Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
         Ok(())
     }
@@ -172,7 +352,9 @@ impl Scope<'_, '_> {
         while let Some(object) = self.state.memory.object_near(home) {
             let object = self.state.memory.object(object);
             let is_own = match object.contents.background() {
-                Background::Lazy { object, .. } => object.home == home && is_of(object.name.as_ref(), pointer),
+                Background::Lazy { object, .. } => {
+                    object.home == home && is_of(object.name.as_ref(), pointer)
+                }
                 _ => false,
             };
             if is_own {
@@ -202,12 +384,13 @@ impl Scope<'_, '_> {
         made.map(|_| ()).ok_or_else(|| Stop::Unsupported("more memory".into()))
     }
 
-    /// The path goes on with the inputs on which a pointer leads to one of some places.
+    /// The path goes on with the inputs on which a pointer leads to one of some places: to the given one
+    /// where nothing else says which.
     fn suppose(
         &mut self,
         pool: &mut TermPool,
         address: Term,
-        home: u64,
+        place: u64,
         any: Term,
     ) -> Result<(), Stop> {
         match self.state.knowledge().known(pool, any) {
@@ -220,7 +403,7 @@ impl Scope<'_, '_> {
             self.uses.supposed.push(any);
             return Ok(());
         }
-        if !self.holds_on_model(pool, any) && !self.lead_home(pool, address, home) {
+        if !self.holds_on_model(pool, any) && !self.lead_to(pool, address, place) {
             return Err(Stop::Split(any, None));
         }
         match self.state.add_fact(pool, any) {
@@ -229,8 +412,8 @@ impl Scope<'_, '_> {
         }
     }
 
-    /// Makes the state's model let a pointer lead to its home, if that changes nothing else of the path.
-    fn lead_home(&mut self, pool: &TermPool, address: Term, home: u64) -> bool {
+    /// Makes the state's model let a pointer lead to a place, if that changes nothing else of the path.
+    fn lead_to(&mut self, pool: &TermPool, address: Term, place: u64) -> bool {
         let Self { state, evaluator, .. } = self;
         let State { tape, model, facts, .. } = &mut **state;
         let Node::Bin(BinOp::Concat, _, bits) = pool.node(address) else { return false };
@@ -239,7 +422,7 @@ impl Scope<'_, '_> {
         }
         let mut changed = None;
         let leads = tape.decide(Question::Holds, || {
-            let value = Value::from_u64(Sort::BitVec(62), home);
+            let value = Value::from_u64(Sort::BitVec(62), place);
             let other = model.with([(bits, value)]);
             let fits = facts.iter().all(|fact| evaluator.holds(pool, &other, *fact));
             changed = fits.then_some(other);
@@ -251,16 +434,73 @@ impl Scope<'_, '_> {
         leads
     }
 
-    /// Adds the objects that the path has already into which a pointer may lead.
+    /// Adds the objects that the path has already into which a pointer may lead, where anything could
+    /// show that it does.
     fn add_aliases(
         &mut self,
         pool: &mut TermPool,
         address: Term,
-        pointer: &PointerInput,
         of: (CTypeId, i64),
         found: &mut Places,
     ) {
-        let _ = (pool, address, pointer, of, found);
+        let world = self.world;
+        let shape = world.inputs.shape(&world.program.types, of.0);
+        let is_plain = |pool: &TermPool, address: Term| match pool.node(address) {
+            Node::Bin(BinOp::Concat, _, bits) => pool.var_name(bits).is_some(),
+            _ => false,
+        };
+        let shows = world.aliasing.may_show(&shape) || !is_plain(pool, address);
+        let objects = self.state.memory.objects(Region::Lazy).filter(|(_, object)| object.alive);
+        let objects: Vec<Arc<LazyObject>> = objects
+            .filter_map(|(_, object)| match object.contents.background() {
+                Background::Lazy { object, .. } => Some(object.clone()),
+                _ => None,
+            })
+            .collect();
+        for object in objects {
+            if shows || object.is_derived {
+                self.add_alias(pool, address, of, &object, found);
+            }
+        }
+    }
+
+    /// Adds the places in an object where elements of a type may lie to which a pointer leads, which has
+    /// the first so far from where it leads.
+    fn add_alias(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        (element, origin): (CTypeId, i64),
+        object: &LazyObject,
+        found: &mut Places,
+    ) {
+        let types = &self.world.program.types;
+        let size = types.size(element).unwrap_or(1).max(1);
+        let first = object.home.wrapping_add_signed(object.origin - origin);
+        let mut places = places_within(types, object.element, element);
+        for place in &mut places {
+            // Pointers that are never moved see no element but their own.
+            let moves = self.world.aliasing.moves_by(size);
+            let whole = place.first == 0 && place.elements.0 == object.period();
+            place.elements.1 = match (moves || place.elements.1 > 1, whole) {
+                (true, true) => u64::MAX,
+                (true, false) => place.elements.1,
+                (false, _) => 1,
+            };
+        }
+        let around = places_within(types, element, object.element);
+        let around = around.into_iter().filter(|place| place.first > 0 || places.is_empty());
+        let around: Vec<u64> = around.map(|place| place.first).collect();
+        for place in places {
+            let at = first.wrapping_add(place.first);
+            match place.elements {
+                (_, 1) => found.add_exact(pool, address, at),
+                (stride, count) => found.add_elements(pool, address, (at, stride, count), object),
+            }
+        }
+        for before in around {
+            found.add_exact(pool, address, first.wrapping_sub(before));
+        }
     }
 
     /// Notes the bytes of lazy objects that an access touches.
@@ -300,7 +540,8 @@ impl Scope<'_, '_> {
 
 /// Whether an object has the name that a pointer gives it.
 fn is_of(name: &str, pointer: &PointerInput) -> bool {
-    name == &*pointer.place || name.strip_prefix('(').is_some_and(|name| name.starts_with(&*pointer.place))
+    name == &*pointer.place
+        || name.strip_prefix('(').is_some_and(|name| name.starts_with(&*pointer.place))
 }
 
 /// What a path did to the objects that came into being on it, where places that depend on the input are
@@ -318,7 +559,8 @@ pub(super) fn looked_at(
         let ranges = |ranges: &[(u64, u64)]| -> Vec<(i64, i64)> {
             ranges.iter().map(|(from, to)| (distance(*from), distance(*to))).collect()
         };
-        let (mut touched, mut read) = (ranges(found.touched.ranges()), ranges(found.touched.read()));
+        let (mut touched, mut read) =
+            (ranges(found.touched.ranges()), ranges(found.touched.read()));
         for (at, size) in found.touched.at() {
             let from = distance(evaluator.eval_u64(pool, model, *at));
             let range = (from, from.saturating_add(*size as i64));

@@ -197,6 +197,19 @@ impl Watch {
         true
     }
 
+    /// The number that the address of an object is makes a difference to who acts now.
+    pub(super) fn meet_place_of(&mut self, pointer: &str) {
+        let sentence = format!("where {pointer} points to is a number that Lydian chose");
+        let assumption = Assumption::new(AssumptionKind::Other, pointer, sentence);
+        // Met by nothing else.
+        let reach = Reach::Within { object: u64::MAX, from: 0, to: 0 };
+        let bound = Bound { assumption, reach, shown: false };
+        self.add(std::slice::from_ref(&bound));
+        if let Some(position) = self.all.iter().position(|known| known.bound == bound) {
+            self.meet(position);
+        }
+    }
+
     /// Notes what is assumed of an undefined function that a path calls.
     pub(super) fn assume(&mut self, assumption: Assumption) {
         add_new(&mut self.assumed, [assumption]);

@@ -10,12 +10,13 @@ use lydian_ir::cfg::Cfg;
 use lydian_ir::libc::{Family, STREAM_BYTES, is_library_object, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
-    BlockId, Body, CType, CTypeId, Callee, ConditionId, DecisionId, Expr, ExprArena, ExprId, FuncId,
-    GlobalId, LocalId, Program, Purity, RecordId, Stmt, Storage, Type,
+    BlockId, Body, CType, CTypeId, Callee, ConditionId, DecisionId, Expr, ExprArena, ExprId,
+    FuncId, GlobalId, LocalId, Program, Purity, RecordId, Stmt, Storage, Type,
 };
 use lydian_objective::FunctionObjectives;
 use rustc_hash::FxHashMap;
 
+use super::aliasing::Aliasing;
 use super::decisive::Decisive;
 use super::regions::{Area, Region, Surroundings, readers};
 use super::{Config, Unreached};
@@ -42,6 +43,8 @@ pub(super) struct World<'p> {
     pub(super) spec: InputSpec,
     /// Input memory that comes into being.
     pub(super) inputs: LazyInputs,
+    /// Whether it shows that pointers of the inputs lead into one object.
+    pub(super) aliasing: Aliasing,
     /// The address of each global.
     pub(super) globals: Vec<u64>,
     /// The variables that hold standard streams, with the addresses of these.
@@ -102,6 +105,7 @@ impl<'p> World<'p> {
             config,
             spec,
             inputs: LazyInputs::new(),
+            aliasing: Aliasing::default(),
             globals,
             streams,
             assumes,
@@ -118,9 +122,7 @@ impl<'p> World<'p> {
     /// The type of a pointer of which nothing is known.
     pub(super) fn void_pointer(&self) -> CTypeId {
         let types = &self.program.types;
-        let is_one = |ty: &CType| {
-            matches!(ty, CType::Pointer { pointee, .. } if *types.get(*pointee) == CType::Void)
-        };
+        let is_one = |ty: &CType| matches!(ty, CType::Pointer { pointee, .. } if *types.get(*pointee) == CType::Void);
         let found = types.iter().find(|(_, ty)| is_one(ty)).map(|(id, _)| id);
         found.unwrap_or_else(|| CTypeId::from_index(0))
     }

@@ -400,7 +400,9 @@ impl Contents {
                 let zero = pool.bv(bits, 0);
                 pool.uniform_array(32, zero)
             }
-            Background::Lazy { .. } => unreachable!("rows of a lazy object are arrays, not the whole"),
+            Background::Lazy { .. } => {
+                unreachable!("rows of a lazy object are arrays, not the whole")
+            }
             Background::Undefined(object) => {
                 let place = format!("{object:x}[]");
                 undefined_symbol(pool, &place, Sort::Array { index: 32, element: bits })

@@ -103,9 +103,9 @@ fn holds(ranges: &[(u64, u64)], (from, to): (u64, u64)) -> bool {
 fn insert(ranges: &mut Vec<(u64, u64)>, (from, to): (u64, u64)) {
     let first = ranges.partition_point(|(_, end)| *end < from);
     let last = ranges.partition_point(|(start, _)| *start <= to);
-    let joined = ranges[first..last].iter().fold((from, to), |(from, to), (start, end)| {
-        (from.min(*start), to.max(*end))
-    });
+    let joined = ranges[first..last]
+        .iter()
+        .fold((from, to), |(from, to), (start, end)| (from.min(*start), to.max(*end)));
     ranges.splice(first..last, [joined]);
 }
 
@@ -155,7 +155,13 @@ pub(super) fn read_part(
 }
 
 /// `size` bytes that no cell covers, as a bit-vector.
-pub(super) fn read(pool: &mut TermPool, object: &LazyObject, rows: &Rows, at: i64, size: u64) -> Term {
+pub(super) fn read(
+    pool: &mut TermPool,
+    object: &LazyObject,
+    rows: &Rows,
+    at: i64,
+    size: u64,
+) -> Term {
     let end = at + size as i64;
     let mut whole: Option<Term> = None;
     let mut next = at;
