@@ -110,8 +110,9 @@ struct Known {
     arrays: BTreeMap<u64, Array>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Array {
+    row: Row,
     symbol: Term,
     /// The symbol with the listed elements in their places.
     whole: Term,
@@ -441,7 +442,7 @@ impl LazyObject {
             let at = pool.bv_signed(INDEX_BITS, index);
             whole = pool.store(whole, at, value);
         }
-        self.known().arrays.insert(row.part, Array { symbol, whole });
+        self.known().arrays.insert(row.part, Array { row: row.clone(), symbol, whole });
         Some(whole)
     }
 
@@ -481,6 +482,11 @@ impl LazyObject {
     /// The array symbol of a row, where some path asked for it.
     pub fn known_array(&self, row: &Row) -> Option<Term> {
         self.known().arrays.get(&row.part).map(|array| array.symbol)
+    }
+
+    /// The array symbols that some path asked for, with their rows.
+    pub fn known_arrays(&self) -> Vec<(Row, Term)> {
+        self.known().arrays.values().map(|array| (array.row.clone(), array.symbol)).collect()
     }
 
     /// All parts that some path asked for, by their distance from the home.

@@ -107,8 +107,11 @@ impl Arena {
         let object = &made.looked_at.object;
         let mut bytes = vec![0; (made.high - made.low) as usize];
         for (start, (size, bits)) in &made.values {
-            let from = (start - made.low) as usize;
+            let Ok(from) = usize::try_from(start - made.low) else { continue };
             let end = (from + *size as usize).min(bytes.len());
+            if from >= end {
+                continue;
+            }
             bytes[from..end].copy_from_slice(&bits.to_le_bytes()[..end - from]);
         }
         let align = 1 << made.address.trailing_zeros().min(4);
@@ -193,6 +196,15 @@ impl Builder<'_> {
                 self.give(&mut made, start);
             }
         }
+        for (row, array) in object.known_arrays() {
+            let Some(Value::Array(array)) = self.model.get(array) else { continue };
+            for index in array.elements.keys() {
+                let index = signed_index(*index);
+                if index.unsigned_abs() * row.stride <= MOST as u64 {
+                    self.give(&mut made, object.start_of(&row, index));
+                }
+            }
+        }
         self.arena.objects.push(made);
         Some(self.arena.objects.len() - 1)
     }
@@ -246,6 +258,12 @@ impl Builder<'_> {
         }
         end
     }
+}
+
+/// The number of an element by the index that arrays have it at.
+const fn signed_index(index: u64) -> i64 {
+    let unused = 64 - super::lazy::INDEX_BITS;
+    ((index << unused) as i64) >> unused
 }
 
 /// The value of a part from an array's bits.

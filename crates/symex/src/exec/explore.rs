@@ -651,6 +651,15 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// Gives the test of a state's model, with the labels that it covers.
     pub(super) fn give_test(&mut self, state: &mut State, ending: Ending) {
+        let ending = match self.bring_within_reason(state) {
+            Some(false) => ending,
+            // A trap is no fact of the path: the other input may not trap.
+            Some(true) if matches!(ending, Ending::Trapped(_)) => {
+                Ending::Cut(Cut::Unsupported("a trap beyond an object of 1 KiB".into()))
+            }
+            Some(true) => ending,
+            None => return,
+        };
         let config = &self.world.config;
         // A trap is no fact of the path.
         let traps = matches!(ending, Ending::Trapped(_));

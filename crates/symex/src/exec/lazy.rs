@@ -21,8 +21,11 @@ use rustc_hash::FxHashMap;
 
 use super::aliasing::places_within;
 use super::env::{Scope, Stop};
+use super::explore::Engine;
+use super::query::Feasible;
 use super::state::State;
 use super::tape::Question;
+use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, Expansion, Knowledge, Memory, NewObject, ObjectKind, Offset, Region,
     Resolution, Target, flatten_address,
@@ -542,6 +545,52 @@ impl Scope<'_, '_> {
 fn is_of(name: &str, pointer: &PointerInput) -> bool {
     name == &*pointer.place
         || name.strip_prefix('(').is_some_and(|name| name.starts_with(&*pointer.place))
+}
+
+/// No object of a test has bytes further from where its pointer leads than the first of these that
+/// an input of the path allows.
+const REASONABLE: [u64; 3] = [1 << 10, 1 << 16, 1 << 22];
+
+impl Engine<'_, '_> {
+    /// Lets the state's model have objects of a size that a test can have; whether it is another model
+    /// than before. None where no input has that which keeps what the model covers: then what it covers
+    /// is open again.
+    pub(super) fn bring_within_reason(&mut self, state: &mut State) -> Option<bool> {
+        let objects = state.memory.objects(Region::Lazy);
+        let places: Vec<Term> =
+            objects.flat_map(|(_, object)| object.touched.at()).map(|(at, _)| *at).collect();
+        if places.is_empty() {
+            return Some(false);
+        }
+        let is_within = |engine: &mut Self, model: &Model, most: u64| {
+            places.iter().all(|at| {
+                let place = engine.evaluator.eval_u64(&engine.pool, model, *at);
+                (place as i64).wrapping_sub(REACH as i64).unsigned_abs() <= most
+            })
+        };
+        if is_within(self, &state.model, REASONABLE[0]) {
+            return Some(false);
+        }
+        for most in REASONABLE {
+            let mut all = self.pool.tt();
+            for at in &places {
+                let least = self.pool.bv(64, REACH - most);
+                let behind = self.pool.sub(*at, least);
+                let room = self.pool.bv(64, 2 * most);
+                let inside = self.pool.ule(behind, room);
+                all = self.pool.and(all, inside);
+            }
+            if let Feasible::Yes(model) = self.ask_with_promises(state, all) {
+                state.model = model;
+                return Some(true);
+            }
+        }
+        let cut = Cut::Unsupported("an object of more than 4 MiB".into());
+        self.cut(cut.clone());
+        self.retract_for(state, cut);
+        state.keep = false;
+        None
+    }
 }
 
 /// What a path did to the objects that came into being on it, where places that depend on the input are

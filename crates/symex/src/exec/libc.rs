@@ -27,10 +27,13 @@ use super::outcome::Ending;
 use super::state::State;
 use super::step::Flow;
 use crate::limits::Cut;
-use crate::memory::Offset;
+use crate::memory::{Offset, Region};
 
 pub(super) use alloc::{ROOM, Size};
 pub(super) use character::CharacterTables;
+
+/// Numbers of bytes after which a function that looks for an end is asked whether it goes on.
+const SIGHTS: [u64; 4] = [16, 64, 256, 1024];
 
 impl Engine<'_, '_> {
     /// Executes a call of a modelled function.
@@ -239,13 +242,20 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// An error where a function looks at more bytes than are allowed.
-    fn check_reach(&self, bytes: u64) -> Result<(), Flow> {
+    /// Whether a function looks at a byte at a distance, which it does on the inputs on which `alive`
+    /// holds: an error where it looks at more bytes than are allowed. What has no end in sight is split
+    /// into paths on which it ends soon and others.
+    fn looks_at(&mut self, state: &mut State, bytes: u64, alive: Term) -> Result<bool, Flow> {
         let limit = self.world.config.limits.libc_bytes;
-        if bytes < limit {
-            return Ok(());
+        if bytes >= limit {
+            let what = format!("on more than {limit} bytes");
+            return Err(Flow::End(Ending::Cut(Cut::Unsupported(what))));
         }
-        Err(Flow::End(Ending::Cut(Cut::Unsupported(format!("on more than {limit} bytes")))))
+        let endless = state.memory.objects(Region::Lazy).next().is_some();
+        if !endless || !SIGHTS.contains(&bytes) {
+            return Ok(true);
+        }
+        self.split_on(state, alive)
     }
 
     /// Splits the path so that a number has one value; gives it.

@@ -10,10 +10,13 @@ use std::sync::Arc;
 use lydian_eval::{Fault, Traps, to_bytes};
 use lydian_inputs::lazy::{INDEX_BITS, LazyObject, Row};
 use lydian_ir::TrapKind;
-use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
+use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
 
 use super::lazy::{self, Places};
-use super::{Background, Candidate, Contents, Memory, ObjectId, ObjectKind, Offset, Resolution};
+use super::{
+    Background, Candidate, Contents, Memory, ObjectId, ObjectKind, Offset, Resolution,
+    undefined_symbol,
+};
 
 /// Most positions that a read chooses from without an array term.
 const READ_CHOICES: u64 = 256;
@@ -292,6 +295,11 @@ impl Memory {
         if let Some((lazy, places)) = lazy_places(pool, &object.contents, candidate.offset, size) {
             return load_lazy(pool, &lazy, &object.contents, (places, candidate.offset), size);
         }
+        if let Background::Lazy { object, .. } = object.contents.background() {
+            // What depends on it is not claimed.
+            let place = format!("{}+{}[{}]:{size}", object.name, start, index.index());
+            return Some(undefined_symbol(pool, &place, Sort::BitVec(size as u32 * 8)));
+        }
         let window = Window::of_index(pool, (start, stride, index), object.size, size);
         let is_array = matches!(object.contents.background(), Background::Array { .. });
         if window.count == 0 {
@@ -385,6 +393,11 @@ impl Memory {
         };
         if let Some((_, places)) = lazy_places(pool, &object.contents, candidate.offset, size) {
             store_lazy(pool, object, guard, (places, candidate.offset), (size, value));
+            return;
+        }
+        if let Background::Lazy { .. } = object.contents.background() {
+            // Nor is what depends on anything in the object from now on.
+            object.contents = Contents::new(Background::Undefined(object.base));
             return;
         }
         let window = Window::of_index(pool, (start, stride, index), object.size, size);

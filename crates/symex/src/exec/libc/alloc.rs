@@ -15,6 +15,7 @@ use super::super::step::Flow;
 use super::super::tape::Question;
 use crate::memory::{Background, Contents, NewObject, ObjectId, ObjectKind, Offset};
 use lydian_inputs::CellPlan;
+use lydian_inputs::lazy::REACH;
 
 /// An allocation whose size depends on the input has room for this many bytes: the first of these
 /// that is surely enough. The path is split where it may be greater than the last.
@@ -195,8 +196,12 @@ impl Engine<'_, '_> {
         for candidate in &resolution.candidates {
             if self.split_on(state, candidate.guard)? {
                 let object = state.memory.object(candidate.object);
-                let is_heap = object.kind == crate::memory::ObjectKind::Heap;
-                if !is_heap || candidate.offset != Offset::Known(0) {
+                let start = match object.kind {
+                    ObjectKind::Heap => Some(0),
+                    ObjectKind::Lazy => Some(REACH as i64),
+                    _ => None,
+                };
+                if start.is_none_or(|start| candidate.offset != Offset::Known(start)) {
                     return Err(self.trapped(state, TrapKind::BadFree));
                 }
                 return Ok(Some(candidate.object));
@@ -259,7 +264,11 @@ impl Engine<'_, '_> {
         }
         let (address, new) = self.allocate(state, model, size, false)?;
         let room = state.memory.object(new).size.min(state.memory.object(old).size);
-        let (to, from) = (self.resolution_of(new), self.resolution_of(old));
+        let (to, mut from) = (self.resolution_of(new), self.resolution_of(old));
+        if state.memory.object(old).kind == ObjectKind::Lazy {
+            from = from.shifted(REACH);
+            self.note_access(state, &from, room, false);
+        }
         state.memory.copy(&mut self.pool, &to, &from, room);
         state.memory.release(old);
         Ok(address)
@@ -297,9 +306,11 @@ impl Engine<'_, '_> {
         let zero = self.pool.bv(8, 0);
         let mut bytes = Vec::new();
         for offset in 0.. {
-            self.check_reach(offset)?;
             let here = self.pool.bv(64, offset);
             let inside = self.pool.ult(here, length);
+            if !self.looks_at(state, offset, inside)? {
+                break;
+            }
             if self.is_dead(state, inside) {
                 break;
             }

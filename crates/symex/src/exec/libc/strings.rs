@@ -62,7 +62,9 @@ impl Engine<'_, '_> {
         let mut offset = 0;
         let zero = self.pool.bv(8, 0);
         loop {
-            self.check_reach(offset)?;
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
             let here = self.pool.bv(64, offset);
             if !self.below_limit(state, limit, offset, here, &mut alive, &mut arms) {
                 break;
@@ -127,7 +129,9 @@ impl Engine<'_, '_> {
         let zero = self.pool.bv(8, 0);
         let mut offset = 0;
         loop {
-            self.check_reach(offset)?;
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
             if !self.below_limit(state, limit, offset, equal, &mut alive, &mut arms) {
                 break;
             }
@@ -179,7 +183,9 @@ impl Engine<'_, '_> {
         let mut arms = Vec::new();
         let mut offset = 0;
         loop {
-            self.check_reach(offset)?;
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
             if !self.below_limit(state, count, offset, null, &mut alive, &mut arms) {
                 break;
             }
@@ -214,7 +220,9 @@ impl Engine<'_, '_> {
         let mut arms = Vec::new();
         let mut offset = 0;
         loop {
-            self.check_reach(offset)?;
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
             let address = self.address_at(text, offset);
             let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
             let found = self.pool.eq(byte, wanted);
@@ -240,7 +248,9 @@ impl Engine<'_, '_> {
         let mut arms = Vec::new();
         let mut offset = 0;
         loop {
-            self.check_reach(offset)?;
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
             let address = self.address_at(text, offset);
             let matches = self.begins_with(state, address, wanted, alive, traps)?;
             if !self.stop_where(state, matches, address, &mut alive, &mut arms) {
@@ -270,7 +280,9 @@ impl Engine<'_, '_> {
         let mut arms = Vec::new();
         let mut offset = 0;
         loop {
-            self.check_reach(offset)?;
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
             let Some(byte) = self.byte_at(state, wanted, offset, alive, traps)? else { break };
             let ends = self.pool.eq(byte, zero);
             if !self.stop_where(state, ends, yes, &mut alive, &mut arms) {
@@ -299,7 +311,9 @@ impl Engine<'_, '_> {
         let mut arms = Vec::new();
         let mut offset = 0;
         loop {
-            self.check_reach(offset)?;
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
             let address = self.address_at(text, offset);
             let here = self.pool.bv(64, offset);
             let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
@@ -334,7 +348,9 @@ impl Engine<'_, '_> {
         let mut arms = Vec::new();
         let mut offset = 0;
         loop {
-            self.check_reach(offset)?;
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
             let Some(member) = self.byte_at(state, set, offset, alive, traps)? else { break };
             let found = self.pool.eq(member, byte);
             if !self.stop_where(state, found, yes, &mut alive, &mut arms) {

@@ -127,8 +127,13 @@ impl Engine<'_, '_> {
 
     /// What the state's model was to cover is open again.
     fn retract(&mut self, state: &mut State) {
+        self.retract_for(state, Cut::Assumption);
+    }
+
+    /// The same for a reason.
+    pub(in crate::exec) fn retract_for(&mut self, state: &mut State, reason: Cut) {
         for goal in std::mem::take(&mut state.covered) {
-            self.labels.uncover(goal, Cut::Assumption);
+            self.labels.uncover(goal, reason.clone());
         }
         state.promises.clear();
     }

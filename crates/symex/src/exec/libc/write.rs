@@ -2,7 +2,7 @@
 //!
 //! All bytes are read and all traps are met before the first byte is written.
 
-use lydian_eval::{Traps, to_bytes};
+use lydian_eval::{Fault, Traps, to_bytes};
 use lydian_ir::libc::LibFn;
 use lydian_ir::{TrapKind, Type};
 use lydian_smt::Term;
@@ -10,7 +10,7 @@ use lydian_smt::Term;
 use super::super::explore::Engine;
 use super::super::state::State;
 use super::super::step::Flow;
-use crate::memory::{Candidate, Offset, Resolution};
+use crate::memory::{Candidate, ObjectKind, Offset, Resolution};
 
 /// More bytes than this are not written one by one under conditions: the path is split on their
 /// number.
@@ -146,7 +146,11 @@ impl Engine<'_, '_> {
             }
             let here = self.pool.and(candidate.guard, begins);
             let condition = self.pool.and(here, beyond);
-            traps.add(&self.pool, TrapKind::OutOfBounds, condition);
+            let fault = match object.kind {
+                ObjectKind::Lazy => Fault::LeftOut,
+                _ => Fault::Trap(TrapKind::OutOfBounds),
+            };
+            traps.add(&self.pool, fault, condition);
         }
         Ok(())
     }
@@ -171,9 +175,11 @@ impl Engine<'_, '_> {
         let mut single = Traps::none();
         let mut writes = Vec::new();
         for offset in (0..).step_by(size as usize) {
-            self.check_reach(offset)?;
             let here = self.pool.bv(64, offset);
             let guard = self.pool.ult(here, count);
+            if !self.looks_at(state, offset, guard)? {
+                break;
+            }
             if self.is_dead(state, guard) {
                 break;
             }
@@ -230,9 +236,11 @@ impl Engine<'_, '_> {
         let mut single = Traps::none();
         let mut writes = Vec::new();
         for offset in 0.. {
-            self.check_reach(offset)?;
             let here = self.pool.bv(64, offset);
             let guard = self.pool.ult(here, count);
+            if !self.looks_at(state, offset, guard)? {
+                break;
+            }
             if self.is_dead(state, guard) {
                 break;
             }
@@ -335,7 +343,9 @@ impl Engine<'_, '_> {
         let mut alive = self.pool.tt();
         let mut length = self.pool.bv(64, 0);
         for offset in 0.. {
-            self.check_reach(offset)?;
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
             let here = self.pool.bv(64, offset);
             let mut guard = self.pool.tt();
             if let Some(limit) = plan.limit {
