@@ -57,6 +57,9 @@ pub struct PointerInput {
     pub depth: u32,
     /// Its home.
     pub home: u64,
+    /// The symbol that its address is made of, and by how many bits that is shifted; none where the
+    /// address is computed from others' bits.
+    pub symbol: Option<(Term, u32)>,
     /// Whether its bits are computed from others, so that it may be the same as another pointer
     /// though it lies at another place.
     pub is_derived: bool,
@@ -69,8 +72,33 @@ pub struct LazyInputs {
     tables: Arc<Mutex<Tables>>,
 }
 
+/// A variable that pointers of a type may lead to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobalPlace {
+    /// Its name.
+    pub name: String,
+    /// The address of the first place.
+    pub address: u64,
+    /// Bytes from one place to the next.
+    pub stride: u64,
+    /// How many places there are.
+    pub count: u64,
+}
+
+/// What is known of pointers of a type.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PointerType {
+    /// How many low bits of its values are zero.
+    pub aligned: u32,
+    /// The variables that it may lead to where something shows that.
+    pub globals: Vec<GlobalPlace>,
+}
+
 #[derive(Debug, Default)]
 struct Tables {
+    types: FxHashMap<CTypeId, Arc<PointerType>>,
+    /// By symbol: the address that it makes.
+    symbols: FxHashMap<Term, Term>,
     /// By the term of the address.
     pointers: FxHashMap<Term, Arc<PointerInput>>,
     /// By home, element type, and where the first element begins.
@@ -154,6 +182,28 @@ fn home_of(name: &str) -> u64 {
     REGION + (hash ^ hash >> 32) % HOMES * ROOM + REACH
 }
 
+/// The address of a place of a global, which one depends on the input.
+fn place_in(pool: &mut TermPool, pointer: &str, global: &GlobalPlace) -> Term {
+    let first = pool.bv(64, global.address);
+    if global.count <= 1 {
+        return first;
+    }
+    let bits = u64::BITS - (global.count - 1).leading_zeros();
+    let number = pool.var(&format!("{pointer} in {}", global.name), Sort::BitVec(bits));
+    let (count, zero) = (pool.bv(bits, global.count), pool.bv(bits, 0));
+    let number = match global.count.is_power_of_two() {
+        true => number,
+        false => {
+            let inside = pool.ult(number, count);
+            pool.ite(inside, number, zero)
+        }
+    };
+    let wide = pool.zext(number, 64);
+    let stride = pool.bv(64, global.stride);
+    let distance = pool.mul(wide, stride);
+    pool.add(first, distance)
+}
+
 /// A small number that differs from place to place, so that two inputs are rarely alike where
 /// nothing asks for a value.
 fn telling(name: &str) -> u64 {
@@ -164,6 +214,13 @@ impl LazyInputs {
     /// No pointer yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same where pointers of some types are known better.
+    pub fn with_types(types: impl IntoIterator<Item = (CTypeId, PointerType)>) -> Self {
+        let new = Self::default();
+        new.tables().types = types.into_iter().map(|(id, ty)| (id, Arc::new(ty))).collect();
+        new
     }
 
     fn tables(&self) -> MutexGuard<'_, Tables> {
@@ -179,18 +236,37 @@ impl LazyInputs {
         depth: u32,
         may_be_null: bool,
     ) -> Term {
-        let home = home_of(place);
-        let bits = pool.var_with_default(&format!("at({place})"), Sort::BitVec(62), home);
+        let known = self.tables().types.get(&ty).cloned().unwrap_or_default();
+        let (home, shift) = (home_of(place), known.aligned);
+        let name = format!("at({place})");
+        let symbol = pool.var_with_default(&name, Sort::BitVec(62 - shift), home >> shift);
+        let bits = match shift {
+            0 => symbol,
+            _ => {
+                let zeros = pool.bv(shift, 0);
+                pool.concat(symbol, zeros)
+            }
+        };
         let absent = u64::from(depth > PLAIN_DEPTH);
         let null = match may_be_null {
             true => pool.var_with_default(&format!("null({place})"), Sort::Bool, absent),
             false => pool.ff(),
         };
-        self.null_or_address(
-            pool,
-            [null, bits],
-            PointerInput { place: place.into(), ty, depth, home, is_derived: false },
-        )
+        let pointer = PointerInput {
+            place: place.into(),
+            ty,
+            depth,
+            home,
+            symbol: Some((symbol, shift)),
+            is_derived: false,
+        };
+        let mut value = self.null_or_address(pool, [null, bits], pointer);
+        for global in &known.globals {
+            let leads = pool.var(&format!("{place} == &{}", global.name), Sort::Bool);
+            let address = place_in(pool, place, global);
+            value = pool.ite(leads, address, value);
+        }
+        value
     }
 
     /// Null, or the address in the region with these 62 bits, which is noted as a pointer's.
@@ -202,7 +278,12 @@ impl LazyInputs {
     ) -> Term {
         let high = pool.bv(2, REGION >> 62);
         let address = pool.concat(high, bits);
-        self.tables().pointers.entry(address).or_insert_with(|| Arc::new(pointer));
+        let mut tables = self.tables();
+        if let Some((symbol, _)) = pointer.symbol {
+            tables.symbols.insert(symbol, address);
+        }
+        tables.pointers.entry(address).or_insert_with(|| Arc::new(pointer));
+        drop(tables);
         let zero = pool.bv(64, 0);
         pool.ite(null, zero, address)
     }
@@ -221,9 +302,8 @@ impl LazyInputs {
     pub fn pointer_within(&self, pool: &mut TermPool, value: Term) -> Option<Arc<PointerInput>> {
         let vars = pool.vars_of(value);
         let is_address = |var: &&Term| pool.var_name(**var).is_some_and(|n| n.starts_with("at("));
-        let bits = *vars.iter().find(is_address)?;
-        let high = pool.bv(2, REGION >> 62);
-        let address = pool.concat(high, bits);
+        let symbol = *vars.iter().find(is_address)?;
+        let address = self.tables().symbols.get(&symbol).copied()?;
         self.pointer_at(address)
     }
 
@@ -248,7 +328,7 @@ impl LazyInputs {
         let number = tables.structures.of(pool, address);
         let place: Arc<str> = format!("p{number:x}").into();
         let home = home_of(&place);
-        let pointer = PointerInput { place, ty, depth: 1, home, is_derived: true };
+        let pointer = PointerInput { place, ty, depth: 1, home, symbol: None, is_derived: true };
         tables.pointers.entry(address).or_insert_with(|| Arc::new(pointer)).clone()
     }
 
@@ -465,6 +545,7 @@ impl LazyObject {
                     ty,
                     depth: self.depth,
                     home,
+                    symbol: None,
                     is_derived: true,
                 };
                 self.inputs.null_or_address(pool, [null, low], pointer)

@@ -270,6 +270,18 @@ struct block {
 };
 static const uint64_t LIVE = 0x6c796469616e6c76;
 static uint8_t *arena, *arena_next, *arena_end;
+/* The object of the running test that begins at an address, which counts as a block that was
+ * allocated before the call; its number, or -1. */
+static int object_at(uint64_t address, uint64_t *size);
+
+/* The objects that were released, a bit each. Those beyond are not told from others. */
+enum { LYDIAN_OBJECTS = 1 << 12 };
+static uint8_t released_objects[LYDIAN_OBJECTS / 8];
+
+static int is_released(int object) {
+    return object < LYDIAN_OBJECTS && released_objects[object / 8] >> object % 8 & 1;
+}
+
 static struct block *released[CLASSES], *newest;
 
 static void arena_open(void) {
@@ -286,6 +298,7 @@ static void arena_reset(void) {
     arena_next = arena;
     newest = NULL;
     memset(released, 0, sizeof released);
+    memset(released_objects, 0, sizeof released_objects);
 }
 
 static struct block *arena_take(uint64_t size, uint64_t align) {
@@ -319,6 +332,12 @@ static void *serve_allocate(lydian_u32 function, lydian_u64 size, lydian_u64 ali
 }
 
 static lydian_u64 serve_block_size(void *at) {
+    uint64_t size_of_object;
+    int object = object_at((uint64_t)at, &size_of_object);
+    if (object >= 0) {
+        if (is_released(object)) serve_end(LYDIAN_BAD_FREE, 0);
+        return size_of_object;
+    }
     struct block *block = (struct block *)at - 1;
     int inside = (uint8_t *)block >= arena && (uint8_t *)at <= arena_next &&
                  (uint64_t)at % ALIGN == 0;
@@ -330,6 +349,11 @@ static void serve_release(void *at) {
     if (!at) return;
     struct block *block = (struct block *)at - 1;
     uint64_t size = serve_block_size(at);
+    int object = object_at((uint64_t)at, &size);
+    if (object >= 0) {
+        if (object < LYDIAN_OBJECTS) released_objects[object / 8] |= 1 << object % 8;
+        return;
+    }
     int class = 5;
     while ((uint64_t)1 << class < size) class++;
     block->live = 0;
@@ -633,6 +657,17 @@ static int in_objects(uint64_t from, uint64_t to) {
         p += sizeof *object + padded(object->size);
     }
     return 0;
+}
+
+static int object_at(uint64_t address, uint64_t *size) {
+    if (address < setup.region || address - setup.region >= setup.region_size) return -1;
+    uint8_t *p = test_objects;
+    for (uint32_t i = 0; i < test_object_count; i++) {
+        struct object *object = (struct object *)p;
+        if (object->address == address) return *size = object->size, (int)i;
+        p += sizeof *object + padded(object->size);
+    }
+    return -1;
 }
 
 static int in_heap(uint64_t from, uint64_t to) {

@@ -18,6 +18,8 @@
 //!   live. So whoever has seen that an offset is below [`Area::reach`] may touch 16 bytes there.
 //! - The bytes of what was not stored to are arbitrary; every reader takes them for zero.
 
+use std::collections::BTreeSet;
+
 use crate::ctype::Target;
 use crate::libc::STREAM_BYTES;
 use crate::program::{FuncId, GlobalId};
@@ -87,6 +89,8 @@ pub struct Memory {
     globals: Vec<Fixed>,
     /// By address.
     inputs: Vec<Fixed>,
+    /// Those whose life the program ended.
+    released_inputs: BTreeSet<u64>,
     /// The standard streams that the program uses, by the variables that hold them.
     streams: Vec<(String, u64)>,
     /// The end of the last global.
@@ -132,6 +136,7 @@ impl Memory {
             areas,
             globals: Vec::new(),
             inputs: Vec::new(),
+            released_inputs: BTreeSet::new(),
             streams: Vec::new(),
             globals_end: region(target, GLOBALS),
             heap: Heap::default(),

@@ -113,6 +113,11 @@ impl Aliasing {
         self.globals.contains(&global) || self.may_show(shape)
     }
 
+    /// Whether the functions may write to a global.
+    pub(super) fn may_write(&self, global: GlobalId) -> bool {
+        self.anything || self.globals.contains(&global)
+    }
+
     /// Whether pointers are moved by elements of a size.
     pub(super) fn moves_by(&self, size: u64) -> bool {
         self.moved_by.contains(&size)

@@ -15,7 +15,7 @@ use super::watch::Watch;
 use super::world::World;
 use crate::memory::{
     Knowledge, NULL_PAGE, ObjectKind, Region, Resolution, Target, flatten_address,
-    function_address, mentions_address, undefined_symbol, within_count,
+    function_address, function_at, mentions_address, undefined_symbol, within_count,
 };
 
 /// Why an evaluation has no value yet.
@@ -217,6 +217,14 @@ impl Scope<'_, '_> {
                 None => break alternatives,
             }
         };
+        let named = alternatives.iter().find_map(|(_, target)| match target {
+            Target::Known(address, _) if is_named_by_the_program(*address) => Some(*address),
+            _ => None,
+        });
+        if let Some(address) = named {
+            let what = format!("memory at {address:#x}, which the program names as a number");
+            return Err(Stop::Unsupported(what));
+        }
         for (guard, target) in &mut alternatives {
             *target = self.correct_by_model(pool, *guard, *target);
         }
@@ -348,6 +356,12 @@ impl Scope<'_, '_> {
     }
 }
 
+/// Whether an address is one that only the program names: a device's, mostly.
+fn is_named_by_the_program(address: u64) -> bool {
+    let small = address >= NULL_PAGE && address < 1 << 47;
+    small && Region::of(address).is_none() && function_at(address).is_none()
+}
+
 /// The value of a type from the bytes that hold it, or from the value that was written there.
 fn as_read(pool: &mut TermPool, ty: Type, value: Term) -> Term {
     if pool.sort(value) == sort_of(ty) && ty != Type::BOOL {
@@ -408,10 +422,16 @@ impl Environment for Scope<'_, '_> {
         pool: &mut TermPool,
         ty: Type,
         addr: Term,
-        _volatile: bool,
+        volatile: bool,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
-        self.load_at(pool, ty, addr, traps)
+        let value = self.load_at(pool, ty, addr, traps)?;
+        if !volatile || !self.state.volatile.contains(&addr) {
+            return Ok(value);
+        }
+        // Others may have written there since it was read.
+        let place = format!("volatile{}", self.state.volatile_reads);
+        Ok(undefined_symbol(pool, &place, pool.sort(value)))
     }
 
     fn local_type(&self, local: LocalId) -> Type {

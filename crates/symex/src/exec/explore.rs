@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use lydian_base::{Budget, StopReason};
 use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, TrapKind};
+use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::ahead::Ahead;
-use super::aliasing::Aliasing;
 use super::clock::TermClock;
 use super::compact::{Compaction, Home};
 use super::deferred::DeferredLabels;
@@ -41,7 +41,7 @@ use super::world::{Touched, World, observed_globals};
 use super::{LabelDeletion, Mode};
 use crate::limits::Cut;
 use crate::memory::{Facts, Memory};
-use lydian_inputs::{InputPlan, Start, concretise, plan};
+use lydian_inputs::{Bound, InputPlan, Reach, Start, concretise, plan};
 
 /// More preferences than this are met together or not at all.
 const MOST_PREFERENCES: usize = 64;
@@ -145,12 +145,12 @@ impl<'p, 'e> Engine<'p, 'e> {
         let mut world = World::new(program, config.clone(), spec.clone());
         let mut pool = TermPool::new();
         let observed = observed_globals(program, func, objectives);
+        world.look_at(&Touched::by(program, &[func], observed.iter().copied()));
         let plan = plan(&mut pool, program, func, spec, &world, &observed)?;
         let mut roots = plan.preconditions.clone();
         roots.push(func);
         let planned = plan.globals.iter().map(|global| global.global);
         let touched = Touched::by(program, &roots, planned.chain(observed));
-        world.aliasing = Aliasing::of(program, &touched.functions);
         let mut memory = Memory::new();
         let arguments = lay_out(&world, &plan, &touched, &mut pool, &mut memory);
         let arguments = arguments.ok_or(ExploreError::NoRoom)?;
@@ -207,6 +207,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         engine.watch.add(&engine.plan.bounds);
         engine.watch.add_raw_pointers(&engine.plan.raw_pointers);
         engine.note_unknown_globals(&touched.globals);
+        engine.note_static_locals(&touched);
         let first = engine.first_state(memory);
         Ok((engine, first))
     }
@@ -222,6 +223,23 @@ impl<'p, 'e> Engine<'p, 'e> {
                 let what = format!("the contents of `{}`, which another file defines", global.name);
                 self.cut(Cut::Unsupported(what));
             }
+        }
+    }
+
+    /// A static local has its first value here, and any that earlier calls gave it in others' calls.
+    fn note_static_locals(&mut self, touched: &Touched) {
+        for id in &touched.globals {
+            let global = &self.world.program.globals[*id];
+            let is_static_local = global.name.contains('.') && !global.read_only;
+            if !is_static_local || !self.world.aliasing.may_write(*id) {
+                continue;
+            }
+            let name = global.name.rsplit('.').next().unwrap_or_default();
+            let sentence = format!("the static variable {name} has its first value");
+            let assumption = Assumption::new(AssumptionKind::Other, name, sentence);
+            let object = self.world.globals[lydian_base::EntityId::index(*id)];
+            let reach = Reach::Within { object, from: 0, to: global.size };
+            self.watch.add(&[Bound { assumption, reach, shown: false }]);
         }
     }
 
@@ -251,6 +269,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             idle: 0,
             fresh_at: 0,
             progress: super::guide::Progress::default(),
+            volatile: Arc::default(),
+            volatile_reads: 0,
             activations: 0,
             externals: Arc::default(),
             cursor: self.plan.cursor,

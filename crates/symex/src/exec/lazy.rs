@@ -16,7 +16,7 @@ use lydian_eval::{Fault, Traps};
 use lydian_inputs::lazy::{LazyObject, PointerInput, REACH, ROOM};
 use lydian_inputs::looked_at::LookedAt;
 use lydian_ir::{CType, CTypeId, RecordId, Type};
-use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool, Value};
+use lydian_smt::{Evaluator, Model, Node, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 
 use super::aliasing::places_within;
@@ -417,16 +417,16 @@ impl Scope<'_, '_> {
 
     /// Makes the state's model let a pointer lead to a place, if that changes nothing else of the path.
     fn lead_to(&mut self, pool: &TermPool, address: Term, place: u64) -> bool {
+        let pointer = self.world.inputs.pointer_at(address);
+        let Some((symbol, shift)) = pointer.and_then(|pointer| pointer.symbol) else {
+            return false;
+        };
         let Self { state, evaluator, .. } = self;
         let State { tape, model, facts, .. } = &mut **state;
-        let Node::Bin(BinOp::Concat, _, bits) = pool.node(address) else { return false };
-        if pool.var_name(bits).is_none() {
-            return false;
-        }
         let mut changed = None;
         let leads = tape.decide(Question::Holds, || {
-            let value = Value::from_u64(Sort::BitVec(62), place);
-            let other = model.with([(bits, value)]);
+            let value = Value::from_u64(pool.sort(symbol), place >> shift);
+            let other = model.with([(symbol, value)]);
             let fits = facts.iter().all(|fact| evaluator.holds(pool, &other, *fact));
             changed = fits.then_some(other);
             fits
@@ -448,11 +448,8 @@ impl Scope<'_, '_> {
     ) {
         let world = self.world;
         let shape = world.inputs.shape(&world.program.types, of.0);
-        let is_plain = |pool: &TermPool, address: Term| match pool.node(address) {
-            Node::Bin(BinOp::Concat, _, bits) => pool.var_name(bits).is_some(),
-            _ => false,
-        };
-        let shows = world.aliasing.may_show(&shape) || !is_plain(pool, address);
+        let derived = world.inputs.pointer_at(address).is_none_or(|pointer| pointer.is_derived);
+        let shows = world.aliasing.may_show(&shape) || derived;
         let objects = self.state.memory.objects(Region::Lazy).filter(|(_, object)| object.alive);
         let objects: Vec<Arc<LazyObject>> = objects
             .filter_map(|(_, object)| match object.contents.background() {

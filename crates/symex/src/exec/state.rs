@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lydian_base::EntityId;
 use lydian_ir::{BlockId, Body, ConditionId, DecisionId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::compact::Home;
@@ -141,6 +141,10 @@ pub(super) struct State {
     pub(super) fresh_at: u64,
     /// How far a guided search has come with it.
     pub(super) progress: Progress,
+    /// Addresses of volatile memory that the path read.
+    pub(super) volatile: Arc<FxHashSet<Term>>,
+    /// How often it read any.
+    pub(super) volatile_reads: u64,
     /// How many activations the path began.
     pub(super) activations: u64,
     /// Results of undefined functions so far.
@@ -185,6 +189,14 @@ impl State {
         }
     }
 
+    /// Notes that volatile memory was read.
+    pub(super) fn note_volatile(&mut self, address: Term) {
+        self.volatile_reads += 1;
+        if !self.volatile.contains(&address) {
+            Arc::make_mut(&mut self.volatile).insert(address);
+        }
+    }
+
     /// How many calls of a function the path made whose results are the test's.
     pub(super) fn calls_of(&self, function: &str) -> u32 {
         let last = self.externals.iter().rfind(|call| call.function == function);
@@ -223,6 +235,8 @@ impl State {
             idle: 0,
             fresh_at: self.fresh_at,
             progress: self.progress,
+            volatile: self.volatile.clone(),
+            volatile_reads: self.volatile_reads,
             activations: self.activations,
             externals: self.externals.clone(),
             cursor: self.cursor,

@@ -5,7 +5,7 @@ use lydian_eval::{Traps, from_bytes, sort_of, to_bytes};
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
-    BitField, BlockId, Body, BranchOrigin, ExprId, FuncId, LocalId, Stmt, Storage, SwitchCase,
+    BitField, BlockId, Body, BranchOrigin, Expr, ExprId, FuncId, LocalId, Stmt, Storage, SwitchCase,
     Terminator, Type,
 };
 use lydian_smt::{Term, TermPool};
@@ -302,9 +302,13 @@ impl<'p> Engine<'p, '_> {
                 self.pass(state, SiteKey::Mark(*mark));
                 return Ok(());
             }
-            Stmt::Assign { dst, value } => {
-                let value = self.eval(state, *value, &mut traps)?;
+            Stmt::Assign { dst, value: expr } => {
+                let value = self.eval(state, *expr, &mut traps)?;
                 self.leave_traps(state, &traps)?;
+                if let Expr::Load { addr, volatile: true, .. } = body.exprs[*expr] {
+                    let address = self.eval(state, addr, &mut Traps::none())?;
+                    state.note_volatile(address);
+                }
                 state.frame_mut().registers[dst.index()] = Some(value);
             }
             Stmt::Store { addr, value, ty, volatile: _ } => {

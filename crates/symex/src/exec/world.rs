@@ -16,12 +16,13 @@ use lydian_ir::{
 use lydian_objective::FunctionObjectives;
 use rustc_hash::FxHashMap;
 
-use super::aliasing::Aliasing;
+use super::aliasing::{Aliasing, places_within};
 use super::decisive::Decisive;
 use super::regions::{Area, Region, Surroundings, readers};
 use super::{Config, Unreached};
 use crate::memory::{function_address, global_addresses};
-use lydian_inputs::lazy::LazyInputs;
+use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType};
+use lydian_inputs::shape::Shape;
 use lydian_inputs::{Addresses, InputSpec};
 
 /// For each block, the blocks that it reaches, as bits.
@@ -35,6 +36,9 @@ type Areas = FxHashMap<(FuncId, Option<[BlockId; 2]>), Option<Rc<Area>>>;
 
 /// A function's graph, and which blocks read each of its registers.
 type Flow = Rc<(Cfg, Vec<Vec<BlockId>>)>;
+
+/// A pointer may lead to so many places in globals.
+const MOST_GLOBALS: usize = 16;
 
 /// What stays the same during an exploration.
 pub(super) struct World<'p> {
@@ -117,6 +121,46 @@ impl<'p> World<'p> {
             decisive,
             traps,
         }
+    }
+
+    /// Sets out from what some functions do, which these globals belong to.
+    pub(super) fn look_at(&mut self, touched: &Touched) {
+        self.aliasing = Aliasing::of(self.program, &touched.functions);
+        let types = &self.program.types;
+        let pointers = types.iter().filter_map(|(id, _)| Some((id, types.pointee(id)?)));
+        let pointers = pointers.filter(|(_, pointee)| types.size(*pointee).is_some());
+        let known = pointers.map(|(id, pointee)| {
+            let aligned = types.align(pointee).max(1).trailing_zeros();
+            (id, PointerType { aligned, globals: self.places_of(pointee, &touched.globals) })
+        });
+        self.inputs = LazyInputs::with_types(known.collect::<Vec<_>>());
+    }
+
+    /// The variables that a pointer to a type may lead to, where something shows that it does.
+    fn places_of(&self, pointee: CTypeId, globals: &BTreeSet<GlobalId>) -> Vec<GlobalPlace> {
+        let types = &self.program.types;
+        let shape = Shape::of(types, pointee);
+        let mut places = Vec::new();
+        for id in globals {
+            let global = &self.program.globals[*id];
+            let is_reachable = !global.read_only && !global.name.contains('.');
+            if !is_reachable || !self.aliasing.may_show_global(*id, &shape) {
+                continue;
+            }
+            for within in places_within(types, global.ty, pointee) {
+                places.push(GlobalPlace {
+                    name: match within.first {
+                        0 => global.name.clone(),
+                        first => format!("{}+{first}", global.name),
+                    },
+                    address: self.globals[id.index()] + within.first,
+                    stride: within.elements.0,
+                    count: within.elements.1,
+                });
+            }
+        }
+        places.truncate(MOST_GLOBALS);
+        places
     }
 
     /// The type of a pointer of which nothing is known.

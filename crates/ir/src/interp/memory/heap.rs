@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::area::{DEAD, HEADER, LIVE, WRITABLE};
-use super::{GAP, HEAP, Memory};
+use super::{GAP, HEAP, INPUTS, Memory};
 use crate::stmt::TrapKind;
 
 /// What `malloc` aligns to.
@@ -105,11 +105,29 @@ impl Memory {
         }
     }
 
+    /// The size of the object of the inputs that begins at an address, which counts as a block that was
+    /// allocated before the call.
+    ///
+    /// # Errors
+    /// Where its life has ended.
+    fn live_input(&self, address: u64) -> Result<Option<u64>, TrapKind> {
+        let Ok(at) = self.inputs.binary_search_by_key(&address, |object| object.base) else {
+            return Ok(None);
+        };
+        match self.released_inputs.contains(&address) {
+            true => Err(TrapKind::BadFree),
+            false => Ok(Some(self.inputs[at].size)),
+        }
+    }
+
     /// The size of the live block that begins at an address.
     ///
     /// # Errors
     /// Where there is none.
     pub(in crate::interp) fn allocated(&self, address: u64) -> Result<u64, TrapKind> {
+        if let Some(size) = self.live_input(address)? {
+            return Ok(size);
+        }
         Ok(self.heap.blocks[self.block_at(address)?].size)
     }
 
@@ -118,6 +136,11 @@ impl Memory {
     /// # Errors
     /// Where there is none that is live.
     pub(in crate::interp) fn release(&mut self, address: u64) -> Result<u64, TrapKind> {
+        if let Some(size) = self.live_input(address)? {
+            self.released_inputs.insert(address);
+            self.areas[INPUTS].mark(address, size, DEAD);
+            return Ok(0); // no room that the program asked for
+        }
         let number = self.block_at(address)?;
         let heap = &mut self.heap;
         let block = &mut heap.blocks[number];

@@ -197,7 +197,7 @@ impl Engine<'_, '_> {
             if self.split_on(state, candidate.guard)? {
                 let object = state.memory.object(candidate.object);
                 let start = match object.kind {
-                    ObjectKind::Heap => Some(0),
+                    ObjectKind::Heap | ObjectKind::Input => Some(0),
                     ObjectKind::Lazy => Some(REACH as i64),
                     _ => None,
                 };
