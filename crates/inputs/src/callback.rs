@@ -24,7 +24,11 @@ const UNKNOWN_RECORDS: u64 = 16;
 pub fn prepare(program: &mut Program) {
     program.types.int(IntKind::UChar);
     give_lengths(program);
-    for ty in function_types(program) {
+    let mut wanted = function_types(program);
+    wanted.extend(pointed_to(program));
+    wanted.sort_unstable();
+    wanted.dedup();
+    for ty in wanted {
         if callback_of(program, ty).is_some() {
             continue;
         }
@@ -77,6 +81,14 @@ pub fn is_callback(name: &str) -> bool {
 pub fn callback_of(program: &Program, ty: CTypeId) -> Option<FuncId> {
     let mut all = program.functions.iter();
     all.find(|(_, function)| function.ty == ty && is_callback(&function.name)).map(|(id, _)| id)
+}
+
+/// The types of functions that any pointer type of a program leads to: objects that come into being
+/// may have pointers that no signature shows.
+fn pointed_to(program: &Program) -> Vec<CTypeId> {
+    let types = &program.types;
+    let pointees = types.iter().filter_map(|(id, _)| types.pointee(id));
+    pointees.filter(|ty| matches!(types.get(*ty), CType::Function { .. })).collect()
 }
 
 /// The types of functions that pointers among inputs of any defined function lead to, in a fixed

@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::{
-    Body, Callee, Expr, ExprId, FuncId, GlobalId, GlobalInit, Linkage, Program, RelocationTarget,
-    Stmt, libc,
+    Body, CTypeId, Callee, Expr, ExprId, FuncId, GlobalId, GlobalInit, Linkage, Program,
+    RelocationTarget, Stmt, libc,
 };
 
 /// How one body uses its globals.
@@ -51,6 +51,12 @@ impl GlobalUses {
             .filter(|(id, global)| global.linkage == Linkage::Internal && !changed.contains(id));
         let fixed = fixed.map(|(id, _)| id).collect();
         Self { bodies, addressed: addressed_functions(program), fixed }
+    }
+
+    /// The functions of a type whose address is taken somewhere.
+    pub fn addressed_of_type(&self, program: &Program, ty: CTypeId) -> Vec<FuncId> {
+        let of_type = |id: &&FuncId| program.functions[**id].ty == ty;
+        self.addressed.iter().filter(of_type).copied().collect()
     }
 
     /// The globals that are inputs of a function where the user names none, in the program's

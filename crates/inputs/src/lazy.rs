@@ -92,6 +92,8 @@ pub struct PointerType {
     pub aligned: u32,
     /// The variables that it may lead to where something shows that.
     pub globals: Vec<GlobalPlace>,
+    /// The functions that it may lead to, if it leads to functions: names and addresses.
+    pub functions: Vec<(String, u64)>,
 }
 
 #[derive(Debug, Default)]
@@ -182,6 +184,28 @@ fn home_of(name: &str) -> u64 {
     REGION + (hash ^ hash >> 32) % HOMES * ROOM + REACH
 }
 
+/// Null, or the address of one of some functions, the first where nothing asks for another.
+fn function_pointer(
+    pool: &mut TermPool,
+    place: &str,
+    null: Term,
+    functions: &[(String, u64)],
+) -> Term {
+    let mut value = None;
+    for (name, address) in functions {
+        let address = pool.bv(64, *address);
+        value = Some(match value {
+            None => address,
+            Some(others) => {
+                let leads = pool.var(&format!("{place} == {name}"), Sort::Bool);
+                pool.ite(leads, address, others)
+            }
+        });
+    }
+    let zero = pool.bv(64, 0);
+    pool.ite(null, zero, value.unwrap_or(zero))
+}
+
 /// The address of a place of a global, which one depends on the input.
 fn place_in(pool: &mut TermPool, pointer: &str, global: &GlobalPlace) -> Term {
     let first = pool.bv(64, global.address);
@@ -237,6 +261,14 @@ impl LazyInputs {
         may_be_null: bool,
     ) -> Term {
         let known = self.tables().types.get(&ty).cloned().unwrap_or_default();
+        let absent = u64::from(depth > PLAIN_DEPTH);
+        let null = match may_be_null {
+            true => pool.var_with_default(&format!("null({place})"), Sort::Bool, absent),
+            false => pool.ff(),
+        };
+        if !known.functions.is_empty() {
+            return function_pointer(pool, place, null, &known.functions);
+        }
         let (home, shift) = (home_of(place), known.aligned);
         let name = format!("at({place})");
         let symbol = pool.var_with_default(&name, Sort::BitVec(62 - shift), home >> shift);
@@ -246,11 +278,6 @@ impl LazyInputs {
                 let zeros = pool.bv(shift, 0);
                 pool.concat(symbol, zeros)
             }
-        };
-        let absent = u64::from(depth > PLAIN_DEPTH);
-        let null = match may_be_null {
-            true => pool.var_with_default(&format!("null({place})"), Sort::Bool, absent),
-            false => pool.ff(),
         };
         let pointer = PointerInput {
             place: place.into(),

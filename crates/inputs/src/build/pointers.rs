@@ -36,12 +36,6 @@ impl Builder<'_> {
     fn resolve(&mut self, mut slot: Slot) -> Result<(), PlanError> {
         let zero = self.pool.bv(64, 0);
         let pointee = self.program.types.pointee(slot.ty).expect("a pointer points to something");
-        if let CType::Function { .. } = self.program.types.get(pointee) {
-            let value = self.function_pointer(&slot, pointee)?;
-            let value = self.with_initial(&slot, value);
-            self.set(&slot, value);
-            return Ok(());
-        }
         if let Some(inputs) = self.addresses.lazy()
             && self.spec.comes_into_being(&slot.place)
         {
@@ -49,6 +43,12 @@ impl Builder<'_> {
             let may_be_null = self.spec.stated_null() != Some(false);
             let value = inputs.pointer(self.pool, &shown, slot.ty, slot.site.depth, may_be_null);
             let value = self.with_streams(&slot, value);
+            let value = self.with_initial(&slot, value);
+            self.set(&slot, value);
+            return Ok(());
+        }
+        if let CType::Function { .. } = self.program.types.get(pointee) {
+            let value = self.function_pointer(&slot, pointee)?;
             let value = self.with_initial(&slot, value);
             self.set(&slot, value);
             return Ok(());

@@ -5,8 +5,8 @@ use lydian_eval::{Traps, from_bytes, sort_of, to_bytes};
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
-    BitField, BlockId, Body, BranchOrigin, Expr, ExprId, FuncId, LocalId, Stmt, Storage, SwitchCase,
-    Terminator, Type,
+    BitField, BlockId, Body, BranchOrigin, Expr, ExprId, FuncId, LocalId, Stmt, Storage,
+    SwitchCase, Terminator, Type,
 };
 use lydian_smt::{Term, TermPool};
 use smallvec::SmallVec;

@@ -21,6 +21,7 @@ use super::decisive::Decisive;
 use super::regions::{Area, Region, Surroundings, readers};
 use super::{Config, Unreached};
 use crate::memory::{function_address, global_addresses};
+use lydian_inputs::callback::callback_of;
 use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType};
 use lydian_inputs::shape::Shape;
 use lydian_inputs::{Addresses, InputSpec};
@@ -37,6 +38,8 @@ type Areas = FxHashMap<(FuncId, Option<[BlockId; 2]>), Option<Rc<Area>>>;
 /// A function's graph, and which blocks read each of its registers.
 type Flow = Rc<(Cfg, Vec<Vec<BlockId>>)>;
 
+/// A pointer may lead to so many functions of the program.
+const MOST_FUNCTIONS: usize = 8;
 /// A pointer may lead to so many places in globals.
 const MOST_GLOBALS: usize = 16;
 
@@ -128,12 +131,30 @@ impl<'p> World<'p> {
         self.aliasing = Aliasing::of(self.program, &touched.functions);
         let types = &self.program.types;
         let pointers = types.iter().filter_map(|(id, _)| Some((id, types.pointee(id)?)));
-        let pointers = pointers.filter(|(_, pointee)| types.size(*pointee).is_some());
         let known = pointers.map(|(id, pointee)| {
-            let aligned = types.align(pointee).max(1).trailing_zeros();
-            (id, PointerType { aligned, globals: self.places_of(pointee, &touched.globals) })
+            let is_function = matches!(types.get(pointee), CType::Function { .. });
+            let functions = if is_function { self.functions_of(pointee) } else { Vec::new() };
+            let is_complete = !is_function && types.size(pointee).is_some();
+            let aligned =
+                if is_complete { types.align(pointee).max(1).trailing_zeros() } else { 0 };
+            let globals = match is_complete {
+                true => self.places_of(pointee, &touched.globals),
+                false => Vec::new(),
+            };
+            (id, PointerType { aligned, globals, functions })
         });
         self.inputs = LazyInputs::with_types(known.collect::<Vec<_>>());
+    }
+
+    /// The functions that a pointer to functions of a type may lead to: one of the test's, and those of
+    /// the program whose address is taken.
+    fn functions_of(&self, ty: CTypeId) -> Vec<(String, u64)> {
+        let own = callback_of(self.program, ty);
+        let addressed = self.spec.globals.addressed_of_type(self.program, ty);
+        let all = own.into_iter().chain(addressed.into_iter().take(MOST_FUNCTIONS));
+        let named =
+            |id: FuncId| (self.program.functions[id].name.clone(), function_address(id.index()));
+        all.map(named).collect()
     }
 
     /// The variables that a pointer to a type may lead to, where something shows that it does.

@@ -57,7 +57,16 @@ impl Knowledge<'_> {
             return Some(true);
         }
         let negation = pool.not(condition);
-        self.facts.contains(&negation).then_some(false)
+        if self.facts.contains(&negation) {
+            return Some(false);
+        }
+        // Facts are kept by their parts.
+        let Node::Bin(BinOp::And, a, b) = pool.node(condition) else { return None };
+        match (self.known(pool, a), self.known(pool, b)) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        }
     }
 }
 
