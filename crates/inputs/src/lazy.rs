@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lydian_ir::{CTypeId, CTypes, Type};
+use lydian_ir::{CType, CTypeId, CTypes, IntKind, Type};
 use lydian_smt::{Sort, Structures, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -371,8 +371,10 @@ impl LazyInputs {
         drop(tables);
         known.or_else(|| {
             let pointer = pointer?;
-            let element = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some())?;
-            Some(self.object(types, &pointer, (element, 0)))
+            let complete = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some());
+            let is_byte = |ty: &CType| matches!(ty, CType::Int { kind: IntKind::UChar, .. });
+            let byte = || types.iter().find(|(_, ty)| is_byte(ty)).map(|(id, _)| id);
+            Some(self.object(types, &pointer, (complete.or_else(byte)?, 0)))
         })
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use lydian_ir::Program;
 use lydian_ir::test::{Image, TestObject};
-use lydian_smt::{Evaluator, Model, Sort, TermPool, Value, Wide};
+use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool, Value, Wide};
 
 use super::lazy::{LazyInputs, LazyObject, REACH, REGION, ROOM};
 use super::plan::GAP;
@@ -210,18 +210,27 @@ impl Builder<'_> {
     }
 
     /// Whether the model gives a value to a symbol of a term.
-    fn is_named(&self, term: lydian_smt::Term) -> bool {
+    fn is_named(&self, term: Term) -> bool {
         let mut waiting = vec![term];
         while let Some(next) = waiting.pop() {
             if let Sort::Array { .. } = self.pool.sort(next) {
                 continue;
             }
-            if self.model.get(next).is_some() {
+            if self.model.get(next).is_some() || self.is_named_element(next) {
                 return true;
             }
             waiting.extend(self.pool.children(next));
         }
         false
+    }
+
+    /// Whether a term is an element of an array symbol that the model gives a value to.
+    fn is_named_element(&self, term: Term) -> bool {
+        let Node::Bin(BinOp::Select, array, index) = self.pool.node(term) else { return false };
+        match (self.model.get(array), self.pool.as_u64(index)) {
+            (Some(Value::Array(array)), Some(index)) => array.elements.contains_key(&index),
+            _ => false,
+        }
     }
 
     /// Gives the part that a byte belongs to its value; the byte behind the part.

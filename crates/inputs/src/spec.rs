@@ -47,7 +47,8 @@ impl InputSpec {
     /// once.
     pub fn new(program: &Program, settings: Settings) -> Self {
         let (usage, globals) = (Usage::of(program), GlobalUses::of(program));
-        Self { settings, usage, globals, lazy: true, guesses: Arc::default() }
+        let lazy = !settings.guess_shapes;
+        Self { settings, usage, globals, lazy, guesses: Arc::default() }
     }
 
     /// The name by which a precondition is compiled into the program: a function of the same
@@ -194,7 +195,16 @@ impl FunctionSpec<'_> {
         let named = self
             .own
             .is_some_and(|own| own.places.keys().any(|pattern| pattern.0.root == place.root));
-        self.lazy && self.types.is_empty() && !named
+        let limited = self.states_limits() || self.states_depth();
+        self.lazy && self.types.is_empty() && !named && !limited
+    }
+
+    /// Whether the user says how large arrays and strings can be.
+    fn states_limits(&self) -> bool {
+        let own = self.own.map(|own| [own.max_length, own.max_string, own.max_records]);
+        let all = self.defaults;
+        let all = [all.max_length, all.max_string, all.max_records];
+        own.into_iter().flatten().chain(all).any(|limit| limit.is_some())
     }
 
     /// Whether the user says that pointers are null, or that they are not.

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use lydian_eval::to_bytes;
 use lydian_smt::{Term, TermPool};
 
-use super::{Cell, Contents, Memory, Object, Region, Table};
+use super::lazy::Rows;
+use super::{Background, Cell, Contents, Memory, Object, REGIONS, Region, Table, Touched};
 
 /// Contents with more cells that differ are not united: each is a choice that every later reader drags
 /// along.
@@ -21,8 +22,11 @@ impl Memory {
     /// have the same objects, or differ in what no term can choose.
     pub fn either(pool: &mut TermPool, holds: Term, a: &Self, b: &Self) -> Option<Self> {
         let mut tables = Vec::with_capacity(a.tables.len());
-        for (a, b) in a.tables.iter().zip(&b.tables) {
-            tables.push(either_table(pool, holds, a, b)?);
+        for ((a, b), region) in a.tables.iter().zip(&b.tables).zip(REGIONS) {
+            tables.push(match region {
+                Region::Lazy => either_lazy_table(pool, holds, a, b)?,
+                _ => either_table(pool, holds, a, b)?,
+            });
         }
         Some(Self { tables: tables.try_into().ok()? })
     }
@@ -45,6 +49,34 @@ fn either_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> Optio
     }
     objects.extend(longer.objects[common..].iter().cloned());
     Some(Table { objects: Arc::new(objects), next })
+}
+
+/// Objects of inputs that only one path looked at are the same for the other: there they have their
+/// first contents.
+fn either_lazy_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> Option<Table> {
+    let next = a.next.max(b.next);
+    if Arc::ptr_eq(&a.objects, &b.objects) {
+        return Some(Table { objects: a.objects.clone(), next });
+    }
+    let find =
+        |table: &Table, base: u64| table.objects.iter().find(|object| object.base == base).cloned();
+    let mut objects = Vec::with_capacity(a.objects.len());
+    for object in &*a.objects {
+        let other = find(b, object.base).or_else(|| untouched(object))?;
+        objects.push(either_object(pool, holds, object, &other)?);
+    }
+    for object in b.objects.iter().filter(|object| find(a, object.base).is_none()) {
+        objects.push(either_object(pool, holds, &untouched(object)?, object)?);
+    }
+    Some(Table { objects: Arc::new(objects), next })
+}
+
+/// An object of the inputs as it is before a path looks at it.
+fn untouched(object: &Object) -> Option<Arc<Object>> {
+    let Background::Lazy { object: first, .. } = object.contents.background() else { return None };
+    let background = Background::Lazy { object: first.clone(), rows: Rows::default() };
+    let (contents, touched) = (Contents::new(background), Touched::default());
+    Some(Arc::new(Object { contents, touched, alive: true, name: object.name.clone(), ..*object }))
 }
 
 fn either_object(

@@ -250,6 +250,10 @@ pub(super) fn places(
             return Some(Places::Listed { first, count: places });
         }
     }
+    if !row.is_tail && within == 0 && row.part > 0 && (row.kind.bytes(), stride) == (size, size) {
+        // A pointer to a member that is no array has one element.
+        return Some(Places::Listed { first: at, count: 1 });
+    }
     let plain = matches!(row.kind, PartKind::Number(..) | PartKind::Raw(_));
     if plain && row.kind.bytes() == row.stride && row.stride.is_power_of_two() {
         let wide = pool.sext(index, 64);
