@@ -35,10 +35,10 @@ use super::place::Place;
 pub struct Settings {
     /// For every function.
     pub defaults: Limits,
-    /// Whether what nobody states about pointers is guessed from signatures and uses, and kept within
-    /// limits, instead of coming into being where a path looks at it.
+    /// Whether memory behind pointers of which nothing is stated comes into being where a path looks at
+    /// it, instead of being guessed from signatures and uses and kept within limits.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub guess_shapes: bool,
+    pub lazy_inputs: bool,
     /// C files that define functions that the program leaves undefined, relative to the file of
     /// settings.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -47,7 +47,7 @@ impl InputSpec {
     /// once.
     pub fn new(program: &Program, settings: Settings) -> Self {
         let (usage, globals) = (Usage::of(program), GlobalUses::of(program));
-        let lazy = !settings.guess_shapes;
+        let lazy = settings.lazy_inputs;
         Self { settings, usage, globals, lazy, guesses: Arc::default() }
     }
 

@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use common::{Explored, explore_c_with, explore_guessed as explore_c, guessed};
+use common::{Explored, explore_c, explore_c_with};
 use lydian_base::Rng;
 use lydian_inputs::Settings;
 use lydian_objective::{Assumption, AssumptionKind, Criterion};
@@ -137,7 +137,7 @@ fn that_nothing_lies_before_an_array_is_assumed_where_only_a_mutant_reads_there(
         "[function.f.places]\na = { kind = \"array\", length = 4, before = 2 }\n",
     )
     .unwrap();
-    let before = explore_c_with(text, "f", &MUTANTS, &config(), guessed(settings)).summary;
+    let before = explore_c_with(text, "f", &MUTANTS, &config(), settings).summary;
     assert!(before.left.len() < found.summary.left.len(), "{:?}", before.left);
     assert!(!before.assumptions.contains(&told), "{:?}", before.assumptions);
 }
@@ -202,8 +202,7 @@ fn a_length_in_memory_that_no_path_reads_keeps_nothing_from_being_proved() {
     let places = "[function.f.places]\n\"p->xs\" = { kind = \"array\", length = \"p->len\" }\n";
     let bounds = |text: &str| {
         let settings = Settings::from_toml_str(text).unwrap();
-        let met =
-            explore_c_with(shared, "f", &BRANCHES, &config(), guessed(settings)).summary.bounds;
+        let met = explore_c_with(shared, "f", &BRANCHES, &config(), settings).summary.bounds;
         sentences(&met).join("; ")
     };
     let with = |rest: &str| bounds(&format!("{places}\"p->ys\" = {{ kind = \"array\", {rest}"));
@@ -284,8 +283,7 @@ fn that_two_pointers_differ_is_a_bound_where_they_are_compared() {
     let object = "[function.f.places]\n\"q\" = { kind = \"object\" }\n\"p\" = { kind = \"object\"";
     let with = |more: &str| {
         let settings = Settings::from_toml_str(&format!("{object}{more} }}\n"));
-        explore_c_with(text, "f", &BRANCHES, &config(), guessed(settings.expect("settings")))
-            .summary
+        explore_c_with(text, "f", &BRANCHES, &config(), settings.expect("settings")).summary
     };
     let (apart, alias) = (with(""), with(", alias = [\"q\"]"));
     let told = "p and q are different objects";
@@ -383,7 +381,7 @@ fn a_parameter_may_be_what_a_member_is_that_the_body_compares_it_with() {
     assert_eq!(found.summary.left, Vec::new());
     // Where the member leads nowhere for its depth, there is nothing to share.
     let shallow = Settings::from_toml_str("[defaults]\ndepth = 1\n").unwrap();
-    let found = explore_c_with(text, "f", &BRANCHES, &config(), guessed(shallow));
+    let found = explore_c_with(text, "f", &BRANCHES, &config(), shallow);
     assert_eq!(found.summary.left.len(), 4, "{:?}", found.summary.left);
 }
 
@@ -486,7 +484,7 @@ fn a_size_that_the_user_states_is_no_bound() {
     let text = "int f(const char *s) { int n = 0; while (s[n]) n++; return n > 20 ? 1 : 0; }";
     let settings = "[function.f.places]\n\"s\" = { kind = \"string\", max = 4 }\n";
     let settings = Settings::from_toml_str(settings).expect("settings");
-    let summary = explore_c_with(text, "f", &BRANCHES, &config(), guessed(settings)).summary;
+    let summary = explore_c_with(text, "f", &BRANCHES, &config(), settings).summary;
     assert!(summary.complete);
     assert_eq!(summary.bounds, Vec::new());
     assert_eq!(summary.preconditions, ["s has at most 4 characters"]);
@@ -567,7 +565,7 @@ fn no_larger_input_covers_what_a_bound_without_effect_leaves() {
             continue;
         }
         let settings = Settings::from_toml_str(LARGER).expect("settings");
-        let large = explore_c_with(&text, "f", &criteria, &config, guessed(settings));
+        let large = explore_c_with(&text, "f", &criteria, &config, settings);
         let covered: BTreeSet<LabelRef> = large.summary.covered.iter().copied().collect();
         let left = small.summary.left.iter().filter(|left| left.reasons.is_empty());
         let found = left.filter(|left| covered.contains(&left.label));
@@ -593,7 +591,7 @@ fn a_guessed_length_restricts_inputs_whatever_the_user_says_of_the_size() {
     let with = |places: &str| {
         let settings = format!("[function.f.places]\nbuf = {{ {places} }}\n");
         let settings = Settings::from_toml_str(&settings).expect("settings");
-        explore_c_with(text, "f", &BRANCHES, &config(), guessed(settings)).summary
+        explore_c_with(text, "f", &BRANCHES, &config(), settings).summary
     };
     let guessed = with("kind = \"array\", max = 4");
     let told = Assumption::new(AssumptionKind::Length, "buf", "n is the length of buf");

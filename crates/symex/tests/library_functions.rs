@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{explore_guessed as explore_c, plain};
+use common::{explore_c, plain};
 use lydian_ir::TrapKind;
 use lydian_objective::Criterion;
 use lydian_symex::{Config, Ending};

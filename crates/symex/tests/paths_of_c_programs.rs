@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{explore_c, explore_file, explore_guessed, plain};
+use common::{explore_c, explore_file, plain};
 use lydian_base::StopReason;
 use lydian_ir::TrapKind;
 use lydian_ir::test::PointerTarget;
@@ -20,7 +20,7 @@ fn a_header_parser_is_covered_through_a_buffer_with_its_length() {
 #[test]
 fn a_trap_behind_a_null_pointer_is_kept_as_a_test() {
     let text = "int get(const int *p, int i) { if (i > 2) return p[i - 3]; return 0; }";
-    let found = explore_guessed(text, "get", &[], &plain());
+    let found = explore_c(text, "get", &[], &plain());
     let outside = Ending::Trapped(TrapKind::OutOfBounds);
     assert!(found.summary.paths.contains_key(&outside), "{:?}", found.summary);
 }
@@ -40,7 +40,7 @@ fn a_standard_stream_is_no_other_and_nobody_looks_into_it() {
             if (((char *)to)[0] == 9) return 3;
             return 4;
         }";
-    let found = explore_guessed(text, "f", &[Criterion::Dc], &Config::default());
+    let found = explore_c(text, "f", &[Criterion::Dc], &Config::default());
     let covered = found.covered(Criterion::Dc);
     assert_eq!(covered.len(), 9, "{covered:?} {:?}", found.summary);
     let what = "the contents of `*stdout`, which only the C library knows";

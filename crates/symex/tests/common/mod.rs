@@ -67,21 +67,6 @@ pub fn explore_c(text: &str, function: &str, criteria: &[Criterion], config: &Co
     explore_c_with(text, function, criteria, config, Settings::default())
 }
 
-/// The same where what inputs are is guessed, within limits.
-pub fn explore_guessed(
-    text: &str,
-    function: &str,
-    criteria: &[Criterion],
-    config: &Config,
-) -> Explored {
-    explore_c_with(text, function, criteria, config, guessed(Settings::default()))
-}
-
-/// Settings under which what they do not say is guessed.
-pub fn guessed(settings: Settings) -> Settings {
-    Settings { guess_shapes: true, ..settings }
-}
-
 /// The same with settings for the inputs.
 pub fn explore_c_with(
     text: &str,
