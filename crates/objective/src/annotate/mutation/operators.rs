@@ -189,7 +189,10 @@ impl Walk<'_, '_> {
     /// ABS and UOI.
     fn insertions(&mut self, expr: ExprId) {
         let promoted = self.path.last().is_some_and(|(parent, _)| self.is_promotion(*parent));
-        let Some(ty) = c_type(self.cx, expr).filter(|_| !promoted) else { return };
+        let Some(ty) = c_type(self.cx, expr).filter(|_| !promoted && !self.is_extension(expr))
+        else {
+            return;
+        };
         let operand = convert(self.cx, Value { expr, ty }, ty.promoted());
         // `-x == 0` and `abs(x) == 0` say no other than `x == 0`.
         let tested = self.is_compared_with_zero();
@@ -217,6 +220,15 @@ impl Walk<'_, '_> {
             let stepped = self.step(operand, op);
             self.push_value(expr, stepped, name);
         }
+    }
+
+    /// Whether an expression is a step of keeping a `_BitInt` extended, which C knows nothing of.
+    fn is_extension(&self, expr: ExprId) -> bool {
+        let types = &self.cx.body.source.c_types;
+        let is_bit_int = |(above, _): &(ExprId, usize)| {
+            types[*above].is_some_and(|of| matches!(of.text, ArithmeticType::BitInt { .. }))
+        };
+        types[expr].is_none() && self.path.iter().any(is_bit_int)
     }
 
     /// Whether an expression's type or form has no negative values: there its absolute value is
