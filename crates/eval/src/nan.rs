@@ -14,7 +14,8 @@
 //!   no label is infeasible by what a NaN's bits are taken to be. The symbol's name begins with
 //!   [`NAN_MARK`], by which an engine knows not to claim what hangs on it.
 //!
-//! The symbol belongs to the term: one value that is looked at twice has one NaN.
+//! The symbol belongs to the structure of the term: one value that is looked at twice has one NaN,
+//! and so it has in the pool of another worker that makes the same term.
 
 use lydian_smt::{FloatSort, Node, Sort, Term, TermPool, UnOp};
 
@@ -97,7 +98,7 @@ pub fn computed(pool: &mut TermPool, result: Term, operands: &[Term]) -> Term {
 
 /// The bits of some NaN: quiet, of any sign and payload.
 fn any_nan(pool: &mut TermPool, sort: FloatSort, float: Term) -> Term {
-    let name = format!("{}{float:?}", &NAN_MARK[1..]);
+    let name = format!("{}{:016x}", &NAN_MARK[1..], pool.structure(float));
     let free = undefined_symbol(pool, &name, Sort::BitVec(sort.width()));
     let quiet = pool.bv(sort.width(), sort.nan_bits());
     pool.bvor(free, quiet)
@@ -137,6 +138,30 @@ mod tests {
             .collect();
         assert!(names.iter().any(|name| name.starts_with(NAN_MARK)), "{names:?}");
         assert_eq!(float_from_bits(&mut pool, FloatSort::F64, bits), quotient);
+    }
+
+    #[test]
+    fn the_same_value_has_the_same_nan_in_another_pool_and_another_value_another_one() {
+        let symbols = |others: u32| {
+            let mut pool = TermPool::new();
+            for other in 0..others {
+                pool.var(&format!("o{other}"), Sort::Bool);
+            }
+            let [a, b] = ["a", "b"].map(|name| {
+                let bits = pool.var(name, Sort::BitVec(64));
+                pool.fp_from_bits(FloatSort::F64, bits)
+            });
+            [(a, b), (b, a)].map(|(a, b)| {
+                let quotient = pool.fp_div(a, b);
+                let bits = float_bits(&mut pool, quotient);
+                let names = pool.vars_of(bits).to_vec().into_iter();
+                let mut names = names.filter_map(|var| pool.var_name(var).map(str::to_owned));
+                names.find(|name| name.starts_with(NAN_MARK)).expect("a symbol of a NaN")
+            })
+        };
+        let (here, there) = (symbols(0), symbols(7));
+        assert_eq!(here, there);
+        assert_ne!(here[0], here[1]);
     }
 
     #[test]
