@@ -51,3 +51,56 @@ fn is_known(program: &Program, func: FuncId) -> bool {
     KNOWN.iter().any(|prefix| function.name.starts_with(prefix))
         || model_of(&program.types, &function.name, function.ty).is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use lydian_base::EntityId;
+    use lydian_ir::text;
+
+    use super::*;
+
+    /// A program whose functions, from `f0` on, have the given statements and results; one without
+    /// is defined nowhere.
+    fn never_called_of(functions: &[(&str, Option<(&str, &str)>)]) -> Vec<usize> {
+        let mut source = String::from(
+            "ty0 = int \"int\" 32 signed\nty1 = function ty0 ()\nty2 = pointer ty1\n\
+             ty3 = function ty2 ()\n",
+        );
+        for (index, (name, body)) in functions.iter().enumerate() {
+            let ty = if body.is_some_and(|(_, result)| result.contains('&')) { 3 } else { 1 };
+            source += &format!("function f{index} \"{name}\" ty{ty} external ()");
+            if let Some((statements, result)) = body {
+                source += &format!(" {{ params () entry bb0 bb0: {statements} return {result} }}");
+            }
+            source.push('\n');
+        }
+        let program = text::parse(&source).unwrap_or_else(|error| panic!("{error}\n{source}"));
+        never_called(&program, FuncId::from_index(0)).into_iter().map(EntityId::index).collect()
+    }
+
+    #[test]
+    fn what_only_uncalled_functions_call_is_never_called() {
+        let main = ("main", Some(("s0: call f1 ty1 () ()", "0:i32")));
+        let called = ("called", Some(("", "1:i32")));
+        let uncalled = ("uncalled", Some(("s0: call f3 ty1 () ()", "1:i32")));
+        let deep = ("deep", Some(("", "1:i32")));
+        assert_eq!(never_called_of(&[main, called, uncalled, deep]), [2, 3]);
+    }
+
+    #[test]
+    fn a_function_whose_address_dead_code_takes_may_be_called_with_what_it_calls() {
+        let main = ("main", Some(("", "0:i32")));
+        let dead = ("dead", Some(("", "&f2")));
+        let addressed = ("addressed", Some(("s0: call f3 ty1 () ()", "1:i32")));
+        let deep = ("deep", Some(("", "1:i32")));
+        assert_eq!(never_called_of(&[main, dead, addressed, deep]), [1]);
+    }
+
+    #[test]
+    fn nothing_is_said_where_code_that_is_not_known_may_call_anything() {
+        let main = ("main", Some(("s0: call f1 ty1 () ()", "0:i32")));
+        let uncalled = ("uncalled", Some(("", "1:i32")));
+        assert_eq!(never_called_of(&[main, ("elsewhere", None), uncalled]), [0; 0]);
+        assert_eq!(never_called_of(&[main, ("__VERIFIER_nondet_int", None), uncalled]), [2]);
+    }
+}
