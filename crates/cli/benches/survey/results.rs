@@ -111,6 +111,28 @@ impl Survey {
     }
 }
 
+/// What kind of reason it is, for tables: bounds on inputs are one kind whatever they bound, and so
+/// are inputs that cannot be made.
+pub(crate) fn kind_of(reason: &str) -> String {
+    if let Some(bounds) = reason.strip_prefix("not reached within bounds on inputs: ") {
+        let kinds = [
+            ("elements", "lengths of arrays"),
+            ("characters", "lengths of strings"),
+            ("points to one object", "one object"),
+            ("pointers are followed", "depth"),
+            ("inputs have at most", "number of objects"),
+            ("different objects", "no aliases"),
+        ];
+        let met = kinds.iter().filter(|(words, _)| bounds.contains(words));
+        let met: Vec<&str> = met.map(|(_, kind)| *kind).collect();
+        return format!("bounds on inputs: {}", met.join(", "));
+    }
+    match reason.strip_prefix("no inputs could be made: ").and_then(|rest| rest.rsplit_once(": ")) {
+        Some((_, why)) => format!("no inputs could be made: {why}"),
+        None => reason.to_owned(),
+    }
+}
+
 /// A reason without what is special to the case: numbers, quoted names, places.
 pub(crate) fn normalised(reason: &str) -> String {
     let mut text = String::new();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use comfy_table::{Table, presets};
 
-use crate::results::{FunctionResult, Survey};
+use crate::results::{FunctionResult, Survey, kind_of};
 
 /// A row for each library, and one for all.
 pub(crate) fn libraries(survey: &Survey) -> String {
@@ -67,13 +67,16 @@ fn percentile(times: &[f64], percent: usize) -> f64 {
 /// How many functions and objectives each reason leaves, most functions first. A function with
 /// several reasons counts for each, and as "alone" where it has only one.
 pub(crate) fn reasons(survey: &Survey) -> String {
-    let mut counts: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
+    let mut counts: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
     for function in survey.functions.iter().filter(|function| !function.decided) {
+        let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
         for (reason, objectives) in &function.reasons {
-            let entry = counts.entry(reason).or_default();
-            entry.0 += 1;
-            entry.1 += u64::from(function.reasons.len() == 1);
-            entry.2 += objectives;
+            *kinds.entry(kind_of(reason)).or_default() += objectives;
+        }
+        let alone = u64::from(kinds.len() == 1);
+        for (kind, objectives) in kinds {
+            let entry = counts.entry(kind).or_default();
+            *entry = (entry.0 + 1, entry.1 + alone, entry.2 + objectives);
         }
     }
     let mut sorted: Vec<_> = counts.into_iter().collect();
@@ -82,12 +85,7 @@ pub(crate) fn reasons(survey: &Survey) -> String {
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(["reason", "functions", "alone", "objectives"]);
     for (reason, (functions, alone, objectives)) in sorted {
-        table.add_row([
-            reason.to_owned(),
-            functions.to_string(),
-            alone.to_string(),
-            objectives.to_string(),
-        ]);
+        table.add_row([reason, functions.to_string(), alone.to_string(), objectives.to_string()]);
     }
     table.to_string()
 }
