@@ -3,11 +3,11 @@
 //!
 //!     cargo bench -p lydian-cli --bench attack -- [functions=100] [runs=1000000] [seed=1]
 //!         [libraries=NAME,NAME] [files=PATH,PATH] [names=FUNCTION,FUNCTION] [time=2]
-//!         [criteria=stmt,bc,dc,mcc,wm] [first=0]
+//!         [criteria=stmt,bc,dc,mcc,wm] [first=0] [seconds=60]
 //!
 //! The functions are drawn by the seed from the open part of `scripts/survey-c`, or are those of the
 //! files given. `lydian gen` judges each for `time` seconds. Its infeasible labels are placed as
-//! checks in the text, as native measurement places them. Then the function runs on `runs` inputs that
+//! checks in the text, as native measurement places them. Then the function runs on `runs` inputs (fewer where `seconds` are over before) that
 //! `attack/runtime.c` makes of its types: graphs of objects with null, shared, aliasing, cyclic and
 //! inner pointers, strings, globals, static locals as calls before leave them, and stubs of undefined
 //! functions that return anything and write through their pointers. A run ends where undefined
@@ -40,6 +40,7 @@ struct Options {
     first: u64,
     seed: u64,
     time: f64,
+    seconds: u64,
     criteria: String,
     libraries: Vec<String>,
     files: Vec<String>,
@@ -100,6 +101,7 @@ impl Options {
             first: 0,
             seed: 1,
             time: 2.0,
+            seconds: 60,
             criteria: "stmt,bc,dc,mcc,wm".to_owned(),
             libraries: Vec::new(),
             files: Vec::new(),
@@ -114,6 +116,7 @@ impl Options {
                 "runs" => options.runs = number(),
                 "first" => options.first = number(),
                 "seed" => options.seed = number(),
+                "seconds" => options.seconds = number(),
                 "time" => options.time = value.parse().expect("seconds"),
                 "criteria" => value.clone_into(&mut options.criteria),
                 "libraries" => options.libraries.extend(list()),
@@ -177,18 +180,18 @@ impl Attack {
         let (folder, built) = self.build(candidate, &unit, &subject)?;
         let cells: Vec<usize> =
             subject.targets.iter().flat_map(|target| target.cells.clone()).collect();
-        let Options { first, runs, .. } = self.options;
-        let met = self.runtime.run(&built, first, runs, &cells);
+        let Options { first, runs, seconds, .. } = self.options;
+        let (met, runs) = self.runtime.run(&built, first, runs, &cells, seconds);
         counts.functions += 1;
         counts.labels += subject.targets.len() as u64;
         counts.runs += runs;
         let kept = self.confirm(candidate, &subject, &folder, &met, counts);
         say(&format!(
-            "{} {file} {function}: {} labels, {kept} hits",
+            "{} {file} {function}: {} labels, {runs} runs, {kept} hits",
             candidate.library,
             subject.targets.len()
         ));
-        if kept == 0 {
+        if met.is_empty() {
             let _ = std::fs::remove_dir_all(folder);
         }
         Ok(())

@@ -14,6 +14,7 @@
 //! is no less true. Runs are the interpreter's, and count until C stops defining them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use lydian_base::Rng;
 use lydian_ir::interp::{End, Options};
@@ -21,9 +22,11 @@ use lydian_ir::test::{
     ExternalResult, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject,
 };
 use lydian_ir::{CType, CTypeId, FuncId, Program};
-use lydian_objective::{Foresight, LabelId};
+use lydian_objective::{Criterion, Foresight, LabelId};
+use lydian_symex::Config;
 
 use crate::oracle::Subject;
+use crate::pointers;
 
 /// The numbers of the domain.
 const NUMBERS: [i32; 5] = [-1, 0, 1, 2, 3];
@@ -502,4 +505,82 @@ fn pointer(target: Target) -> Image {
     };
     let pointers = target.map(|target| ImagePointer { offset: 0, target }).into_iter().collect();
     Image { bytes: vec![0; 8], pointers }
+}
+
+/// The engines that [`judge`] names: exploration that is complete, the same under assumptions that it
+/// states, and local proofs.
+pub const EXPLORATION: &str = "exploration";
+/// See [`EXPLORATION`].
+pub const ASSUMING: &str = "exploration under assumptions";
+/// See [`EXPLORATION`].
+pub const LOCAL_PROOF: &str = "a local proof";
+
+/// What came of one random function.
+#[derive(Debug)]
+pub struct Judged {
+    /// Its text, [`pointers::HEAD`] included.
+    pub text: String,
+    /// What its inputs cover.
+    pub found: Enumerated,
+    /// How many labels it has, and how many of them engines call infeasible.
+    pub labels: (usize, usize),
+    /// The labels that are called infeasible and that an input covers.
+    pub wrong: Vec<Wrong>,
+}
+
+/// A wrong verdict.
+#[derive(Debug)]
+pub struct Wrong {
+    /// The label, with its place.
+    pub label: String,
+    /// The engine that said so.
+    pub engine: &'static str,
+    /// An input that covers it.
+    pub covering: Covering,
+}
+
+/// Holds what exploration and local proofs say of a random function, each within `time`, against its
+/// inputs that have none of the traits `without`.
+pub fn judge(
+    seed: u64,
+    criteria: &[Criterion],
+    limit: u64,
+    without: &[Trait],
+    time: Duration,
+) -> Judged {
+    let text = pointers::HEAD.to_owned() + &pointers::function("f", seed);
+    let subject = Subject::read(&text, criteria, false);
+    let func = subject.functions[0];
+    let found = enumerate(&subject, &subject.foresight(), func, limit, without);
+    let mut infeasible = BTreeMap::new();
+    let explored = subject.explore(func, "", &Config::default(), time).summary;
+    if explored.complete && explored.bounds.is_empty() {
+        let engine = match explored.assumptions.is_empty() {
+            true => EXPLORATION,
+            false => ASSUMING,
+        };
+        let left = explored.left.iter();
+        let left = left.filter(|left| left.reasons.is_empty() && left.bounds.is_empty());
+        infeasible.extend(left.map(|left| (left.label.label, engine)));
+    }
+    let proved = subject.proved_infeasible(0, time);
+    infeasible.extend(proved.into_iter().map(|label| (label, LOCAL_PROOF)));
+    let wrong = infeasible.iter().filter_map(|(label, engine)| {
+        let covering = found.covered.get(label)?.clone();
+        Some(Wrong { label: subject.describe(0, *label), engine, covering })
+    });
+    let labels = (subject.objectives[0].labels.len(), infeasible.len());
+    Judged { wrong: wrong.collect(), labels, found, text }
+}
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Covering { test, traits } = &self.covering;
+        let input = serde_json::to_string(test).expect("a test is JSON");
+        write!(
+            f,
+            "{} says {} is infeasible; covered by {traits:?} {input}",
+            self.engine, self.label
+        )
+    }
 }

@@ -17,6 +17,7 @@ struct pair { int left; int right; };
 int g;
 int *gp;
 struct node *head;
+struct pair couple;
 ";
 
 /// Numbers in the text; inputs have the same.

@@ -70,23 +70,27 @@ impl Runtime {
         Self { folder: folder.to_owned() }
     }
 
-    /// Runs numbers `first` and on; the cells that were set, each with the first run that did.
+    /// Runs numbers `first` and on, for so many seconds at most; the cells that were set, each with
+    /// the first run that did, and how many runs there were.
     pub(crate) fn run(
         &self,
         unit: &Path,
         first: u64,
         runs: u64,
         cells: &[usize],
-    ) -> Vec<(usize, u64)> {
+        seconds: u64,
+    ) -> (Vec<(usize, u64)>, u64) {
         let mut command = Command::new(self.folder.join(Build::Fast.name()));
         command.arg(unit).args([first.to_string(), runs.to_string(), list(cells)]);
+        command.arg(seconds.to_string());
         let out = command.output().expect("the runtime can be started");
         let text = String::from_utf8_lossy(&out.stdout);
         let hit = |line: &str| {
             let mut words = line.strip_prefix("hit ")?.split(' ');
             Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
         };
-        text.lines().filter_map(hit).collect()
+        let runs = text.lines().filter_map(|line| line.strip_prefix("runs ")?.parse::<u64>().ok());
+        (text.lines().filter_map(hit).collect(), runs.sum())
     }
 
     /// Runs one number alone: what it prints of its input, and the cells that it sets.

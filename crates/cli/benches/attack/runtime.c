@@ -1,7 +1,8 @@
 /* Makes inputs of a function from its types, and runs it on them.
  *
- *     runtime UNIT.so FIRST RUNS CELLS    runs FIRST, FIRST + 1, ...; prints "hit CELL RUN"
- *     runtime UNIT.so show RUN CELLS      one run alone; prints its input and the cells that it set
+ *     runtime UNIT.so FIRST RUNS CELLS SECONDS   runs FIRST, FIRST + 1, ... as long as there is time;
+ *                                               prints "hit CELL RUN", at the end "runs COUNT"
+ *     runtime UNIT.so show RUN CELLS             one run alone; prints its input and the cells that it set
  *
  * UNIT.so has the instrumented text, tables of its types, and stubs of what it leaves undefined (see
  * tables.rs). CELLS are numbers of cells, separated by commas. What a run does follows from its number
@@ -22,6 +23,7 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__has_feature)
@@ -471,6 +473,16 @@ static int find_unit(struct dl_phdr_info *info, size_t size, void *name) {
     return 1;
 }
 
+/* Copies what `AddressSanitizer` would not let be copied: all of the unit's memory. */
+__attribute__((no_sanitize("address"))) static void copy(char *to, const char *from, word size) {
+    volatile word *words = (volatile word *)to;
+    word at = 0;
+    for (; at + sizeof(word) <= size; at += sizeof(word))
+        words[at / sizeof(word)] = ((const volatile word *)from)[at / sizeof(word)];
+    for (; at < size; at++)
+        ((volatile char *)to)[at] = ((const volatile char *)from)[at];
+}
+
 static void one_call(void) {
     word words[16] = {0};
     double doubles[16] = {0};
@@ -493,7 +505,7 @@ static void one_run(word run) {
     current_run = run;
     random_state = run * 0xd1342543de82ef95ul + 0x632be59bd9b4e019ul;
     next();
-    memcpy(writable, snapshot, writable_size);
+    copy(writable, snapshot, writable_size);
     forget_objects();
     if (sigsetjmp(end_of_run, 1) == 0) {
         running = 1;
@@ -540,7 +552,7 @@ static void load(const char *path) {
     read_cell = (unsigned char (*)(word))dlsym(unit, "lydian_read");
     dl_iterate_phdr(find_unit, (void *)path);
     snapshot = malloc(writable_size);
-    memcpy(snapshot, writable, writable_size);
+    copy(snapshot, writable, writable_size);
 }
 
 static void catch_signals(void) {
@@ -565,7 +577,7 @@ struct progress {
 };
 
 static void batch(struct progress *progress, word end) {
-    struct rlimit cpu = {20, 20}, file = {0, 0};
+    struct rlimit cpu = {10, 10}, file = {0, 0};
     setrlimit(RLIMIT_CPU, &cpu);
     setrlimit(RLIMIT_FSIZE, &file);
     catch_signals();
@@ -608,13 +620,16 @@ int main(int argc, char **argv) {
         mmap(0, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     word end = strtoul(argv[2], 0, 10) + strtoul(argv[3], 0, 10);
     progress->next = strtoul(argv[2], 0, 10);
-    while (progress->next < end) {
-        word until = progress->next + 5000 < end ? progress->next + 5000 : end;
+    word begin = progress->next;
+    time_t last = time(0) + (argc > 5 ? atol(argv[5]) : 60);
+    while (progress->next < end && time(0) < last) {
+        word until = progress->next + 2000 < end ? progress->next + 2000 : end;
         pid_t child = fork();
         if (child == 0)
             batch(progress, until);
         if (child < 0 || waitpid(child, 0, 0) < 0)
             return 2;
     }
+    dprintf(3, "runs %lu\n", progress->next - begin);
     return 0;
 }
