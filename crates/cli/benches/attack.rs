@@ -26,13 +26,16 @@ mod subject;
 #[path = "attack/tables.rs"]
 mod tables;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use lydian_objective::Criterion;
 use native::{Build, Runtime};
 use subject::{Subject, Unit};
+
+/// How many functions of one file are drawn at most.
+const OF_EACH_FILE: usize = 4;
 
 struct Options {
     functions: usize,
@@ -136,28 +139,35 @@ struct Attack {
 }
 
 impl Attack {
-    /// The functions of the files given, or a sample of those of the open part.
+    /// The functions of the files given; else some of each of so many files of the open part, drawn
+    /// by the seed, as give enough.
     fn candidates(&self, root: &Path) -> Vec<Candidate> {
-        let Options { files, libraries, names, .. } = &self.options;
-        let libraries = match files.is_empty() {
-            true => foreign::libraries(root, "open", libraries),
-            false => vec![given(root, files)],
+        let Options { files, libraries, names, functions, seed, .. } = &self.options;
+        let (libraries, of_each) = match files.is_empty() {
+            true => (foreign::libraries(root, "open", libraries), OF_EACH_FILE),
+            false => (vec![given(root, files)], usize::MAX),
         };
+        let units = libraries
+            .iter()
+            .flat_map(|library| library.units.iter().map(move |unit| (library, unit)));
         let mut all = Vec::new();
-        for library in &libraries {
-            for unit in &library.units {
-                let functions = foreign::functions_of(library, unit).unwrap_or_default();
-                let named = |name: &String| names.is_empty() || names.contains(name);
-                all.extend(functions.into_iter().filter(named).map(|function| Candidate {
-                    library: library.name.clone(),
-                    place: library.place.clone(),
-                    file: unit.file.clone(),
-                    flags: unit.flags.clone(),
-                    function,
-                }));
+        for (library, unit) in foreign::shuffled(units.collect(), *seed) {
+            if all.len() >= *functions {
+                break;
             }
+            let listed = foreign::functions_of(library, unit).unwrap_or_default();
+            let named = |name: &String| names.is_empty() || names.contains(name);
+            let chosen = listed.into_iter().filter(named).collect();
+            let chosen = foreign::sample(chosen, of_each.min(functions - all.len()), *seed);
+            all.extend(chosen.into_iter().map(|function| Candidate {
+                library: library.name.clone(),
+                place: library.place.clone(),
+                file: unit.file.clone(),
+                flags: unit.flags.clone(),
+                function,
+            }));
         }
-        foreign::sample(all, self.options.functions, self.options.seed)
+        all
     }
 
     /// Attacks one function, or says why it cannot be.
@@ -240,15 +250,20 @@ impl Attack {
             }
         };
         let mut hits = 0;
+        let mut known = BTreeSet::new();
         for (cell, run) in met {
+            let target = subject.targets.iter().find(|target| target.cells.contains(cell));
+            let name = target.map_or("", |target| &target.name);
+            if known.contains(name) {
+                continue;
+            }
             let (input, set) = self.runtime.show(Build::Exact, &exact, *run, &[*cell]);
             if !set.contains(cell) {
                 counts.unconfirmed += 1;
                 continue;
             }
             hits += 1;
-            let target = subject.targets.iter().find(|target| target.cells.contains(cell));
-            let name = target.map_or("", |target| &target.name);
+            known.insert(name);
             say(&format!(
                 "WRONG INFEASIBLE: {} {} {}: {name}\n  replay: {} {} show {run} {cell}\n{input}",
                 candidate.library,

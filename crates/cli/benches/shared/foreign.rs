@@ -92,3 +92,12 @@ pub(crate) fn sample<T>(things: Vec<T>, count: usize, seed: u64) -> Vec<T> {
     });
     drawn.collect()
 }
+
+/// The things in an order that follows from the seed.
+pub(crate) fn shuffled<T>(mut things: Vec<T>, seed: u64) -> Vec<T> {
+    let mut random = Rng::new(seed);
+    for at in (1..things.len()).rev() {
+        things.swap(at, random.below(at as u64 + 1) as usize);
+    }
+    things
+}
