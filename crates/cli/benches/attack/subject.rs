@@ -68,19 +68,19 @@ pub(crate) fn infeasible_keys(
     read_keys(&ledger).map_err(|error| error.to_string())
 }
 
-/// The labels with an argument that no test can cover them, and none that was measured. Only these
-/// two kinds of evidence are complete arguments.
+/// The labels with an argument that no test can cover them which takes nothing for granted, and no
+/// measured test.
 fn read_keys(ledger: &PathBuf) -> rusqlite::Result<BTreeSet<String>> {
     let connection = rusqlite::Connection::open(ledger)?;
     let mut query = connection.prepare(
         "SELECT DISTINCT label, detail FROM evidence WHERE kind IN ('complete', 'local-proof')
-         AND label NOT IN (SELECT label FROM evidence WHERE kind LIKE 'measured%')",
+         AND label NOT IN (SELECT label FROM evidence WHERE kind LIKE 'measured%'
+                           OR kind = 'withdrawn')",
     )?;
     let rows = query.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
     let assumed = |detail: &str| {
         let detail: serde_json::Value = serde_json::from_str(detail).unwrap_or_default();
-        let listed = detail["assumptions"].as_array().is_some_and(|list| !list.is_empty());
-        listed || detail["assumed"].as_str().is_some_and(|text| !text.is_empty())
+        detail["assumptions"].as_array().is_some_and(|list| !list.is_empty())
     };
     let sound = rows.filter(|row| row.as_ref().map_or(true, |(_, detail)| !assumed(detail)));
     sound.map(|row| row.map(|(label, _)| label)).collect()

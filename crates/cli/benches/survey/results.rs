@@ -81,6 +81,10 @@ impl FunctionResult {
                 let text = normalised(reason[0].as_str().unwrap_or("no reason"));
                 *result.reasons.entry(text).or_default() += reason[1].as_u64().unwrap_or(1);
             }
+            if count("infeasible_as_assumed") > 0 {
+                let reason = result.reasons.entry("infeasible only as assumed".to_owned());
+                *reason.or_default() += count("infeasible_as_assumed");
+            }
             result.criteria.insert(criterion["criterion"].as_str()?.to_owned(), counts);
         }
         Some(result)
