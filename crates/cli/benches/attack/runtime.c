@@ -144,6 +144,11 @@ static void map_slots(void) {
                  PROT_READ | PROT_WRITE);
 }
 
+static int in_slots(const char *at) {
+    return (at >= small_slots && at < small_slots + (word)SMALL * 2 * PAGE) ||
+           (at >= large_slots && at < large_slots + (word)LARGE * (LARGE_PAGES + 1) * PAGE);
+}
+
 static void forget_objects(void) {
 #ifdef ASAN
     __asan_poison_memory_region(small_slots, (word)SMALL * 2 * PAGE);
@@ -155,6 +160,11 @@ static void forget_objects(void) {
 static char *allocate(word size, word align) {
     char *end;
     word room;
+    /* Some objects are blocks of the heap, which the function may free or resize. */
+    if (small_used < SMALL && below(6) == 0) {
+        small_used++;
+        return calloc(1, size);
+    }
     if (size <= PAGE && small_used < SMALL) {
         end = small_slots + (word)small_used++ * 2 * PAGE + PAGE;
         room = PAGE;
@@ -412,6 +422,8 @@ void *attack_malloc(word);
 void *attack_malloc(word size) { return below(5) == 0 || size > 1 << 20 ? 0 : malloc(size); }
 void *attack_realloc(void *, word);
 void *attack_realloc(void *at, word size) {
+    if (in_slots(at))
+        attack_stop(); /* it is no block of the heap */
     return below(5) == 0 || size > 1 << 20 ? 0 : realloc(at, size);
 }
 void *attack_calloc(word, word);
