@@ -41,8 +41,18 @@ struct Tally {
     labels: usize,
     infeasible: usize,
     panics: Vec<u64>,
-    /// By engine and traits: how many labels, of how many functions, and the first in words.
-    wrong: BTreeMap<(&'static str, BTreeSet<Trait>), (u64, BTreeSet<u64>, String)>,
+    wrong: BTreeMap<Kind, Mismatches>,
+}
+
+/// What mismatches are counted by: the engine, and what is special about the inputs.
+type Kind = (&'static str, BTreeSet<Trait>);
+
+/// Mismatches of one kind.
+struct Mismatches {
+    labels: u64,
+    functions: BTreeSet<u64>,
+    /// The first in words.
+    first: String,
 }
 
 fn main() {
@@ -137,10 +147,13 @@ impl Tally {
         self.infeasible += judged.labels.1;
         for wrong in &judged.wrong {
             let key = (wrong.engine, wrong.covering.traits.clone());
-            let text = || format!("seed {seed}: {wrong}\n{}", judged.text);
-            let entry = self.wrong.entry(key).or_insert_with(|| (0, BTreeSet::new(), text()));
-            entry.0 += 1;
-            entry.1.insert(seed);
+            let of_kind = self.wrong.entry(key).or_insert_with(|| Mismatches {
+                labels: 0,
+                functions: BTreeSet::new(),
+                first: format!("seed {seed}: {wrong}\n{}", judged.text),
+            });
+            of_kind.labels += 1;
+            of_kind.functions.insert(seed);
         }
         let Some(keep) = options.keep.as_ref().filter(|_| !judged.wrong.is_empty()) else { return };
         let lines: Vec<String> = judged.wrong.iter().map(|wrong| format!("// {wrong}\n")).collect();
@@ -151,15 +164,17 @@ impl Tally {
 
     fn show(&self) {
         let mut kinds: Vec<_> = self.wrong.iter().collect();
-        kinds.sort_by_key(|(_, (labels, _, _))| std::cmp::Reverse(*labels));
-        for ((engine, traits), (labels, functions, text)) in kinds {
+        kinds.sort_by_key(|(_, of_kind)| std::cmp::Reverse(of_kind.labels));
+        for ((engine, traits), Mismatches { labels, functions, first }) in kinds {
             let functions = functions.len();
-            say(&format!("{labels} labels of {functions} functions, {engine}, {traits:?}\n{text}"));
+            say(&format!(
+                "{labels} labels of {functions} functions, {engine}, {traits:?}\n{first}"
+            ));
         }
         for seed in &self.panics {
             say(&format!("seed {seed}: panics"));
         }
-        let wrong: u64 = self.wrong.values().map(|(labels, _, _)| labels).sum();
+        let wrong: u64 = self.wrong.values().map(|of_kind| of_kind.labels).sum();
         say(&format!(
             "{} functions ({} with all inputs of the domain), {} inputs, {} labels, {} infeasible, \
              {wrong} of them wrong, {} panics",
