@@ -15,9 +15,9 @@
 
 use std::sync::Arc;
 
-use lydian_ir::DecisionId;
 use lydian_ir::interp::{BadTest, End, Options};
 use lydian_ir::test::{INPUT_PREFIX, Test};
+use lydian_ir::{DecisionId, TrapKind};
 use lydian_native::{
     BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, RunError, TestError,
 };
@@ -179,7 +179,7 @@ impl<'a> Counting<'a> {
             Ok(foreseen) => foreseen,
             Err(error) => return Ok(Err(error.into())),
         };
-        self.undefined = matches!(foreseen.outcome.end, End::Trapped(_));
+        self.undefined = is_undefined(foreseen.outcome.end);
         let haste = match foreseen.outcome.end {
             _ if patience == Patience::Full => Haste::None,
             // What the program does after undefined behaviour counts for nothing.
@@ -211,7 +211,7 @@ impl<'a> Counting<'a> {
                 Err(error) => return Ok(Err(error.into())),
             };
         }
-        self.undefined |= matches!(foreseen.outcome.end, End::Trapped(_));
+        self.undefined |= is_undefined(foreseen.outcome.end);
         self.uninitialised = foreseen.outcome.uninitialised.is_some();
         let standing = self.standing(&foreseen, &measured.run.outcome);
         let foresight = &self.foresight;
@@ -278,13 +278,20 @@ impl<'a> Counting<'a> {
             _ if !ended_well => Standing::Undefined,
             _ if !as_given => Standing::NotFollowed,
             _ if run.uninitialised.is_some() => Standing::Undefined,
-            End::Trapped(_) => Standing::Undefined,
+            end if is_undefined(end) => Standing::Undefined,
             End::Stopped(_) | End::TooDeep(_) | End::Unknown(_) => Standing::NotFollowed,
-            End::Returned | End::Exited(_) | End::NoReturn(_) | End::Assumption => {
-                Standing::Defined
-            }
+            End::Returned
+            | End::Exited(_)
+            | End::NoReturn(_)
+            | End::Assumption
+            | End::Trapped(_) => Standing::Defined,
         }
     }
+}
+
+/// Whether a run ends with what C leaves undefined. It defines `abort`.
+fn is_undefined(end: End) -> bool {
+    matches!(end, End::Trapped(kind) if kind != TrapKind::Abort)
 }
 
 /// What is known of a run.

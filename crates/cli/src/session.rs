@@ -3,6 +3,7 @@
 //! measurement confirms. Objectives are labels and hyperlabels; of the latter the tests so far are
 //! judged together ([`judged`]).
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use lydian_objective::ledger::{
 use lydian_objective::{
     Accepted, Assumption, Criterion, FunctionObjectives, HyperId, Label, LabelId, LabelKey,
 };
+use lydian_prove::call_graph::never_called;
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_report::minimise::Effort;
 use lydian_report::names;
@@ -375,11 +377,30 @@ impl<'a> Session<'a, '_> {
 
     /// Labels whose predicate no state satisfies are infeasible, explored or not.
     fn prove(&mut self, config: &Config, budget: &Budget) -> Result<(), Failure> {
+        let program = &self.loaded.program;
+        let never_called =
+            self.loaded.entry.map_or_else(BTreeSet::new, |entry| never_called(program, entry));
         let mut proofs = Vec::new();
         for (at, target) in self.targets.iter().enumerate() {
-            proofs.extend(self.proofs_of(at, target, config, budget)?);
+            if never_called.contains(&target.objectives.function) {
+                proofs.extend(self.proofs_by_calls(at, target)?);
+            } else {
+                proofs.extend(self.proofs_of(at, target, config, budget)?);
+            }
         }
         self.record_evidence(&proofs)
+    }
+
+    /// Proofs for a target, which is at a position, whose function the program never calls.
+    fn proofs_by_calls(
+        &self,
+        at: usize,
+        target: &Target<'_>,
+    ) -> Result<Vec<(Goal, Evidence)>, Failure> {
+        let left: Vec<Goal> = self.left_of(at, target)?;
+        let labels = derived::labels_of(target.objectives, &left).into_iter();
+        let evidence = || Evidence::LocalProof { method: "call graph".to_owned() };
+        Ok(labels.map(|label| (Goal::Label(at, label), evidence())).collect())
     }
 
     /// Local proofs for a target, which is at a position.

@@ -2,8 +2,9 @@
 
 use lydian_ir::arith::Overflow;
 use lydian_ir::{BinOp, CastOp, CmpOp, TrapKind, Type, UnOp};
-use lydian_smt::{Sort, Term, TermPool};
+use lydian_smt::{Node, Sort, Term, TermPool, UnOp as UnaryTerm};
 
+use crate::nan::{computed, float_bits, float_from_bits};
 use crate::sort::{float_sort, sort_of};
 use crate::traps::Traps;
 
@@ -78,10 +79,15 @@ pub fn binary(
         BinOp::And => pool.bvand(a, b),
         BinOp::Or => pool.bvor(a, b),
         BinOp::Xor => pool.bvxor(a, b),
-        BinOp::FAdd => pool.fp_add(a, b),
-        BinOp::FSub => pool.fp_sub(a, b),
-        BinOp::FMul => pool.fp_mul(a, b),
-        BinOp::FDiv => pool.fp_div(a, b),
+        BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv => {
+            let result = match op {
+                BinOp::FAdd => pool.fp_add(a, b),
+                BinOp::FSub => pool.fp_sub(a, b),
+                BinOp::FMul => pool.fp_mul(a, b),
+                _ => pool.fp_div(a, b),
+            };
+            computed(pool, result, &[a, b])
+        }
     }
 }
 
@@ -226,7 +232,14 @@ pub fn cast(pool: &mut TermPool, op: CastOp, to: Type, a: Term, traps: &mut Trap
             pool.fp_to_unsigned(to.bits(), a)
         }
         CastOp::FToF => match float_sort(to) {
-            Some(float) => pool.fp_to_fp(float, a),
+            Some(float) => {
+                let result = pool.fp_to_fp(float, a);
+                // A NaN that was widened and narrowed again is a quiet one.
+                match pool.node(a) {
+                    Node::Un(UnaryTerm::FpToFp, original) => computed(pool, result, &[original]),
+                    _ => result,
+                }
+            }
             None => a,
         },
         CastOp::Bits => same_bits(pool, to, a),
@@ -239,11 +252,11 @@ fn same_bits(pool: &mut TermPool, to: Type, a: Term) -> Term {
         return a;
     }
     let bits = match pool.sort(a) {
-        Sort::Float(_) => pool.fp_to_bits(a),
+        Sort::Float(_) => float_bits(pool, a),
         _ => as_vector(pool, a),
     };
     match float_sort(to) {
-        Some(float) => pool.fp_from_bits(float, bits),
+        Some(float) => float_from_bits(pool, float, bits),
         None => bits,
     }
 }

@@ -3,14 +3,14 @@
 use lydian_ir::arith::Overflow;
 use lydian_ir::expr::type_of;
 use lydian_ir::{
-    BitField, CTypes, CastOp, CmpOp, Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId,
-    TrapKind, Type, UnOp,
+    BinOp, BitField, CTypes, CastOp, CmpOp, Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId,
+    RecordId, TrapKind, Type, UnOp,
 };
 use lydian_smt::{Sort, Term, TermPool};
 
 use crate::arith;
 use crate::soft;
-use crate::sort::{constant, sort_of};
+use crate::sort::{constant, float_sort, sort_of};
 use crate::traps::Traps;
 
 /// Where an expression's leaves get their values from.
@@ -211,6 +211,12 @@ impl<'a> Evaluation<'a> {
             }
             Expr::Cast(op, to, a) => {
                 let from = *a;
+                if *op == CastOp::Bits
+                    && let Some(float) = self.sign_cleared(from, env)
+                {
+                    let float = self.eval(pool, float, env, traps)?;
+                    return Ok(pool.fp_abs(float));
+                }
                 let a = self.eval(pool, from, env, traps)?;
                 if let Some(from) = self.soft_cast(*op, from, *to, env) {
                     let named = if from.is_soft_float() { from } else { *to };
@@ -258,6 +264,18 @@ impl<'a> Evaluation<'a> {
     fn soft_float<E: Environment>(&self, expr: ExprId, env: &E) -> Option<Type> {
         let ty = type_of(self.exprs, expr, |local| env.local_type(local));
         ty.is_soft_float().then_some(ty)
+    }
+
+    /// The float whose bits are taken and their sign cleared, as the mutant `fabs(x)` does.
+    fn sign_cleared<E: Environment>(&self, bits: ExprId, env: &E) -> Option<ExprId> {
+        let Expr::Binary(BinOp::And, taken, mask) = self.exprs[bits] else { return None };
+        let Expr::Cast(CastOp::Bits, Type::Int(width), float) = self.exprs[taken] else {
+            return None;
+        };
+        let ty = type_of(self.exprs, float, |local| env.local_type(local));
+        let but_sign = u128::MAX >> (129 - u32::from(width));
+        let clears = matches!(self.exprs[mask], Expr::Const(_, bits) if bits == but_sign);
+        (clears && float_sort(ty).is_some()).then_some(float)
     }
 
     /// The operand's type of a conversion that terms do not model.

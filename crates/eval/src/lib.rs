@@ -11,12 +11,14 @@
 
 pub mod arith;
 pub mod expr;
+pub mod nan;
 pub mod pred;
 mod soft;
 pub mod sort;
 pub mod traps;
 
 pub use expr::{Environment, Evaluation, eval_expr};
+pub use nan::{UNDEFINED_MARK, undefined_symbol};
 pub use pred::{Kleene, PredEnvironment, eval_pred, eval_tree};
 pub use sort::{from_bytes, sort_of, to_bytes};
 pub use traps::{Fault, Traps};

@@ -7,6 +7,8 @@
 use lydian_ir::Type;
 use lydian_smt::{FloatSort, Sort, Term, TermPool, Value, Wide};
 
+use crate::nan::{float_bits, float_from_bits};
+
 /// The sort of the terms that stand for values of a machine type.
 pub const fn sort_of(ty: Type) -> Sort {
     match ty {
@@ -33,7 +35,7 @@ pub const fn float_sort(ty: Type) -> Option<FloatSort> {
 pub fn to_bytes(pool: &mut TermPool, value: Term) -> Term {
     match pool.sort(value) {
         Sort::Bool => pool.bool_to_bv(value, 8),
-        Sort::Float(_) => pool.fp_to_bits(value),
+        Sort::Float(_) => float_bits(pool, value),
         _ => value,
     }
 }
@@ -46,8 +48,8 @@ pub fn from_bytes(pool: &mut TermPool, ty: Type, bytes: Term) -> Term {
             let bit = pool.extract(0, 0, bytes);
             pool.is_nonzero(bit)
         }
-        Type::F32 => pool.fp_from_bits(FloatSort::F32, bytes),
-        Type::F64 => pool.fp_from_bits(FloatSort::F64, bytes),
+        Type::F32 => float_from_bits(pool, FloatSort::F32, bytes),
+        Type::F64 => float_from_bits(pool, FloatSort::F64, bytes),
         _ => bytes,
     }
 }

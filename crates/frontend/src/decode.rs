@@ -21,6 +21,7 @@ mod stmt;
 mod stream;
 mod tags;
 mod text_expr;
+mod unnamed;
 
 use crate::ast::{
     BoundOwner, EnumConstantId, ExprId, FieldRef, FunctionId, LabelId, TranslationUnit, VarId,
@@ -197,6 +198,11 @@ impl Decoder<'_> {
                 return found;
             }
         }
-        scopes::resolve(&mut self.unit, &mut self.scopes, &ty.written)
+        let found = scopes::resolve(&mut self.unit, &mut self.scopes, &ty.written);
+        let shown = ty.desugared.as_ref().unwrap_or(&ty.written);
+        if matches!(self.unit.ty(found), CType::Unsupported(_)) && self.declare_unnamed(shown) {
+            return scopes::resolve(&mut self.unit, &mut self.scopes, shown);
+        }
+        found
     }
 }

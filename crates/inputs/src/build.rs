@@ -486,6 +486,17 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The symbol of a number. A float's stands for its bits, so that a NaN may have any.
+    fn number_symbol(&mut self, name: String, machine: Type) -> Term {
+        match sort_of(machine) {
+            Sort::Float(sort) => {
+                let bits = self.symbol(name, Sort::BitVec(sort.width()));
+                self.pool.fp_from_bits(sort, bits)
+            }
+            sort => self.symbol(name, sort),
+        }
+    }
+
     /// Notes a bound of some kind on a place in the inputs, which the user stated or not.
     fn bound(
         &mut self,
@@ -583,7 +594,7 @@ impl<'a> Builder<'a> {
         match leaf.kind {
             LeafKind::Number(ty) => {
                 let machine = self.program.types.scalar(ty).expect("a number is a scalar");
-                let value = self.symbol(self.shown(&leaf.place), sort_of(machine));
+                let value = self.number_symbol(self.shown(&leaf.place), machine);
                 self.push(site, leaf.offset, machine, value);
                 self.number(ty, value, &leaf.place, &leaf.trail)?;
                 let set = self.spec.at(&leaf.place, &leaf.trail);

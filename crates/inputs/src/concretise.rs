@@ -8,7 +8,7 @@ use lydian_ir::test::{
     TestObject, VariableArgument,
 };
 use lydian_ir::{GlobalInit, Program, RelocationTarget, Type};
-use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
+use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
 
 use super::lazy::REGION;
 use super::looked_at::{Arena, LookedAt};
@@ -156,7 +156,12 @@ impl Reader<'_> {
 
     /// The bits of a cell's value.
     fn bits(&mut self, cell: &CellPlan) -> u128 {
-        let value: Value = self.evaluator.eval(self.pool, self.model, cell.value);
+        // A float's bits are an input: as a value it may be a NaN, which has lost them.
+        let bits = match self.pool.node(cell.value) {
+            Node::Un(UnOp::FpFromBits, bits) => bits,
+            _ => cell.value,
+        };
+        let value: Value = self.evaluator.eval(self.pool, self.model, bits);
         value.to_wide().as_ref().map_or(0, Wide::low_u128)
     }
 

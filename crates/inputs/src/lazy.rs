@@ -23,7 +23,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lydian_ir::{CType, CTypeId, CTypes, IntKind, Type};
-use lydian_smt::{Sort, Structures, Term, TermPool};
+use lydian_smt::{Node, Sort, Structures, Term, TermPool, UnOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::shape::{Part, PartKind, Shape, Values};
@@ -516,6 +516,11 @@ impl LazyObject {
             }
             PartKind::Number(machine, _) => match sort_of(machine) {
                 sort @ Sort::BitVec(..=64) => pool.var_with_default(name, sort, telling(name)),
+                // The symbol stands for the bits, so that a NaN may have any.
+                Sort::Float(sort) => {
+                    let bits = pool.var(name, Sort::BitVec(sort.width()));
+                    pool.fp_from_bits(sort, bits)
+                }
                 sort => pool.var(name, sort),
             },
         }
@@ -605,10 +610,10 @@ impl LazyObject {
     }
 }
 
-/// The bits of a value that an array holds.
-fn bits_of(pool: &mut TermPool, value: Term) -> Term {
-    match pool.sort(value) {
-        Sort::Float(_) => pool.fp_to_bits(value),
+/// The bits of the first value of a part.
+pub(crate) fn bits_of(pool: &TermPool, value: Term) -> Term {
+    match pool.node(value) {
+        Node::Un(UnOp::FpFromBits, bits) => bits,
         _ => value,
     }
 }

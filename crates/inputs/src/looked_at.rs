@@ -12,7 +12,7 @@ use lydian_ir::Program;
 use lydian_ir::test::{Image, TestObject};
 use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool, Value, Wide};
 
-use super::lazy::{LazyInputs, LazyObject, REACH, REGION, ROOM};
+use super::lazy::{LazyInputs, LazyObject, REACH, REGION, ROOM, bits_of};
 use super::plan::GAP;
 use super::shape::{PartKind, Values};
 
@@ -241,7 +241,8 @@ impl Builder<'_> {
         let end = start + row.kind.bytes() as i64;
         let bits = match (object.known_part(start), object.known_array(&row)) {
             (Some(term), _) => {
-                let value: Value = self.evaluator.eval(self.pool, self.model, term);
+                let bits = bits_of(self.pool, term);
+                let value: Value = self.evaluator.eval(self.pool, self.model, bits);
                 value.to_wide().as_ref().map_or(0, Wide::low_u128)
             }
             (None, Some(array)) => {

@@ -6,6 +6,7 @@
 //! The crate knows nothing of objectives, solvers or clang.
 
 pub mod arith;
+mod arithmetic_type;
 pub mod cexact;
 pub mod cfg;
 pub mod ctext;
@@ -28,6 +29,7 @@ pub mod variadic;
 pub mod verify;
 
 pub use arith::Overflow;
+pub use arithmetic_type::{ArithmeticType, ExprTypes};
 pub use ctype::{CType, CTypeId, CTypes, Field, IntKind, Record, RecordId, Target};
 pub use decision::{BoolTree, ConditionId, Decision, DecisionId, DecisionKind, Purity, Truth};
 pub use expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};

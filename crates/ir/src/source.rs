@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use lydian_base::{Arena, Place, SideTable, Span, entity_id};
 use serde::{Deserialize, Serialize};
 
+use crate::arithmetic_type::ExprTypes;
 use crate::decision::{ConditionId, DecisionId};
 use crate::expr::ExprId;
 use crate::function::LocalId;
@@ -45,6 +46,10 @@ pub struct FunctionSource {
     pub terms: SideTable<BlockId, Span>,
     /// Text of each expression, where C has one for it.
     pub exprs: SideTable<ExprId, Span>,
+    /// C types of each expression that is a number, where C has an expression for it. The IR's
+    /// operators have signs and its types have none, so what is made of an expression beside the
+    /// program (a mutant, the values next to a border) asks here.
+    pub c_types: SideTable<ExprId, Option<ExprTypes>>,
     /// Where each mark can be recorded.
     pub marks: Vec<MarkSite>,
     /// Where each decision and its conditions stand.

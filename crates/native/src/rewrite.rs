@@ -460,7 +460,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         for (site, labels) in &sites {
             match *site {
                 Site::Entry => {
-                    let at = self.body.source.body.start + 1;
+                    let at = self.body_start();
                     let (cell, others) = self.plain_cell(labels);
                     self.function.entry = cell;
                     entry = self.records(&others, false, Standing::at(at));
@@ -511,11 +511,19 @@ impl<'a, 'p> Watch<'a, 'p> {
         let declarations = self.declarations();
         let cell = self.function.entry;
         if !declarations.is_empty() || !entry.is_empty() || cell.is_some() {
-            let at = self.body.source.body.start + 1;
+            let at = self.body_start();
             let text = format!(" {declarations}{entry}");
             let action = Action::Start { function: self.number, text, cell };
             edits.push(Edit { span: Span::new(at, at), rank: rank::INSERT, action });
         }
+    }
+
+    /// Where a statement can be put first in the body: behind the pragmas that C allows only
+    /// there.
+    fn body_start(&self) -> u32 {
+        let brace = self.body.source.body.start;
+        let text = self.request.map.text().get(brace as usize..).unwrap_or("");
+        brace + after_first_pragmas(text)
     }
 
     fn declarations(&self) -> String {
@@ -850,4 +858,21 @@ fn labels_of(objectives: &FunctionObjectives, criterion: Criterion) -> FxHashSet
 /// No sequences.
 fn no_sequences() -> units::Sequences {
     units::Sequences::default()
+}
+
+/// The offset behind the brace that `body` begins with and the pragmas that follow it at once
+/// (`#pragma STDC FENV_ACCESS ON`).
+fn after_first_pragmas(body: &str) -> u32 {
+    let (mut end, mut at) = (1, 1);
+    while let Some(line) = body.get(at..) {
+        let blank = line.len() - line.trim_start().len();
+        let Some(directive) = line[blank..].strip_prefix('#') else { break };
+        let length = line[blank..].find('\n').map_or(line.len() - blank, |length| length + 1);
+        at += blank + length;
+        // A line marker may stand between them.
+        if directive.trim_start().starts_with("pragma") {
+            end = at;
+        }
+    }
+    end as u32
 }

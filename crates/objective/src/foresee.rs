@@ -17,7 +17,9 @@ use lydian_ir::source::RootId;
 use lydian_ir::stmt::{BranchOrigin, Edge};
 use lydian_ir::test::Test;
 use lydian_ir::trap::may_trap;
-use lydian_ir::{ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Purity, Truth};
+use lydian_ir::{
+    BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Purity, StmtId, Truth,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::event::{DecisionVector, Event};
@@ -298,6 +300,21 @@ impl Observer for Watch<'_> {
         }
     }
 
+    fn hears_statements(&self) -> bool {
+        let mut sites = self.foresight.sites.iter().flat_map(|sites| sites.keys());
+        sites.any(|site| matches!(site, Site::Stmt(_) | Site::Block(_)))
+    }
+
+    fn statement(&mut self, view: &View<'_>, stmt: StmtId) {
+        // A copy stands for the same place of the text.
+        let original = view.body().source.original(stmt);
+        self.pass(view, Site::Stmt(original), None);
+    }
+
+    fn block(&mut self, view: &View<'_>, block: BlockId) {
+        self.pass(view, Site::Block(block), None);
+    }
+
     fn decision(&mut self, view: &View<'_>, event: &DecisionEvent) {
         self.pass(view, Site::Decision(event.decision), Some(event));
         self.keep_vector(view, event);
@@ -349,6 +366,22 @@ mod tests {
         assert_eq!((all.len(), end), (2, End::Returned));
         let (before, end) = foresee(divides(), &[0]);
         assert_eq!((before, end), (all[..1].to_vec(), End::Trapped(TrapKind::DivisionByZero)));
+    }
+
+    #[test]
+    fn a_call_is_passed_though_it_does_not_come_back() {
+        let mut sample = Sample::new("f");
+        let abort = sample.declare("abort");
+        sample.call(abort);
+        let (program, map, func) = sample.finish();
+        let request = Request::new([Criterion::Fcc]);
+        let annotation = annotate(&program, &map, func, &request).expect("a body");
+        let objectives = [annotation.objectives];
+        let foresight = Foresight::new(&program, &objectives, false);
+        let test = Test::calling("f", Vec::new());
+        let run = foresight.run(&test, &Options::default()).expect("it suits the program");
+        assert_eq!(run.outcome.end, End::Trapped(TrapKind::Abort));
+        assert_eq!(run.covered[0].len(), 1);
     }
 
     /// `f() { <mark> r = q; <mark> if (r == 0) { <mark> } return; }`, `q` never being written.

@@ -7,8 +7,11 @@
 //! [`ranges`] says which values registers can have at a place, whoever calls the function, and so
 //! makes fewer states possible there.
 //!
+//! [`call_graph`] says which functions a whole program never calls.
+//!
 //! This crate knows nothing of exploration.
 
+pub mod call_graph;
 pub mod local;
 pub mod ranges;
 

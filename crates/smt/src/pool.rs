@@ -3,6 +3,7 @@
 //! A pool belongs to one run and is never global. It only grows; terms are ids into it. The smart
 //! constructors are in the `build_*` modules, as further methods of [`TermPool`].
 
+use crate::portable::Structures;
 use crate::rules::{RULES, Rule};
 use crate::semantics;
 use crate::sort::{FloatSort, MAX_WIDTH, Sort};
@@ -36,6 +37,7 @@ pub struct TermPool {
     rewriting: bool,
     fired: Vec<u64>,
     truth: [Term; 2],
+    structures: Structures,
 }
 
 impl Default for TermPool {
@@ -64,10 +66,19 @@ impl TermPool {
             rewriting: true,
             fired: vec![0; RULES.len()],
             truth: [Term(0), Term(1)],
+            structures: Structures::default(),
         };
         pool.intern(Node::Bool(false), Sort::Bool);
         pool.intern(Node::Bool(true), Sort::Bool);
         pool
+    }
+
+    /// A number for a term that it has in every pool, as [`Structures`] has it.
+    pub fn structure(&mut self, term: Term) -> u64 {
+        let mut structures = std::mem::take(&mut self.structures);
+        let number = structures.of(self, term);
+        self.structures = structures;
+        number
     }
 
     /// A number that no other pool of the process has.

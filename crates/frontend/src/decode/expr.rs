@@ -190,8 +190,9 @@ impl Decoder<'_> {
     }
 
     fn member(&mut self, node: &Node<'_>) -> Option<ExprKind> {
-        let field = *self.fields.get(&node.member)?;
+        let known = self.fields.get(&node.member).copied();
         let [base] = self.children(node)?;
+        let field = known.or_else(|| self.member_by_name(node, self.unit.exprs[base].ty))?;
         Some(ExprKind::Member { base, arrow: node.arrow, field })
     }
 
@@ -347,7 +348,10 @@ impl Decoder<'_> {
             }
             CType::Record(record) if node.field.is_some() || self.is_union(record) => {
                 let Some(init) = node.inner.first() else { return Some(InitList::Union(None)) };
-                let field = *self.fields.get(&node.field.as_deref()?.id)?;
+                let field = node.field.as_deref()?;
+                let name = field.name.as_deref().unwrap_or("");
+                let known = self.fields.get(&field.id).copied();
+                let field = known.or_else(|| self.field_by_name(record, name))?;
                 Some(InitList::Union(Some((field, self.expr(init)))))
             }
             CType::Record(record) => {

@@ -117,6 +117,11 @@ impl Scopes {
         self.anonymous.insert(offset, ty);
     }
 
+    /// Whether a record or enumeration without a tag is known whose keyword stands there.
+    pub(super) fn has_anonymous(&self, offset: u32) -> bool {
+        self.anonymous.contains_key(&offset)
+    }
+
     pub(super) fn declare_tag(&mut self, name: &str, ty: CType) {
         if let Some(scope) = self.scopes.last_mut() {
             let new = scope.tags.insert(name.into(), ty).is_none();

@@ -31,8 +31,12 @@ pub(crate) enum RecordKey {
 pub(crate) struct FieldPlace {
     /// Its name; empty for anonymous records and unnamed bit-fields.
     pub(crate) name: Box<str>,
+    /// Its type, as clang prints it; kept where the record has no tag.
+    pub(crate) ty: Box<str>,
     /// Bits from the record's start.
     pub(crate) bit_offset: u64,
+    /// How many bits a bit-field has.
+    pub(crate) bit_width: Option<u32>,
 }
 
 /// A record's layout as clang prints it.
@@ -40,6 +44,7 @@ pub(crate) struct FieldPlace {
 pub(crate) struct RecordLayout {
     pub(crate) layout: Layout,
     pub(crate) fields: Vec<FieldPlace>,
+    pub(crate) is_union: bool,
 }
 
 /// All layouts that clang printed, in order for each key.
@@ -54,6 +59,27 @@ struct Reading {
     key: RecordKey,
     indent: usize,
     fields: Vec<FieldPlace>,
+    is_union: bool,
+}
+
+impl Reading {
+    fn begin(text: &str, indent: usize) -> Option<Self> {
+        let key = record_key(text)?;
+        let is_union = text.starts_with("union ");
+        Some(Self { key, indent, fields: Vec::new(), is_union })
+    }
+
+    fn field(&mut self, place: &str, text: &str) {
+        let Some(bit_offset) = bit_offset(place) else { return };
+        let name = field_name(text);
+        let ty = match self.key {
+            RecordKey::At(..) => text.trim_start().strip_suffix(name).unwrap_or("").trim_end(),
+            RecordKey::Tag(_) => "",
+        };
+        let bit_width = bit_width(place);
+        let (name, ty) = (name.into(), ty.into());
+        self.fields.push(FieldPlace { name, ty, bit_offset, bit_width });
+    }
 }
 
 impl RecordLayouts {
@@ -73,26 +99,23 @@ impl RecordLayouts {
         let indent = text.len() - text.trim_start().len();
         match &mut self.reading {
             None => {
-                self.reading =
-                    record_key(text.trim()).map(|key| Reading { key, indent, fields: Vec::new() });
+                self.reading = Reading::begin(text.trim(), indent);
             }
             Some(reading) if indent == reading.indent + 2 => {
-                if let Some(bit_offset) = bit_offset(place) {
-                    reading.fields.push(FieldPlace { name: field_name(text).into(), bit_offset });
-                }
+                reading.field(place, text);
             }
             Some(_) => {}
         }
     }
 
     fn finish(&mut self, summary: &str) {
-        let Some(Reading { key, fields, .. }) = self.reading.take() else { return };
+        let Some(Reading { key, fields, is_union, .. }) = self.reading.take() else { return };
         let number = |text: &str| {
             text.find(|c: char| !c.is_ascii_digit()).and_then(|end| text[..end].parse().ok())
         };
         let align = summary.split_once("align=").and_then(|(_, text)| number(text));
         if let (Some(size), Some(align)) = (number(summary), align) {
-            let layout = RecordLayout { layout: Layout { size, align }, fields };
+            let layout = RecordLayout { layout: Layout { size, align }, fields, is_union };
             self.by_key.entry(key).or_default().push_back(layout);
         }
     }
@@ -105,6 +128,11 @@ impl RecordLayouts {
         };
         let found = layouts.iter().position(same)?;
         layouts.remove(found)
+    }
+
+    /// Takes out the layout of the record without a tag whose keyword stands there.
+    pub(crate) fn take_unnamed(&mut self, line: u32, column: u32) -> Option<RecordLayout> {
+        self.by_key.get_mut(&RecordKey::At(line, column))?.pop_front()
     }
 
     /// The layout of the record without a tag whose keyword stands there.
@@ -137,6 +165,15 @@ fn bit_offset(place: &str) -> Option<u64> {
             let bit: u64 = if first.is_empty() { 0 } else { first.parse().ok()? };
             byte.checked_mul(8)?.checked_add(bit)
         }
+    }
+}
+
+/// How many bits `12:0-2` and `12:-` are; `None` for `12`.
+fn bit_width(place: &str) -> Option<u32> {
+    let (first, last) = place.split_once(':')?.1.split_once('-')?;
+    match (first.parse::<u32>(), last.parse::<u32>()) {
+        (Ok(first), Ok(last)) => Some(last + 1 - first),
+        _ => Some(0),
     }
 }
 
@@ -173,6 +210,25 @@ mod tests {
         let offsets: Vec<u64> = found.fields.iter().map(|field| field.bit_offset).collect();
         assert_eq!(offsets, [0, 32, 64, 96, 104]);
         assert!(layouts.take(&RecordKey::At(2, 9), &names).is_none());
+    }
+
+    #[test]
+    fn fields_of_a_record_without_a_tag_have_their_types() {
+        let mut layouts = RecordLayouts::default();
+        DUMP.lines().for_each(|line| layouts.line(line));
+        let found = layouts.take_unnamed(2, 9).unwrap();
+        let fields: Vec<_> = found.fields.iter().map(|f| (&*f.ty, f.bit_width)).collect();
+        let unnamed = "struct (unnamed at <stdin>:2:52)";
+        let anonymous = "union (anonymous at <stdin>:2:25)";
+        let expected = [
+            ("int", None),
+            (anonymous, None),
+            (unnamed, None),
+            ("unsigned int", Some(3)),
+            ("int", Some(0)),
+        ];
+        assert_eq!(fields, expected);
+        assert!(!found.is_union);
     }
 
     #[test]

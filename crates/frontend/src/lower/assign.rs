@@ -225,6 +225,7 @@ impl FunctionLowering<'_, '_> {
             _ => self.expr(Expr::Const(compute.ty, lydian_ir::arith::float_bits(compute.ty, 1.0))),
         };
         let one_type = if old.ty == Type::Ptr { Scalar::INDEX } else { compute };
+        self.note_types(one, one_type, one_type);
         let op_of = |op| match op {
             UnaryOp::PreInc | UnaryOp::PostInc => BinaryOp::Add,
             _ => BinaryOp::Sub,
@@ -289,10 +290,15 @@ impl FunctionLowering<'_, '_> {
             let down = update.op == BinaryOp::Sub;
             return Ok(self.pointer_step(old, operand, operand_type, step, down));
         }
+        self.note_types(old, scalar, update.compute);
         let left = self.convert(old, scalar, update.compute);
+        self.note_types(left, scalar, update.compute);
         let new =
             self.arithmetic(update.op, (left, update.compute), (operand, operand_type), span)?;
-        Ok(self.convert(new, update.result, scalar))
+        self.note_types(new, update.result, scalar);
+        let converted = self.convert(new, update.result, scalar);
+        self.note_types(converted, update.result, scalar);
+        Ok(converted)
     }
 
     /// Sets a variable at its declaration, as `var = init` would.

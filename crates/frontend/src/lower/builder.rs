@@ -6,8 +6,8 @@
 use lydian_base::{EntityId, Span};
 use lydian_ir as ir;
 use lydian_ir::{
-    Block, BlockId, Body, CTypeId, Expr, ExprId, Local, LocalId, LocalKind, Stmt, StmtId, Storage,
-    Terminator, TrapKind, Type,
+    Block, BlockId, Body, CTypeId, Expr, ExprId, ExprTypes, Local, LocalId, LocalKind, Stmt,
+    StmtId, Storage, Terminator, TrapKind, Type,
 };
 use rustc_hash::FxHashMap;
 
@@ -16,7 +16,7 @@ use super::effects::EffectsTable;
 use super::facts::Facts;
 use super::globals::Module;
 use super::roots::Frame;
-use super::types::{Scalar, layout_of};
+use super::types::{Scalar, arithmetic_type_of, layout_of};
 use super::{Lowering, Unsupported};
 use crate::ast::{self, TranslationUnit};
 use crate::ctypes::TypeId;
@@ -205,6 +205,27 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
     pub(super) fn note_span(&mut self, expr: ExprId, span: Span) {
         if !span.is_none() && self.body.source.exprs[expr].is_none() {
             self.body.source.exprs.set(expr, span);
+        }
+    }
+
+    /// Says which C type an expression has that stands for `e`, conversions included that change
+    /// no bits.
+    pub(super) fn note_type(&mut self, expr: ExprId, e: ast::ExprId) {
+        let unit = self.unit;
+        let Some(used) = arithmetic_type_of(unit, unit.exprs[e].ty.ty) else { return };
+        let written = arithmetic_type_of(unit, unit.exprs[unit.strip_implicit(e)].ty.ty);
+        let written = written.unwrap_or(used);
+        let known = self.body.source.c_types[expr];
+        let text = known.map_or(written, |known| known.text);
+        self.body.source.c_types.set(expr, Some(ExprTypes { text, written, used }));
+    }
+
+    /// Says that an expression has a type and that its operator uses it so.
+    pub(super) fn note_types(&mut self, expr: ExprId, written: Scalar, used: Scalar) {
+        let types = (written.arithmetic_type(false), used.arithmetic_type(false));
+        if let (Some(written), Some(used)) = types {
+            let types = ExprTypes { text: written, written, used };
+            self.body.source.c_types.set(expr, Some(types));
         }
     }
 

@@ -156,7 +156,9 @@ impl FunctionLowering<'_, '_> {
         let (stmt, temp) = self.within(span, |l| l.keep(value, l.unit.exprs[e].ty.ty, span))?;
         self.root(Point::Stmt(stmt), value, RootKind::Value, span, frame);
         self.capture(span, temp);
-        Ok(self.read(temp))
+        let kept = self.read(temp);
+        self.note_type(kept, e);
+        Ok(kept)
     }
 
     /// Whether no effect of `later` can change the value of a pure expression, nor come before a

@@ -18,6 +18,7 @@ impl FunctionLowering<'_, '_> {
     pub(super) fn rvalue(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
         let value = self.rvalue_unnamed(e)?;
         self.note_span(value, self.unit.exprs[e].span);
+        self.note_type(value, e);
         Ok(value)
     }
 

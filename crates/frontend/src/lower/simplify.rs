@@ -216,14 +216,17 @@ fn drop_unused_expressions(body: &mut Body) {
     let mut ids = vec![ExprId::from_index(0); body.exprs.len()];
     let mut exprs = Arena::new();
     let mut spans = SideTable::default();
+    let mut c_types = SideTable::default();
     for (id, expr) in body.exprs.iter().filter(|(id, _)| used[id.index()]) {
         let new = exprs.push(expr.map_operands(|operand| ids[operand.index()]));
         spans.set(new, body.source.exprs[id]);
+        c_types.set(new, body.source.c_types[id]);
         ids[id.index()] = new;
     }
     visit_uses(body, |expr| *expr = ids[expr.index()]);
     body.exprs = exprs;
     body.source.exprs = spans;
+    body.source.c_types = c_types;
 }
 
 /// Calls `visit` with each expression that a body uses.

@@ -26,6 +26,21 @@ impl Scalar {
         Self { ty, signed, is_bool: false, narrow: None }
     }
 
+    /// The type as arithmetic knows it; `None` for pointers. `is_bit_int` tells what C does not
+    /// promote.
+    pub(super) fn arithmetic_type(self, is_bit_int: bool) -> Option<ir::ArithmeticType> {
+        Some(match self.ty {
+            _ if self.is_bool => ir::ArithmeticType::Bool,
+            Type::Int(bits) if is_bit_int => {
+                let width = self.narrow.unwrap_or(bits);
+                ir::ArithmeticType::BitInt { width, bits, signed: self.signed }
+            }
+            Type::Int(bits) => ir::ArithmeticType::Int { bits, signed: self.signed },
+            Type::Ptr => return None,
+            float => ir::ArithmeticType::Float(float),
+        })
+    }
+
     /// Bits of its values.
     pub(super) fn value_bits(self) -> u32 {
         match self.narrow {
@@ -100,6 +115,12 @@ pub(super) fn scalar_of(unit: &TranslationUnit, ty: TypeId) -> Option<Scalar> {
         CType::Enum(id) => scalar_of(unit, unit.enums[*id].underlying?),
         _ => None,
     }
+}
+
+/// A C type as arithmetic knows it; `None` if it is no number.
+pub(super) fn arithmetic_type_of(unit: &TranslationUnit, ty: TypeId) -> Option<ir::ArithmeticType> {
+    let is_bit_int = matches!(unit.types.get(ty), CType::BitInt { .. });
+    scalar_of(unit, ty)?.arithmetic_type(is_bit_int)
 }
 
 /// Size and alignment in bytes; `None` for incomplete types and functions. `void` has size 1, as

@@ -10,7 +10,7 @@ use lydian_inputs::{
 };
 use lydian_ir::test::{Image, PointerTarget, Test};
 use lydian_ir::{CType, FuncId, GlobalInit, InitItem, IntKind, Program, Type};
-use lydian_smt::{Evaluator, Model, Sort, Term, TermPool, Value, Wide};
+use lydian_smt::{Evaluator, Model, Node, Sort, Term, TermPool, UnOp, Value, Wide};
 
 use crate::sketch::{Fixed, Sketch};
 
@@ -129,6 +129,14 @@ fn random_model(pool: &mut TermPool, terms: &[Term], rng: &mut Rng) -> Model {
     Model::from_values(values.into_iter().collect())
 }
 
+/// The bits of a cell's value: a float is made of them, and as a value it has lost a NaN's.
+fn bits_of(pool: &TermPool, value: Term) -> Term {
+    match pool.node(value) {
+        Node::Un(UnOp::FpFromBits, bits) => bits,
+        _ => value,
+    }
+}
+
 /// Reads a test's images back and compares them with the values of a plan's cells.
 struct Comparison<'a> {
     program: &'a Program,
@@ -142,7 +150,7 @@ impl Comparison<'_> {
     fn image(&mut self, image: &Image, cells: &[CellPlan]) {
         let length = image.bytes.len() as u64;
         for cell in cells.iter().filter(|cell| cell.offset + cell.ty.bytes() <= length) {
-            let value = self.evaluator.eval(self.pool, self.model, cell.value);
+            let value = self.evaluator.eval(self.pool, self.model, bits_of(self.pool, cell.value));
             let expected = value.to_wide().unwrap().low_u128();
             assert_eq!(self.read(image, cell), expected, "at {}", cell.offset);
         }

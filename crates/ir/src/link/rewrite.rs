@@ -117,6 +117,7 @@ impl Renumbering<'_> {
             stmts,
             terms,
             exprs,
+            c_types: _,
             marks,
             decisions,
             switches,

@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::names::{MARK_STYLES, PURITIES, TRAPS, word};
 use super::print::{constant, in_range, line, list, quoted, span};
+use crate::arithmetic_type::ExprTypes;
 use crate::decision::{BoolTree, Decision, DecisionKind};
 use crate::expr::{BitField, Expr, ExprArena, ExprId};
 use crate::function::{Body, Local, LocalKind, Storage};
@@ -351,6 +352,14 @@ impl<'a> BodyPrinter<'a> {
         let known = stmts.chain(terms).chain(exprs).filter(|(_, span)| *span != Span::NONE);
         let known: Vec<_> = known.map(|(what, at)| format!("{what}{}", span(at))).collect();
         for group in known.chunks(4) {
+            line(&mut self.out, format_args!("    {}", group.join("  ")));
+        }
+        let c_types = body.exprs.ids().filter_map(|id| Some((id, source.c_types[id]?)));
+        let c_types = c_types.map(|(id, types)| {
+            let ExprTypes { text, written, used } = types;
+            format!("types {id} ({text}, {written}, {used})")
+        });
+        for group in c_types.collect::<Vec<_>>().chunks(4) {
             line(&mut self.out, format_args!("    {}", group.join("  ")));
         }
         for site in &source.marks {

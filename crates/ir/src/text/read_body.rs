@@ -8,6 +8,7 @@ use super::lex::Token;
 use super::names::{MARK_STYLES, PURITIES, TRAPS};
 use super::parse::{Reader, Result};
 use crate::arith;
+use crate::arithmetic_type::{ArithmeticType, ExprTypes};
 use crate::decision::{BoolTree, Condition, Decision, DecisionKind};
 use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 use crate::function::{Body, Local, LocalId, LocalKind, Storage};
@@ -34,6 +35,7 @@ struct Draft {
     stmt_spans: Vec<(StmtId, Span)>,
     term_spans: Vec<(BlockId, Span)>,
     expr_spans: Vec<(ExprId, Span)>,
+    c_types: Vec<(ExprId, ExprTypes)>,
     source: FunctionSource,
 }
 
@@ -78,6 +80,12 @@ pub(super) fn body(reader: &mut Reader<'_>) -> Result<Body> {
     fill(reader, &mut source.stmts, draft.stmt_spans, stmts.len())?;
     fill(reader, &mut source.terms, draft.term_spans, blocks.len())?;
     fill(reader, &mut source.exprs, draft.expr_spans, exprs.len())?;
+    for (id, types) in draft.c_types {
+        if id.index() >= exprs.len() {
+            return Err(reader.error_before(format!("{id} has types but does not exist")));
+        }
+        source.c_types.set(id, Some(types));
+    }
     Ok(Body { params, locals, exprs, stmts, blocks, entry, decisions, marks, source })
 }
 
@@ -108,6 +116,18 @@ fn fill<I: EntityId>(
         table.set(id, span);
     }
     Ok(())
+}
+
+/// The C types of an expression.
+fn expr_types(reader: &mut Reader<'_>) -> Result<ExprTypes> {
+    let types = reader.list(|reader| {
+        let word = reader.word("a number's type")?;
+        ArithmeticType::parse(&word).ok_or_else(|| reader.error_before("no such type of a number"))
+    })?;
+    match types[..] {
+        [text, written, used] => Ok(ExprTypes { text, written, used }),
+        _ => Err(reader.error_before("an expression has three types")),
+    }
 }
 
 fn read_local(reader: &mut Reader<'_>) -> Result<Local> {
@@ -501,6 +521,10 @@ impl Draft {
                     } else {
                         self.expr(reader, 0)?;
                     }
+                }
+                "types" => {
+                    let id = reader.id("e")?;
+                    self.c_types.push((id, expr_types(reader)?));
                 }
                 "mark" => {
                     let mark = reader.id("m")?;

@@ -1,6 +1,7 @@
 use lydian_base::{Arena, EntityId, Rng, Span};
 
 use super::*;
+use crate::arithmetic_type::{ArithmeticType, ExprTypes};
 use crate::ctype::{CType, Field, Record, Target};
 use crate::decision::{BoolTree, Condition, Decision, DecisionKind};
 use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
@@ -243,12 +244,26 @@ impl Soup {
             rewritable: self.coin(),
         }
     }
+    fn c_types(&mut self) -> Option<ExprTypes> {
+        let all = [
+            ArithmeticType::Bool,
+            ArithmeticType::INT,
+            ArithmeticType::Int { bits: 8, signed: false },
+            ArithmeticType::BitInt { width: 7, bits: 8, signed: true },
+            ArithmeticType::Float(Type::F80),
+        ];
+        self.some(|soup| {
+            let [text, written, used] = [(); 3].map(|()| soup.pick(&all));
+            ExprTypes { text, written, used }
+        })
+    }
     fn source(&mut self, body: &Body) -> FunctionSource {
         let exprs = body.exprs.len();
         let mut source = FunctionSource { body: self.span(), ..FunctionSource::default() };
         body.stmts.ids().for_each(|id| source.stmts.set(id, self.span()));
         body.blocks.ids().for_each(|id| source.terms.set(id, self.span()));
         body.exprs.ids().for_each(|id| source.exprs.set(id, self.span()));
+        body.exprs.ids().for_each(|id| source.c_types.set(id, self.c_types()));
         source.marks = self.many(|soup| MarkSite {
             mark: soup.id(),
             span: soup.span(),

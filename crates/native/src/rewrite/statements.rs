@@ -85,7 +85,7 @@ impl<'a, 'p> Watch<'a, 'p> {
                 self.function.decisions[index].step(step, short_circuit, &mut self.hooks)?;
             }
             Site::Entry => {
-                let text = step.text(&self.hooks, self.body.source.body.start + 1)?;
+                let text = step.text(&self.hooks, self.body_start())?;
                 self.function.monitors.push_str(&text);
             }
             Site::Mark(mark) => {

@@ -22,7 +22,7 @@ use lydian_ir::{BinOp, CmpOp, ConditionId, DecisionId, Expr, ExprId};
 use rustc_hash::FxHashSet;
 
 use super::mutation::is_written;
-use super::types::{Reading, reading};
+use super::types::{Reading, compared_as};
 use super::{Annotator, Context};
 use crate::criterion::Criterion;
 use crate::formula::{always_reached, reached};
@@ -70,13 +70,11 @@ fn border(cx: &mut Context<'_>, root: &Root, decision: DecisionId, condition: Co
     let equal = if op.is_float() { CmpOp::FEq } else { CmpOp::Eq };
     let at = mutant(cx, condition, equal, a, b);
     push(cx, at, "at the border");
-    let signed = match (reading(cx, a), reading(cx, b)) {
-        (Reading::Float | Reading::None, _) | (_, Reading::Float | Reading::None) => return,
-        (a, b) => match op {
-            CmpOp::LtS | CmpOp::LeS | CmpOp::GtS | CmpOp::GeS => true,
-            CmpOp::LtU | CmpOp::LeU | CmpOp::GtU | CmpOp::GeU => false,
-            _ => a == Reading::Signed || b == Reading::Signed,
-        },
+    let signed = match (op, compared_as(cx, a, b)) {
+        (_, Reading::Float | Reading::None) => return,
+        (CmpOp::LtS | CmpOp::LeS | CmpOp::GtS | CmpOp::GeS, _) => true,
+        (CmpOp::LtU | CmpOp::LeU | CmpOp::GtU | CmpOp::GeU, _) => false,
+        (_, reading) => reading == Reading::Signed,
     };
     let (sides, names) = match op {
         CmpOp::LtS | CmpOp::LeS | CmpOp::LtU | CmpOp::LeU => {

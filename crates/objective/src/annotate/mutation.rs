@@ -32,7 +32,8 @@
 //! that C implies are left alone, and what has no text of its own is taken as implied. Addresses
 //! get no arithmetic operator, but the indices in them do. Where a narrow integer is promoted, ABS
 //! and UOI apply to the promoted value. ABS and UOI leave constants to CRO, and a mutant that is
-//! equal by construction (`x + 0` to `x - 0`) is not made.
+//! equal by construction (`x + 0` to `x - 0`) is not made. A mutant has the type that C gives to
+//! its text, `!u` being an `int`, and what is around it is converted anew ([`conversions`]).
 //!
 //! LHS takes the [`super::Request::replaced_targets`] variables declared nearest before the
 //! assignment: locals, then globals, that are in scope and not shadowed there. Locals must have
@@ -54,6 +55,7 @@ use operators::Mutant;
 pub use operators::operand_made_absolute;
 pub(super) use operators::{c_symbol, is_written};
 
+mod conversions;
 mod operators;
 
 pub(super) struct WeakMutation;

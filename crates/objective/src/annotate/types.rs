@@ -1,9 +1,11 @@
-//! The C type behind an IR expression, as far as the expression shows it.
+//! The C type behind an IR expression.
 //!
-//! The IR's types have no signs. Operators have, variables and members have. What follows from
-//! neither is unknown, and no objective is made that hangs on it.
+//! The IR's types have no signs; operators have. Lowering notes the C types of what the user wrote
+//! and of what C converts ([`lydian_ir::source::FunctionSource::c_types`]). An expression without
+//! such a note is one that lowering made by itself (the scaling of an index, say): its type is
+//! that of its own operator or variable, as nothing else can be meant.
 
-use lydian_ir::{BinOp, CType, CTypeId, CastOp, Expr, ExprArena, ExprId, Type, UnOp};
+use lydian_ir::{ArithmeticType, BinOp, CastOp, Expr, ExprId, Type, UnOp};
 
 use super::Context;
 
@@ -12,7 +14,7 @@ use super::Context;
 pub(super) enum Reading {
     /// As a signed integer.
     Signed,
-    /// As an unsigned integer, or as a signed one that is never negative.
+    /// As an unsigned integer.
     Unsigned,
     /// As a float.
     Float,
@@ -20,64 +22,62 @@ pub(super) enum Reading {
     None,
 }
 
-/// How the value of an expression is read. Where nothing says more, integers are unsigned.
-pub(super) fn reading(cx: &Context<'_>, expr: ExprId) -> Reading {
-    match cx.exprs.type_of(expr) {
-        Type::Ptr | Type::Int(1) => Reading::None,
-        ty if ty.is_float() => Reading::Float,
-        Type::Int(_) if is_signed(cx, expr) => Reading::Signed,
-        _ => Reading::Unsigned,
+impl Reading {
+    /// How values of a type are read.
+    pub(super) const fn of(ty: ArithmeticType) -> Self {
+        match ty {
+            ArithmeticType::Float(_) => Self::Float,
+            _ if ty.is_signed() => Self::Signed,
+            _ => Self::Unsigned,
+        }
     }
 }
 
-fn is_signed(cx: &Context<'_>, expr: ExprId) -> bool {
-    let arena = cx.exprs.arena();
-    match &arena[expr] {
-        Expr::Unary(UnOp::NegS, _) | Expr::PtrDiff { .. } => true,
-        Expr::Unary(UnOp::Not, a) => is_signed(cx, *a),
-        Expr::Binary(op, a, b) => match op {
+/// The C type of an expression's value, before a conversion that changes no bits; `None` for
+/// addresses and truth values.
+pub(super) fn c_type(cx: &Context<'_>, expr: ExprId) -> Option<ArithmeticType> {
+    let machine = cx.exprs.type_of(expr);
+    if matches!(machine, Type::Ptr | Type::Int(1)) {
+        return None;
+    }
+    let noted = cx.body.source.c_types[expr].and_then(|types| types.held_in(machine));
+    Some(noted.unwrap_or_else(|| implied_type(cx, expr, machine)))
+}
+
+/// The C type in which the operator that takes an expression uses it.
+pub(super) fn used_type(cx: &Context<'_>, expr: ExprId) -> Option<ArithmeticType> {
+    let machine = cx.exprs.type_of(expr);
+    let noted = cx.body.source.c_types[expr].map(|types| types.used);
+    noted.filter(|used| used.machine() == machine).or_else(|| c_type(cx, expr))
+}
+
+/// How the operands of a comparison are read: in the type to which C has brought both.
+pub(super) fn compared_as(cx: &Context<'_>, a: ExprId, b: ExprId) -> Reading {
+    let is_noted = |expr: ExprId| cx.body.source.c_types[expr].is_some();
+    let operand = if is_noted(b) && !is_noted(a) { b } else { a };
+    used_type(cx, operand).map_or(Reading::None, Reading::of)
+}
+
+/// The type of what lowering made by itself.
+fn implied_type(cx: &Context<'_>, expr: ExprId, machine: Type) -> ArithmeticType {
+    let Type::Int(bits) = machine else { return ArithmeticType::Float(machine) };
+    let signed = match &cx.exprs.arena()[expr] {
+        Expr::Unary(UnOp::NegS, _)
+        | Expr::PtrDiff { .. }
+        | Expr::Cast(CastOp::SExt | CastOp::FToS, ..) => true,
+        Expr::Binary(op, ..) => matches!(
+            op,
             BinOp::AddS
-            | BinOp::SubS
-            | BinOp::MulS
-            | BinOp::DivS
-            | BinOp::RemS
-            | BinOp::ShlS
-            | BinOp::ShrS => true,
-            BinOp::And | BinOp::Or | BinOp::Xor => is_signed(cx, *a) || is_signed(cx, *b),
-            _ => false,
-        },
-        Expr::Cast(CastOp::SExt | CastOp::FToS, ..) => true,
+                | BinOp::SubS
+                | BinOp::MulS
+                | BinOp::DivS
+                | BinOp::RemS
+                | BinOp::ShlS
+                | BinOp::ShrS
+        ),
         Expr::LoadBits { field, .. } => field.signed,
         Expr::Local(local) => cx.program.types.is_signed(cx.body.locals[*local].ty),
-        Expr::Load { ty, addr, .. } => {
-            let types = &cx.program.types;
-            let pointee = pointee(cx, arena, *addr);
-            pointee.is_some_and(|c| types.scalar(c) == Some(*ty) && types.is_signed(c))
-        }
         _ => false,
-    }
-}
-
-/// The C type of what an address is of, where the expression shows it: members, named variables,
-/// elements of these and of what a pointer variable points to.
-fn pointee(cx: &Context<'_>, arena: &ExprArena, addr: ExprId) -> Option<CTypeId> {
-    let types = &cx.program.types;
-    match &arena[addr] {
-        Expr::AddrLocal(local) => Some(cx.body.locals[*local].ty),
-        Expr::AddrGlobal(global) => Some(cx.program.globals[*global].ty),
-        Expr::Field { record, field, .. } => {
-            types.records[*record].fields.get(*field as usize).map(|field| field.ty)
-        }
-        Expr::Index { base, size, .. } => {
-            let base = pointee(cx, arena, *base)?;
-            let element = match types.get(base) {
-                CType::Array { element, .. } => *element,
-                _ => base,
-            };
-            (types.size(element) == Some(*size)).then_some(element)
-        }
-        Expr::Local(local) => types.pointee(cx.body.locals[*local].ty),
-        Expr::Load { ty: Type::Ptr, addr, .. } => types.pointee(pointee(cx, arena, *addr)?),
-        _ => None,
-    }
+    };
+    ArithmeticType::Int { bits, signed }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use lydian_eval::to_bytes;
+use lydian_eval::nan::NAN_MARK;
+use lydian_eval::{UNDEFINED_MARK, to_bytes};
 use lydian_inputs::lazy::{LazyObject, Row};
 use lydian_smt::{Sort, Term, TermPool};
 
@@ -58,9 +59,6 @@ pub struct Contents {
     pub(super) background: Background,
 }
 
-/// The first character of names of symbols that stand for uninitialised memory.
-const UNDEFINED_MARK: char = '?';
-
 /// Whether the value depends on memory or registers that the program never wrote.
 pub fn depends_on_undefined(pool: &mut TermPool, term: Term) -> bool {
     // The mark alone is a symbol as soon as there is any undefined one.
@@ -71,10 +69,19 @@ pub fn depends_on_undefined(pool: &mut TermPool, term: Term) -> bool {
     vars.iter().any(|var| pool.var_name(*var).is_some_and(|name| name.starts_with(UNDEFINED_MARK)))
 }
 
+/// The same, of a float that is made of these bits: all NaNs are one value, so that those which an
+/// operation gave are defined.
+pub(super) fn depends_on_unwritten(pool: &mut TermPool, bits: Term) -> bool {
+    let vars = pool.vars_of(bits);
+    vars.iter().any(|var| {
+        let name = pool.var_name(*var);
+        name.is_some_and(|name| name.starts_with(UNDEFINED_MARK) && !name.starts_with(NAN_MARK))
+    })
+}
+
 /// The symbol that stands for an uninitialised place; the same for the same name.
 pub fn undefined_symbol(pool: &mut TermPool, place: &str, sort: Sort) -> Term {
-    pool.var("?", Sort::Bool);
-    pool.var(&format!("{UNDEFINED_MARK}{place}:{sort}"), sort)
+    lydian_eval::undefined_symbol(pool, place, sort)
 }
 
 impl Contents {

@@ -4,9 +4,10 @@
 //! there. A program that reads only the first `n` bytes never uses what was not written, though the
 //! term names it. [`definedness`] says so as a Boolean that a solver can decide.
 
-use lydian_smt::{BinOp, Node, Term, TermPool};
+use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
 use rustc_hash::FxHashMap;
 
+use super::cells::depends_on_unwritten;
 use super::depends_on_undefined;
 
 /// Most stores of an array term that a read is followed through.
@@ -22,7 +23,12 @@ pub fn definedness(pool: &mut TermPool, term: Term) -> Term {
             waiting.pop();
             continue;
         }
-        if !depends_on_undefined(pool, next) {
+        let is_value = |bits, pool: &mut TermPool| !depends_on_unwritten(pool, bits);
+        let defined = match pool.node(next) {
+            Node::Un(UnOp::FpFromBits, bits) => is_value(bits, pool),
+            _ => false,
+        };
+        if defined || !depends_on_undefined(pool, next) {
             known.insert(next, pool.tt());
             continue;
         }

@@ -5,11 +5,13 @@
 
 use lydian_base::Span;
 use lydian_ir::source::{Root, RootKind};
-use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
+use lydian_ir::{ArithmeticType, BinOp, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
 
 use crate::annotate::Context;
 use crate::annotate::exprs::mask;
-use crate::annotate::types::{Reading, reading};
+use crate::annotate::types::{Reading, c_type, compared_as};
+
+use super::conversions::{Value, convert, extended, substitute};
 
 /// A whole expression with one node replaced.
 pub(super) struct Mutant {
@@ -77,9 +79,19 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Adds the root with the current node replaced.
+    /// Adds the root with the current node replaced by one of its type.
     fn push(&mut self, node: ExprId, new: ExprId, name: String) {
         let expr = self.cx.exprs.replace(&self.path, new);
+        self.add(node, expr, name);
+    }
+
+    /// Adds the root with the current node replaced by a value that may have another type.
+    fn push_value(&mut self, node: ExprId, value: Value, name: &str) {
+        let expr = substitute(self.cx, &self.path, node, value);
+        self.add(node, expr, name.to_owned());
+    }
+
+    fn add(&mut self, node: ExprId, expr: ExprId, name: String) {
         let own = self.cx.body.source.exprs[node];
         let span = if own.is_none() { self.root.span } else { own };
         self.found.push(Mutant { expr, name, span });
@@ -123,7 +135,7 @@ impl Walk<'_, '_> {
             Type::Ptr if is_equality => vec![CmpOp::Eq, CmpOp::Ne],
             Type::Int(1) => vec![CmpOp::Eq, CmpOp::Ne],
             ty if ty.is_float() => FLOAT.to_vec(),
-            _ if is_equality && self.is_signed(a, b) => SIGNED.to_vec(),
+            _ if is_equality && compared_as(self.cx, a, b) == Reading::Signed => SIGNED.to_vec(),
             _ if SIGNED.contains(&op) && !is_equality => SIGNED.to_vec(),
             _ => UNSIGNED.to_vec(),
         };
@@ -136,11 +148,6 @@ impl Walk<'_, '_> {
             let new = self.cx.exprs.int(Type::BOOL, i128::from(value));
             self.push(expr, new, format!("ROR {} -> {value}", op.c_symbol()));
         }
-    }
-
-    /// Whether `<` between two operands would be a signed comparison.
-    fn is_signed(&self, a: ExprId, b: ExprId) -> bool {
-        [a, b].into_iter().any(|operand| reading(self.cx, operand) == Reading::Signed)
     }
 
     /// AOR, LOR and SOR.
@@ -182,35 +189,61 @@ impl Walk<'_, '_> {
     /// ABS and UOI.
     fn insertions(&mut self, expr: ExprId) {
         let promoted = self.path.last().is_some_and(|(parent, _)| self.is_promotion(*parent));
-        let reading = reading(self.cx, expr);
-        if promoted || reading == Reading::None {
+        let Some(ty) = c_type(self.cx, expr).filter(|_| !promoted && !self.is_extension(expr))
+        else {
             return;
-        }
+        };
+        let operand = convert(self.cx, Value { expr, ty }, ty.promoted());
         // `-x == 0` and `abs(x) == 0` say no other than `x == 0`.
         let tested = self.is_compared_with_zero();
-        if reading != Reading::Unsigned && !tested {
-            let absolute = self.absolute(expr, reading);
-            self.push(expr, absolute, "ABS abs".to_owned());
-            let negated = self.negate(absolute, reading);
-            self.push(expr, negated, "ABS -abs".to_owned());
-        }
         if !tested {
-            let negated = self.negate(expr, reading);
-            self.push(expr, negated, "UOI -".to_owned());
+            if !self.is_never_negative(expr, ty) {
+                let absolute = self.absolute(operand);
+                self.push_value(expr, absolute, "ABS abs");
+                let negated = self.negate(absolute);
+                self.push_value(expr, negated, "ABS -abs");
+            }
+            let negated = self.negate(operand);
+            self.push_value(expr, negated, "UOI -");
         }
-        if reading != Reading::Float {
-            let flipped = self.cx.exprs.unary(UnOp::Not, expr);
-            self.push(expr, flipped, "UOI ~".to_owned());
+        if Reading::of(operand.ty) != Reading::Float {
+            let flipped = self.cx.exprs.unary(UnOp::Not, operand.expr);
+            let flipped = self.fitted(flipped, operand.ty);
+            self.push_value(expr, flipped, "UOI ~");
         }
         // `!x == 0` is the opposite test, which ROR has, or UOI where the test is implied.
         if !tested {
             let not = self.logical_not(expr);
-            self.push(expr, not, "UOI !".to_owned());
+            self.push_value(expr, not, "UOI !");
         }
         for (op, name) in [(Step::Up, "UOI +1"), (Step::Down, "UOI -1")] {
-            let stepped = self.step(expr, reading, op);
-            self.push(expr, stepped, name.to_owned());
+            let stepped = self.step(operand, op);
+            self.push_value(expr, stepped, name);
         }
+    }
+
+    /// Whether an expression is a step of keeping a `_BitInt` extended, which C knows nothing of.
+    fn is_extension(&self, expr: ExprId) -> bool {
+        let types = &self.cx.body.source.c_types;
+        let is_bit_int = |(above, _): &(ExprId, usize)| {
+            types[*above].is_some_and(|of| matches!(of.text, ArithmeticType::BitInt { .. }))
+        };
+        types[expr].is_none() && self.path.iter().any(is_bit_int)
+    }
+
+    /// Whether an expression's type or form has no negative values: there its absolute value is
+    /// itself.
+    fn is_never_negative(&self, expr: ExprId, ty: ArithmeticType) -> bool {
+        match &self.cx.exprs.arena()[expr] {
+            Expr::Cast(CastOp::ZExt, ..) => true,
+            Expr::LoadBits { field, .. } => !field.signed,
+            _ => !ty.is_signed(),
+        }
+    }
+
+    /// What an operator gave as a value of its type, which a `_BitInt` keeps cut.
+    fn fitted(&mut self, expr: ExprId, ty: ArithmeticType) -> Value {
+        Value { expr: extended(self.cx, expr, ty), ty }
     }
 
     /// Whether the current node is all that stands on one side of `== 0` or `!= 0`.
@@ -228,59 +261,60 @@ impl Walk<'_, '_> {
         matches!(arena[other], Expr::Const(_, 0))
     }
 
-    fn negate(&mut self, expr: ExprId, reading: Reading) -> ExprId {
-        let op = match reading {
+    fn negate(&mut self, of: Value) -> Value {
+        let op = match Reading::of(of.ty) {
             Reading::Signed => UnOp::NegS,
             Reading::Float => UnOp::FNeg,
             Reading::Unsigned | Reading::None => UnOp::NegU,
         };
-        self.cx.exprs.unary(op, expr)
+        let negated = self.cx.exprs.unary(op, of.expr);
+        self.fitted(negated, of.ty)
     }
 
     /// The absolute value without a branch: integers by the sign spread over all bits (the least
     /// number stays as it is), floats by clearing the sign.
-    fn absolute(&mut self, expr: ExprId, reading: Reading) -> ExprId {
+    fn absolute(&mut self, of: Value) -> Value {
         let exprs = &mut self.cx.exprs;
-        let ty = exprs.type_of(expr);
-        if reading == Reading::Float {
+        let ty = of.ty.machine();
+        if ty.is_float() {
             let int = Type::Int(ty.bits() as u8);
-            let bits = exprs.make(&Expr::Cast(CastOp::Bits, int, expr));
+            let bits = exprs.make(&Expr::Cast(CastOp::Bits, int, of.expr));
             let but_sign = exprs.int(int, (mask(int) >> 1) as i128);
             let cleared = exprs.binary(BinOp::And, bits, but_sign);
-            return exprs.make(&Expr::Cast(CastOp::Bits, ty, cleared));
+            return Value { expr: exprs.make(&Expr::Cast(CastOp::Bits, ty, cleared)), ..of };
         }
         let amount = exprs.int(ty, i128::from(ty.bits() - 1));
-        let sign = exprs.binary(BinOp::ShrS, expr, amount);
-        let flipped = exprs.binary(BinOp::Xor, expr, sign);
-        exprs.binary(BinOp::SubU, flipped, sign)
+        let sign = exprs.binary(BinOp::ShrS, of.expr, amount);
+        let flipped = exprs.binary(BinOp::Xor, of.expr, sign);
+        let absolute = exprs.binary(BinOp::SubU, flipped, sign);
+        self.fitted(absolute, of.ty)
     }
 
-    /// `!e` as a number of `e`'s type.
-    fn logical_not(&mut self, expr: ExprId) -> ExprId {
+    /// `!e`, an `int`.
+    fn logical_not(&mut self, expr: ExprId) -> Value {
         let exprs = &mut self.cx.exprs;
         let ty = exprs.type_of(expr);
         let zero = exprs.zero(ty);
         let op = if ty.is_float() { CmpOp::FEq } else { CmpOp::Eq };
         let test = exprs.cmp(op, expr, zero);
-        if !ty.is_float() {
-            return exprs.make(&Expr::Cast(CastOp::ZExt, ty, test));
-        }
-        let int = exprs.make(&Expr::Cast(CastOp::ZExt, Type::Int(32), test));
-        exprs.make(&Expr::Cast(CastOp::UToF, ty, int))
+        let not = exprs.make(&Expr::Cast(CastOp::ZExt, Type::Int(32), test));
+        Value { expr: not, ty: ArithmeticType::INT }
     }
 
-    fn step(&mut self, expr: ExprId, reading: Reading, step: Step) -> ExprId {
-        let ty = self.cx.exprs.type_of(expr);
-        let (up, down) = match reading {
+    fn step(&mut self, of: Value, step: Step) -> Value {
+        let ty = of.ty.machine();
+        let (up, down) = match Reading::of(of.ty) {
             Reading::Float => (BinOp::FAdd, BinOp::FSub),
             Reading::Signed => (BinOp::AddS, BinOp::SubS),
             Reading::Unsigned | Reading::None => (BinOp::AddU, BinOp::SubU),
         };
-        let one = match reading {
-            Reading::Float => self.cx.exprs.float(ty, 1.0),
-            _ => self.cx.exprs.int(ty, 1),
+        let one = match ty.is_float() {
+            true => self.cx.exprs.float(ty, 1.0),
+            false => self.cx.exprs.int(ty, 1),
         };
-        self.cx.exprs.binary(if step == Step::Up { up } else { down }, expr, one)
+        let op = if step == Step::Up { up } else { down };
+        let stepped = self.cx.exprs.binary(op, of.expr, one);
+        self.fitted(stepped, of.ty)
     }
 }
 

@@ -1,6 +1,7 @@
 //! `frexp`, `modf`, `ldexp`, `scalbn` as terms, exactly.
 
 use lydian_eval::Traps;
+use lydian_eval::nan::is_negative;
 use lydian_ir::libc::LibFn;
 use lydian_smt::{FloatSort, RoundingMode, Sort, Term, TermPool};
 
@@ -94,7 +95,7 @@ fn fraction_of(pool: &mut TermPool, sort: FloatSort, x: Term, whole: Term) -> Te
     let rest = pool.ite(infinite, zero, rest);
     let magnitude = pool.fp_abs(rest);
     let opposite = pool.fp_neg(magnitude);
-    let negative = pool.fp_is_negative(x);
+    let negative = is_negative(pool, x);
     pool.ite(negative, opposite, magnitude)
 }
 

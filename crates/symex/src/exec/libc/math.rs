@@ -1,6 +1,7 @@
 //! `<math.h>`: what IEEE 754 defines exactly, as terms. For the rest the path is split on the values
 //! of the arguments, of which only a few are followed; what is left out is a [`Cut`].
 
+use lydian_eval::nan::is_negative;
 use lydian_eval::sort::constant;
 use lydian_ir::Type;
 use lydian_ir::interp::math_function;
@@ -51,7 +52,7 @@ impl Engine<'_, '_> {
             (Copysign | Copysignf, Some(a), Some(b)) => {
                 let magnitude = pool.fp_abs(a);
                 let opposite = pool.fp_neg(magnitude);
-                let negative = pool.fp_is_negative(b);
+                let negative = is_negative(pool, b);
                 pool.ite(negative, opposite, magnitude)
             }
             (Inf | HugeVal | Inff | HugeValf, ..) => pool.fp_const(float, float.infinity_bits()),
@@ -87,7 +88,7 @@ impl Engine<'_, '_> {
                 let (low, high) = (pool.fp_le(least, magnitude), pool.fp_lt(magnitude, infinity));
                 pool.and(low, high)
             }
-            Signbit => pool.fp_is_negative(a),
+            Signbit => is_negative(pool, a),
             Isgreater => pool.fp_lt(b, a),
             Isgreaterequal => pool.fp_le(b, a),
             Isless => pool.fp_lt(a, b),
@@ -119,7 +120,10 @@ impl Engine<'_, '_> {
         let ordered = pool.fp_le(a, b);
         let least = pool.ite(ordered, a, b);
         let least = pool.ite(b_is_nan, a, least);
-        pool.ite(a_is_nan, b, least)
+        // Which of two NaNs it is, and whether it is made quiet, is the library's choice.
+        let both = pool.fp_add(a, b);
+        let only = pool.ite(b_is_nan, both, b);
+        pool.ite(a_is_nan, only, least)
     }
 
     /// The value of a function that no term computes, at one value of each argument.

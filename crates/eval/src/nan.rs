@@ -1,0 +1,175 @@
+//! The bits of floats, of which a NaN's are many.
+//!
+//! Float terms are values: all NaNs are one, and the two zeros are two. Where a program looks at
+//! the bits of a float (a union, `memcpy`, `signbit`), that is not enough. On x86-64 an invalid
+//! operation gives a NaN with its sign set, an operator whose operand is a NaN gives that NaN made
+//! quiet, and of two NaN operands the first, which a compiler may exchange; what a compiler
+//! computes itself has a clear sign. So [`float_bits`] says no more than what holds however the
+//! program is compiled:
+//!
+//! - A float that was made of bits (an input, what was loaded) has those bits, wherever it was
+//!   copied to; negation flips their sign, `fabs` clears it, and a choice chooses.
+//! - What is no NaN has the bits of its value.
+//! - A NaN that an operation gives has any sign and payload: a symbol that nothing restricts. So
+//!   no label is infeasible by what a NaN's bits are taken to be. The symbol's name begins with
+//!   [`NAN_MARK`], by which an engine knows not to claim what hangs on it.
+//!
+//! The symbol belongs to the structure of the term: one value that is looked at twice has one NaN,
+//! and so it has in the pool of another worker that makes the same term.
+
+use lydian_smt::{FloatSort, Node, Sort, Term, TermPool, UnOp};
+
+/// How names of symbols begin that stand for what the program never determined.
+pub const UNDEFINED_MARK: char = '?';
+
+/// How names begin of symbols for the bits of a NaN; such a symbol is undetermined, too.
+pub const NAN_MARK: &str = "?NaN";
+
+/// The symbol for what the program never determined; the same for the same name.
+pub fn undefined_symbol(pool: &mut TermPool, place: &str, sort: Sort) -> Term {
+    // The mark alone is a symbol as soon as there is any undefined one.
+    pool.var("?", Sort::Bool);
+    pool.var(&format!("{UNDEFINED_MARK}{place}:{sort}"), sort)
+}
+
+/// The bits of a float.
+pub fn float_bits(pool: &mut TermPool, float: Term) -> Term {
+    let Sort::Float(sort) = pool.sort(float) else { return float };
+    match pool.node(float) {
+        Node::Un(UnOp::FpFromBits, bits) => bits,
+        Node::Un(UnOp::FpNeg, of) => {
+            let (bits, sign) = (float_bits(pool, of), sign_mask(pool, sort));
+            pool.bvxor(bits, sign)
+        }
+        Node::Un(UnOp::FpAbs, of) => {
+            let (bits, sign) = (float_bits(pool, of), sign_mask(pool, sort));
+            let others = pool.bvnot(sign);
+            pool.bvand(bits, others)
+        }
+        Node::Ite(condition, a, b) => {
+            let (a, b) = (float_bits(pool, a), float_bits(pool, b));
+            pool.ite(condition, a, b)
+        }
+        _ => {
+            let nan = pool.fp_is_nan(float);
+            let value = pool.fp_to_bits(float);
+            if pool.as_bool(nan) == Some(false) {
+                return value;
+            }
+            let any = any_nan(pool, sort, float);
+            pool.ite(nan, any, value)
+        }
+    }
+}
+
+/// The float that some bits are.
+pub fn float_from_bits(pool: &mut TermPool, sort: FloatSort, bits: Term) -> Term {
+    // What was taken apart by [`float_bits`] is the float that it was.
+    if let Node::Ite(condition, _, value) = pool.node(bits)
+        && let Node::Un(UnOp::FpToBits, float) = pool.node(value)
+        && pool.sort(float) == Sort::Float(sort)
+        && let Node::Un(UnOp::FpIsNan, tested) = pool.node(condition)
+        && tested == float
+    {
+        return float;
+    }
+    pool.fp_from_bits(sort, bits)
+}
+
+/// Whether the sign of a float is set, be it a NaN's.
+pub fn is_negative(pool: &mut TermPool, float: Term) -> Term {
+    let bits = float_bits(pool, float);
+    let top = pool.width(bits) - 1;
+    let sign = pool.extract(top, top, bits);
+    pool.is_nonzero(sign)
+}
+
+/// The result of an operation that the pool has simplified to its operand: the same value, though
+/// a NaN may have been made quiet.
+pub fn computed(pool: &mut TermPool, result: Term, operands: &[Term]) -> Term {
+    let Sort::Float(sort) = pool.sort(result) else { return result };
+    if !operands.contains(&result) {
+        return result;
+    }
+    let nan = pool.fp_is_nan(result);
+    let any = pool.fp_const(sort, sort.nan_bits());
+    pool.ite(nan, any, result)
+}
+
+/// The bits of some NaN: quiet, of any sign and payload.
+fn any_nan(pool: &mut TermPool, sort: FloatSort, float: Term) -> Term {
+    let name = format!("{}{:016x}", &NAN_MARK[1..], pool.structure(float));
+    let free = undefined_symbol(pool, &name, Sort::BitVec(sort.width()));
+    let quiet = pool.bv(sort.width(), sort.nan_bits());
+    pool.bvor(free, quiet)
+}
+
+fn sign_mask(pool: &mut TermPool, sort: FloatSort) -> Term {
+    pool.bv(sort.width(), 1 << (sort.width() - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_survive_that_a_float_was_made_of() {
+        let mut pool = TermPool::new();
+        let bits = pool.var("x", Sort::BitVec(32));
+        let float = float_from_bits(&mut pool, FloatSort::F32, bits);
+        assert_eq!(float_bits(&mut pool, float), bits);
+        let negated = pool.fp_neg(float);
+        let sign = pool.bv(32, 1 << 31);
+        let flipped = pool.bvxor(bits, sign);
+        assert_eq!(float_bits(&mut pool, negated), flipped);
+    }
+
+    #[test]
+    fn a_nan_that_was_computed_has_undetermined_bits_and_is_itself_again() {
+        let mut pool = TermPool::new();
+        let (a, b) = (pool.var("a", Sort::BitVec(64)), pool.var("b", Sort::BitVec(64)));
+        let (a, b) = (pool.fp_from_bits(FloatSort::F64, a), pool.fp_from_bits(FloatSort::F64, b));
+        let quotient = pool.fp_div(a, b);
+        let bits = float_bits(&mut pool, quotient);
+        let names: Vec<String> = pool
+            .vars_of(bits)
+            .iter()
+            .filter_map(|var| pool.var_name(*var).map(str::to_owned))
+            .collect();
+        assert!(names.iter().any(|name| name.starts_with(NAN_MARK)), "{names:?}");
+        assert_eq!(float_from_bits(&mut pool, FloatSort::F64, bits), quotient);
+    }
+
+    #[test]
+    fn the_same_value_has_the_same_nan_in_another_pool_and_another_value_another_one() {
+        let symbols = |others: u32| {
+            let mut pool = TermPool::new();
+            for other in 0..others {
+                pool.var(&format!("o{other}"), Sort::Bool);
+            }
+            let [a, b] = ["a", "b"].map(|name| {
+                let bits = pool.var(name, Sort::BitVec(64));
+                pool.fp_from_bits(FloatSort::F64, bits)
+            });
+            [(a, b), (b, a)].map(|(a, b)| {
+                let quotient = pool.fp_div(a, b);
+                let bits = float_bits(&mut pool, quotient);
+                let names = pool.vars_of(bits).to_vec().into_iter();
+                let mut names = names.filter_map(|var| pool.var_name(var).map(str::to_owned));
+                names.find(|name| name.starts_with(NAN_MARK)).expect("a symbol of a NaN")
+            })
+        };
+        let (here, there) = (symbols(0), symbols(7));
+        assert_eq!(here, there);
+        assert_ne!(here[0], here[1]);
+    }
+
+    #[test]
+    fn what_cannot_be_a_nan_has_the_bits_of_its_value() {
+        let mut pool = TermPool::new();
+        let n = pool.var("n", Sort::BitVec(32));
+        let float = pool.fp_from_signed(FloatSort::F64, n);
+        let bits = pool.fp_to_bits(float);
+        assert_eq!(float_bits(&mut pool, float), bits);
+    }
+}

@@ -1,0 +1,106 @@
+//! Functions that a whole program never calls.
+//!
+//! Nothing in a function that is never entered is covered. A function is entered by a call of its
+//! name in a function that is entered itself, or through a pointer to it: every function whose
+//! address is taken anywhere in the program, be it in dead code, is taken for entered, with what
+//! it calls. So are those that run before or after `main`. Of the rest nothing can call one.
+//!
+//! Code that is not known may call anything: where the program may run inline assembly, or a
+//! function without a body that is no model of a library's, nothing is said.
+
+use std::collections::BTreeSet;
+
+use lydian_ir::libc::model_of;
+use lydian_ir::test::INPUT_PREFIX;
+use lydian_ir::{Callee, FuncId, Program, Stmt};
+
+/// How names of functions begin that give inputs, assume, or stand for the system.
+const KNOWN: [&str; 3] = [INPUT_PREFIX, "__VERIFIER_", "__lydian_"];
+
+/// The functions that no run of the program enters which begins with `entry`.
+pub fn never_called(program: &Program, entry: FuncId) -> BTreeSet<FuncId> {
+    let mut entered: BTreeSet<FuncId> = BTreeSet::new();
+    let mut waiting: Vec<FuncId> = program.addressed_functions().into_iter().collect();
+    waiting.push(entry);
+    waiting.extend(program.startup.iter().map(|startup| startup.function));
+    while let Some(next) = waiting.pop() {
+        if !entered.insert(next) {
+            continue;
+        }
+        let Some(body) = &program.functions[next].body else {
+            if is_known(program, next) {
+                continue;
+            }
+            return BTreeSet::new();
+        };
+        for stmt in body.stmts.values() {
+            match stmt {
+                Stmt::Havoc(_) => return BTreeSet::new(),
+                Stmt::Call { callee: Callee::Direct(callee), .. } => waiting.push(*callee),
+                _ => {}
+            }
+        }
+    }
+    program.functions.iter().map(|(id, _)| id).filter(|id| !entered.contains(id)).collect()
+}
+
+/// Whether it is known what a function without a body does: it calls nothing that is not handed to
+/// it.
+fn is_known(program: &Program, func: FuncId) -> bool {
+    let function = &program.functions[func];
+    KNOWN.iter().any(|prefix| function.name.starts_with(prefix))
+        || model_of(&program.types, &function.name, function.ty).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use lydian_base::EntityId;
+    use lydian_ir::text;
+
+    use super::*;
+
+    /// A program whose functions, from `f0` on, have the given statements and results; one without
+    /// is defined nowhere.
+    fn never_called_of(functions: &[(&str, Option<(&str, &str)>)]) -> Vec<usize> {
+        let mut source = String::from(
+            "ty0 = int \"int\" 32 signed\nty1 = function ty0 ()\nty2 = pointer ty1\n\
+             ty3 = function ty2 ()\n",
+        );
+        for (index, (name, body)) in functions.iter().enumerate() {
+            let ty = if body.is_some_and(|(_, result)| result.contains('&')) { 3 } else { 1 };
+            source += &format!("function f{index} \"{name}\" ty{ty} external ()");
+            if let Some((statements, result)) = body {
+                source += &format!(" {{ params () entry bb0 bb0: {statements} return {result} }}");
+            }
+            source.push('\n');
+        }
+        let program = text::parse(&source).unwrap_or_else(|error| panic!("{error}\n{source}"));
+        never_called(&program, FuncId::from_index(0)).into_iter().map(EntityId::index).collect()
+    }
+
+    #[test]
+    fn what_only_uncalled_functions_call_is_never_called() {
+        let main = ("main", Some(("s0: call f1 ty1 () ()", "0:i32")));
+        let called = ("called", Some(("", "1:i32")));
+        let uncalled = ("uncalled", Some(("s0: call f3 ty1 () ()", "1:i32")));
+        let deep = ("deep", Some(("", "1:i32")));
+        assert_eq!(never_called_of(&[main, called, uncalled, deep]), [2, 3]);
+    }
+
+    #[test]
+    fn a_function_whose_address_dead_code_takes_may_be_called_with_what_it_calls() {
+        let main = ("main", Some(("", "0:i32")));
+        let dead = ("dead", Some(("", "&f2")));
+        let addressed = ("addressed", Some(("s0: call f3 ty1 () ()", "1:i32")));
+        let deep = ("deep", Some(("", "1:i32")));
+        assert_eq!(never_called_of(&[main, dead, addressed, deep]), [1]);
+    }
+
+    #[test]
+    fn nothing_is_said_where_code_that_is_not_known_may_call_anything() {
+        let main = ("main", Some(("s0: call f1 ty1 () ()", "0:i32")));
+        let uncalled = ("uncalled", Some(("", "1:i32")));
+        assert_eq!(never_called_of(&[main, ("elsewhere", None), uncalled]), [0; 0]);
+        assert_eq!(never_called_of(&[main, ("__VERIFIER_nondet_int", None), uncalled]), [2]);
+    }
+}
