@@ -213,7 +213,8 @@ fn place_in(pool: &mut TermPool, pointer: &str, global: &GlobalPlace) -> Term {
         return first;
     }
     let bits = u64::BITS - (global.count - 1).leading_zeros();
-    let number = pool.var(&format!("{pointer} in {}", global.name), Sort::BitVec(bits));
+    let name = format!("{pointer} in {}", global.name);
+    let number = symbol_of(pool, &name, Sort::BitVec(bits), 0);
     let (count, zero) = (pool.bv(bits, global.count), pool.bv(bits, 0));
     let number = match global.count.is_power_of_two() {
         true => number,
@@ -226,6 +227,17 @@ fn place_in(pool: &mut TermPool, pointer: &str, global: &GlobalPlace) -> Term {
     let stride = pool.bv(64, global.stride);
     let distance = pool.mul(wide, stride);
     pool.add(first, distance)
+}
+
+/// The symbol of a name; of the name and the sort where another value has the name.
+fn symbol_of(pool: &mut TermPool, name: &str, sort: Sort, default: u64) -> Term {
+    let taken = pool.find_var(name).is_some_and(|known| pool.sort(known) != sort);
+    let with_sort = taken.then(|| format!("{name}:{sort}"));
+    let name = with_sort.as_deref().unwrap_or(name);
+    match sort.is_small() {
+        true => pool.var_with_default(name, sort, default),
+        false => pool.var(name, sort),
+    }
 }
 
 /// A small number that differs from place to place, so that two inputs are rarely alike where
@@ -271,7 +283,7 @@ impl LazyInputs {
         }
         let (home, shift) = (home_of(place), known.aligned);
         let name = format!("at({place})");
-        let symbol = pool.var_with_default(&name, Sort::BitVec(62 - shift), home >> shift);
+        let symbol = symbol_of(pool, &name, Sort::BitVec(62 - shift), home >> shift);
         let bits = match shift {
             0 => symbol,
             _ => {
@@ -500,28 +512,28 @@ impl LazyObject {
         match kind {
             PartKind::Pointer(ty) => self.inputs.pointer(pool, name, ty, self.depth, true),
             PartKind::Raw(size) => {
-                let bits = pool.var_with_default(name, Sort::BitVec(size as u32 * 8), 0);
+                let bits = symbol_of(pool, name, Sort::BitVec(size as u32 * 8), 0);
                 if size == Type::Ptr.bytes() {
                     self.inputs.tables().raw.insert(bits);
                 }
                 bits
             }
             PartKind::Number(_, Values::Bool) => {
-                let bit = pool.var_with_default(name, Sort::BitVec(1), 1);
+                let bit = symbol_of(pool, name, Sort::BitVec(1), 1);
                 pool.zext(bit, 8)
             }
             PartKind::Number(Type::Int(8), _) => {
                 let letter = if index < PLAIN_TEXT { 97 + telling(name) % 26 } else { 0 };
-                pool.var_with_default(name, Sort::BitVec(8), letter)
+                symbol_of(pool, name, Sort::BitVec(8), letter)
             }
             PartKind::Number(machine, _) => match sort_of(machine) {
-                sort @ Sort::BitVec(..=64) => pool.var_with_default(name, sort, telling(name)),
+                sort @ Sort::BitVec(..=64) => symbol_of(pool, name, sort, telling(name)),
                 // The symbol stands for the bits, so that a NaN may have any.
                 Sort::Float(sort) => {
-                    let bits = pool.var(name, Sort::BitVec(sort.width()));
+                    let bits = symbol_of(pool, name, Sort::BitVec(sort.width()), 0);
                     pool.fp_from_bits(sort, bits)
                 }
-                sort => pool.var(name, sort),
+                sort => symbol_of(pool, name, sort, 0),
             },
         }
     }
@@ -536,7 +548,7 @@ impl LazyObject {
     fn array_symbol(&self, pool: &mut TermPool, row: &Row) -> Term {
         let bits = row.kind.bytes() as u32 * 8;
         let name = self.name_of_row(row);
-        pool.var(&name, Sort::Array { index: INDEX_BITS, element: bits })
+        symbol_of(pool, &name, Sort::Array { index: INDEX_BITS, element: bits }, 0)
     }
 
     /// The first values of all elements of a row, as an array; none where a part takes more bytes than

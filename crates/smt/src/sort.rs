@@ -101,7 +101,7 @@ impl Sort {
     }
 
     /// Whether values of this sort fit one machine word.
-    pub(crate) const fn is_small(self) -> bool {
+    pub const fn is_small(self) -> bool {
         self.width() <= 64 && !matches!(self, Sort::Array { .. })
     }
 }

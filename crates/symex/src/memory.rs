@@ -35,7 +35,7 @@ pub use resolve::{
     mentions_address,
 };
 
-use lydian_inputs::lazy::{REGION as LAZY, ROOM};
+use lydian_inputs::lazy::{LazyObject, REGION as LAZY, ROOM};
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 
 /// No two objects that the engine places are nearer to each other than this, in bytes.
@@ -147,7 +147,9 @@ pub struct Object {
     pub name: Arc<str>,
     /// Its bytes.
     pub contents: Contents,
-    /// The bytes that the path looked at, where it came into being on the path.
+    /// What it was first, where it came into being on the path.
+    pub first: Option<Arc<LazyObject>>,
+    /// The bytes of it that the path looked at then.
     pub touched: Touched,
 }
 
@@ -237,6 +239,10 @@ impl Memory {
             alive: true,
             read_only: new.read_only,
             name: new.name,
+            first: match new.contents.background() {
+                Background::Lazy { object, .. } => Some(object.clone()),
+                _ => None,
+            },
             contents: new.contents,
             touched: Touched::default(),
         }));

@@ -601,7 +601,7 @@ pub(super) fn looked_at(
     let distance = |place: u64| place as i64 - REACH as i64;
     let mut all = Vec::new();
     for (_, found) in memory.objects(Region::Lazy) {
-        let Background::Lazy { object, .. } = found.contents.background() else { continue };
+        let Some(object) = &found.first else { continue };
         let ranges = |ranges: &[(u64, u64)]| -> Vec<(i64, i64)> {
             ranges.iter().map(|(from, to)| (distance(*from), distance(*to))).collect()
         };

@@ -22,6 +22,7 @@ use super::regions::{Area, Region, Surroundings, readers};
 use super::{Config, Unreached};
 use crate::memory::{function_address, global_addresses};
 use lydian_inputs::callback::callback_of;
+use lydian_inputs::globals::can_be_input;
 use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType};
 use lydian_inputs::shape::Shape;
 use lydian_inputs::{Addresses, InputSpec};
@@ -164,7 +165,9 @@ impl<'p> World<'p> {
         let mut places = Vec::new();
         for id in globals {
             let global = &self.program.globals[*id];
-            let is_reachable = !global.read_only && !global.name.contains('.');
+            let is_reachable = can_be_input(self.program, *id)
+                && !global.read_only
+                && !is_library_object(&global.name);
             if !is_reachable || !self.aliasing.may_show_global(*id, &shape) {
                 continue;
             }

@@ -73,10 +73,17 @@ fn either_lazy_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> 
 
 /// An object of the inputs as it is before a path looks at it.
 fn untouched(object: &Object) -> Option<Arc<Object>> {
-    let Background::Lazy { object: first, .. } = object.contents.background() else { return None };
-    let background = Background::Lazy { object: first.clone(), rows: Rows::default() };
+    let first = object.first.clone()?;
+    let background = Background::Lazy { object: first, rows: Rows::default() };
     let (contents, touched) = (Contents::new(background), Touched::default());
-    Some(Arc::new(Object { contents, touched, alive: true, name: object.name.clone(), ..*object }))
+    Some(Arc::new(Object {
+        contents,
+        touched,
+        alive: true,
+        name: object.name.clone(),
+        first: object.first.clone(),
+        ..*object
+    }))
 }
 
 fn either_object(
@@ -95,7 +102,13 @@ fn either_object(
     }
     let contents = Contents::either(pool, holds, &a.contents, &b.contents)?;
     let touched = a.touched.either(&b.touched);
-    Some(Arc::new(Object { contents, touched, name: a.name.clone(), ..**a }))
+    Some(Arc::new(Object {
+        contents,
+        touched,
+        name: a.name.clone(),
+        first: a.first.clone(),
+        ..**a
+    }))
 }
 
 impl Contents {
