@@ -3,7 +3,7 @@
 use lydian_base::EntityId;
 use lydian_ir::BoolTree;
 
-use super::DecisionEdit;
+use super::{DecisionEdit, Late};
 
 impl DecisionEdit {
     /// The bits of all conditions.
@@ -23,6 +23,35 @@ impl DecisionEdit {
             true => format!(
                 "({{ int lydian_b = !!({text}); __asm__(\"\" : \"+r\"(lydian_b)); lydian_b; }})"
             ),
+        }
+    }
+
+    /// By how much the cell lies further for what a condition is that was not reached.
+    pub(super) fn beyond(&self, index: usize) -> String {
+        match &self.unreached[index] {
+            Late::WhereDefined { text, bit } => {
+                let (without, with) = (1u32 << bit, 1u32 << bit | 1 << index);
+                let value = format!("lydian_bad ? 0 : lydian_b ? {with} : {without}");
+                format!("({{ int lydian_bad = 0, lydian_b = {text}; {value}; }})")
+            }
+            Late::Never | Late::Always => format!("({} << {index})", self.settled(index)),
+        }
+    }
+
+    /// An expression that notes the value of a condition that was not reached, if it has one.
+    pub(super) fn noted_late(&self, index: usize) -> String {
+        let (value, bit) = (self.value_word(index), self.bit(index));
+        match &self.unreached[index] {
+            Late::WhereDefined { text, bit: defined } => {
+                let (word, defined) = (self.value_word(*defined), self.bit(*defined));
+                format!(
+                    "({{ int lydian_bad = 0, lydian_b = {text}; if (!lydian_bad) {{ \
+                     {word} |= {defined}; if (lydian_b) {value} |= {bit}; }} 0; }})"
+                )
+            }
+            Late::Never | Late::Always => {
+                format!("({} ? ({value} |= {bit}, 0) : 0)", self.settled(index))
+            }
         }
     }
 
