@@ -127,6 +127,18 @@ fn each_rule_is_found_broken_where_one_thing_breaks_it() {
         ("[d0 c1 then false else true]", "[d0 c0 then false else true]", Rule::Origins),
         ("c1 pure = $b", "c1 pure = eq(load i32(v1), 0:i32)", Rule::Purity),
         ("c1 pure = $b", "c1 pure = eq(div.s(v0, v3), 0:i32)", Rule::Purity),
+        ("c1 pure = $b", "c1 pure = $b unreached always v0", Rule::Trees),
+        (
+            "c1 pure = $b",
+            "c1 pure = $b unreached always eq(div.s(v0, v3), 0:i32)",
+            Rule::Purity,
+        ),
+        ("add.s(v0, div.s(v0, v3))", "select(eq(v0, v3), v0, v3)", Rule::Choices),
+        (
+            "c1 pure = $b",
+            "c1 pure = $b unreached defined select($b, $a, v0)",
+            Rule::OperandTypes,
+        ),
         ("(@1..2, @3..4)", "(@1..2)", Rule::Source),
         ("switch bb3\n", "switch bb0\n", Rule::Source),
         ("address field rec0 0(&v2) (v3", "address field rec0 0(&v2) (v2", Rule::Source),
