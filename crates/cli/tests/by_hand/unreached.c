@@ -9,7 +9,7 @@ static const int table[4] = { 5, 0, 7, 0 };
 //= gacc 4/4 -- bit(0, 2, 1): the bit would be 1
 //= cacc 2/2
 //= short-circuit mcc  2/4
-//= short-circuit gacc 3/4
+//= short-circuit gacc 4/4
 int bit(int a, unsigned b, int i)
 {
     return a && ((b >> i) & 1);
@@ -34,9 +34,10 @@ int element(int go, int i)
 }
 
 //= function inside
-// Rows (a, b): (9, 0): F F and the choice is not evaluated as a decision; (250, 1): F F.
-// a < 250 with a 2 that (b ? 2 : 3) is: T T.
+// Rows: (250, 1): F F, where the choice is evaluated with b true. (2, 1): T T, as the choice would
+// be 2; (9, 0): T F, as it would be 3.
 //= mcc  4/6 missing d0 FT; d1 F -- b is tested only where the first condition is false
+//= gacc 4/6
 int inside(int a, int b)
 {
     if (a < 250 || (b ? 2 : 3) == a)
