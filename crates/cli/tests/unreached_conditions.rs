@@ -9,9 +9,8 @@ use common::{Workplace, figures};
 /// infeasible, and nothing else.
 fn generated(text: &str, function: &str, expected: &[(&str, [u64; 3])]) {
     let place = Workplace::with(text);
-    let ran = place.done(&format!(
-        "gen unit.c --function {function} -c cc,mcc,gacc,cacc --json t.json"
-    ));
+    let ran =
+        place.done(&format!("gen unit.c --function {function} -c cc,mcc,gacc,cacc --json t.json"));
     assert!(!ran.err.contains("contradiction"), "{ran}");
     let table = place.json("t.json");
     for (criterion, [objectives, covered, infeasible]) in expected {
@@ -31,8 +30,7 @@ fn combinations(text: &str, function: &str, names: &[&str], runs: &[&[i64]]) -> 
         format!(r#"{{"name": "t{number}", "function": "{function}", "args": {{{args}}}}}"#)
     });
     let tests: Vec<String> = tests.collect();
-    let suite =
-        format!(r#"{{"version": 1, "source": "unit.c", "tests": [{}]}}"#, tests.join(", "));
+    let suite = format!(r#"{{"version": 1, "source": "unit.c", "tests": [{}]}}"#, tests.join(", "));
     place.write("mine.json", &suite);
     place.done("cover unit.c -c mcc --tests mine.json --json t.json");
     figures(&place.json("t.json"), function, "mcc")[1]
@@ -61,8 +59,7 @@ fn operators_inside_of_a_condition_are_evaluated_as_c_does() {
 
 #[test]
 fn a_shift_has_a_value_where_its_amount_is_in_range() {
-    const BIT: &str =
-        "int f(int a, unsigned b, int i) { return (a && ((b >> i) & 1)) ? 1 : 0; }\n";
+    const BIT: &str = "int f(int a, unsigned b, int i) { return (a && ((b >> i) & 1)) ? 1 : 0; }\n";
     generated(BIT, "f", &[("cc", [4, 4, 0]), ("mcc", [4, 4, 0]), ("gacc", [4, 4, 0])]);
     let runs = |i: i64| combinations(BIT, "f", &["a", "b", "i"], &[&[0, 2, i]]);
     assert_eq!([runs(0), runs(1), runs(31), runs(32), runs(-1)], [1, 1, 1, 0, 0]);

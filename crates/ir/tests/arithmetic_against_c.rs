@@ -256,7 +256,13 @@ fn c_file(program: &Program, body: &Body, exprs: &[ExprId], rows: &[Vec<u128>]) 
     c.push_str("};\nstatic int bad;\n");
     for (index, name) in [("0", "wrap"), ("1", "checked")] {
         let overflow_traps = index == "1";
-        let guard = Guard { poison: POISON, pages: None, from: 0, overflow_traps, loads: Loads::Everything };
+        let guard = Guard {
+            poison: POISON,
+            pages: None,
+            from: 0,
+            overflow_traps,
+            loads: Loads::Everything,
+        };
         let printer = ExactC::new(program, body, &body.exprs, &ByIndex, Some(guard));
         for (k, expr) in exprs.iter().enumerate() {
             writeln!(c, "static void {name}{k}(const lydian_u64 in[][2], char *out) {{").unwrap();

@@ -152,7 +152,13 @@ fn c_file(program: &Program, rows: &[([[u8; 56]; 2], i32)]) -> String {
         let ty = body.type_of(root);
         for guard in [
             None,
-            Some(Guard { poison: "bad", pages: None, from: 0, overflow_traps: false, loads: Loads::Everything }),
+            Some(Guard {
+                poison: "bad",
+                pages: None,
+                from: 0,
+                overflow_traps: false,
+                loads: Loads::Everything,
+            }),
         ] {
             let exact = ExactC::new(program, body, &body.exprs, &names, guard).text(root).unwrap();
             let assign = format!("{} r = {exact};", c_type(ty));

@@ -22,8 +22,8 @@ use lydian_base::{Arena, SourceMap, Span};
 use lydian_ir::source::{Capture, DecisionSite, MarkSite, MarkStyle, Point, RootId, RootKind};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
-    Body, ConditionId, Decision, DecisionId, DecisionKind, ExprArena, FuncId, LocalId, MarkId, Program, Stmt,
-    Unreached,
+    Body, ConditionId, Decision, DecisionId, DecisionKind, ExprArena, FuncId, LocalId, MarkId,
+    Program, Stmt, Unreached,
 };
 use lydian_objective::event::vector_bits;
 use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Site, UnitFlows, Wanted};
@@ -694,8 +694,15 @@ impl<'a, 'p> Watch<'a, 'p> {
         );
         let function = self.number;
         let first = self.add_cells(id, &recording);
-        let mut edit =
-            DecisionEdit::new(id, decision, self.body, self.request, site, (recording, first), late);
+        let mut edit = DecisionEdit::new(
+            id,
+            decision,
+            self.body,
+            self.request,
+            site,
+            (recording, first),
+            late,
+        );
         if site.keeps_value && tests_bits(self.body, decision) {
             edit.promote();
         }

@@ -90,7 +90,9 @@ impl FunctionLowering<'_, '_> {
                 let yes = self.constant(Type::BOOL, 1);
                 self.select(a, yes, b)
             }
-            Node::BitAnd(a, b) => self.computed_pair(a, b, |a, b| Expr::Binary(BinOp::And, a, b))?,
+            Node::BitAnd(a, b) => {
+                self.computed_pair(a, b, |a, b| Expr::Binary(BinOp::And, a, b))?
+            }
             Node::BitOr(a, b) => self.computed_pair(a, b, |a, b| Expr::Binary(BinOp::Or, a, b))?,
             Node::Eq(a, b) => self.computed_pair(a, b, |a, b| Expr::Cmp(CmpOp::Eq, a, b))?,
             Node::Xor(a, b) => self.computed_pair(a, b, |a, b| Expr::Cmp(CmpOp::Ne, a, b))?,

@@ -5,7 +5,8 @@ use lydian_ir::decision::Condition;
 use lydian_ir::source::{DecisionSite, Point, RootKind};
 use lydian_ir::{
     BinOp, BlockId, BoolTree, BranchOrigin, CastOp, ConditionId, Decision, DecisionId,
-    DecisionKind, Expr, ExprId, LocalId, MarkId, Purity, StmtId, Terminator, Truth, Type, Unreached,
+    DecisionKind, Expr, ExprId, LocalId, MarkId, Purity, StmtId, Terminator, Truth, Type,
+    Unreached,
 };
 use rustc_hash::FxHashMap;
 

@@ -7,9 +7,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 use super::builder::FunctionLowering;
-use crate::ast::{
-    CastKind, DeclRef, ExprId, ExprKind, InitList, UnaryOp, ValueCategory, VarId,
-};
+use crate::ast::{CastKind, DeclRef, ExprId, ExprKind, InitList, UnaryOp, ValueCategory, VarId};
 use crate::ctypes::Quals;
 
 /// Effects of an expression.

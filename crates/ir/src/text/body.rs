@@ -351,7 +351,8 @@ impl<'a> BodyPrinter<'a> {
 
     /// What a condition is where it is not reached, unless its purity says so.
     fn unreached(&mut self, condition: &Condition) -> String {
-        if condition.unreached == Condition::new(condition.expr, condition.purity, Span::NONE).unreached
+        if condition.unreached
+            == Condition::new(condition.expr, condition.purity, Span::NONE).unreached
         {
             return String::new();
         }

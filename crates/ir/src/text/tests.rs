@@ -75,11 +75,9 @@ impl Soup {
             ExprId::from_index(index)
         };
         match self.below(15) {
-            14 => Expr::Select {
-                test: operand(self),
-                then: operand(self),
-                otherwise: operand(self),
-            },
+            14 => {
+                Expr::Select { test: operand(self), then: operand(self), otherwise: operand(self) }
+            }
             0 | 1 => {
                 let (ty, bits) = (self.machine(), self.wide());
                 let fits = self.below(8) > 0;

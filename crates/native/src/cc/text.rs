@@ -8,7 +8,6 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-
 use super::notes::{ForeignTable, NotedBound, NotedTable, UnitId, section_header};
 use crate::harness::ENVIRONMENTS;
 use crate::plan::{Cell, Plan};

@@ -10,8 +10,7 @@ use lydian_ir::stmt::{BranchOrigin, Edge};
 use lydian_ir::test::Test;
 use lydian_ir::trap::may_trap;
 use lydian_ir::{
-    BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Stmt, StmtId, Truth,
-    Type,
+    BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Stmt, StmtId, Truth, Type,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -150,9 +150,7 @@ impl<'p> World<'p> {
         condition: ConditionId,
     ) -> bool {
         let body = self.program.functions[func].body.as_ref();
-        let is_one = || {
-            Some(body?.decisions[decision?].conditions[condition].is_one_expression())
-        };
+        let is_one = || Some(body?.decisions[decision?].conditions[condition].is_one_expression());
         self.config.unreached != Unreached::Unknown && is_one().unwrap_or(false)
     }
 
