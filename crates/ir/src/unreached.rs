@@ -213,7 +213,7 @@ fn inside(
     let from = least.checked_mul(8)? + i128::from(first);
     let to = most.checked_mul(8)? + i128::from(end);
     let all = i128::from(size) * 8;
-    (from >= 0 && to <= all).then(|| Region { of, from: from as u64, to: to as u64 })
+    (from >= 0 && to <= all).then_some(Region { of, from: from as u64, to: to as u64 })
 }
 
 /// Whether an expression can be written as C that every compiler takes.
