@@ -349,11 +349,8 @@ impl<'a> BodyPrinter<'a> {
         text + "  }"
     }
 
-    /// What a condition is where it is not reached, unless its purity says so.
     fn unreached(&mut self, condition: &Condition) -> String {
-        if condition.unreached
-            == Condition::new(condition.expr, condition.purity, Span::NONE).unreached
-        {
+        if !has_unreached_text(condition) {
             return String::new();
         }
         match condition.unreached {
@@ -439,6 +436,11 @@ impl<'a> BodyPrinter<'a> {
     }
 }
 
+/// Whether a condition's text says what it is where it is not reached: not if its purity does.
+fn has_unreached_text(condition: &Condition) -> bool {
+    condition.unreached != Condition::new(condition.expr, condition.purity, Span::NONE).unreached
+}
+
 /// Calls `visit` with each expression that something outside of the arena uses.
 fn for_each_use(body: &Body, visit: &mut impl FnMut(ExprId)) {
     body.stmts.values().for_each(|stmt| stmt.for_each_expr(&mut *visit));
@@ -452,7 +454,8 @@ fn for_each_use(body: &Body, visit: &mut impl FnMut(ExprId)) {
     for decision in body.decisions.values().chain(labels) {
         decision.conditions.values().for_each(|condition| {
             visit(condition.expr);
-            condition.unreached.expr().into_iter().for_each(&mut *visit);
+            let unreached = condition.unreached.expr().filter(|_| has_unreached_text(condition));
+            unreached.into_iter().for_each(&mut *visit);
         });
     }
     for root in body.source.roots.values() {

@@ -31,6 +31,9 @@ use super::vectors::{
 
 mod eager;
 mod leaves;
+mod unreached;
+
+pub(super) use unreached::Late;
 
 /// Everything that rendering a decision needs.
 #[derive(Debug)]
@@ -95,18 +98,6 @@ pub(super) struct DecisionEdit {
     borders: Borders,
     /// The cells that follow from others, and are not set.
     left_out: FxHashSet<u32>,
-}
-
-/// What a condition is where evaluation does not reach it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Late {
-    /// Unknown.
-    Never,
-    /// The value of its text.
-    Always,
-    /// The value of a text of its own that sets `lydian_bad` where it has none. The bit says that it
-    /// has one.
-    WhereDefined { text: String, bit: usize },
 }
 
 /// A mutant of a condition.
@@ -497,23 +488,6 @@ impl DecisionEdit {
         takes
     }
 
-    /// How many bits stand for a vector.
-    fn bits(&self) -> usize {
-        let sometimes =
-            self.unreached.iter().filter(|late| matches!(late, Late::WhereDefined { .. }));
-        self.spans.len() + sometimes.count()
-    }
-
-    /// By how much the cell lies further for the values that a condition has where it is not
-    /// reached.
-    fn cells_beyond(&self, index: usize) -> Vec<u32> {
-        match &self.unreached[index] {
-            Late::Never => Vec::new(),
-            Late::Always => vec![1 << index],
-            Late::WhereDefined { bit, .. } => vec![1 << bit, 1 << bit | 1 << index],
-        }
-    }
-
     fn words(&self) -> usize {
         self.bits().div_ceil(64)
     }
@@ -549,20 +523,6 @@ impl DecisionEdit {
         }
     }
 
-    /// The conditions to be evaluated at the outcome where they may not have been reached.
-    fn late(&self) -> Vec<usize> {
-        let needed = |index: &usize| match &self.recording {
-            _ if self.judges() => true,
-            Recording::Vector { needed, .. } => needed >> index & 1 == 1,
-            Recording::Wide(_) => true,
-            Recording::Nothing | Recording::Outcome(_) => false,
-        };
-        let always = lydian_objective::formula::always_reached(&self.tree);
-        let is_late = |index: &usize| !always.contains(ConditionId::from_index(*index));
-        let has_value = |index: &usize| self.unreached[*index] != Late::Never;
-        (0..self.spans.len()).filter(has_value).filter(needed).filter(is_late).collect()
-    }
-
     fn keeps_reached(&self) -> bool {
         let effects = self.purity.contains(&Purity::Effects);
         let sometimes = |late: usize| matches!(self.unreached[late], Late::WhereDefined { .. });
@@ -592,13 +552,6 @@ impl DecisionEdit {
             && !self.judges()
             && !self.is_eager();
         self.ends.as_deref().filter(|_| suits)
-    }
-
-    /// The conditions to be evaluated where evaluation ends with a condition's value, since they were
-    /// not reached.
-    fn late_at(&self, index: usize, value: usize) -> Vec<usize> {
-        let reached = self.reached_at_ends[index][value];
-        self.late().into_iter().filter(|late| reached >> late & 1 == 0).collect()
     }
 
     /// Whether the conditions' values are noted.
@@ -807,28 +760,6 @@ impl DecisionEdit {
         }
         if !self.mutants.is_empty() {
             let _ = write!(text, "lydian_k{id} = 0, ");
-        }
-        text
-    }
-
-    /// Values, at the outcome, of conditions and mutants that were not reached.
-    fn late_values(&self) -> String {
-        let mut text = String::new();
-        for index in self.late() {
-            let noted = self.noted_late(index);
-            if !self.keeps_reached() {
-                // Nothing changes while the decision is evaluated: a second time gives the same.
-                let _ = write!(text, "{noted}, ");
-                continue;
-            }
-            let unreached = format!("!({} & (1ull << {}))", self.reached_word(index), index % 64);
-            let hooks = called(&self.calls.late, index);
-            match hooks.is_empty() {
-                true => _ = write!(text, "({unreached} && {noted}), "),
-                false => {
-                    let _ = write!(text, "({{ if ({unreached}) {{ (void){noted}; {hooks}}} }}), ");
-                }
-            }
         }
         text
     }
