@@ -459,7 +459,7 @@ pub(crate) enum ByArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SemanticsArg {
-    /// Its value on the state, if it is pure and cannot trap
+    /// Its value on the state, where evaluating it only computes and does not trap
     ThreeValued,
     /// None
     ShortCircuit,

@@ -349,6 +349,11 @@ fn values_are_as_worked_out_by_hand() {
     holds("values.c");
 }
 
+#[test]
+fn conditions_that_are_not_reached() {
+    holds("unreached.c");
+}
+
 /// What `lydian cover` says of the runs that are written as tests, against some rows. `options` are
 /// the command's.
 fn against_tests(
@@ -452,6 +457,7 @@ fn every_criterion_is_worked_out_on_enough_functions() {
         "calls.c",
         "threads.c",
         "values.c",
+        "unreached.c",
         "labels.c",
         "hyperlabels.c",
         "listed.c",

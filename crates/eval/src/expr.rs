@@ -250,6 +250,19 @@ impl<'a> Evaluation<'a> {
                 env.derived(pool, result, base, offset);
                 Ok(result)
             }
+            Expr::Select { test, then, otherwise } => {
+                let test = self.eval(pool, *test, env, traps)?;
+                match pool.as_bool(test) {
+                    Some(true) => self.eval(pool, *then, env, traps),
+                    Some(false) => self.eval(pool, *otherwise, env, traps),
+                    None => {
+                        let not_test = pool.not(test);
+                        let then = self.eval_where(pool, test, *then, env, traps)?;
+                        let otherwise = self.eval_where(pool, not_test, *otherwise, env, traps)?;
+                        Ok(pool.ite(test, then, otherwise))
+                    }
+                }
+            }
             Expr::PtrDiff { a, b, size } => {
                 let a = self.eval(pool, *a, env, traps)?;
                 let b = self.eval(pool, *b, env, traps)?;
@@ -258,6 +271,24 @@ impl<'a> Evaluation<'a> {
                 Ok(exact_quotient(pool, bytes, *size))
             }
         }
+    }
+
+    /// The value of an operand that is evaluated only where `chosen` holds: it traps only there.
+    fn eval_where<E: Environment>(
+        &self,
+        pool: &mut TermPool,
+        chosen: Term,
+        expr: ExprId,
+        env: &mut E,
+        traps: &mut Traps,
+    ) -> Result<Term, E::Stop> {
+        let mut own = Traps::none();
+        let value = self.eval(pool, expr, env, &mut own)?;
+        for (kind, condition) in own.iter() {
+            let condition = pool.and(chosen, condition);
+            traps.add(pool, kind, condition);
+        }
+        Ok(value)
     }
 
     /// The type of an expression if it is a float that terms do not model.

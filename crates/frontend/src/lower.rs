@@ -22,6 +22,7 @@ mod builtin;
 mod builtin_values;
 mod call;
 mod complex;
+mod computed;
 mod conditional;
 mod constant;
 mod convert;

@@ -79,8 +79,44 @@ pub struct Guard<'a> {
     pub from: usize,
     /// Whether signed overflow is checked: then it poisons, whatever the id.
     pub overflow_traps: bool,
-    /// Whether loads are guarded, by the function that [`prelude`] was given.
-    pub loads: bool,
+    /// What loads check.
+    pub loads: Loads,
+}
+
+/// What a guarded load checks before it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loads {
+    /// Nothing.
+    Nothing,
+    /// That each subscript of an array of known length is one that the array has.
+    Subscripts,
+    /// Its subscripts, that it stays in the variable it reads, and that the memory can be read, by
+    /// the function that [`prelude`] was given.
+    Everything,
+}
+
+/// What an address is wanted for.
+#[derive(Clone, Copy)]
+enum Use<'g> {
+    /// For itself.
+    Address,
+    /// To read there. The guard, if there is one, checks subscripts.
+    Read(Option<&'g Guard<'g>>),
+}
+
+impl Use<'_> {
+    const fn reads(self) -> bool {
+        matches!(self, Self::Read(_))
+    }
+}
+
+/// A subscript of an array of known length; 0 where the array has no such element, which sets the
+/// poison flag.
+fn checked_subscript(index: String, bound: Option<u64>, guard: &Guard<'_>) -> String {
+    match bound {
+        Some(bound) => format!("lydian_element({index}, {bound}ull, &{})", guard.poison),
+        None => index,
+    }
 }
 
 /// What a guarded load passes as pages.
@@ -269,7 +305,12 @@ impl<'a> ExactC<'a> {
                 let from = self.types[*a];
                 Ok(self.cast(id, *op, from, *to, &self.value(*a, next)?))
             }
-            Expr::Field { .. } | Expr::Index { .. } => self.address(id, depth, false),
+            Expr::Field { .. } | Expr::Index { .. } => self.address(id, depth, Use::Address),
+            Expr::Select { test, then, otherwise } => {
+                let test = self.value(*test, next)?;
+                let (then, otherwise) = (self.value(*then, next)?, self.value(*otherwise, next)?);
+                Ok(format!("({test} ? {then} : {otherwise})"))
+            }
             Expr::PtrDiff { a, b, size } => {
                 let (a, b) = (self.value(*a, next)?, self.value(*b, next)?);
                 if *size == 0 || *size > i64::MAX as u64 {
@@ -288,23 +329,32 @@ impl<'a> ExactC<'a> {
         self.guard.as_ref().filter(|guard| id.index() >= guard.from)
     }
 
-    /// An address. Where only what it holds is asked for (`read`), a string literal may stand for
-    /// itself, though its address is not the one that the program has.
-    fn address(&self, id: ExprId, depth: u32, read: bool) -> Result<String, Unspeakable> {
+    /// The guard of a load, if that checks so.
+    fn guards_loads(&self, id: ExprId, checks: Loads) -> Option<&Guard<'a>> {
+        self.guards(id).filter(|guard| guard.loads == checks)
+    }
+
+    /// An address. Where only what it holds is asked for, a string literal may stand for itself,
+    /// though its address is not the one that the program has.
+    fn address(&self, id: ExprId, depth: u32, wanted: Use<'_>) -> Result<String, Unspeakable> {
         if depth > MAX_DEPTH {
             return Err(Unspeakable::TooDeep);
         }
         match self.arena.get(id).ok_or(Unspeakable::IllFormed(id))? {
-            Expr::AddrGlobal(global) => self.global_address(*global, read),
+            Expr::AddrGlobal(global) => self.global_address(*global, wanted.reads()),
             Expr::Field { base, record, field } => {
                 let record = self.program.types.records.get(*record);
                 let field = record.and_then(|record| record.fields.get(*field as usize));
                 let offset = field.ok_or(Unspeakable::IllFormed(id))?.bit_offset / 8;
-                Ok(format!("({} + {offset}l)", self.address(*base, depth + 1, read)?))
+                Ok(format!("({} + {offset}l)", self.address(*base, depth + 1, wanted)?))
             }
-            Expr::Index { base, index, size, .. } => {
-                let base = self.address(*base, depth + 1, read)?;
+            Expr::Index { base, index, size, bound } => {
+                let base = self.address(*base, depth + 1, wanted)?;
                 let index = self.value(*index, depth + 1)?;
+                let index = match wanted {
+                    Use::Read(Some(guard)) => checked_subscript(index, *bound, guard),
+                    Use::Read(None) | Use::Address => index,
+                };
                 Ok(match size {
                     1 => format!("({base} + (lydian_s64){index})"),
                     _ => format!("({base} + (lydian_s64)({index} * {size}ull))"),
@@ -356,7 +406,7 @@ impl<'a> ExactC<'a> {
             return Ok(self.variable(&name, ty));
         }
         let suffix = suffix(ty);
-        if let Some(guard) = self.guards(id).filter(|guard| guard.loads) {
+        if let Some(guard) = self.guards_loads(id, Loads::Everything) {
             let addr = self.guarded_address(
                 addr,
                 self.program.types.target.stored_bytes(ty),
@@ -365,8 +415,10 @@ impl<'a> ExactC<'a> {
             )?;
             return Ok(format!("lydian_get{suffix}({addr}, &{}, {})", guard.poison, pages(guard)));
         }
-        let addr = self.address(addr, depth, true)?;
-        let remembering = self.guard.as_ref().filter(|guard| guard.loads && !volatile);
+        let checks = Use::Read(self.guards_loads(id, Loads::Subscripts));
+        let addr = self.address(addr, depth, checks)?;
+        let remembering =
+            self.guard.as_ref().filter(|guard| guard.loads == Loads::Everything && !volatile);
         if let Some(pages) = remembering.and_then(|guard| guard.pages) {
             return Ok(format!("lydian_own{suffix}({addr}, {pages})"));
         }
@@ -393,8 +445,9 @@ impl<'a> ExactC<'a> {
                     let _ = write!(offset, " + {}l", field.bit_offset / 8);
                     at = *base;
                 }
-                Expr::Index { base, index, size, .. } => {
+                Expr::Index { base, index, size, bound } => {
                     let index = self.value(*index, depth + 1)?;
+                    let index = checked_subscript(index, *bound, guard);
                     let _ = write!(offset, " + (lydian_s64)({index} * {size}ull)");
                     at = *base;
                 }
@@ -410,8 +463,9 @@ impl<'a> ExactC<'a> {
                 _ => break None,
             }
         };
-        let Some(size) = size else { return self.address(addr, depth, true) };
-        let base = self.address(at, depth, true)?;
+        let read = Use::Read(Some(guard));
+        let Some(size) = size else { return self.address(addr, depth, read) };
+        let base = self.address(at, depth, read)?;
         Ok(format!("lydian_within({base}, {offset}, {bytes}ul, {size}ul, &{})", guard.poison))
     }
 
@@ -427,10 +481,13 @@ impl<'a> ExactC<'a> {
         }
         let (ty, bytes, sign) = (c_type(field.ty), field.bytes(), u8::from(field.signed));
         let place = format!("{bytes}, {}, {}, {sign}", field.bit, field.bits);
-        let guard = self.guards(id).filter(|guard| guard.loads);
+        let guard = self.guards_loads(id, Loads::Everything);
         let addr = match guard {
             Some(guard) => self.guarded_address(addr, bytes, guard, depth)?,
-            None => self.address(addr, depth, true)?,
+            None => {
+                let checks = Use::Read(self.guards_loads(id, Loads::Subscripts));
+                self.address(addr, depth, checks)?
+            }
         };
         Ok(match guard {
             Some(guard) => {

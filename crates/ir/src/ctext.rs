@@ -119,6 +119,13 @@ impl<'a> UserC<'a> {
                 let shape = Shape::Int { bits: 64, signed: true };
                 Val { text: Text::infix(&a, "-", &b, level::ADD), shape }
             }
+            Expr::Select { test, then, otherwise } => {
+                let [test, then, otherwise] =
+                    [test, then, otherwise].map(|operand| self.value(*operand, depth));
+                let text = |val: &Val| val.text.text.clone();
+                let all = format!("({} ? {} : {})", text(&test), text(&then), text(&otherwise));
+                Val { text: Text::primary(&all), shape: then.shape }
+            }
         }
     }
 

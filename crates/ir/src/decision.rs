@@ -39,16 +39,46 @@ pub enum DecisionKind {
     Value,
 }
 
-/// Whether a condition has a value where short-circuit evaluation does not reach it.
+/// What evaluating a condition does besides giving its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Purity {
-    /// Pure, and traps on no state: it always has a value.
+    /// Nothing, and it traps on no state.
     Pure,
-    /// Pure, but traps on some states: it has a value only where it is reached.
+    /// Nothing, but it traps on some states.
     MayTrap,
-    /// It changes something, or needs statements of its own to be evaluated: a value only where
-    /// it is reached.
+    /// It changes something, or needs statements of its own to be evaluated.
     Effects,
+}
+
+/// Where a condition has a value though short-circuit evaluation does not reach it, and which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Unreached {
+    /// Nowhere.
+    Never,
+    /// Everywhere: the value of this expression on the state at the outcome. It traps on no state.
+    Always(ExprId),
+    /// Where this expression does not trap on the state at the outcome.
+    WhereDefined(ExprId),
+}
+
+impl Unreached {
+    /// What is evaluated.
+    pub const fn expr(self) -> Option<ExprId> {
+        match self {
+            Self::Never => None,
+            Self::Always(expr) | Self::WhereDefined(expr) => Some(expr),
+        }
+    }
+
+    /// The same of another expression.
+    #[must_use]
+    pub fn map(self, to: impl FnOnce(ExprId) -> ExprId) -> Self {
+        match self {
+            Self::Never => Self::Never,
+            Self::Always(expr) => Self::Always(to(expr)),
+            Self::WhereDefined(expr) => Self::WhereDefined(to(expr)),
+        }
+    }
 }
 
 /// A Boolean expression that is no operand of a Boolean operator, and is tested or used as a value.
@@ -70,10 +100,30 @@ pub struct Condition {
     /// Its value, of type `i1`. Where purity is `Effects` it has that meaning only at the branch
     /// that tests it.
     pub expr: ExprId,
-    /// Whether it has a value where it is not reached.
+    /// What evaluating that does besides.
     pub purity: Purity,
+    /// Its value where it is not reached.
+    pub unreached: Unreached,
     /// Its text.
     pub span: Span,
+}
+
+impl Condition {
+    /// One that evaluation without effects gives the same value, reached or not, where it is pure,
+    /// and none where it is not reached else.
+    pub const fn new(expr: ExprId, purity: Purity, span: Span) -> Self {
+        let unreached = match purity {
+            Purity::Pure => Unreached::Always(expr),
+            Purity::MayTrap | Purity::Effects => Unreached::Never,
+        };
+        Self { expr, purity, unreached, span }
+    }
+
+    /// Whether its mutants have a value where it is not reached, if they cannot trap: what is
+    /// evaluated there is what is evaluated where it is reached.
+    pub fn is_one_expression(&self) -> bool {
+        self.unreached == Unreached::Always(self.expr)
+    }
 }
 
 /// A Boolean function of a decision's conditions.

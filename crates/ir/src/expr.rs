@@ -2,7 +2,8 @@
 //!
 //! Every side effect is a statement, so an expression can be evaluated as often as one likes on one
 //! state and always gives one value or one trap. Signedness is in the operator, not in the type.
-//! C's `&&`, `||`, `!` on tests and `?:` are control flow, not expressions.
+//! C's `&&`, `||`, `!` on tests and `?:` are control flow where the program evaluates them; a
+//! [`Expr::Select`] stands for them in what a condition is where evaluation does not reach it.
 
 use lydian_base::{Arena, entity_id};
 use serde::{Deserialize, Serialize};
@@ -155,6 +156,17 @@ pub enum Expr {
         b: ExprId,
         /// Bytes of an element.
         size: u64,
+    },
+    /// `test ? then : otherwise`. Only the operand that is chosen is evaluated, so only that one may
+    /// trap. It stands in no code: only in what a condition is where it is not reached
+    /// ([`crate::decision::Unreached`]).
+    Select {
+        /// An `i1`.
+        test: ExprId,
+        /// The value where the test is true.
+        then: ExprId,
+        /// The value where it is false, of the same type.
+        otherwise: ExprId,
     },
 }
 
@@ -446,6 +458,11 @@ impl Expr {
                 visit(*base);
                 visit(*index);
             }
+            Self::Select { test, then, otherwise } => {
+                visit(*test);
+                visit(*then);
+                visit(*otherwise);
+            }
         }
     }
 
@@ -477,6 +494,11 @@ impl Expr {
                 *a = map(*a);
                 *b = map(*b);
             }
+            Self::Select { test, then, otherwise } => {
+                *test = map(*test);
+                *then = map(*then);
+                *otherwise = map(*otherwise);
+            }
         }
         new
     }
@@ -498,7 +520,7 @@ pub fn type_of(arena: &ExprArena, expr: ExprId, local_type: impl Fn(LocalId) -> 
             | Expr::Index { .. } => return Type::Ptr,
             Expr::Cmp(..) => return Type::BOOL,
             Expr::PtrDiff { .. } => return Type::Int(64),
-            Expr::Unary(_, a) | Expr::Binary(_, a, _) => *a,
+            Expr::Unary(_, a) | Expr::Binary(_, a, _) | Expr::Select { then: a, .. } => *a,
         };
     }
 }

@@ -25,13 +25,16 @@ pub mod stmt;
 pub mod test;
 pub mod text;
 pub mod trap;
+pub mod unreached;
 pub mod variadic;
 pub mod verify;
 
 pub use arith::Overflow;
 pub use arithmetic_type::{ArithmeticType, ExprTypes};
 pub use ctype::{CType, CTypeId, CTypes, Field, IntKind, Record, RecordId, Target};
-pub use decision::{BoolTree, ConditionId, Decision, DecisionId, DecisionKind, Purity, Truth};
+pub use decision::{
+    BoolTree, ConditionId, Decision, DecisionId, DecisionKind, Purity, Truth, Unreached,
+};
 pub use expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
 pub use function::{Body, Function, Local, LocalId, LocalKind, Storage};
 pub use program::{

@@ -55,7 +55,8 @@
 //!               [ "[" dN cN ["begins"] ["then" bool] ["else" bool] "]" ]
 //!             | "switch" expr "{" { N [".." N] ":" bbN span } "default" ":" bbN "}"
 //! decision  = "decision" dN tree
-//! tree      = ("control" | "value") span "=" btree "{" { cN purity span "=" expr } "}"
+//! tree      = ("control" | "value") span "=" btree "{" { cN purity span "=" expr
+//!             [ "unreached" ( "never" | ( "always" | "defined" ) expr ) ] } "}"
 //! purity    = "pure" | "may-trap" | "effects"
 //! btree     = "true" | "false" | cN | ("not" | "and" | "or" | "bitand" | "bitor" | "eq" | "xor"
 //!             | "ite") "(" btree, ... ")"              and, or: two or more, nested to the left

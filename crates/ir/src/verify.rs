@@ -43,7 +43,8 @@
 //!     is of the condition that the tree asks for next, given the values that the path took; an
 //!     edge ends the decision exactly if the tree asks for nothing more, and then with the tree's
 //!     value. Every other branch of the decision that control can reach is reached only so.
-//! 21. A condition that is called pure cannot trap ([`crate::trap::may_trap`]).
+//! 21. A condition that is called pure cannot trap ([`crate::trap::may_trap`]), nor what it always
+//!     is where it is not reached.
 //!
 //! Source tables:
 //! 22. Marks, sites and roots refer to things that exist; a root's expression has the type of its
@@ -51,6 +52,9 @@
 //!
 //! Variable arguments:
 //! 23. Only a variadic function begins to read variable arguments.
+//!
+//! Choices:
+//! 24. No statement and no terminator evaluates a choice ([`crate::Expr::Select`]).
 
 use std::fmt;
 
@@ -92,6 +96,7 @@ pub enum Rule {
     Purity = 21,
     Source = 22,
     Variadic = 23,
+    Choices = 24,
 }
 
 /// Where and how a rule is broken.

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use lydian_base::{Arena, EntityId, Rng, Span};
 use lydian_ir::arith::{self, Overflow};
-use lydian_ir::cexact::{ExactC, Guard, Names, c_type, prelude};
+use lydian_ir::cexact::{ExactC, Guard, Loads, Names, c_type, prelude};
 use lydian_ir::source::FunctionSource;
 use lydian_ir::{
     BinOp, Block, Body, CType, CastOp, CmpOp, Expr, ExprId, FuncId, GlobalId, Local, LocalId,
@@ -256,7 +256,13 @@ fn c_file(program: &Program, body: &Body, exprs: &[ExprId], rows: &[Vec<u128>]) 
     c.push_str("};\nstatic int bad;\n");
     for (index, name) in [("0", "wrap"), ("1", "checked")] {
         let overflow_traps = index == "1";
-        let guard = Guard { poison: POISON, pages: None, from: 0, overflow_traps, loads: true };
+        let guard = Guard {
+            poison: POISON,
+            pages: None,
+            from: 0,
+            overflow_traps,
+            loads: Loads::Everything,
+        };
         let printer = ExactC::new(program, body, &body.exprs, &ByIndex, Some(guard));
         for (k, expr) in exprs.iter().enumerate() {
             writeln!(c, "static void {name}{k}(const lydian_u64 in[][2], char *out) {{").unwrap();

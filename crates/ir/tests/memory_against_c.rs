@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use lydian_base::{EntityId, Rng};
-use lydian_ir::cexact::{ExactC, Guard, Names, c_type, prelude};
+use lydian_ir::cexact::{ExactC, Guard, Loads, Names, c_type, prelude};
 use lydian_ir::interp::{End, Options, Silent, run};
 use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
 use lydian_ir::text::parse;
@@ -152,7 +152,13 @@ fn c_file(program: &Program, rows: &[([[u8; 56]; 2], i32)]) -> String {
         let ty = body.type_of(root);
         for guard in [
             None,
-            Some(Guard { poison: "bad", pages: None, from: 0, overflow_traps: false, loads: true }),
+            Some(Guard {
+                poison: "bad",
+                pages: None,
+                from: 0,
+                overflow_traps: false,
+                loads: Loads::Everything,
+            }),
         ] {
             let exact = ExactC::new(program, body, &body.exprs, &names, guard).text(root).unwrap();
             let assign = format!("{} r = {exact};", c_type(ty));

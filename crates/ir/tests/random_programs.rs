@@ -217,7 +217,7 @@ impl Builder {
             let (program, body) = (&self.program, &self.body);
             let traps = may_trap(program, body, &body.exprs, expr, Overflow::Wrap);
             let purity = if traps { Purity::MayTrap } else { Purity::Pure };
-            Condition { expr, purity, span: Span::NONE }
+            Condition::new(expr, purity, Span::NONE)
         });
         let conditions = conditions.collect();
         let kind = DecisionKind::Control;

@@ -283,9 +283,9 @@ impl<'a> Measurer<'a> {
     fn vectors_of_cells(&self, run: &Run) -> Vec<Vec<(DecisionId, DecisionVector)>> {
         let mut vectors = vec![Vec::new(); self.rewrite().watched.len()];
         for cells in self.plan().decisions.iter().filter(|cells| cells.wanted) {
-            let CellMeaning::Vector { conditions } = cells.meaning else { continue };
+            let CellMeaning::Vector { bits } = cells.meaning else { continue };
             let Some(decision) = self.decision(cells.function, cells.decision) else { continue };
-            let end = cells.first + (1 << conditions);
+            let end = cells.first + (1 << bits);
             let from = run.cells.partition_point(|cell| *cell < cells.first);
             let set = run.cells[from..].iter().take_while(|cell| **cell < end);
             vectors[cells.function as usize].extend(set.map(|cell| {

@@ -246,10 +246,11 @@ pub struct DecisionCells {
 pub enum CellMeaning {
     /// The outcome: 0 or 1.
     Outcome,
-    /// The true conditions, as bits, of `conditions` conditions. Which were reached follows.
+    /// The vector that so many bits stand for
+    /// ([`lydian_objective::event::DecisionVector::from_bits`]).
     Vector {
-        /// How many conditions.
-        conditions: u32,
+        /// How many bits.
+        bits: u32,
     },
 }
 
@@ -262,6 +263,8 @@ pub struct WideDecision {
     pub decision: DecisionId,
     /// The labels that depend on it.
     pub labels: Vec<LabelId>,
+    /// How many bits stand for a vector.
+    pub bits: u32,
 }
 
 /// A label that cannot be measured.

@@ -22,15 +22,17 @@ use lydian_base::{Arena, SourceMap, Span};
 use lydian_ir::source::{Capture, DecisionSite, MarkSite, MarkStyle, Point, RootId, RootKind};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
-    Body, ConditionId, DecisionId, DecisionKind, ExprArena, FuncId, LocalId, MarkId, Program, Stmt,
+    Body, ConditionId, Decision, DecisionId, DecisionKind, ExprArena, FuncId, LocalId, MarkId,
+    Program, Stmt, Unreached,
 };
+use lydian_objective::event::vector_bits;
 use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Site, UnitFlows, Wanted};
 use rustc_hash::FxHashSet;
 
 use crate::harness::static_local;
 use crate::plan::{CellMeaning, DecisionCells, Plan, WideDecision};
-use decision::DecisionEdit;
-use hooks::{Hooks, Recorded, Standing};
+use decision::{DecisionEdit, Late};
+use hooks::{Hooks, POISON, Recorded, Standing};
 use judges::Judges;
 use lost::{NO_PLACE, OVERLAP, lose_all, lose_labels, lose_sequences, refuse};
 use recorded::{Elsewhere, labels_recorded};
@@ -83,7 +85,7 @@ pub struct RewriteRequest<'a> {
     pub program: &'a Program,
     /// The functions to be watched, with what is to be watched.
     pub watched: &'a [FunctionObjectives],
-    /// Whether conditions that evaluation does not reach are unknown, pure or not.
+    /// Whether conditions that evaluation does not reach are unknown.
     pub short_circuit: bool,
     /// Whether signed overflow is a fault.
     pub overflow_traps: bool,
@@ -682,6 +684,14 @@ impl<'a, 'p> Watch<'a, 'p> {
         };
         let (hooked, plain): (Vec<LabelId>, Vec<LabelId>) =
             labels.iter().partition(|l| of_state(l));
+        let (late, unsayable) = self.unreached(decision);
+        let (hooked, plain) = match unsayable {
+            Some(reason) => {
+                self.unwatch(labels, &reason);
+                (Vec::new(), Vec::new())
+            }
+            None => (hooked, plain),
+        };
         let preds: Vec<(LabelId, &Pred)> =
             plain.iter().map(|label| (*label, &objectives.labels[*label].pred)).collect();
         let recording = recording(
@@ -692,8 +702,15 @@ impl<'a, 'p> Watch<'a, 'p> {
         );
         let function = self.number;
         let first = self.add_cells(id, &recording);
-        let mut edit =
-            DecisionEdit::new(id, decision, self.body, self.request, site, recording, first);
+        let mut edit = DecisionEdit::new(
+            id,
+            decision,
+            self.body,
+            self.request,
+            site,
+            (recording, first),
+            late,
+        );
         if site.keeps_value && tests_bits(self.body, decision) {
             edit.promote();
         }
@@ -708,6 +725,29 @@ impl<'a, 'p> Watch<'a, 'p> {
         let action = Action::Decision { function, index };
         edits.push(Edit { span: site.span, rank: rank::DECISION, action });
         self.function.decisions.push(edit);
+    }
+
+    /// What each condition of a decision is where it is not reached, and why one of them cannot be
+    /// said in the text if that is so.
+    fn unreached(&self, decision: &Decision) -> (Vec<Late>, Option<String>) {
+        let mut bit = decision.conditions.len();
+        let mut unsayable = None;
+        let late = decision.conditions.values().map(|condition| match condition.unreached {
+            _ if self.request.short_circuit => Late::Never,
+            Unreached::Never => Late::Never,
+            Unreached::Always(_) => Late::Always,
+            Unreached::WhereDefined(expr) => {
+                let text = self.hooks.text_where_defined(expr, condition.span.start);
+                let text = text.unwrap_or_else(|reason| {
+                    unsayable.get_or_insert(reason);
+                    format!("({POISON} = 1)")
+                });
+                bit += 1;
+                Late::WhereDefined { text, bit: bit - 1 }
+            }
+        });
+        let late = late.collect();
+        (late, unsayable)
     }
 
     /// Edits of the conditions, which depend on what else stands in their texts.
@@ -746,12 +786,14 @@ impl<'a, 'p> Watch<'a, 'p> {
             Recording::Nothing => return first,
             Recording::Outcome(labels) => (CellMeaning::Outcome, labels.to_vec()),
             Recording::Vector { labels, .. } => {
-                let conditions = labels.len().trailing_zeros();
-                (CellMeaning::Vector { conditions }, labels.clone())
+                let bits = labels.len().trailing_zeros();
+                (CellMeaning::Vector { bits }, labels.clone())
             }
             Recording::Wide(labels) => {
                 let labels = labels.clone();
-                self.plan.wide.push(WideDecision { function, decision, labels });
+                let whole = &self.body.decisions[decision];
+                let bits = vector_bits(whole, self.request.short_circuit) as u32;
+                self.plan.wide.push(WideDecision { function, decision, labels, bits });
                 return self.plan.wide.len() as u32 - 1;
             }
         };

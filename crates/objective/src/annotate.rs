@@ -97,7 +97,7 @@ pub struct Request {
     pub mcc_conditions: u32,
     /// The most other variables that `wm` puts in the place of an assigned one.
     pub replaced_targets: usize,
-    /// Whether a condition that evaluation does not reach has no value, pure or not. Its value is
+    /// Whether a condition that evaluation does not reach has no value. Its value is
     /// then free for the active clause criteria, as in Table I of [003] ([`clauses`]).
     pub short_circuit: bool,
     /// The most paths of a function for which a criterion of paths makes objectives. A function

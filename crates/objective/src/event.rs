@@ -5,7 +5,7 @@
 //! A decision's event is a [`DecisionVector`], which is what native runs record.
 
 use lydian_base::EntityId;
-use lydian_ir::{BoolTree, ConditionId, Decision, ExprId, Purity, Truth};
+use lydian_ir::{BoolTree, ConditionId, Decision, ExprId, Truth, Unreached};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -113,26 +113,61 @@ impl FromIterator<ConditionId> for ConditionSet {
     }
 }
 
+/// The conditions of a decision that have a value on some states only where they are not reached, in
+/// order.
+pub fn sometimes_defined(
+    decision: &Decision,
+    short_circuit: bool,
+) -> impl Iterator<Item = ConditionId> + '_ {
+    let conditions = decision.conditions.iter().filter(move |(_, condition)| {
+        !short_circuit && matches!(condition.unreached, Unreached::WhereDefined(_))
+    });
+    conditions.map(|(id, _)| id)
+}
+
+/// How many bits stand for a vector of a decision ([`DecisionVector::from_bits`]).
+pub fn vector_bits(decision: &Decision, short_circuit: bool) -> usize {
+    decision.conditions.len() + sometimes_defined(decision, short_circuit).count()
+}
+
 /// One evaluation of a decision: the event of [`crate::Site::Decision`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct DecisionVector {
     /// The conditions that short-circuit evaluation reached.
     pub reached: ConditionSet,
-    /// The conditions that have a value: those reached, and pure ones whose value on the state at
-    /// the outcome was recorded.
+    /// The conditions that have a value: those reached, and those that have one on the state at the
+    /// outcome.
     pub known: ConditionSet,
     /// The known conditions that are true.
     pub value: ConditionSet,
 }
 
 impl DecisionVector {
+    /// The vector that bits stand for: for each condition its value, then for each condition that has
+    /// a value on some states only whether it has one though it is not reached
+    /// ([`sometimes_defined`]). With `short_circuit` no condition has one there.
+    pub fn from_bits(
+        decision: &Decision,
+        short_circuit: bool,
+        bit: impl Fn(usize) -> bool,
+    ) -> Self {
+        let sometimes: SmallVec<[_; 8]> = sometimes_defined(decision, short_circuit).collect();
+        let count = decision.conditions.len();
+        let is_defined = |condition: ConditionId| {
+            let position = sometimes.iter().position(|one| *one == condition);
+            position.is_some_and(|position| bit(count + position))
+        };
+        Self::of(decision, short_circuit, |condition| bit(condition.index()), is_defined)
+    }
+
     /// The vector of an evaluation with the given value for each condition that evaluation would
-    /// reach. Conditions that are not reached are known exactly where they are pure, unless
-    /// `short_circuit` makes all of them unknown.
+    /// reach. Of those that are not reached, the ones with a value on some states only have one
+    /// where `is_defined` says so. With `short_circuit` none of them has one.
     pub fn of(
         decision: &Decision,
         short_circuit: bool,
         value: impl Fn(ConditionId) -> bool,
+        is_defined: impl Fn(ConditionId) -> bool,
     ) -> Self {
         let mut vector = Self::default();
         run(&decision.tree, &mut |condition| {
@@ -140,8 +175,12 @@ impl DecisionVector {
             value(condition)
         });
         for (id, condition) in decision.conditions.iter() {
-            let pure = condition.purity == Purity::Pure && !short_circuit;
-            if pure || vector.reached.contains(id) {
+            let has_value = match condition.unreached {
+                Unreached::Never => false,
+                Unreached::Always(_) => !short_circuit,
+                Unreached::WhereDefined(_) => !short_circuit && is_defined(id),
+            };
+            if has_value || vector.reached.contains(id) {
                 vector.known.insert(id);
                 if value(id) {
                     vector.value.insert(id);

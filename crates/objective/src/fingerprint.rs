@@ -212,6 +212,7 @@ fn head(program: &Program, expr: &Expr) -> String {
         Expr::Cast(op, ty, _) => format!("{op} {ty}"),
         Expr::Index { size, bound, .. } => format!("index {size} {bound:?}"),
         Expr::PtrDiff { size, .. } => format!("difference {size}"),
+        Expr::Select { .. } => "select".to_owned(),
     }
 }
 
@@ -227,7 +228,7 @@ pub fn code_fingerprint(
 ) -> String {
     let (functions, globals) = reachable(program, func);
     let mut hasher = blake3::Hasher::new();
-    part(&mut hasher, "lydian code 1");
+    part(&mut hasher, "lydian code 2");
     part(&mut hasher, settings);
     part(&mut hasher, &program.functions[func].name);
     for id in functions.values() {

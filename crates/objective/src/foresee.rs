@@ -17,9 +17,7 @@ use lydian_ir::source::RootId;
 use lydian_ir::stmt::{BranchOrigin, Edge};
 use lydian_ir::test::Test;
 use lydian_ir::trap::may_trap;
-use lydian_ir::{
-    BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Purity, StmtId, Truth,
-};
+use lydian_ir::{BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, StmtId, Truth};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::event::{DecisionVector, Event};
@@ -59,7 +57,7 @@ pub struct Foresight<'a> {
 
 impl<'a> Foresight<'a> {
     /// Prepares the objectives of functions with bodies. `short_circuit` makes every condition that
-    /// evaluation does not reach unknown, pure or not.
+    /// evaluation does not reach unknown.
     pub fn new(
         program: &'a Program,
         objectives: &'a [FunctionObjectives],
@@ -260,9 +258,9 @@ impl Event for Passage<'_, '_> {
             return self.watch.values.get(&key).copied().unwrap_or(Truth::Unknown);
         }
         let conditions = &self.view.body().decisions[event.decision].conditions;
-        let pure = conditions[condition].purity == Purity::Pure;
+        let is_one = conditions[condition].is_one_expression();
         let (plan, traps) = &self.watch.foresight.plans[&(self.index, expr)];
-        match pure && !traps && !self.watch.foresight.short_circuit {
+        match is_one && !traps && !self.watch.foresight.short_circuit {
             true => self.view.truth_of_plan(plan),
             false => Truth::Unknown,
         }

@@ -48,7 +48,7 @@ pub enum Pred {
     /// A constant.
     Const(bool),
     /// The value of a condition in the decision's event: as evaluated where it was reached; else on
-    /// the state at the outcome if it is pure; else unknown.
+    /// the state at the outcome if evaluating it there would only compute and not trap; else unknown.
     Cond(ConditionId),
     /// Whether short-circuit evaluation reached the condition. Always known.
     Reached(ConditionId),

@@ -159,7 +159,7 @@ impl Sample {
             .map(|condition| {
                 let (a, b) = (self.read(x), self.constant(condition.index() as i32));
                 let expr = self.expr(Expr::Cmp(CmpOp::LtS, a, b));
-                Condition { expr, purity: Purity::Pure, span: self.span() }
+                Condition::new(expr, Purity::Pure, self.span())
             })
             .collect();
         let span = self.span();
@@ -168,7 +168,7 @@ impl Sample {
 
     /// A decision of one condition, which is this expression.
     pub(crate) fn lone_decision(&mut self, expr: ExprId) -> DecisionId {
-        let condition = Condition { expr, purity: Purity::Pure, span: self.span() };
+        let condition = Condition::new(expr, Purity::Pure, self.span());
         let decision = self.body.decisions.push(Decision {
             kind: DecisionKind::Control,
             tree: *cond(0),

@@ -759,16 +759,19 @@ impl<'s, 'a> DecisionEvent<'s, 'a> {
     }
 
     /// An expression in the place of a condition: on the condition's state where that is reached,
-    /// else on the state at the outcome if the condition is pure, else unknown.
-    fn in_place_of(&mut self, pool: &mut TermPool, condition: ConditionId, expr: ExprId) -> Kleene {
+    /// else another one on the state at the outcome, if there is one.
+    fn in_place_of(
+        &mut self,
+        pool: &mut TermPool,
+        condition: ConditionId,
+        (expr, unreached): (ExprId, Option<ExprId>),
+    ) -> Kleene {
         let (state, outcome) = (self.state_of(condition), self.outcome_state());
         let reached = self.reached(pool, condition);
         let inside = self.states.truth(pool, state, expr);
-        let pure = self.decision.conditions[condition].purity == Purity::Pure;
-        let outside = if pure && !self.short_circuit {
-            self.states.truth(pool, outcome, expr)
-        } else {
-            Kleene::unknown(pool)
+        let outside = match unreached.filter(|_| !self.short_circuit) {
+            Some(unreached) => self.states.truth(pool, outcome, unreached),
+            None => Kleene::unknown(pool),
         };
         let not_reached = pool.not(reached);
         let mut either = |inside: Term, outside: Term| {
@@ -785,8 +788,8 @@ impl<'s, 'a> DecisionEvent<'s, 'a> {
 
 impl PredEnvironment for DecisionEvent<'_, '_> {
     fn condition(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
-        let expr = self.decision.conditions[condition].expr;
-        self.in_place_of(pool, condition, expr)
+        let own = &self.decision.conditions[condition];
+        self.in_place_of(pool, condition, (own.expr, own.unreached.expr()))
     }
 
     fn reached(&mut self, pool: &mut TermPool, condition: ConditionId) -> Term {
@@ -795,7 +798,8 @@ impl PredEnvironment for DecisionEvent<'_, '_> {
     }
 
     fn mutant(&mut self, pool: &mut TermPool, condition: ConditionId, expr: ExprId) -> Kleene {
-        self.in_place_of(pool, condition, expr)
+        let is_one = self.decision.conditions[condition].is_one_expression();
+        self.in_place_of(pool, condition, (expr, is_one.then_some(expr)))
     }
 
     fn expr(&mut self, pool: &mut TermPool, expr: ExprId) -> Kleene {

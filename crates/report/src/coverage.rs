@@ -143,7 +143,7 @@ pub struct ConditionCoverage {
     pub start: Position,
     /// Its text.
     pub text: String,
-    /// Whether it has a value where evaluation does not reach it.
+    /// Whether it has a value, on some states at least, where evaluation does not reach it.
     pub pure: bool,
 }
 

@@ -174,6 +174,7 @@ impl Writer {
             self.text,
             "struct {name}_pair {{ short first; unsigned flag : 3; int low : 5; }};\n\
              static int {name}_count = 3;\n\
+             static int {name}_t[5] = {{ 4, 0, 3, 9, 1 }};\n\
              static int {name}_odd(int x) {{ return (x & 1) && x != 5; }}\n\
              static int {name}_step(void) {{ return ++{name}_count; }}\n\
              long {name}({} p0, {} p1, {} p2, int *a)\n{{\n    \
@@ -262,7 +263,16 @@ impl Writer {
     fn easy_test(&mut self, name: &str, depth: u32) -> String {
         if depth == 0 || self.rng.below(4) == 0 {
             let a = self.easy_value(1);
-            return match self.rng.below(12) {
+            return match self.rng.below(16) {
+                12 | 13 => self.easy_guarded(name, &a),
+                14 => {
+                    let (b, c) = (self.easy_value(0), self.easy_value(0));
+                    format!("(!({b})) + (({c}) ? 2 : 3) == ({a})")
+                }
+                15 => {
+                    let (b, c) = (self.easy_value(0), self.easy_value(0));
+                    format!("((({b}) > 3 && {name}_t[({c}) & 3]) | 2) == ({a})")
+                }
                 0 => format!("({a})"),
                 1 => format!("{name}_odd({a})"),
                 2 => "(p1 += 3) > 10".to_owned(),
@@ -295,6 +305,17 @@ impl Writer {
                 let c = self.easy_test(name, 0);
                 format!("(({c}) ? ({a}) : ({b}))")
             }
+        }
+    }
+
+    /// A condition that traps on some states, behind others that keep it from being reached there.
+    fn easy_guarded(&mut self, name: &str, a: &str) -> String {
+        let by = self.pick(&["p0", "p1", "p2"]);
+        match self.rng.below(4) {
+            0 => format!("({by} > 0 && {by} < 5 && {name}_t[{by}] > 2)"),
+            1 => format!("({by} > 0 && {by} < 9 && ((({a}) >> {by}) & 1))"),
+            2 => format!("({by} > 2 && {by} < 7 && (unsigned char)({a}) / (int){by} > 1)"),
+            _ => format!("!({by} < 1 || {by} >= 5 || {name}_t[{by} - 1] == ({a}))"),
         }
     }
 
@@ -333,10 +354,15 @@ impl Writer {
             };
         }
         let (a, b) = (self.test(depth - 1), self.test(depth - 1));
-        match self.rng.below(6) {
+        match self.rng.below(7) {
             0 | 1 => format!("({a}) && ({b})"),
             2 | 3 => format!("({a}) || ({b})"),
             4 => format!("!({a})"),
+            5 => {
+                let at = self.rng.below(self.names.len() as u64) as usize;
+                let (by, value) = (self.names[at].clone(), self.value(1));
+                format!("({by} > 0 && ({value}) / {by} > 1 || ({a}))")
+            }
             _ => format!("!({a}) == !({b})"),
         }
     }

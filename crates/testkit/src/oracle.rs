@@ -40,7 +40,7 @@ pub struct Subject {
     pub objectives: Vec<FunctionObjectives>,
     /// The functions of `objectives`.
     pub functions: Vec<FuncId>,
-    /// Whether conditions that evaluation does not reach are unknown, pure or not.
+    /// Whether conditions that evaluation does not reach are unknown.
     pub short_circuit: bool,
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::{EntityId as _, Place};
 use lydian_ir::stmt::Edge;
-use lydian_ir::{ConditionId, DecisionId, Purity, Truth};
+use lydian_ir::{ConditionId, DecisionId, Truth, Unreached};
 use lydian_native::Column;
 use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, Notes};
 use lydian_objective::event::DecisionVector;
@@ -106,7 +106,7 @@ fn read_vectors(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
         else {
             continue;
         };
-        let end = vectors.first + (1 << vectors.conditions);
+        let end = vectors.first + (1 << vectors.bits);
         let cells = counters.set.range(vectors.first..end);
         let seen = cells
             .map(|cell| vector(noted, notes.short_circuit, &[u64::from(cell - vectors.first)]));
@@ -157,11 +157,11 @@ pub(super) fn rows(
     entries.take(capacity as usize).filter(|entry| entry[0] == 2).map(|entry| &entry[1..])
 }
 
-/// The evaluation whose true conditions are the bits.
+/// The evaluation that the bits stand for.
 fn vector(noted: &NotedDecision, short_circuit: bool, words: &[u64]) -> DecisionVector {
-    DecisionVector::of(&noted.decision, short_circuit, |condition| {
-        let word = words.get(condition.index() / 64).copied().unwrap_or(0);
-        word >> (condition.index() % 64) & 1 == 1
+    DecisionVector::from_bits(&noted.decision, short_circuit, |bit| {
+        let word = words.get(bit / 64).copied().unwrap_or(0);
+        word >> (bit % 64) & 1 == 1
     })
 }
 
@@ -351,7 +351,7 @@ fn decision(id: DecisionId, noted: &NotedDecision, judged: &Judged) -> DecisionC
             .map(|(noted, condition)| ConditionCoverage {
                 start: position(&noted.place),
                 text: noted.text.clone(),
-                pure: condition.purity == Purity::Pure,
+                pure: condition.unreached != Unreached::Never,
             })
             .collect(),
         tree: noted.decision.tree.clone(),

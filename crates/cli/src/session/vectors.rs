@@ -7,14 +7,16 @@
 
 use std::collections::BTreeMap;
 
-use lydian_base::EntityId as _;
-use lydian_ir::{Body, ConditionId, DecisionId};
+use lydian_ir::{Body, DecisionId};
+use lydian_objective::event::vector_bits;
 use lydian_objective::harvest::vectors_give;
 use lydian_objective::hyper::Atom;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{
     DecisionVector, FunctionObjectives, Harvest, Hyper, HyperId, Label, LabelId, Pred,
 };
+
+use rustc_hash::FxHashSet;
 
 use super::Goal;
 
@@ -85,11 +87,10 @@ fn allowed(
 ) -> Harvest {
     let mut harvest = Harvest::new();
     let of = &body.decisions[decision];
-    let count = of.conditions.len();
-    let mut seen: Vec<DecisionVector> = Vec::new();
+    let count = vector_bits(of, short_circuit);
+    let mut seen: FxHashSet<DecisionVector> = FxHashSet::default();
     for bits in 0..1u64 << count {
-        let value = |condition: ConditionId| bits >> condition.index() & 1 == 1;
-        let vector = DecisionVector::of(of, short_circuit, value);
+        let vector = DecisionVector::from_bits(of, short_circuit, |bit| bits >> bit & 1 == 1);
         if seen.contains(&vector) {
             continue;
         }
@@ -104,7 +105,7 @@ fn allowed(
         if !is_impossible(&label) {
             harvest.add_vector(decision, vector.clone());
         }
-        seen.push(vector);
+        seen.insert(vector);
     }
     harvest
 }

@@ -249,7 +249,7 @@ impl Job<'_> {
         let (flows, functions) = (&read.flows, read.objectives.iter());
         let functions = functions.map(|of| noted::function(program, map, flows, of, &mut sources));
         let functions = functions.collect::<Option<Vec<_>>>().ok_or("a function has no body")?;
-        let tables = tables_of(&plan, &functions);
+        let tables = tables_of(&plan);
         let asks = self.criteria.iter().any(|criterion| criterion.is_across_units());
         let shared = asks.then(|| {
             let of = Sharing { program, map, described: &read.described, plan: &plan };

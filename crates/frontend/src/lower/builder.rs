@@ -87,6 +87,9 @@ pub(super) struct FunctionLowering<'m, 'a> {
     pub journals: Journals,
     /// The text that statements and terminators being emitted stand for.
     pub span: Span,
+    /// Whether expressions are lowered to one expression each, without statements
+    /// ([`super::computed`]).
+    pub computes: bool,
 }
 
 impl<'m, 'a> FunctionLowering<'m, 'a> {
@@ -127,6 +130,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
             frame: Frame::default(),
             journals: Journals::default(),
             span: Span::NONE,
+            computes: false,
         }
     }
 
@@ -203,7 +207,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
 
     /// Says which text an expression stands for, the first time.
     pub(super) fn note_span(&mut self, expr: ExprId, span: Span) {
-        if !span.is_none() && self.body.source.exprs[expr].is_none() {
+        if !self.computes && !span.is_none() && self.body.source.exprs[expr].is_none() {
             self.body.source.exprs.set(expr, span);
         }
     }

@@ -20,6 +20,9 @@ impl FunctionLowering<'_, '_> {
         if let Some(truth) = self.module.constant_truth(condition) {
             return self.rvalue(if truth { then } else { otherwise });
         }
+        if self.computes {
+            return self.computed_choice(condition, then, otherwise);
+        }
         // A type that cannot be computed with is an error before branches are made.
         self.scalar(expr.ty.ty, expr.span)?;
         let temp = self.temp(expr.ty.ty, expr.span)?;
@@ -75,6 +78,9 @@ impl FunctionLowering<'_, '_> {
         let ExprKind::BinaryConditional { common, condition, then, otherwise } = expr.kind else {
             return Err(Unsupported::new("this conditional", expr.span));
         };
+        if self.computes {
+            return self.computed_binary_choice(common, condition, then, otherwise);
+        }
         let temp = self.temp(expr.ty.ty, expr.span)?;
         let (then_block, else_block, join) = (self.new_block(), self.new_block(), self.new_block());
         let is_constant = self.module.constant_truth(common).is_some();

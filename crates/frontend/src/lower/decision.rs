@@ -6,6 +6,7 @@ use lydian_ir::source::{DecisionSite, Point, RootKind};
 use lydian_ir::{
     BinOp, BlockId, BoolTree, BranchOrigin, CastOp, ConditionId, Decision, DecisionId,
     DecisionKind, Expr, ExprId, LocalId, MarkId, Purity, StmtId, Terminator, Truth, Type,
+    Unreached,
 };
 use rustc_hash::FxHashMap;
 
@@ -149,6 +150,9 @@ impl FunctionLowering<'_, '_> {
     /// The value of a Boolean expression that is a decision; `None` if it is none.
     pub(super) fn value_decision(&mut self, e: ast::ExprId) -> Lowering<Option<ExprId>> {
         let Some(node) = self.value_tree(e) else { return Ok(None) };
+        if self.computes {
+            return self.computed_value(e, &node).map(Some);
+        }
         let expr = &self.unit.exprs[e];
         let scalar = self.scalar(expr.ty.ty, expr.span)?;
         if let Node::Const(value) = node {
@@ -225,7 +229,7 @@ impl FunctionLowering<'_, '_> {
         let new = self.body.decisions.next_id();
         let id = self.journals.decision(new);
         if id == new {
-            let conditions = [Condition { expr: cond, purity: Purity::Pure, span }];
+            let conditions = [Condition::new(cond, Purity::Pure, span)];
             self.body.decisions.push(Decision {
                 kind: DecisionKind::Control,
                 tree: BoolTree::Cond(condition),
@@ -401,8 +405,14 @@ impl FunctionLowering<'_, '_> {
         let effects = (self.current, self.body.stmts.len()) != before;
         if self.body.decisions[decision.id].conditions.len() == condition.index() {
             let purity = self.purity(cond, effects);
+            // Where it has that value is settled when the body is whole.
+            let unreached = match effects {
+                false => Some(cond),
+                true => self.computed_truth(leaf),
+            };
+            let unreached = unreached.map_or(Unreached::Never, Unreached::WhereDefined);
             let conditions = &mut self.body.decisions[decision.id].conditions;
-            conditions.push(Condition { expr: cond, purity, span });
+            conditions.push(Condition { expr: cond, purity, unreached, span });
         }
         let origin = BranchOrigin {
             decision: decision.id,
@@ -424,7 +434,7 @@ impl FunctionLowering<'_, '_> {
         Ok(())
     }
 
-    /// Whether a condition has a value where it is not reached.
+    /// What evaluating a condition does besides giving its value.
     pub(super) fn purity(&self, expr: ExprId, effects: bool) -> Purity {
         match effects {
             true => Purity::Effects,

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 use super::builder::FunctionLowering;
-use crate::ast::{CastKind, DeclRef, ExprId, ExprKind, InitList, UnaryOp, VarId};
+use crate::ast::{CastKind, DeclRef, ExprId, ExprKind, InitList, UnaryOp, ValueCategory, VarId};
 use crate::ctypes::Quals;
 
 /// Effects of an expression.
@@ -76,6 +76,43 @@ impl FunctionLowering<'_, '_> {
             effects.join(&one);
         }
         effects
+    }
+
+    /// Whether evaluating an expression does nothing but compute, once what it hoists are `&&`, `||`,
+    /// `!` and `?:` alone.
+    pub(super) fn only_computes(&self, e: ExprId) -> bool {
+        let mut work = vec![e];
+        while let Some(next) = work.pop() {
+            if !self.operator_only_computes(next) {
+                return false;
+            }
+            for_each_child(&self.unit.exprs[next].kind, &mut |child| work.push(child));
+        }
+        true
+    }
+
+    fn operator_only_computes(&self, e: ExprId) -> bool {
+        let expr = &self.unit.exprs[e];
+        let is_value = expr.category == ValueCategory::PrValue;
+        if self.is_kept_in_parts(e)
+            || self.is_half_arithmetic(e)
+            || (is_value && self.is_aggregate(expr.ty.ty))
+        {
+            return false;
+        }
+        let is_operator = match &expr.kind {
+            ExprKind::Unary { op, .. } => *op == UnaryOp::LogicalNot,
+            ExprKind::Binary { op, .. } => op.is_logical() || op.is_comparison(),
+            ExprKind::Conditional { .. } | ExprKind::BinaryConditional { .. } => true,
+            ExprKind::Member { .. } => return !is_value,
+            ExprKind::InitList(_)
+            | ExprKind::DesignatedInitUpdate { .. }
+            | ExprKind::Shuffle(_)
+            | ExprKind::ConvertVector(_)
+            | ExprKind::Unsupported(_) => return false,
+            _ => false,
+        };
+        is_operator || self.own_effects(e) == Effects::default()
     }
 
     /// Whether it computes a complex number or a vector, or with one: that takes temporaries.

@@ -43,7 +43,9 @@ pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Bo
     if missing.is_some() {
         return Err(Unsupported::new("a label in code that was left out", decl.span));
     }
-    Ok(simplify(lowering.body))
+    let mut body = simplify(lowering.body);
+    lydian_ir::unreached::settle(&module.program, &mut body);
+    Ok(body)
 }
 
 impl FunctionLowering<'_, '_> {

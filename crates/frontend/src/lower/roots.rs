@@ -122,7 +122,7 @@ impl FunctionLowering<'_, '_> {
     /// Lowers an operand that is followed by what has the effects `later`: its value is kept in a
     /// temporary if they could change it.
     pub(super) fn operand(&mut self, e: ast::ExprId, later: &Effects) -> Lowering<ExprId> {
-        if !later.hoists {
+        if !later.hoists || self.computes {
             return self.rvalue(e);
         }
         let (value, frame) = self.framed(|l| l.rvalue(e))?;

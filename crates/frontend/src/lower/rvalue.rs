@@ -271,7 +271,11 @@ impl FunctionLowering<'_, '_> {
         right: ast::ExprId,
     ) -> Lowering<ExprId> {
         if op == BinaryOp::Comma {
-            return self.comma(e, left, right);
+            return match self.computes {
+                // What the left side computes is not used.
+                true => self.rvalue(right),
+                false => self.comma(e, left, right),
+            };
         }
         if let Some(value) = self.value_decision(e)? {
             return Ok(value);

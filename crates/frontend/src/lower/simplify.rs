@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use lydian_base::{Arena, EntityId, SideTable};
+use lydian_ir::decision::Condition;
 use lydian_ir::source::{Point, RootKind};
 use lydian_ir::{Block, BlockId, Body, Callee, ExprId, MarkKind, Stmt, StmtId, Terminator};
 use rustc_hash::FxHashMap;
@@ -242,11 +243,11 @@ fn visit_uses(body: &mut Body, mut visit: impl FnMut(&mut ExprId)) {
         }
     }
     for (_, decision) in body.decisions.iter_mut() {
-        decision.conditions.iter_mut().for_each(|(_, condition)| visit(&mut condition.expr));
+        decision.conditions.iter_mut().for_each(|(_, c)| visit_condition(c, &mut visit));
     }
     for (_, mark) in body.marks.iter_mut() {
         if let MarkKind::UserLabel { predicate, .. } = &mut mark.kind {
-            predicate.conditions.iter_mut().for_each(|(_, condition)| visit(&mut condition.expr));
+            predicate.conditions.iter_mut().for_each(|(_, c)| visit_condition(c, &mut visit));
         }
     }
     for (_, root) in body.source.roots.iter_mut() {
@@ -255,6 +256,14 @@ fn visit_uses(body: &mut Body, mut visit: impl FnMut(&mut ExprId)) {
             visit(addr);
         }
     }
+}
+
+fn visit_condition(condition: &mut Condition, visit: &mut impl FnMut(&mut ExprId)) {
+    visit(&mut condition.expr);
+    condition.unreached = condition.unreached.map(|mut expr| {
+        visit(&mut expr);
+        expr
+    });
 }
 
 fn visit_statement(stmt: &mut Stmt, visit: &mut impl FnMut(&mut ExprId)) {

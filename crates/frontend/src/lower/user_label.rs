@@ -101,7 +101,7 @@ impl FunctionLowering<'_, '_> {
         for leaf in leaves {
             let (expr, span) = self.pure_condition(leaf)?;
             let purity = self.purity(expr, false);
-            conditions.push(Condition { expr, purity, span });
+            conditions.push(Condition::new(expr, purity, span));
         }
         let span = self.text(e);
         Ok(Some(Decision { kind: DecisionKind::Control, tree, conditions, span }))

@@ -63,6 +63,8 @@ fn readable_test(readable: Option<&str>) -> String {
     };
     format!(
         "typedef lydian_u64 lydian_pages[4];\n\
+         {INLINE} lydian_u64 lydian_element(lydian_u64 index, lydian_u64 count, int *bad) {{ \
+         if (index >= count) {{ *bad = 1; return 0; }} return index; }}\n\
          {INLINE} int lydian_can_read(const char *p, lydian_u64 n, lydian_u64 *pages) {{ \
          lydian_u64 first = (unsigned long)p >> 12, last = ((unsigned long)p + n - 1) >> 12; \
          if (pages && first && first == last && pages[first & 3] == first) return 1; \

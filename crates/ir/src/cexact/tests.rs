@@ -67,7 +67,13 @@ fn a_member_behind_a_pointer_is_read_through_its_byte_offset() {
     let names = Plain(&program, &body);
     let text = ExactC::new(&program, &body, &body.exprs, &names, None).text(load);
     assert_eq!(text.unwrap(), "(*(lydian_a32 *)(((char *)(p)) + 4l))");
-    let guard = Guard { poison: "bad", pages: None, from: 0, overflow_traps: false, loads: true };
+    let guard = Guard {
+        poison: "bad",
+        pages: None,
+        from: 0,
+        overflow_traps: false,
+        loads: Loads::Everything,
+    };
     let text = ExactC::new(&program, &body, &body.exprs, &names, Some(guard)).text(load);
     assert_eq!(text.unwrap(), "lydian_get32((((char *)(p)) + 4l), &bad, 0)");
 }

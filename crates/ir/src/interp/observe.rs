@@ -7,7 +7,7 @@ use lydian_base::{Arena, EntityId};
 use super::code::Home;
 use super::memory::Memory;
 use super::plan::{Ground, Plan, Value};
-use crate::decision::{BoolTree, Condition, ConditionId, Decision, DecisionId, Purity, Truth};
+use crate::decision::{BoolTree, Condition, ConditionId, Decision, DecisionId, Truth};
 use crate::expr::{ExprArena, ExprId};
 use crate::function::{Body, LocalId};
 use crate::program::{FuncId, GlobalId, Program};
@@ -222,9 +222,9 @@ impl View<'_> {
             BoolTree::Const(value) => Truth::from(*value),
             BoolTree::Cond(id) => {
                 let condition = &conditions[*id];
-                match reached || condition.purity == Purity::Pure {
+                match reached {
                     true => self.truth(&self.body.exprs, condition.expr),
-                    false => Truth::Unknown,
+                    false => self.unreached(condition),
                 }
             }
             BoolTree::Not(a) => !at(a, reached),
@@ -254,6 +254,11 @@ impl View<'_> {
         }
     }
 
+    /// A condition that was not reached, on this state.
+    fn unreached(&self, condition: &Condition) -> Truth {
+        condition.unreached.expr().map_or(Truth::Unknown, |expr| self.condition(expr))
+    }
+
     /// The event of a decision that has its outcome now.
     pub(super) fn event(
         &self,
@@ -264,8 +269,7 @@ impl View<'_> {
         let conditions = &self.body.decisions[decision].conditions;
         let values = conditions.iter().map(|(id, condition)| match reached[id.index()] {
             Some(value) => Truth::from(value),
-            None if condition.purity == Purity::Pure => self.condition(condition.expr),
-            None => Truth::Unknown,
+            None => self.unreached(condition),
         });
         DecisionEvent { decision, outcome, values: values.collect(), reached }
     }

@@ -2,7 +2,8 @@
 //!
 //! That order is the one of the operands from left to right, each node before its users and once.
 //! So an expression is evaluated without recursion, whatever its depth, and a trap is the first
-//! one in that order.
+//! one in that order. Where there is a [`Expr::Select`], each node has a value or a trap of its own,
+//! and the choice passes on what its chosen operand has.
 
 use lydian_base::{EntityId, SideTable};
 use rustc_hash::FxHashMap;
@@ -24,6 +25,7 @@ struct Node {
     ty: Type,
     a: u32,
     b: u32,
+    c: u32,
     /// What is added to the base, for a member.
     offset: u64,
     /// For what is read: the positions of the subscripts on the way to it, each with how many
@@ -53,6 +55,8 @@ enum Extent {
 #[derive(Clone, Debug)]
 pub struct Plan {
     nodes: Vec<Node>,
+    /// Whether not all nodes are always evaluated.
+    chooses: bool,
 }
 
 /// The bits of a value.
@@ -114,7 +118,7 @@ impl Plan {
             if positions.contains_key(&id) {
                 continue;
             }
-            let mut operands = [None; 2];
+            let mut operands = [None; 3];
             let mut count = 0;
             arena[id].for_each_operand(|operand| {
                 operands[count] = Some(operand);
@@ -138,6 +142,7 @@ impl Plan {
                 ty: operands[0].map_or(Type::Ptr, |operand| types[operand]),
                 a: position(operands[0]),
                 b: position(operands[1]),
+                c: position(operands[2]),
                 offset,
                 subscripts: subscripts(arena, id).map(|(e, n)| (positions[&e], n)).collect(),
                 within: accessed(program, arena, id).map(|(e, extent, bytes)| Within {
@@ -148,7 +153,8 @@ impl Plan {
             });
             positions.insert(id, nodes.len() as u32 - 1);
         }
-        Self { nodes }
+        let chooses = nodes.iter().any(|node| matches!(node.expr, Expr::Select { .. }));
+        Self { nodes, chooses }
     }
 
     pub(super) fn eval(
@@ -156,12 +162,17 @@ impl Plan {
         ground: &Ground<'_>,
         scratch: &mut Vec<u128>,
     ) -> Result<Value, TrapKind> {
+        if self.chooses {
+            return self.eval_choosing(ground);
+        }
         scratch.clear();
         let mut uninitialised = false;
         for node in &self.nodes {
             let (a, b) = (operand(scratch, node.a), operand(scratch, node.b));
             let beyond = |(at, bound): &(u32, u64)| operand(scratch, *at) as u64 >= *bound;
-            let leaves = |within: &Within| within.is_left(ground, scratch, a as u64);
+            let leaves = |within: &Within| {
+                within.is_left(ground, operand(scratch, within.variable) as u64, a as u64)
+            };
             if node.subscripts.iter().any(beyond) || node.within.as_ref().is_some_and(leaves) {
                 return Err(TrapKind::OutOfBounds);
             }
@@ -171,10 +182,21 @@ impl Plan {
         let bits = scratch.last().copied().unwrap_or(0);
         Ok(Value { bits, uninitialised })
     }
+
+    /// Evaluates every node for itself: what is not chosen may trap.
+    fn eval_choosing(&self, ground: &Ground<'_>) -> Result<Value, TrapKind> {
+        let mut values: Vec<Result<Value, TrapKind>> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let value = node.eval_alone(ground, &values);
+            values.push(value);
+        }
+        values.pop().unwrap_or(Ok(Value { bits: 0, uninitialised: false }))
+    }
 }
 
 impl Within {
-    fn is_left(&self, ground: &Ground<'_>, values: &[u128], at: u64) -> bool {
+    /// Whether an access at an address leaves the variable, whose own address is `start`.
+    fn is_left(&self, ground: &Ground<'_>, start: u64, at: u64) -> bool {
         let size = match self.extent {
             Extent::Global(size) => size,
             Extent::Local(local) => match ground.code.home(local) {
@@ -182,7 +204,7 @@ impl Within {
                 Home::Near(_) | Home::Far(_) => return false,
             },
         };
-        let offset = at.wrapping_sub(operand(values, self.variable) as u64);
+        let offset = at.wrapping_sub(start);
         self.bytes > size || offset > size - self.bytes
     }
 }
@@ -233,6 +255,51 @@ fn operand(values: &[u128], position: u32) -> u128 {
 }
 
 impl Node {
+    /// The node's value where each of its operands has a value, or a trap, of its own.
+    fn eval_alone(
+        &self,
+        ground: &Ground<'_>,
+        values: &[Result<Value, TrapKind>],
+    ) -> Result<Value, TrapKind> {
+        let at = |position: u32| values[position as usize];
+        if let Expr::Select { .. } = self.expr {
+            let test = at(self.a)?;
+            let chosen = at(if test.bits != 0 { self.b } else { self.c })?;
+            let uninitialised = test.uninitialised || chosen.uninitialised;
+            return Ok(Value { uninitialised, ..chosen });
+        }
+        let mut operands = [0; 2];
+        let mut uninitialised = false;
+        let mut next = 0;
+        let mut trap = None;
+        self.expr.for_each_operand(|_| {
+            match at([self.a, self.b][next]) {
+                Ok(value) => {
+                    operands[next] = value.bits;
+                    uninitialised |= value.uninitialised;
+                }
+                Err(kind) => _ = trap.get_or_insert(kind),
+            }
+            next += 1;
+        });
+        if let Some(trap) = trap {
+            return Err(trap);
+        }
+        for (subscript, bound) in &self.subscripts {
+            if at(*subscript)?.bits as u64 >= *bound {
+                return Err(TrapKind::OutOfBounds);
+            }
+        }
+        if let Some(within) = &self.within {
+            let start = at(within.variable)?.bits as u64;
+            if within.is_left(ground, start, operands[0] as u64) {
+                return Err(TrapKind::OutOfBounds);
+            }
+        }
+        let bits = self.eval(ground, operands[0], operands[1], &mut uninitialised)?;
+        Ok(Value { bits, uninitialised })
+    }
+
     fn eval(
         &self,
         ground: &Ground<'_>,
@@ -275,6 +342,8 @@ impl Node {
             Expr::PtrDiff { size, .. } => {
                 u128::from(target.address_difference(a as u64, b as u64, *size))
             }
+            // Only a plan that evaluates each node for itself has one.
+            Expr::Select { .. } => unreachable!("a choice passes on what it chooses"),
         })
     }
 }

@@ -627,6 +627,36 @@ function f0 "f" ty11 external ("x", "y") {
 }
 
 #[test]
+fn a_condition_that_was_not_reached_has_a_value_where_what_it_chooses_does_not_trap() {
+    let functions = r#"
+function f0 "f" ty11 external ("x", "y") {
+  params (v0, v1) local v0 "x" ty1 param register i32 local v1 "y" ty1 param register i32
+  entry bb0
+  bb0: branch $a:gt.s(v0, 0:i32) ? bb1 : bb2 [d0 c0 begins else false]
+  bb1: branch $b:gt.s(div.s(v0, v1), 0:i32) ? bb2 : bb2 [d0 c1 then true else false]
+  bb2: return 0:i32
+  decision d0 control = and(c0, c1) {
+    c0 pure = $a
+    c1 may-trap = $b unreached defined
+      select(ne(v1, 7:i32), gt.s(div.s(v0, v1), 0:i32), eq(shl.s(1:i32, v0), 1:i32))
+  }
+}
+"#;
+    let program = program(functions);
+    let shown = |x, y| {
+        let mut log = Log::default();
+        run(&program, &test(vec![int(x), int(y)]), &Options::default(), &mut log).unwrap();
+        log.0.into_iter().find(|line| line.starts_with("d0")).unwrap()
+    };
+    assert_eq!(shown(-4, -2), "d0 false FT 1");
+    assert_eq!(shown(-4, 2), "d0 false FF 1");
+    assert_eq!(shown(-4, 0), "d0 false F? 1");
+    assert_eq!(shown(i32::MIN, -1), "d0 false F? 1");
+    assert_eq!(shown(0, 7), "d0 false FT 1", "the division is not what is chosen");
+    assert_eq!(shown(-1, 7), "d0 false F? 1", "the shift is");
+}
+
+#[test]
 fn a_switch_takes_the_case_that_holds_its_value() {
     let functions = r#"
 function f0 "f" ty9 external ("x") {

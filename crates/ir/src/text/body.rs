@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::names::{MARK_STYLES, PURITIES, TRAPS, word};
 use super::print::{constant, in_range, line, list, quoted, span};
 use crate::arithmetic_type::ExprTypes;
-use crate::decision::{BoolTree, Decision, DecisionKind};
+use crate::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
 use crate::expr::{BitField, Expr, ExprArena, ExprId};
 use crate::function::{Body, Local, LocalKind, Storage};
 use crate::source::{Point, Root, RootKind};
@@ -218,6 +218,11 @@ impl<'a> BodyPrinter<'a> {
                 format!("index {size}{bound}{}", pair(self, *base, *index))
             }
             Expr::PtrDiff { a, b, size } => format!("ptrdiff {size}{}", pair(self, *a, *b)),
+            Expr::Select { test, then, otherwise } => {
+                let [test, then, otherwise] =
+                    [test, then, otherwise].map(|operand| self.operand(id, *operand));
+                format!("select({test}, {then}, {otherwise})")
+            }
         }
     }
 
@@ -332,15 +337,28 @@ impl<'a> BodyPrinter<'a> {
             DecisionKind::Control => "control",
             DecisionKind::Value => "value",
         };
-        self.cut(decision.conditions.values().map(|condition| condition.expr));
+        let exprs = decision.conditions.values();
+        self.cut(exprs.flat_map(|c| std::iter::once(c.expr).chain(c.unreached.expr())));
         let mut text =
             format!("{kind}{} = {} {{\n", span(decision.span), bool_tree(&decision.tree));
         for (id, condition) in decision.conditions.iter() {
             let purity = word(&PURITIES, &condition.purity);
             let expr = self.expr(condition.expr);
-            text += &format!("    {id} {purity}{} = {expr}\n", span(condition.span));
+            let unreached = self.unreached(condition);
+            text += &format!("    {id} {purity}{} = {expr}{unreached}\n", span(condition.span));
         }
         text + "  }"
+    }
+
+    fn unreached(&mut self, condition: &Condition) -> String {
+        if !has_unreached_text(condition) {
+            return String::new();
+        }
+        match condition.unreached {
+            Unreached::Never => " unreached never".to_owned(),
+            Unreached::Always(expr) => format!(" unreached always {}", self.expr(expr)),
+            Unreached::WhereDefined(expr) => format!(" unreached defined {}", self.expr(expr)),
+        }
     }
 
     fn source(&mut self, body: &Body) {
@@ -427,6 +445,11 @@ impl<'a> BodyPrinter<'a> {
     }
 }
 
+/// Whether a condition's text says what it is where it is not reached: not if its purity does.
+fn has_unreached_text(condition: &Condition) -> bool {
+    condition.unreached != Condition::new(condition.expr, condition.purity, Span::NONE).unreached
+}
+
 /// Calls `visit` with each expression that something outside of the arena uses.
 fn for_each_use(body: &Body, visit: &mut impl FnMut(ExprId)) {
     body.stmts.values().for_each(|stmt| stmt.for_each_expr(&mut *visit));
@@ -438,7 +461,11 @@ fn for_each_use(body: &Body, visit: &mut impl FnMut(ExprId)) {
         MarkKind::Statement => None,
     });
     for decision in body.decisions.values().chain(labels) {
-        decision.conditions.values().for_each(|condition| visit(condition.expr));
+        decision.conditions.values().for_each(|condition| {
+            visit(condition.expr);
+            let unreached = condition.unreached.expr().filter(|_| has_unreached_text(condition));
+            unreached.into_iter().for_each(&mut *visit);
+        });
     }
     for root in body.source.roots.values() {
         visit(root.expr);

@@ -9,7 +9,7 @@ use super::names::{MARK_STYLES, PURITIES, TRAPS};
 use super::parse::{Reader, Result};
 use crate::arith;
 use crate::arithmetic_type::{ArithmeticType, ExprTypes};
-use crate::decision::{BoolTree, Condition, Decision, DecisionKind};
+use crate::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
 use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 use crate::function::{Body, Local, LocalId, LocalKind, Storage};
 use crate::source::{
@@ -306,6 +306,10 @@ impl Draft {
                 let (a, b) = self.two(reader, depth)?;
                 return Ok(Expr::PtrDiff { a, b, size });
             }
+            "select" => {
+                let [test, then, otherwise] = self.three(reader, depth)?;
+                return Ok(Expr::Select { test, then, otherwise });
+            }
             _ => {}
         }
         if let Some(op) = super::names::named(&UnOp::ALL, &word) {
@@ -340,6 +344,17 @@ impl Draft {
         let b = self.expr(reader, depth)?;
         reader.mark(")")?;
         Ok((a, b))
+    }
+
+    fn three(&mut self, reader: &mut Reader<'_>, depth: u32) -> Result<[ExprId; 3]> {
+        reader.mark("(")?;
+        let a = self.expr(reader, depth)?;
+        reader.mark(",")?;
+        let b = self.expr(reader, depth)?;
+        reader.mark(",")?;
+        let c = self.expr(reader, depth)?;
+        reader.mark(")")?;
+        Ok([a, b, c])
     }
 
     fn block(&mut self, reader: &mut Reader<'_>) -> Result<Block> {
@@ -488,9 +503,23 @@ impl Draft {
             let purity = reader.one_of("a purity", &PURITIES)?;
             let span = reader.span()?;
             reader.mark("=")?;
-            conditions.push(Condition { expr: self.expr(reader, 0)?, purity, span });
+            let mut condition = Condition::new(self.expr(reader, 0)?, purity, span);
+            if reader.take_word("unreached") {
+                condition.unreached = self.unreached(reader)?;
+            }
+            conditions.push(condition);
         }
         Ok(Decision { kind, tree, conditions, span })
+    }
+
+    fn unreached(&mut self, reader: &mut Reader<'_>) -> Result<Unreached> {
+        if reader.take_word("never") {
+            return Ok(Unreached::Never);
+        }
+        let kinds = [(true, "always"), (false, "defined")];
+        let always = reader.one_of("`never`, `always` or `defined`", &kinds)?;
+        let expr = self.expr(reader, 0)?;
+        Ok(if always { Unreached::Always(expr) } else { Unreached::WhereDefined(expr) })
     }
 
     fn mark(&mut self, reader: &mut Reader<'_>) -> Result<Mark> {

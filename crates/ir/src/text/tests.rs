@@ -3,7 +3,7 @@ use lydian_base::{Arena, EntityId, Rng, Span};
 use super::*;
 use crate::arithmetic_type::{ArithmeticType, ExprTypes};
 use crate::ctype::{CType, Field, Record, Target};
-use crate::decision::{BoolTree, Condition, Decision, DecisionKind};
+use crate::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
 use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 use crate::function::{Body, Function, Local, LocalKind, Storage};
 use crate::program::{
@@ -75,7 +75,10 @@ impl Soup {
             };
             ExprId::from_index(index)
         };
-        match self.below(14) {
+        match self.below(15) {
+            14 => {
+                Expr::Select { test: operand(self), then: operand(self), otherwise: operand(self) }
+            }
             0 | 1 => {
                 let (ty, bits) = (self.machine(), self.wide());
                 let fits = self.below(8) > 0;
@@ -207,6 +210,11 @@ impl Soup {
         let conditions = self.many(|soup| Condition {
             expr: soup.any_expr(exprs),
             purity: soup.pick(&super::names::PURITIES).0,
+            unreached: match soup.below(3) {
+                0 => Unreached::Never,
+                1 => Unreached::Always(soup.any_expr(exprs)),
+                _ => Unreached::WhereDefined(soup.any_expr(exprs)),
+            },
             span: soup.span(),
         });
         let conditions = conditions.into_iter().collect();

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::{Found, Rule, Scope};
 use crate::arith::Overflow;
 use crate::cfg::Cfg;
-use crate::decision::{BoolTree, Decision, DecisionId, Purity};
+use crate::decision::{BoolTree, Decision, DecisionId, Purity, Unreached};
 use crate::expr::Type;
 use crate::stmt::{BlockId, BranchOrigin, MarkKind, Terminator};
 use crate::trap::may_trap;
@@ -45,11 +45,20 @@ fn one_decision(
         found.require(scope.types[condition.expr] == Type::BOOL, Rule::Trees, || {
             format!("{id} of {name} is no i1")
         });
+        let (program, body) = (scope.program, scope.body);
+        let traps = |expr| may_trap(program, body, &body.exprs, expr, Overflow::Wrap);
         if condition.purity == Purity::Pure {
-            let (program, body) = (scope.program, scope.body);
-            let traps = may_trap(program, body, &body.exprs, condition.expr, Overflow::Wrap);
-            found.require(!traps, Rule::Purity, || {
+            found.require(!traps(condition.expr), Rule::Purity, || {
                 format!("{id} of {name} is called pure but may trap")
+            });
+        }
+        if let Some(expr) = condition.unreached.expr() {
+            found.require(scope.types[expr] == Type::BOOL, Rule::Trees, || {
+                format!("{id} of {name} is no i1 where it is not reached")
+            });
+            let always = matches!(condition.unreached, Unreached::Always(_));
+            found.require(!always || !traps(expr), Rule::Purity, || {
+                format!("{id} of {name} is said to have a value always but may trap")
             });
         }
     }

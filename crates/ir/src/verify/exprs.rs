@@ -56,6 +56,7 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Found) {
         }
     }
     volatile_loads(scope, found);
+    check_choices(scope, found);
 }
 
 /// Rule 9 for bit-fields.
@@ -94,6 +95,35 @@ fn check_types_written(id: ExprId, expr: &Expr, found: &mut Found) {
     }
 }
 
+/// Rule 24: what code evaluates has no choice in it.
+fn check_choices(scope: &Scope<'_>, found: &mut Found) {
+    let body = scope.body;
+    let is_choice = |expr: &Expr| matches!(expr, Expr::Select { .. });
+    if !body.exprs.values().any(is_choice) {
+        return;
+    }
+    let mut evaluated = vec![false; body.exprs.len()];
+    let mut note = |expr: ExprId| {
+        if let Some(evaluated) = evaluated.get_mut(expr.index()) {
+            *evaluated = true;
+        }
+    };
+    body.stmts.values().for_each(|stmt| stmt.for_each_expr(&mut note));
+    body.blocks.values().for_each(|block| block.term.operand().into_iter().for_each(&mut note));
+    // Operands come before their users.
+    for id in body.exprs.ids().collect::<Vec<_>>().into_iter().rev() {
+        if evaluated[id.index()] {
+            let expr = &body.exprs[id];
+            found.require(!is_choice(expr), Rule::Choices, || format!("code evaluates {id}"));
+            expr.for_each_operand(|operand| {
+                if let Some(evaluated) = evaluated.get_mut(operand.index()) {
+                    *evaluated = true;
+                }
+            });
+        }
+    }
+}
+
 pub(super) const fn is_machine_type(ty: Type) -> bool {
     !matches!(ty, Type::Int(bits) if !matches!(bits, 1 | 8 | 16 | 32 | 64 | 128))
 }
@@ -117,6 +147,9 @@ fn check_operands(scope: &Scope<'_>, id: ExprId, expr: &Expr, found: &mut Found)
         }
         Expr::PtrDiff { a, b, size } => {
             ty(*a) == Type::Ptr && ty(*b) == Type::Ptr && (1..=i64::MAX as u64).contains(size)
+        }
+        Expr::Select { test, then, otherwise } => {
+            ty(*test) == Type::BOOL && ty(*then) == ty(*otherwise)
         }
         Expr::Const(..)
         | Expr::Local(_)

@@ -169,6 +169,9 @@ fn of_decision(body: &Body, decision: &Decision, user: impl Display, check: &mut
     });
     for condition in decision.conditions.values() {
         check.in_arena(condition.expr, &body.exprs, &user);
+        if let Some(expr) = condition.unreached.expr() {
+            check.in_arena(expr, &body.exprs, &user);
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use super::text::UnitTables;
 use crate::plan::{BoundOf, CellMeaning, Column, Implied, Plan, ShortCell, Unwatched};
 
 /// The version of the notes' form. Notes of another one cannot be read.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 
 const MAGIC: &[u8; 8] = b"LYDIANN1";
 
@@ -66,7 +66,7 @@ pub struct Notes {
     pub directory: String,
     /// The criteria, in the order in which the user named them.
     pub criteria: Vec<Criterion>,
-    /// Whether conditions that evaluation does not reach are unknown, pure or not.
+    /// Whether conditions that evaluation does not reach are unknown.
     pub short_circuit: bool,
     /// The files that the functions stand in.
     pub files: Vec<NotedFile>,
@@ -311,8 +311,8 @@ pub struct NotedVectors {
     pub decision: DecisionId,
     /// The first of its cells.
     pub first: u32,
-    /// How many conditions it has.
-    pub conditions: u32,
+    /// How many bits stand for a vector.
+    pub bits: u32,
     /// The conditions, as bits, whose values vectors have where they are not reached too: those on
     /// which objectives depend.
     pub settled: u64,
@@ -405,11 +405,11 @@ impl NotedPlan {
             let (function, decision, first) = (found.function, found.decision, found.first);
             match found.meaning {
                 CellMeaning::Outcome => noted.outcomes.push((function, decision, first)),
-                CellMeaning::Vector { conditions } => {
+                CellMeaning::Vector { bits } => {
                     let settled = found.settled;
-                    let vectors = NotedVectors { function, decision, first, conditions, settled };
+                    let vectors = NotedVectors { function, decision, first, bits, settled };
                     noted.vectors.push(vectors);
-                    let cells = first as usize..first as usize + (1 << conditions);
+                    let cells = first as usize..first as usize + (1 << bits);
                     of_vectors[cells].fill(true);
                 }
             }

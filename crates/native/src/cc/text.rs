@@ -8,10 +8,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use lydian_base::EntityId as _;
-use lydian_ir::DecisionId;
-
-use super::notes::{ForeignTable, NotedBound, NotedFunction, NotedTable, UnitId, section_header};
+use super::notes::{ForeignTable, NotedBound, NotedTable, UnitId, section_header};
 use crate::harness::ENVIRONMENTS;
 use crate::plan::{Cell, Plan};
 
@@ -90,17 +87,8 @@ pub struct UnitTables {
     pub foreign: Option<ForeignTable>,
 }
 
-/// The tables of a plan, `functions` being the notes of the watched functions.
-pub fn tables_of(plan: &Plan, functions: &[NotedFunction]) -> UnitTables {
-    tables(plan, |function, decision| {
-        let function = functions.get(function as usize);
-        let found = function.and_then(|function| function.decisions.get(decision.index()));
-        found.map_or(0, |found| found.decision.conditions.len())
-    })
-}
-
-/// The tables, `conditions` saying how many conditions a decision has.
-pub(crate) fn tables(plan: &Plan, conditions: impl Fn(u32, DecisionId) -> usize) -> UnitTables {
+/// The tables of a plan.
+pub fn tables_of(plan: &Plan) -> UnitTables {
     let mut next = (HEADER / 8) as u32;
     let mut place = |capacity: u32, words: u32| {
         let at = next;
@@ -108,7 +96,7 @@ pub(crate) fn tables(plan: &Plan, conditions: impl Fn(u32, DecisionId) -> usize)
         at
     };
     let wide = plan.wide.iter().map(|wide| {
-        let words = conditions(wide.function, wide.decision).div_ceil(64).max(1) as u32;
+        let words = wide.bits.div_ceil(64).max(1);
         let capacity = CAPACITIES[usize::from(words > 1)];
         let at = place(capacity, words);
         NotedTable { function: wide.function, decision: wide.decision, at, capacity, words }
@@ -365,13 +353,14 @@ mod tests {
 
     #[test]
     fn a_table_has_room_by_the_words_of_its_evaluations() {
-        let wide = |function| crate::plan::WideDecision {
-            function,
+        let wide = |bits| crate::plan::WideDecision {
+            function: 0,
             decision: lydian_base::EntityId::from_index(0),
             labels: Vec::new(),
+            bits,
         };
-        let plan = Plan { wide: vec![wide(0), wide(1)], ..Plan::default() };
-        let found = tables(&plan, |function, _| if function == 0 { 20 } else { 65 }).wide;
+        let plan = Plan { wide: vec![wide(20), wide(65)], ..Plan::default() };
+        let found = tables_of(&plan).wide;
         assert_eq!((found[0].at, found[0].capacity, found[0].words), (8, 4096, 1));
         assert_eq!((found[1].at, found[1].capacity, found[1].words), (8 + 8192, 1024, 2));
     }

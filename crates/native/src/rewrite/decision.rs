@@ -3,10 +3,11 @@
 //! `v` holds a bit for each true condition, `r` one for each that was reached (kept only where
 //! something asks for it). Where each end of the evaluation is that of one vector, as in `a && b`,
 //! there are no bits: each end sets its cell, chosen by the conditions that it did not reach and
-//! whose values matter. Where all conditions are pure and those that
-//! evaluation would not reach matter, all are evaluated first and the decision is computed from the bits. Mutants of a
-//! condition are evaluated just before it, on the state that it is evaluated on, and judged at the
-//! outcome.
+//! whose values matter. Where all conditions are pure and those that evaluation would not reach
+//! matter, all are evaluated first and the decision is computed from the bits. A condition that has
+//! no value on some states is evaluated there by a text of its own, which checks its operands, and
+//! has one more bit that says whether it has a value. Mutants of a condition are evaluated just
+//! before it, on the state that it is evaluated on, and judged at the outcome.
 
 use std::fmt::Write as _;
 
@@ -25,12 +26,14 @@ use super::judges::{Gate, Judges, Parameters};
 use super::monitors::BitStep;
 use super::rails::RailWriter;
 use super::vectors::{
-    CELL_CONDITIONS, Recording, doubtful, ends, in_order, pure_conditions, reached_with,
-    truth_by_outcome,
+    CELL_CONDITIONS, Recording, doubtful, ends, in_order, reached_with, truth_by_outcome,
 };
 
 mod eager;
 mod leaves;
+mod unreached;
+
+pub(super) use unreached::Late;
 
 /// Everything that rendering a decision needs.
 #[derive(Debug)]
@@ -54,8 +57,10 @@ pub(super) struct DecisionEdit {
     purity: Vec<Purity>,
     /// The conditions' own texts, on one line.
     texts: Vec<String>,
-    /// The conditions that have a value where they are not reached.
-    pure: Vec<usize>,
+    /// What each condition is where it is not reached.
+    unreached: Vec<Late>,
+    /// The conditions whose mutants have a value there, if they cannot trap.
+    of_one_expression: Vec<bool>,
     /// Mutants, in the order of their numbers.
     mutants: Vec<MutantHook>,
     numbers: FxHashMap<(ConditionId, ExprId), usize>,
@@ -146,9 +151,11 @@ impl DecisionEdit {
         body: &Body,
         request: &RewriteRequest<'_>,
         site: &DecisionSite,
-        recording: Recording,
-        first: u32,
+        (recording, first): (Recording, u32),
+        unreached: Vec<Late>,
     ) -> Self {
+        let of_one_expression =
+            decision.conditions.values().map(|c| c.is_one_expression() && !request.short_circuit);
         let texts = site.conditions.iter().map(|span| one_line(request.map.slice(*span)));
         let ends = ends(decision);
         let reached = |end: &Option<u32>| end.map_or(0, |bits| reached_with(decision, bits));
@@ -167,7 +174,8 @@ impl DecisionEdit {
             sequences: Vec::new(),
             spans: site.conditions.clone(),
             purity: decision.conditions.values().map(|condition| condition.purity).collect(),
-            pure: pure_conditions(decision, request.short_circuit),
+            unreached,
+            of_one_expression: of_one_expression.collect(),
             mutants: Vec::new(),
             numbers: FxHashMap::default(),
             judged: Vec::new(),
@@ -250,7 +258,9 @@ impl DecisionEdit {
                     [false, true].into_iter().zip(*by_value).filter_map(move |(value, end)| {
                         let edges = ends.of_condition(self.id, condition, value);
                         let late = self.late_at(index, usize::from(value));
-                        Record::on_one_of(edges, self.first + end?, &late)
+                        let choices: Vec<_> =
+                            late.into_iter().map(|late| self.cells_beyond(late)).collect();
+                        Record::on_one_of(edges, self.first + end?, &choices)
                     })
                 });
                 all.collect()
@@ -271,7 +281,7 @@ impl DecisionEdit {
         let mut own: Vec<u32> = on_ways.collect();
         own.extend(self.tables.iter().map(|table| table.first));
         if !self.keeps_values() {
-            own.extend(self.first..self.first + (1 << self.spans.len().min(CELL_CONDITIONS)));
+            own.extend(self.first..self.first + (1 << self.bits().min(CELL_CONDITIONS)));
         }
         self.left_out = own.into_iter().filter(|cell| cells.contains(cell)).collect();
     }
@@ -479,11 +489,11 @@ impl DecisionEdit {
     }
 
     fn words(&self) -> usize {
-        self.spans.len().div_ceil(64)
+        self.bits().div_ceil(64)
     }
 
     fn is_wide(&self) -> bool {
-        self.spans.len() > CELL_CONDITIONS
+        self.bits() > CELL_CONDITIONS
     }
 
     fn value_word(&self, index: usize) -> String {
@@ -513,22 +523,13 @@ impl DecisionEdit {
         }
     }
 
-    /// The conditions to be evaluated at the outcome where they may not have been reached.
-    fn late(&self) -> Vec<usize> {
-        let needed = |index: &usize| match &self.recording {
-            _ if self.judges() => true,
-            Recording::Vector { needed, .. } => needed >> index & 1 == 1,
-            Recording::Wide(_) => true,
-            Recording::Nothing | Recording::Outcome(_) => false,
-        };
-        let always = lydian_objective::formula::always_reached(&self.tree);
-        let is_late = |index: &usize| !always.contains(ConditionId::from_index(*index));
-        self.pure.iter().copied().filter(needed).filter(is_late).collect()
-    }
-
     fn keeps_reached(&self) -> bool {
         let effects = self.purity.contains(&Purity::Effects);
-        self.judges() || (effects && !self.late().is_empty())
+        let sometimes = |late: usize| matches!(self.unreached[late], Late::WhereDefined { .. });
+        let late = self.late();
+        self.judges()
+            || (effects && !late.is_empty() && self.recorded_ends().is_none())
+            || (late.into_iter().any(sometimes) && self.recorded_ends().is_none())
     }
 
     /// Whether all conditions are evaluated before the outcome is computed from them.
@@ -539,7 +540,8 @@ impl DecisionEdit {
             && self.steps.iter().all(String::is_empty)
             && self.borders.all.is_empty()
             && !self.is_wide()
-            && self.pure.len() == self.spans.len()
+            && self.purity.iter().all(|purity| *purity == Purity::Pure)
+            && self.unreached.iter().all(|late| *late == Late::Always)
             && !self.late().is_empty()
     }
 
@@ -550,13 +552,6 @@ impl DecisionEdit {
             && !self.judges()
             && !self.is_eager();
         self.ends.as_deref().filter(|_| suits)
-    }
-
-    /// The conditions to be evaluated where evaluation ends with a condition's value, since they were
-    /// not reached.
-    fn late_at(&self, index: usize, value: usize) -> Vec<usize> {
-        let reached = self.reached_at_ends[index][value];
-        self.late().into_iter().filter(|late| reached >> late & 1 == 0).collect()
     }
 
     /// Whether the conditions' values are noted.
@@ -632,8 +627,8 @@ impl DecisionEdit {
                 (None, _) => String::new(),
                 (Some(end), late) if late.is_empty() => self.record_of(self.first + end),
                 (Some(end), late) => {
-                    let bit = |index: usize| format!(" + ({} << {index})", self.settled(index));
-                    let bits: String = late.into_iter().map(bit).collect();
+                    let beyond = |index: usize| format!(" + {}", self.beyond(index));
+                    let bits: String = late.into_iter().map(beyond).collect();
                     format!("lydian_hit[{}{bits}] = 1, ", self.first + end)
                 }
             };
@@ -769,29 +764,6 @@ impl DecisionEdit {
         text
     }
 
-    /// Values, at the outcome, of conditions and mutants that were not reached.
-    fn late_values(&self) -> String {
-        let mut text = String::new();
-        for index in self.late() {
-            let (value, bit) = (self.value_word(index), self.bit(index));
-            let noted = format!("({} ? ({value} |= {bit}, 0) : 0)", self.settled(index));
-            if !self.keeps_reached() {
-                // Nothing changes while the decision is evaluated: a second time gives the same.
-                let _ = write!(text, "{noted}, ");
-                continue;
-            }
-            let unreached = format!("!({} & (1ull << {}))", self.reached_word(index), index % 64);
-            let hooks = called(&self.calls.late, index);
-            match hooks.is_empty() {
-                true => _ = write!(text, "({unreached} && {noted}), "),
-                false => {
-                    let _ = write!(text, "({{ if ({unreached}) {{ (void){noted}; {hooks}}} }}), ");
-                }
-            }
-        }
-        text
-    }
-
     fn record(&self) -> String {
         match &self.recording {
             Recording::Vector { .. } => {
@@ -855,7 +827,7 @@ impl DecisionEdit {
         let text = format!(
             "lydian_bad = 0; {variable} = ({value}) ? 2 : 1; if (lydian_bad) {variable} = 0;"
         );
-        let pure = self.pure.contains(&index) && hooks.cannot_trap(expr);
+        let pure = self.of_one_expression[index] && hooks.cannot_trap(expr);
         let cells = vec![cell.number];
         self.mutants.push(MutantHook { condition: index, cells, text, pure });
         self.numbers.insert((condition, expr), number);

@@ -1,6 +1,6 @@
 //! Statements that evaluate a label's predicate on the state at one place and set its cell.
 
-use lydian_ir::cexact::{ExactC, Guard, Names, ScopedNames};
+use lydian_ir::cexact::{ExactC, Guard, Loads, Names, ScopedNames};
 use lydian_ir::source::Capture;
 use lydian_ir::trap::may_trap;
 use lydian_ir::{Body, CType, ConditionId, ExprId, LocalId, Overflow, Program};
@@ -172,6 +172,22 @@ impl<'a> Hooks<'a> {
         Ok((writer.into_declarations(), truths?))
     }
 
+    /// The text of a condition that was not reached, which reads variables by their names only: it
+    /// sets [`POISON`] where it has no value.
+    pub(super) fn text_where_defined(&self, expr: ExprId, at: u32) -> Result<String, String> {
+        let (program, function) = (self.request.program, self.objectives.function);
+        let names = ScopedNames::new(program, function, self.body, at, &|_| None);
+        let guard = Guard {
+            poison: POISON,
+            pages: None,
+            from: 0,
+            overflow_traps: self.request.overflow_traps,
+            loads: Loads::Subscripts,
+        };
+        let exact = ExactC::new(program, self.body, &self.objectives.exprs, &names, Some(guard));
+        exact.text(expr).map_err(|error| error.to_string())
+    }
+
     /// The text of an expression.
     pub(super) fn text(&self, expr: ExprId, standing: Standing<'_>) -> Result<String, String> {
         let Standing { at, guard_from, captures, parameters } = standing;
@@ -202,7 +218,7 @@ impl<'a> Hooks<'a> {
             pages: parameters.filter(|_| self.request.purpose == Purpose::Program).map(|_| PAGES),
             from: guard_from,
             overflow_traps: self.request.overflow_traps,
-            loads: true,
+            loads: Loads::Everything,
         };
         let exact = ExactC::new(
             self.request.program,

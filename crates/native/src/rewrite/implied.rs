@@ -299,12 +299,13 @@ impl Record {
         (!edges.is_empty()).then_some(Self { place, cells, fixed, chooser: None })
     }
 
-    /// One that sets, on edges, a cell or one that lies beyond it by some of these bits.
-    pub(super) fn on_one_of(edges: Vec<Edge>, cell: u32, bits: &[usize]) -> Option<Self> {
+    /// One that sets, on edges, a cell or one that lies beyond it by one of each of these choices.
+    pub(super) fn on_one_of(edges: Vec<Edge>, cell: u32, choices: &[Vec<u32>]) -> Option<Self> {
         let mut cells = vec![(cell, 1)];
-        for bit in bits {
-            let beyond = cells.iter().map(|(cell, _)| (cell + (1 << bit), 1));
-            cells.extend(beyond.collect::<Vec<_>>());
+        for choice in choices {
+            let beyond = choice.iter().flat_map(|by| cells.iter().map(move |(at, _)| (at + by, 1)));
+            let beyond: Vec<_> = beyond.collect();
+            cells.extend(beyond);
         }
         let fixed = cells.len() > 1;
         let place = Place::on(edges)?;

@@ -1,18 +1,18 @@
 //! What must be recorded of a decision, found by trying all of its vectors.
 //!
-//! A vector is the set of true conditions; which conditions were reached follows from it, as the
-//! tree says. Labels that are equal on all vectors of one outcome need the outcome only; a condition
+//! A vector is the set of true conditions, and of those that have a value on some states only though
+//! they were not reached; which were reached follows from it, as the tree says. Labels that are equal on all vectors of one outcome need the outcome only; a condition
 //! that is not reached is worth evaluating only if its value can change what is covered.
 
 use lydian_base::EntityId;
 use lydian_ir::decision::Condition;
-use lydian_ir::{Body, BoolTree, ConditionId, Decision, Expr, ExprId, LocalKind, Purity, Truth};
-use lydian_objective::event::DecisionVector;
+use lydian_ir::{Body, BoolTree, ConditionId, Decision, Expr, ExprId, LocalKind, Truth};
+use lydian_objective::event::{DecisionVector, sometimes_defined, vector_bits};
 use lydian_objective::{LabelId, Pred};
 
 use super::{Purpose, RewriteRequest};
 
-/// Decisions with more conditions record vectors instead of cells.
+/// Decisions whose vectors have more bits record these instead of cells.
 pub(crate) const CELL_CONDITIONS: usize = 10;
 
 /// How a decision is recorded.
@@ -32,11 +32,11 @@ pub(crate) enum Recording {
     Wide(Vec<LabelId>),
 }
 
-/// The vector whose true conditions are the bits.
+/// The vector that the bits stand for.
 pub(crate) fn vector(decision: &Decision, short_circuit: bool, values: &[u64]) -> DecisionVector {
-    DecisionVector::of(decision, short_circuit, |condition| {
-        let word = values.get(condition.index() / 64).copied().unwrap_or(0);
-        word >> (condition.index() % 64) & 1 == 1
+    DecisionVector::from_bits(decision, short_circuit, |bit| {
+        let word = values.get(bit / 64).copied().unwrap_or(0);
+        word >> (bit % 64) & 1 == 1
     })
 }
 
@@ -48,26 +48,39 @@ pub(crate) fn recording(
     labels: &[(LabelId, &Pred)],
     wanted: Option<&[Pred]>,
 ) -> Recording {
-    let count = decision.conditions.len();
+    let (count, bits) = (decision.conditions.len(), vector_bits(decision, short_circuit));
     if labels.is_empty() && wanted.is_none() {
         return Recording::Nothing;
     }
-    if count > CELL_CONDITIONS {
+    if bits > CELL_CONDITIONS {
         return Recording::Wide(labels.iter().map(|(label, _)| *label).collect());
     }
-    let vectors: Vec<_> = (0..1u64 << count)
+    let vectors: Vec<_> = (0..1u64 << bits)
         .map(|bits| Vector::new(decision, short_circuit, bits, labels, wanted))
         .collect();
     if let Some(outcomes) = by_outcome(&vectors).filter(|_| wanted.is_none()) {
         return Recording::Outcome(outcomes);
     }
+    let sometimes: Vec<ConditionId> = sometimes_defined(decision, short_circuit).collect();
     let mut needed = 0;
     for (bits, vector) in vectors.iter().enumerate().filter(|(_, vector)| vector.exists) {
         for bit in (0..count).map(|index| 1 << index) {
             let unreached = vector.known & bit != 0 && vector.reached & bit == 0;
-            let other = &vectors[bits ^ bit as usize];
-            if unreached && (vector.covers != other.covers || vector.bound != other.bound) {
+            let differs = |other: usize| {
+                let other = &vectors[other];
+                vector.covers != other.covers || vector.bound != other.bound
+            };
+            if unreached && differs(bits ^ bit as usize) {
                 needed |= bit;
+            }
+        }
+        for (position, condition) in sometimes.iter().enumerate() {
+            let (bit, defined) = (1 << condition.index(), 1 << (count + position));
+            let without = &vectors[bits & !(bit | defined)];
+            if bits & defined != 0
+                && (vector.covers != without.covers || vector.bound != without.bound)
+            {
+                needed |= bit as u64;
             }
         }
     }
@@ -98,7 +111,14 @@ impl Vector {
             decision.conditions.ids().filter(|c| holds(*c)).fold(0, |set, c| set | 1 << c.index())
         };
         let known = set(&|c| vector.known.contains(c));
-        let exists = bits & !known == 0;
+        let values = bits & ((1 << decision.conditions.len()) - 1);
+        // What is reached has its value anyway.
+        let mut sometimes = sometimes_defined(decision, short_circuit).enumerate();
+        let is_canonical = sometimes.all(|(position, condition)| {
+            let is_said = bits >> (decision.conditions.len() + position) & 1 == 1;
+            !(is_said && vector.reached.contains(condition))
+        });
+        let exists = values & !known == 0 && is_canonical;
         let outcome = decision.tree.eval(&|c| Truth::from(bits >> c.index() & 1 == 1)).is_true();
         let covered = labels.iter().filter(|(_, pred)| exists && pred.eval(&vector).is_true());
         let covers = covered.map(|(label, _)| *label).collect();
@@ -165,7 +185,7 @@ pub(super) fn truth_by_outcome(
 ) -> Option<[bool; 2]> {
     let mut is_plain = !pred.has_mutant();
     pred.for_each_expr(&mut |_| is_plain = false);
-    let count = decision.conditions.len();
+    let count = vector_bits(decision, short_circuit);
     if !is_plain || count > CELL_CONDITIONS {
         return None;
     }
@@ -193,12 +213,6 @@ pub(super) fn in_order(tree: &BoolTree) -> bool {
     }
 }
 
-/// The conditions that have a value where they are not reached.
-pub(crate) fn pure_conditions(decision: &Decision, short_circuit: bool) -> Vec<usize> {
-    let pure = decision.conditions.iter().filter(|(_, c)| c.purity == Purity::Pure);
-    if short_circuit { Vec::new() } else { pure.map(|(id, _)| id.index()).collect() }
-}
-
 /// Which conditions may have an undefined value where evaluation does not reach them: they read an
 /// automatic variable, which may not be set then, or compute, which may overflow.
 pub(super) fn doubtful(
@@ -210,7 +224,7 @@ pub(super) fn doubtful(
     let is_doubtful = |(id, condition): (ConditionId, &Condition)| {
         request.purpose == Purpose::Program
             && !always.contains(id)
-            && may_be_undefined(body, condition.expr)
+            && condition.unreached.expr().is_some_and(|expr| may_be_undefined(body, expr))
     };
     decision.conditions.iter().map(is_doubtful).collect()
 }

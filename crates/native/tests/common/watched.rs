@@ -70,10 +70,9 @@ impl Watched {
             spans.push(span);
         }
         let body = self.body();
-        let conditions = conditions.iter().zip(&spans).map(|((_, purity), span)| Condition {
-            expr: body.exprs.push(Expr::Const(Type::BOOL, 1)),
-            purity: *purity,
-            span: *span,
+        let conditions = conditions.iter().zip(&spans).map(|((_, purity), span)| {
+            let expr = body.exprs.push(Expr::Const(Type::BOOL, 1));
+            Condition::new(expr, *purity, *span)
         });
         let conditions = conditions.collect();
         let kind = DecisionKind::Control;

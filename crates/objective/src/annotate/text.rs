@@ -187,6 +187,9 @@ fn expression(cx: &Context<'_>, expr: ExprId) -> String {
         Expr::Cmp(op, a, b) => format!("{} {} {}", part(cx, *a), op.c_symbol(), part(cx, *b)),
         Expr::Cast(op, ty, a) => conversion(cx, *op, *ty, *a),
         Expr::PtrDiff { a, b, .. } => format!("{} - {}", part(cx, *a), part(cx, *b)),
+        Expr::Select { test, then, otherwise } => {
+            format!("{} ? {} : {}", part(cx, *test), part(cx, *then), part(cx, *otherwise))
+        }
     }
 }
 

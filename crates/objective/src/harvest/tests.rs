@@ -29,7 +29,7 @@ fn harvest_of(decision: &Decision, short_circuit: bool, values: &[u32]) -> Harve
     let mut harvest = Harvest::new();
     for value in values {
         let is_true = |c: ConditionId| value >> c.index() & 1 == 1;
-        let vector = DecisionVector::of(decision, short_circuit, is_true);
+        let vector = DecisionVector::of(decision, short_circuit, is_true, |_| false);
         harvest.add_vector(DecisionId::from_index(0), vector);
     }
     harvest
@@ -286,7 +286,7 @@ fn many_vectors_of_a_wide_decision_are_consolidated() {
     let mut state = 1u64;
     let mut add = |bits: u64| {
         let is_true = |c: ConditionId| bits >> c.index() & 1 == 1;
-        let vector = DecisionVector::of(&decision, false, is_true);
+        let vector = DecisionVector::of(&decision, false, is_true, |_| false);
         harvest.add_vector(DecisionId::from_index(0), vector);
     };
     for _ in 0..1000 {

@@ -10,8 +10,7 @@ use lydian_ir::stmt::{BranchOrigin, Edge};
 use lydian_ir::test::Test;
 use lydian_ir::trap::may_trap;
 use lydian_ir::{
-    BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Purity, Stmt, StmtId, Truth,
-    Type,
+    BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Stmt, StmtId, Truth, Type,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -53,7 +52,7 @@ struct Asked {
 
 impl<'a> Tracer<'a> {
     /// Prepares the objectives of functions with bodies. `short_circuit` makes every condition that
-    /// evaluation does not reach unknown, pure or not.
+    /// evaluation does not reach unknown.
     pub fn new(
         program: &'a Program,
         objectives: &'a [FunctionObjectives],
@@ -291,8 +290,8 @@ impl Event for Passing<'_> {
         }
         let (program, body) = (self.tracer.program, self.view.body());
         let exprs = &self.tracer.objectives[self.number].exprs;
-        let is_pure = body.decisions[event.decision].conditions[condition].purity == Purity::Pure;
-        match is_pure && !may_trap(program, body, exprs, expr, Overflow::Wrap) {
+        let is_one = body.decisions[event.decision].conditions[condition].is_one_expression();
+        match is_one && !may_trap(program, body, exprs, expr, Overflow::Wrap) {
             true if !self.tracer.short_circuit => self.expr(expr),
             _ => Truth::Unknown,
         }

@@ -356,6 +356,11 @@ impl<F: Fn(LocalId) -> Option<Type>> Reading<'_, F> {
                 self.visit(a)?;
                 self.visit(b)
             }
+            Expr::Select { test, then, otherwise } => {
+                self.visit(test)?;
+                self.visit(then)?;
+                self.visit(otherwise)
+            }
             Expr::Cast(CastOp::Trunc | CastOp::ZExt | CastOp::SExt, to, a) => {
                 is_kept(to)?;
                 self.visit(a)

@@ -322,16 +322,17 @@ impl SiteScope<'_, '_> {
 
     /// The value that it has on the state, where it need not be reached.
     fn unreached(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
-        match self.pure_condition(condition) {
+        let func = self.scope.state.frame().func;
+        match self.scope.world.unreached_condition(func, self.decision, condition) {
             Some(expr) => self.expr(pool, expr),
             None => Kleene::unknown(pool),
         }
     }
 
-    /// The condition's expression if it is pure and conditions that are not reached have values.
-    fn pure_condition(&self, condition: ConditionId) -> Option<ExprId> {
+    /// Whether the condition's mutants have a value where it is not reached, if they cannot trap.
+    fn is_one_expression(&self, condition: ConditionId) -> bool {
         let func = self.scope.state.frame().func;
-        self.scope.world.pure_condition(func, self.decision, condition)
+        self.scope.world.is_one_expression(func, self.decision, condition)
     }
 
     /// Where an expression has a value.
@@ -416,7 +417,7 @@ impl PredEnvironment for SiteScope<'_, '_> {
                 value.only_where(pool, reached)
             }
         };
-        if self.pure_condition(condition).is_some() && self.cannot_trap(expr) {
+        if self.is_one_expression(condition) && self.cannot_trap(expr) {
             let elsewhere = self.expr(pool, expr);
             return here.or_else(pool, elsewhere);
         }

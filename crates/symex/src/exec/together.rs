@@ -133,7 +133,7 @@ impl Engine<'_, '_> {
             Pred::Const(_) | Pred::Reached(_) => {}
             Pred::Expr(expr) => found.push(*expr),
             Pred::Cond(condition) => {
-                let expr = self.world.pure_condition(func, decision, *condition);
+                let expr = self.world.unreached_condition(func, decision, *condition);
                 found.extend(expr.filter(|_| later(condition)));
             }
             Pred::Mutant(condition, expr) => {

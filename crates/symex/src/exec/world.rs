@@ -11,7 +11,7 @@ use lydian_ir::libc::{Family, STREAM_BYTES, is_library_object, model_of, streams
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
     BlockId, Body, CType, CTypeId, Callee, ConditionId, DecisionId, Expr, ExprArena, ExprId,
-    FuncId, GlobalId, LocalId, Program, Purity, RecordId, Stmt, Storage, Type,
+    FuncId, GlobalId, LocalId, Program, RecordId, Stmt, Storage, Type,
 };
 use lydian_objective::FunctionObjectives;
 use rustc_hash::FxHashMap;
@@ -232,8 +232,9 @@ impl<'p> World<'p> {
         }
     }
 
-    /// The expression of a condition if it is pure and conditions that are not reached have values.
-    pub(super) fn pure_condition(
+    /// What a condition's value is where it is not reached, and where that does not trap; none where
+    /// it has no value there.
+    pub(super) fn unreached_condition(
         &self,
         func: FuncId,
         decision: Option<DecisionId>,
@@ -243,8 +244,19 @@ impl<'p> World<'p> {
             return None;
         }
         let body = self.program.functions[func].body.as_ref()?;
-        let condition = &body.decisions[decision?].conditions[condition];
-        (condition.purity == Purity::Pure).then_some(condition.expr)
+        body.decisions[decision?].conditions[condition].unreached.expr()
+    }
+
+    /// Whether a condition's mutants have a value where it is not reached, if they cannot trap.
+    pub(super) fn is_one_expression(
+        &self,
+        func: FuncId,
+        decision: Option<DecisionId>,
+        condition: ConditionId,
+    ) -> bool {
+        let body = self.program.functions[func].body.as_ref();
+        let is_one = || Some(body?.decisions[decision?].conditions[condition].is_one_expression());
+        self.config.unreached != Unreached::Unknown && is_one().unwrap_or(false)
     }
 
     /// The conditions that the branch of a block decides, if they are several.

@@ -171,6 +171,7 @@ impl Writer {
                     false => format!("(!q || *q {op} {number})"),
                 }
             }
+            18 if self.features.has_all() && self.chance(50) => self.guarded(limits),
             18 if self.features.has_all() => {
                 let (a, b) = (self.boolean(0, limits), self.boolean(0, limits));
                 format!("BOTH({a}, {b})")
@@ -185,6 +186,53 @@ impl Writer {
             }
             _ => self.condition(limits),
         }
+    }
+
+    /// A condition that traps on some states, behind others that keep it from being reached there,
+    /// and on states where it would not.
+    fn guarded(&mut self, limits: &Limits) -> String {
+        let names: Vec<String> = self
+            .scope
+            .iter()
+            .filter(|v| !v.is_bool && !limits.unread.contains(&v.name))
+            .map(|v| v.name.clone())
+            .collect();
+        if names.is_empty() {
+            return self.condition(limits);
+        }
+        let by = self.one_of(&names);
+        let a = self.value_within(1, &Limits { pure: true, ..limits.clone() });
+        let (op, number) = (self.pick(&COMPARISONS), self.number());
+        let least = self.below(3);
+        match self.below(6) {
+            0 => format!("({by} > {least} && ({a}) / {by} {op} {number})"),
+            1 => format!("({by} > {least} && !(({a}) % {by} {op} {number}))"),
+            2 => format!("({by} >= {least} && {by} < 6 && ((({a}) >> {by}) & 1))"),
+            3 => format!("!({by} < {least} || {by} > 8 || (1u << {by}) {op} (unsigned)({a}))"),
+            _ => {
+                let (array, length) = self.array(limits);
+                format!("({by} >= {least} && {by} < {length} && {array}[{by}] {op} {number})")
+            }
+        }
+    }
+
+    /// An array of known length that may be read, and the least length that all of them have.
+    fn array(&mut self, limits: &Limits) -> (String, u32) {
+        let may_read = |name: &str| !limits.unread.iter().any(|unread| unread == name);
+        let mut arrays = Vec::new();
+        if self.has_pointers && may_read("t") {
+            arrays.push(("t".to_owned(), 4));
+        }
+        if self.has_pointers {
+            arrays.push(("w.a[1]".to_owned(), 2));
+        }
+        if self.has_helpers {
+            arrays.push((format!("{}_k", self.name), 4));
+            arrays.push((format!("{}_s.a[0]", self.name), 2));
+        }
+        arrays.push(("\"\\1\\4\\2\"".to_owned(), 4));
+        let index = self.below(arrays.len() as u64) as usize;
+        arrays.swap_remove(index)
     }
 
     fn short_circuit(&mut self, op: &str, depth: u32, limits: &Limits) -> String {

@@ -398,6 +398,8 @@ impl Builder<'_, '_> {
                 let (base, index) = (self.operand(*base), self.operand(*index));
                 self.index(base, index, *size)
             }
+            // No code has one.
+            Expr::Select { .. } => self.planned(id, dst),
             Expr::PtrDiff { a, b, size } => {
                 let (a, b) = (self.operand(*a), self.operand(*b));
                 let (a, b) = self.take_two(a, b, Type::Ptr);

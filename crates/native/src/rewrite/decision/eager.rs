@@ -1,4 +1,4 @@
-//! Values of conditions that evaluation may not reach, and a decision that is computed from them.
+//! A decision that is computed from the values of all its conditions.
 
 use lydian_base::EntityId;
 use lydian_ir::BoolTree;
@@ -13,17 +13,6 @@ impl DecisionEdit {
             _ => format!("(unsigned int){} << {index}", self.settled(index)),
         };
         (0..self.texts.len()).map(bit).collect::<Vec<_>>().join(" | ")
-    }
-
-    /// The text of a condition's value, 0 or 1, for where evaluation may not reach it.
-    pub(super) fn settled(&self, index: usize) -> String {
-        let text = &self.texts[index];
-        match self.doubtful[index] {
-            false => format!("!!({text})"),
-            true => format!(
-                "({{ int lydian_b = !!({text}); __asm__(\"\" : \"+r\"(lydian_b)); lydian_b; }})"
-            ),
-        }
     }
 
     /// The outcome, computed from the conditions' bits.

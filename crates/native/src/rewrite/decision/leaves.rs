@@ -3,7 +3,7 @@
 use lydian_base::EntityId;
 use lydian_ir::{ConditionId, ExprId};
 
-use super::DecisionEdit;
+use super::{DecisionEdit, Late};
 use crate::rewrite::hooks::{Hooks, Recorded, Standing};
 use crate::rewrite::rails::{Leaves, Rails};
 
@@ -31,10 +31,15 @@ impl Leaves for EventLeaves<'_, '_, '_> {
         let index = condition.index();
         let shift = index % 64;
         let value = format!("(int)({} >> {shift} & 1)", self.edit.value_word(index));
-        if self.edit.pure.contains(&index) {
-            return Ok(Rails::known(&value));
+        let mut reached = self.is_reached(condition);
+        match &self.edit.unreached[index] {
+            Late::Never => {}
+            Late::Always => return Ok(Rails::known(&value)),
+            Late::WhereDefined { bit, .. } => {
+                let is_defined = format!("{} >> {} & 1", self.edit.value_word(*bit), bit % 64);
+                reached = format!("({reached} | (int)({is_defined}))");
+            }
         }
-        let reached = self.is_reached(condition);
         Ok(Rails { yes: format!("({value})"), no: format!("({reached} & !({value}))") })
     }
 
