@@ -1,6 +1,6 @@
 //! Operators over terms against the meaning of the operators on bits that the interpreter runs.
 
-use lydian_eval::{Traps, arith, from_bytes, sort_of, to_bytes};
+use lydian_eval::{Fault, Traps, arith, from_bytes, sort_of, to_bytes};
 use lydian_ir::arith as concrete;
 use lydian_ir::arith::Overflow;
 use lydian_ir::{BinOp, CastOp, CmpOp, TrapKind, Type, UnOp};
@@ -52,6 +52,7 @@ impl Bench {
         let mut evaluator = Evaluator::new();
         for (kind, condition) in traps.iter() {
             if evaluator.holds(&self.pool, &model, condition) {
+                let Fault::Trap(kind) = kind else { unreachable!("no input is left out") };
                 return Err(kind);
             }
         }

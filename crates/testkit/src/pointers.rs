@@ -49,13 +49,13 @@ const PARAMETERS: [Parameter; 8] = [
     Parameter {
         declaration: "struct node *m",
         cells: &["m->value"],
-        pointers: &["&m->value"],
+        pointers: &["(m ? &m->value : 0)"],
         nodes: &["m", "m->next"],
     },
     Parameter {
         declaration: "struct node *n",
         cells: &["n->value", "n->next->value"],
-        pointers: &["&n->value"],
+        pointers: &["(n ? &n->value : 0)"],
         nodes: &["n", "n->next"],
     },
 ];

@@ -43,15 +43,15 @@ impl Aliasing {
     }
 
     fn add_body(&mut self, program: &Program, body: &Body) {
-        for (id, expr) in body.exprs.iter() {
-            self.add_expr(body, id, expr);
+        for expr in body.exprs.values() {
+            self.add_expr(body, expr);
         }
         for stmt in body.stmts.values() {
             self.add_stmt(program, body, stmt);
         }
     }
 
-    fn add_expr(&mut self, body: &Body, _: ExprId, expr: &Expr) {
+    fn add_expr(&mut self, body: &Body, expr: &Expr) {
         match expr {
             Expr::Cmp(_, a, b) => {
                 let is_pointer = |expr: &ExprId| {
@@ -65,10 +65,11 @@ impl Aliasing {
                 self.compares |= is_pointer(a) && is_pointer(b);
             }
             Expr::PtrDiff { .. } => self.compares = true,
-            Expr::Index { base, index, size, .. } if is_through_pointer(body, *base) => {
-                if !matches!(body.exprs[*index], Expr::Const(_, 0)) {
-                    self.moved_by.insert(*size);
-                }
+            Expr::Index { base, index, size, .. }
+                if is_through_pointer(body, *base)
+                    && !matches!(body.exprs[*index], Expr::Const(_, 0)) =>
+            {
+                self.moved_by.insert(*size);
             }
             _ => {}
         }

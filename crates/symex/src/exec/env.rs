@@ -358,7 +358,7 @@ impl Scope<'_, '_> {
 
 /// Whether an address is one that only the program names: a device's, mostly.
 fn is_named_by_the_program(address: u64) -> bool {
-    let small = address >= NULL_PAGE && address < 1 << 47;
+    let small = (NULL_PAGE..1 << 47).contains(&address);
     small && Region::of(address).is_none() && function_at(address).is_none()
 }
 
