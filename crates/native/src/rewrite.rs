@@ -61,6 +61,7 @@ mod paths;
 mod rails;
 mod recorded;
 mod render;
+mod scan;
 mod statements;
 mod switches;
 mod texts;
@@ -525,7 +526,7 @@ impl<'a, 'p> Watch<'a, 'p> {
     fn body_start(&self) -> u32 {
         let brace = self.body.source.body.start;
         let text = self.request.map.text().get(brace as usize..).unwrap_or("");
-        brace + after_first_pragmas(text)
+        brace + scan::after_first_pragmas(text)
     }
 
     fn declarations(&self) -> String {
@@ -865,7 +866,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         if root.span.is_none() {
             return Some(NO_PLACE);
         }
-        if has_compound_literal(self.request.map.slice(root.span)) {
+        if scan::has_compound_literal(self.request.map.slice(root.span)) {
             return Some("its text has a compound literal, which must not move into a block");
         }
         let stores_bits = matches!(root.point, Point::Stmt(stmt)
@@ -877,20 +878,6 @@ impl<'a, 'p> Watch<'a, 'p> {
     }
 }
 
-/// Whether the text has a `(type){...}`, whose object would end with a block put around it.
-fn has_compound_literal(text: &str) -> bool {
-    let mut after_parenthesis = false;
-    for byte in text.bytes() {
-        match byte {
-            b')' => after_parenthesis = true,
-            b'{' if after_parenthesis => return true,
-            b' ' | b'\t' | b'\n' => {}
-            _ => after_parenthesis = false,
-        }
-    }
-    false
-}
-
 /// The labels of a criterion.
 fn labels_of(objectives: &FunctionObjectives, criterion: Criterion) -> FxHashSet<LabelId> {
     let entries = objectives.criteria.get(&criterion);
@@ -900,21 +887,4 @@ fn labels_of(objectives: &FunctionObjectives, criterion: Criterion) -> FxHashSet
 /// No sequences.
 fn no_sequences() -> units::Sequences {
     units::Sequences::default()
-}
-
-/// The offset behind the brace that `body` begins with and the pragmas that follow it at once
-/// (`#pragma STDC FENV_ACCESS ON`).
-fn after_first_pragmas(body: &str) -> u32 {
-    let (mut end, mut at) = (1, 1);
-    while let Some(line) = body.get(at..) {
-        let blank = line.len() - line.trim_start().len();
-        let Some(directive) = line[blank..].strip_prefix('#') else { break };
-        let length = line[blank..].find('\n').map_or(line.len() - blank, |length| length + 1);
-        at += blank + length;
-        // A line marker may stand between them.
-        if directive.trim_start().starts_with("pragma") {
-            end = at;
-        }
-    }
-    end as u32
 }

@@ -2,13 +2,13 @@
 //!
 //!     cargo bench -p lydian-testkit --bench enumeration -- [count=10000] [first=0] [limit=20000]
 //!         [seconds=2] [jobs=1] [without=alias,inside-array,member,to-global,cycle,global,static,
-//!         no-memory,null] [wm=0] [keep=DIR]
+//!         no-memory,null] [wm=0] [lazy=off] [keep=DIR]
 //!
 //! `count` functions are generated from the seeds that begin at `first`
 //! (`lydian_testkit::pointers`). Each is explored and asked proofs of, for `seconds` each, and run in
 //! the interpreter on every input of the domain (`lydian_testkit::enumeration`), on a sample of them
 //! where there are more than `limit`. `without` leaves inputs with these traits out. `wm=1` adds the
-//! objectives of weak mutation. Mismatches are counted by what is special about the inputs that show
+//! objectives of weak mutation; with `lazy=on` inputs come into being where a path looks at them. Mismatches are counted by what is special about the inputs that show
 //! them, of which those with the fewest traits are taken; the first of each kind is shown in full, and
 //! `keep` gets a file for each function with one.
 
@@ -30,6 +30,7 @@ struct Options {
     jobs: usize,
     without: Vec<Trait>,
     mutants: bool,
+    lazy: bool,
     keep: Option<PathBuf>,
 }
 
@@ -92,6 +93,7 @@ impl Options {
             jobs: 1,
             without: Vec::new(),
             mutants: false,
+            lazy: false,
             keep: None,
         };
         for word in std::env::args().skip(1).filter(|word| word != "--bench") {
@@ -105,6 +107,7 @@ impl Options {
                 "jobs" => options.jobs = number().max(1) as usize,
                 "without" => options.without = value.split(',').map(trait_named).collect(),
                 "wm" => options.mutants = number() > 0,
+                "lazy" => options.lazy = value == "on",
                 "keep" => options.keep = Some(value.into()),
                 _ => panic!("no option is named {name}"),
             }
@@ -118,7 +121,8 @@ impl Options {
             criteria.push(Criterion::Wm);
         }
         let time = Duration::from_secs_f64(self.seconds);
-        judge(seed, &criteria, self.limit, &self.without, time)
+        let settings = if self.lazy { "lazy-inputs = true" } else { "" };
+        judge(seed, &criteria, self.limit, &self.without, settings, time)
     }
 }
 

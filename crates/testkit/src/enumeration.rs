@@ -546,6 +546,7 @@ pub fn judge(
     criteria: &[Criterion],
     limit: u64,
     without: &[Trait],
+    settings: &str,
     time: Duration,
 ) -> Judged {
     let text = pointers::HEAD.to_owned() + &pointers::function("f", seed);
@@ -553,7 +554,7 @@ pub fn judge(
     let func = subject.functions[0];
     let found = enumerate(&subject, &subject.foresight(), func, limit, without);
     let mut infeasible = BTreeMap::new();
-    let explored = subject.explore(func, "", &Config::default(), time).summary;
+    let explored = subject.explore(func, settings, &Config::default(), time).summary;
     if explored.complete && explored.bounds.is_empty() {
         let engine = match explored.assumptions.is_empty() {
             true => EXPLORATION,

@@ -740,7 +740,7 @@ impl Maker<'_, '_, '_> {
                     !text.is_none() && text != span && !self.units.is_addressed(text)
                 };
                 if is_call && is_value() {
-                    if super::has_compound_literal(self.units.text_of(usage.argument)) {
+                    if super::scan::has_compound_literal(self.units.text_of(usage.argument)) {
                         return Err("its text has a compound literal");
                     }
                     if calls_within(self.body, usage.argument, stmt) {
@@ -767,7 +767,7 @@ impl Maker<'_, '_, '_> {
         stmt.is_some_and(|stmt| self.is_call(stmt))
             && !text.is_none()
             && !self.units.is_addressed(text)
-            && !super::has_compound_literal(self.units.text_of(text))
+            && !super::scan::has_compound_literal(self.units.text_of(text))
             && !calls_within(self.body, text, stmt)
     }
 

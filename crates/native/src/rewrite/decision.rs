@@ -850,7 +850,7 @@ fn condition_captures(
     let wanted = RootKind::Condition { decision, condition };
     let root = hooks.body().source.roots.values().find(|root| root.kind == wanted);
     let root = root.ok_or_else(|| "its condition's place is not known".to_owned())?;
-    if !root.rewritable || super::has_compound_literal(hooks.slice(root.span)) {
+    if !root.rewritable || super::scan::has_compound_literal(hooks.slice(root.span)) {
         return Err("its text cannot be rewritten".to_owned());
     }
     Ok(root.captures.clone())

@@ -228,7 +228,7 @@ impl<'a> Units<'a> {
             if self.is_assigned(span) || is_statement(slice) {
                 return Err("its text is not that of a value");
             }
-            return match super::has_compound_literal(slice) {
+            return match super::scan::has_compound_literal(slice) {
                 true => Err("its text has a compound literal, which must not move into a block"),
                 false => Ok(Host::Around(span)),
             };
@@ -246,7 +246,7 @@ impl<'a> Units<'a> {
     pub(super) fn host_of_value(&self, span: Span) -> Result<Host, &'static str> {
         let is_place = self.is_assigned(span) || self.is_addressed(span);
         let text = self.text_of(span);
-        match is_place || is_statement(text) || super::has_compound_literal(text) {
+        match is_place || is_statement(text) || super::scan::has_compound_literal(text) {
             true => Err("its text is not that of a value"),
             false => Ok(Host::Around(span)),
         }
@@ -361,7 +361,7 @@ impl<'a> Units<'a> {
             let made = matches!(stmt, Stmt::Call { dst, .. } if *dst == Some(last.temp));
             made && self.body.source.stmts[id] == last.span
         };
-        let is_value = !super::has_compound_literal(self.text_of(last.span));
+        let is_value = !super::scan::has_compound_literal(self.text_of(last.span));
         (is_value && self.body.stmts.iter().any(is_it)).then_some(last.span)
     }
 
@@ -370,7 +370,8 @@ impl<'a> Units<'a> {
         let Stmt::Call { args, .. } = &self.body.stmts[call] else { return None };
         let mut texts = args.iter().map(|arg| self.body.source.exprs[*arg]);
         let text = texts.rfind(|text| calls_within(self.body, *text, None))?;
-        let is_value = !self.is_addressed(text) && !super::has_compound_literal(self.text_of(text));
+        let is_value =
+            !self.is_addressed(text) && !super::scan::has_compound_literal(self.text_of(text));
         is_value.then_some(text)
     }
 

@@ -228,6 +228,12 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// A static local has its first value here, and any that earlier calls gave it in others' calls.
     fn note_static_locals(&mut self, touched: &Touched) {
+        let program = self.world.program;
+        let name = &program.functions[self.plan.function].name;
+        let own = self.world.spec.settings.function.get(name).and_then(|own| own.globals.as_ref());
+        if own.is_some_and(Vec::is_empty) {
+            return; // the run begins with the program, or so it is stated
+        }
         for id in &touched.globals {
             let global = &self.world.program.globals[*id];
             let is_static_local = global.name.contains('.') && !global.read_only;

@@ -124,6 +124,7 @@ impl Model {
 #[derive(Clone, Copy)]
 enum Kind {
     Fixed,
+    Input,
     Heap,
     Local,
     Dynamic,
@@ -158,7 +159,7 @@ impl World {
             let base = target.input_region() + 256 * number;
             assert!(world.memory.place_input(base, size));
             world.model.begin(base, size, true, true);
-            world.objects.push((base, size, Kind::Fixed));
+            world.objects.push((base, size, Kind::Input));
         }
         world
     }
@@ -199,6 +200,13 @@ impl World {
                     Kind::Fixed => {
                         assert_eq!(self.memory.release(base), Err(TrapKind::BadFree));
                         return;
+                    }
+                    // As if it were allocated before the call.
+                    Kind::Input => {
+                        assert_eq!(self.memory.release(base + 1), Err(TrapKind::BadFree));
+                        assert_eq!(self.memory.allocated(base), Ok(size));
+                        assert_eq!(self.memory.release(base), Ok(0));
+                        assert_eq!(self.memory.release(base), Err(TrapKind::BadFree));
                     }
                     Kind::Heap => {
                         assert_eq!(self.memory.release(base + 1), Err(TrapKind::BadFree));

@@ -91,7 +91,7 @@ pub(in crate::rewrite) fn aim(
     let text = match written {
         Written::Place(text) | Written::Argument(text) => text,
     };
-    if crate::rewrite::has_compound_literal(units.text_of(text)) {
+    if crate::rewrite::scan::has_compound_literal(units.text_of(text)) {
         return Err("its text has a compound literal, which must not move into a block");
     }
     let names = ScopedNames::new(program, function, body, around.start, &|_| None);
