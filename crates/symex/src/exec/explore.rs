@@ -226,7 +226,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
     }
 
-    /// A static local has its first value here, and any that earlier calls gave it in others' calls.
+    /// A static local, and a static of another file, has its first value here, and any that earlier calls
+    /// gave it elsewhere.
     fn note_static_locals(&mut self, touched: &Touched) {
         let program = self.world.program;
         let name = &program.functions[self.plan.function].name;
@@ -240,9 +241,12 @@ impl<'p, 'e> Engine<'p, 'e> {
             if !is_static_local || !self.world.aliasing.may_write(*id) {
                 continue;
             }
-            let name = global.name.rsplit('.').next().unwrap_or_default();
+            let name = match global.name.split_once('@') {
+                Some((name, file)) => format!("{name} of {file}"),
+                None => global.name.rsplit('.').next().unwrap_or_default().to_owned(),
+            };
             let sentence = format!("the static variable {name} has its first value");
-            let assumption = Assumption::new(AssumptionKind::Other, name, sentence);
+            let assumption = Assumption::new(AssumptionKind::Other, &*name, sentence);
             let object = self.world.globals[lydian_base::EntityId::index(*id)];
             let reach = Reach::Within { object, from: 0, to: global.size };
             self.watch.add(&[Bound { assumption, reach, shown: false }]);
