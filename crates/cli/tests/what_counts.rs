@@ -423,3 +423,17 @@ fn what_is_claimed_of_a_run_with_a_fault_is_measured() {
         }
     }
 }
+
+#[test]
+fn objects_of_the_inputs_are_freed_in_each_of_several_tests() {
+    let place = Workplace::with(
+        "#include <stdlib.h>\nstruct n { int v; };\nint f(struct n *n, int k) {\n  \
+         if (!n) return 0;\n  int v = n->v;\n  free(n);\n  if (v == 3) return 1;\n  \
+         if (k > 7) return 2;\n  return 3;\n}\n",
+    );
+    for settings in ["", "lazy-inputs = true\n"] {
+        place.write("lydian.toml", settings);
+        place.done("gen unit.c --criteria bc -o tests --json table.json --fresh");
+        assert_eq!(figures(&place.json("table.json"), "f", "bc"), [6, 6, 0, 0, 0]);
+    }
+}

@@ -293,12 +293,12 @@ static void arena_open(void) {
 }
 
 static void arena_reset(void) {
+    memset(released_objects, 0, sizeof released_objects);
     if (arena_next == arena) return;
     if (arena_next - arena > 1 << 22) madvise(arena, (size_t)(arena_next - arena), MADV_DONTNEED);
     arena_next = arena;
     newest = NULL;
     memset(released, 0, sizeof released);
-    memset(released_objects, 0, sizeof released_objects);
 }
 
 static struct block *arena_take(uint64_t size, uint64_t align) {

@@ -232,7 +232,10 @@ pub(super) fn places(
     (start, stride, index): (i64, u64, Term),
     size: u64,
 ) -> Option<Places> {
-    let at = start - REACH as i64;
+    let at = start.checked_sub(REACH as i64)?;
+    if at.unsigned_abs() >= REACH {
+        return None;
+    }
     let (row, number, _) = object.row_at(at);
     let within = at - object.start_of(&row, number);
     if stride.is_multiple_of(row.stride) && within == 0 && row.kind.bytes() == size {
