@@ -233,7 +233,7 @@ pub(super) fn places(
     size: u64,
 ) -> Option<Places> {
     let at = start.checked_sub(REACH as i64)?;
-    if at.unsigned_abs() >= REACH {
+    if !(-(REACH as i64)..REACH as i64).contains(&at) {
         return None;
     }
     let (row, number, _) = object.row_at(at);
