@@ -60,9 +60,14 @@ pub struct PointerInput {
     /// The symbol that its address is made of, and by how many bits that is shifted; none where the
     /// address is computed from others' bits.
     pub symbol: Option<(Term, u32)>,
+}
+
+impl PointerInput {
     /// Whether its bits are computed from others, so that it may be the same as another pointer
     /// though it lies at another place.
-    pub is_derived: bool,
+    pub const fn is_derived(&self) -> bool {
+        self.symbol.is_none()
+    }
 }
 
 /// The input memory of one exploration: which pointers there are, and what lies in their homes.
@@ -291,14 +296,8 @@ impl LazyInputs {
                 pool.concat(symbol, zeros)
             }
         };
-        let pointer = PointerInput {
-            place: place.into(),
-            ty,
-            depth,
-            home,
-            symbol: Some((symbol, shift)),
-            is_derived: false,
-        };
+        let pointer =
+            PointerInput { place: place.into(), ty, depth, home, symbol: Some((symbol, shift)) };
         let mut value = self.null_or_address(pool, [null, bits], pointer);
         for global in &known.globals {
             let leads = pool.var(&format!("{place} == &{}", global.name), Sort::Bool);
@@ -367,7 +366,7 @@ impl LazyInputs {
         let number = tables.structures.of(pool, address);
         let place: Arc<str> = format!("p{number:x}").into();
         let home = home_of(&place);
-        let pointer = PointerInput { place, ty, depth: 1, home, symbol: None, is_derived: true };
+        let pointer = PointerInput { place, ty, depth: 1, home, symbol: None };
         tables.pointers.entry(address).or_insert_with(|| Arc::new(pointer)).clone()
     }
 
@@ -417,7 +416,7 @@ impl LazyInputs {
                 element,
                 origin,
                 depth: pointer.depth + 1,
-                is_derived: pointer.is_derived,
+                is_derived: pointer.is_derived(),
                 period: shape.size().max(1),
                 shape,
                 inputs: self.clone(),
@@ -586,14 +585,8 @@ impl LazyObject {
                 // The same place may have had another pointer before, whose home this is not.
                 let number = self.inputs.tables().structures.of(pool, bits);
                 let home = home_of(&format!("{name}#{number}"));
-                let pointer = PointerInput {
-                    place: name.into(),
-                    ty,
-                    depth: self.depth,
-                    home,
-                    symbol: None,
-                    is_derived: true,
-                };
+                let pointer =
+                    PointerInput { place: name.into(), ty, depth: self.depth, home, symbol: None };
                 self.inputs.null_or_address(pool, [null, low], pointer)
             }
             _ => bits,

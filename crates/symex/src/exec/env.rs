@@ -87,10 +87,10 @@ impl Scope<'_, '_> {
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
         let outer = self.state.tape.set_aside(true);
-        let supposed = self.uses.begin_aside(self.state);
+        let outer_pointers = self.uses.begin_aside();
         let value = evaluation(self.world, exprs, true).eval(pool, expr, self, traps);
         self.watch.within_arrays = None;
-        self.uses.end_aside(pool, self.state, supposed, traps);
+        self.uses.end_aside(pool, self.state, outer_pointers, traps);
         self.state.tape.set_aside(outer);
         value
     }

@@ -37,21 +37,26 @@ const MOST_MERGED: usize = 4;
 /// How many elements lie between two pointers into one object where nothing asks for more or fewer.
 const PLAIN_DISTANCE: u64 = 3;
 
+/// What pointers of the inputs may lead to, by their addresses.
+type Expanded = Arc<FxHashMap<Term, Arc<Expansion>>>;
+
 /// What the code does with pointers of the inputs.
 #[derive(Debug, Default)]
 pub(super) struct PointerUses {
     /// The struct or union that a pointer was last used as a pointer into, and how far from where the
     /// pointer leads it begins.
     records: FxHashMap<Term, (RecordId, i64)>,
-    /// What the predicate that is evaluated now supposes about pointers that the path did not follow.
-    supposed: Vec<Term>,
+    /// The predicate that is evaluated now.
+    aside: Aside,
 }
 
-/// What a predicate's evaluation changes and gives back.
+/// What the evaluation of a predicate does with pointers that the path did not follow.
+#[derive(Debug, Default)]
 pub(super) struct Aside {
-    memory: Memory,
-    expanded: Arc<FxHashMap<Term, Arc<Expansion>>>,
+    /// What it supposes about them.
     supposed: Vec<Term>,
+    /// What the path had before the first of them.
+    before: Option<(Memory, Expanded)>,
 }
 
 impl PointerUses {
@@ -78,13 +83,9 @@ impl PointerUses {
         }
     }
 
-    /// The predicate of a label is evaluated from now on.
-    pub(super) fn begin_aside(&mut self, state: &State) -> Aside {
-        Aside {
-            memory: state.memory.clone(),
-            expanded: state.expanded.clone(),
-            supposed: std::mem::take(&mut self.supposed),
-        }
+    /// The predicate of a label is evaluated from now on; gives what [`Self::end_aside`] wants.
+    pub(super) fn begin_aside(&mut self) -> Aside {
+        std::mem::take(&mut self.aside)
     }
 
     /// It was evaluated: it holds only on inputs on which its pointers are what was supposed.
@@ -92,19 +93,23 @@ impl PointerUses {
         &mut self,
         pool: &mut TermPool,
         state: &mut State,
-        before: Aside,
+        outer: Aside,
         traps: &mut Traps,
     ) {
-        let supposed = std::mem::replace(&mut self.supposed, before.supposed);
-        if supposed.is_empty() {
-            return;
+        let Aside { supposed, before } = std::mem::replace(&mut self.aside, outer);
+        if let Some((memory, expanded)) = before {
+            (state.memory, state.expanded) = (memory, expanded);
         }
-        state.memory = before.memory;
-        state.expanded = before.expanded;
         for fact in supposed {
             let other = pool.not(fact);
             traps.add(pool, Fault::LeftOut, other);
         }
+    }
+
+    /// The predicate supposes something about a pointer, which the path is to know nothing of.
+    fn suppose_aside(&mut self, state: &State, fact: Term) {
+        self.aside.before.get_or_insert_with(|| (state.memory.clone(), state.expanded.clone()));
+        self.aside.supposed.push(fact);
     }
 }
 
@@ -403,7 +408,7 @@ impl Scope<'_, '_> {
         }
         if self.state.tape.is_aside() {
             self.watch.tells = true;
-            self.uses.supposed.push(any);
+            self.uses.suppose_aside(self.state, any);
             return Ok(());
         }
         if !self.holds_on_model(pool, any) && !self.lead_to(pool, address, place) {
@@ -448,7 +453,7 @@ impl Scope<'_, '_> {
     ) {
         let world = self.world;
         let shape = world.inputs.shape(&world.program.types, of.0);
-        let derived = world.inputs.pointer_at(address).is_none_or(|pointer| pointer.is_derived);
+        let derived = world.inputs.pointer_at(address).is_none_or(|pointer| pointer.is_derived());
         let shows = world.aliasing.may_show(&shape) || derived;
         let objects = self.state.memory.objects(Region::Lazy).filter(|(_, object)| object.alive);
         let objects: Vec<Arc<LazyObject>> = objects

@@ -130,6 +130,9 @@ impl<'p> World<'p> {
     /// Sets out from what some functions do, which these globals belong to.
     pub(super) fn look_at(&mut self, touched: &Touched) {
         self.aliasing = Aliasing::of(self.program, &touched.functions);
+        if !self.spec.lazy {
+            return;
+        }
         let types = &self.program.types;
         let pointers = types.iter().filter_map(|(id, _)| Some((id, types.pointee(id)?)));
         let known = pointers.map(|(id, pointee)| {
