@@ -50,15 +50,17 @@ pub trait Environment {
         sort: Sort,
     ) -> Result<Term, Self::Stop>;
     /// The index of a subscript into an array of known length, `count` elements of `size` bytes from
-    /// `base` on: a term of the same value where control is.
+    /// `base` on: a term of the same value where control is and nothing that is added to `traps`
+    /// happens.
     fn subscript(
         &mut self,
         pool: &mut TermPool,
         base: Term,
         index: Term,
         (count, size): (u64, u64),
+        traps: &mut Traps,
     ) -> Result<Term, Self::Stop> {
-        let _ = (pool, base, count, size);
+        let _ = (pool, base, count, size, traps);
         Ok(index)
     }
     /// An address that is read from is evaluated from now on; gives what [`Self::address_ends`] wants.
@@ -242,7 +244,7 @@ impl<'a> Evaluation<'a> {
                 let base = self.eval(pool, *base, env, traps)?;
                 let mut index = self.eval(pool, *index, env, traps)?;
                 if let Some(count) = bound {
-                    index = env.subscript(pool, base, index, (*count, *size))?;
+                    index = env.subscript(pool, base, index, (*count, *size), traps)?;
                 }
                 let size = pool.bv(64, *size);
                 let offset = pool.mul(index, size);

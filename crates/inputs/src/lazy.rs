@@ -22,11 +22,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lydian_base::EntityId;
 use lydian_ir::{CType, CTypeId, CTypes, IntKind, Type};
-use lydian_smt::{Node, Sort, Structures, Term, TermPool, UnOp};
+use lydian_smt::{BinOp, Node, Sort, Structures, Term, TermPool, UnOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::shape::{Part, PartKind, Shape, Values};
+use super::shape::{Arrays, Part, PartKind, Shape, Tail, Values, count_in, distance_in};
 use super::value::sort_of;
 
 /// First address of the region in which objects of inputs come into being.
@@ -37,8 +38,9 @@ pub const ROOM: u64 = 1 << 32;
 pub const REACH: u64 = ROOM / 2;
 /// How many addresses of homes there are.
 const HOMES: u64 = REGION / ROOM;
-/// Elements that are symbols of their own: of an object of scalars, and of any other.
-const LISTED: [u64; 2] = [16, 4];
+/// Values of a row that are symbols of their own: where they stand without a gap, where there is one in
+/// each element of the object, and where they lie in an array within it.
+const LISTED: [u64; 3] = [16, 4, 16];
 /// Width of the indexes of array symbols.
 pub const INDEX_BITS: u32 = 34;
 /// Pointers that lead deeper than this are null where nothing asks for more.
@@ -153,17 +155,33 @@ struct Array {
     whole: Term,
 }
 
-/// The elements of an object that one part of its element type makes, one in each element.
+/// The values that one part of an object's element type makes: one in each element, or as many as the
+/// arrays in which the part lies have. They are numbered through; those of the first element begin
+/// with 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The part's first byte in an element; beyond the element for a flexible array member.
+    /// The first byte of the first value in an element; beyond the element for a flexible array member.
     pub part: u64,
-    /// What it is.
+    /// What they are.
     pub kind: PartKind,
-    /// Bytes from one to the next.
+    /// Bytes from one element of the object to the next.
     pub stride: u64,
+    /// The arrays within an element in which they lie.
+    pub arrays: Arrays,
     /// Whether it is one of a flexible array member.
     pub is_tail: bool,
+}
+
+impl Row {
+    /// How many values lie in one element.
+    pub fn count(&self) -> u64 {
+        count_in(&self.arrays)
+    }
+
+    /// Whether its values stand without a gap in all elements.
+    pub fn is_dense(&self) -> bool {
+        self.arrays.is_empty() && self.kind.bytes() == self.stride
+    }
 }
 
 impl PartialEq for LazyObject {
@@ -345,6 +363,11 @@ impl LazyInputs {
         self.pointer_at(address)
     }
 
+    /// Whether a term is a symbol that may be the bits of a pointer, though no type says so.
+    pub fn is_raw_symbol(&self, term: Term) -> bool {
+        self.tables().raw.contains(&term)
+    }
+
     /// Whether an address is made of the bits of pointers among the inputs, though it is none itself:
     /// of a union's bytes, say, or of a pointer with its lowest bits cleared.
     pub fn is_raw(&self, pool: &mut TermPool, address: Term) -> bool {
@@ -355,6 +378,20 @@ impl LazyInputs {
             tables.raw.contains(var) || name.starts_with("at(") || name.starts_with("null(")
         };
         !vars.is_empty() && vars.iter().all(is_bits)
+    }
+
+    /// Whether a value has bits of the address of an object of the inputs.
+    pub fn shows_an_address(&self, pool: &TermPool, value: Term) -> bool {
+        let mut waiting = vec![value];
+        while let Some(next) = waiting.pop() {
+            match pool.node(next) {
+                Node::Ite(_, a, b) | Node::Bin(BinOp::Concat, a, b) => waiting.extend([a, b]),
+                Node::Extract(whole, _) => waiting.push(whole),
+                _ if self.tables().symbols.contains_key(&next) => return true,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Notes that a term which lies nowhere as a pointer is used as one.
@@ -370,9 +407,15 @@ impl LazyInputs {
         tables.pointers.entry(address).or_insert_with(|| Arc::new(pointer)).clone()
     }
 
-    /// An object in the home around an address that no path may have looked into: one that came into
-    /// being on some path, or else one of the type that the pointer at home there says.
-    pub fn object_around(&self, types: &CTypes, address: u64) -> Option<Arc<LazyObject>> {
+    /// The object around an address that no path may have looked into: one that came into being on
+    /// some path, else one of the type that the pointer at home there says, else one that is at home
+    /// at the address itself, for a pointer of a type that nobody follows.
+    pub fn object_around(
+        &self,
+        types: &CTypes,
+        address: u64,
+        ty: Option<CTypeId>,
+    ) -> Option<Arc<LazyObject>> {
         let is_here = |home: u64| home / ROOM == address / ROOM;
         let tables = self.tables();
         let objects = tables.objects.values().filter(|object| is_here(object.home));
@@ -381,7 +424,12 @@ impl LazyInputs {
         let pointer = pointers.min_by_key(|pointer| (pointer.home, pointer.ty)).cloned();
         drop(tables);
         known.or_else(|| {
-            let pointer = pointer?;
+            let pointer = pointer.unwrap_or_else(|| {
+                let place = format!("object at {address:x}").into();
+                let ty = ty.unwrap_or_else(|| CTypeId::from_index(0));
+                let home = address / 16 * 16;
+                Arc::new(PointerInput { place, ty, depth: PLAIN_DEPTH, home, symbol: None })
+            });
             let complete = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some());
             let is_byte = |ty: &CType| matches!(ty, CType::Int { kind: IntKind::UChar, .. });
             let byte = || types.iter().find(|(_, ty)| is_byte(ty)).map(|(id, _)| id);
@@ -447,44 +495,76 @@ impl LazyObject {
         matches!(&*self.shape, Shape::Record { tail: Some(_), .. })
     }
 
-    /// The row that a byte lies in, the number of its element there, and how C names the part.
-    pub fn row_at(&self, at: i64) -> (Row, i64, String) {
-        let at = at - self.origin;
-        if let Shape::Record { tail: Some(tail), .. } = &*self.shape
-            && at >= tail.offset as i64
-        {
-            let within = at as u64 - tail.offset;
-            let (index, part) = (within / tail.size, tail.element.part_at(within % tail.size));
-            let name = tail.name.as_deref().unwrap_or("tail");
-            let path = format!("->{name}[{index}]{}", part.path);
-            let row = Row {
-                part: tail.offset + part.offset,
-                kind: part.kind,
-                stride: tail.size,
-                is_tail: true,
-            };
-            return (row, index as i64, path);
+    /// The flexible array member, if a byte lies in it or behind it.
+    fn tail_at(&self, at: i64) -> Option<&Tail> {
+        match &*self.shape {
+            Shape::Record { tail: Some(tail), .. } if at - self.origin >= tail.offset as i64 => {
+                Some(tail)
+            }
+            _ => None,
         }
-        let period = self.period as i64;
-        let (index, within) = (at.div_euclid(period), at.rem_euclid(period) as u64);
-        let Part { offset, kind, path } = self.shape.part_at(within);
-        let path = match (index, path.strip_prefix('.')) {
-            (0, Some(member)) => format!("->{member}"),
-            _ => format!("[{index}]{path}"),
+    }
+
+    /// The row that a byte lies in, and the number of its value there.
+    pub fn row_at(&self, at: i64) -> (Row, i64) {
+        let tail = self.tail_at(at);
+        let (shape, begin, stride) = match tail {
+            Some(tail) => (&tail.element, tail.offset, tail.size),
+            None => (&self.shape, 0, self.period),
         };
-        (Row { part: offset, kind, stride: self.period, is_tail: false }, index, path)
+        let at = at - self.origin - begin as i64;
+        let (index, within) = (at.div_euclid(stride as i64), at.rem_euclid(stride as i64) as u64);
+        let Part { first, kind, arrays, number } = shape.part_at(within);
+        let number = index * count_in(&arrays) as i64 + number as i64;
+        let mut row = Row { part: begin + first, kind, stride, arrays, is_tail: tail.is_some() };
+        // An element that is an array is no more than so many of its elements.
+        if let Some(outer) = row.arrays.first()
+            && outer.count * outer.stride == stride
+        {
+            row.stride = outer.stride;
+            row.arrays.remove(0);
+        }
+        (row, number)
     }
 
-    /// The first byte of an element of a row.
-    pub const fn start_of(&self, row: &Row, index: i64) -> i64 {
-        self.origin + row.part as i64 + index * row.stride as i64
+    /// How C names the part that a byte belongs to.
+    pub fn path_at(&self, at: i64) -> String {
+        if let Some(tail) = self.tail_at(at) {
+            let within = (at - self.origin) as u64 - tail.offset;
+            let name = tail.name.as_deref().unwrap_or("tail");
+            let path = tail.element.path_at(within % tail.size);
+            return format!("{}->{name}[{}]{path}", self.name, within / tail.size);
+        }
+        let (at, period) = (at - self.origin, self.period as i64);
+        let (index, path) =
+            (at.div_euclid(period), self.shape.path_at(at.rem_euclid(period) as u64));
+        match (index, path.strip_prefix('.')) {
+            (0, Some(member)) => format!("{}->{member}", self.name),
+            _ => format!("{}[{index}]{path}", self.name),
+        }
     }
 
-    /// Whether an element of a row has a symbol of its own.
-    fn is_listed(&self, row: &Row, index: i64) -> bool {
-        let all_alike = row.kind.bytes() == row.stride;
-        let listed = LISTED[usize::from(!all_alike)] as i64;
-        row.kind.bytes() > 8 || (0..listed).contains(&index)
+    /// The first byte of a value of a row.
+    pub fn start_of(&self, row: &Row, number: i64) -> i64 {
+        let count = row.count() as i64;
+        let (index, within) = (number.div_euclid(count), number.rem_euclid(count) as u64);
+        let within = distance_in(&row.arrays, within) as i64;
+        self.origin + row.part as i64 + index * row.stride as i64 + within
+    }
+
+    /// How many values of a row have symbols of their own, from the first on.
+    fn listed(&self, row: &Row) -> i64 {
+        let most = match (row.is_dense(), row.arrays.is_empty()) {
+            (true, _) => LISTED[0],
+            (false, true) => LISTED[1],
+            (false, false) => LISTED[2].min(row.count()),
+        };
+        most as i64
+    }
+
+    /// Whether a value of a row has a symbol of its own.
+    fn is_listed(&self, row: &Row, number: i64) -> bool {
+        row.kind.bytes() > 8 || (0..self.listed(row)).contains(&number)
     }
 
     /// The first value of an element of a row: a term of the part's sort.
@@ -493,8 +573,7 @@ impl LazyObject {
         if let Some((_, known)) = self.known().parts.get(&start) {
             return *known;
         }
-        let (_, _, path) = self.row_at(start);
-        let name = format!("{}{path}", self.name);
+        let name = self.path_at(start);
         let value = if self.is_listed(row, index) {
             self.symbol(pool, row.kind, index, &name)
         } else {
@@ -539,8 +618,7 @@ impl LazyObject {
 
     /// How C would name a row, if it could.
     pub fn name_of_row(&self, row: &Row) -> String {
-        let (_, _, path) = self.row_at(self.origin + row.part as i64);
-        format!("{}[]{path}", self.name)
+        format!("{}[]", self.path_at(self.origin + row.part as i64))
     }
 
     /// The array symbol of a row.
@@ -561,7 +639,7 @@ impl LazyObject {
         }
         let symbol = self.array_symbol(pool, row);
         let mut whole = symbol;
-        for index in (0..).take_while(|index| self.is_listed(row, *index)) {
+        for index in 0..self.listed(row) {
             let value = self.element(pool, row, index);
             let value = bits_of(pool, value);
             let at = pool.bv_signed(INDEX_BITS, index);

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lydian_ir::Program;
 use lydian_ir::test::{Image, TestObject};
+use lydian_ir::{CTypeId, Program};
 use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool, Value, Wide};
 
 use super::lazy::{LazyInputs, LazyObject, REACH, REGION, ROOM, bits_of};
@@ -28,6 +28,8 @@ pub struct LookedAt {
     pub touched: Vec<(i64, i64)>,
     /// The ranges of bytes whose first value it read.
     pub read: Vec<(i64, i64)>,
+    /// Whether it freed or reallocated it, so that it begins where its pointer leads.
+    pub is_block: bool,
 }
 
 /// The objects of a test that came into being on its path.
@@ -71,10 +73,10 @@ impl Arena {
             model,
             looked_at,
             arena: Self::default(),
-            waiting: roots.to_vec(),
+            waiting: roots.iter().map(|root| (*root, None)).collect(),
         };
-        while let Some(address) = builder.waiting.pop() {
-            builder.reach(address);
+        while let Some((address, ty)) = builder.waiting.pop() {
+            builder.reach(address, ty);
         }
         let mut arena = builder.arena;
         arena.place(next);
@@ -129,7 +131,8 @@ impl Arena {
     /// The pointers of an object: the offset in the test, and the address.
     pub(crate) fn pointers(&self, at: usize) -> Vec<(u64, u64)> {
         let made = &self.objects[at];
-        made.pointers.iter().map(|(start, to)| ((start - made.low) as u64, *to)).collect()
+        let pointers = made.pointers.range(made.low..);
+        pointers.map(|(start, to)| ((start - made.low) as u64, *to)).collect()
     }
 }
 
@@ -141,16 +144,16 @@ struct Builder<'a> {
     model: &'a Model,
     looked_at: Vec<LookedAt>,
     arena: Arena,
-    /// Addresses that were not looked at yet.
-    waiting: Vec<u64>,
+    /// Addresses that were not looked at yet, with the types of the pointers that have them.
+    waiting: Vec<(u64, Option<CTypeId>)>,
 }
 
 impl Builder<'_> {
     /// The test has what an address leads to.
-    fn reach(&mut self, address: u64) {
+    fn reach(&mut self, address: u64, ty: Option<CTypeId>) {
         let is_here = |object: &LazyObject| object.home / ROOM == address / ROOM;
         let known = self.arena.objects.iter().position(|made| is_here(&made.looked_at.object));
-        let Some(at) = known.or_else(|| self.add(address)) else { return };
+        let Some(at) = known.or_else(|| self.add(address, ty)) else { return };
         let made = &mut self.arena.objects[at];
         let distance = address.wrapping_sub(made.looked_at.object.home) as i64;
         if (-MOST..=MOST).contains(&distance) {
@@ -159,15 +162,16 @@ impl Builder<'_> {
     }
 
     /// Adds the object around an address with the values that it has.
-    fn add(&mut self, address: u64) -> Option<usize> {
+    fn add(&mut self, address: u64, ty: Option<CTypeId>) -> Option<usize> {
         let is_here = |seen: &LookedAt| seen.object.home / ROOM == address / ROOM;
         let seen = self.looked_at.iter().find(|seen| is_here(seen)).cloned();
         let looked_at = match seen {
             Some(seen) => seen,
             None => LookedAt {
-                object: self.inputs.object_around(&self.program.types, address)?,
+                object: self.inputs.object_around(&self.program.types, address, ty)?,
                 touched: Vec::new(),
                 read: Vec::new(),
+                is_block: false,
             },
         };
         let object = looked_at.object.clone();
@@ -200,7 +204,7 @@ impl Builder<'_> {
             let Some(Value::Array(array)) = self.model.get(array) else { continue };
             for index in array.elements.keys() {
                 let index = signed_index(*index);
-                if index.unsigned_abs() * row.stride <= MOST as u64 {
+                if index.unsigned_abs() / row.count() * row.stride <= MOST as u64 {
                     self.give(&mut made, object.start_of(&row, index));
                 }
             }
@@ -236,7 +240,7 @@ impl Builder<'_> {
     /// Gives the part that a byte belongs to its value; the byte behind the part.
     fn give(&mut self, made: &mut Made, at: i64) -> i64 {
         let object = made.looked_at.object.clone();
-        let (row, index, _) = object.row_at(at);
+        let (row, index) = object.row_at(at);
         let start = object.start_of(&row, index);
         let end = start + row.kind.bytes() as i64;
         let bits = match (object.known_part(start), object.known_array(&row)) {
@@ -263,7 +267,11 @@ impl Builder<'_> {
         if may_be_pointer {
             made.pointers.insert(start, bits as u64);
             if is_address(bits) {
-                self.waiting.push(bits as u64);
+                let ty = match row.kind {
+                    PartKind::Pointer(ty) => Some(ty),
+                    _ => None,
+                };
+                self.waiting.push((bits as u64, ty));
             }
         }
         end
@@ -292,7 +300,7 @@ impl Made {
         let (from, to) = (from.max(-reach), to.min(reach));
         let (period, origin) = (self.element as i64, self.looked_at.object.origin);
         let down = |at: i64| origin + (at - origin).div_euclid(period) * period;
-        if from < self.low {
+        if from < self.low && !self.looked_at.is_block {
             self.low = down(from);
         }
         if to > self.high {

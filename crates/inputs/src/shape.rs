@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use lydian_ir::{CType, CTypeId, CTypes, IntKind, RecordId, Type};
+use smallvec::SmallVec;
 
 /// Most bytes of a part without a type of its own.
 const RAW: u64 = 8;
@@ -86,15 +87,44 @@ pub struct Tail {
     pub element: Arc<Shape>,
 }
 
-/// A part of a shape.
+/// A part of a shape, among those of its kind in the arrays around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its first byte, from the start of the shape.
-    pub offset: u64,
+    /// The first byte of the first of them, from the start of the shape.
+    pub first: u64,
     /// What it is.
     pub kind: PartKind,
-    /// How C names it within the shape: `.left`, `.rows[2]`; empty for the shape itself.
-    pub path: String,
+    /// The arrays within the shape in which they lie, the outermost first.
+    pub arrays: Arrays,
+    /// Which one of them it is.
+    pub number: u64,
+}
+
+/// Arrays around a part, the outermost first.
+pub type Arrays = SmallVec<[ArrayAround; 2]>;
+
+/// An array around a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayAround {
+    /// How many elements it has.
+    pub count: u64,
+    /// Bytes of an element.
+    pub stride: u64,
+}
+
+/// How many parts of a kind lie in some arrays within each other.
+pub fn count_in(arrays: &[ArrayAround]) -> u64 {
+    arrays.iter().map(|array| array.count).product()
+}
+
+/// The distance of a part from the first one of the arrays around it.
+pub fn distance_in(arrays: &[ArrayAround], number: u64) -> u64 {
+    let (mut left, mut distance) = (number, 0);
+    for array in arrays.iter().rev() {
+        distance += left % array.count * array.stride;
+        left /= array.count;
+    }
+    distance
 }
 
 /// What a part is.
@@ -202,23 +232,49 @@ impl Shape {
 
     /// The part that a byte of the shape belongs to.
     pub fn part_at(&self, at: u64) -> Part {
-        let mut path = String::new();
+        let mut found = Around::default();
         let (mut shape, mut start) = (self, 0);
         loop {
             match shape {
                 Self::Number { machine, values, .. } => {
-                    return Part { offset: start, kind: PartKind::Number(*machine, *values), path };
+                    return found.part(start, PartKind::Number(*machine, *values));
                 }
-                Self::Pointer(ty) => {
-                    return Part { offset: start, kind: PartKind::Pointer(*ty), path };
+                Self::Pointer(ty) => return found.part(start, PartKind::Pointer(*ty)),
+                Self::Raw { size } if *size > RAW && size.is_multiple_of(RAW) => {
+                    let index = (at - start) / RAW;
+                    found.enter(ArrayAround { count: size / RAW, stride: RAW }, index);
+                    return found.part(start + index * RAW, PartKind::Raw(RAW));
                 }
                 Self::Raw { size } => {
                     let within = (at - start) / RAW * RAW;
-                    let bytes = RAW.min(size - within);
+                    return found.part(start + within, PartKind::Raw(RAW.min(size - within)));
+                }
+                Self::Array { element, size, count } => {
+                    let index = (at - start) / size;
+                    found.enter(ArrayAround { count: *count, stride: *size }, index);
+                    (shape, start) = (element, start + index * size);
+                }
+                Self::Record { members, .. } => {
+                    let member = member_at(members, at - start);
+                    (shape, start) = (&member.shape, start + member.offset);
+                }
+            }
+        }
+    }
+
+    /// How C names the part that a byte belongs to within the shape: `.left`, `.rows[2]`; empty for
+    /// the shape itself.
+    pub fn path_at(&self, at: u64) -> String {
+        let mut path = String::new();
+        let (mut shape, mut start) = (self, 0);
+        loop {
+            match shape {
+                Self::Number { .. } | Self::Pointer(_) => return path,
+                Self::Raw { size } => {
                     if *size > RAW {
-                        path.push_str(&format!(".byte{within}"));
+                        path.push_str(&format!(".byte{}", (at - start) / RAW * RAW));
                     }
-                    return Part { offset: start + within, kind: PartKind::Raw(bytes), path };
+                    return path;
                 }
                 Self::Array { element, size, .. } => {
                     let index = (at - start) / size;
@@ -226,8 +282,7 @@ impl Shape {
                     (shape, start) = (element, start + index * size);
                 }
                 Self::Record { members, .. } => {
-                    let after = members.partition_point(|member| start + member.offset <= at);
-                    let member = &members[after - 1];
+                    let member = member_at(members, at - start);
                     if let Some(name) = &member.name {
                         path.push('.');
                         path.push_str(name);
@@ -239,29 +294,36 @@ impl Shape {
             }
         }
     }
+}
 
-    /// The innermost array around a byte whose elements divide a distance: its first byte, the bytes
-    /// of an element, and how many there are.
-    pub fn array_around(&self, at: u64, distance: u64) -> Option<(u64, u64, u64)> {
-        let mut found = None;
-        let (mut shape, mut start) = (self, 0);
-        loop {
-            match shape {
-                Self::Array { element, size, count } => {
-                    if distance.is_multiple_of(*size) {
-                        found = Some((start, *size, *count));
-                    }
-                    let index = (at - start) / size;
-                    (shape, start) = (element, start + index * size);
-                }
-                Self::Record { members, .. } => {
-                    let after = members.partition_point(|member| start + member.offset <= at);
-                    let member = &members[after - 1];
-                    (shape, start) = (&member.shape, start + member.offset);
-                }
-                Self::Number { .. } | Self::Pointer(_) | Self::Raw { .. } => return found,
+/// The member that a byte of a record lies in.
+fn member_at(members: &[Member], at: u64) -> &Member {
+    let after = members.partition_point(|member| member.offset <= at);
+    &members[after - 1]
+}
+
+/// The arrays around a part, as they are entered on the way to it.
+#[derive(Default)]
+struct Around {
+    arrays: Arrays,
+    number: u64,
+}
+
+impl Around {
+    /// An array is entered at an index. Elements of arrays that stand without a gap are those of one.
+    fn enter(&mut self, array: ArrayAround, index: u64) {
+        self.number = self.number * array.count + index;
+        match self.arrays.last_mut() {
+            Some(outer) if outer.stride == array.count * array.stride => {
+                *outer = ArrayAround { count: outer.count * array.count, stride: array.stride };
             }
+            _ => self.arrays.push(array),
         }
+    }
+
+    fn part(self, offset: u64, kind: PartKind) -> Part {
+        let Self { arrays, number } = self;
+        Part { first: offset - distance_in(&arrays, number), kind, arrays, number }
     }
 }
 

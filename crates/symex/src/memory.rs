@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use lydian_smt::Term;
 
-pub use access::{Window, within_count};
+pub use access::{Window, range_within, within_count};
 pub use cells::{Background, Cell, Contents, depends_on_undefined, undefined_symbol};
 pub use definedness::definedness;
 pub use facts::Facts;
@@ -147,7 +147,8 @@ pub struct Object {
     pub name: Arc<str>,
     /// Its bytes.
     pub contents: Contents,
-    /// What it was first, where it came into being on the path.
+    /// What it was first, where it came into being on the path; then its contents lie around
+    /// [`REACH`](lydian_inputs::lazy::REACH), wherever the object is.
     pub first: Option<Arc<LazyObject>>,
     /// The bytes of it that the path looked at then.
     pub touched: Touched,
@@ -260,17 +261,48 @@ impl Memory {
         Arc::make_mut(&mut objects[id.index as usize])
     }
 
+    /// All objects of the inputs that came into being, wherever they are now, dead or alive.
+    pub fn inputs(&self) -> impl Iterator<Item = &Object> {
+        let regions = [Region::Lazy, Region::Dynamic].into_iter();
+        let objects = regions.flat_map(|region| self.tables[region as usize].objects.iter());
+        objects.map(|object| &**object).filter(|object| object.first.is_some())
+    }
+
     /// All objects of a region, in the order of their addresses; lazy ones in that of their coming.
     pub fn objects(&self, region: Region) -> impl Iterator<Item = (ObjectId, &Object)> {
         let objects = self.tables[region as usize].objects.iter().enumerate();
         objects.map(move |(index, object)| (ObjectId { region, index: index as u32 }, &**object))
     }
 
+    /// Ends the life of an object of the inputs that came into being, and gives the first address of a
+    /// new one with its contents; `None` where there is no room. So many of the new one's bytes, from the
+    /// first on, belong to it at most, and none before
+    /// [`REACH`](lydian_inputs::lazy::REACH).
+    pub fn move_input(&mut self, old: ObjectId, length: Term, name: &str) -> Option<u64> {
+        let Object { contents, first, touched, .. } = self.object(old).clone();
+        let new = self.allocate(NewObject {
+            size: ROOM,
+            length: Some(length),
+            kind: ObjectKind::Heap,
+            read_only: false,
+            name: name.into(),
+            contents,
+        })?;
+        self.release(old);
+        let old = self.object_mut(old);
+        (old.first, old.touched) = (None, Touched::default());
+        let new = self.object_mut(new);
+        (new.first, new.touched) = (first, touched);
+        Some(new.base)
+    }
+
     /// Ends an object's lifetime. Its address is never used again.
     pub fn release(&mut self, id: ObjectId) {
         let table = &mut self.tables[id.region as usize];
         let objects = Arc::make_mut(&mut table.objects);
-        if id.region == Region::Dynamic && id.index as usize + 1 == objects.len() {
+        let is_last = id.region == Region::Dynamic && id.index as usize + 1 == objects.len();
+        // What a path looked at in an object of the inputs is still wanted for its test.
+        if is_last && objects[id.index as usize].first.is_none() {
             objects.pop();
             return;
         }

@@ -250,14 +250,25 @@ fn add_places(types: &CTypes, whole: CTypeId, part: CTypeId, at: u64, found: &mu
     }
 }
 
-/// Whether two types are one to C's rules about which type may access what.
+/// Whether two types are one to C's rules about which type may access what. A pointer to `void` or to
+/// characters counts as any pointer, since programs exchange pointers through such.
 fn are_alike(types: &CTypes, a: CTypeId, b: CTypeId) -> bool {
     if a == b {
         return true;
     }
+    if let (Some(to), Some(other)) = (types.pointee(a), types.pointee(b)) {
+        let is_general = |ty: CTypeId| match types.get(ty) {
+            CType::Void => true,
+            _ => types.scalar(ty) == Some(Type::Int(8)),
+        };
+        let is_function = |ty: CTypeId| matches!(types.get(ty), CType::Function { .. });
+        return is_general(to)
+            || is_general(other)
+            || is_function(to) && is_function(other)
+            || are_alike(types, to, other);
+    }
     match (types.scalar(a), types.scalar(b)) {
-        (Some(Type::Ptr), _) | (_, Some(Type::Ptr)) => types.scalar(a) == types.scalar(b),
-        (Some(x), Some(y)) => x == y,
+        (Some(x), Some(y)) => x == y && x != Type::Ptr,
         _ => false,
     }
 }

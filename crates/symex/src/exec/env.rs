@@ -1,9 +1,9 @@
 //! Evaluation of expressions on a state.
 
 use lydian_base::EntityId;
-use lydian_eval::{Environment, Evaluation, Traps, from_bytes, sort_of, to_bytes};
+use lydian_eval::{Environment, Evaluation, Fault, Traps, from_bytes, sort_of, to_bytes};
 use lydian_ir::{Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
-use lydian_smt::{Evaluator, Node, Sort, Term, TermPool};
+use lydian_smt::{BinOp, Evaluator, Node, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
 use super::explore::Engine;
@@ -198,6 +198,7 @@ impl Scope<'_, '_> {
         access: Option<Type>,
     ) -> Result<Resolution, Stop> {
         let limit = self.world.config.limits.pointer_choices;
+        let mut last = None;
         let mut alternatives = loop {
             let knowledge = Knowledge {
                 derived: Some(self.derived),
@@ -209,10 +210,12 @@ impl Scope<'_, '_> {
             };
             let input = alternatives.iter().find_map(|(_, target)| match target {
                 Target::Input(pointer) => Some(*pointer),
-                Target::Opaque(term) if self.world.inputs.is_raw(pool, *term) => Some(*term),
                 _ => None,
             });
             match input {
+                Some(pointer) if last.replace(pointer) == Some(pointer) => {
+                    return Err(Stop::Unsupported("an address made of several pointers".into()));
+                }
                 Some(pointer) => self.expand(pool, pointer, access)?,
                 None => break alternatives,
             }
@@ -339,8 +342,33 @@ impl Scope<'_, '_> {
         self.watch.access(pool, &self.state.memory, &resolution, size, false);
         self.state.memory.access_traps(pool, &resolution, size, false, traps);
         let value = self.state.memory.load(pool, &resolution, size);
+        if size < Type::Ptr.bytes() && self.world.inputs.shows_an_address(pool, value) {
+            // Where objects lie is not for the input to say.
+            let place = format!("address{}", value.index());
+            return Ok(undefined_symbol(pool, &place, sort_of(ty)));
+        }
         let value = as_read(pool, ty, value);
         Ok(self.chosen(pool, value))
+    }
+
+    /// Whether a subscript of characters at the first byte of an object of the inputs would look like a
+    /// walk over all bytes of the object, if its index did not say how far it can go.
+    fn may_walk_from_the_first_byte(
+        &self,
+        pool: &mut TermPool,
+        base: Term,
+        index: Term,
+        (count, size): (u64, u64),
+    ) -> bool {
+        let is_further_on = |base: Term| match pool.node(base) {
+            Node::Bin(BinOp::Add, _, by) => pool.as_u64(by).is_some_and(|by| by != 0),
+            _ => false,
+        };
+        self.world.spec.lazy
+            && (size, pool.as_u64(index)) == (1, None)
+            && count > 1
+            && !is_further_on(base)
+            && self.world.inputs.pointer_within(pool, base).is_some()
     }
 
     /// What an address is, or a number as wide, that is a choice which the path has made.
@@ -455,7 +483,14 @@ impl Environment for Scope<'_, '_> {
         base: Term,
         index: Term,
         (count, size): (u64, u64),
+        traps: &mut Traps,
     ) -> Result<Term, Stop> {
+        if self.may_walk_from_the_first_byte(pool, base, index, (count, size)) {
+            let count_term = pool.bv(64, count);
+            let beyond = pool.ugt(index, count_term);
+            traps.add(pool, Fault::LeftOut, beyond);
+            return Ok(within_count(pool, index, count + 1));
+        }
         let is_large = |start| self.state.memory.has_too_many_places(pool, (start, size), index);
         let is_large = pool.as_u64(base).is_some_and(is_large);
         if !is_large && !self.watch.is_open() {

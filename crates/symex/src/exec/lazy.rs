@@ -226,6 +226,11 @@ impl Scope<'_, '_> {
         if many && !self.state.tape.is_aside() {
             self.split_from_home(pool, found.places[0].0)?;
         }
+        match self.state.knowledge().known(pool, found.places[0].0) {
+            Some(true) => found.places.truncate(1),
+            Some(false) => _ = found.places.remove(0),
+            None => {}
+        }
         let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
         self.suppose(pool, address, home, any)?;
         self.make_home(&PointerInput { home, ..(*pointer).clone() }, of)?;
@@ -290,7 +295,7 @@ impl Scope<'_, '_> {
             self.expand(pool, pointer, None)?;
         }
         let knowledge = Knowledge { derived: Some(self.derived), ..self.state.knowledge() };
-        let alternatives = flatten_address(pool, value, knowledge, MOST_MERGED);
+        let alternatives = flatten_address(pool, value, knowledge, usize::MAX);
         let mut objects: Vec<Arc<LazyObject>> = Vec::new();
         for (_, target) in alternatives.unwrap_or_default() {
             let Target::Known(at, _) = target else { continue };
@@ -520,12 +525,15 @@ impl Scope<'_, '_> {
         }
         for candidate in &resolution.candidates {
             let object = self.state.memory.object(candidate.object);
-            if object.kind != ObjectKind::Lazy {
+            if object.first.is_none() {
                 continue;
             }
             match candidate.offset {
                 Offset::Known(start) => {
-                    let range = (start as u64, start as u64 + size);
+                    // Elsewhere the path does not go on.
+                    let Some(range) = crate::memory::range_within(start, size, object.size) else {
+                        continue;
+                    };
                     let read = !write && object.contents.shows_background(range.0, range.1);
                     if !object.touched.has(range, read) {
                         let object = self.state.memory.object_mut(candidate.object);
@@ -551,16 +559,19 @@ fn is_of(name: &str, pointer: &PointerInput) -> bool {
 
 /// No object of a test has bytes further from where its pointer leads than the first of these that
 /// an input of the path allows.
-const REASONABLE: [u64; 3] = [1 << 10, 1 << 16, 1 << 22];
+const REASONABLE: [u64; 3] = [1 << 10, 1 << 16, 1 << 20];
 
 impl Engine<'_, '_> {
     /// Lets the state's model have objects of a size that a test can have; whether it is another model
     /// than before. None where no input has that which keeps what the model covers: then what it covers
     /// is open again.
     pub(super) fn bring_within_reason(&mut self, state: &mut State) -> Option<bool> {
-        let objects = state.memory.objects(Region::Lazy);
-        let places: Vec<Term> =
-            objects.flat_map(|(_, object)| object.touched.at()).map(|(at, _)| *at).collect();
+        let places: Vec<Term> = state
+            .memory
+            .inputs()
+            .flat_map(|object| object.touched.at())
+            .map(|(at, _)| *at)
+            .collect();
         if places.is_empty() {
             return Some(false);
         }
@@ -587,7 +598,7 @@ impl Engine<'_, '_> {
                 return Some(true);
             }
         }
-        let cut = Cut::Unsupported("an object of more than 4 MiB".into());
+        let cut = Cut::Unsupported("an object of more than 1 MiB".into());
         self.cut(cut.clone());
         self.retract_for(state, cut);
         state.keep = false;
@@ -605,7 +616,7 @@ pub(super) fn looked_at(
 ) -> Vec<LookedAt> {
     let distance = |place: u64| place as i64 - REACH as i64;
     let mut all = Vec::new();
-    for (_, found) in memory.objects(Region::Lazy) {
+    for found in memory.inputs() {
         let Some(object) = &found.first else { continue };
         let ranges = |ranges: &[(u64, u64)]| -> Vec<(i64, i64)> {
             ranges.iter().map(|(from, to)| (distance(*from), distance(*to))).collect()
@@ -618,7 +629,8 @@ pub(super) fn looked_at(
             touched.push(range);
             read.push(range);
         }
-        all.push(LookedAt { object: object.clone(), touched, read });
+        let is_block = !found.alive || found.kind != ObjectKind::Lazy;
+        all.push(LookedAt { object: object.clone(), touched, read, is_block });
     }
     all
 }

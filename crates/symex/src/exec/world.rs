@@ -170,6 +170,7 @@ impl<'p> World<'p> {
             let global = &self.program.globals[*id];
             let is_reachable = can_be_input(self.program, *id)
                 && !global.read_only
+                && !global.name.starts_with('.')
                 && !is_library_object(&global.name);
             if !is_reachable || !self.aliasing.may_show_global(*id, &shape) {
                 continue;

@@ -8,11 +8,11 @@
 use std::sync::Arc;
 
 use lydian_eval::{Fault, Traps, to_bytes};
-use lydian_inputs::lazy::{INDEX_BITS, LazyObject, Row};
+use lydian_inputs::lazy::{LazyObject, REACH};
 use lydian_ir::TrapKind;
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
 
-use super::lazy::{self, Places};
+use super::lazy;
 use super::{
     Background, Candidate, Contents, Memory, ObjectId, ObjectKind, Offset, Resolution,
     undefined_symbol,
@@ -26,7 +26,7 @@ const WRITE_CHOICES: u64 = 64;
 /// array, their pointers are numbers that lead nowhere.
 const STRUCT_CHOICES: u64 = 1024;
 /// How deep a term is looked into for how great it can be.
-const DEPTH: u32 = 8;
+pub(super) const DEPTH: u32 = 8;
 
 /// The indexes at which an access of a given size lies within the bytes kept for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Window {
 }
 
 /// A number that a bit-vector of at most 64 bits is not above, as an unsigned number.
-fn greatest(pool: &TermPool, term: Term, depth: u32) -> u64 {
+pub(super) fn greatest(pool: &TermPool, term: Term, depth: u32) -> u64 {
     let of_width = u64::MAX >> (64 - pool.width(term).min(64));
     if let Some(value) = pool.as_u64(term) {
         return value;
@@ -134,7 +134,7 @@ impl Offset {
     pub fn lies_within(self, pool: &mut TermPool, room: u64, size: u64) -> Term {
         match self {
             Self::Known(start) => {
-                let inside = start >= 0 && start as u64 + size <= room;
+                let inside = fits(start, size, room);
                 pool.bool(inside)
             }
             Self::Scaled { start, stride, index } => {
@@ -206,8 +206,8 @@ impl Memory {
             let inside = self.in_bounds(pool, candidate, size);
             let outside = pool.not(inside);
             let condition = pool.and(candidate.guard, outside);
-            // What comes into being is as large as it is used, within reason.
             let fault = match self.object(candidate.object).kind {
+                // As large as it is used, within reason.
                 ObjectKind::Lazy => Fault::LeftOut,
                 _ => Fault::Trap(TrapKind::OutOfBounds),
             };
@@ -223,17 +223,16 @@ impl Memory {
         let object = self.object(candidate.object);
         let within_capacity = match candidate.offset {
             Offset::Known(start) => {
-                let fits = start >= 0 && start as u64 + size <= object.size;
-                pool.bool(fits)
+                let inside = fits(start, size, object.size);
+                pool.bool(inside)
             }
             Offset::Scaled { start, stride, index } => {
-                let window = match lazy_places(pool, &object.contents, candidate.offset, size) {
-                    Some((_, Places::Listed { first, count })) => {
-                        Window { first: first_index(first, start, stride), count }
-                    }
-                    _ => Window::of(start, stride, object.size, size),
-                };
-                in_window(pool, window, index)
+                let window = Window::of(start, stride, object.size, size);
+                let within = in_window(pool, window, index);
+                match lazy_access(pool, &object.contents, candidate.offset, size) {
+                    Some((_, access)) => pool.and(within, access.inside),
+                    None => within,
+                }
             }
         };
         let Some(length) = object.length else { return within_capacity };
@@ -241,6 +240,14 @@ impl Memory {
             return within_capacity;
         }
         let offset = offset_term(pool, candidate.offset);
+        let within_capacity = match object.first.is_some() {
+            true => {
+                let least = pool.bv(64, REACH);
+                let begun = pool.uge(offset, least);
+                pool.and(within_capacity, begun)
+            }
+            false => within_capacity,
+        };
         let aligned = match candidate.offset {
             Offset::Known(start) => (start as u64).is_multiple_of(size),
             Offset::Scaled { start, stride, .. } => {
@@ -287,13 +294,13 @@ impl Memory {
         let object = self.object(candidate.object);
         let (start, stride, index) = match candidate.offset {
             Offset::Known(start) => {
-                let fits = start >= 0 && start as u64 + size <= object.size;
-                return fits.then(|| object.contents.read(pool, start as u64, size));
+                let inside = fits(start, size, object.size);
+                return inside.then(|| object.contents.read(pool, start as u64, size));
             }
             Offset::Scaled { start, stride, index } => (start, stride, index),
         };
-        if let Some((lazy, places)) = lazy_places(pool, &object.contents, candidate.offset, size) {
-            return load_lazy(pool, &lazy, &object.contents, (places, candidate.offset), size);
+        if let Some((lazy, access)) = lazy_access(pool, &object.contents, candidate.offset, size) {
+            return access.load(pool, &lazy, &object.contents, size);
         }
         if let Background::Lazy { object, .. } = object.contents.background() {
             // What depends on it is not claimed.
@@ -384,15 +391,16 @@ impl Memory {
         let object = self.object_mut(candidate.object);
         let (start, stride, index) = match candidate.offset {
             Offset::Known(start) => {
-                if start >= 0 && start as u64 + size <= object.size {
+                if fits(start, size, object.size) {
                     write_where(pool, object, guard, start as u64, size, value);
                 }
                 return;
             }
             Offset::Scaled { start, stride, index } => (start, stride, index),
         };
-        if let Some((_, places)) = lazy_places(pool, &object.contents, candidate.offset, size) {
-            store_lazy(pool, object, guard, (places, candidate.offset), (size, value));
+        if let Some((_, access)) = lazy_access(pool, &object.contents, candidate.offset, size) {
+            let bits = to_bytes(pool, value);
+            let _stored = access.store(pool, &mut object.contents, guard, (size, bits));
             return;
         }
         if let Background::Lazy { .. } = object.contents.background() {
@@ -484,142 +492,20 @@ impl Memory {
 
 /// What an access of a lazy object is whose place depends on the input; none for other objects, and
 /// for places that are not supported.
-fn lazy_places(
+fn lazy_access(
     pool: &mut TermPool,
     contents: &Contents,
     offset: Offset,
     size: u64,
-) -> Option<(Arc<LazyObject>, Places)> {
+) -> Option<(Arc<LazyObject>, lazy::Access)> {
     let Offset::Scaled { start, stride, index } = offset else { return None };
     let Background::Lazy { object, .. } = contents.background() else { return None };
-    let places = lazy::places(pool, object, (start, stride, index), size)?;
-    Some((object.clone(), places))
-}
-
-/// The index with which an access comes to a distance from the middle of a lazy object.
-const fn first_index(distance: i64, start: i64, stride: u64) -> i64 {
-    (lazy::place(distance) as i64 - start) / stride as i64
-}
-
-/// The value of an access to a lazy object at a place that depends on the input.
-fn load_lazy(
-    pool: &mut TermPool,
-    object: &LazyObject,
-    contents: &Contents,
-    (places, offset): (Places, Offset),
-    size: u64,
-) -> Option<Term> {
-    let Offset::Scaled { start, stride, index } = offset else { return None };
-    match places {
-        Places::Element(row, at) => {
-            let array = contents.row(pool, &row)?;
-            let bits = pool.select(array, at);
-            let name = object.name_of_row(&row);
-            Some(object.from_bits(pool, row.kind, bits, &name))
-        }
-        Places::Bytes(row, first) => {
-            let array = contents.row(pool, &row)?;
-            let mut whole: Option<Term> = None;
-            for byte in 0..size {
-                let distance = pool.bv(64, byte);
-                let at = pool.add(first, distance);
-                let piece = read_row_byte(pool, array, &row, at);
-                whole = Some(match whole {
-                    Some(low) => pool.concat(piece, low),
-                    None => piece,
-                });
-            }
-            whole
-        }
-        Places::Listed { first, count } => {
-            let mut elements = Vec::with_capacity(count as usize);
-            for position in 0..count {
-                let at = lazy::place(first + (position * stride) as i64);
-                elements.push(contents.read(pool, at, size));
-            }
-            if elements.iter().any(|element| pool.sort(*element) != pool.sort(elements[0])) {
-                elements.iter_mut().for_each(|element| *element = to_bytes(pool, *element));
-            }
-            let window = Window { first: first_index(first, start, stride), count };
-            let position = relative_index(pool, window, index);
-            Some(pool.select_table(&elements, position))
-        }
-    }
-}
-
-fn store_lazy(
-    pool: &mut TermPool,
-    object: &mut super::Object,
-    guard: Term,
-    (places, offset): (Places, Offset),
-    (size, value): (u64, Term),
-) {
-    let Offset::Scaled { start, stride, index } = offset else { return };
-    let bits = to_bytes(pool, value);
-    match places {
-        Places::Element(row, at) => {
-            let Some(array) = object.contents.row(pool, &row) else { return };
-            let array = store_where(pool, array, guard, at, bits);
-            object.contents.set_row(&row, array);
-        }
-        Places::Bytes(row, first) => {
-            let Some(mut array) = object.contents.row(pool, &row) else { return };
-            for byte in 0..size {
-                let distance = pool.bv(64, byte);
-                let at = pool.add(first, distance);
-                let piece = pool.extract(byte as u32 * 8 + 7, byte as u32 * 8, bits);
-                array = write_row_byte(pool, (array, &row), guard, at, piece);
-            }
-            object.contents.set_row(&row, array);
-        }
-        Places::Listed { first, count } => {
-            let window = Window { first: first_index(first, start, stride), count };
-            let relative = relative_index(pool, window, index);
-            for position in 0..count {
-                let at = lazy::place(first + (position * stride) as i64);
-                let position = pool.bv(pool.width(relative), position);
-                let equal = pool.eq(relative, position);
-                let here = pool.and(guard, equal);
-                write_where(pool, object, here, at, size, value);
-            }
-        }
-    }
-}
-
-/// The element of a row that a byte at a distance lies in, and its position there in bits.
-fn row_place(pool: &mut TermPool, row: &Row, at: Term) -> (Term, Term) {
-    let shift = row.stride.trailing_zeros();
-    let index = pool.extract(INDEX_BITS - 1 + shift, shift, at);
-    let bits = row.stride as u32 * 8;
-    let within = match shift {
-        0 => pool.bv(bits, 0),
-        _ => bit_shift(pool, at, row.stride),
-    };
-    (index, within)
-}
-
-fn read_row_byte(pool: &mut TermPool, array: Term, row: &Row, at: Term) -> Term {
-    let (index, shift) = row_place(pool, row, at);
-    let whole = pool.select(array, index);
-    let shifted = pool.lshr(whole, shift);
-    pool.extract(7, 0, shifted)
-}
-
-fn write_row_byte(
-    pool: &mut TermPool,
-    (array, row): (Term, &Row),
-    guard: Term,
-    at: Term,
-    byte: Term,
-) -> Term {
-    let (index, shift) = row_place(pool, row, at);
-    let old = pool.select(array, index);
-    let new = with_byte(pool, old, shift, byte);
-    store_where(pool, array, guard, index, new)
+    let access = lazy::access(pool, object, (start, stride, index), size)?;
+    Some((object.clone(), access))
 }
 
 /// A word with one byte exchanged, which stands so many bits from its low end.
-fn with_byte(pool: &mut TermPool, old: Term, shift: Term, byte: Term) -> Term {
+pub(super) fn with_byte(pool: &mut TermPool, old: Term, shift: Term, byte: Term) -> Term {
     let bits = pool.width(old);
     let ones = pool.bv(bits, 0xff);
     let mask = pool.shl(ones, shift);
@@ -663,6 +549,10 @@ fn write_where(
         Some(true) => value,
         Some(false) => return,
         None => {
+            let range = (offset, offset + size);
+            if object.first.is_some() && object.contents.shows_background(range.0, range.1) {
+                object.touched.add(range, true);
+            }
             let old = object.contents.read(pool, offset, size);
             choose(pool, guard, value, old)
         }
@@ -677,6 +567,17 @@ fn choose(pool: &mut TermPool, guard: Term, a: Term, b: Term) -> Term {
     }
     let (a, b) = (to_bytes(pool, a), to_bytes(pool, b));
     pool.ite(guard, a, b)
+}
+
+/// So many bytes from a distance on, if they lie within the first `room` bytes.
+pub fn range_within(start: i64, size: u64, room: u64) -> Option<(u64, u64)> {
+    let start = u64::try_from(start).ok()?;
+    let end = start.checked_add(size)?;
+    (end <= room).then_some((start, end))
+}
+
+fn fits(start: i64, size: u64, room: u64) -> bool {
+    range_within(start, size, room).is_some()
 }
 
 /// Whether an index is one of a window's.
@@ -740,7 +641,7 @@ fn read_array_byte(pool: &mut TermPool, array: Term, element: u64, at: Term) -> 
 }
 
 /// How far a byte stands from the low end of its element, in bits; of the element's width.
-fn bit_shift(pool: &mut TermPool, at: Term, element: u64) -> Term {
+pub(super) fn bit_shift(pool: &mut TermPool, at: Term, element: u64) -> Term {
     let low = pool.extract(element.trailing_zeros() - 1, 0, at);
     let wide = pool.zext(low, element as u32 * 8);
     let three = pool.bv(element as u32 * 8, 3);
@@ -765,7 +666,13 @@ fn write_array_byte(
     store_where(pool, array, guard, index, new)
 }
 
-fn store_where(pool: &mut TermPool, array: Term, guard: Term, index: Term, value: Term) -> Term {
+pub(super) fn store_where(
+    pool: &mut TermPool,
+    array: Term,
+    guard: Term,
+    index: Term,
+    value: Term,
+) -> Term {
     let old = pool.select(array, index);
     let value = pool.ite(guard, value, old);
     pool.store(array, index, value)

@@ -370,16 +370,26 @@ impl Contents {
     }
 
     /// The elements of a row of a lazy object are those of an array from now on.
-    pub fn set_row(&mut self, row: &Row, array: Term) {
+    pub fn set_row(&mut self, pool: &mut TermPool, row: &Row, array: Term) {
         let Background::Lazy { object, rows } = &mut self.background else { return };
         rows.set(row, array);
         let object = object.clone();
-        let of_row = |cell: &Cell| {
-            let (start, size) = (lazy::distance(u64::from(cell.offset)), u64::from(cell.size));
-            let (found, index, _) = object.row_at(start);
-            found == *row && object.start_of(row, index) == start && size == row.kind.bytes()
-        };
-        self.cells.retain(|cell| !of_row(cell));
+        let mut kept = Vec::with_capacity(self.cells.len());
+        for cell in &self.cells {
+            let (offset, size) = (u64::from(cell.offset), u64::from(cell.size));
+            let others = lazy::outside_of_row(&object, row, offset, size);
+            if others.len() == size as usize {
+                kept.push(*cell);
+                continue;
+            }
+            let bytes = to_bytes(pool, cell.term);
+            for at in others {
+                let low = (at - offset) as u32 * 8;
+                let term = pool.extract(low + 7, low, bytes);
+                kept.push(Cell { offset: at as u32, size: 1, term });
+            }
+        }
+        self.cells = kept;
     }
 
     /// Makes the whole contents one array term, so that symbolic offsets can be read and written.
@@ -475,7 +485,7 @@ fn little_endian(bytes: &[u8]) -> u64 {
 }
 
 /// `high` above what is there already.
-fn above(pool: &mut TermPool, low: Option<Term>, high: Term) -> Term {
+pub(super) fn above(pool: &mut TermPool, low: Option<Term>, high: Term) -> Term {
     match low {
         Some(low) => pool.concat(high, low),
         None => high,

@@ -96,7 +96,7 @@ fn either_object(
         return Some(a.clone());
     }
     let same = (a.base, a.size, a.length, a.kind) == (b.base, b.size, b.length, b.kind)
-        && (a.alive, a.read_only) == (b.alive, b.read_only);
+        && (a.alive, a.read_only, &a.first) == (b.alive, b.read_only, &b.first);
     if !same {
         return None;
     }

@@ -5,13 +5,14 @@
 //! its pointer leads to. What was written at known places lies in cells over the parts; what was
 //! written where the place depends on the input makes the row an array term.
 
-use std::ops::Range;
-
 use lydian_eval::to_bytes;
 use lydian_inputs::lazy::{INDEX_BITS, LazyObject, REACH, Row};
 use lydian_inputs::shape::PartKind;
-use lydian_smt::{Term, TermPool};
+use lydian_smt::{BinOp, Node, Term, TermPool};
 use smallvec::SmallVec;
+
+use super::access::{DEPTH, bit_shift, greatest, store_where, with_byte};
+use super::cells::{Contents, above};
 
 /// The rows of a lazy object that are array terms, by the part of an element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,19 +125,45 @@ pub(super) fn index_term(pool: &mut TermPool, index: i64) -> Term {
     pool.bv_signed(INDEX_BITS, index)
 }
 
-/// The value of an element of a row where no cell covers it.
-fn element(
-    pool: &mut TermPool,
-    object: &LazyObject,
-    rows: &Rows,
-    row: &Row,
-    index: i64,
-    path: &str,
-) -> Term {
-    let Some(array) = rows.get(row) else { return object.element(pool, row, index) };
-    let at = index_term(pool, index);
+/// The value of a row where no cell covers it.
+fn element(pool: &mut TermPool, object: &LazyObject, rows: &Rows, row: &Row, number: i64) -> Term {
+    let Some(array) = rows.get(row) else { return object.element(pool, row, number) };
+    let at = index_term(pool, number);
     let bits = pool.select(array, at);
-    object.from_bits(pool, row.kind, bits, &format!("{}{path}", object.name))
+    let name = object.path_at(object.start_of(row, number));
+    object.from_bits(pool, row.kind, bits, &name)
+}
+
+/// Bytes of one part of an object.
+struct Piece {
+    row: Row,
+    number: i64,
+    /// The first of the bytes, from the start of the part.
+    low: u64,
+    /// How many.
+    size: u64,
+}
+
+impl Piece {
+    const fn is_whole(&self) -> bool {
+        self.low == 0 && self.size == self.row.kind.bytes()
+    }
+}
+
+/// The parts of a range of an object's bytes, cut to the range.
+fn pieces(object: &LazyObject, from: i64, size: u64) -> impl Iterator<Item = Piece> {
+    let (mut next, end) = (from, from + size as i64);
+    std::iter::from_fn(move || {
+        if next >= end {
+            return None;
+        }
+        let (row, number) = object.row_at(next);
+        let start = object.start_of(&row, number);
+        let to = (start + row.kind.bytes() as i64).min(end);
+        let piece = Piece { row, number, low: (next - start) as u64, size: (to - next) as u64 };
+        next = to;
+        Some(piece)
+    })
 }
 
 /// `size` bytes that no cell covers: the very value of a part where they are one, else a bit-vector.
@@ -147,11 +174,12 @@ pub(super) fn read_part(
     at: i64,
     size: u64,
 ) -> Term {
-    let (row, index, path) = object.row_at(at);
-    if object.start_of(&row, index) == at && row.kind.bytes() == size {
-        return element(pool, object, rows, &row, index, &path);
+    match pieces(object, at, size).next() {
+        Some(piece) if piece.is_whole() && piece.size == size => {
+            element(pool, object, rows, &piece.row, piece.number)
+        }
+        _ => read(pool, object, rows, at, size),
     }
-    read(pool, object, rows, at, size)
 }
 
 /// `size` bytes that no cell covers, as a bit-vector.
@@ -162,121 +190,460 @@ pub(super) fn read(
     at: i64,
     size: u64,
 ) -> Term {
-    let end = at + size as i64;
     let mut whole: Option<Term> = None;
-    let mut next = at;
-    while next < end {
-        let (row, index, path) = object.row_at(next);
-        let start = object.start_of(&row, index);
-        let to = (start + row.kind.bytes() as i64).min(end);
-        let value = element(pool, object, rows, &row, index, &path);
+    for piece in pieces(object, at, size) {
+        let value = element(pool, object, rows, &piece.row, piece.number);
         let bits = to_bytes(pool, value);
-        let low = (next - start) as u32 * 8;
-        let piece = pool.extract(low + (to - next) as u32 * 8 - 1, low, bits);
-        whole = Some(match whole {
-            Some(low) => pool.concat(piece, low),
-            None => piece,
-        });
-        next = to;
+        let bits = bytes_of(pool, bits, piece.low, piece.size);
+        whole = Some(above(pool, whole, bits));
     }
     whole.expect("a read of at least one byte")
 }
 
+/// Some bytes of a value.
+fn bytes_of(pool: &mut TermPool, bits: Term, low: u64, size: u64) -> Term {
+    let low = low as u32 * 8;
+    pool.extract(low + size as u32 * 8 - 1, low, bits)
+}
+
 /// The parts of a range of an object's bytes by their places, cut to the range.
 pub(super) fn parts(object: &LazyObject, offset: u64, size: u64) -> Vec<(u64, u8)> {
-    let (mut next, end) = (distance(offset), distance(offset + size));
-    let mut found = Vec::new();
-    while next < end {
-        let (row, index, _) = object.row_at(next);
-        let to = (object.start_of(&row, index) + row.kind.bytes() as i64).min(end);
-        found.push((place(next), (to - next) as u8));
-        next = to;
-    }
-    found
+    let mut next = offset;
+    pieces(object, distance(offset), size)
+        .map(|piece| {
+            let at = next;
+            next += piece.size;
+            (at, piece.size as u8)
+        })
+        .collect()
 }
 
-/// The elements of a row of which some byte lies in a range.
-pub(super) fn elements_within(object: &LazyObject, row: &Row, at: i64, size: u64) -> Range<i64> {
-    let (stride, bytes) = (row.stride as i64, row.kind.bytes() as i64);
-    let from = at - object.start_of(row, 0);
-    let first = (from - bytes).div_euclid(stride) + 1;
-    let end = (from + size as i64 - 1).div_euclid(stride) + 1;
-    // A flexible array member has no elements before its first.
-    let first = if row.is_tail { first.max(0) } else { first };
-    first..end.max(first)
+/// The values of a row of which some byte lies in a range.
+pub(super) fn elements_within(
+    object: &LazyObject,
+    row: &Row,
+    at: i64,
+    size: u64,
+) -> impl Iterator<Item = i64> {
+    pieces(object, at, size).filter(|piece| piece.row == *row).map(|piece| piece.number)
 }
 
-/// An access whose place depends on the input, as elements of a row.
+/// The bytes of a range, by their places, that belong to other rows.
+pub(super) fn outside_of_row(object: &LazyObject, row: &Row, offset: u64, size: u64) -> Vec<u64> {
+    let of_row = |at: &u64| object.row_at(distance(*at)).0 == *row;
+    (offset..offset + size).filter(|at| !of_row(at)).collect()
+}
+
+/// An access whose place depends on the input.
 #[derive(Clone, Debug)]
-pub(super) enum Places {
-    /// One element of a row at an index of [`INDEX_BITS`] bits.
-    Element(Row, Term),
-    /// Bytes within elements of a row of numbers, from one that lies so far from the row's first, a
-    /// term of 64 bits.
+pub(super) struct Access {
+    what: Accessed,
+    /// Where it lies as is said; elsewhere it leaves an array, which C does not allow.
+    pub(super) inside: Term,
+}
+
+#[derive(Clone, Debug)]
+enum Accessed {
+    /// Parts of values of rows, the lowest byte's first.
+    Values(Vec<ValueAccess>),
+    /// So many bytes within values of a row that stand without a gap, from one that lies so far from
+    /// the row's first, a term of 64 bits.
     Bytes(Row, Term),
-    /// An array of known length within the object: its first position at the access' stride, and how
-    /// many there are.
-    Listed {
-        /// The distance of the first place from the middle.
-        first: i64,
-        /// How many places there are.
-        count: u64,
-    },
+}
+
+/// Bytes of one value of a row.
+#[derive(Clone, Debug)]
+struct ValueAccess {
+    row: Row,
+    /// Its number, of [`INDEX_BITS`] bits.
+    number: Term,
+    /// The first of the bytes, from the start of the value.
+    low: u64,
+    /// How many.
+    size: u64,
+}
+
+/// A part of a distance: a number times a term of 64 bits.
+#[derive(Clone, Copy, Debug)]
+struct Summand {
+    factor: i64,
+    term: Term,
+}
+
+impl Summand {
+    fn times(self, pool: &mut TermPool, divisor: u64) -> Term {
+        let factor = pool.bv_signed(64, self.factor / divisor as i64);
+        pool.mul(self.term, factor)
+    }
+}
+
+/// The summands of `factor * term` that depend on the input; constants are added up.
+fn summands(
+    pool: &mut TermPool,
+    factor: i64,
+    term: Term,
+    out: &mut SmallVec<[Summand; 4]>,
+    constant: &mut i64,
+) {
+    if let Some(value) = pool.as_i64(term) {
+        *constant = constant.wrapping_add(value.wrapping_mul(factor));
+        return;
+    }
+    match pool.node(term) {
+        Node::Bin(BinOp::Add, a, b) => {
+            summands(pool, factor, a, out, constant);
+            summands(pool, factor, b, out, constant);
+        }
+        Node::Bin(BinOp::Mul, a, b)
+            if let Some(by) = pool.as_i64(b)
+                && let Some(factor) = factor.checked_mul(by) =>
+        {
+            summands(pool, factor, a, out, constant);
+        }
+        Node::Bin(BinOp::Concat, high, low)
+            if pool.as_u64(low) == Some(0)
+                && let Some(factor) = factor.checked_mul(1 << pool.width(low)) =>
+        {
+            let term = pool.zext(high, 64);
+            summands(pool, factor, term, out, constant);
+        }
+        _ => out.push(Summand { factor, term }),
+    }
+}
+
+/// How an access at `start + stride * index` from the object's first byte is made up.
+struct Distance {
+    /// The distance from the middle where all summands are 0.
+    at: i64,
+    summands: SmallVec<[Summand; 4]>,
+}
+
+impl Distance {
+    fn of(pool: &mut TermPool, (start, stride, index): (i64, u64, Term)) -> Option<Self> {
+        let mut constant = 0;
+        let mut found = SmallVec::new();
+        match pool.node(index) {
+            // A stride that was seen from the low bits of a distance alone.
+            Node::Extract(whole, low)
+                if 1 << low == stride
+                    && pool.width(whole) == 64
+                    && pool.width(index) + low == 64 =>
+            {
+                summands(pool, 1, whole, &mut found, &mut constant);
+            }
+            _ => {
+                let index = pool.sext(index, 64);
+                summands(pool, i64::try_from(stride).ok()?, index, &mut found, &mut constant);
+            }
+        }
+        let at = start.checked_add(constant)?.checked_sub(REACH as i64)?;
+        let is_near = (-(REACH as i64)..REACH as i64).contains(&at);
+        is_near.then_some(Self { at, summands: found })
+    }
 }
 
 /// What an access of `size` bytes at `start + stride * index` from the object's first byte is. None
-/// where it is none of [`Places`].
-pub(super) fn places(
+/// where it is none that is supported.
+pub(super) fn access(
     pool: &mut TermPool,
     object: &LazyObject,
-    (start, stride, index): (i64, u64, Term),
+    place: (i64, u64, Term),
     size: u64,
-) -> Option<Places> {
-    let at = start.checked_sub(REACH as i64)?;
-    if !(-(REACH as i64)..REACH as i64).contains(&at) {
-        return None;
-    }
-    let (row, number, _) = object.row_at(at);
-    let within = at - object.start_of(&row, number);
-    if stride.is_multiple_of(row.stride) && within == 0 && row.kind.bytes() == size {
-        let elements = element_index(pool, (number, stride / row.stride), index);
-        return Some(Places::Element(row, elements));
-    }
-    if !row.is_tail && !stride.is_multiple_of(object.period()) {
-        let period = object.period() as i64;
-        let inside = (at - object.origin).rem_euclid(period) as u64;
-        if let Some((first, size, count)) = object.shape().array_around(inside, stride) {
-            let per_element = stride / size;
-            let before = (inside - first) / size / per_element;
-            let places = (count - (inside - first) / size).div_ceil(per_element) + before;
-            let first = at - (before * stride) as i64;
-            return Some(Places::Listed { first, count: places });
-        }
-    }
-    if !row.is_tail && within == 0 && row.part > 0 && (row.kind.bytes(), stride) == (size, size) {
-        // A pointer to a member that is no array has one element.
-        return Some(Places::Listed { first: at, count: 1 });
-    }
-    let plain = matches!(row.kind, PartKind::Number(..) | PartKind::Raw(_));
-    if plain && row.kind.bytes() == row.stride && row.stride.is_power_of_two() {
-        let wide = pool.sext(index, 64);
-        let stride = pool.bv(64, stride);
-        let distance = pool.mul(wide, stride);
-        let from = pool.bv_signed(64, at - object.start_of(&row, 0));
-        let byte = pool.add(distance, from);
-        return Some(Places::Bytes(row, byte));
-    }
-    None
+) -> Option<Access> {
+    let distance = Distance::of(pool, place)?;
+    let values = access_to_values(pool, object, &distance, size);
+    values.or_else(|| access_to_bytes(pool, object, &distance, size))
 }
 
-/// `first + times * index`, as array terms take indexes.
-fn element_index(pool: &mut TermPool, (first, times): (i64, u64), index: Term) -> Term {
-    let wide = match pool.width(index) {
-        width if width > INDEX_BITS => pool.extract(INDEX_BITS - 1, 0, index),
-        _ => pool.sext(index, INDEX_BITS),
+/// The access as one to values of rows: each summand moves by whole elements of the object, or of an
+/// array within it.
+fn access_to_values(
+    pool: &mut TermPool,
+    object: &LazyObject,
+    distance: &Distance,
+    size: u64,
+) -> Option<Access> {
+    let mut inside = pool.tt();
+    let mut values = Vec::new();
+    for Piece { row, number, low, size } in pieces(object, distance.at, size) {
+        let number =
+            number_of_value(pool, object, (&row, number), &distance.summands, &mut inside)?;
+        values.push(ValueAccess { row, number, low, size });
+    }
+    Some(Access { what: Accessed::Values(values), inside })
+}
+
+/// The number of the value of a row to which some summands move on from a given one.
+fn number_of_value(
+    pool: &mut TermPool,
+    object: &LazyObject,
+    (row, number): (&Row, i64),
+    distance: &[Summand],
+    inside: &mut Term,
+) -> Option<Term> {
+    if row.kind.bytes() > 8 || object.has_tail() && !row.is_tail {
+        return None;
+    }
+    let count = row.count() as i64;
+    let mut moved = pool.bv_signed(64, number);
+    let mut left: SmallVec<[Summand; 4]> = SmallVec::new();
+    for summand in distance {
+        if summand.factor % row.stride as i64 == 0 {
+            let elements = summand.times(pool, row.stride);
+            let count = pool.bv_signed(64, count);
+            let values = pool.mul(elements, count);
+            moved = pool.add(moved, values);
+        } else {
+            left.push(*summand);
+        }
+    }
+    // Which one of an array's elements it is, from the innermost array on.
+    let (mut weight, mut position) = (1, number.rem_euclid(count) as u64);
+    let mut digits: SmallVec<[(u64, u64); 2]> = SmallVec::new();
+    for array in row.arrays.iter().rev() {
+        digits.push((position % array.count, weight));
+        position /= array.count;
+        weight *= array.count;
+    }
+    digits.reverse();
+    for (array, (digit, weight)) in row.arrays.iter().zip(digits) {
+        let (here, others): (SmallVec<[Summand; 4]>, _) =
+            left.into_iter().partition(|summand| summand.factor % array.stride as i64 == 0);
+        left = others;
+        if here.is_empty() {
+            continue;
+        }
+        if row.part == 0 && !row.is_tail && is_of_bytes(&here) && row.kind.bytes() == 1 {
+            // It may as well walk over all bytes of the object from the first on.
+            known_to_be_inside(pool, &here, (digit, array.count + 1), array.stride)?;
+        }
+        let mut index = pool.bv(64, digit);
+        for summand in &here {
+            let steps = summand.times(pool, array.stride);
+            index = pool.add(index, steps);
+        }
+        if known_to_be_inside(pool, &here, (digit, array.count), array.stride).is_none() {
+            let count = pool.bv(64, array.count);
+            let is_inside = pool.ult(index, count);
+            *inside = pool.and(*inside, is_inside);
+        }
+        let first = pool.bv(64, digit);
+        let steps = pool.sub(index, first);
+        let weight = pool.bv(64, weight);
+        let values = pool.mul(steps, weight);
+        moved = pool.add(moved, values);
+    }
+    for summand in left {
+        // A pointer to a member that is no array has one element.
+        let is_alone = row.part > 0 && row.arrays.is_empty();
+        if !is_alone || summand.factor.unsigned_abs() != row.kind.bytes() {
+            return None;
+        }
+        let zero = pool.bv(64, 0);
+        let is_first = pool.eq(summand.term, zero);
+        *inside = pool.and(*inside, is_first);
+    }
+    Some(pool.extract(INDEX_BITS - 1, 0, moved))
+}
+
+fn is_of_bytes(summands: &[Summand]) -> bool {
+    summands.iter().any(|summand| summand.factor.unsigned_abs() == 1)
+}
+
+/// Whether summands lead to elements of an array of so many, from a given one on, whatever the input;
+/// none where that is not known.
+fn known_to_be_inside(
+    pool: &TermPool,
+    summands: &[Summand],
+    (first, count): (u64, u64),
+    stride: u64,
+) -> Option<()> {
+    let mut last = first;
+    for summand in summands {
+        let steps = u64::try_from(summand.factor).ok()? / stride;
+        last = last.checked_add(steps.checked_mul(greatest(pool, summand.term, DEPTH))?)?;
+    }
+    (last < count).then_some(())
+}
+
+/// The access as one to bytes of a row whose values stand without a gap in the object, or in an array
+/// within it.
+fn access_to_bytes(
+    pool: &mut TermPool,
+    object: &LazyObject,
+    distance: &Distance,
+    size: u64,
+) -> Option<Access> {
+    let (row, number) = object.row_at(distance.at);
+    let bytes = row.kind.bytes();
+    let of_array = match row.arrays[..] {
+        [] if row.is_dense() => None,
+        [array] if array.stride == bytes => Some(array.count * bytes),
+        _ => return None,
     };
-    let times = pool.bv(INDEX_BITS, times);
-    let scaled = pool.mul(wide, times);
-    let first = pool.bv_signed(INDEX_BITS, first);
-    pool.add(scaled, first)
+    let plain = matches!(row.kind, PartKind::Number(..) | PartKind::Raw(_));
+    if !plain || !bytes.is_power_of_two() || bytes > 8 {
+        return None;
+    }
+    let count = row.count() as i64;
+    let start = object.start_of(&row, number - number.rem_euclid(count));
+    let first = (distance.at - start) as u64;
+    let mut outer = pool.bv_signed(64, number.div_euclid(count));
+    let mut within = pool.bv(64, first);
+    for summand in &distance.summands {
+        if of_array.is_some() && summand.factor % row.stride as i64 == 0 {
+            let elements = summand.times(pool, row.stride);
+            outer = pool.add(outer, elements);
+        } else {
+            let moved = summand.times(pool, 1);
+            within = pool.add(within, moved);
+        }
+    }
+    let mut inside = pool.tt();
+    let mut byte = within;
+    if let Some(room) = of_array {
+        let last = room.checked_sub(size)?;
+        let inner: SmallVec<[Summand; 4]> = distance
+            .summands
+            .iter()
+            .filter(|summand| summand.factor % row.stride as i64 != 0)
+            .copied()
+            .collect();
+        if known_to_be_inside(pool, &inner, (first, last + 1), 1).is_none() {
+            if row.part == 0 && !row.is_tail {
+                return None; // it may as well walk over the whole object
+            }
+            let count = pool.bv(64, last + 1);
+            inside = pool.ult(within, count);
+        }
+        let room = pool.bv(64, room);
+        let before = pool.mul(outer, room);
+        byte = pool.add(before, within);
+    }
+    Some(Access { what: Accessed::Bytes(row, byte), inside })
+}
+
+impl Access {
+    /// The value of `size` bytes there. None where a row has no array.
+    pub(super) fn load(
+        &self,
+        pool: &mut TermPool,
+        object: &LazyObject,
+        contents: &Contents,
+        size: u64,
+    ) -> Option<Term> {
+        let mut whole: Option<Term> = None;
+        match &self.what {
+            Accessed::Values(values) => {
+                for value in values {
+                    let array = contents.row(pool, &value.row)?;
+                    let bits = pool.select(array, value.number);
+                    if value.size == size && value.row.kind.bytes() == size {
+                        let name = object.name_of_row(&value.row);
+                        return Some(object.from_bits(pool, value.row.kind, bits, &name));
+                    }
+                    let bits = bytes_of(pool, bits, value.low, value.size);
+                    whole = Some(above(pool, whole, bits));
+                }
+            }
+            Accessed::Bytes(row, first) => {
+                let array = contents.row(pool, row)?;
+                for byte in 0..size {
+                    let distance = pool.bv(64, byte);
+                    let at = pool.add(*first, distance);
+                    let piece = read_row_byte(pool, array, row, at);
+                    whole = Some(above(pool, whole, piece));
+                }
+            }
+        }
+        whole
+    }
+
+    /// Stores a value there, as bits, where the guard holds.
+    pub(super) fn store(
+        &self,
+        pool: &mut TermPool,
+        contents: &mut Contents,
+        guard: Term,
+        (size, bits): (u64, Term),
+    ) -> Option<()> {
+        match &self.what {
+            Accessed::Values(values) => {
+                let mut next = 0;
+                for value in values {
+                    let array = contents.row(pool, &value.row)?;
+                    let piece = bytes_of(pool, bits, next, value.size);
+                    next += value.size;
+                    let new = match value.size == value.row.kind.bytes() {
+                        true => piece,
+                        false => {
+                            let old = pool.select(array, value.number);
+                            with_bytes(pool, old, value.low, piece)
+                        }
+                    };
+                    let array = store_where(pool, array, guard, value.number, new);
+                    contents.set_row(pool, &value.row, array);
+                }
+            }
+            Accessed::Bytes(row, first) => {
+                let mut array = contents.row(pool, row)?;
+                for byte in 0..size {
+                    let distance = pool.bv(64, byte);
+                    let at = pool.add(*first, distance);
+                    let piece = bytes_of(pool, bits, byte, 1);
+                    array = write_row_byte(pool, (array, row), guard, at, piece);
+                }
+                contents.set_row(pool, row, array);
+            }
+        }
+        Some(())
+    }
+}
+
+/// A value with some bytes from a given one on exchanged.
+fn with_bytes(pool: &mut TermPool, old: Term, low: u64, new: Term) -> Term {
+    let (width, low) = (pool.width(old), low as u32 * 8);
+    let end = low + pool.width(new);
+    let mut whole = new;
+    if low > 0 {
+        let below = pool.extract(low - 1, 0, old);
+        whole = pool.concat(whole, below);
+    }
+    if end < width {
+        let rest = pool.extract(width - 1, end, old);
+        whole = pool.concat(rest, whole);
+    }
+    whole
+}
+
+/// The value of a row that a byte lies in, and its position there in bits.
+fn row_place(pool: &mut TermPool, row: &Row, at: Term) -> (Term, Term) {
+    let bytes = row.kind.bytes();
+    let shift = bytes.trailing_zeros();
+    let number = pool.extract(INDEX_BITS - 1 + shift, shift, at);
+    let within = match shift {
+        0 => pool.bv(bytes as u32 * 8, 0),
+        _ => bit_shift(pool, at, bytes),
+    };
+    (number, within)
+}
+
+fn read_row_byte(pool: &mut TermPool, array: Term, row: &Row, at: Term) -> Term {
+    let (number, shift) = row_place(pool, row, at);
+    let whole = pool.select(array, number);
+    let shifted = pool.lshr(whole, shift);
+    pool.extract(7, 0, shifted)
+}
+
+fn write_row_byte(
+    pool: &mut TermPool,
+    (array, row): (Term, &Row),
+    guard: Term,
+    at: Term,
+    byte: Term,
+) -> Term {
+    let (number, shift) = row_place(pool, row, at);
+    let old = pool.select(array, number);
+    let new = with_byte(pool, old, shift, byte);
+    store_where(pool, array, guard, number, new)
 }

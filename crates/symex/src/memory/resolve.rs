@@ -236,6 +236,9 @@ impl Walk<'_> {
                 let offset = sum(pool, offset, back);
                 self.visit(pool, x, add, Some(offset), guard)
             }
+            _ if self.knowledge.inputs.is_some_and(|inputs| inputs.is_raw(pool, t)) => {
+                self.leaf(pool, guard, Target::Input(t))
+            }
             _ => {
                 let add = pool.bv(64, add);
                 let mut whole = pool.add(t, add);
@@ -301,8 +304,9 @@ impl Walk<'_> {
                     && !self.looks_like_pointer(pool, y, depth - 1)
             }
             _ => {
-                self.resolved(t).is_some()
-                    || self.knowledge.inputs.is_some_and(|inputs| inputs.is_pointer(t))
+                let is_input =
+                    |inputs: &LazyInputs| inputs.is_pointer(t) || inputs.is_raw_symbol(t);
+                self.resolved(t).is_some() || self.knowledge.inputs.is_some_and(is_input)
             }
         }
     }

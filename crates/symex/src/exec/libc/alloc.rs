@@ -197,8 +197,8 @@ impl Engine<'_, '_> {
             if self.split_on(state, candidate.guard)? {
                 let object = state.memory.object(candidate.object);
                 let start = match object.kind {
+                    _ if object.first.is_some() => Some(REACH as i64),
                     ObjectKind::Heap | ObjectKind::Input => Some(0),
-                    ObjectKind::Lazy => Some(REACH as i64),
                     _ => None,
                 };
                 if start.is_none_or(|start| candidate.offset != Offset::Known(start)) {
@@ -262,16 +262,37 @@ impl Engine<'_, '_> {
         if self.split_on(state, choice)? {
             return self.failed(state, model);
         }
+        if state.memory.object(old).first.is_some() {
+            return self.move_input(state, model, old, size);
+        }
         let (address, new) = self.allocate(state, model, size, false)?;
         let room = state.memory.object(new).size.min(state.memory.object(old).size);
-        let (to, mut from) = (self.resolution_of(new), self.resolution_of(old));
-        if state.memory.object(old).kind == ObjectKind::Lazy {
-            from = from.shifted(REACH);
-            self.note_access(state, &from, room, false);
-        }
+        let (to, from) = (self.resolution_of(new), self.resolution_of(old));
         state.memory.copy(&mut self.pool, &to, &from, room);
         state.memory.release(old);
         Ok(address)
+    }
+
+    /// A block of the inputs becomes another with the same contents and a size. What the path looks at
+    /// there first is what the inputs' block had.
+    fn move_input(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        old: ObjectId,
+        size: Size,
+    ) -> Result<Term, Flow> {
+        let size = match size {
+            Size::Known(size) => self.pool.bv(64, size),
+            Size::Symbolic(size, _) => size,
+        };
+        let reach = self.pool.bv(64, REACH);
+        let length = self.pool.add(reach, size);
+        let Some(base) = state.memory.move_input(old, length, model.name) else {
+            return Err(Flow::unsupported("more memory"));
+        };
+        self.next_choice(state, model);
+        Ok(self.pool.bv(64, base + REACH))
     }
 
     /// `strdup` and `strndup`.

@@ -10,11 +10,15 @@ use lydian_smt::Term;
 use super::super::explore::Engine;
 use super::super::state::State;
 use super::super::step::Flow;
+use lydian_inputs::lazy::REACH;
+
 use crate::memory::{Candidate, ObjectKind, Offset, Resolution};
 
 /// More bytes than this are not written one by one under conditions: the path is split on their
 /// number.
 const CONDITIONAL_BYTES: u64 = 256;
+/// No more bytes than this are written at once where only objects of the inputs say how many there are.
+const MOST_BYTES: u64 = 1 << 16;
 
 /// Bytes that are written where a condition holds.
 struct Write {
@@ -312,8 +316,9 @@ impl Engine<'_, '_> {
         count: Term,
         places: &[Term],
     ) -> Result<Option<u64>, Flow> {
-        if let Some(count) = self.pool.as_u64(count) {
-            return Ok(Some(count));
+        let known = self.pool.as_u64(count);
+        if known.is_some_and(|count| count <= MOST_BYTES) {
+            return Ok(known);
         }
         let mut room = u64::MAX;
         for place in places {
@@ -322,12 +327,34 @@ impl Engine<'_, '_> {
         if room <= CONDITIONAL_BYTES {
             return Ok(None);
         }
+        if room >= REACH / 2 {
+            self.leave_out_of_reach(state, count)?;
+        }
+        if known.is_some() {
+            return Ok(known);
+        }
         let most = self.pool.bv(64, CONDITIONAL_BYTES);
         let small = self.pool.ule(count, most);
         if self.split_on(state, small)? {
             return Ok(None);
         }
         self.one_value(state, count).map(Some)
+    }
+
+    /// The path goes on where a number of bytes is not too great to be written one by one. No object of
+    /// the inputs has more than [`REACH`].
+    fn leave_out_of_reach(&mut self, state: &mut State, count: Term) -> Result<(), Flow> {
+        let reach = self.pool.bv(64, REACH);
+        let beyond = self.pool.ugt(count, reach);
+        let mut traps = Traps::none();
+        traps.add(&self.pool, Fault::LeftOut, beyond);
+        self.leave_traps(state, &traps)?;
+        let most = self.pool.bv(64, MOST_BYTES);
+        let few = self.pool.ule(count, most);
+        if self.split_on(state, few)? {
+            return Ok(());
+        }
+        Err(Flow::unsupported(format!("on more than {MOST_BYTES} bytes")))
     }
 
     /// Plans the copy of a string; gives its length.
