@@ -12,14 +12,16 @@ use std::time::Instant;
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Outcome};
 use lydian_symex::exec::Event;
-use lydian_symex::{Cut, Ending, FoundTest};
+use lydian_symex::{Ending, FoundTest};
 
 use super::judged::Judged;
 use super::left::Left;
 use super::news::News;
 use super::{Goal, Last, Pending, Session};
+use crate::commands::run::span;
 use crate::counting::{Patience, Unfit};
 use crate::exit::Failure;
+use crate::load::Loaded;
 use crate::output;
 
 /// Committing to the ledger may take one part of so many of an exploration's time. Findings come in
@@ -28,6 +30,9 @@ const COMMIT_SHARE: u32 = 10;
 
 /// So many tests may wait for the compiler; with more of them exploration waits, too.
 const MOST_WAITING: usize = 4096;
+
+/// Why what a test is claimed to cover does not count though its run may cover it.
+const UNWRITTEN: &str = "not confirmed by its test, which uses uninitialised memory";
 
 /// Tests of an exploration on their way to the ledger.
 pub(super) struct Confirming<'s, 'a, 'm, 'j> {
@@ -220,10 +225,12 @@ impl Session<'_, '_> {
 
     /// Those of some objectives that the last test cannot count for though it may cover them, and why:
     /// the instrumented program cannot measure them, or they depend on memory that nobody set, where
-    /// exploration does not see each use (`x != x + 1`).
+    /// exploration does not see each use (`x != x + 1`): then with the first such use.
     fn uncounted(&self, goals: &[Goal]) -> Vec<(Goal, String)> {
-        if self.counting.was_uninitialised() {
-            let why = Cut::Undefined.to_string();
+        if let Some(location) = self.counting.uninitialised() {
+            let Loaded { program, map, .. } = self.loaded;
+            let at = span(program, location).map(|span| format!(", at {}", map.place(span.start)));
+            let why = format!("{UNWRITTEN}{}", at.unwrap_or_default());
             return goals.iter().map(|goal| (*goal, why.clone())).collect();
         }
         let with_reason = |goal: &Goal| {

@@ -1,7 +1,9 @@
 //! Evaluation of expressions on a state.
 
 use lydian_base::EntityId;
-use lydian_eval::{Environment, Evaluation, Traps, from_bytes, sort_of, to_bytes};
+use lydian_eval::{
+    Environment, Evaluation, Traps, Undetermined, from_bytes, sort_of, to_bytes, undefined_symbol,
+};
 use lydian_ir::{Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
 use lydian_smt::{Evaluator, Node, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -11,11 +13,12 @@ use super::lazy::PointerUses;
 use super::memo::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
 use super::state::State;
 use super::tape::Question;
+use super::undetermined::{Reads, text_at};
 use super::watch::Watch;
 use super::world::World;
 use crate::memory::{
     Knowledge, NULL_PAGE, ObjectKind, Region, Resolution, Target, flatten_address,
-    function_address, function_at, mentions_address, undefined_symbol, within_count,
+    function_address, function_at, mentions_address, within_count,
 };
 
 /// Why an evaluation has no value yet.
@@ -40,6 +43,8 @@ pub(super) struct Scope<'a, 'p> {
     pub(super) uses: &'a mut PointerUses,
     pub(super) watch: &'a mut Watch,
     pub(super) memo: &'a mut PredicateMemo,
+    /// Where what is not determined was read.
+    pub(super) reads: &'a mut Reads,
     pub(super) state: &'a mut State,
 }
 
@@ -56,6 +61,7 @@ impl<'p> Engine<'p, '_> {
             uses: &mut self.uses,
             watch: &mut self.watch,
             memo: &mut self.memo,
+            reads: &mut self.reads,
             state,
         };
         (scope, &mut self.pool)
@@ -339,8 +345,17 @@ impl Scope<'_, '_> {
         self.watch.access(pool, &self.state.memory, &resolution, size, false);
         self.state.memory.access_traps(pool, &resolution, size, false, traps);
         let value = self.state.memory.load(pool, &resolution, size);
+        if self.state.memory.may_see_unwritten(&resolution, size) {
+            self.note_read(pool, value);
+        }
         let value = as_read(pool, ty, value);
         Ok(self.chosen(pool, value))
+    }
+
+    /// Notes where a value was read of which something is not determined.
+    fn note_read(&mut self, pool: &mut TermPool, value: Term) {
+        let Self { world, state, reads, .. } = self;
+        reads.note(pool, value, || text_at(world.program, state));
     }
 
     /// What an address is, or a number as wide, that is a choice which the path has made.
@@ -399,7 +414,9 @@ impl Environment for Scope<'_, '_> {
         };
         let depth = self.state.frames.len();
         let place = format!("{}.{local}.{depth}", function.name);
-        Ok(undefined_symbol(pool, &place, sort_of(ty)))
+        let value = undefined_symbol(pool, Undetermined::Unwritten, &place, sort_of(ty));
+        self.note_read(pool, value);
+        Ok(value)
     }
 
     fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
@@ -430,8 +447,11 @@ impl Environment for Scope<'_, '_> {
             return Ok(value);
         }
         // Others may have written there since it was read.
-        let place = format!("volatile{}", self.state.volatile_reads);
-        Ok(undefined_symbol(pool, &place, pool.sort(value)))
+        let name = self.state.volatile_reads.to_string();
+        let sort = pool.sort(value);
+        let value = undefined_symbol(pool, Undetermined::Volatile, &name, sort);
+        self.note_read(pool, value);
+        Ok(value)
     }
 
     fn local_type(&self, local: LocalId) -> Type {

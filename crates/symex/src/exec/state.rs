@@ -17,6 +17,7 @@ use super::hyper_sequences::Underway;
 use super::labels::{GoalId, SiteKey};
 use super::memo::Mutants;
 use super::tape::Tape;
+use super::undetermined::Dependences;
 use crate::memory::{Expansion, Facts, Knowledge, Memory, ObjectId, Target};
 use lydian_inputs::{Cursor, ExternalPlan};
 
@@ -129,8 +130,8 @@ pub(super) struct State {
     pub(super) haste: bool,
     /// Whether to give a test at the path's end even if it covers nothing new.
     pub(super) keep: bool,
-    /// Whether the path depends on uninitialised memory.
-    pub(super) undefined: bool,
+    /// What the path depends on that the program does not determine.
+    pub(super) depends: Dependences,
     /// Whether the state only follows its model, to see what that covers.
     pub(super) replay: bool,
     pub(super) steps: u64,
@@ -229,7 +230,7 @@ impl State {
             underway: self.underway.clone(),
             haste: self.haste,
             keep: false,
-            undefined: self.undefined,
+            depends: self.depends.clone(),
             replay: self.replay,
             steps: self.steps,
             idle: 0,

@@ -126,7 +126,7 @@ impl Engine<'_, '_> {
 
     /// Whether a test that traps here is wanted; only once.
     fn is_new_crash(&mut self, state: &State, kind: TrapKind) -> bool {
-        if !self.world.config.crash_tests || state.undefined {
+        if !self.world.config.crash_tests || state.depends.are_some() {
             return false;
         }
         let crash = self.crashes.entry(place_of(state, kind)).or_default();
