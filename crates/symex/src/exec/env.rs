@@ -2,7 +2,8 @@
 
 use lydian_base::EntityId;
 use lydian_eval::{
-    Environment, Evaluation, Traps, Undetermined, from_bytes, sort_of, to_bytes, undefined_symbol,
+    Environment, Evaluation, Fault, Traps, Undetermined, from_bytes, sort_of, to_bytes,
+    undefined_symbol,
 };
 use lydian_ir::{Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
 use lydian_smt::{Evaluator, Node, Sort, Term, TermPool};
@@ -96,6 +97,9 @@ impl Scope<'_, '_> {
         let outer_pointers = self.uses.begin_aside();
         let value = evaluation(self.world, exprs, true).eval(pool, expr, self, traps);
         self.watch.within_arrays = None;
+        if traps.iter().any(|(fault, _)| fault == Fault::LeftOut) {
+            self.watch.leave_room();
+        }
         self.uses.end_aside(pool, self.state, outer_pointers, traps);
         self.state.tape.set_aside(outer);
         value

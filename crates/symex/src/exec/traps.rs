@@ -26,6 +26,9 @@ impl Engine<'_, '_> {
         for (fault, condition) in traps.iter() {
             let Fault::Trap(kind) = fault else {
                 let within = self.pool.not(condition);
+                if state.knowledge().known(&mut self.pool, within) != Some(true) {
+                    self.watch.leave_room();
+                }
                 self.assume_in_program(state, within)?;
                 continue;
             };
