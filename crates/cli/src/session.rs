@@ -893,11 +893,15 @@ fn dependences<'c>(
     if found.is_empty() {
         whole.filter(|cut| cut.is_dependence()).for_each(|cut| add_reason(&mut found, cut.clone()));
     }
-    let with_place = |cut: &Cut| match cut.place() {
+    found.iter().map(|cut| with_place(map, cut)).collect()
+}
+
+/// A reason with the place where it came into play, if it has one.
+fn with_place(map: &SourceMap, cut: &Cut) -> String {
+    match cut.place() {
         Some((verb, span)) => format!("{cut}, {verb} at {}", map.place(span.start)),
         None => cut.to_string(),
-    };
-    found.iter().map(with_place).collect()
+    }
 }
 
 /// What predicates mean as the exploration is configured.

@@ -14,7 +14,7 @@ fn reasons_of(text: &str, figures_of_f: [u64; 5]) -> (Vec<String>, Vec<(String, 
     assert_eq!(figures(&table, "f", "dc"), figures_of_f, "{ran}");
     let lines = ran.out.lines().filter_map(|line| line.strip_prefix("f dc: "));
     let row = rows(&table, "f").into_iter().find(|row| row["criterion"] == "dc").expect("a row");
-    let reasons = row["reasons"].as_array().expect("a list of reasons").iter();
+    let reasons = row["reasons"].as_array().into_iter().flatten();
     let reasons = reasons.map(|pair| {
         let [reason, count] = &pair.as_array().expect("a pair")[..] else { panic!("{row:#}") };
         (reason.as_str().expect("a text").to_owned(), count.as_u64().expect("a count"))
@@ -98,6 +98,57 @@ fn a_number_that_is_used_as_an_address_is_the_reason_with_the_place_of_its_use()
     assert!(ran.out.contains(&format!("f dc: 2 unknown: {expected}\n")), "{ran}");
     let table = place.json("t.json");
     assert_eq!(rows(&table, "f")[0]["reasons"], serde_json::json!([[expected, 2]]), "{table:#}");
+}
+
+/// Neither side is infeasible, and no test that does otherwise is an error of Lydian's.
+#[test]
+fn where_variables_of_the_program_lie_is_the_reason_with_the_place_of_its_use() {
+    let order = "int low, high;
+int f(void)
+{
+    if (&low < &high)
+        return 1;
+    return 0;
+}
+";
+    let expected = "depends on where objects lie, used at unit.c:4:9";
+    is_unknown_since(order, [2, 1, 0, 0, 1], expected);
+    let distance = "int f(void)
+{
+    int a, b;
+    return &a - &b == 12345 ? 1 : 0;
+}
+";
+    let expected = "depends on where objects lie, used at unit.c:4:12";
+    is_unknown_since(distance, [2, 1, 0, 0, 1], expected);
+    let number = "int f(int n)
+{
+    int a = n;
+    unsigned long k = (unsigned long)&a;
+    if (k % 1048576 == 1048560)
+        return 1;
+    return *(int *)k == 7;
+}
+";
+    let expected = "depends on where objects lie, used at unit.c:4:5";
+    is_unknown_since(number, [2, 1, 0, 0, 1], expected);
+}
+
+#[test]
+fn what_is_compared_within_one_object_does_not_depend_on_where_that_lies() {
+    let text = "int f(int n)
+{
+    int all[4];
+    int *end = all + 4;
+    for (int *p = all; p < end; p++)
+        *p = n;
+    if (all[3] != n)
+        return 1;
+    return end - all == 4 ? 2 : 3;
+}
+";
+    let (lines, reasons) = reasons_of(text, [6, 4, 2, 0, 0]);
+    assert_eq!((lines, reasons), (Vec::new(), Vec::new()));
 }
 
 #[test]

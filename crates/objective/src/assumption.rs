@@ -210,16 +210,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_size_of_objects_is_granted_unless_the_user_accepts_more() {
+    fn what_any_tester_grants_is_granted_and_more_where_the_user_accepts_it() {
         let of = |kind| Assumption::new(kind, "p", "a sentence");
         let granted = |accepted: &Accepted| -> Vec<&str> {
             let all = AssumptionKind::ALL.into_iter();
             all.filter(|kind| accepted.includes(&of(*kind))).map(AssumptionKind::name).collect()
         };
-        assert_eq!(granted(&Accepted::default()), ["object-size"]);
+        assert_eq!(granted(&Accepted::default()), ["object-size", "character-pointer"]);
         let some = Accepted::named(["alias", "leading-elements"]).expect("kinds");
-        assert_eq!(granted(&some), ["object-size", "alias", "leading-elements"]);
-        assert_eq!(granted(&Accepted::named(["all"]).expect("a word")).len(), 11);
+        assert_eq!(
+            granted(&some),
+            ["object-size", "character-pointer", "alias", "leading-elements"]
+        );
+        assert_eq!(granted(&Accepted::named(["all"]).expect("a word")).len(), 12);
     }
 
     #[test]

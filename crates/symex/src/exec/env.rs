@@ -1,5 +1,7 @@
 //! Evaluation of expressions on a state.
 
+use std::collections::BTreeMap;
+
 use lydian_base::EntityId;
 use lydian_eval::{
     Environment, Evaluation, Fault, Traps, Undetermined, from_bytes, sort_of, to_bytes,
@@ -15,11 +17,12 @@ use super::memo::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
 use super::state::State;
 use super::tape::Question;
 use super::undetermined::{Reads, text_at};
-use super::watch::Watch;
+use super::watch::{Watch, objects_of};
 use super::world::World;
+use crate::limits::Cut;
 use crate::memory::{
-    Knowledge, NULL_PAGE, ObjectKind, Region, Resolution, Target, flatten_address,
-    function_address, function_at, mentions_address, within_count,
+    Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
+    flatten_address, function_address, function_at, mentions_address, within_count,
 };
 
 /// Why an evaluation has no value yet.
@@ -46,6 +49,8 @@ pub(super) struct Scope<'a, 'p> {
     pub(super) memo: &'a mut PredicateMemo,
     /// Where what is not determined was read.
     pub(super) reads: &'a mut Reads,
+    /// What was left out.
+    pub(super) cuts: &'a mut BTreeMap<Cut, u64>,
     pub(super) state: &'a mut State,
 }
 
@@ -63,6 +68,7 @@ impl<'p> Engine<'p, '_> {
             watch: &mut self.watch,
             memo: &mut self.memo,
             reads: &mut self.reads,
+            cuts: &mut self.cuts,
             state,
         };
         (scope, &mut self.pool)
@@ -356,6 +362,17 @@ impl Scope<'_, '_> {
         Ok(self.chosen(pool, value))
     }
 
+    /// What is evaluated depends on where an object lies that the program places. On another run it may
+    /// lie elsewhere: nothing is infeasible for what this path does, and a test of it may do otherwise.
+    fn use_location(&mut self) {
+        let Self { world, state, cuts, .. } = self;
+        let at = text_at(world.program, state);
+        state.placed.get_or_insert(at);
+        if !state.tape.is_aside() && !state.tape.is_played() {
+            *cuts.entry(Cut::Undetermined(Undetermined::Location, at)).or_default() += 1;
+        }
+    }
+
     /// Notes where a value was read of which something is not determined.
     fn note_read(&mut self, pool: &mut TermPool, value: Term) {
         let Self { world, state, reads, .. } = self;
@@ -373,6 +390,30 @@ impl Scope<'_, '_> {
         }
         value
     }
+}
+
+/// Whether an object of a kind lies where the program's build and run place it.
+const fn is_placed(kind: ObjectKind) -> bool {
+    matches!(kind, ObjectKind::Local | ObjectKind::Heap | ObjectKind::Global)
+}
+
+/// Whether an address lies below another, where they lead into different objects of which the program
+/// places one: a symbol, since that differs from run to run. `None` where their numbers say it.
+fn below(pool: &mut TermPool, memory: &Memory, [a, b]: [Term; 2]) -> Option<Term> {
+    let (of_a, of_b) = (objects_of(pool, memory, a)?, objects_of(pool, memory, b)?);
+    let is_own = |id: &ObjectId| is_placed(memory.object(*id).kind);
+    let by_chance = |x: &ObjectId, y: &ObjectId| x != y && (is_own(x) || is_own(y));
+    if !of_a.iter().any(|x| of_b.iter().any(|y| by_chance(x, y))) {
+        return None;
+    }
+    // One symbol for two objects, whatever is compared in them.
+    let (first, second) = match (&of_a[..], &of_b[..]) {
+        ([x], [y]) => (memory.object(*x).base, memory.object(*y).base),
+        _ => (pool.structure(a), pool.structure(b)),
+    };
+    let name = format!("{:x}<{:x}", first.min(second), first.max(second));
+    let symbol = undefined_symbol(pool, Undetermined::Location, &name, Sort::Bool);
+    Some(if first <= second { symbol } else { pool.not(symbol) })
 }
 
 /// Whether an address is one that only the program names: a device's, mostly.
@@ -532,12 +573,16 @@ impl Environment for Scope<'_, '_> {
         pool: &mut TermPool,
         values: [Term; 2],
         equality: bool,
-    ) -> Result<(), Stop> {
+    ) -> Result<Option<Term>, Stop> {
         if !equality {
             self.lead_together(pool, values)?;
         }
         self.watch.related(pool, &self.state.memory, values, equality);
-        Ok(())
+        let below = if equality { None } else { below(pool, &self.state.memory, values) };
+        let Some(below) = below else { return Ok(None) };
+        self.use_location();
+        // The path goes on as its numbers say: its tests are measured. A predicate says nothing.
+        Ok(Some(below).filter(|_| self.state.tape.is_aside()))
     }
 
     fn as_number(&mut self, pool: &mut TermPool, value: Term) {
@@ -545,5 +590,10 @@ impl Environment for Scope<'_, '_> {
             self.watch.meet_place_of(&pointer.place);
         }
         self.watch.escaped(pool, &self.state.memory, value);
+        let memory = &self.state.memory;
+        let is_own = |id: &ObjectId| is_placed(memory.object(*id).kind);
+        if objects_of(pool, memory, value).is_some_and(|objects| objects.iter().any(is_own)) {
+            self.use_location();
+        }
     }
 }

@@ -277,6 +277,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             haste: false,
             keep: false,
             depends: Dependences::default(),
+            placed: None,
             asked: false,
             replay: false,
             steps: 0,
@@ -710,7 +711,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         let test =
             concretise(program, &self.pool, &self.plan, externals, model, &self.world, looked_at);
         let covers = covered.iter().filter_map(|goal| self.labels.label_ref(*goal)).collect();
-        (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending })));
+        let placed = state.placed;
+        (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending, placed })));
     }
 
     /// After a step: whether to stop, looking only where a look is due.

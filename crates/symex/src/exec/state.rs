@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lydian_base::EntityId;
+use lydian_base::{EntityId, Span};
 use lydian_ir::{BlockId, Body, ConditionId, DecisionId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -132,6 +132,9 @@ pub(super) struct State {
     pub(super) keep: bool,
     /// What the path depends on that the program does not determine.
     pub(super) depends: Dependences,
+    /// Where the path first used where an object of the program's own lies. Numbers say which way it
+    /// takes, which may be others on another run.
+    pub(super) placed: Option<Span>,
     /// Whether the state only follows its model, to see what that covers.
     pub(super) replay: bool,
     pub(super) steps: u64,
@@ -231,6 +234,7 @@ impl State {
             haste: self.haste,
             keep: false,
             depends: self.depends.clone(),
+            placed: self.placed,
             replay: self.replay,
             steps: self.steps,
             idle: 0,

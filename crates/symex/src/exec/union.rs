@@ -91,6 +91,7 @@ impl Engine<'_, '_> {
         }
         union.asked = false;
         union.haste |= other.haste;
+        union.placed = union.placed.or(other.placed);
         union.steps = union.steps.max(other.steps);
         union.idle = union.idle.min(other.idle);
         union.activations = union.activations.max(other.activations);

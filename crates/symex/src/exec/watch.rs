@@ -743,6 +743,16 @@ fn pointed_to(memory: &Memory, constants: &[(u64, bool)]) -> SmallVec<[Option<Ob
     found
 }
 
+/// The objects that an address may be made from; `None` where its term is too large to tell.
+pub(super) fn objects_of(
+    pool: &TermPool,
+    memory: &Memory,
+    address: Term,
+) -> Option<SmallVec<[ObjectId; 4]>> {
+    let constants = constants(pool, address)?;
+    Some(pointed_to(memory, &constants).into_iter().flatten().collect())
+}
+
 impl Engine<'_, '_> {
     /// Adds bounds of objects that other paths do not have.
     pub(super) fn add_on_path(&mut self, bounds: &[Bound]) {
