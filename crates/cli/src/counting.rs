@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use lydian_ir::interp::{BadTest, End, Options};
+use lydian_ir::interp::{BadTest, End, Location, Options};
 use lydian_ir::test::{INPUT_PREFIX, Test};
 use lydian_ir::{DecisionId, TrapKind};
 use lydian_native::{
@@ -54,8 +54,8 @@ pub(crate) struct Counting<'a> {
     untraced: bool,
     /// Whether the last test does what C leaves undefined, as the interpreter says.
     undefined: bool,
-    /// Whether the last test uses memory that nobody set, as the interpreter says.
-    uninitialised: bool,
+    /// Where the last test first uses memory that nobody set, as the interpreter says.
+    uninitialised: Option<Location>,
     /// The undefined functions whose results tests give; none before the first test.
     given: FxHashSet<String>,
     /// Tests of this function that were stopped early.
@@ -101,7 +101,7 @@ impl<'a> Counting<'a> {
             options: Options { max_depth: MOST_CALLS, ..Options::default() },
             untraced: false,
             undefined: false,
-            uninitialised: false,
+            uninitialised: None,
             given: FxHashSet::default(),
             given_up: Vec::new(),
         }
@@ -144,8 +144,8 @@ impl<'a> Counting<'a> {
         self.undefined
     }
 
-    /// Whether the last test uses memory that nobody set, as the interpreter says.
-    pub(crate) const fn was_uninitialised(&self) -> bool {
+    /// Where the last test first uses memory that nobody set, as the interpreter says.
+    pub(crate) const fn uninitialised(&self) -> Option<Location> {
         self.uninitialised
     }
 
@@ -172,7 +172,7 @@ impl<'a> Counting<'a> {
         if patience == Patience::Full {
             self.given_up.retain(|known| known != test);
         }
-        (self.untraced, self.undefined, self.uninitialised) = (false, false, false);
+        (self.untraced, self.undefined, self.uninitialised) = (false, false, None);
         let mut options = self.options;
         options.max_steps = STEPS_OF_ENDLESS;
         let mut foreseen = match self.foresight.run(test, &options) {
@@ -212,7 +212,7 @@ impl<'a> Counting<'a> {
             };
         }
         self.undefined |= is_undefined(foreseen.outcome.end);
-        self.uninitialised = foreseen.outcome.uninitialised.is_some();
+        self.uninitialised = foreseen.outcome.uninitialised;
         let standing = self.standing(&foreseen, &measured.run.outcome);
         let foresight = &self.foresight;
         let found = measured.covered.iter_mut().zip(&foreseen.covered).enumerate();

@@ -42,6 +42,7 @@ use confirming::Confirming;
 use judged::{HyperOf, Judged};
 use left::Left;
 use news::News;
+use reasons::reason;
 use reduced::{Candidate, Together};
 
 mod assumed;
@@ -52,6 +53,7 @@ mod judged;
 pub(crate) mod left;
 mod loose;
 mod news;
+mod reasons;
 mod reduced;
 mod vectors;
 
@@ -603,8 +605,8 @@ impl<'a> Session<'a, '_> {
             } else if complete {
                 self.complete(summary, bounds)
             } else {
-                let cuts = reasons.iter().chain(summary.cuts.keys());
-                Evidence::Unknown { reason: reason(cuts) }
+                let reason = reason(&self.loaded.map, reasons, summary.cuts.keys());
+                Evidence::Unknown { reason }
             };
             (*goal, evidence)
         });
@@ -846,45 +848,8 @@ fn in_numbers(summary: &Summary, last: Last) -> Exploration {
     }
 }
 
-/// The reason to show of several: what the user can change least comes first.
-fn reason<'c>(cuts: impl Iterator<Item = &'c Cut>) -> UnknownReason {
-    let weight = |cut: &&Cut| match cut {
-        Cut::Unsupported(_) => 0,
-        Cut::Stopped(_) => 1,
-        Cut::Solver(_) => 2,
-        Cut::Undefined | Cut::Assumption => 3,
-        Cut::LoopBound(_) | Cut::Recursion(_) | Cut::CallDepth(_) | Cut::PathSteps(_) => 4,
-        Cut::NotAsked => 5,
-    };
-    let bound = |what: &str, limit: u64| UnknownReason::Bound { what: what.into(), limit };
-    match cuts.min_by_key(weight) {
-        None => UnknownReason::NotTried,
-        Some(Cut::Stopped(reason)) => UnknownReason::Budget(*reason),
-        Some(Cut::LoopBound(limit)) => bound("loop", u64::from(*limit)),
-        Some(Cut::Recursion(limit)) => bound("recursion", u64::from(*limit)),
-        Some(Cut::CallDepth(limit)) => bound("call depth", u64::from(*limit)),
-        Some(Cut::PathSteps(limit)) => bound("path length", *limit),
-        Some(Cut::Solver(_)) => UnknownReason::SolverGaveUp,
-        Some(cut @ (Cut::Unsupported(_) | Cut::Undefined | Cut::Assumption | Cut::NotAsked)) => {
-            UnknownReason::NotFollowed(cut.to_string())
-        }
-    }
-}
-
 /// What predicates mean as the exploration is configured.
 fn semantics(config: &Config) -> Semantics {
     let short_circuit = config.unreached == Unreached::Unknown;
     Semantics { overflow: config.overflow, short_circuit }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_user_can_change_least_is_the_reason_that_is_shown() {
-        let cuts = [Cut::LoopBound(8), Cut::Unsupported("longjmp".into())];
-        assert!(reason(cuts.iter()).to_string().contains("longjmp"));
-        assert_eq!(reason(cuts[..1].iter()).to_string(), "loop bound of 8");
-    }
 }

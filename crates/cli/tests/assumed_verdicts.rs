@@ -204,3 +204,70 @@ fn a_claim_that_measuring_does_not_confirm_withdraws_what_the_exploration_calls_
     let told = "f dc: 2 unknown: withdrawn: a contradiction in the same exploration";
     assert!(ran.out.contains(told), "{ran}");
 }
+
+/// What `gen` says is granted of a function on inputs that come into being.
+fn granted(text: &str, infeasible: u64) -> Vec<String> {
+    let place = Workplace::with(text);
+    place.write("lydian.toml", "lazy-inputs = true\n");
+    let ran = place.run("gen unit.c --function f -c dc --json t.json");
+    let table = place.json("t.json");
+    assert_eq!(figures(&table, "f", "dc")[2], infeasible, "{ran}");
+    assert_eq!(row(&table, "f", "dc")["infeasible_as_assumed"], 0, "{ran}");
+    ran.out.lines().filter(|line| line.starts_with("granted: ")).map(str::to_owned).collect()
+}
+
+const CHARACTERS: &str =
+    "granted: a character pointer of the inputs leads to characters alone (character-pointer)";
+
+#[test]
+fn that_a_character_pointer_leads_to_characters_is_granted_and_named_where_it_matters() {
+    let written = "int f(char *s, int *n)
+{
+    *n = 5;
+    if (s[0] == 'x' && *n != 5)
+        return 1;
+    *s = 3;
+    if (*n != 5)
+        return 2;
+    return 0;
+}
+";
+    assert_eq!(granted(written, 2), [CHARACTERS]);
+    let variable = "int g;
+int f(char *s)
+{
+    g = 3;
+    *s = 4;
+    if (g != 3)
+        return 1;
+    return 0;
+}
+";
+    assert_eq!(granted(variable, 1), [CHARACTERS]);
+    let read = "int f(const char *s, const int *n)
+{
+    if (s[0] == 'x' && *n == 5)
+        return s[0] == 'y' ? 1 : 2;
+    return 0;
+}
+";
+    assert_eq!(granted(read, 1), [""; 0], "nothing can show where these lead");
+    let numbers = "int f(int *p, int *q) { *p = 3; *q = *p; if (*p != 3) return 1; return 0; }\n";
+    assert_eq!(granted(numbers, 1), [""; 0], "there are no characters");
+}
+
+#[test]
+fn that_no_object_has_2_gib_is_granted_and_named_where_an_access_could_leave_it() {
+    let text = "int f(int *p, long i)
+{
+    p[i] = 7;
+    if (p[i] != 7)
+        return 1;
+    return 0;
+}
+";
+    let told = "granted: no object of the inputs has 2 GiB or more (object-size)";
+    assert_eq!(granted(text, 1), [told]);
+    let near = "int f(int *p) { p[3] = 7; if (p[3] != 7) return 1; return 0; }\n";
+    assert_eq!(granted(near, 1), [""; 0], "every access is near");
+}

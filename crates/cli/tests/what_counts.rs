@@ -314,7 +314,8 @@ int f(void)
 ",
     );
     let ran = place.done("gen unit.c --function f -c dc --json t.json");
-    assert!(ran.out.contains("2 unknown: depends on uninitialised memory"), "{ran}");
+    let told = "f dc: 2 unknown: depends on uninitialised memory, read at unit.c:11:15\n";
+    assert!(ran.out.contains(told), "{ran}");
     assert_eq!(figures(&place.json("t.json"), "f", "dc"), [2, 0, 0, 0, 2]);
 }
 

@@ -81,15 +81,16 @@ pub trait Environment {
         let _ = (pool, base, record);
     }
     /// Notes that two values, which may be addresses, are compared for equality, or else for their
-    /// order or distance.
+    /// order or distance. Gives whether the first lies below the second where their numbers do not
+    /// say that.
     fn related(
         &mut self,
         pool: &mut TermPool,
         values: [Term; 2],
         equality: bool,
-    ) -> Result<(), Self::Stop> {
+    ) -> Result<Option<Term>, Self::Stop> {
         let _ = (pool, values, equality);
-        Ok(())
+        Ok(None)
     }
     /// Notes that a value, which may be an address, is used as a number.
     fn as_number(&mut self, pool: &mut TermPool, value: Term) {
@@ -206,10 +207,14 @@ impl<'a> Evaluation<'a> {
                         None => env.unmodelled(pool, soft::name(ty), Sort::Bool),
                     };
                 }
-                if pool.sort(a) == Sort::BitVec(64) {
-                    env.related(pool, [a, b], matches!(op, CmpOp::Eq | CmpOp::Ne))?;
-                }
-                Ok(arith::compare(pool, *op, a, b))
+                let is_wide = pool.sort(a) == Sort::BitVec(64);
+                let equality = matches!(op, CmpOp::Eq | CmpOp::Ne);
+                let below = if is_wide { env.related(pool, [a, b], equality)? } else { None };
+                Ok(match below.filter(|_| !equality) {
+                    Some(below) if op.is_less() => below,
+                    Some(below) => pool.not(below),
+                    None => arith::compare(pool, *op, a, b),
+                })
             }
             Expr::Cast(op, to, a) => {
                 let from = *a;

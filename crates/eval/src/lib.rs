@@ -16,9 +16,10 @@ pub mod pred;
 mod soft;
 pub mod sort;
 pub mod traps;
+pub mod undetermined;
 
 pub use expr::{Environment, Evaluation, eval_expr};
-pub use nan::{UNDEFINED_MARK, undefined_symbol};
 pub use pred::{Kleene, PredEnvironment, eval_pred, eval_tree};
 pub use sort::{from_bytes, sort_of, to_bytes};
 pub use traps::{Fault, Traps};
+pub use undetermined::{Undetermined, undefined_symbol};

@@ -11,26 +11,15 @@
 //!   copied to; negation flips their sign, `fabs` clears it, and a choice chooses.
 //! - What is no NaN has the bits of its value.
 //! - A NaN that an operation gives has any sign and payload: a symbol that nothing restricts. So
-//!   no label is infeasible by what a NaN's bits are taken to be. The symbol's name begins with
-//!   [`NAN_MARK`], by which an engine knows not to claim what hangs on it.
+//!   no label is infeasible by what a NaN's bits are taken to be. The symbol's name says that it is
+//!   [`Undetermined::NanBits`], by which an engine knows not to claim what hangs on it.
 //!
 //! The symbol belongs to the structure of the term: one value that is looked at twice has one NaN,
 //! and so it has in the pool of another worker that makes the same term.
 
 use lydian_smt::{FloatSort, Node, Sort, Term, TermPool, UnOp};
 
-/// How names of symbols begin that stand for what the program never determined.
-pub const UNDEFINED_MARK: char = '?';
-
-/// How names begin of symbols for the bits of a NaN; such a symbol is undetermined, too.
-pub const NAN_MARK: &str = "?NaN";
-
-/// The symbol for what the program never determined; the same for the same name.
-pub fn undefined_symbol(pool: &mut TermPool, place: &str, sort: Sort) -> Term {
-    // The mark alone is a symbol as soon as there is any undefined one.
-    pool.var("?", Sort::Bool);
-    pool.var(&format!("{UNDEFINED_MARK}{place}:{sort}"), sort)
-}
+use crate::undetermined::{Undetermined, undefined_symbol};
 
 /// The bits of a float.
 pub fn float_bits(pool: &mut TermPool, float: Term) -> Term {
@@ -98,8 +87,8 @@ pub fn computed(pool: &mut TermPool, result: Term, operands: &[Term]) -> Term {
 
 /// The bits of some NaN: quiet, of any sign and payload.
 fn any_nan(pool: &mut TermPool, sort: FloatSort, float: Term) -> Term {
-    let name = format!("{}{:016x}", &NAN_MARK[1..], pool.structure(float));
-    let free = undefined_symbol(pool, &name, Sort::BitVec(sort.width()));
+    let name = format!("{:016x}", pool.structure(float));
+    let free = undefined_symbol(pool, Undetermined::NanBits, &name, Sort::BitVec(sort.width()));
     let quiet = pool.bv(sort.width(), sort.nan_bits());
     pool.bvor(free, quiet)
 }
@@ -111,6 +100,10 @@ fn sign_mask(pool: &mut TermPool, sort: FloatSort) -> Term {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_of_nan(name: &str) -> bool {
+        Undetermined::of_symbol(name) == Some(Undetermined::NanBits)
+    }
 
     #[test]
     fn bits_survive_that_a_float_was_made_of() {
@@ -136,7 +129,7 @@ mod tests {
             .iter()
             .filter_map(|var| pool.var_name(*var).map(str::to_owned))
             .collect();
-        assert!(names.iter().any(|name| name.starts_with(NAN_MARK)), "{names:?}");
+        assert!(names.iter().any(|name| is_of_nan(name)), "{names:?}");
         assert_eq!(float_from_bits(&mut pool, FloatSort::F64, bits), quotient);
     }
 
@@ -156,7 +149,7 @@ mod tests {
                 let bits = float_bits(&mut pool, quotient);
                 let names = pool.vars_of(bits).to_vec().into_iter();
                 let mut names = names.filter_map(|var| pool.var_name(var).map(str::to_owned));
-                names.find(|name| name.starts_with(NAN_MARK)).expect("a symbol of a NaN")
+                names.find(|name| is_of_nan(name)).expect("a symbol of a NaN")
             })
         };
         let (here, there) = (symbols(0), symbols(7));

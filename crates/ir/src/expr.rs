@@ -397,6 +397,11 @@ impl CmpOp {
         matches!(self, Self::FEq | Self::FNe | Self::FLt | Self::FLe | Self::FGt | Self::FGe)
     }
 
+    /// Whether it compares integers for *less* or *less or equal*.
+    pub const fn is_less(self) -> bool {
+        matches!(self, Self::LtU | Self::LeU | Self::LtS | Self::LeS)
+    }
+
     /// As C writes it.
     pub const fn c_symbol(self) -> &'static str {
         match self {

@@ -20,6 +20,9 @@ use serde::{Deserialize, Serialize};
 pub enum AssumptionKind {
     /// No object of the inputs is very large (1 GiB or more).
     ObjectSize,
+    /// That a pointer to characters among the inputs leads to characters, though C lets it lead to the
+    /// bytes of anything.
+    CharacterPointer,
     /// What a pointer points to: one object of its type, bytes where the type is not known.
     Shape,
     /// How many elements an array or a string has at most. A bound.
@@ -44,8 +47,9 @@ pub enum AssumptionKind {
 
 impl AssumptionKind {
     /// All kinds, in the order in which they are listed.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ObjectSize,
+        Self::CharacterPointer,
         Self::Shape,
         Self::Size,
         Self::Length,
@@ -59,12 +63,13 @@ impl AssumptionKind {
     ];
 
     /// The kinds that need nobody's consent: what any tester grants.
-    pub const GRANTED: [Self; 1] = [Self::ObjectSize];
+    pub const GRANTED: [Self; 2] = [Self::ObjectSize, Self::CharacterPointer];
 
     /// The name that users write.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ObjectSize => "object-size",
+            Self::CharacterPointer => "character-pointer",
             Self::Shape => "shape",
             Self::Size => "size",
             Self::Length => "length",
@@ -205,16 +210,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_size_of_objects_is_granted_unless_the_user_accepts_more() {
+    fn what_any_tester_grants_is_granted_and_more_where_the_user_accepts_it() {
         let of = |kind| Assumption::new(kind, "p", "a sentence");
         let granted = |accepted: &Accepted| -> Vec<&str> {
             let all = AssumptionKind::ALL.into_iter();
             all.filter(|kind| accepted.includes(&of(*kind))).map(AssumptionKind::name).collect()
         };
-        assert_eq!(granted(&Accepted::default()), ["object-size"]);
+        assert_eq!(granted(&Accepted::default()), ["object-size", "character-pointer"]);
         let some = Accepted::named(["alias", "leading-elements"]).expect("kinds");
-        assert_eq!(granted(&some), ["object-size", "alias", "leading-elements"]);
-        assert_eq!(granted(&Accepted::named(["all"]).expect("a word")).len(), 11);
+        assert_eq!(
+            granted(&some),
+            ["object-size", "character-pointer", "alias", "leading-elements"]
+        );
+        assert_eq!(granted(&Accepted::named(["all"]).expect("a word")).len(), 12);
     }
 
     #[test]

@@ -65,6 +65,7 @@ mod stretch;
 mod tape;
 mod together;
 mod traps;
+mod undetermined;
 mod union;
 mod watch;
 mod workers;

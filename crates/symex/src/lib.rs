@@ -16,4 +16,5 @@ pub use exec::{
     Config, Ending, Event, ExploreError, FoundTest, HyperRef, LabelDeletion, LabelRef, LeftHyper,
     LeftLabel, Mode, Search, Summary, Task, Workers,
 };
-pub use limits::{Cut, Limits};
+pub use limits::{Cut, Limits, add_reason};
+pub use lydian_eval::Undetermined;

@@ -3,10 +3,12 @@
 //! Nothing is cut silently: each limit that was hit is a [`Cut`] in the result, with how often, and
 //! only an exploration without any is a complete argument.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
-use lydian_base::StopReason;
+use lydian_base::{Span, StopReason};
+use lydian_eval::Undetermined;
 use serde::{Deserialize, Serialize};
 
 /// Limits of one exploration. `None` means no limit.
@@ -101,10 +103,12 @@ pub enum Cut {
     Unsupported(String),
     /// What a path took as covered was lost where the program assumes something of its inputs.
     Assumption,
-    /// The path depends on memory that the program never wrote, on a value that the engine does
-    /// not compute (`sin` and its like), or on a number being the address of an object that the
-    /// program places.
-    Undefined,
+    /// What the program does hangs on what it does not determine, which came into play at a place
+    /// of the text.
+    Undetermined(Undetermined, Span),
+    /// What the program does hangs on a function that no term computes (`sin` and its like), called
+    /// at a place of the text with more values than were followed.
+    Mathematics(String, Span),
     /// No path was asked for it: the exploration does not look at labels.
     NotAsked,
 }
@@ -120,15 +124,75 @@ impl fmt::Display for Cut {
             Self::Solver(reason) => write!(f, "solver: {reason}"),
             Self::Unsupported(what) => write!(f, "not supported: {what}"),
             Self::Assumption => write!(f, "met only before an assumption that did not hold"),
-            Self::Undefined => {
-                write!(
-                    f,
-                    "depends on uninitialised memory, inexact mathematics or where objects lie"
-                )
+            Self::Undetermined(what, _) => write!(f, "depends on {what}"),
+            Self::Mathematics(name, _) => {
+                write!(f, "depends on inexact mathematics, `{name}` of more than a few values")
             }
             Self::NotAsked => {
                 write!(f, "no path's own test reaches it, and plain mode asks for no other")
             }
+        }
+    }
+}
+
+impl Cut {
+    /// Where in the text it came into play, with what the program does there as a verb (*read*); `None`
+    /// where it has no place.
+    pub const fn place(&self) -> Option<(&'static str, Span)> {
+        match self {
+            Self::Undetermined(_, span) | Self::Mathematics(_, span) if span.is_none() => None,
+            Self::Undetermined(what, span) => Some((what.verb(), *span)),
+            Self::Mathematics(_, span) => Some(("called", *span)),
+            _ => None,
+        }
+    }
+
+    /// Whether it says on what the program's behaviour hangs. Several such reasons may hold at once.
+    pub const fn is_dependence(&self) -> bool {
+        matches!(self, Self::Undetermined(..) | Self::Mathematics(..))
+    }
+
+    /// Whether two reasons are the same but for the place.
+    fn is_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Undetermined(a, _), Self::Undetermined(b, _)) => a == b,
+            (Self::Mathematics(a, _), Self::Mathematics(b, _)) => a == b,
+            _ => self == other,
+        }
+    }
+}
+
+/// Adds a reason to some others. Of those that differ in their place alone, the first in the text is
+/// kept, in whatever order they come: so many need no more memory than one.
+pub fn add_reason(reasons: &mut BTreeSet<Cut>, reason: Cut) {
+    let known = reasons.iter().find(|known| known.is_as(&reason));
+    match known.and_then(Cut::place).zip(reason.place()) {
+        _ if known.is_none() => {}
+        Some((before, now)) if now.1 < before.1 => {
+            reasons.retain(|known| !known.is_as(&reason));
+        }
+        None if reason.place().is_some() => reasons.retain(|known| !known.is_as(&reason)),
+        _ => return,
+    }
+    reasons.insert(reason);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_reasons_that_differ_in_their_place_the_first_in_the_text_is_kept() {
+        let read = |start| Cut::Undetermined(Undetermined::Unwritten, Span::new(start, start + 1));
+        let nowhere = Cut::Undetermined(Undetermined::Unwritten, Span::NONE);
+        let sine = Cut::Mathematics("sin".into(), Span::new(7, 9));
+        let mut all = [read(5), nowhere, sine.clone(), read(3), Cut::LoopBound(4), read(9)];
+        for _ in 0..all.len() {
+            all.rotate_left(1);
+            let mut reasons = BTreeSet::new();
+            all.iter().for_each(|reason| add_reason(&mut reasons, reason.clone()));
+            let expected = BTreeSet::from([Cut::LoopBound(4), read(3), sine.clone()]);
+            assert_eq!(reasons, expected);
         }
     }
 }

@@ -26,7 +26,9 @@ use std::sync::Arc;
 use lydian_smt::Term;
 
 pub use access::{Window, range_within, within_count};
-pub use cells::{Background, Cell, Contents, depends_on_undefined, undefined_symbol};
+pub use cells::{
+    Background, Cell, Contents, LEFT_BY_ASSEMBLY, depends_on_undefined, has_undefined, undetermined,
+};
 pub use definedness::definedness;
 pub use facts::Facts;
 pub use lazy::Touched;

@@ -230,7 +230,8 @@ fn place(linked: &Linked, location: Location) -> Option<Place> {
     Some(linked.source.place(span.start))
 }
 
-fn span(program: &Program, location: Location) -> Option<lydian_base::Span> {
+/// The text of a statement or terminator; that of its function where it has none.
+pub(crate) fn span(program: &Program, location: Location) -> Option<lydian_base::Span> {
     let function = &program.functions[location.function];
     let source = &function.body.as_ref()?.source;
     let span = match location.point {

@@ -9,17 +9,21 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use lydian_base::Span;
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Outcome};
 use lydian_symex::exec::Event;
-use lydian_symex::{Cut, Ending, FoundTest};
+use lydian_symex::{Cut, Ending, FoundTest, Undetermined};
 
 use super::judged::Judged;
 use super::left::Left;
 use super::news::News;
+use super::reasons::with_place;
 use super::{Goal, Last, Pending, Session};
+use crate::commands::run::span;
 use crate::counting::{Patience, Unfit};
 use crate::exit::Failure;
+use crate::load::Loaded;
 use crate::output;
 
 /// Committing to the ledger may take one part of so many of an exploration's time. Findings come in
@@ -28,6 +32,9 @@ const COMMIT_SHARE: u32 = 10;
 
 /// So many tests may wait for the compiler; with more of them exploration waits, too.
 const MOST_WAITING: usize = 4096;
+
+/// Why what a test is claimed to cover does not count though its run may cover it.
+const UNWRITTEN: &str = "not confirmed by its test, which uses uninitialised memory";
 
 /// Tests of an exploration on their way to the ledger.
 pub(super) struct Confirming<'s, 'a, 'm, 'j> {
@@ -185,12 +192,13 @@ impl Session<'_, '_> {
             let is_open = |goal: &Goal| self.hyper_of(*goal).is_some_and(|of| open.contains(&of));
             missing.extend(completed.iter().copied().filter(is_open));
         }
-        let uncounted = self.uncounted(&missing);
+        let uncounted = self.uncounted(&missing, found.placed);
         if !uncounted.is_empty() {
             judged.lack();
             missing.retain(|goal| uncounted.iter().all(|(other, _)| goal != other));
         }
-        let ended_as_claimed = agrees(&found.ending, &measured.run.outcome);
+        let ended_as_claimed =
+            agrees(&found.ending, &measured.run.outcome) || found.placed.is_some();
         if missing.is_empty() && ended_as_claimed {
             let completes = self.completed_by(&test, &measured, judged);
             return Ok(Some(Pending { test, covered, completes, unconfirmed: None, uncounted }));
@@ -220,10 +228,17 @@ impl Session<'_, '_> {
 
     /// Those of some objectives that the last test cannot count for though it may cover them, and why:
     /// the instrumented program cannot measure them, or they depend on memory that nobody set, where
-    /// exploration does not see each use (`x != x + 1`).
-    fn uncounted(&self, goals: &[Goal]) -> Vec<(Goal, String)> {
-        if self.counting.was_uninitialised() {
-            let why = Cut::Undefined.to_string();
+    /// exploration does not see each use (`x != x + 1`): then with the first such use; or they hang on
+    /// where objects of the program's own lie, which the path used at a place of the text.
+    fn uncounted(&self, goals: &[Goal], placed: Option<Span>) -> Vec<(Goal, String)> {
+        if let Some(location) = self.counting.uninitialised() {
+            let Loaded { program, map, .. } = self.loaded;
+            let at = span(program, location).map(|span| format!(", at {}", map.place(span.start)));
+            let why = format!("{UNWRITTEN}{}", at.unwrap_or_default());
+            return goals.iter().map(|goal| (*goal, why.clone())).collect();
+        }
+        if let Some(at) = placed {
+            let why = with_place(&self.loaded.map, &Cut::Undetermined(Undetermined::Location, at));
             return goals.iter().map(|goal| (*goal, why.clone())).collect();
         }
         let with_reason = |goal: &Goal| {

@@ -94,6 +94,9 @@ pub enum UnknownReason {
     InputBounds(String),
     /// Something in the way is not followed: what.
     NotFollowed(String),
+    /// It hangs on what the program does not determine or no engine computes: on each of these, with
+    /// its place.
+    Depends(Vec<String>),
     /// The solver gave up.
     SolverGaveUp,
     /// A claim was not confirmed by measuring.
@@ -113,6 +116,7 @@ impl fmt::Display for UnknownReason {
                 write!(f, "not reached within bounds on inputs: {bounds}")
             }
             Self::NotFollowed(what) => f.write_str(what),
+            Self::Depends(all) => f.write_str(&all.join("; ")),
             Self::SolverGaveUp => f.write_str("the solver gave up"),
             Self::Unconfirmed => f.write_str("internal error: claim not confirmed by its test"),
             Self::Withdrawn => f.write_str("withdrawn: a contradiction in the same exploration"),

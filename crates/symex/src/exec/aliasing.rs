@@ -250,6 +250,11 @@ fn add_places(types: &CTypes, whole: CTypeId, part: CTypeId, at: u64, found: &mu
     }
 }
 
+/// Whether values of a type are single characters, through pointers to which C lets anything be read.
+pub(super) fn is_character(types: &CTypes, ty: CTypeId) -> bool {
+    types.scalar(ty) == Some(Type::Int(8))
+}
+
 /// Whether two types are one to C's rules about which type may access what. A pointer to `void` or to
 /// characters counts as any pointer, since programs exchange pointers through such.
 fn are_alike(types: &CTypes, a: CTypeId, b: CTypeId) -> bool {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use lydian_base::EntityId;
-use lydian_eval::{Traps, to_bytes};
+use lydian_eval::{Traps, Undetermined, sort_of, to_bytes, undefined_symbol};
 use lydian_ir::libc::{Family, is_confined, model_of};
 use lydian_ir::outside::writes_nothing;
 use lydian_ir::{
@@ -25,7 +25,6 @@ use super::world::World;
 use crate::limits::Cut;
 use crate::memory::{
     Background, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
-    undefined_symbol,
 };
 use lydian_inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
 
@@ -282,7 +281,8 @@ impl<'p> Engine<'p, '_> {
                 None => {
                     let name = &self.world.program.functions[callee].name;
                     let ty = self.register_type(state, register);
-                    undefined_symbol(&mut self.pool, name, lydian_eval::sort_of(ty))
+                    let sort = sort_of(ty);
+                    undefined_symbol(&mut self.pool, Undetermined::Unwritten, name, sort)
                 }
             };
             self.set_register(state, register, value);

@@ -306,7 +306,8 @@ fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &State) -> u
         }
         frame.objects.hash(&mut hasher);
     }
-    let counts = (state.activations, state.externals.len(), state.root, state.undefined);
+    let depends = state.depends.are_some();
+    let counts = (state.activations, state.externals.len(), state.root, depends);
     (counts, state.cursor.next).hash(&mut hasher);
     hasher.finish()
 }

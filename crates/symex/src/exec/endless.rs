@@ -21,6 +21,7 @@ use super::hyper_rows::Trail;
 use super::hyper_sequences::Underway;
 use super::labels::SiteKey;
 use super::state::{Frame, State};
+use super::undetermined::Dependences;
 use crate::memory::Memory;
 
 /// Paths of fewer steps are not looked at.
@@ -37,7 +38,7 @@ pub(super) struct Mark {
     arrival: Option<SiteKey>,
     trail: Trail,
     underway: Underway,
-    undefined: bool,
+    depends: Dependences,
     root: usize,
 }
 
@@ -51,7 +52,7 @@ impl Mark {
             arrival: state.arrival,
             trail: state.trail.clone(),
             underway: state.underway.clone(),
-            undefined: state.undefined,
+            depends: state.depends.clone(),
             root: state.root,
         }
     }
@@ -66,7 +67,8 @@ impl Mark {
             && self.facts == state.facts.len()
             && same_frames()
             && (self.evaluated, self.arrival) == (state.evaluated, state.arrival)
-            && (self.undefined, self.root) == (state.undefined, state.root)
+            && self.root == state.root
+            && self.depends == state.depends
             && self.trail.is(&state.trail)
             && self.underway.is(&state.underway)
             && self.memory.is_same(&state.memory)

@@ -1,7 +1,12 @@
 //! Evaluation of expressions on a state.
 
+use std::collections::BTreeMap;
+
 use lydian_base::EntityId;
-use lydian_eval::{Environment, Evaluation, Fault, Traps, from_bytes, sort_of, to_bytes};
+use lydian_eval::{
+    Environment, Evaluation, Fault, Traps, Undetermined, from_bytes, sort_of, to_bytes,
+    undefined_symbol,
+};
 use lydian_ir::{Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
 use lydian_smt::{BinOp, Evaluator, Node, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -11,11 +16,13 @@ use super::lazy::PointerUses;
 use super::memo::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
 use super::state::State;
 use super::tape::Question;
-use super::watch::Watch;
+use super::undetermined::{Reads, text_at};
+use super::watch::{Watch, objects_of};
 use super::world::World;
+use crate::limits::Cut;
 use crate::memory::{
-    Knowledge, NULL_PAGE, ObjectKind, Region, Resolution, Target, flatten_address,
-    function_address, function_at, mentions_address, undefined_symbol, within_count,
+    Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
+    flatten_address, function_address, function_at, mentions_address, within_count,
 };
 
 /// Why an evaluation has no value yet.
@@ -40,6 +47,10 @@ pub(super) struct Scope<'a, 'p> {
     pub(super) uses: &'a mut PointerUses,
     pub(super) watch: &'a mut Watch,
     pub(super) memo: &'a mut PredicateMemo,
+    /// Where what is not determined was read.
+    pub(super) reads: &'a mut Reads,
+    /// What was left out.
+    pub(super) cuts: &'a mut BTreeMap<Cut, u64>,
     pub(super) state: &'a mut State,
 }
 
@@ -56,6 +67,8 @@ impl<'p> Engine<'p, '_> {
             uses: &mut self.uses,
             watch: &mut self.watch,
             memo: &mut self.memo,
+            reads: &mut self.reads,
+            cuts: &mut self.cuts,
             state,
         };
         (scope, &mut self.pool)
@@ -90,6 +103,9 @@ impl Scope<'_, '_> {
         let outer_pointers = self.uses.begin_aside();
         let value = evaluation(self.world, exprs, true).eval(pool, expr, self, traps);
         self.watch.within_arrays = None;
+        if traps.iter().any(|(fault, _)| fault == Fault::LeftOut) {
+            self.watch.leave_room();
+        }
         self.uses.end_aside(pool, self.state, outer_pointers, traps);
         self.state.tape.set_aside(outer);
         value
@@ -342,10 +358,15 @@ impl Scope<'_, '_> {
         self.watch.access(pool, &self.state.memory, &resolution, size, false);
         self.state.memory.access_traps(pool, &resolution, size, false, traps);
         let value = self.state.memory.load(pool, &resolution, size);
+        if self.state.memory.may_see_unwritten(&resolution, size) {
+            self.note_read(pool, value);
+        }
         if size < Type::Ptr.bytes() && self.world.inputs.shows_an_address(pool, value) {
             // Where objects lie is not for the input to say.
             let place = format!("address{}", value.index());
-            return Ok(undefined_symbol(pool, &place, sort_of(ty)));
+            let value = undefined_symbol(pool, Undetermined::Location, &place, sort_of(ty));
+            self.note_read(pool, value);
+            return Ok(value);
         }
         let value = as_read(pool, ty, value);
         Ok(self.chosen(pool, value))
@@ -371,6 +392,23 @@ impl Scope<'_, '_> {
             && self.world.inputs.pointer_within(pool, base).is_some()
     }
 
+    /// What is evaluated depends on where an object lies that the program places. On another run it may
+    /// lie elsewhere: nothing is infeasible for what this path does, and a test of it may do otherwise.
+    fn use_location(&mut self) {
+        let Self { world, state, cuts, .. } = self;
+        let at = text_at(world.program, state);
+        state.placed.get_or_insert(at);
+        if !state.tape.is_aside() && !state.tape.is_played() {
+            *cuts.entry(Cut::Undetermined(Undetermined::Location, at)).or_default() += 1;
+        }
+    }
+
+    /// Notes where a value was read of which something is not determined.
+    fn note_read(&mut self, pool: &mut TermPool, value: Term) {
+        let Self { world, state, reads, .. } = self;
+        reads.note(pool, value, || text_at(world.program, state));
+    }
+
     /// What an address is, or a number as wide, that is a choice which the path has made.
     fn chosen(&self, pool: &mut TermPool, value: Term) -> Term {
         let mut value = value;
@@ -382,6 +420,30 @@ impl Scope<'_, '_> {
         }
         value
     }
+}
+
+/// Whether an object of a kind lies where the program's build and run place it.
+const fn is_placed(kind: ObjectKind) -> bool {
+    matches!(kind, ObjectKind::Local | ObjectKind::Heap | ObjectKind::Global)
+}
+
+/// Whether an address lies below another, where they lead into different objects of which the program
+/// places one: a symbol, since that differs from run to run. `None` where their numbers say it.
+fn below(pool: &mut TermPool, memory: &Memory, [a, b]: [Term; 2]) -> Option<Term> {
+    let (of_a, of_b) = (objects_of(pool, memory, a)?, objects_of(pool, memory, b)?);
+    let is_own = |id: &ObjectId| is_placed(memory.object(*id).kind);
+    let by_chance = |x: &ObjectId, y: &ObjectId| x != y && (is_own(x) || is_own(y));
+    if !of_a.iter().any(|x| of_b.iter().any(|y| by_chance(x, y))) {
+        return None;
+    }
+    // One symbol for two objects, whatever is compared in them.
+    let (first, second) = match (&of_a[..], &of_b[..]) {
+        ([x], [y]) => (memory.object(*x).base, memory.object(*y).base),
+        _ => (pool.structure(a), pool.structure(b)),
+    };
+    let name = format!("{:x}<{:x}", first.min(second), first.max(second));
+    let symbol = undefined_symbol(pool, Undetermined::Location, &name, Sort::Bool);
+    Some(if first <= second { symbol } else { pool.not(symbol) })
 }
 
 /// Whether an address is one that only the program names: a device's, mostly.
@@ -427,7 +489,9 @@ impl Environment for Scope<'_, '_> {
         };
         let depth = self.state.frames.len();
         let place = format!("{}.{local}.{depth}", function.name);
-        Ok(undefined_symbol(pool, &place, sort_of(ty)))
+        let value = undefined_symbol(pool, Undetermined::Unwritten, &place, sort_of(ty));
+        self.note_read(pool, value);
+        Ok(value)
     }
 
     fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
@@ -458,8 +522,11 @@ impl Environment for Scope<'_, '_> {
             return Ok(value);
         }
         // Others may have written there since it was read.
-        let place = format!("volatile{}", self.state.volatile_reads);
-        Ok(undefined_symbol(pool, &place, pool.sort(value)))
+        let name = self.state.volatile_reads.to_string();
+        let sort = pool.sort(value);
+        let value = undefined_symbol(pool, Undetermined::Volatile, &name, sort);
+        self.note_read(pool, value);
+        Ok(value)
     }
 
     fn local_type(&self, local: LocalId) -> Type {
@@ -543,12 +610,16 @@ impl Environment for Scope<'_, '_> {
         pool: &mut TermPool,
         values: [Term; 2],
         equality: bool,
-    ) -> Result<(), Stop> {
+    ) -> Result<Option<Term>, Stop> {
         if !equality {
             self.lead_together(pool, values)?;
         }
         self.watch.related(pool, &self.state.memory, values, equality);
-        Ok(())
+        let below = if equality { None } else { below(pool, &self.state.memory, values) };
+        let Some(below) = below else { return Ok(None) };
+        self.use_location();
+        // The path goes on as its numbers say: its tests are measured. A predicate says nothing.
+        Ok(Some(below).filter(|_| self.state.tape.is_aside()))
     }
 
     fn as_number(&mut self, pool: &mut TermPool, value: Term) {
@@ -556,5 +627,10 @@ impl Environment for Scope<'_, '_> {
             self.watch.meet_place_of(&pointer.place);
         }
         self.watch.escaped(pool, &self.state.memory, value);
+        let memory = &self.state.memory;
+        let is_own = |id: &ObjectId| is_placed(memory.object(*id).kind);
+        if objects_of(pool, memory, value).is_some_and(|objects| objects.iter().any(is_own)) {
+            self.use_location();
+        }
     }
 }

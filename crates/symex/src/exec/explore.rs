@@ -35,6 +35,7 @@ use super::step::Flow;
 use super::stretch::Stretches;
 use super::tape::Tape;
 use super::traps::Crash;
+use super::undetermined::{Dependences, Reads};
 use super::watch::Watch;
 use super::workers::{Exchange, Given};
 use super::world::{Touched, World, observed_globals};
@@ -124,6 +125,8 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) term_clock: TermClock,
     /// How often inline assembly was passed, for the names of what it leaves.
     pub(super) havocs: u64,
+    /// Where what is not determined was read.
+    pub(super) reads: Reads,
     pub(super) sink: &'e mut dyn FnMut(Event),
 }
 
@@ -194,6 +197,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             clock_terms: 0,
             term_clock: TermClock::new(config.measure_terms),
             havocs: 0,
+            reads: Reads::default(),
             sink,
             world,
             labels,
@@ -272,7 +276,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             underway: Underway::default(),
             haste: false,
             keep: false,
-            undefined: false,
+            depends: Dependences::default(),
+            placed: None,
             asked: false,
             replay: false,
             steps: 0,
@@ -572,7 +577,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             // A path may still break an assumption, which opens its labels again.
             && (!self.world.assumes || self.labels.without_test() == 0)
             // Nothing that depends on what was never written counts.
-            && (state.undefined || self.ranks.is_hopeless(state, &self.labels))
+            && (state.depends.are_some() || self.ranks.is_hopeless(state, &self.labels))
     }
 
     /// Whether a state is dropped since it is hopeless. One whose test is not given yet is followed to
@@ -585,9 +590,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             state.replay = !state.pending;
             return false;
         }
-        if state.undefined {
-            self.cut(Cut::Undefined);
-        }
+        self.cut_all(&state.depends);
         self.statistics.dropped += 1;
         true
     }
@@ -633,11 +636,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         if let Ending::Cut(cut) = &ending {
             self.cut_path(&state, cut.clone());
         }
-        if state.undefined {
-            self.cut(Cut::Undefined);
-        }
+        self.cut_all(&state.depends);
         self.count_path(ending.clone());
-        let no_test = state.undefined || ending == Ending::Assumption;
+        let no_test = state.depends.are_some() || ending == Ending::Assumption;
         let wanted = self.world.config.every_path && !no_test;
         if wanted || state.keep || !state.covered.is_empty() {
             self.give_test(&mut state, ending);
@@ -710,7 +711,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         let test =
             concretise(program, &self.pool, &self.plan, externals, model, &self.world, looked_at);
         let covers = covered.iter().filter_map(|goal| self.labels.label_ref(*goal)).collect();
-        (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending })));
+        let placed = state.placed;
+        (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending, placed })));
     }
 
     /// After a step: whether to stop, looking only where a look is due.

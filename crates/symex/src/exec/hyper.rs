@@ -30,7 +30,7 @@ use super::hyper_sequences::{SequenceTable, StepId};
 use super::labels::{Aim, GoalId, LabelTable, SiteKey};
 use super::outcome::LeftHyper;
 use super::state::State;
-use crate::limits::Cut;
+use crate::limits::{Cut, add_reason};
 
 /// The vectors of a decision with more conditions are not listed: their number doubles with each.
 const MOST_LISTED: usize = 6;
@@ -67,7 +67,7 @@ pub(super) struct HyperGoal {
 impl HyperGoal {
     /// Notes what kept it from being decided.
     pub(super) fn hinder(&mut self, reason: Cut) {
-        self.reasons.insert(reason);
+        add_reason(&mut self.reasons, reason);
     }
 }
 
@@ -350,7 +350,7 @@ impl<'a> HyperTable<'a> {
     pub(super) fn hinder(&mut self, of: (FuncId, DecisionId), reason: &Cut) {
         let Some(rows) = self.decisions.get(&of) else { return };
         for goal in &rows.hypers {
-            self.goals[*goal].reasons.insert(reason.clone());
+            self.goals[*goal].hinder(reason.clone());
         }
     }
 

@@ -180,8 +180,8 @@ impl Engine<'_, '_> {
         if before.is_empty() {
             return;
         }
-        if state.undefined {
-            self.hinder_goals(step, &Cut::Undefined);
+        if state.depends.are_some() {
+            state.depends.cuts().iter().for_each(|cut| self.hinder_goals(step, cut));
             return;
         }
         let Some((holds, own)) = self.label_here(state, step, site) else { return };
@@ -241,8 +241,8 @@ impl Engine<'_, '_> {
             self.hinder_goals(step, &Cut::Unsupported(what));
         }
         let defined = definedness(&mut self.pool, value.surely_true);
-        if self.pool.as_bool(defined) != Some(true) {
-            self.hinder_goals(step, &Cut::Undefined);
+        for reason in self.undetermined_of(state, value.surely_true, defined) {
+            self.hinder_goals(step, &reason);
         }
         let mut holds = self.pool.and(value.surely_true, defined);
         for number in &bound {

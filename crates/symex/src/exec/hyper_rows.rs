@@ -277,8 +277,8 @@ impl Engine<'_, '_> {
         if !self.hypers.is_open(of) {
             return;
         }
-        if state.undefined {
-            self.hypers.hinder(of, &Cut::Undefined);
+        if state.depends.are_some() {
+            state.depends.cuts().iter().for_each(|cut| self.hypers.hinder(of, cut));
             return;
         }
         let event = state.frame().event(decision);
@@ -307,26 +307,26 @@ impl Engine<'_, '_> {
         let (mut env, pool) =
             self.site_scope(state, &self.hypers.objectives[position].exprs, Some(of.1));
         let mut conditions = Vec::with_capacity(count);
-        let mut hindrance = None;
+        let mut hindrances = Vec::new();
+        let mut undefined = Vec::new();
         for index in 0..count {
             let id = ConditionId::from_index(index);
             let value = env.condition(pool, id);
             let reached = matches!(env.value(id), ConditionValue::Is(_));
             if let Some(what) = env.hindrance.take() {
-                hindrance = Some(Cut::Unsupported(what));
+                hindrances.push(Cut::Unsupported(what));
             }
             let defined = definedness(pool, value.surely_true);
-            if pool.as_bool(defined) != Some(true) {
-                hindrance = Some(Cut::Undefined);
-            }
+            undefined.push((value.surely_true, defined));
             let surely_true = pool.and(value.surely_true, defined);
             let surely_false = pool.and(value.surely_false, defined);
             conditions.push((reached, Kleene { surely_true, surely_false }));
         }
         self.settle_suspicions(state);
-        if let Some(reason) = hindrance {
-            self.hypers.hinder(of, &reason);
+        for (value, defined) in undefined {
+            hindrances.extend(self.undetermined_of(state, value, defined));
         }
+        hindrances.iter().for_each(|reason| self.hypers.hinder(of, reason));
         Some(Evaluation { position, decision: of.1, func: of.0, conditions })
     }
 

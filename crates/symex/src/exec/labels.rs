@@ -16,7 +16,7 @@ use smallvec::{SmallVec, smallvec};
 use super::outcome::LeftLabel;
 use super::site_table::SiteTable;
 use super::watch::Watch;
-use crate::limits::Cut;
+use crate::limits::{Cut, add_reason};
 
 entity_id!(
     /// Names a label or a sequence of a [`LabelTable`].
@@ -506,7 +506,7 @@ impl<'a> LabelTable<'a> {
 
     /// Notes what kept a label from being decided somewhere.
     pub(super) fn hinder(&mut self, goal: GoalId, reason: Cut) {
-        self.goals[goal.index()].reasons.insert(reason);
+        add_reason(&mut self.goals[goal.index()].reasons, reason);
     }
 
     /// What is covered.

@@ -19,7 +19,7 @@ use lydian_ir::{CType, CTypeId, RecordId, Type};
 use lydian_smt::{Evaluator, Model, Node, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 
-use super::aliasing::places_within;
+use super::aliasing::{is_character, places_within};
 use super::env::{Scope, Stop};
 use super::explore::Engine;
 use super::query::Feasible;
@@ -219,6 +219,9 @@ impl Scope<'_, '_> {
         };
         let of = self.element_of(address, &pointer, access);
         let home = self.free_home(&pointer);
+        if is_character(&world.program.types, of.0) && world.has_other_variables {
+            self.watch.part_characters();
+        }
         let mut found = Places { places: Vec::new(), has_choices: false };
         found.add_exact(pool, address, home);
         self.add_aliases(pool, address, of, &mut found);
@@ -485,6 +488,9 @@ impl Scope<'_, '_> {
         found: &mut Places,
     ) {
         let types = &self.world.program.types;
+        if is_character(types, element) != is_character(types, object.element) {
+            self.watch.part_characters();
+        }
         let size = types.size(element).unwrap_or(1).max(1);
         let first = object.home.wrapping_add_signed(object.origin - origin);
         let mut places = places_within(types, object.element, element);

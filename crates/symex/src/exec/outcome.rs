@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use lydian_base::Span;
 use lydian_ir::TrapKind;
 use lydian_ir::test::Test;
 use lydian_objective::Assumption;
@@ -58,6 +59,9 @@ pub struct FoundTest {
     pub completes: Vec<HyperRef>,
     /// How the run should end.
     pub ending: Ending,
+    /// Where in the text it first uses where an object of the program's own lies: then a run need not do
+    /// what it should.
+    pub placed: Option<Span>,
 }
 
 /// Counters of a running exploration.

@@ -45,15 +45,17 @@ impl Engine<'_, '_> {
     /// The path is about to depend on a value, which may depend on memory that was never written.
     /// Only the inputs on which it does not go on, if the state's model is one of them.
     pub(super) fn meet_undefined(&mut self, state: &mut State, value: Term) {
-        if state.undefined || !depends_on_undefined(&mut self.pool, value) {
+        if !depends_on_undefined(&mut self.pool, value) {
             return;
+        }
+        if state.depends.are_some() {
+            return self.depend_on(state, value);
         }
         let defined = definedness(&mut self.pool, value);
         let Self { pool, evaluator, .. } = self;
         let undefined = || !evaluator.holds(pool, &state.model, defined);
         if state.tape.decide(Question::Undefined, undefined) {
-            state.undefined = true;
-            return;
+            return self.depend_on(state, value);
         }
         if state.replay || state.knowledge().known(&mut self.pool, defined) == Some(true) {
             return;
@@ -62,7 +64,8 @@ impl Engine<'_, '_> {
         // The first time that the path was followed said so.
         let told = state.tape.is_played();
         if !told && !matches!(self.ask(state, Some(undefined)), Feasible::No) {
-            self.cut(Cut::Undefined);
+            let dependences = self.dependences_of(state, value);
+            self.cut_all(&dependences);
         }
         state.add_fact(&mut self.pool, defined);
     }

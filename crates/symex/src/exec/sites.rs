@@ -16,7 +16,6 @@ use super::query::Feasible;
 use super::state::{ConditionValue, Passed, State};
 use super::step::Flow;
 use super::{LabelDeletion, Mode};
-use crate::limits::Cut;
 use crate::memory::definedness;
 
 impl<'p> Engine<'p, '_> {
@@ -85,10 +84,10 @@ impl<'p> Engine<'p, '_> {
         if self.pool.as_bool(holds) == Some(false) {
             return None;
         }
-        if state.undefined || self.pool.as_bool(defined) != Some(true) {
-            self.labels.hinder(goal, Cut::Undefined);
+        for reason in self.undetermined_of(state, condition, defined) {
+            self.labels.hinder(goal, reason);
         }
-        (!state.undefined).then_some(holds)
+        (!state.depends.are_some()).then_some(holds)
     }
 
     /// Looks at the labels of a site that control passes on the inputs on which `guard` holds, and

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use lydian_base::EntityId;
-use lydian_eval::{Traps, sort_of};
+use lydian_eval::{Traps, Undetermined, sort_of, undefined_symbol};
 use lydian_ir::stmt::{Havoc, MAX_OBJECT};
 use lydian_ir::variadic::{self, Area, Class, Room};
 use lydian_ir::{CTypeId, ExprId, FuncId, LocalId, TrapKind};
@@ -19,7 +19,7 @@ use super::tape::Question;
 use super::world::World;
 use crate::limits::Cut;
 use crate::memory::{
-    Background, Contents, NewObject, ObjectId, ObjectKind, Region, Resolution, undefined_symbol,
+    Background, Contents, LEFT_BY_ASSEMBLY, NewObject, ObjectId, ObjectKind, Region, Resolution,
 };
 use lydian_inputs::{Bound, Reach, VariableRead, variable_argument};
 
@@ -324,6 +324,7 @@ impl Engine<'_, '_> {
             places.push((self.resolve_for_write(state, addr, *size, &mut traps)?, *size));
         }
         self.leave_traps(state, &traps)?;
+        let here = self.text_at(state);
         let havocs = &mut self.havocs;
         let number = state.tape.answer(Question::Havoc, || {
             *havocs += 1;
@@ -331,14 +332,18 @@ impl Engine<'_, '_> {
         });
         for register in &havoc.registers {
             let ty = self.register_type(state, *register);
-            let place = format!("asm{number}.{register}");
-            let value = undefined_symbol(&mut self.pool, &place, sort_of(ty));
+            let name = format!("{number}.{register}");
+            let value =
+                undefined_symbol(&mut self.pool, Undetermined::Assembly, &name, sort_of(ty));
+            self.reads.note(&mut self.pool, value, || here);
             self.set_register(state, *register, value);
         }
         for (index, (to, size)) in places.iter().enumerate() {
             for offset in 0..*size {
-                let place = format!("asm{number}.{index}+{offset}");
-                let byte = undefined_symbol(&mut self.pool, &place, Sort::BitVec(8));
+                let name = format!("{number}.{index}+{offset}");
+                let sort = Sort::BitVec(8);
+                let byte = undefined_symbol(&mut self.pool, Undetermined::Assembly, &name, sort);
+                self.reads.note(&mut self.pool, byte, || here);
                 state.memory.store(&mut self.pool, &to.shifted(offset), 1, byte);
             }
         }
@@ -363,7 +368,7 @@ fn forget_memory(state: &mut State, number: u64) {
         let writable: Vec<ObjectId> = writable.map(|(id, _)| id).collect();
         for (index, id) in writable.into_iter().enumerate() {
             // A number that is no object's address, and that no other place has.
-            let name = u64::MAX << 63 | number << 24 | (region as u64) << 22 | index as u64;
+            let name = LEFT_BY_ASSEMBLY | number << 24 | (region as u64) << 22 | index as u64;
             state.memory.object_mut(id).contents = Contents::new(Background::Undefined(name));
         }
     }

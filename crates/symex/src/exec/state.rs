@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lydian_base::EntityId;
+use lydian_base::{EntityId, Span};
 use lydian_ir::{BlockId, Body, ConditionId, DecisionId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,6 +17,7 @@ use super::hyper_sequences::Underway;
 use super::labels::{GoalId, SiteKey};
 use super::memo::Mutants;
 use super::tape::Tape;
+use super::undetermined::Dependences;
 use crate::memory::{Expansion, Facts, Knowledge, Memory, ObjectId, Target};
 use lydian_inputs::{Cursor, ExternalPlan};
 
@@ -129,8 +130,11 @@ pub(super) struct State {
     pub(super) haste: bool,
     /// Whether to give a test at the path's end even if it covers nothing new.
     pub(super) keep: bool,
-    /// Whether the path depends on uninitialised memory.
-    pub(super) undefined: bool,
+    /// What the path depends on that the program does not determine.
+    pub(super) depends: Dependences,
+    /// Where the path first used where an object of the program's own lies. Numbers say which way it
+    /// takes, which may be others on another run.
+    pub(super) placed: Option<Span>,
     /// Whether the state only follows its model, to see what that covers.
     pub(super) replay: bool,
     pub(super) steps: u64,
@@ -229,7 +233,8 @@ impl State {
             underway: self.underway.clone(),
             haste: self.haste,
             keep: false,
-            undefined: self.undefined,
+            depends: self.depends.clone(),
+            placed: self.placed,
             replay: self.replay,
             steps: self.steps,
             idle: 0,

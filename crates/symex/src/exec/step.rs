@@ -1,7 +1,7 @@
 //! One statement or terminator of one state.
 
 use lydian_base::EntityId;
-use lydian_eval::{Traps, from_bytes, sort_of, to_bytes};
+use lydian_eval::{Traps, Undetermined, from_bytes, sort_of, to_bytes};
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
@@ -222,7 +222,9 @@ impl<'p> Engine<'p, '_> {
                 let (holds, other) = self.split(state, condition);
                 let progress = other.is_some() || state.facts.len() > facts || resolved.is_some();
                 if let Some(resolved) = resolved.filter(|_| holds) {
-                    state.undefined = state.undefined || self.is_by_chance(state, resolved);
+                    if self.is_by_chance(state, resolved) {
+                        state.depends.add(Undetermined::Location, self.text_at(state));
+                    }
                     state.resolved.entry(resolved.0).or_insert(resolved.1);
                 }
                 other.into_iter().for_each(|other| self.push(other));
@@ -240,7 +242,7 @@ impl<'p> Engine<'p, '_> {
             // Other inputs of the path may reach an object.
             Target::Wild if !mentions_address(&self.pool, address) => {
                 if !self.watch.is_no_pointer(&mut self.pool, address) {
-                    self.cut(Cut::Undefined);
+                    self.cut(Cut::Undetermined(Undetermined::Location, self.text_at(state)));
                 }
                 self.value_on_model(state, address)
             }

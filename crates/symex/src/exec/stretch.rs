@@ -168,7 +168,7 @@ impl Engine<'_, '_> {
             && frame.next == 0
             && !frame.sites_done
             && !state.replay
-            && !state.undefined
+            && !state.depends.are_some()
             && state.queue.is_empty()
             && self.stretches.active.len() < MOST_DEPTH;
         if !fits {

@@ -26,6 +26,9 @@ impl Engine<'_, '_> {
         for (fault, condition) in traps.iter() {
             let Fault::Trap(kind) = fault else {
                 let within = self.pool.not(condition);
+                if state.knowledge().known(&mut self.pool, within) != Some(true) {
+                    self.watch.leave_room();
+                }
                 self.assume_in_program(state, within)?;
                 continue;
             };
@@ -126,7 +129,7 @@ impl Engine<'_, '_> {
 
     /// Whether a test that traps here is wanted; only once.
     fn is_new_crash(&mut self, state: &State, kind: TrapKind) -> bool {
-        if !self.world.config.crash_tests || state.undefined {
+        if !self.world.config.crash_tests || state.depends.are_some() {
             return false;
         }
         let crash = self.crashes.entry(place_of(state, kind)).or_default();

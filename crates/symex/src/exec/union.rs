@@ -20,7 +20,7 @@
 use std::sync::Arc;
 
 use lydian_base::EntityId;
-use lydian_eval::sort_of;
+use lydian_eval::{Undetermined, sort_of, undefined_symbol};
 use lydian_ir::{BlockId, Body, DecisionId, LocalId, Storage, Terminator};
 use lydian_smt::Term;
 use rustc_hash::FxHashSet;
@@ -30,7 +30,7 @@ use super::decisive::holds;
 use super::explore::Engine;
 use super::state::{DecisionEvent, Frame, State};
 use super::tape::Tape;
-use crate::memory::{Facts, Memory, undefined_symbol};
+use crate::memory::{Facts, Memory};
 
 /// How the paths of two states parted.
 struct Parting {
@@ -91,6 +91,7 @@ impl Engine<'_, '_> {
         }
         union.asked = false;
         union.haste |= other.haste;
+        union.placed = union.placed.or(other.placed);
         union.steps = union.steps.max(other.steps);
         union.idle = union.idle.min(other.idle);
         union.activations = union.activations.max(other.activations);
@@ -138,7 +139,7 @@ impl Engine<'_, '_> {
                 value.unwrap_or_else(|| {
                     let name = &self.world.program.functions[a.func].name;
                     let place = format!("{name}.{local}.{depth}");
-                    undefined_symbol(&mut self.pool, &place, sort_of(ty))
+                    undefined_symbol(&mut self.pool, Undetermined::Unwritten, &place, sort_of(ty))
                 })
             };
             let (x, y) = (value(x), value(y));
@@ -215,7 +216,7 @@ fn may_unite(a: &State, b: &State) -> bool {
         && (x.func, x.block, x.next, x.sites_done) == (y.func, y.block, y.next, y.sites_done)
         && (x.serial, x.variable) == (y.serial, y.variable)
         && (&x.objects, &x.made) == (&y.objects, &y.made)
-        && (a.undefined, a.root, a.cursor) == (b.undefined, b.root, b.cursor)
+        && (&a.depends, a.root, a.cursor) == (&b.depends, b.root, b.cursor)
         && (a.covered.is_empty() && !a.keep || b.covered.is_empty() && !b.keep)
         && a.trail.is(&b.trail)
         && a.underway.is(&b.underway)

@@ -106,6 +106,10 @@ pub(super) struct Watch {
     early: BTreeSet<u64>,
     /// Whether a path had a subscript that its array of known length does not have.
     leaves_arrays: bool,
+    /// Whether something leaves an object that came into being, which is as large as objects can be.
+    leaves_rooms: bool,
+    /// Whether a pointer to characters could lead into an object of something else.
+    parts_characters: bool,
     /// What must hold for the accesses that are noted now to happen.
     pub(super) guard: Option<Term>,
     /// Where the subscripts of the address that is read now are such as their arrays have; none where
@@ -176,6 +180,8 @@ impl Watch {
         self.starts.extend(other.starts);
         self.early.extend(other.early);
         self.leaves_arrays |= other.leaves_arrays;
+        self.leaves_rooms |= other.leaves_rooms;
+        self.parts_characters |= other.parts_characters;
     }
 
     /// Adds numbers that may lie where the program sees a pointer.
@@ -208,6 +214,18 @@ impl Watch {
         if let Some(position) = self.all.iter().position(|known| known.bound == bound) {
             self.meet(position);
         }
+    }
+
+    /// An access could leave an object that came into being, which no object of the inputs does that
+    /// has less than 2 GiB.
+    pub(super) const fn leave_room(&mut self) {
+        self.leaves_rooms = true;
+    }
+
+    /// A pointer to characters could lead into an object of something else, or a pointer to something
+    /// else where one to characters leads; neither is followed.
+    pub(super) const fn part_characters(&mut self) {
+        self.parts_characters = true;
     }
 
     /// Notes what is assumed of an undefined function that a path calls.
@@ -274,9 +292,15 @@ impl Watch {
         let within = "subscripts of arrays of known length are such as the arrays have";
         let within = Assumption::new(AssumptionKind::Subscript, "", within);
         let within = self.leaves_arrays.then_some(within);
+        let small = "no object of the inputs has 2 GiB or more";
+        let small = Assumption::new(AssumptionKind::ObjectSize, "", small);
+        let small = self.leaves_rooms.then_some(small);
+        let characters = "a character pointer of the inputs leads to characters alone";
+        let characters = Assumption::new(AssumptionKind::CharacterPointer, "", characters);
+        let characters = self.parts_characters.then_some(characters);
         let mut all: Vec<Assumption> = Vec::new();
         let others = self.assumed.iter().chain(self.starts.values()).cloned();
-        add_new(&mut all, others.chain(within));
+        add_new(&mut all, others.chain(within).chain(small).chain(characters));
         all
     }
 
@@ -717,6 +741,16 @@ fn pointed_to(memory: &Memory, constants: &[(u64, bool)]) -> SmallVec<[Option<Ob
         }
     }
     found
+}
+
+/// The objects that an address may be made from; `None` where its term is too large to tell.
+pub(super) fn objects_of(
+    pool: &TermPool,
+    memory: &Memory,
+    address: Term,
+) -> Option<SmallVec<[ObjectId; 4]>> {
+    let constants = constants(pool, address)?;
+    Some(pointed_to(memory, &constants).into_iter().flatten().collect())
 }
 
 impl Engine<'_, '_> {

@@ -10,13 +10,13 @@ use lydian_ir::cfg::Cfg;
 use lydian_ir::libc::{Family, STREAM_BYTES, is_library_object, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
-    BlockId, Body, CType, CTypeId, Callee, ConditionId, DecisionId, Expr, ExprArena, ExprId,
-    FuncId, GlobalId, LocalId, Program, RecordId, Stmt, Storage, Type,
+    BlockId, Body, CType, CTypeId, CTypes, Callee, ConditionId, DecisionId, Expr, ExprArena,
+    ExprId, FuncId, GlobalId, LocalId, Program, RecordId, Stmt, Storage, Type,
 };
 use lydian_objective::FunctionObjectives;
 use rustc_hash::FxHashMap;
 
-use super::aliasing::{Aliasing, places_within};
+use super::aliasing::{Aliasing, is_character, places_within};
 use super::decisive::Decisive;
 use super::regions::{Area, Region, Surroundings, readers};
 use super::{Config, Unreached};
@@ -53,6 +53,9 @@ pub(super) struct World<'p> {
     pub(super) inputs: LazyInputs,
     /// Whether it shows that pointers of the inputs lead into one object.
     pub(super) aliasing: Aliasing,
+    /// Whether there are variables of no characters, and it would show if a pointer to characters led
+    /// there.
+    pub(super) has_other_variables: bool,
     /// The address of each global.
     pub(super) globals: Vec<u64>,
     /// The variables that hold standard streams, with the addresses of these.
@@ -114,6 +117,7 @@ impl<'p> World<'p> {
             spec,
             inputs: LazyInputs::new(),
             aliasing: Aliasing::default(),
+            has_other_variables: false,
             globals,
             streams,
             assumes,
@@ -134,6 +138,11 @@ impl<'p> World<'p> {
             return;
         }
         let types = &self.program.types;
+        let character = Shape::of(types, self.type_of_access(None));
+        self.has_other_variables = touched.globals.iter().any(|id| {
+            let element = element_of(types, self.program.globals[*id].ty);
+            !is_character(types, element) && self.is_shown(*id, &character)
+        });
         let pointers = types.iter().filter_map(|(id, _)| Some((id, types.pointee(id)?)));
         let known = pointers.map(|(id, pointee)| {
             let is_function = matches!(types.get(pointee), CType::Function { .. });
@@ -161,20 +170,23 @@ impl<'p> World<'p> {
         all.map(named).collect()
     }
 
+    /// Whether a pointer to values of a shape may lead to a variable, and something may show that.
+    fn is_shown(&self, id: GlobalId, shape: &Shape) -> bool {
+        let global = &self.program.globals[id];
+        can_be_input(self.program, id)
+            && !global.read_only
+            && !global.name.starts_with('.')
+            && !is_library_object(&global.name)
+            && self.aliasing.may_show_global(id, shape)
+    }
+
     /// The variables that a pointer to a type may lead to, where something shows that it does.
     fn places_of(&self, pointee: CTypeId, globals: &BTreeSet<GlobalId>) -> Vec<GlobalPlace> {
         let types = &self.program.types;
         let shape = Shape::of(types, pointee);
         let mut places = Vec::new();
-        for id in globals {
+        for id in globals.iter().filter(|id| self.is_shown(**id, &shape)) {
             let global = &self.program.globals[*id];
-            let is_reachable = can_be_input(self.program, *id)
-                && !global.read_only
-                && !global.name.starts_with('.')
-                && !is_library_object(&global.name);
-            if !is_reachable || !self.aliasing.may_show_global(*id, &shape) {
-                continue;
-            }
             for within in places_within(types, global.ty, pointee) {
                 places.push(GlobalPlace {
                     name: match within.first {
@@ -331,6 +343,14 @@ impl<'p> World<'p> {
         });
         let word = reach.get(from.index()).and_then(|bits| bits.get(to.index() / 64));
         word.is_some_and(|word| word >> (to.index() % 64) & 1 == 1)
+    }
+}
+
+/// What an array has, and an array of arrays; any other type itself.
+fn element_of(types: &CTypes, ty: CTypeId) -> CTypeId {
+    match types.get(ty) {
+        CType::Array { element, .. } => element_of(types, *element),
+        _ => ty,
     }
 }
 

@@ -7,16 +7,13 @@
 
 use std::sync::Arc;
 
-use lydian_eval::{Fault, Traps, to_bytes};
+use lydian_eval::{Fault, Traps, Undetermined, to_bytes, undefined_symbol};
 use lydian_inputs::lazy::{LazyObject, REACH};
 use lydian_ir::TrapKind;
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
 
 use super::lazy;
-use super::{
-    Background, Candidate, Contents, Memory, ObjectId, ObjectKind, Offset, Resolution,
-    undefined_symbol,
-};
+use super::{Background, Candidate, Contents, Memory, ObjectId, ObjectKind, Offset, Resolution};
 
 /// Most positions that a read chooses from without an array term.
 const READ_CHOICES: u64 = 256;
@@ -284,6 +281,21 @@ impl Memory {
         value.unwrap_or_else(|| pool.bv(size as u32 * 8, 0))
     }
 
+    /// Whether a read of `size` bytes may see some that nobody wrote.
+    pub fn may_see_unwritten(&self, resolution: &Resolution, size: u64) -> bool {
+        resolution.candidates.iter().any(|candidate| {
+            let contents = &self.object(candidate.object).contents;
+            match (contents.background(), candidate.offset) {
+                (Background::Undefined(_), Offset::Known(start)) => {
+                    start < 0 || !contents.covers_from(start as u64, size)
+                }
+                (Background::Undefined(_) | Background::Array { .. }, _) => true,
+                (Background::Lazy { .. }, Offset::Scaled { .. }) => true,
+                _ => false,
+            }
+        })
+    }
+
     /// `None` where the access is surely out of bounds.
     fn load_candidate(
         &mut self,
@@ -304,8 +316,9 @@ impl Memory {
         }
         if let Background::Lazy { object, .. } = object.contents.background() {
             // What depends on it is not claimed.
-            let place = format!("{}+{}[{}]:{size}", object.name, start, index.index());
-            return Some(undefined_symbol(pool, &place, Sort::BitVec(size as u32 * 8)));
+            let name = format!("{}+{}[{}]:{size}", object.name, start, index.index());
+            let sort = Sort::BitVec(size as u32 * 8);
+            return Some(undefined_symbol(pool, Undetermined::Access, &name, sort));
         }
         let window = Window::of_index(pool, (start, stride, index), object.size, size);
         let is_array = matches!(object.contents.background(), Background::Array { .. });

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use lydian_eval::nan::NAN_MARK;
-use lydian_eval::{UNDEFINED_MARK, to_bytes};
+use lydian_eval::{Undetermined, to_bytes, undefined_symbol};
 use lydian_inputs::lazy::{LazyObject, Row};
 use lydian_smt::{Sort, Term, TermPool};
 
+use super::Region;
 use super::lazy::{self, Rows};
 
 /// What was stored at an offset. Sixteen bytes or fewer, so that copying an object is cheap.
@@ -26,13 +26,17 @@ impl Cell {
     }
 }
 
+/// The bit of a background's number that says that inline assembly may have written there.
+pub const LEFT_BY_ASSEMBLY: u64 = 1 << 63;
+
 /// What the bytes are that no cell covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Background {
     /// All zero.
     Zero,
     /// Never written. Reading makes symbols that are named after this number, which is the same for
-    /// all bytes of one object and for no two objects.
+    /// all bytes of one object and for no two objects: its address. With [`LEFT_BY_ASSEMBLY`] it is
+    /// any other number; in [`Region::Lazy`], the object was written at an unknown place.
     Undefined(u64),
     /// These, and zero after them.
     Bytes(Arc<[u8]>),
@@ -59,29 +63,44 @@ pub struct Contents {
     pub(super) background: Background,
 }
 
-/// Whether the value depends on memory or registers that the program never wrote.
+/// Whether a pool has any symbol for what is not determined.
+pub fn has_undefined(pool: &TermPool) -> bool {
+    // The mark alone is a symbol as soon as there is another one.
+    pool.find_var("?").is_some()
+}
+
+/// Whether the value depends on what the program does not determine, such as memory that it never
+/// wrote.
 pub fn depends_on_undefined(pool: &mut TermPool, term: Term) -> bool {
-    // The mark alone is a symbol as soon as there is any undefined one.
-    if pool.find_var("?").is_none() {
+    if !has_undefined(pool) {
         return false;
     }
     let vars = pool.vars_of(term);
-    vars.iter().any(|var| pool.var_name(*var).is_some_and(|name| name.starts_with(UNDEFINED_MARK)))
+    vars.iter().any(|var| undetermined(pool, *var).is_some())
 }
 
 /// The same, of a float that is made of these bits: all NaNs are one value, so that those which an
 /// operation gave are defined.
 pub(super) fn depends_on_unwritten(pool: &mut TermPool, bits: Term) -> bool {
     let vars = pool.vars_of(bits);
-    vars.iter().any(|var| {
-        let name = pool.var_name(*var);
-        name.is_some_and(|name| name.starts_with(UNDEFINED_MARK) && !name.starts_with(NAN_MARK))
-    })
+    let mut kinds = vars.iter().filter_map(|var| undetermined(pool, *var));
+    kinds.any(|kind| kind != Undetermined::NanBits)
 }
 
-/// The symbol that stands for an uninitialised place; the same for the same name.
-pub fn undefined_symbol(pool: &mut TermPool, place: &str, sort: Sort) -> Term {
-    lydian_eval::undefined_symbol(pool, place, sort)
+/// What a symbol stands for that the program does not determine; `None` for any other.
+pub fn undetermined(pool: &TermPool, symbol: Term) -> Option<Undetermined> {
+    Undetermined::of_symbol(pool.var_name(symbol)?)
+}
+
+/// What the number of a [`Background::Undefined`] says that it is.
+fn kind_of(number: u64) -> Undetermined {
+    if number & LEFT_BY_ASSEMBLY != 0 {
+        Undetermined::Assembly
+    } else if matches!(Region::of(number), Some(Region::Lazy)) {
+        Undetermined::Access
+    } else {
+        Undetermined::Unwritten
+    }
 }
 
 impl Contents {
@@ -204,8 +223,9 @@ impl Contents {
             Background::Undefined(object) => {
                 let mut whole = None;
                 for at in offset..offset + size {
-                    let place = format!("{object:x}+{at}");
-                    let byte = undefined_symbol(pool, &place, Sort::BitVec(8));
+                    let name = format!("{object:x}+{at}");
+                    let kind = kind_of(*object);
+                    let byte = undefined_symbol(pool, kind, &name, Sort::BitVec(8));
                     whole = Some(above(pool, whole, byte));
                 }
                 whole.expect("a read of at least one byte")
@@ -421,8 +441,9 @@ impl Contents {
                 unreachable!("rows of a lazy object are arrays, not the whole")
             }
             Background::Undefined(object) => {
-                let place = format!("{object:x}[]");
-                undefined_symbol(pool, &place, Sort::Array { index: 32, element: bits })
+                let name = format!("{object:x}[]");
+                let sort = Sort::Array { index: 32, element: bits };
+                undefined_symbol(pool, kind_of(*object), &name, sort)
             }
         };
         let mut done = None;
@@ -445,14 +466,19 @@ impl Contents {
 
     /// Whether cells cover the first `size` bytes, so that the background shows nowhere.
     fn covers(&self, size: u64) -> bool {
-        let mut end = 0;
-        for cell in &self.cells {
-            if u64::from(cell.offset) != end {
-                return false;
+        self.covers_from(0, size)
+    }
+
+    /// Whether cells cover `size` bytes from `offset` on.
+    pub fn covers_from(&self, offset: u64, size: u64) -> bool {
+        let mut covered = offset;
+        for cell in &self.cells[self.first_after(offset)..] {
+            if covered >= offset + size || u64::from(cell.offset) > covered {
+                break;
             }
-            end = cell.end();
+            covered = cell.end();
         }
-        end >= size
+        covered >= offset + size
     }
 
     /// The contents are those of an array term.

@@ -113,15 +113,15 @@ fn stores(pool: &TermPool, array: Term) -> Option<(Vec<(Term, Term)>, Term)> {
 
 #[cfg(test)]
 mod tests {
+    use lydian_eval::{Undetermined, undefined_symbol};
     use lydian_smt::Sort;
 
-    use super::super::undefined_symbol;
     use super::*;
 
     #[test]
     fn a_choice_is_defined_where_what_is_chosen_is() {
         let mut pool = TermPool::new();
-        let unwritten = undefined_symbol(&mut pool, "x", Sort::BitVec(8));
+        let unwritten = undefined_symbol(&mut pool, Undetermined::Unwritten, "x", Sort::BitVec(8));
         let (c, byte) = (pool.var("c", Sort::Bool), pool.var("b", Sort::BitVec(8)));
         let choice = pool.ite(c, byte, unwritten);
         assert_eq!(definedness(&mut pool, choice), c);
@@ -139,7 +139,7 @@ mod tests {
     fn an_element_of_an_array_is_defined_where_it_was_stored() {
         let mut pool = TermPool::new();
         let sort = Sort::Array { index: 32, element: 8 };
-        let array = undefined_symbol(&mut pool, "a", sort);
+        let array = undefined_symbol(&mut pool, Undetermined::Unwritten, "a", sort);
         let (i, j) = (pool.var("i", Sort::BitVec(32)), pool.var("j", Sort::BitVec(32)));
         let value = pool.var("v", Sort::BitVec(8));
         let stored = pool.store(array, i, value);

@@ -164,8 +164,7 @@ impl Engine<'_, '_> {
             return Err(self.stopped(state, Stop::Split(equal, None)));
         }
         if !state.replay && !state.tape.is_played() {
-            let others = format!("`{}` at more than a few values", model.name);
-            self.cut(Cut::Unsupported(others));
+            self.cut(Cut::Mathematics(model.name.to_owned(), self.text_at(state)));
         }
         state.add_fact(&mut self.pool, equal);
         Ok(bits)

@@ -11,6 +11,7 @@ use super::super::labels::{GoalId, SiteKey};
 use super::super::search::Searcher;
 use super::super::state::{Passed, State};
 use super::super::tape::Tape;
+use super::super::undetermined::Dependences;
 use super::seen::Seen;
 
 /// So many states a worker gives another at once at most.
@@ -37,7 +38,7 @@ pub(super) struct Parcel {
     evaluated: Option<(DecisionId, ConditionId)>,
     arrival: Option<SiteKey>,
     haste: bool,
-    undefined: bool,
+    depends: Dependences,
     steps: u64,
     idle: u32,
     root: usize,
@@ -148,7 +149,7 @@ impl Engine<'_, '_> {
             evaluated: state.evaluated,
             arrival: state.arrival,
             haste: state.haste,
-            undefined: state.undefined,
+            depends: state.depends.clone(),
             steps: state.steps,
             idle: state.idle,
             root: state.root,
@@ -182,7 +183,7 @@ impl Engine<'_, '_> {
         state.evaluated = parcel.evaluated;
         state.arrival = parcel.arrival;
         state.haste = parcel.haste;
-        state.undefined = parcel.undefined;
+        state.depends = parcel.depends;
         state.steps = parcel.steps;
         state.idle = parcel.idle;
         state.root = parcel.root;

@@ -1,0 +1,109 @@
+//! Symbols for what the program does not determine, or an engine does not compute.
+//!
+//! Nothing restricts such a symbol, and no label may be claimed by what it is taken to be. Its name
+//! begins with [`UNDEFINED_MARK`] and the [kind](Undetermined) of what it stands for, so that each
+//! worker reads from the name why a term that has it is not determined.
+
+use std::fmt;
+
+use lydian_smt::{Sort, Term, TermPool};
+use serde::{Deserialize, Serialize};
+
+/// How names of symbols begin that stand for what the program never determined.
+pub const UNDEFINED_MARK: char = '?';
+
+/// What is not determined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Undetermined {
+    /// Memory, a variable or the result of a function that the program never gave a value.
+    Unwritten,
+    /// Where an object of the program lies.
+    Location,
+    /// What inline assembly leaves.
+    Assembly,
+    /// Volatile memory that is read again: others may have written there.
+    Volatile,
+    /// The sign and payload of a NaN that an operation gave.
+    NanBits,
+    /// What lies at an unknown place of an object of the inputs, where it is not followed.
+    Access,
+}
+
+impl Undetermined {
+    const ALL: [Self; 6] = [
+        Self::Unwritten,
+        Self::Location,
+        Self::Assembly,
+        Self::Volatile,
+        Self::NanBits,
+        Self::Access,
+    ];
+
+    /// What stands for it in the names of symbols, behind the mark.
+    const fn tag(self) -> &'static str {
+        match self {
+            Self::Unwritten => "unwritten.",
+            Self::Location => "location.",
+            Self::Assembly => "assembly.",
+            Self::Volatile => "volatile.",
+            Self::NanBits => "nan.",
+            Self::Access => "access.",
+        }
+    }
+
+    /// What a symbol of this name stands for; `None` where the program determines it.
+    pub fn of_symbol(name: &str) -> Option<Self> {
+        let rest = name.strip_prefix(UNDEFINED_MARK)?;
+        Self::ALL.into_iter().find(|kind| rest.starts_with(kind.tag()))
+    }
+
+    /// What the place is of, as a verb: memory is *read* there.
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Unwritten => "read",
+            Self::Location | Self::NanBits => "used",
+            Self::Assembly => "run",
+            Self::Volatile => "read again",
+            Self::Access => "made",
+        }
+    }
+}
+
+impl fmt::Display for Undetermined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unwritten => "uninitialised memory",
+            Self::Location => "where objects lie",
+            Self::Assembly => "inline assembly",
+            Self::Volatile => "volatile memory",
+            Self::NanBits => "the sign or payload of a NaN",
+            Self::Access => "an access to an unknown place of an object of the inputs",
+        })
+    }
+}
+
+/// The symbol for what is not determined; the same for the same kind, name and sort.
+pub fn undefined_symbol(pool: &mut TermPool, kind: Undetermined, name: &str, sort: Sort) -> Term {
+    // The mark alone is a symbol as soon as there is any undefined one.
+    pool.var("?", Sort::Bool);
+    pool.var(&format!("{UNDEFINED_MARK}{}{name}:{sort}", kind.tag()), sort)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_symbol_tells_its_kind() {
+        let mut pool = TermPool::new();
+        for kind in Undetermined::ALL {
+            let symbol = undefined_symbol(&mut pool, kind, "nan.x", Sort::BitVec(8));
+            let name = pool.var_name(symbol).expect("a symbol");
+            assert_eq!(Undetermined::of_symbol(name), Some(kind), "{name}");
+        }
+        for name in ["?", "x", "unwritten.x", "?x"] {
+            assert_eq!(Undetermined::of_symbol(name), None, "{name}");
+        }
+    }
+}
