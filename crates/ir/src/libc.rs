@@ -345,6 +345,9 @@ const LIBRARY_OBJECTS: [&str; 17] = [
     "sys_nerr",
 ];
 
+/// The error number of the C library, as a variable of the program: what `*__errno_location()` is.
+pub const ERROR_NUMBER: &str = "errno";
+
 /// The variables that hold the standard streams.
 pub const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 
@@ -360,6 +363,14 @@ pub fn streams(program: &Program) -> impl Iterator<Item = GlobalId> + '_ {
             && program.types.scalar(global.ty) == Some(Type::Ptr)
     };
     program.globals.iter().filter(move |(_, global)| is_stream(global)).map(|(id, _)| id)
+}
+
+/// The C library's error number, where the program asks for it: the variable that its library has for
+/// it. A variable of the program's own that happens to have the name is none.
+pub fn error_number(program: &Program) -> Option<GlobalId> {
+    let asked = program.function_named("__errno_location")?;
+    let asked = &program.functions[asked];
+    (asked.library && asked.body.is_some()).then(|| program.global_named(ERROR_NUMBER))?
 }
 
 /// Whether an undefined variable of this name is the C library's own.

@@ -601,12 +601,19 @@ struct layout {
     uint8_t *arguments, *objects, *globals;
 };
 
-/* The address of a symbol, or of a standard stream (`STREAM` in `request.rs`). */
+/* Instead of a symbol: `errno`. */
+static const uint32_t ERROR_NUMBER_PLACE = 1u << 31 | 3;
+
+/* The address of a symbol, of a standard stream (`STREAM` in `request.rs`), or of `errno`. */
 static uint64_t place_of(uint32_t symbol) {
     FILE *streams[] = {stdin, stdout, stderr};
+    if (symbol == ERROR_NUMBER_PLACE) return (uint64_t)&errno;
     if (symbol >> 31) return (uint64_t)streams[symbol & 3];
     return symbols[symbol].address;
 }
+
+/* What `errno` is when the running test begins. */
+static int first_error_number;
 
 static struct layout place(uint8_t *at) {
     struct test *test = (struct test *)at;
@@ -634,7 +641,10 @@ static struct layout place(uint8_t *at) {
     layout.globals = p;
     for (uint32_t i = 0; i < test->globals; i++) {
         struct global *global = (struct global *)p;
-        memcpy((void *)symbols[global->symbol].address, global + 1, global->size);
+        /* Until the call begins, the runner's own calls change `errno`. */
+        int is_error_number = global->symbol == ERROR_NUMBER_PLACE;
+        void *to = is_error_number ? &first_error_number : (void *)place_of(global->symbol);
+        memcpy(to, global + 1, global->size);
         p += sizeof *global + padded(global->size);
     }
     queue = queue_next = p;
@@ -795,11 +805,12 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
         if (cells) memset(cells, 0, setup.cells_size);
         wide_clear();
     }
+    first_error_number = 0;
     struct layout layout = place(at);
     how = LYDIAN_RETURNED;
     code = 0;
-    errno = 0;
     atomic_store_explicit(&control->current, position, memory_order_relaxed);
+    errno = first_error_number;
     if (_setjmp(back) == 0) entry->call(layout.arguments, result);
     struct run *run = (struct run *)out;
     *run = (struct run){.test = position, .how = (uint32_t)how, .code = (uint32_t)code};

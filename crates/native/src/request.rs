@@ -1,6 +1,6 @@
 //! Tests as the runner reads them, and what it answers. The layouts are those of `runner.c`.
 
-use lydian_ir::libc::STREAMS;
+use lydian_ir::libc::{ERROR_NUMBER, STREAMS};
 use lydian_ir::test::{
     ExternalResult, INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test,
 };
@@ -61,6 +61,8 @@ pub enum TestError {
 
 /// Instead of a symbol's number: a standard stream.
 const STREAM: u32 = 1 << 31;
+/// Instead of a symbol's number: the C library's error number.
+const ERROR_NUMBER_PLACE: u32 = STREAM | 3;
 const HEADER: usize = 32;
 const RELOCATION: usize = 16;
 const ALIGN: usize = 16;
@@ -144,8 +146,11 @@ impl<'a> Encoder<'a> {
                 }
                 PointerTarget::Global(name, offset) => {
                     let symbol = self.build.symbols.get_index_of(name.as_str());
+                    let symbol = symbol.map(|symbol| symbol as u32).or_else(|| {
+                        (name == ERROR_NUMBER).then_some(ERROR_NUMBER_PLACE)
+                    });
                     let symbol = symbol.ok_or_else(|| TestError::Global(name.clone()))?;
-                    self.relocations.push((at, symbol as u32, *offset));
+                    self.relocations.push((at, symbol, *offset));
                 }
                 PointerTarget::Stream(name) => {
                     let number = STREAMS.iter().position(|known| known == name);
@@ -235,17 +240,26 @@ impl<'a> Encoder<'a> {
 
     fn globals(&mut self, test: &Test) -> Result<(), TestError> {
         for global in &test.globals {
-            let found = self.build.symbols.get_full(global.name.as_str());
-            let Some((symbol, _, (SymbolKind::Global { size, writable }, _))) = found else {
-                return Err(TestError::Global(global.name.clone()));
-            };
-            if !writable || global.image.bytes.len() as u64 > *size {
+            let (symbol, size, writable) = self.global_place(&global.name)?;
+            if !writable || global.image.bytes.len() as u64 > size {
                 return Err(TestError::GlobalImage(global.name.clone()));
             }
-            self.words([symbol as u32, global.image.bytes.len() as u32, 0, 0]);
+            self.words([symbol, global.image.bytes.len() as u32, 0, 0]);
             self.image(&global.image, test, &global.name)?;
         }
         Ok(())
+    }
+
+    /// What stands for a global that a test sets, its size, and whether it may be written to. The C
+    /// library's error number is one, where the program has no variable of that name.
+    fn global_place(&self, name: &str) -> Result<(u32, u64, bool), TestError> {
+        match self.build.symbols.get_full(name) {
+            Some((symbol, _, (SymbolKind::Global { size, writable }, _))) => {
+                Ok((symbol as u32, *size, *writable))
+            }
+            None if name == ERROR_NUMBER => Ok((ERROR_NUMBER_PLACE, 4, true)),
+            _ => Err(TestError::Global(name.to_owned())),
+        }
     }
 
     /// Standard input, or a file.

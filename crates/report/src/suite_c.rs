@@ -18,7 +18,7 @@ mod stubs;
 use std::collections::BTreeSet;
 
 use lydian_ir::test::{ExternalResult, ExternalWrite, INPUT_PREFIX, Image, VariableArgument};
-use lydian_ir::{CType, CTypeId, Program};
+use lydian_ir::{CType, CTypeId, Program, libc};
 
 use crate::frameworks::Case;
 use crate::suite::{
@@ -201,6 +201,9 @@ impl Writer<'_> {
         if has_main {
             self.line("#undef main");
         }
+        if libc::error_number(self.program).is_some() {
+            self.line("#include <errno.h>");
+        }
         self.line("");
         if self.has_files {
             self.line("#define LYDIAN_HAS_FILES");
@@ -357,12 +360,21 @@ impl Writer<'_> {
             let variable = unique(format!("{name}_arg_{position}"), &mut self.taken);
             variable_argument(&names, passed, &variable, &mut parts)?;
         }
-        for global in &test.globals {
+        let has_error_number = libc::error_number(program).is_some();
+        let is_error_number = |name: &str| has_error_number && name == libc::ERROR_NUMBER;
+        for global in test.globals.iter().filter(|global| !is_error_number(&global.name)) {
             let variable =
                 unique(format!("{name}_{}_set", identifier(&global.name)), &mut self.taken);
             set_global(&names, &global.name, &variable, &global.image, &mut parts)?;
         }
         self.queues(&names, name, &mut parts)?;
+        if has_error_number {
+            // The last thing to be set, since what comes before may change it.
+            let set = test.globals.iter().find(|global| is_error_number(&global.name));
+            let byte = |at: usize| set.and_then(|set| set.image.bytes.get(at)).copied();
+            let value = i32::from_le_bytes(std::array::from_fn(|at| byte(at).unwrap_or(0)));
+            parts.set_up.push(format!("errno = {};", int_constant(value)));
+        }
         if let Some(observed) = &suite_test.observed {
             checks(&names, observed, &self.result_name(), &mut parts);
         }
