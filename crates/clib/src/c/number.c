@@ -239,7 +239,9 @@ static int is_quick(const char *digits, int count, long exponent, double *result
     if (count > 15 || exponent < -22 || exponent > 22) return 0;
     int64_t whole = 0;
     for (int i = 0; i < count; i++) whole = 10 * whole + (digits[i] - '0');
-    *result = exponent < 0 ? (double)whole / powers[-exponent] : (double)whole * powers[exponent];
+    *result = (double)whole;
+    if (exponent < 0) *result /= powers[-exponent];
+    if (exponent > 0) *result *= powers[exponent];
     return 1;
 }
 
