@@ -33,6 +33,8 @@ pub enum Family {
     Jump,
     /// What verifiers and test generators give a program: inputs, and what is assumed of them.
     Verification,
+    /// Gives the value of an environment variable, an input.
+    Environment,
 }
 
 /// A function that is modelled.
@@ -269,6 +271,10 @@ modelled! {
         CproverAssume "__CPROVER_assume" "*?",
         CproverAssert "__CPROVER_assert" "*?p",
     }
+    Environment {
+        Getenv "getenv" "pp",
+        SecureGetenv "secure_getenv" "pp",
+    }
     Hint {
         Expect "__builtin_expect" "lll",
         ExpectWithProbability "__builtin_expect_with_probability" "llld",
@@ -385,9 +391,19 @@ pub fn gives_inputs(name: &str) -> bool {
     name.starts_with("__VERIFIER_nondet_") || name.starts_with("nondet_") || KLEE.contains(&name)
 }
 
+/// Whether a function of this name gives the value of an environment variable.
+pub fn reads_environment(name: &str) -> bool {
+    MODELLED.iter().any(|model| model.family == Family::Environment && model.name == name)
+}
+
+/// Whether there can be an environment variable of this name.
+pub fn names_variable(name: &str) -> bool {
+    !name.is_empty() && !name.contains('=')
+}
+
 /// Functions of the C library without a model here, of which C says that they write to no variable of the
 /// program but to what their arguments point to.
-const CONFINED: [&str; 48] = [
+const CONFINED: [&str; 47] = [
     "asctime",
     "clearerr",
     "clock",
@@ -410,7 +426,6 @@ const CONFINED: [&str; 48] = [
     "fwrite",
     "getc",
     "getchar",
-    "getenv",
     "gmtime",
     "localtime",
     "mktime",

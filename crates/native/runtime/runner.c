@@ -81,7 +81,9 @@ struct write {
     uint64_t offset;
 };
 struct file {
-    uint32_t name, size, pad[2]; /* the lengths of its name and of its contents, which follow */
+    /* The lengths of its name and of its contents, which follow. Or it is a variable of the environment
+     * (`FileKind` in `request.rs`), which may be missing. */
+    uint32_t name, size, is_variable, missing;
 };
 struct run {
     uint32_t size, test, how, code;
@@ -578,7 +580,31 @@ static int file_with(const char *name, const void *bytes, uint64_t size) {
     return fd;
 }
 
+/* The variables of the environment that a test names; others it does not ask for. */
+static int variables_used = 1;
+
+static void set_variable(const uint8_t *name, struct file *file, const uint8_t *bytes) {
+    char *copied = strndup((const char *)name, file->name);
+    char *value = strndup((const char *)bytes, file->size);
+    if (!copied || !value) fail("no memory for the environment");
+    if (file->missing ? unsetenv(copied) : setenv(copied, value, 1))
+        fail("a variable of the environment cannot be set");
+    free(copied);
+    free(value);
+    variables_used = 1;
+}
+
+static void place_file(const uint8_t *from, struct file *file, const uint8_t *bytes) {
+    char name[64] = "";
+    memcpy(name, from, file->name < sizeof name ? file->name : sizeof name - 1);
+    files_used = 1;
+    if (!strcmp(name, "stdin")) set_stdin(file_with(NULL, bytes, file->size));
+    else if (!is_elsewhere(name)) close(file_with(name, bytes, file->size));
+}
+
 static void place_files(uint8_t *p, uint32_t count) {
+    if (variables_used) clearenv();
+    variables_used = 0;
     if (files_used) {
         syscall(SYS_close_range, first_free_descriptor, ~0u, 0);
         remove_files();
@@ -587,12 +613,9 @@ static void place_files(uint8_t *p, uint32_t count) {
     }
     for (; count; count--) {
         struct file *file = (struct file *)p;
-        char name[64] = "";
-        memcpy(name, file + 1, file->name < sizeof name ? file->name : sizeof name - 1);
-        const uint8_t *bytes = p + sizeof *file + padded(file->name);
-        files_used = 1;
-        if (!strcmp(name, "stdin")) set_stdin(file_with(NULL, bytes, file->size));
-        else if (!is_elsewhere(name)) close(file_with(name, bytes, file->size));
+        uint8_t *name = (uint8_t *)(file + 1), *bytes = name + padded(file->name);
+        if (file->is_variable) set_variable(name, file, bytes);
+        else place_file(name, file, bytes);
         p += sizeof *file + padded(file->name) + padded(file->size);
     }
 }

@@ -67,6 +67,15 @@ const HEADER: usize = 32;
 const RELOCATION: usize = 16;
 const ALIGN: usize = 16;
 
+/// What a name and bytes of a test are.
+#[derive(Clone, Copy)]
+enum FileKind {
+    /// Standard input, or a file.
+    File = 0,
+    /// An environment variable.
+    Variable = 1,
+}
+
 /// Writes tests one after the other.
 pub(crate) struct Encoder<'a> {
     build: &'a Build,
@@ -90,7 +99,11 @@ impl<'a> Encoder<'a> {
         self.globals(test)?;
         let externals = self.externals(test)?;
         let files = test.files();
-        files.iter().for_each(|(name, bytes)| self.file(name, bytes));
+        files.iter().for_each(|(name, bytes)| self.file(name, Some(bytes), FileKind::File));
+        let variables = test.environment();
+        for (name, value) in &variables {
+            self.file(name, value.as_deref(), FileKind::Variable);
+        }
         let body = HEADER + self.relocations.len() * RELOCATION;
         let size = body + self.bytes.len();
         let words = [
@@ -101,7 +114,7 @@ impl<'a> Encoder<'a> {
             test.globals.len() as u32,
             externals,
             self.relocations.len() as u32,
-            files.len() as u32,
+            (files.len() + variables.len()) as u32,
         ];
         words.iter().for_each(|word| out.extend(word.to_le_bytes()));
         for (at, symbol, addend) in &self.relocations {
@@ -262,9 +275,11 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Standard input, or a file.
-    fn file(&mut self, name: &str, bytes: &[u8]) {
-        self.words([name.len() as u32, bytes.len() as u32, 0, 0]);
+    /// Standard input, a file, or an environment variable, which there need not be.
+    fn file(&mut self, name: &str, bytes: Option<&[u8]>, kind: FileKind) {
+        let missing = u32::from(bytes.is_none());
+        let bytes = bytes.unwrap_or_default();
+        self.words([name.len() as u32, bytes.len() as u32, kind as u32, missing]);
         self.bytes.extend(name.bytes());
         self.pad();
         self.bytes.extend(bytes);
@@ -275,7 +290,10 @@ impl<'a> Encoder<'a> {
     fn externals(&mut self, test: &Test) -> Result<u32, TestError> {
         let mut count = 0;
         let calls = test.externals.iter();
-        for external in calls.filter(|call| !call.function.starts_with(INPUT_PREFIX)) {
+        let is_call = |call: &&ExternalResult| {
+            !call.function.starts_with(INPUT_PREFIX) && call.variable().is_none()
+        };
+        for external in calls.filter(is_call) {
             let name = external.function.as_str();
             let Some(number) = self.build.externals.get(name) else {
                 // The compiler may have put another function of the library in its place.

@@ -34,6 +34,10 @@ use stubs::Stubs;
 const RUNTIME: &str = include_str!("suite_c/runtime.c");
 const FILES: &str = include_str!("suite_c/files.c");
 const WRITES: &str = include_str!("suite_c/writes.c");
+/// What sets the environment, whatever the user's text declares.
+const ENVIRONMENT: &str = "\
+extern int lydian_setenv(const char *name, const char *value, int overwrite) __asm__(\"setenv\");\n\
+extern int lydian_unsetenv(const char *name) __asm__(\"unsetenv\");\n";
 const VERIFICATION: &str = include_str!("suite_c/verification.c");
 
 /// How the file is made.
@@ -77,12 +81,14 @@ pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> Em
     taken.extend(program.functions.values().map(|function| function.name.clone()));
     taken.extend(program.globals.values().map(|global| global.name.clone()));
     let has_files = tests.iter().any(|test| !test.test.files().is_empty());
+    let has_environment = tests.iter().any(|test| !test.test.environment().is_empty());
     let text = String::new();
     let mut writer = Writer {
         program,
         stubs: &stubs,
         taken,
         has_files,
+        has_environment,
         text,
         cases: Vec::new(),
         left_out: Vec::new(),
@@ -114,6 +120,8 @@ struct Writer<'a> {
     taken: BTreeSet<String>,
     /// Whether a test has standard input or files.
     has_files: bool,
+    /// Whether a test has environment variables.
+    has_environment: bool,
     text: String,
     cases: Vec<Case>,
     left_out: Vec<(String, String)>,
@@ -214,6 +222,9 @@ impl Writer<'_> {
         }
         if self.stubs.write() {
             self.text.push_str(WRITES);
+        }
+        if self.has_environment {
+            self.text.push_str(ENVIRONMENT);
         }
         if self.stubs.verifies() {
             self.text.push_str(VERIFICATION);
@@ -388,10 +399,19 @@ impl Writer<'_> {
             let (shown, size) = (string(&bytes), bytes.len());
             parts.set_up.push(format!("lydian_give(\"{file}\", {shown}, {size});"));
         }
+        let calls: Vec<&ExternalResult> =
+            calls.iter().filter(|call| call.variable().is_none()).collect();
+        for (name, value) in names.test.environment() {
+            let name = string(name.as_bytes());
+            parts.set_up.push(match value {
+                Some(value) => format!("lydian_setenv({name}, {}, 1);", string(&value)),
+                None => format!("lydian_unsetenv({name});"),
+            });
+        }
         let functions: BTreeSet<&str> = calls.iter().map(|call| call.function.as_str()).collect();
         for function in functions.into_iter().filter(|name| !name.starts_with(INPUT_PREFIX)) {
             let calls: Vec<&ExternalResult> =
-                calls.iter().filter(|call| call.function == function).collect();
+                calls.iter().filter(|call| call.function == function).copied().collect();
             let results: Vec<&Image> = calls.iter().map(|call| &call.result).collect();
             self.writes(names, name, &calls, parts)?;
             let queue = unique(format!("{name}_{}", identifier(function)), &mut self.taken);

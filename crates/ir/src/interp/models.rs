@@ -128,6 +128,14 @@ impl Machine<'_, '_> {
         })
     }
 
+    /// The value of the environment variable whose name is at an address.
+    pub(super) fn environment_function(&mut self, name: u64) -> Step<Option<u128>> {
+        let length = self.length(name, u64::MAX)?;
+        let name = self.memory.read(name, length)?.bytes;
+        let address = std::str::from_utf8(&name).map_or(0, |name| self.variable(name));
+        Ok(Some(u128::from(address)))
+    }
+
     pub(super) fn hint_function(
         &mut self,
         function: LibFn,

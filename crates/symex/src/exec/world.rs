@@ -7,7 +7,9 @@ use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
 use lydian_ir::cfg::Cfg;
-use lydian_ir::libc::{Family, STREAM_BYTES, is_library_object, model_of, streams};
+use lydian_ir::libc::{
+    Family, STREAM_BYTES, error_number, is_library_object, model_of, streams,
+};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
     BlockId, Body, CType, CTypeId, Callee, ConditionId, DecisionId, Expr, ExprArena, ExprId,
@@ -61,6 +63,8 @@ pub(super) struct World<'p> {
     pub(super) assumes: bool,
     /// Whether the program has global variables that can be written.
     pub(super) has_variables: bool,
+    /// Whether the program asks for the C library's error number.
+    pub(super) has_error_number: bool,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
     /// What begins at branches that were met, if more than one condition does.
     regions: RefCell<Regions>,
@@ -108,6 +112,7 @@ impl<'p> World<'p> {
         let is_library = |name: &str| name.starts_with('.') || is_library_object(name);
         let has_variables =
             program.globals.values().any(|global| !global.read_only && !is_library(&global.name));
+        let has_error_number = error_number(program).is_some();
         Self {
             program,
             config,
@@ -118,6 +123,7 @@ impl<'p> World<'p> {
             streams,
             assumes,
             has_variables,
+            has_error_number,
             reach,
             regions,
             areas,
