@@ -206,6 +206,31 @@ fn the_error_number_at_the_start_is_an_input_that_can_be_changed() {
 }
 
 #[test]
+fn an_allocation_that_fails_sets_the_error_number() {
+    let text = r#"
+        #include <errno.h>
+        #include <stdlib.h>
+        #include <string.h>
+        int allocate(size_t n) {
+            if (n > 64) return 5;
+            errno = 0;
+            char *p = malloc(n);
+            if (!p) { if (errno == ENOMEM) return 1; return 2; }
+            free(p);
+            return 0;
+        }
+        int copy(const char *s) {
+            errno = 0;
+            char *d = strdup(s);
+            if (errno == ENOMEM) return 1;
+            free(d);
+            return 0;
+        }"#;
+    decided(text, &[("allocate", [1, 1]), ("copy", [0, 0])]);
+    suite_passes(&generated(text, SETTINGS[0]));
+}
+
+#[test]
 fn that_other_functions_leave_the_error_number_alone_is_assumed() {
     let place = generated(
         r#"

@@ -59,9 +59,9 @@ pub enum Purpose {
 }
 
 /// The functions that are explored: computations that write through pointers or call back, so that
-/// a result alone does not say what they do. The others stay undefined there, and a test says what
-/// they return: what `rand` or `getenv` give is an input, `atoi` may give any number, and nobody
-/// wants the paths through `printf`.
+/// a result alone does not say what they do, and conversions of text, whose results follow from it. The
+/// others stay undefined there, and a test says what they return: what `rand` gives is an input, and
+/// nobody wants the paths through `printf`.
 const EXPLORED: [&str; 75] = [
     "__mulsc3",
     "__muldc3",

@@ -371,6 +371,9 @@ pub fn streams(program: &Program) -> impl Iterator<Item = GlobalId> + '_ {
     program.globals.iter().filter(move |(_, global)| is_stream(global)).map(|(id, _)| id)
 }
 
+/// What the error number is after an allocation that failed, `ENOMEM`.
+pub const NO_MEMORY: u32 = 12;
+
 /// The C library's error number, where the program asks for it: the variable that its library has for
 /// it. A variable of the program's own that happens to have the name is none.
 pub fn error_number(program: &Program) -> Option<GlobalId> {

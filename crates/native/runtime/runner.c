@@ -324,9 +324,12 @@ static struct block *arena_take(uint64_t size, uint64_t align) {
 
 static void *serve_allocate(lydian_u32 function, lydian_u64 size, lydian_u64 align) {
     struct external *next = next_result(function);
-    if (next && next->size > 0 && *(uint8_t *)(next + 1) == 0) return NULL;
-    struct block *block = arena_take(size ? size : 1, align);
-    if (!block) return NULL;
+    int fails = next && next->size > 0 && *(uint8_t *)(next + 1) == 0;
+    struct block *block = fails ? NULL : arena_take(size ? size : 1, align);
+    if (!block) {
+        if (function != LYDIAN_POSIX_MEMALIGN) errno = ENOMEM;
+        return NULL;
+    }
     block->size = size;
     block->live = LIVE;
     memset(block + 1, 0, size);

@@ -373,7 +373,7 @@ impl<'p> Engine<'p, '_> {
         };
         let may_write = takes_pointers || self.world.has_variables || !self.plan.objects.is_empty();
         // Each function of the C library may set the error number.
-        let is_confined = is_confined(name) && !self.world.has_error_number;
+        let is_confined = is_confined(name) && self.world.error_number.is_none();
         if may_write && !writes_nothing(name) && !is_confined {
             let sentence =
                 format!("{name} writes nothing but variables that its arguments point to");

@@ -37,13 +37,12 @@ pub(super) use character::CharacterTables;
 /// Numbers of bytes after which a function that looks for an end is asked whether it goes on.
 const SIGHTS: [u64; 4] = [16, 64, 256, 1024];
 
-/// Whether the C library's function may set `errno`, which its model does not: allocations that fail,
-/// and mathematics outside of a function's domain or range.
+/// Whether the C library's function may set `errno`, which its model does not: mathematics outside of a
+/// function's domain or range.
 fn may_set_error_number(model: &Model) -> bool {
-    use LibFn::{Fmod, Fmodf, Free, Ldexp, Ldexpf, Scalbn, Scalbnf, Sqrt, Sqrtf};
+    use LibFn::{Fmod, Fmodf, Ldexp, Ldexpf, Scalbn, Scalbnf, Sqrt, Sqrtf};
     let exact = [Fmod, Fmodf, Ldexp, Ldexpf, Scalbn, Scalbnf, Sqrt, Sqrtf];
     match model.family {
-        Family::Allocation => model.function != Free,
         Family::ExactMath => exact.contains(&model.function),
         Family::InexactMath => true,
         _ => false,
@@ -69,7 +68,7 @@ impl Engine<'_, '_> {
         if let (Some(register), Some(result)) = (site.register, result) {
             self.set_result(state, register, result);
         }
-        if self.world.has_error_number && may_set_error_number(model) {
+        if self.world.error_number.is_some() && may_set_error_number(model) {
             let sentence = format!("{} leaves errno as it is", model.name);
             let kind = AssumptionKind::ExternalWrites;
             self.watch.assume(Assumption::new(kind, model.name, sentence));

@@ -63,8 +63,8 @@ pub(super) struct World<'p> {
     pub(super) assumes: bool,
     /// Whether the program has global variables that can be written.
     pub(super) has_variables: bool,
-    /// Whether the program asks for the C library's error number.
-    pub(super) has_error_number: bool,
+    /// The C library's error number, if the program asks for it.
+    pub(super) error_number: Option<GlobalId>,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
     /// What begins at branches that were met, if more than one condition does.
     regions: RefCell<Regions>,
@@ -112,7 +112,7 @@ impl<'p> World<'p> {
         let is_library = |name: &str| name.starts_with('.') || is_library_object(name);
         let has_variables =
             program.globals.values().any(|global| !global.read_only && !is_library(&global.name));
-        let has_error_number = error_number(program).is_some();
+        let error_number = error_number(program);
         Self {
             program,
             config,
@@ -123,7 +123,7 @@ impl<'p> World<'p> {
             streams,
             assumes,
             has_variables,
-            has_error_number,
+            error_number,
             reach,
             regions,
             areas,
