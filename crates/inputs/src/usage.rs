@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::{
-    Body, Callee, CmpOp, Expr, ExprId, FuncId, Function, GlobalId, LocalId, Program, RecordId, Stmt, Storage,
-    Type, UnOp,
+    Body, Callee, CmpOp, Expr, ExprId, FuncId, Function, GlobalId, LocalId, Program, RecordId,
+    Stmt, Storage, Type, UnOp,
 };
 
 /// Where a pointer is kept.

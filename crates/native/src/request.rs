@@ -159,9 +159,9 @@ impl<'a> Encoder<'a> {
                 }
                 PointerTarget::Global(name, offset) => {
                     let symbol = self.build.symbols.get_index_of(name.as_str());
-                    let symbol = symbol.map(|symbol| symbol as u32).or_else(|| {
-                        (name == ERROR_NUMBER).then_some(ERROR_NUMBER_PLACE)
-                    });
+                    let symbol = symbol
+                        .map(|symbol| symbol as u32)
+                        .or_else(|| (name == ERROR_NUMBER).then_some(ERROR_NUMBER_PLACE));
                     let symbol = symbol.ok_or_else(|| TestError::Global(name.clone()))?;
                     self.relocations.push((at, symbol, *offset));
                 }

@@ -7,9 +7,7 @@ use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
 use lydian_ir::cfg::Cfg;
-use lydian_ir::libc::{
-    Family, STREAM_BYTES, error_number, is_library_object, model_of, streams,
-};
+use lydian_ir::libc::{Family, STREAM_BYTES, error_number, is_library_object, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
     BlockId, Body, CType, CTypeId, Callee, ConditionId, DecisionId, Expr, ExprArena, ExprId,

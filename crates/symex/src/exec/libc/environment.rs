@@ -52,8 +52,7 @@ impl Engine<'_, '_> {
         let function = program.function_named(model.name);
         let function = function.ok_or_else(|| Flow::unsupported(model.name))?;
         let nth = state.calls_of(model.name);
-        let call =
-            ExternalCall { function, nth, targets: &[], bytes: None, cursor: state.cursor };
+        let call = ExternalCall { function, nth, targets: &[], bytes: None, cursor: state.cursor };
         let plan = external_result(&mut self.pool, program, call, spec, &Apart(&self.world));
         let mut plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
         plan.object = Some(name);
