@@ -21,7 +21,7 @@ use lydian_ir::link::{LinkError, LinkUnit, Linked, Role, link, resolve_weak};
 use lydian_ir::{CType, Function, IntKind, Linkage, Program};
 
 /// The files, by name, in the order in which they are compiled as one.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 19] = [
     ("internal.h", include_str!("c/internal.h")),
     ("stream.c", include_str!("c/stream.c")),
     ("decimal.c", include_str!("c/decimal.c")),
@@ -40,6 +40,7 @@ const FILES: [(&str, &str); 18] = [
     ("posix.c", include_str!("c/posix.c")),
     ("maths.c", include_str!("c/maths.c")),
     ("complex.c", include_str!("c/complex.c")),
+    ("error_number.c", include_str!("c/error_number.c")),
 ];
 
 /// What stands in front of the places of the library's files.
@@ -58,16 +59,28 @@ pub enum Purpose {
 }
 
 /// The functions that are explored: computations that write through pointers or call back, so that
-/// a result alone does not say what they do. The others stay undefined there, and a test says what
-/// they return: what `rand` or `getenv` give is an input, `atoi` may give any number, and nobody
-/// wants the paths through `printf`.
-const EXPLORED: [&str; 63] = [
+/// a result alone does not say what they do, and conversions of text, whose results follow from it. The
+/// others stay undefined there, and a test says what they return: what `rand` gives is an input, and
+/// nobody wants the paths through `printf`.
+const EXPLORED: [&str; 75] = [
     "__mulsc3",
     "__muldc3",
     "__mulxc3",
     "__divsc3",
     "__divdc3",
     "__divxc3",
+    "sscanf",
+    "vsscanf",
+    "__isoc99_sscanf",
+    "__isoc99_vsscanf",
+    "__isoc23_sscanf",
+    "__isoc23_vsscanf",
+    "atoi",
+    "atol",
+    "atoll",
+    "strtod",
+    "strtof",
+    "atof",
     "strtol",
     "strtoll",
     "strtoul",
@@ -128,21 +141,15 @@ const EXPLORED: [&str; 63] = [
 ];
 
 /// What is explored besides where standard input or files are inputs: it reads from them.
-const EXPLORED_WITH_INPUTS: [&str; 14] = [
+const EXPLORED_WITH_INPUTS: [&str; 8] = [
     "scanf",
     "fscanf",
-    "sscanf",
     "vscanf",
     "vfscanf",
-    "vsscanf",
     "__isoc99_scanf",
     "__isoc99_fscanf",
-    "__isoc99_sscanf",
     "__isoc23_scanf",
     "__isoc23_fscanf",
-    "__isoc23_sscanf",
-    "atoi",
-    "atol",
 ];
 
 /// Standard input and files that are inputs.

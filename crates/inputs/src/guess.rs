@@ -19,6 +19,10 @@ use super::usage::{Facts, Spot, Usage};
 /// No guess makes an array longer than this: one more than the commonest limit of tables.
 const LONGEST: u64 = 257;
 
+/// Characters of a text that a number is read from: one more digit than any number of 64 bits has, a sign,
+/// and some before and behind.
+const NUMBER_LENGTH: u64 = 24;
+
 /// A guess about a place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guess {
@@ -390,7 +394,12 @@ fn kind_of(
     }
     let written_only = pointer.facts.written && !pointer.facts.read && !pointer.facts.string;
     if is_text(types, pointer.pointee) && (pointer.to_const || !written_only) {
-        return (of_kind(Kind::String), "a pointer to characters without a length".into());
+        let max = pointer.facts.number.then_some(NUMBER_LENGTH);
+        let why = match max {
+            Some(_) => "a number is read from it",
+            None => "a pointer to characters without a length",
+        };
+        return (PlaceSettings { max, ..of_kind(Kind::String) }, why.into());
     }
     if pointer.facts.varying_index {
         return (of_kind(Kind::Array), "it is indexed, and no length stands beside it".into());

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::{
-    Body, Callee, CmpOp, Expr, ExprId, FuncId, GlobalId, LocalId, Program, RecordId, Stmt, Storage,
-    Type, UnOp,
+    Body, Callee, CmpOp, Expr, ExprId, FuncId, Function, GlobalId, LocalId, Program, RecordId,
+    Stmt, Storage, Type, UnOp,
 };
 
 /// Where a pointer is kept.
@@ -42,6 +42,8 @@ pub struct Facts {
     pub written: bool,
     /// It is given to a function of the C library that takes a NUL-terminated string.
     pub string: bool,
+    /// It is given to a function of the C library that reads one number from text.
+    pub number: bool,
     /// It is given to a function whose body is not known.
     pub handed_on: bool,
     /// Structs whose members are reached through it.
@@ -70,6 +72,7 @@ impl Facts {
         self.read |= other.read;
         self.written |= other.written;
         self.string |= other.string;
+        self.number |= other.number;
         self.handed_on |= other.handed_on;
         self.compared_constant = self.compared_constant.max(other.compared_constant);
         self.records.extend(&other.records);
@@ -105,6 +108,21 @@ const STRING_PARAMETERS: [(&str, &[usize]); 17] = [
     ("strtod", &[0]),
     ("atoi", &[0]),
     ("fopen", &[0, 1]),
+];
+
+/// Functions of the C library whose first argument is a text with one number at its start.
+const NUMBERS_FROM_TEXT: [&str; 11] = [
+    "strtol",
+    "strtoul",
+    "strtoll",
+    "strtoull",
+    "strtoimax",
+    "strtoumax",
+    "atoi",
+    "atol",
+    "atoll",
+    "strtod",
+    "strtof",
 ];
 
 /// Elements that are taken to lie before a pointer that is moved back.
@@ -391,6 +409,9 @@ impl<'a> Reader<'a> {
         let function = target.map(|target| &program.functions[target]);
         for (position, arg) in args.iter().enumerate() {
             let Some(spot) = self.pointer(*arg, 0) else { continue };
+            if function.is_some_and(|function| takes_number(function, position)) {
+                usage.at(spot.clone()).number = true;
+            }
             match (target, function) {
                 (Some(target), Some(function)) if function.body.is_some() => {
                     usage.flows.insert((spot, Spot::Param(target, position)));
@@ -404,6 +425,13 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// Whether the C library's function of a name reads a number from the text that it gets there.
+fn takes_number(function: &Function, position: usize) -> bool {
+    let name = function.name.strip_prefix("__isoc23_").unwrap_or(&function.name);
+    let of_library = function.body.is_none() || function.library;
+    of_library && position == 0 && NUMBERS_FROM_TEXT.contains(&name)
 }
 
 fn takes_string(function: &str, position: usize) -> bool {

@@ -33,6 +33,8 @@ pub enum Family {
     Jump,
     /// What verifiers and test generators give a program: inputs, and what is assumed of them.
     Verification,
+    /// Gives the value of an environment variable, an input.
+    Environment,
 }
 
 /// A function that is modelled.
@@ -269,6 +271,10 @@ modelled! {
         CproverAssume "__CPROVER_assume" "*?",
         CproverAssert "__CPROVER_assert" "*?p",
     }
+    Environment {
+        Getenv "getenv" "pp",
+        SecureGetenv "secure_getenv" "pp",
+    }
     Hint {
         Expect "__builtin_expect" "lll",
         ExpectWithProbability "__builtin_expect_with_probability" "llld",
@@ -345,6 +351,9 @@ const LIBRARY_OBJECTS: [&str; 17] = [
     "sys_nerr",
 ];
 
+/// The error number of the C library, as a variable of the program: what `*__errno_location()` is.
+pub const ERROR_NUMBER: &str = "errno";
+
 /// The variables that hold the standard streams.
 pub const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 
@@ -362,6 +371,17 @@ pub fn streams(program: &Program) -> impl Iterator<Item = GlobalId> + '_ {
     program.globals.iter().filter(move |(_, global)| is_stream(global)).map(|(id, _)| id)
 }
 
+/// What the error number is after an allocation that failed, `ENOMEM`.
+pub const NO_MEMORY: u32 = 12;
+
+/// The C library's error number, where the program asks for it: the variable that its library has for
+/// it. A variable of the program's own that happens to have the name is none.
+pub fn error_number(program: &Program) -> Option<GlobalId> {
+    let asked = program.function_named("__errno_location")?;
+    let asked = &program.functions[asked];
+    (asked.library && asked.body.is_some()).then(|| program.global_named(ERROR_NUMBER))?
+}
+
 /// Whether an undefined variable of this name is the C library's own.
 pub fn is_library_object(name: &str) -> bool {
     LIBRARY_OBJECTS.contains(&name)
@@ -374,9 +394,19 @@ pub fn gives_inputs(name: &str) -> bool {
     name.starts_with("__VERIFIER_nondet_") || name.starts_with("nondet_") || KLEE.contains(&name)
 }
 
+/// Whether a function of this name gives the value of an environment variable.
+pub fn reads_environment(name: &str) -> bool {
+    MODELLED.iter().any(|model| model.family == Family::Environment && model.name == name)
+}
+
+/// Whether there can be an environment variable of this name.
+pub fn names_variable(name: &str) -> bool {
+    !name.is_empty() && !name.contains('=')
+}
+
 /// Functions of the C library without a model here, of which C says that they write to no variable of the
 /// program but to what their arguments point to.
-const CONFINED: [&str; 48] = [
+const CONFINED: [&str; 47] = [
     "asctime",
     "clearerr",
     "clock",
@@ -399,7 +429,6 @@ const CONFINED: [&str; 48] = [
     "fwrite",
     "getc",
     "getchar",
-    "getenv",
     "gmtime",
     "localtime",
     "mktime",

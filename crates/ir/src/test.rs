@@ -213,7 +213,8 @@ pub struct ExternalResult {
     /// An image of the result, of the size of its type; empty for `void`. For `malloc` and its like
     /// one byte: 0 where the allocation fails. For `klee_make_symbolic` the bytes that it writes.
     pub result: Image,
-    /// The name that the program gives the input, where it gives one.
+    /// The name that the program gives the input, where it gives one: that of the environment variable
+    /// for `getenv`, whose result holds for all calls with that name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
     /// What the call writes before it returns, in this order.
@@ -246,6 +247,21 @@ impl Test {
         }
     }
 
+    /// The environment variables that the run asks for, by name: their values without the NUL, none where
+    /// there is no such variable.
+    pub fn environment(&self) -> Vec<(&str, Option<Vec<u8>>)> {
+        let value = |image: &Image| {
+            let PointerTarget::Object(position, offset) = &image.pointers.first()?.target else {
+                return None;
+            };
+            let bytes = &self.objects.get(*position as usize)?.image.bytes;
+            let text = bytes.get(*offset as usize..)?.iter();
+            Some(text.take_while(|byte| **byte != 0).copied().collect())
+        };
+        let calls = self.externals.iter();
+        calls.filter_map(|call| Some((call.variable()?, value(&call.result)))).collect()
+    }
+
     /// The contents of standard input (`stdin`) and of files, by name, as far as the run reads them.
     pub fn files(&self) -> Vec<(&str, Vec<u8>)> {
         let mut files: Vec<(&str, Vec<u8>, bool)> = Vec::new();
@@ -267,6 +283,11 @@ impl Test {
 }
 
 impl ExternalResult {
+    /// The environment variable whose value this is, if it is one.
+    pub fn variable(&self) -> Option<&str> {
+        self.object.as_deref().filter(|_| crate::libc::reads_environment(&self.function))
+    }
+
     /// What a call of a function returns.
     pub fn new(function: impl Into<String>, result: Image) -> Self {
         Self { function: function.into(), result, object: None, writes: Vec::new() }

@@ -81,7 +81,9 @@ struct write {
     uint64_t offset;
 };
 struct file {
-    uint32_t name, size, pad[2]; /* the lengths of its name and of its contents, which follow */
+    /* The lengths of its name and of its contents, which follow. Or it is a variable of the environment
+     * (`FileKind` in `request.rs`), which may be missing. */
+    uint32_t name, size, is_variable, missing;
 };
 struct run {
     uint32_t size, test, how, code;
@@ -322,9 +324,12 @@ static struct block *arena_take(uint64_t size, uint64_t align) {
 
 static void *serve_allocate(lydian_u32 function, lydian_u64 size, lydian_u64 align) {
     struct external *next = next_result(function);
-    if (next && next->size > 0 && *(uint8_t *)(next + 1) == 0) return NULL;
-    struct block *block = arena_take(size ? size : 1, align);
-    if (!block) return NULL;
+    int fails = next && next->size > 0 && *(uint8_t *)(next + 1) == 0;
+    struct block *block = fails ? NULL : arena_take(size ? size : 1, align);
+    if (!block) {
+        if (function != LYDIAN_POSIX_MEMALIGN) errno = ENOMEM;
+        return NULL;
+    }
     block->size = size;
     block->live = LIVE;
     memset(block + 1, 0, size);
@@ -578,7 +583,31 @@ static int file_with(const char *name, const void *bytes, uint64_t size) {
     return fd;
 }
 
+/* The variables of the environment that a test names; others it does not ask for. */
+static int variables_used = 1;
+
+static void set_variable(const uint8_t *name, struct file *file, const uint8_t *bytes) {
+    char *copied = strndup((const char *)name, file->name);
+    char *value = strndup((const char *)bytes, file->size);
+    if (!copied || !value) fail("no memory for the environment");
+    if (file->missing ? unsetenv(copied) : setenv(copied, value, 1))
+        fail("a variable of the environment cannot be set");
+    free(copied);
+    free(value);
+    variables_used = 1;
+}
+
+static void place_file(const uint8_t *from, struct file *file, const uint8_t *bytes) {
+    char name[64] = "";
+    memcpy(name, from, file->name < sizeof name ? file->name : sizeof name - 1);
+    files_used = 1;
+    if (!strcmp(name, "stdin")) set_stdin(file_with(NULL, bytes, file->size));
+    else if (!is_elsewhere(name)) close(file_with(name, bytes, file->size));
+}
+
 static void place_files(uint8_t *p, uint32_t count) {
+    if (variables_used) clearenv();
+    variables_used = 0;
     if (files_used) {
         syscall(SYS_close_range, first_free_descriptor, ~0u, 0);
         remove_files();
@@ -587,12 +616,9 @@ static void place_files(uint8_t *p, uint32_t count) {
     }
     for (; count; count--) {
         struct file *file = (struct file *)p;
-        char name[64] = "";
-        memcpy(name, file + 1, file->name < sizeof name ? file->name : sizeof name - 1);
-        const uint8_t *bytes = p + sizeof *file + padded(file->name);
-        files_used = 1;
-        if (!strcmp(name, "stdin")) set_stdin(file_with(NULL, bytes, file->size));
-        else if (!is_elsewhere(name)) close(file_with(name, bytes, file->size));
+        uint8_t *name = (uint8_t *)(file + 1), *bytes = name + padded(file->name);
+        if (file->is_variable) set_variable(name, file, bytes);
+        else place_file(name, file, bytes);
         p += sizeof *file + padded(file->name) + padded(file->size);
     }
 }
@@ -601,12 +627,19 @@ struct layout {
     uint8_t *arguments, *objects, *globals;
 };
 
-/* The address of a symbol, or of a standard stream (`STREAM` in `request.rs`). */
+/* Instead of a symbol: `errno`. */
+static const uint32_t ERROR_NUMBER_PLACE = 1u << 31 | 3;
+
+/* The address of a symbol, of a standard stream (`STREAM` in `request.rs`), or of `errno`. */
 static uint64_t place_of(uint32_t symbol) {
     FILE *streams[] = {stdin, stdout, stderr};
+    if (symbol == ERROR_NUMBER_PLACE) return (uint64_t)&errno;
     if (symbol >> 31) return (uint64_t)streams[symbol & 3];
     return symbols[symbol].address;
 }
+
+/* What `errno` is when the running test begins. */
+static int first_error_number;
 
 static struct layout place(uint8_t *at) {
     struct test *test = (struct test *)at;
@@ -634,7 +667,10 @@ static struct layout place(uint8_t *at) {
     layout.globals = p;
     for (uint32_t i = 0; i < test->globals; i++) {
         struct global *global = (struct global *)p;
-        memcpy((void *)symbols[global->symbol].address, global + 1, global->size);
+        /* Until the call begins, the runner's own calls change `errno`. */
+        int is_error_number = global->symbol == ERROR_NUMBER_PLACE;
+        void *to = is_error_number ? &first_error_number : (void *)place_of(global->symbol);
+        memcpy(to, global + 1, global->size);
         p += sizeof *global + padded(global->size);
     }
     queue = queue_next = p;
@@ -795,11 +831,12 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
         if (cells) memset(cells, 0, setup.cells_size);
         wide_clear();
     }
+    first_error_number = 0;
     struct layout layout = place(at);
     how = LYDIAN_RETURNED;
     code = 0;
-    errno = 0;
     atomic_store_explicit(&control->current, position, memory_order_relaxed);
+    errno = first_error_number;
     if (_setjmp(back) == 0) entry->call(layout.arguments, result);
     struct run *run = (struct run *)out;
     *run = (struct run){.test = position, .how = (uint32_t)how, .code = (uint32_t)code};

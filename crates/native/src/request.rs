@@ -1,6 +1,6 @@
 //! Tests as the runner reads them, and what it answers. The layouts are those of `runner.c`.
 
-use lydian_ir::libc::STREAMS;
+use lydian_ir::libc::{ERROR_NUMBER, STREAMS};
 use lydian_ir::test::{
     ExternalResult, INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test,
 };
@@ -61,9 +61,20 @@ pub enum TestError {
 
 /// Instead of a symbol's number: a standard stream.
 const STREAM: u32 = 1 << 31;
+/// Instead of a symbol's number: the C library's error number.
+const ERROR_NUMBER_PLACE: u32 = STREAM | 3;
 const HEADER: usize = 32;
 const RELOCATION: usize = 16;
 const ALIGN: usize = 16;
+
+/// What a name and bytes of a test are.
+#[derive(Clone, Copy)]
+enum FileKind {
+    /// Standard input, or a file.
+    File = 0,
+    /// An environment variable.
+    Variable = 1,
+}
 
 /// Writes tests one after the other.
 pub(crate) struct Encoder<'a> {
@@ -88,7 +99,11 @@ impl<'a> Encoder<'a> {
         self.globals(test)?;
         let externals = self.externals(test)?;
         let files = test.files();
-        files.iter().for_each(|(name, bytes)| self.file(name, bytes));
+        files.iter().for_each(|(name, bytes)| self.file(name, Some(bytes), FileKind::File));
+        let variables = test.environment();
+        for (name, value) in &variables {
+            self.file(name, value.as_deref(), FileKind::Variable);
+        }
         let body = HEADER + self.relocations.len() * RELOCATION;
         let size = body + self.bytes.len();
         let words = [
@@ -99,7 +114,7 @@ impl<'a> Encoder<'a> {
             test.globals.len() as u32,
             externals,
             self.relocations.len() as u32,
-            files.len() as u32,
+            (files.len() + variables.len()) as u32,
         ];
         words.iter().for_each(|word| out.extend(word.to_le_bytes()));
         for (at, symbol, addend) in &self.relocations {
@@ -144,8 +159,11 @@ impl<'a> Encoder<'a> {
                 }
                 PointerTarget::Global(name, offset) => {
                     let symbol = self.build.symbols.get_index_of(name.as_str());
+                    let symbol = symbol
+                        .map(|symbol| symbol as u32)
+                        .or_else(|| (name == ERROR_NUMBER).then_some(ERROR_NUMBER_PLACE));
                     let symbol = symbol.ok_or_else(|| TestError::Global(name.clone()))?;
-                    self.relocations.push((at, symbol as u32, *offset));
+                    self.relocations.push((at, symbol, *offset));
                 }
                 PointerTarget::Stream(name) => {
                     let number = STREAMS.iter().position(|known| known == name);
@@ -235,22 +253,33 @@ impl<'a> Encoder<'a> {
 
     fn globals(&mut self, test: &Test) -> Result<(), TestError> {
         for global in &test.globals {
-            let found = self.build.symbols.get_full(global.name.as_str());
-            let Some((symbol, _, (SymbolKind::Global { size, writable }, _))) = found else {
-                return Err(TestError::Global(global.name.clone()));
-            };
-            if !writable || global.image.bytes.len() as u64 > *size {
+            let (symbol, size, writable) = self.global_place(&global.name)?;
+            if !writable || global.image.bytes.len() as u64 > size {
                 return Err(TestError::GlobalImage(global.name.clone()));
             }
-            self.words([symbol as u32, global.image.bytes.len() as u32, 0, 0]);
+            self.words([symbol, global.image.bytes.len() as u32, 0, 0]);
             self.image(&global.image, test, &global.name)?;
         }
         Ok(())
     }
 
-    /// Standard input, or a file.
-    fn file(&mut self, name: &str, bytes: &[u8]) {
-        self.words([name.len() as u32, bytes.len() as u32, 0, 0]);
+    /// What stands for a global that a test sets, its size, and whether it may be written to. The C
+    /// library's error number is one, where the program has no variable of that name.
+    fn global_place(&self, name: &str) -> Result<(u32, u64, bool), TestError> {
+        match self.build.symbols.get_full(name) {
+            Some((symbol, _, (SymbolKind::Global { size, writable }, _))) => {
+                Ok((symbol as u32, *size, *writable))
+            }
+            None if name == ERROR_NUMBER => Ok((ERROR_NUMBER_PLACE, 4, true)),
+            _ => Err(TestError::Global(name.to_owned())),
+        }
+    }
+
+    /// Standard input, a file, or an environment variable, which there need not be.
+    fn file(&mut self, name: &str, bytes: Option<&[u8]>, kind: FileKind) {
+        let missing = u32::from(bytes.is_none());
+        let bytes = bytes.unwrap_or_default();
+        self.words([name.len() as u32, bytes.len() as u32, kind as u32, missing]);
         self.bytes.extend(name.bytes());
         self.pad();
         self.bytes.extend(bytes);
@@ -261,7 +290,10 @@ impl<'a> Encoder<'a> {
     fn externals(&mut self, test: &Test) -> Result<u32, TestError> {
         let mut count = 0;
         let calls = test.externals.iter();
-        for external in calls.filter(|call| !call.function.starts_with(INPUT_PREFIX)) {
+        let is_call = |call: &&ExternalResult| {
+            !call.function.starts_with(INPUT_PREFIX) && call.variable().is_none()
+        };
+        for external in calls.filter(is_call) {
             let name = external.function.as_str();
             let Some(number) = self.build.externals.get(name) else {
                 // The compiler may have put another function of the library in its place.

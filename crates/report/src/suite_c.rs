@@ -18,7 +18,7 @@ mod stubs;
 use std::collections::BTreeSet;
 
 use lydian_ir::test::{ExternalResult, ExternalWrite, INPUT_PREFIX, Image, VariableArgument};
-use lydian_ir::{CType, CTypeId, Program};
+use lydian_ir::{CType, CTypeId, Program, libc};
 
 use crate::frameworks::Case;
 use crate::suite::{
@@ -34,6 +34,10 @@ use stubs::Stubs;
 const RUNTIME: &str = include_str!("suite_c/runtime.c");
 const FILES: &str = include_str!("suite_c/files.c");
 const WRITES: &str = include_str!("suite_c/writes.c");
+/// What sets the environment, whatever the user's text declares.
+const ENVIRONMENT: &str = "\
+extern int lydian_setenv(const char *name, const char *value, int overwrite) __asm__(\"setenv\");\n\
+extern int lydian_unsetenv(const char *name) __asm__(\"unsetenv\");\n";
 const VERIFICATION: &str = include_str!("suite_c/verification.c");
 
 /// How the file is made.
@@ -77,12 +81,14 @@ pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> Em
     taken.extend(program.functions.values().map(|function| function.name.clone()));
     taken.extend(program.globals.values().map(|global| global.name.clone()));
     let has_files = tests.iter().any(|test| !test.test.files().is_empty());
+    let has_environment = tests.iter().any(|test| !test.test.environment().is_empty());
     let text = String::new();
     let mut writer = Writer {
         program,
         stubs: &stubs,
         taken,
         has_files,
+        has_environment,
         text,
         cases: Vec::new(),
         left_out: Vec::new(),
@@ -114,6 +120,8 @@ struct Writer<'a> {
     taken: BTreeSet<String>,
     /// Whether a test has standard input or files.
     has_files: bool,
+    /// Whether a test has environment variables.
+    has_environment: bool,
     text: String,
     cases: Vec<Case>,
     left_out: Vec<(String, String)>,
@@ -201,6 +209,9 @@ impl Writer<'_> {
         if has_main {
             self.line("#undef main");
         }
+        if libc::error_number(self.program).is_some() {
+            self.line("#include <errno.h>");
+        }
         self.line("");
         if self.has_files {
             self.line("#define LYDIAN_HAS_FILES");
@@ -211,6 +222,9 @@ impl Writer<'_> {
         }
         if self.stubs.write() {
             self.text.push_str(WRITES);
+        }
+        if self.has_environment {
+            self.text.push_str(ENVIRONMENT);
         }
         if self.stubs.verifies() {
             self.text.push_str(VERIFICATION);
@@ -357,12 +371,21 @@ impl Writer<'_> {
             let variable = unique(format!("{name}_arg_{position}"), &mut self.taken);
             variable_argument(&names, passed, &variable, &mut parts)?;
         }
-        for global in &test.globals {
+        let has_error_number = libc::error_number(program).is_some();
+        let is_error_number = |name: &str| has_error_number && name == libc::ERROR_NUMBER;
+        for global in test.globals.iter().filter(|global| !is_error_number(&global.name)) {
             let variable =
                 unique(format!("{name}_{}_set", identifier(&global.name)), &mut self.taken);
             set_global(&names, &global.name, &variable, &global.image, &mut parts)?;
         }
         self.queues(&names, name, &mut parts)?;
+        if has_error_number {
+            // The last thing to be set, since what comes before may change it.
+            let set = test.globals.iter().find(|global| is_error_number(&global.name));
+            let byte = |at: usize| set.and_then(|set| set.image.bytes.get(at)).copied();
+            let value = i32::from_le_bytes(std::array::from_fn(|at| byte(at).unwrap_or(0)));
+            parts.set_up.push(format!("errno = {};", int_constant(value)));
+        }
         if let Some(observed) = &suite_test.observed {
             checks(&names, observed, &self.result_name(), &mut parts);
         }
@@ -376,10 +399,19 @@ impl Writer<'_> {
             let (shown, size) = (string(&bytes), bytes.len());
             parts.set_up.push(format!("lydian_give(\"{file}\", {shown}, {size});"));
         }
+        let calls: Vec<&ExternalResult> =
+            calls.iter().filter(|call| call.variable().is_none()).collect();
+        for (name, value) in names.test.environment() {
+            let name = string(name.as_bytes());
+            parts.set_up.push(match value {
+                Some(value) => format!("lydian_setenv({name}, {}, 1);", string(&value)),
+                None => format!("lydian_unsetenv({name});"),
+            });
+        }
         let functions: BTreeSet<&str> = calls.iter().map(|call| call.function.as_str()).collect();
         for function in functions.into_iter().filter(|name| !name.starts_with(INPUT_PREFIX)) {
             let calls: Vec<&ExternalResult> =
-                calls.iter().filter(|call| call.function == function).collect();
+                calls.iter().filter(|call| call.function == function).copied().collect();
             let results: Vec<&Image> = calls.iter().map(|call| &call.result).collect();
             self.writes(names, name, &calls, parts)?;
             let queue = unique(format!("{name}_{}", identifier(function)), &mut self.taken);

@@ -87,21 +87,28 @@ struct lydian_source {
     /* How many characters were read, and how many may be. */
     size_t used;
     size_t limit;
+    /* Whether scanf reads: it goes on to where a word can no longer be `infinity`, and fails there, and
+       knows `nan` without parentheses alone. */
+    int is_scan;
 };
 int lydian_get(struct lydian_source *in);
 /* Gives back the character that was read last. */
 void lydian_unget(struct lydian_source *in, int c);
 int lydian_is_space(int c);
-/* The digits of an integer: its magnitude, whether it was negative and whether it is too large. */
+/* The digits of an integer: its magnitude, whether it was negative, whether it is too large, and how
+   many digits there are, counted up to one more than surely fit. */
 struct lydian_integer {
     uint64_t magnitude;
     int negative;
     int too_large;
+    int digits;
 };
+/* So many digits of any base fit a signed number of 64 bits, so that an exploration need not ask. */
+enum { LYDIAN_FITTING_DIGITS = 12 };
 /* `accepted` is how many characters make the number; 0: there is none. */
 struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, size_t *accepted);
 /* *range_error becomes 1 where the value does not fit, and LYDIAN_BROKEN_OFF for `0x` without a digit,
-   which is a zero and an x. */
+   which is a zero and an x, and for a part of `infinity` that is more than `inf`. */
 enum { LYDIAN_BROKEN_OFF = -1 };
 struct lydian_float lydian_read_float(struct lydian_source *in, const struct lydian_format *format,
                                       int *range_error, size_t *accepted);

@@ -40,7 +40,7 @@ long double lydian_assemble_long_double(struct lydian_float parts) {
 }
 
 long double strtold(const char *text, char **end) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0};
     int range_error = 0;
     size_t accepted = 0;
     struct lydian_float x =

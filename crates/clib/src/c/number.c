@@ -39,8 +39,13 @@ static int digit_value(int c) {
     return letter < 26 ? (int)letter + 10 : 99;
 }
 
+/* The same where only the digits of a base count: for small ones an exploration has nothing to choose. */
+static unsigned digit_of_base(int c, int base) {
+    return base <= 10 ? (unsigned)c - '0' : (unsigned)digit_value(c);
+}
+
 struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, size_t *accepted) {
-    struct lydian_integer result = {0, 0, 0};
+    struct lydian_integer result = {0, 0, 0, 0};
     *accepted = 0;
     int c = skip_space(in);
     if (c == '-' || c == '+') {
@@ -61,10 +66,12 @@ struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, si
         base = 10;
     }
     const uint64_t most = UINT64_MAX / (unsigned)base;
-    int value;
-    while ((value = digit_value(c)) < base) {
-        uint64_t larger = result.magnitude * (unsigned)base + (unsigned)value;
-        if (result.magnitude > most || larger < (unsigned)value) result.too_large = 1;
+    unsigned value;
+    while ((value = digit_of_base(c, base)) < (unsigned)base) {
+        uint64_t larger = result.magnitude * (unsigned)base + value;
+        if (result.digits <= LYDIAN_FITTING_DIGITS) result.digits++;
+        if (result.digits > LYDIAN_FITTING_DIGITS && (result.magnitude > most || larger < value))
+            result.too_large = 1;
         result.magnitude = larger;
         *accepted = in->used;
         c = lydian_get(in);
@@ -75,7 +82,7 @@ struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, si
 
 static uint64_t parse(const char *text, char **end, int base, uint64_t most, uint64_t most_negative,
                       int is_signed) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0};
     size_t accepted = 0;
     if (base < 0 || base == 1 || base > 36) {
         errno = EINVAL;
@@ -85,7 +92,8 @@ static uint64_t parse(const char *text, char **end, int base, uint64_t most, uin
     struct lydian_integer x = lydian_read_integer(&in, base, &accepted);
     if (end) *end = (char *)text + accepted;
     uint64_t limit = x.negative && is_signed ? most_negative : most;
-    if (x.too_large || x.magnitude > limit) {
+    int may_be_beyond = most < INT64_MAX || x.digits > LYDIAN_FITTING_DIGITS;
+    if (may_be_beyond && (x.too_large || x.magnitude > limit)) {
         errno = ERANGE;
         return x.negative && is_signed ? -most_negative : most;
     }
@@ -123,16 +131,22 @@ static int match_word(struct lydian_source *in, const char *word) {
     return matched;
 }
 
-static enum lydian_float_class read_infinity(struct lydian_source *in, size_t *accepted) {
+static enum lydian_float_class read_infinity(struct lydian_source *in, int *range_error,
+                                             size_t *accepted) {
     if (match_word(in, "nf") < 2) return LYDIAN_ZERO;
     *accepted = in->used;
-    if (match_word(in, "inity") == 5) *accepted = in->used;
+    int matched = match_word(in, "inity");
+    if (matched == 5)
+        *accepted = in->used;
+    else if (matched)
+        *range_error = LYDIAN_BROKEN_OFF;
     return LYDIAN_INFINITE;
 }
 
 static enum lydian_float_class read_nan(struct lydian_source *in, size_t *accepted) {
     if (match_word(in, "an") < 2) return LYDIAN_ZERO;
     *accepted = in->used;
+    if (in->is_scan) return LYDIAN_NAN;
     int c = lydian_get(in);
     if (c != '(') {
         lydian_unget(in, c);
@@ -194,7 +208,10 @@ static struct lydian_float read_hexadecimal(struct lydian_source *in,
     else
         lydian_unget(in, c);
     struct lydian_float zero = {LYDIAN_ZERO, 0, 0, 0, 0};
-    if (!any) *range_error = LYDIAN_BROKEN_OFF;
+    /* Where the width ends behind the x, the system's scanf has not read it. */
+    int is_cut = !any && in->is_scan && in->used == in->limit;
+    if (is_cut) lydian_unget(in, 'x');
+    if (!any && !is_cut) *range_error = LYDIAN_BROKEN_OFF;
     if (!high && !low) return zero;
     for (; !(high >> 63); exponent--) {
         high = high << 1 | low >> 63;
@@ -222,7 +239,9 @@ static int is_quick(const char *digits, int count, long exponent, double *result
     if (count > 15 || exponent < -22 || exponent > 22) return 0;
     int64_t whole = 0;
     for (int i = 0; i < count; i++) whole = 10 * whole + (digits[i] - '0');
-    *result = exponent < 0 ? (double)whole / powers[-exponent] : (double)whole * powers[exponent];
+    *result = (double)whole;
+    if (exponent < 0) *result /= powers[-exponent];
+    if (exponent > 0) *result *= powers[exponent];
     return 1;
 }
 
@@ -277,7 +296,7 @@ struct lydian_float lydian_read_float(struct lydian_source *in, const struct lyd
         c = lydian_get(in);
     }
     if (c == 'i' || c == 'I') {
-        result.kind = read_infinity(in, accepted);
+        result.kind = read_infinity(in, range_error, accepted);
     } else if (c == 'n' || c == 'N') {
         result.kind = read_nan(in, accepted);
     } else if (c == '0') {
@@ -295,7 +314,7 @@ struct lydian_float lydian_read_float(struct lydian_source *in, const struct lyd
 }
 
 double strtod(const char *text, char **end) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0};
     int range_error = 0;
     size_t accepted = 0;
     struct lydian_float x = lydian_read_float(&in, &lydian_double_format, &range_error, &accepted);
@@ -322,7 +341,7 @@ float lydian_assemble_float(struct lydian_float parts) {
 }
 
 float strtof(const char *text, char **end) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0};
     int range_error = 0;
     size_t accepted = 0;
     struct lydian_float x = lydian_read_float(&in, &lydian_float_format, &range_error, &accepted);

@@ -137,9 +137,6 @@ int unsetenv(const char *name) {
     return copy ? change(copy, strlen(copy)) : -1;
 }
 
-static int error_number;
-int *__errno_location(void) { return &error_number; }
-
 int system(const char *command) {
     if (!command) return 0;
     errno = ENOSYS;

@@ -29,6 +29,15 @@ static void store_integer(const struct scan_directive *d, void *to, uint64_t val
     }
 }
 
+/* What does not fit a `long`, or a `long long`, becomes the nearest number of that type. */
+static uint64_t nearest_number(struct lydian_integer x, int is_long, int is_signed) {
+    uint64_t most = is_signed ? (is_long ? LONG_MAX : LLONG_MAX) : (is_long ? ULONG_MAX : ULLONG_MAX);
+    int may_be_beyond = most < INT64_MAX || x.digits > LYDIAN_FITTING_DIGITS;
+    if (may_be_beyond && (x.too_large || x.magnitude > most + (is_signed && x.negative)))
+        return is_signed && x.negative ? ~most : most;
+    return x.negative ? -x.magnitude : x.magnitude;
+}
+
 /* 1: converted; 0: what is there does not match; -1: nothing is there. As the system's library does,
    a number that breaks off (`0x`, `1e`) is taken for what comes before. */
 static int scan_integer(struct lydian_source *in, const struct scan_directive *d, int base,
@@ -36,16 +45,7 @@ static int scan_integer(struct lydian_source *in, const struct scan_directive *d
     size_t accepted = 0;
     struct lydian_integer x = lydian_read_integer(in, base, &accepted);
     if (!accepted) return 0;
-    uint64_t value = x.negative ? -x.magnitude : x.magnitude;
-    /* What does not fit a `long`, or a `long long`, becomes the nearest number of that type. */
-    int is_long = d->length != SCAN_LONG_DOUBLE;
-    if (is_signed) {
-        uint64_t most = is_long ? LONG_MAX : LLONG_MAX;
-        if (x.too_large || x.magnitude > most + x.negative) value = x.negative ? ~most : most;
-    } else if (x.too_large || x.magnitude > (is_long ? ULONG_MAX : ULLONG_MAX)) {
-        value = is_long ? ULONG_MAX : ULLONG_MAX;
-    }
-    if (to) store_integer(d, to, value);
+    if (to) store_integer(d, to, nearest_number(x, d->length != SCAN_LONG_DOUBLE, is_signed));
     return 1;
 }
 
@@ -274,7 +274,7 @@ static int scan(struct lydian_source *in, const char *format, va_list *arguments
 }
 
 int vfscanf(FILE *stream, const char *format, va_list arguments) {
-    struct lydian_source in = {NULL, stream, 0, SIZE_MAX};
+    struct lydian_source in = {NULL, stream, 0, SIZE_MAX, 1};
     va_list own;
     va_copy(own, arguments);
     int result = scan(&in, format, &own);
@@ -282,7 +282,7 @@ int vfscanf(FILE *stream, const char *format, va_list arguments) {
     return result;
 }
 int vsscanf(const char *text, const char *format, va_list arguments) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 1};
     va_list own;
     va_copy(own, arguments);
     int result = scan(&in, format, &own);

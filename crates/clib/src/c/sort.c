@@ -31,15 +31,31 @@ static void merge_sort(const struct sorting *by, char *base, size_t count) {
     memcpy(base, by->buffer, (count - right) * size);
 }
 
+/* Where the array is small, its copy is a local: a `malloc` would be one of the program's to an
+   exploration, which could let it fail. */
+enum { MOST_LOCAL = 1 << 16 };
+
+static void sort_with_local(struct sorting by, char *base, size_t count) {
+    char copy[count * by.size];
+    by.buffer = copy;
+    merge_sort(&by, base, count);
+}
+
 void qsort_r(void *base, size_t count, size_t size,
              int (*compare)(const void *, const void *, void *), void *context) {
     if (count < 2 || size == 0) return;
     char few[256];
-    int fits = count * size <= sizeof few;
-    struct sorting by = {size, compare, context, fits ? few : malloc(count * size)};
-    if (!by.buffer) return;
-    merge_sort(&by, base, count);
-    if (!fits) free(by.buffer);
+    struct sorting by = {size, compare, context, few};
+    if (count * size > MOST_LOCAL) {
+        by.buffer = malloc(count * size);
+        if (!by.buffer) return;
+        merge_sort(&by, base, count);
+        free(by.buffer);
+    } else if (count * size > sizeof few) {
+        sort_with_local(by, base, count);
+    } else {
+        merge_sort(&by, base, count);
+    }
 }
 
 /* The context is the comparison of two arguments. */

@@ -10,11 +10,12 @@ int main(void) {
     static const char *const texts[] = {
         "12 34 abc", "  -5,7", "0x1f 0x", "99999999999999999999 1", "1.5e3 2.25", "abc def",
         "a,b,c", "", "   ", "0x", "-", "1e", "1e+", "nan inf", "12abc", "[x] y", "100%", "077 08",
-        "+-3", "3.14.15", ".5", "infinity", "1e5x", "hello world foo"};
+        "+-3", "3.14.15", ".5", "infinity", "1e5x", "hello world foo",
+        "infi 2", "INFx", "nan(12)", "-0x1p3", "-0xz", "000000000000000000012 9223372036854775808"};
     static const char *const directives[] = {
         "%d", "%i", "%u", "%x", "%o", "%ld", "%hhd", "%hd", "%s", "%5s", "%c", "%3c", "%[a-z]",
         "%[^,]", "%f", "%lf", "%*d", "%n", "%%", "%p", "%2d", "%3f", "%1s", "%[]a]", "%[^]a]",
-        "%5[0-9a]"};
+        "%5[0-9a]", "%5lf", "%4lf", "%lld", "%llu"};
     static const char *const between[] = {" ", "", ",", "x", " , "};
     for (int i = 0; i < 3000; i++) {
         char format[200] = "";

@@ -155,6 +155,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             Family::Jump => self.jump_function(model.function, arg(0) as u64, arg(1) as u32),
             Family::Overflow => self.overflow_function(model.function, args, arg_types),
             Family::Verification => self.verification_function(model, &[arg(0), arg(1)]),
+            Family::Environment => self.environment_function(arg(0) as u64),
             Family::ExactMath | Family::InexactMath => {
                 if let Some(result) = self.parts_function(model.function, arg(0), arg(1))? {
                     return Ok(Some(result));

@@ -123,6 +123,11 @@ impl From<TrapKind> for Stop {
 
 pub(super) type Step<T> = Result<T, Stop>;
 
+/// Under what the value of an environment variable is kept among results.
+fn variable_key(variable: &str) -> String {
+    format!("${variable}")
+}
+
 /// What one call of an undefined function gives.
 #[derive(Debug, Default)]
 pub(super) struct Given {
@@ -210,7 +215,8 @@ impl<'p, 'c> Machine<'p, 'c> {
                 writes.push((write.argument, write.offset, bytes));
             }
             let given = Given { bytes, writes };
-            self.results.entry(name.to_owned()).or_default().push_back(given);
+            let name = external.variable().map_or_else(|| name.to_owned(), variable_key);
+            self.results.entry(name).or_default().push_back(given);
         }
         let Some(body) = &self.program.functions[function].body else {
             return Err(BadTest::NoFunction(test.function.clone()));
@@ -505,6 +511,13 @@ impl<'p, 'c> Machine<'p, 'c> {
     /// The next result that the test gives a function.
     pub(super) fn next_result(&mut self, name: &str) -> Option<Vec<u8>> {
         Some(self.next_given(name)?.bytes)
+    }
+
+    /// The address of an environment variable's value; 0 where the test has no such variable.
+    pub(super) fn variable(&self, name: &str) -> u64 {
+        let given = self.results.get(&variable_key(name)).and_then(|given| given.front());
+        let bytes = given.and_then(|given| given.bytes.first_chunk::<8>());
+        bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
     fn next_given(&mut self, name: &str) -> Option<Given> {

@@ -2,7 +2,7 @@
 
 use super::End;
 use super::machine::{Machine, Step, Stop};
-use crate::libc::{LibFn, Model};
+use crate::libc::{LibFn, Model, NO_MEMORY, error_number};
 use crate::stmt::TrapKind;
 use crate::test::NumberKind;
 
@@ -49,6 +49,10 @@ impl Machine<'_, '_> {
         // The greatest number of type `ptrdiff_t`.
         let most = u64::MAX >> (65 - u32::from(self.program.types.target.pointer_bits()));
         let Some(size) = size.filter(|size| !fails && *size <= most) else {
+            if let Some(error_number) = error_number(self.program) {
+                let address = self.memory.global_address(error_number);
+                self.memory.write(address, &NO_MEMORY.to_le_bytes())?;
+            }
             return Ok(0);
         };
         self.use_bytes(size)?;
@@ -126,6 +130,14 @@ impl Machine<'_, '_> {
             }
             _ => return Err(TrapKind::Abort.into()),
         })
+    }
+
+    /// The value of the environment variable whose name is at an address.
+    pub(super) fn environment_function(&mut self, name: u64) -> Step<Option<u128>> {
+        let length = self.length(name, u64::MAX)?;
+        let name = self.memory.read(name, length)?.bytes;
+        let address = std::str::from_utf8(&name).map_or(0, |name| self.variable(name));
+        Ok(Some(u128::from(address)))
     }
 
     pub(super) fn hint_function(

@@ -154,8 +154,9 @@ impl<'a> Stubs<'a> {
             };
             text.push_str(&self.stub(name, &linked, *ty));
         }
+        let sets_error_number = libc::error_number(self.program).is_some();
         for index in &self.failing {
-            text.push_str(&allocator(*index));
+            text.push_str(&allocator(*index, sets_error_number));
         }
         text
     }
@@ -313,8 +314,10 @@ struct Out {
     alone: String,
 }
 
-fn allocator(index: usize) -> String {
+fn allocator(index: usize, sets_error_number: bool) -> String {
     let (name, result, params, args, failure) = ALLOCATORS[index];
+    let tells = sets_error_number && name != "posix_memalign";
+    let told = if tells { "errno = ENOMEM;\n    " } else { "" };
     format!(
         "#undef {name}\n\
          extern {result}lydian_real_{name}({params}) __asm__(\"{name}\");\n\
@@ -325,8 +328,8 @@ fn allocator(index: usize) -> String {
          {{\n    \
              int fails = lydian_left_{name} > 0 && *lydian_results_{name} == 0;\n    \
              if (lydian_left_{name} > 0) {{ lydian_left_{name}--; lydian_results_{name}++; }}\n    \
-             if (fails) return {failure};\n    \
-             return lydian_real_{name}({args});\n\
+             if (!fails) return lydian_real_{name}({args});\n    \
+             {told}return {failure};\n\
          }}\n"
     )
 }

@@ -372,7 +372,9 @@ impl<'p> Engine<'p, '_> {
             _ => true,
         };
         let may_write = takes_pointers || self.world.has_variables || !self.plan.objects.is_empty();
-        if may_write && !writes_nothing(name) && !is_confined(name) {
+        // Each function of the C library may set the error number.
+        let is_confined = is_confined(name) && self.world.error_number.is_none();
+        if may_write && !writes_nothing(name) && !is_confined {
             let sentence =
                 format!("{name} writes nothing but variables that its arguments point to");
             let kind = AssumptionKind::ExternalWrites;

@@ -7,6 +7,7 @@
 
 mod alloc;
 mod character;
+mod environment;
 mod float_parts;
 mod integer;
 mod math;
@@ -18,6 +19,7 @@ mod write;
 use lydian_eval::{Traps, to_bytes};
 use lydian_ir::libc::{Family, LibFn, Model};
 use lydian_ir::{CTypeId, TrapKind, Type};
+use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::Term;
 
 use super::calls::CallSite;
@@ -34,6 +36,18 @@ pub(super) use character::CharacterTables;
 
 /// Numbers of bytes after which a function that looks for an end is asked whether it goes on.
 const SIGHTS: [u64; 4] = [16, 64, 256, 1024];
+
+/// Whether the C library's function may set `errno`, which its model does not: mathematics outside of a
+/// function's domain or range.
+fn may_set_error_number(model: &Model) -> bool {
+    use LibFn::{Fmod, Fmodf, Ldexp, Ldexpf, Scalbn, Scalbnf, Sqrt, Sqrtf};
+    let exact = [Fmod, Fmodf, Ldexp, Ldexpf, Scalbn, Scalbnf, Sqrt, Sqrtf];
+    match model.family {
+        Family::ExactMath => exact.contains(&model.function),
+        Family::InexactMath => true,
+        _ => false,
+    }
+}
 
 impl Engine<'_, '_> {
     /// Executes a call of a modelled function.
@@ -53,6 +67,11 @@ impl Engine<'_, '_> {
         })?;
         if let (Some(register), Some(result)) = (site.register, result) {
             self.set_result(state, register, result);
+        }
+        if self.world.error_number.is_some() && may_set_error_number(model) {
+            let sentence = format!("{} leaves errno as it is", model.name);
+            let kind = AssumptionKind::ExternalWrites;
+            self.watch.assume(Assumption::new(kind, model.name, sentence));
         }
         state.frame_mut().advance();
         Ok(())
@@ -79,6 +98,7 @@ impl Engine<'_, '_> {
             Family::Hint => self.hint_function(state, model.function, args),
             Family::Jump => Err(Flow::unsupported("a jump as a value")),
             Family::Verification => self.verification_function(state, model, args),
+            Family::Environment => self.environment_function(state, model, args[0]).map(Some),
             Family::End => Err(self.end_function(state, model.function)),
         }
     }

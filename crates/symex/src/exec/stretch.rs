@@ -44,6 +44,9 @@ const FUTILE: u32 = 2;
 const MOST_STATES: usize = 64;
 /// After so many steps aside, too.
 const MOST_STEPS: u64 = 1 << 14;
+/// After so many turns of a loop of the C library, too: how far such a function reads in a string that
+/// has no end yet is nothing to look for all at once.
+const MOST_LIBRARY_TURNS: u32 = 2;
 /// So many stretches within each other are gone through aside.
 const MOST_DEPTH: usize = 12;
 
@@ -268,6 +271,8 @@ impl Engine<'_, '_> {
         self.stretches.active.push((here.serial, here.begin.1));
         let until = self.statistics.steps + MOST_STEPS;
         let mut aside = Aside { waiting: vec![state], ..Aside::default() };
+        let in_library = self.world.program.functions[here.begin.0].library;
+        let mut turns = if in_library { MOST_LIBRARY_TURNS } else { u32::MAX };
         loop {
             while let Some(state) = aside.waiting.pop() {
                 if self.stopped || self.statistics.steps > until || aside.len() >= MOST_STATES {
@@ -294,6 +299,11 @@ impl Engine<'_, '_> {
                 break;
             }
             aside.waiting = self.unite_all(std::mem::take(&mut aside.next));
+            turns -= 1;
+            if turns == 0 {
+                aside.left.append(&mut aside.waiting);
+                break;
+            }
         }
         self.stretches.active.pop();
         self.stretches.taken = outer;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
 use lydian_ir::cfg::Cfg;
-use lydian_ir::libc::{Family, STREAM_BYTES, is_library_object, model_of, streams};
+use lydian_ir::libc::{Family, STREAM_BYTES, error_number, is_library_object, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
     BlockId, Body, CType, CTypeId, CTypes, Callee, ConditionId, DecisionId, Expr, ExprArena,
@@ -64,6 +64,8 @@ pub(super) struct World<'p> {
     pub(super) assumes: bool,
     /// Whether the program has global variables that can be written.
     pub(super) has_variables: bool,
+    /// The C library's error number, if the program asks for it.
+    pub(super) error_number: Option<GlobalId>,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
     /// What begins at branches that were met, if more than one condition does.
     regions: RefCell<Regions>,
@@ -111,6 +113,7 @@ impl<'p> World<'p> {
         let is_library = |name: &str| name.starts_with('.') || is_library_object(name);
         let has_variables =
             program.globals.values().any(|global| !global.read_only && !is_library(&global.name));
+        let error_number = error_number(program);
         Self {
             program,
             config,
@@ -122,6 +125,7 @@ impl<'p> World<'p> {
             streams,
             assumes,
             has_variables,
+            error_number,
             reach,
             regions,
             areas,

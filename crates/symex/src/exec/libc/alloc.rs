@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use lydian_base::EntityId;
 use lydian_eval::Traps;
-use lydian_ir::libc::{LibFn, Model};
+use lydian_ir::libc::{LibFn, Model, NO_MEMORY};
 use lydian_ir::{CTypeId, TrapKind, Type};
 use lydian_smt::{Sort, Term};
 
@@ -137,7 +138,17 @@ impl Engine<'_, '_> {
         let cells = vec![CellPlan { offset: 0, ty: Type::Int(8), value }];
         let call = self.input_plan(state, model, String::new(), 1, cells);
         Arc::make_mut(&mut state.externals).push(Arc::new(call));
+        self.note_no_memory(state, choice);
         choice
+    }
+
+    /// Sets the error number where an allocation fails.
+    fn note_no_memory(&mut self, state: &mut State, fails: Term) {
+        let Some(error_number) = self.world.error_number else { return };
+        let place = self.world.globals[error_number.index()];
+        let Some(object) = state.memory.object_at(place) else { return };
+        let number = self.pool.bv(32, u64::from(NO_MEMORY));
+        state.memory.store_where(&mut self.pool, (object, 0), fails, (4, number));
     }
 
     /// A C type of one byte, for the image of a choice.
@@ -150,6 +161,8 @@ impl Engine<'_, '_> {
     /// An allocation that surely fails still takes its entry of the list.
     fn failed(&mut self, state: &mut State, model: &Model) -> Result<Term, Flow> {
         self.next_choice(state, model);
+        let surely = self.pool.tt();
+        self.note_no_memory(state, surely);
         Ok(self.pool.bv(64, 0))
     }
 
