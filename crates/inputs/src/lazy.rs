@@ -381,13 +381,20 @@ impl LazyInputs {
     }
 
     /// Whether a value has bits of the address of an object of the inputs.
-    pub fn shows_an_address(&self, pool: &TermPool, value: Term) -> bool {
+    pub fn shows_an_address(&self, pool: &mut TermPool, value: Term) -> bool {
+        let vars = pool.vars_of(value);
+        let tables = self.tables();
+        if !vars.iter().any(|var| tables.symbols.contains_key(var)) {
+            return false;
+        }
+        let mut seen = FxHashSet::default();
         let mut waiting = vec![value];
         while let Some(next) = waiting.pop() {
             match pool.node(next) {
+                _ if !seen.insert(next) => {}
                 Node::Ite(_, a, b) | Node::Bin(BinOp::Concat, a, b) => waiting.extend([a, b]),
                 Node::Extract(whole, _) => waiting.push(whole),
-                _ if self.tables().symbols.contains_key(&next) => return true,
+                _ if tables.symbols.contains_key(&next) => return true,
                 _ => {}
             }
         }
