@@ -110,8 +110,8 @@ struct Tables {
     symbols: FxHashMap<Term, Term>,
     /// By the term of the address.
     pointers: FxHashMap<Term, Arc<PointerInput>>,
-    /// By home, element type, and where the first element begins.
-    objects: FxHashMap<(u64, CTypeId, i64), Arc<LazyObject>>,
+    /// By home, element type, where the first element begins, and what was known of it before.
+    objects: FxHashMap<(u64, CTypeId, i64, Option<(CTypeId, i64)>), Arc<LazyObject>>,
     structures: Structures,
     /// Symbols that may be the bits of a pointer, though no type says so.
     raw: FxHashSet<Term>,
@@ -133,6 +133,10 @@ pub struct LazyObject {
     pub depth: u32,
     /// Whether the pointer that leads to it is computed from others' bits.
     pub is_derived: bool,
+    /// How C names the pointer's place, whatever the object's first element is.
+    place: Arc<str>,
+    /// The part of it that a path looked at before it knew of the rest: there both have the same values.
+    part: Option<Arc<LazyObject>>,
     shape: Arc<Shape>,
     period: u64,
     inputs: LazyInputs,
@@ -186,7 +190,8 @@ impl Row {
 
 impl PartialEq for LazyObject {
     fn eq(&self, other: &Self) -> bool {
-        (self.home, self.element, self.origin) == (other.home, other.element, other.origin)
+        let key = |object: &Self| (object.home, object.element, object.origin);
+        key(self) == key(other) && self.part == other.part
     }
 }
 
@@ -458,20 +463,50 @@ impl LazyInputs {
         pointer: &PointerInput,
         (element, origin): (CTypeId, i64),
     ) -> Arc<LazyObject> {
+        self.object_like(
+            types,
+            (pointer.home, element, origin),
+            (&pointer.place, pointer.depth + 1, pointer.is_derived()),
+            None,
+        )
+    }
+
+    /// The object of which another, that a path looked at before, is a part: of elements of a type of
+    /// which one begins so far from home.
+    pub fn object_around_part(
+        &self,
+        types: &CTypes,
+        part: &Arc<LazyObject>,
+        (element, origin): (CTypeId, i64),
+    ) -> Arc<LazyObject> {
+        let named = (&part.place, part.depth, part.is_derived);
+        self.object_like(types, (part.home, element, origin), named, Some(part.clone()))
+    }
+
+    fn object_like(
+        &self,
+        types: &CTypes,
+        (home, element, origin): (u64, CTypeId, i64),
+        (place, depth, is_derived): (&Arc<str>, u32, bool),
+        part: Option<Arc<LazyObject>>,
+    ) -> Arc<LazyObject> {
         let shape = self.shape(types, element);
         let mut tables = self.tables();
-        let object = tables.objects.entry((pointer.home, element, origin)).or_insert_with(|| {
+        let of_part = part.as_ref().map(|part| (part.element, part.origin));
+        let object = tables.objects.entry((home, element, origin, of_part)).or_insert_with(|| {
             let name = match origin {
-                0 => pointer.place.clone(),
-                _ => format!("({}{origin:+})", pointer.place).into(),
+                0 => place.clone(),
+                _ => format!("({place}{origin:+})").into(),
             };
             Arc::new(LazyObject {
                 name,
-                home: pointer.home,
+                place: place.clone(),
+                home,
                 element,
                 origin,
-                depth: pointer.depth + 1,
-                is_derived: pointer.is_derived(),
+                depth,
+                is_derived,
+                part,
                 period: shape.size().max(1),
                 shape,
                 inputs: self.clone(),
@@ -500,6 +535,11 @@ impl LazyObject {
     /// Whether it ends in a flexible array member.
     pub fn has_tail(&self) -> bool {
         matches!(&*self.shape, Shape::Record { tail: Some(_), .. })
+    }
+
+    /// Whether a byte lies in its first element.
+    pub fn holds(&self, at: i64) -> bool {
+        (self.origin..self.origin + self.period as i64).contains(&at)
     }
 
     /// The flexible array member, if a byte lies in it or behind it.
@@ -581,7 +621,14 @@ impl LazyObject {
             return *known;
         }
         let name = self.path_at(start);
-        let value = if self.is_listed(row, index) {
+        let of_part = self.part.as_ref().filter(|part| part.holds(start)).and_then(|part| {
+            let (of_part, number) = part.row_at(start);
+            let same = of_part.kind == row.kind && part.start_of(&of_part, number) == start;
+            same.then(|| part.element(pool, &of_part, number))
+        });
+        let value = if let Some(value) = of_part {
+            value
+        } else if self.is_listed(row, index) {
             self.symbol(pool, row.kind, index, &name)
         } else {
             let symbol = self.array_symbol(pool, row);

@@ -34,6 +34,9 @@ use crate::memory::{
 /// A pointer that may lead to more objects than this is split from its home first.
 const MOST_MERGED: usize = 4;
 
+/// What is said where a pointer leads around an object in more ways than are followed.
+const AROUND: &str = "a struct around an object that was looked at before as one of its members";
+
 /// How many elements lie between two pointers into one object where nothing asks for more or fewer.
 const PLAIN_DISTANCE: u64 = 3;
 
@@ -73,13 +76,11 @@ impl PointerUses {
         }
         let moved = derived.get(&base).and_then(|(from, by)| Some((*from, pool.as_i64(*by)?)));
         let (pointer, origin) = moved.unwrap_or((base, 0));
-        let known = self.records.insert(address_of(pool, pointer), (record, origin));
+        let address = address_of(pool, pointer);
         // The record around a member, rather than the member.
-        if origin == 0
-            && let Some((around, before)) = known
-            && before != 0
-        {
-            self.records.insert(address_of(pool, pointer), (around, before));
+        let is_member = |(_, before): &(RecordId, i64)| origin > 0 || origin == 0 && *before != 0;
+        if !self.records.get(&address).is_some_and(is_member) {
+            self.records.insert(address, (record, origin));
         }
     }
 
@@ -122,11 +123,14 @@ fn address_of(pool: &TermPool, pointer: Term) -> Term {
 }
 
 /// Where a pointer may lead.
+#[derive(Default)]
 struct Places {
     /// Guard, address and what is added to it.
     places: Vec<(Term, u64, Option<Term>)>,
     /// Whether it may lead to one of many elements of another's object.
     has_choices: bool,
+    /// Addresses from which a value would reach around an object that the path has.
+    around: Vec<(u64, Arc<LazyObject>)>,
 }
 
 impl Places {
@@ -222,16 +226,21 @@ impl Scope<'_, '_> {
         if is_character(&world.program.types, of.0) && world.has_other_variables {
             self.watch.part_characters();
         }
-        let mut found = Places { places: Vec::new(), has_choices: false };
+        let mut found = Places::default();
         found.add_exact(pool, address, home);
         self.add_aliases(pool, address, of, &mut found);
-        let many = found.has_choices || found.places.len() > MOST_MERGED;
+        let is_around = !found.around.is_empty();
+        let many = found.has_choices || is_around || found.places.len() > MOST_MERGED;
         if many && !self.state.tape.is_aside() {
             self.split_from_home(pool, found.places[0].0)?;
         }
         match self.state.knowledge().known(pool, found.places[0].0) {
             Some(true) => found.places.truncate(1),
-            Some(false) => _ = found.places.remove(0),
+            Some(false) => {
+                found.places.remove(0);
+                self.look_around(pool, address, of.0, &mut found)?;
+            }
+            None if is_around => return Err(Stop::Unsupported(AROUND.into())),
             None => {}
         }
         let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
@@ -243,6 +252,56 @@ impl Scope<'_, '_> {
             .filter(|(guard, _, _)| self.state.knowledge().known(pool, *guard) != Some(false));
         let expansion = Arc::new(Expansion { places: places.collect() });
         Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
+        Ok(())
+    }
+
+    /// A pointer may lead to the struct around an object that the path looked at before as one of its
+    /// members: the path is split until it is known whether it does, and if so, that object is the
+    /// whole struct from now on.
+    fn look_around(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        element: CTypeId,
+        found: &mut Places,
+    ) -> Result<(), Stop> {
+        for (place, part) in std::mem::take(&mut found.around) {
+            let at = pool.bv(64, place);
+            let guard = pool.eq(address, at);
+            match self.state.knowledge().known(pool, guard) {
+                Some(true) => {
+                    self.widen(&part, (element, place.wrapping_sub(part.home) as i64))?;
+                    found.places = vec![(guard, place, None)];
+                    return Ok(());
+                }
+                Some(false) => {}
+                None if self.state.tape.is_aside() => return Err(Stop::Unsupported(AROUND.into())),
+                None => {
+                    let holds = self.holds_on_model(pool, guard);
+                    return Err(Stop::Split(if holds { guard } else { pool.not(guard) }, None));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An object that the path looked at becomes part of one of elements of a type of which one begins
+    /// so far from home.
+    fn widen(&mut self, part: &Arc<LazyObject>, of: (CTypeId, i64)) -> Result<(), Stop> {
+        let types = &self.world.program.types;
+        let Some(id) = self.state.memory.object_near(part.home) else { return Ok(()) };
+        let object = self.state.memory.object(id);
+        let distance = |place: u64| place as i64 - REACH as i64;
+        let seen = object.touched.ranges();
+        let mut bytes = seen.iter().flat_map(|(from, to)| [distance(*from), distance(*to) - 1]);
+        let is_one = bytes.all(|at| part.holds(at)) && object.touched.at().is_empty();
+        if !is_one || object.contents.has_rows() {
+            return Err(Stop::Unsupported(AROUND.into()));
+        }
+        let whole = self.world.inputs.object_around_part(types, part, of);
+        let object = self.state.memory.object_mut(id);
+        object.contents.become_part_of(whole.clone());
+        object.first = Some(whole);
         Ok(())
     }
 
@@ -323,7 +382,7 @@ impl Scope<'_, '_> {
         let Some(pointer) = self.world.inputs.pointer_at(address) else { return Ok(()) };
         let of = self.element_of(address, &pointer, None);
         let size = self.world.program.types.size(of.0).unwrap_or(1).max(1);
-        let mut found = Places { places: Vec::new(), has_choices: false };
+        let mut found = Places::default();
         for object in objects {
             let first = object.home.wrapping_add_signed(object.origin);
             found.add_elements(pool, address, (first, size, u64::MAX), object);
@@ -353,7 +412,7 @@ impl Scope<'_, '_> {
         });
         match (plain, used) {
             (Some(ty), Some((used, origin, size))) => {
-                let larger = size > types.size(ty).unwrap_or(0) || origin != 0;
+                let larger = origin < 0 || origin == 0 && size > types.size(ty).unwrap_or(0);
                 if larger { (used, origin) } else { (ty, 0) }
             }
             (Some(ty), None) => (ty, 0),
@@ -484,7 +543,7 @@ impl Scope<'_, '_> {
         pool: &mut TermPool,
         address: Term,
         (element, origin): (CTypeId, i64),
-        object: &LazyObject,
+        object: &Arc<LazyObject>,
         found: &mut Places,
     ) {
         let types = &self.world.program.types;
@@ -515,7 +574,10 @@ impl Scope<'_, '_> {
             }
         }
         for before in around {
-            found.add_exact(pool, address, first.wrapping_sub(before));
+            let place = first.wrapping_sub(before);
+            if found.around.iter().all(|(known, _)| *known != place) {
+                found.around.push((place, object.clone()));
+            }
         }
     }
 

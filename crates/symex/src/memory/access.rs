@@ -237,13 +237,13 @@ impl Memory {
             return within_capacity;
         }
         let offset = offset_term(pool, candidate.offset);
-        let within_capacity = match object.first.is_some() {
-            true => {
-                let least = pool.bv(64, REACH);
+        let within_capacity = match &object.first {
+            Some(first) => {
+                let least = pool.bv(64, REACH.wrapping_add_signed(first.origin));
                 let begun = pool.uge(offset, least);
                 pool.and(within_capacity, begun)
             }
-            false => within_capacity,
+            None => within_capacity,
         };
         let aligned = match candidate.offset {
             Offset::Known(start) => (start as u64).is_multiple_of(size),

@@ -389,6 +389,16 @@ impl Contents {
         Some(array)
     }
 
+    /// Whether rows of a lazy object are arrays.
+    pub fn has_rows(&self) -> bool {
+        matches!(&self.background, Background::Lazy { rows, .. } if *rows != Rows::default())
+    }
+
+    /// What no cell covers is that of another lazy object from now on, of which this one is a part.
+    pub fn become_part_of(&mut self, whole: Arc<LazyObject>) {
+        self.background = Background::Lazy { object: whole, rows: Rows::default() };
+    }
+
     /// The elements of a row of a lazy object are those of an array from now on.
     pub fn set_row(&mut self, pool: &mut TermPool, row: &Row, array: Term) {
         let Background::Lazy { object, rows } = &mut self.background else { return };

@@ -209,10 +209,10 @@ impl Engine<'_, '_> {
         for candidate in &resolution.candidates {
             if self.split_on(state, candidate.guard)? {
                 let object = state.memory.object(candidate.object);
-                let start = match object.kind {
-                    _ if object.first.is_some() => Some(REACH as i64),
-                    ObjectKind::Heap | ObjectKind::Input => Some(0),
-                    _ => None,
+                let start = match (&object.first, object.kind) {
+                    (Some(first), _) => Some(REACH as i64 + first.origin),
+                    (None, ObjectKind::Heap | ObjectKind::Input) => Some(0),
+                    (None, _) => None,
                 };
                 if start.is_none_or(|start| candidate.offset != Offset::Known(start)) {
                     return Err(self.trapped(state, TrapKind::BadFree));
@@ -299,13 +299,15 @@ impl Engine<'_, '_> {
             Size::Known(size) => self.pool.bv(64, size),
             Size::Symbolic(size, _) => size,
         };
-        let reach = self.pool.bv(64, REACH);
-        let length = self.pool.add(reach, size);
+        let origin = state.memory.object(old).first.as_ref().map_or(0, |first| first.origin);
+        let start = REACH.wrapping_add_signed(origin);
+        let before = self.pool.bv(64, start);
+        let length = self.pool.add(before, size);
         let Some(base) = state.memory.move_input(old, length, model.name) else {
             return Err(Flow::unsupported("more memory"));
         };
         self.next_choice(state, model);
-        Ok(self.pool.bv(64, base + REACH))
+        Ok(self.pool.bv(64, base + start))
     }
 
     /// `strdup` and `strndup`.
