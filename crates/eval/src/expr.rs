@@ -218,6 +218,15 @@ impl<'a> Evaluation<'a> {
             }
             Expr::Cast(op, to, a) => {
                 let from = *a;
+                if (*op, *to) == (CastOp::Bits, Type::Ptr)
+                    && let Some((pointer, distance)) = self.moved_as_number(from, env)
+                {
+                    let base = self.eval(pool, pointer, env, traps)?;
+                    let distance = pool.bv_signed(64, distance);
+                    let result = pool.add(base, distance);
+                    env.derived(pool, result, base, distance);
+                    return Ok(result);
+                }
                 if *op == CastOp::Bits
                     && let Some(float) = self.sign_cleared(from, env)
                 {
@@ -296,6 +305,31 @@ impl<'a> Evaluation<'a> {
             traps.add(pool, kind, condition);
         }
         Ok(value)
+    }
+
+    /// The pointer and the constant that make a number, where it is an address that is moved: what
+    /// `(uintptr_t)p - offsetof(struct item, link)` means as a pointer does not depend on where the
+    /// object lies.
+    fn moved_as_number<E: Environment>(&self, number: ExprId, env: &E) -> Option<(ExprId, i64)> {
+        let constant = |expr: ExprId| match self.exprs[expr] {
+            Expr::Const(Type::Int(64), value) => Some(value as i64),
+            _ => None,
+        };
+        match self.exprs[number] {
+            Expr::Cast(CastOp::Bits, Type::Int(64), pointer) => {
+                let ty = type_of(self.exprs, pointer, |local| env.local_type(local));
+                (ty == Type::Ptr).then_some((pointer, 0))
+            }
+            Expr::Binary(BinOp::AddU, a, b) => {
+                let (pointer, moved) = self.moved_as_number(a, env)?;
+                Some((pointer, moved.checked_add(constant(b)?)?))
+            }
+            Expr::Binary(BinOp::SubU, a, b) => {
+                let (pointer, moved) = self.moved_as_number(a, env)?;
+                Some((pointer, moved.checked_sub(constant(b)?)?))
+            }
+            _ => None,
+        }
     }
 
     /// The type of an expression if it is a float that terms do not model.

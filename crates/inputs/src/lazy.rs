@@ -111,7 +111,7 @@ struct Tables {
     /// By the term of the address.
     pointers: FxHashMap<Term, Arc<PointerInput>>,
     /// By home, element type, where the first element begins, and what was known of it before.
-    objects: FxHashMap<(u64, CTypeId, i64, Option<(CTypeId, i64)>), Arc<LazyObject>>,
+    objects: FxHashMap<(u64, CTypeId, i64, Option<(CTypeId, i64, u64)>), Arc<LazyObject>>,
     structures: Structures,
     /// Symbols that may be the bits of a pointer, though no type says so.
     raw: FxHashSet<Term>,
@@ -135,8 +135,9 @@ pub struct LazyObject {
     pub is_derived: bool,
     /// How C names the pointer's place, whatever the object's first element is.
     place: Arc<str>,
-    /// The part of it that a path looked at before it knew of the rest: there both have the same values.
-    part: Option<Arc<LazyObject>>,
+    /// The part of it that a path looked at before it knew of the rest, and how many bytes from its first
+    /// element on: there both have the same values.
+    part: Option<(Arc<LazyObject>, u64)>,
     shape: Arc<Shape>,
     period: u64,
     inputs: LazyInputs,
@@ -471,16 +472,16 @@ impl LazyInputs {
         )
     }
 
-    /// The object of which another, that a path looked at before, is a part: of elements of a type of
-    /// which one begins so far from home.
+    /// The object of which another, that a path looked at before, is a part with so many bytes from its
+    /// first element on: of elements of a type of which one begins so far from home.
     pub fn object_around_part(
         &self,
         types: &CTypes,
-        part: &Arc<LazyObject>,
+        (part, size): (&Arc<LazyObject>, u64),
         (element, origin): (CTypeId, i64),
     ) -> Arc<LazyObject> {
         let named = (&part.place, part.depth, part.is_derived);
-        self.object_like(types, (part.home, element, origin), named, Some(part.clone()))
+        self.object_like(types, (part.home, element, origin), named, Some((part.clone(), size)))
     }
 
     fn object_like(
@@ -488,11 +489,11 @@ impl LazyInputs {
         types: &CTypes,
         (home, element, origin): (u64, CTypeId, i64),
         (place, depth, is_derived): (&Arc<str>, u32, bool),
-        part: Option<Arc<LazyObject>>,
+        part: Option<(Arc<LazyObject>, u64)>,
     ) -> Arc<LazyObject> {
         let shape = self.shape(types, element);
         let mut tables = self.tables();
-        let of_part = part.as_ref().map(|part| (part.element, part.origin));
+        let of_part = part.as_ref().map(|(part, size)| (part.element, part.origin, *size));
         let object = tables.objects.entry((home, element, origin, of_part)).or_insert_with(|| {
             let name = match origin {
                 0 => place.clone(),
@@ -537,9 +538,15 @@ impl LazyObject {
         matches!(&*self.shape, Shape::Record { tail: Some(_), .. })
     }
 
-    /// Whether a byte lies in its first element.
-    pub fn holds(&self, at: i64) -> bool {
-        (self.origin..self.origin + self.period as i64).contains(&at)
+    /// The value of a row that begins at a byte, where that is one of the part that was known before.
+    fn value_of_part(&self, pool: &mut TermPool, row: &Row, start: i64) -> Option<Term> {
+        let (part, size) = self.part.as_ref()?;
+        if !(part.origin..part.origin + *size as i64).contains(&start) {
+            return None;
+        }
+        let (of_part, number) = part.row_at(start);
+        let same = of_part.kind == row.kind && part.start_of(&of_part, number) == start;
+        same.then(|| part.element(pool, &of_part, number))
     }
 
     /// The flexible array member, if a byte lies in it or behind it.
@@ -621,11 +628,7 @@ impl LazyObject {
             return *known;
         }
         let name = self.path_at(start);
-        let of_part = self.part.as_ref().filter(|part| part.holds(start)).and_then(|part| {
-            let (of_part, number) = part.row_at(start);
-            let same = of_part.kind == row.kind && part.start_of(&of_part, number) == start;
-            same.then(|| part.element(pool, &of_part, number))
-        });
+        let of_part = self.value_of_part(pool, row, start);
         let value = if let Some(value) = of_part {
             value
         } else if self.is_listed(row, index) {
@@ -698,6 +701,20 @@ impl LazyObject {
             let value = bits_of(pool, value);
             let at = pool.bv_signed(INDEX_BITS, index);
             whole = pool.store(whole, at, value);
+        }
+        let (begin, end) = match &self.part {
+            Some((part, size)) => (part.origin, part.origin + *size as i64),
+            None => (0, 0),
+        };
+        for start in begin..end {
+            let (here, number) = self.row_at(start);
+            let begins = here == *row && self.start_of(row, number) == start;
+            if begins && !self.is_listed(row, number) {
+                let value = self.element(pool, row, number);
+                let value = bits_of(pool, value);
+                let at = pool.bv_signed(INDEX_BITS, number);
+                whole = pool.store(whole, at, value);
+            }
         }
         self.known().arrays.insert(row.part, Array { row: row.clone(), symbol, whole });
         Some(whole)

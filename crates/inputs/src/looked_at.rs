@@ -16,8 +16,10 @@ use super::lazy::{LazyInputs, LazyObject, REACH, REGION, ROOM, bits_of};
 use super::plan::GAP;
 use super::shape::{PartKind, Values};
 
-/// No object of a test has more bytes than this.
+/// No object of a test has more bytes than this on either side of where its pointer leads.
 const MOST: i64 = 1 << 24;
+/// The same for values that only predicates ask for, and for pointers that are compared alone.
+const MOST_NAMED: u64 = 1 << 16;
 
 /// What a path did to an object that came into being, with distances from the object's home.
 #[derive(Clone, Debug)]
@@ -156,7 +158,8 @@ impl Builder<'_> {
         let Some(at) = known.or_else(|| self.add(address, ty)) else { return };
         let made = &mut self.arena.objects[at];
         let distance = address.wrapping_sub(made.looked_at.object.home) as i64;
-        if (-MOST..=MOST).contains(&distance) {
+        // A pointer that nobody follows may lead anywhere.
+        if distance.unsigned_abs() <= MOST_NAMED {
             made.include((distance, distance));
         }
     }
@@ -204,7 +207,7 @@ impl Builder<'_> {
             let Some(Value::Array(array)) = self.model.get(array) else { continue };
             for index in array.elements.keys() {
                 let index = signed_index(*index);
-                if index.unsigned_abs() / row.count() * row.stride <= MOST as u64 {
+                if index.unsigned_abs() / row.count() * row.stride <= MOST_NAMED {
                     self.give(&mut made, object.start_of(&row, index));
                 }
             }

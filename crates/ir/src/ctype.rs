@@ -500,10 +500,11 @@ impl CTypes {
             }
             CType::Function { result, params, variadic } => {
                 let mut list: Vec<_> = params.iter().map(|param| self.spell(*param, "")).collect();
-                if *variadic {
-                    list.push("...".into());
-                } else if list.is_empty() {
-                    list.push("void".into());
+                // Without parameters before `...` it has no prototype.
+                match (*variadic, list.is_empty()) {
+                    (true, false) => list.push("...".into()),
+                    (false, true) => list.push("void".into()),
+                    (true, true) | (false, false) => {}
                 }
                 self.spell(*result, &format!("{declarator}({})", list.join(", ")))
             }

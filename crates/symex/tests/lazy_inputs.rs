@@ -228,3 +228,184 @@ fn a_test_has_no_byte_but_zero_that_its_run_does_not_read() {
         }
     }
 }
+
+/// Structs with arrays of numbers, of arrays and of structs, for the tests of subscripts.
+const ARRAYS: &str = "
+    struct in { char name[8]; int v[3]; };
+    struct s { char head[16]; int m[4][3]; struct in sub[5]; unsigned char buf[300];
+               union { unsigned char b[16]; unsigned w[4]; } u; };
+";
+
+#[test]
+fn arrays_within_structs_are_read_and_written_at_any_index() {
+    let all_covered = [
+        "int f(struct s *s, int e, int i) {
+             if (e < 0 || e > 3 || i < 0 || i > 7) return 0;
+             if (s[e].head[i] == 'x' && e == 2 && i == 5) return 1;
+             return 2;
+         }",
+        "int f(struct s *s, int i, int j) {
+             s->sub[i].name[j] = 'q';
+             if (s->sub[4].name[7] == 'q' && i == 4) return 1;
+             return 2;
+         }",
+        "int f(struct s *s, int i, int j) {
+             s->sub[i].v[j] = 5;
+             if (s->sub[1].v[2] == 5 && s->sub[1].v[1] != 5) return 1;
+             return 0;
+         }",
+        "void *memcpy(void *, const void *, unsigned long);
+         int f(struct s *s, struct s *t, int i) {
+             memcpy(&s->sub[i], &t->sub[2], sizeof s->sub[0]);
+             if (s->sub[3].v[1] == 9 && s->sub[3].name[2] == 'z') return 1;
+             return 0;
+         }",
+        "int f(struct s *s, unsigned i) {
+             if (i < 200 && s->buf[i] == 3 && s->buf[i + 99] == 4) return 1;
+             return 0;
+         }",
+        "int f(struct s *s, unsigned i) {
+             s->u.w[1] = 0x01020304;
+             if (s->u.b[i] == 2) return 1;
+             return 0;
+         }",
+    ];
+    for text in all_covered {
+        let found = explore(&format!("{ARRAYS}{text}"));
+        let all = found.objectives.iter().flat_map(|of| of.criteria.get(&Criterion::Bc));
+        assert_eq!(found.covered(Criterion::Bc).len(), all.flatten().count(), "{text}");
+    }
+}
+
+#[test]
+fn a_subscript_stays_within_its_array() {
+    branches(
+        &format!(
+            "{ARRAYS} int f(struct s *s, int i, int j) {{
+                 s->sub[2].name[0] = 1;
+                 s->m[i][j] = 4;
+                 if (s->sub[2].name[0] != 1) return 9;
+                 if (i > 3) return 8;
+                 return 0;
+             }}"
+        ),
+        2,
+        2,
+    );
+}
+
+#[test]
+fn a_walk_over_the_bytes_of_a_struct_claims_nothing() {
+    let walk =
+        "int f(struct s *s, int k) { char *p = (char *)s; if (p[k] == 'm') return 1; return 0; }";
+    let found = explore(&format!("{ARRAYS}{walk}"));
+    assert!(!found.summary.complete || found.covered(Criterion::Bc).len() == 2);
+}
+
+#[test]
+fn a_pointer_may_lead_to_the_struct_around_what_another_leads_to() {
+    let item = "struct node { struct node *next, *prev; };
+                struct item { int key; struct node link; char tag; char *text; };";
+    branches(
+        &format!(
+            "{item} int f(const char *s, struct item *it) {{
+                 if (s[0] == 'x' && it->tag == 'x' && it->text && it->text[0] == 'q') {{
+                     it->tag = 'y';
+                     if (s[0] == 'y') return 2;
+                     return 1;
+                 }}
+                 return 0;
+             }}"
+        ),
+        10,
+        0,
+    );
+    branches(
+        &format!(
+            "{item} int f(struct node *n, struct item *it) {{
+                 n->next = 0;
+                 if (it->link.next == 0 && it->key == 9) return 1;
+                 return 0;
+             }}"
+        ),
+        4,
+        0,
+    );
+    branches(
+        &format!(
+            "{item} void free(void *);
+             int f(struct node *n) {{
+                 struct item *it = (struct item *)((unsigned long)n - 8);
+                 if (!n) return 0;
+                 if (it->key < 0) {{ free(it); return 1; }}
+                 if (it->key < -3) return 9;
+                 return 0;
+             }}"
+        ),
+        5,
+        1,
+    );
+}
+
+#[test]
+fn blocks_of_the_inputs_are_reallocated_whatever_their_size() {
+    branches(
+        "void *realloc(void *, unsigned long);
+         struct v { int *data; unsigned n; };
+         int f(struct v *v, unsigned n) {
+             int *new;
+             if (n < 2 || n > 1000000 || !v->data) return 0;
+             new = realloc(v->data, n * sizeof *new);
+             if (!new) return 1;
+             v->data = new;
+             if (new[1] == 5) return 2;
+             if (new[1] == 5) return 3;
+             return 4;
+         }",
+        11,
+        1,
+    );
+}
+
+#[test]
+fn order_of_pointers_holds_however_many_places_they_may_lead_to() {
+    branches(
+        "struct s { unsigned char id; char b, c; unsigned char v, num, last;
+                    unsigned char *data, *end; unsigned crc; struct s *next; };
+         unsigned table[256];
+         void f(struct s *s) {
+             unsigned char *p = s->data;
+             s->crc = 0xffffffff;
+             while (p < s->end) {
+                 s->crc = (s->crc << 8) ^ table[(s->crc >> 24) ^ *p];
+                 p++;
+             }
+             s->end[0] = s->crc >> 24;
+         }",
+        2,
+        0,
+    );
+}
+
+#[test]
+fn blocks_have_any_size_without_a_path_for_each() {
+    branches(
+        "void *malloc(unsigned long); void *calloc(unsigned long, unsigned long);
+         void *realloc(void *, unsigned long); void free(void *);
+         int f(unsigned n, unsigned i) {
+             int *a, *b;
+             if (n > 1000000 || i >= n) return 0;
+             a = malloc(n * sizeof *a);
+             b = calloc(n, sizeof *b);
+             if (!a || !b) return 1;
+             a[i] = 7;
+             a = realloc(a, (n + 1) * sizeof *a);
+             if (!a) return 2;
+             if (a[i] != 7 || b[i] != 0) return 9;
+             if (i == 999999) return 3;
+             return 4;
+         }",
+        14,
+        2,
+    );
+}

@@ -74,7 +74,8 @@ impl PointerUses {
         if pool.as_u64(base).is_some() {
             return;
         }
-        let moved = derived.get(&base).and_then(|(from, by)| Some((*from, pool.as_i64(*by)?)));
+        // An element of an array at a pointer says what the pointer leads to, too.
+        let moved = derived.get(&base).map(|(from, by)| (*from, pool.as_i64(*by).unwrap_or(0)));
         let (pointer, origin) = moved.unwrap_or((base, 0));
         let address = address_of(pool, pointer);
         // The record around a member, rather than the member.
@@ -130,7 +131,17 @@ struct Places {
     /// Whether it may lead to one of many elements of another's object.
     has_choices: bool,
     /// Addresses from which a value would reach around an object that the path has.
-    around: Vec<(u64, Arc<LazyObject>)>,
+    around: Vec<Around>,
+}
+
+/// A place from which a value would reach around an object that the path has.
+struct Around {
+    /// Where it would begin.
+    place: u64,
+    /// The object.
+    part: Arc<LazyObject>,
+    /// How many bytes the value has for the object.
+    room: u64,
 }
 
 impl Places {
@@ -265,12 +276,12 @@ impl Scope<'_, '_> {
         element: CTypeId,
         found: &mut Places,
     ) -> Result<(), Stop> {
-        for (place, part) in std::mem::take(&mut found.around) {
+        for Around { place, part, room } in std::mem::take(&mut found.around) {
             let at = pool.bv(64, place);
             let guard = pool.eq(address, at);
             match self.state.knowledge().known(pool, guard) {
                 Some(true) => {
-                    self.widen(&part, (element, place.wrapping_sub(part.home) as i64))?;
+                    self.widen((&part, room), (element, place.wrapping_sub(part.home) as i64))?;
                     found.places = vec![(guard, place, None)];
                     return Ok(());
                 }
@@ -286,19 +297,25 @@ impl Scope<'_, '_> {
     }
 
     /// An object that the path looked at becomes part of one of elements of a type of which one begins
-    /// so far from home.
-    fn widen(&mut self, part: &Arc<LazyObject>, of: (CTypeId, i64)) -> Result<(), Stop> {
+    /// so far from home, and which has so many bytes for it. What looked beyond these is no use of it
+    /// that C allows.
+    fn widen(
+        &mut self,
+        (part, room): (&Arc<LazyObject>, u64),
+        of: (CTypeId, i64),
+    ) -> Result<(), Stop> {
         let types = &self.world.program.types;
         let Some(id) = self.state.memory.object_near(part.home) else { return Ok(()) };
         let object = self.state.memory.object(id);
-        let distance = |place: u64| place as i64 - REACH as i64;
-        let seen = object.touched.ranges();
-        let mut bytes = seen.iter().flat_map(|(from, to)| [distance(*from), distance(*to) - 1]);
-        let is_one = bytes.all(|at| part.holds(at)) && object.touched.at().is_empty();
-        if !is_one || object.contents.has_rows() {
+        let start = REACH.wrapping_add_signed(part.origin);
+        let is_inside = |(from, to): &(u64, u64)| *from >= start && *to <= start + room;
+        if !object.touched.ranges().iter().all(is_inside) {
+            return Err(Stop::Infeasible);
+        }
+        if !object.touched.at().is_empty() || object.contents.has_rows() {
             return Err(Stop::Unsupported(AROUND.into()));
         }
-        let whole = self.world.inputs.object_around_part(types, part, of);
+        let whole = self.world.inputs.object_around_part(types, (part, room), of);
         let object = self.state.memory.object_mut(id);
         object.contents.become_part_of(whole.clone());
         object.first = Some(whole);
@@ -565,7 +582,7 @@ impl Scope<'_, '_> {
         }
         let around = places_within(types, element, object.element);
         let around = around.into_iter().filter(|place| place.first > 0 || places.is_empty());
-        let around: Vec<u64> = around.map(|place| place.first).collect();
+        let around: Vec<_> = around.collect();
         for place in places {
             let at = first.wrapping_add(place.first);
             match place.elements {
@@ -574,9 +591,10 @@ impl Scope<'_, '_> {
             }
         }
         for before in around {
-            let place = first.wrapping_sub(before);
-            if found.around.iter().all(|(known, _)| *known != place) {
-                found.around.push((place, object.clone()));
+            let place = first.wrapping_sub(before.first);
+            let room = before.elements.0 * before.elements.1;
+            if found.around.iter().all(|known| known.place != place) {
+                found.around.push(Around { place, part: object.clone(), room });
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lydian_eval::{Undetermined, to_bytes, undefined_symbol};
 use lydian_inputs::lazy::{LazyObject, Row};
-use lydian_smt::{Sort, Term, TermPool};
+use lydian_smt::{Node, Sort, Term, TermPool};
 
 use super::Region;
 use super::lazy::{self, Rows};
@@ -117,6 +117,20 @@ impl Contents {
     /// The cells, by offset.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
+    }
+
+    /// Whether bytes that nobody wrote are unwritten.
+    pub fn is_unwritten_beneath(&self, pool: &TermPool) -> bool {
+        match self.background {
+            Background::Undefined(_) => true,
+            Background::Array { mut term, .. } => {
+                while let Node::Store(array, ..) = pool.node(term) {
+                    term = array;
+                }
+                undetermined(pool, term).is_some()
+            }
+            _ => false,
+        }
     }
 
     /// Whether its cells are of different sizes.

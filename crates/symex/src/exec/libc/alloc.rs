@@ -24,6 +24,8 @@ const ROOMS: [u64; 3] = [64, 512, ROOM];
 pub(in crate::exec) const ROOM: u64 = 4096;
 /// No more bytes than this are allocated at once.
 const MOST: u64 = 1 << 28;
+/// No more bytes than this of a block are copied where it is reallocated.
+const MOST_COPIED: u64 = 1 << 16;
 
 /// How many bytes to allocate.
 #[derive(Clone, Copy)]
@@ -89,13 +91,7 @@ impl Engine<'_, '_> {
             if self.holds_on_model(state, fits) {
                 return Err(self.stopped(state, Stop::Split(fits, None)));
             }
-            let negative = self.pool.sign_bit(size);
-            if state.knowledge().known(&mut self.pool, negative) == Some(true) {
-                return Ok(None);
-            }
-            if self.holds_on_model(state, negative) {
-                return Err(self.stopped(state, Stop::Split(negative, None)));
-            }
+            return self.size_of_large_block(state, size);
         }
         let value = self.one_value(state, size)?;
         if value > i64::MAX as u64 {
@@ -105,6 +101,21 @@ impl Engine<'_, '_> {
             return Err(Flow::unsupported(format!("an allocation of more than {MOST} bytes")));
         }
         Ok(Some(Size::Known(value)))
+    }
+
+    /// The size of a block of which nobody keeps all bytes; `None` where it is more than an object can
+    /// have.
+    fn size_of_large_block(&mut self, state: &mut State, size: Term) -> Result<Option<Size>, Flow> {
+        let most = self.pool.bv(64, MOST);
+        let fits = self.pool.ule(size, most);
+        if self.split_on(state, fits)? {
+            return Ok(Some(Size::Symbolic(size, MOST)));
+        }
+        let negative = self.pool.sign_bit(size);
+        if self.split_on(state, negative)? {
+            return Ok(None);
+        }
+        Err(Flow::unsupported(format!("an allocation of more than {MOST} bytes")))
     }
 
     /// The least of [`ROOMS`] that a size is surely not greater than.
@@ -263,9 +274,12 @@ impl Engine<'_, '_> {
                 return Ok(none);
             }
         }
-        let Some(size) = self.size_of_allocation(state, size)? else {
-            return self.failed(state, model);
+        let of_inputs = old.is_some_and(|old| state.memory.object(old).first.is_some());
+        let size = match of_inputs {
+            true => self.size_of_large_block(state, size)?,
+            false => self.size_of_allocation(state, size)?,
         };
+        let Some(size) = size else { return self.failed(state, model) };
         let Some(old) = old else {
             return self.allocate(state, model, size, false).map(|(address, _)| address);
         };
@@ -275,13 +289,21 @@ impl Engine<'_, '_> {
         if self.split_on(state, choice)? {
             return self.failed(state, model);
         }
-        if state.memory.object(old).first.is_some() {
+        if of_inputs {
             return self.move_input(state, model, old, size);
         }
         let (address, new) = self.allocate(state, model, size, false)?;
         let room = state.memory.object(new).size.min(state.memory.object(old).size);
         let (to, from) = (self.resolution_of(new), self.resolution_of(old));
-        state.memory.copy(&mut self.pool, &to, &from, room);
+        let contents = state.memory.object(old).contents.clone();
+        if contents.is_unwritten_beneath(&self.pool) {
+            // Nobody can tell what was never written from what was added.
+            state.memory.object_mut(new).contents = contents;
+        } else if room <= MOST_COPIED {
+            state.memory.copy(&mut self.pool, &to, &from, room);
+        } else {
+            return Err(Flow::unsupported(format!("a block of more than {MOST_COPIED} bytes")));
+        }
         state.memory.release(old);
         Ok(address)
     }
