@@ -103,6 +103,16 @@ pub struct PointerType {
     pub functions: Vec<(String, u64)>,
 }
 
+/// What makes an object: its home, its element type and where the first element begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct ObjectKey {
+    home: u64,
+    element: CTypeId,
+    origin: i64,
+    /// The same of the part that was known before, and its size.
+    part: Option<(CTypeId, i64, u64)>,
+}
+
 #[derive(Debug, Default)]
 struct Tables {
     types: FxHashMap<CTypeId, Arc<PointerType>>,
@@ -110,8 +120,7 @@ struct Tables {
     symbols: FxHashMap<Term, Term>,
     /// By the term of the address.
     pointers: FxHashMap<Term, Arc<PointerInput>>,
-    /// By home, element type, where the first element begins, and what was known of it before.
-    objects: FxHashMap<(u64, CTypeId, i64, Option<(CTypeId, i64, u64)>), Arc<LazyObject>>,
+    objects: FxHashMap<ObjectKey, Arc<LazyObject>>,
     structures: Structures,
     /// Symbols that may be the bits of a pointer, though no type says so.
     raw: FxHashSet<Term>,
@@ -494,7 +503,8 @@ impl LazyInputs {
         let shape = self.shape(types, element);
         let mut tables = self.tables();
         let of_part = part.as_ref().map(|(part, size)| (part.element, part.origin, *size));
-        let object = tables.objects.entry((home, element, origin, of_part)).or_insert_with(|| {
+        let key = ObjectKey { home, element, origin, part: of_part };
+        let object = tables.objects.entry(key).or_insert_with(|| {
             let name = match origin {
                 0 => place.clone(),
                 _ => format!("({place}{origin:+})").into(),
