@@ -555,8 +555,19 @@ impl LazyObject {
             return None;
         }
         let (of_part, number) = part.row_at(start);
-        let same = of_part.kind == row.kind && part.start_of(&of_part, number) == start;
+        let same = of_part.kind.is_like(row.kind) && part.start_of(&of_part, number) == start;
         same.then(|| part.element(pool, &of_part, number))
+    }
+
+    /// Whether the values of some bytes are those of the part that was known before.
+    pub fn agrees_with_part(&self, (from, to): (i64, i64)) -> bool {
+        let Some((part, _)) = &self.part else { return true };
+        (from..to).all(|at| {
+            let (row, number) = self.row_at(at);
+            let (of_part, number_in_part) = part.row_at(at);
+            of_part.kind.is_like(row.kind)
+                && part.start_of(&of_part, number_in_part) == self.start_of(&row, number)
+        })
     }
 
     /// The flexible array member, if a byte lies in it or behind it.

@@ -139,6 +139,14 @@ pub enum PartKind {
 }
 
 impl PartKind {
+    /// Whether the values of one are those of the other.
+    pub fn is_like(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Pointer(_), Self::Pointer(_)) => true,
+            (one, other) => one == other,
+        }
+    }
+
     /// How many bytes it takes.
     pub const fn bytes(self) -> u64 {
         match self {

@@ -11,8 +11,8 @@ use lydian_inputs::shape::Shape;
 use lydian_ir::expr::type_of;
 use lydian_ir::libc::{Family, LibFn, model_of};
 use lydian_ir::{
-    Body, CType, CTypeId, CTypes, Callee, Expr, ExprId, FuncId, GlobalId, Program, Stmt, Storage,
-    Type,
+    Body, CType, CTypeId, CTypes, Callee, Expr, ExprId, FuncId, GlobalId, IntKind, Program, Stmt,
+    Storage, Type,
 };
 
 /// What some functions do through pointers.
@@ -272,8 +272,9 @@ fn are_alike(types: &CTypes, a: CTypeId, b: CTypeId) -> bool {
             || is_function(to) && is_function(other)
             || are_alike(types, to, other);
     }
+    let is_bool = |ty| matches!(types.get(ty), CType::Int { kind: IntKind::Bool, .. });
     match (types.scalar(a), types.scalar(b)) {
-        (Some(x), Some(y)) => x == y && x != Type::Ptr,
+        (Some(x), Some(y)) => x == y && x != Type::Ptr && is_bool(a) == is_bool(b),
         _ => false,
     }
 }

@@ -316,6 +316,11 @@ impl Scope<'_, '_> {
             return Err(Stop::Unsupported(AROUND.into()));
         }
         let whole = self.world.inputs.object_around_part(types, (part, room), of);
+        let distance = |place: u64| place as i64 - REACH as i64;
+        let mut seen = object.touched.ranges().iter();
+        if !seen.all(|(from, to)| whole.agrees_with_part((distance(*from), distance(*to)))) {
+            return Err(Stop::Unsupported(AROUND.into()));
+        }
         let object = self.state.memory.object_mut(id);
         object.contents.become_part_of(whole.clone());
         object.first = Some(whole);
