@@ -766,7 +766,8 @@ impl LazyObject {
     /// The first value of the part that begins at a distance from the home, where some path asked for
     /// it.
     pub fn known_part(&self, start: i64) -> Option<Term> {
-        self.known().parts.get(&start).map(|(_, term)| *term)
+        let own = self.known().parts.get(&start).map(|(_, term)| *term);
+        own.or_else(|| self.part.as_ref()?.0.known_part(start))
     }
 
     /// The array symbol of a row, where some path asked for it.
@@ -781,7 +782,9 @@ impl LazyObject {
 
     /// All parts that some path asked for, by their distance from the home.
     pub fn known_parts(&self) -> Vec<(i64, Term)> {
-        self.known().parts.iter().map(|(start, (_, term))| (*start, *term)).collect()
+        let mut all = self.part.as_ref().map_or_else(Vec::new, |(part, _)| part.known_parts());
+        all.extend(self.known().parts.iter().map(|(start, (_, term))| (*start, *term)));
+        all
     }
 }
 

@@ -19,7 +19,7 @@ use lydian_ir::{CType, CTypeId, RecordId, Type};
 use lydian_smt::{Evaluator, Model, Node, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 
-use super::aliasing::{is_character, places_within};
+use super::aliasing::{Within, is_character, places_within};
 use super::env::{Scope, Stop};
 use super::explore::Engine;
 use super::query::Feasible;
@@ -405,9 +405,20 @@ impl Scope<'_, '_> {
         let of = self.element_of(address, &pointer, None);
         let size = self.world.program.types.size(of.0).unwrap_or(1).max(1);
         let mut found = Places::default();
+        let types = &self.world.program.types;
         for object in objects {
             let first = object.home.wrapping_add_signed(object.origin);
-            found.add_elements(pool, address, (first, size, u64::MAX), object);
+            let places = places_within(types, object.element, of.0);
+            let mut members =
+                places.iter().filter(|place| place.elements.1 > 1 || place.first > 0).peekable();
+            if members.peek().is_none() {
+                found.add_elements(pool, address, (first, size, u64::MAX), object);
+            }
+            for Within { first: at, elements: (stride, count) } in members {
+                // One past the last, too.
+                let elements = (first.wrapping_add(*at), *stride, count + 1);
+                found.add_elements(pool, address, elements, object);
+            }
         }
         let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
         let plain = objects[0].home + PLAIN_DISTANCE * size;
