@@ -20,6 +20,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lydian_base::EntityId;
@@ -211,6 +212,11 @@ impl fmt::Debug for LazyObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {:#x}", self.name, self.home)
     }
+}
+
+/// Whether an address lies in the room of the object with a home.
+pub(crate) const fn is_in_room(home: u64, address: u64) -> bool {
+    home / ROOM == address / ROOM
 }
 
 /// The home of a pointer with a name.
@@ -438,7 +444,7 @@ impl LazyInputs {
         address: u64,
         ty: Option<CTypeId>,
     ) -> Option<Arc<LazyObject>> {
-        let is_here = |home: u64| home / ROOM == address / ROOM;
+        let is_here = |home: u64| is_in_room(home, address);
         let tables = self.tables();
         let objects = tables.objects.values().filter(|object| is_here(object.home));
         let known = objects.min_by_key(|object| (object.element, object.origin)).cloned();
@@ -548,12 +554,20 @@ impl LazyObject {
         matches!(&*self.shape, Shape::Record { tail: Some(_), .. })
     }
 
+    /// The bytes of the part that was known before.
+    fn bytes_of_part(&self) -> Range<i64> {
+        let of_part = |(part, size): &(Arc<Self>, u64)| part.origin..part.origin + *size as i64;
+        self.part.as_ref().map_or(0..0, of_part)
+    }
+
+    /// The part that was known before, if a byte lies in it.
+    fn part_over(&self, at: i64) -> Option<&Arc<Self>> {
+        self.part.as_ref().filter(|_| self.bytes_of_part().contains(&at)).map(|(part, _)| part)
+    }
+
     /// The value of a row that begins at a byte, where that is one of the part that was known before.
     fn value_of_part(&self, pool: &mut TermPool, row: &Row, start: i64) -> Option<Term> {
-        let (part, size) = self.part.as_ref()?;
-        if !(part.origin..part.origin + *size as i64).contains(&start) {
-            return None;
-        }
+        let part = self.part_over(start)?;
         let (of_part, number) = part.row_at(start);
         let same = of_part.kind.is_like(row.kind) && part.start_of(&of_part, number) == start;
         same.then(|| part.element(pool, &of_part, number))
@@ -723,11 +737,7 @@ impl LazyObject {
             let at = pool.bv_signed(INDEX_BITS, index);
             whole = pool.store(whole, at, value);
         }
-        let (begin, end) = match &self.part {
-            Some((part, size)) => (part.origin, part.origin + *size as i64),
-            None => (0, 0),
-        };
-        for start in begin..end {
+        for start in self.bytes_of_part() {
             let (here, number) = self.row_at(start);
             let begins = here == *row && self.start_of(row, number) == start;
             if begins && !self.is_listed(row, number) {
@@ -767,7 +777,7 @@ impl LazyObject {
     /// it.
     pub fn known_part(&self, start: i64) -> Option<Term> {
         let own = self.known().parts.get(&start).map(|(_, term)| *term);
-        own.or_else(|| self.part.as_ref()?.0.known_part(start))
+        own.or_else(|| self.part_over(start)?.known_part(start))
     }
 
     /// The array symbol of a row, where some path asked for it.
@@ -782,7 +792,10 @@ impl LazyObject {
 
     /// All parts that some path asked for, by their distance from the home.
     pub fn known_parts(&self) -> Vec<(i64, Term)> {
-        let mut all = self.part.as_ref().map_or_else(Vec::new, |(part, _)| part.known_parts());
+        let of_part = self.part.as_ref().map_or_else(Vec::new, |(part, _)| part.known_parts());
+        let bytes = self.bytes_of_part();
+        let mut all: Vec<(i64, Term)> =
+            of_part.into_iter().filter(|(start, _)| bytes.contains(start)).collect();
         all.extend(self.known().parts.iter().map(|(start, (_, term))| (*start, *term)));
         all
     }

@@ -12,7 +12,7 @@ use lydian_ir::test::{Image, TestObject};
 use lydian_ir::{CTypeId, Program};
 use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool, Value, Wide};
 
-use super::lazy::{LazyInputs, LazyObject, REACH, REGION, ROOM, bits_of};
+use super::lazy::{LazyInputs, LazyObject, REACH, REGION, bits_of, is_in_room};
 use super::plan::GAP;
 use super::shape::{PartKind, Values};
 
@@ -98,7 +98,7 @@ impl Arena {
 
     /// The object that an address leads to, and how far from its first byte in the test.
     pub(crate) fn place_of(&self, address: u64) -> Option<(usize, u64)> {
-        let is_here = |made: &Made| made.looked_at.object.home / ROOM == address / ROOM;
+        let is_here = |made: &Made| is_in_room(made.looked_at.object.home, address);
         let at = self.objects.iter().position(is_here)?;
         let made = &self.objects[at];
         let distance = address.wrapping_sub(made.looked_at.object.home) as i64;
@@ -153,7 +153,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// The test has what an address leads to.
     fn reach(&mut self, address: u64, ty: Option<CTypeId>) {
-        let is_here = |object: &LazyObject| object.home / ROOM == address / ROOM;
+        let is_here = |object: &LazyObject| is_in_room(object.home, address);
         let known = self.arena.objects.iter().position(|made| is_here(&made.looked_at.object));
         let Some(at) = known.or_else(|| self.add(address, ty)) else { return };
         let made = &mut self.arena.objects[at];
@@ -166,7 +166,7 @@ impl Builder<'_> {
 
     /// Adds the object around an address with the values that it has.
     fn add(&mut self, address: u64, ty: Option<CTypeId>) -> Option<usize> {
-        let is_here = |seen: &LookedAt| seen.object.home / ROOM == address / ROOM;
+        let is_here = |seen: &LookedAt| is_in_room(seen.object.home, address);
         let seen = self.looked_at.iter().find(|seen| is_here(seen)).cloned();
         let looked_at = match seen {
             Some(seen) => seen,

@@ -593,6 +593,9 @@ mod tests {
         let text = types.intern(CType::Pointer { pointee: int, to_const: true });
         let texts = types.intern(CType::Pointer { pointee: text, to_const: true });
         assert_eq!(types.spell(texts, "t"), "const int *const *t");
+        let without_prototype =
+            types.intern(CType::Function { result: int, params: Vec::new(), variadic: true });
+        assert_eq!(types.spell(without_prototype, "g"), "int g()");
     }
 
     #[test]

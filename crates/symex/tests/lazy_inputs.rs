@@ -409,3 +409,19 @@ fn blocks_have_any_size_without_a_path_for_each() {
         2,
     );
 }
+
+#[test]
+fn no_more_bytes_are_copied_than_an_object_can_have() {
+    branches(
+        "void *memcpy(void *, const void *, unsigned long);
+         int f(char *to, const char *from, int n) {
+             if (n > 20) return 0;
+             memcpy(to, from, n);
+             if (n < 0) return 9; /* that many bytes as an unsigned number */
+             if (n == 3 && to[2] == 'x') return 1;
+             return 2;
+         }",
+        7,
+        1,
+    );
+}

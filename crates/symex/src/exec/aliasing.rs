@@ -262,10 +262,7 @@ fn are_alike(types: &CTypes, a: CTypeId, b: CTypeId) -> bool {
         return true;
     }
     if let (Some(to), Some(other)) = (types.pointee(a), types.pointee(b)) {
-        let is_general = |ty: CTypeId| match types.get(ty) {
-            CType::Void => true,
-            _ => types.scalar(ty) == Some(Type::Int(8)),
-        };
+        let is_general = |ty: CTypeId| *types.get(ty) == CType::Void || is_character(types, ty);
         let is_function = |ty: CTypeId| matches!(types.get(ty), CType::Function { .. });
         return is_general(to)
             || is_general(other)

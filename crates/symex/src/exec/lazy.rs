@@ -28,7 +28,7 @@ use super::tape::Question;
 use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, Expansion, Knowledge, Memory, NewObject, ObjectKind, Offset, Region,
-    Resolution, Target, flatten_address,
+    Resolution, Target, distance, flatten_address, range_within,
 };
 
 /// A pointer that may lead to more objects than this is split from its home first.
@@ -316,7 +316,6 @@ impl Scope<'_, '_> {
             return Err(Stop::Unsupported(AROUND.into()));
         }
         let whole = self.world.inputs.object_around_part(types, (part, room), of);
-        let distance = |place: u64| place as i64 - REACH as i64;
         let mut seen = object.touched.ranges().iter();
         if !seen.all(|(from, to)| whole.agrees_with_part((distance(*from), distance(*to)))) {
             return Err(Stop::Unsupported(AROUND.into()));
@@ -633,7 +632,7 @@ impl Scope<'_, '_> {
             match candidate.offset {
                 Offset::Known(start) => {
                     // Elsewhere the path does not go on.
-                    let Some(range) = crate::memory::range_within(start, size, object.size) else {
+                    let Some(range) = range_within(start, size, object.size) else {
                         continue;
                     };
                     let read = !write && object.contents.shows_background(range.0, range.1);
@@ -680,7 +679,7 @@ impl Engine<'_, '_> {
         let is_within = |engine: &mut Self, model: &Model, most: u64| {
             places.iter().all(|at| {
                 let place = engine.evaluator.eval_u64(&engine.pool, model, *at);
-                (place as i64).wrapping_sub(REACH as i64).unsigned_abs() <= most
+                distance(place).unsigned_abs() <= most
             })
         };
         if is_within(self, &state.model, REASONABLE[0]) {
@@ -716,7 +715,6 @@ pub(super) fn looked_at(
     memory: &Memory,
     model: &Model,
 ) -> Vec<LookedAt> {
-    let distance = |place: u64| place as i64 - REACH as i64;
     let mut all = Vec::new();
     for found in memory.inputs() {
         let Some(object) = &found.first else { continue };

@@ -111,8 +111,8 @@ fn insert(ranges: &mut Vec<(u64, u64)>, (from, to): (u64, u64)) {
 }
 
 /// How far a byte lies from where the pointer leads, by its place in the object.
-pub(super) const fn distance(place: u64) -> i64 {
-    place as i64 - REACH as i64
+pub const fn distance(place: u64) -> i64 {
+    (place as i64).wrapping_sub(REACH as i64)
 }
 
 /// The place in the object of a byte at a distance.
@@ -413,16 +413,20 @@ fn number_of_value(
         if here.is_empty() {
             continue;
         }
-        if row.part == 0 && !row.is_tail && is_of_bytes(&here) && row.kind.bytes() == 1 {
-            // It may as well walk over all bytes of the object from the first on.
-            known_to_be_inside(pool, &here, (digit, array.count + 1), array.stride)?;
+        let last = furthest(pool, &here, digit, array.stride);
+        let is_walk = row.part == 0
+            && !row.is_tail
+            && row.kind.bytes() == 1
+            && here.iter().any(|summand| summand.factor.unsigned_abs() == 1);
+        if is_walk && last.is_none_or(|last| last > array.count) {
+            return None; // it may as well walk over all bytes of the object from the first on
         }
         let mut index = pool.bv(64, digit);
         for summand in &here {
             let steps = summand.times(pool, array.stride);
             index = pool.add(index, steps);
         }
-        if known_to_be_inside(pool, &here, (digit, array.count), array.stride).is_none() {
+        if last.is_none_or(|last| last >= array.count) {
             let count = pool.bv(64, array.count);
             let is_inside = pool.ult(index, count);
             *inside = pool.and(*inside, is_inside);
@@ -446,24 +450,13 @@ fn number_of_value(
     Some(pool.extract(INDEX_BITS - 1, 0, moved))
 }
 
-fn is_of_bytes(summands: &[Summand]) -> bool {
-    summands.iter().any(|summand| summand.factor.unsigned_abs() == 1)
-}
-
-/// Whether summands lead to elements of an array of so many, from a given one on, whatever the input;
-/// none where that is not known.
-fn known_to_be_inside(
-    pool: &TermPool,
-    summands: &[Summand],
-    (first, count): (u64, u64),
-    stride: u64,
-) -> Option<()> {
-    let mut last = first;
-    for summand in summands {
+/// An element of an array that no input lets summands lead beyond, from a given one on; none where
+/// they may lead anywhere.
+fn furthest(pool: &TermPool, summands: &[Summand], first: u64, stride: u64) -> Option<u64> {
+    summands.iter().try_fold(first, |last, summand| {
         let steps = u64::try_from(summand.factor).ok()? / stride;
-        last = last.checked_add(steps.checked_mul(greatest(pool, summand.term, DEPTH))?)?;
-    }
-    (last < count).then_some(())
+        last.checked_add(steps.checked_mul(greatest(pool, summand.term, DEPTH))?)
+    })
 }
 
 /// The access as one to bytes of a row whose values stand without a gap in the object, or in an array
@@ -490,6 +483,7 @@ fn access_to_bytes(
     let first = (distance.at - start) as u64;
     let mut outer = pool.bv_signed(64, number.div_euclid(count));
     let mut within = pool.bv(64, first);
+    let mut inner: SmallVec<[Summand; 4]> = SmallVec::new();
     for summand in &distance.summands {
         if of_array.is_some() && summand.factor % row.stride as i64 == 0 {
             let elements = summand.times(pool, row.stride);
@@ -497,19 +491,14 @@ fn access_to_bytes(
         } else {
             let moved = summand.times(pool, 1);
             within = pool.add(within, moved);
+            inner.push(*summand);
         }
     }
     let mut inside = pool.tt();
     let mut byte = within;
     if let Some(room) = of_array {
         let last = room.checked_sub(size)?;
-        let inner: SmallVec<[Summand; 4]> = distance
-            .summands
-            .iter()
-            .filter(|summand| summand.factor % row.stride as i64 != 0)
-            .copied()
-            .collect();
-        if known_to_be_inside(pool, &inner, (first, last + 1), 1).is_none() {
+        if furthest(pool, &inner, first, 1).is_none_or(|furthest| furthest > last) {
             if row.part == 0 && !row.is_tail {
                 return None; // it may as well walk over the whole object
             }
