@@ -148,6 +148,9 @@ fn a_guess_about_many_functions_is_printed_once_and_not_at_all_where_it_is_overr
         )
     };
     let place = Workplace::with(&(0..30).map(one).collect::<String>());
+    let ran = place.done("gen unit.c -c fc --max-paths 1 -o lazy");
+    assert!(!ran.out.contains("length n"), "{ran}");
+    place.write("lydian.toml", "lazy-inputs = false\n");
     let ran = place.done("gen unit.c -c fc --max-paths 1 --json t.json");
     let guesses: Vec<&str> = ran.out.lines().filter(|line| line.contains("length n")).collect();
     assert_eq!(guesses.len(), 1, "{ran}");
@@ -159,7 +162,8 @@ fn a_guess_about_many_functions_is_printed_once_and_not_at_all_where_it_is_overr
     let stated = (0..30).map(|n| {
         format!("[function.f{n}.places]\nbuf = {{ length = \"n\", null = false, max = 4 }}\n")
     });
-    place.write("lydian.toml", &stated.collect::<String>());
+    let stated: String = ["lazy-inputs = false\n".to_owned()].into_iter().chain(stated).collect();
+    place.write("lydian.toml", &stated);
     let ran = place.done("gen unit.c -c fc --max-paths 1 --json t.json -o again");
     assert!(!ran.out.contains("guesses"), "{ran}");
     assert_eq!(place.json("t.json")["guesses"], Value::Null);

@@ -5,6 +5,9 @@ mod common;
 use common::{Workplace, figures, rows};
 use serde_json::Value;
 
+/// What makes inputs be guessed from signatures and uses, and kept within limits.
+const GUESSED: &str = "lazy-inputs = false\n";
+
 /// An index of 4 or more reads outside of the array, which stops no native run. Only such a run
 /// passes the decision with a true outcome.
 const READS_OUTSIDE: &str = "\
@@ -186,12 +189,33 @@ fn a_mutant_with_a_subscript_that_its_array_does_not_have_has_no_value() {
 }
 
 #[test]
-fn a_mutant_that_reads_before_an_array_of_any_length_has_no_value_unless_something_lies_there() {
+fn a_mutant_reads_before_an_array_unless_it_is_stated_that_nothing_lies_there() {
     let place = Workplace::with(
         "int f(const char *text, int room)\n{\n    int n = 0;\n    \
          while (n < room && text[n] != 0)\n        n++;\n    return n;\n}\n",
     );
     let wm = |table: &str| figures(&place.json(table), "f", "wm");
+    place.done("gen unit.c -c wm --json start.json");
+    let [objectives, covered, infeasible, duplicate, unknown] = wm("start.json");
+    assert_eq!((objectives, unknown), (covered + infeasible + duplicate, 0));
+    // `text[-n]`, `text[~n]` and `text[-abs(n)]` are told apart by what lies before.
+    place.write("lydian.toml", "[function.f.places]\ntext = { before = 0 }\n");
+    place.done("gen unit.c -c wm -o again --json before.json");
+    assert_eq!(wm("before.json")[1], covered - 3);
+    place.write("lydian.toml", "[function.f.places]\ntext = { before = 2 }\n");
+    place.done("gen unit.c -c wm -o then --json then.json");
+    assert_eq!(wm("then.json"), [objectives, covered, infeasible, duplicate, 0]);
+}
+
+#[test]
+fn a_mutant_that_reads_before_an_array_of_a_guessed_length_has_no_value_unless_something_lies_there()
+ {
+    let place = Workplace::with(
+        "int f(const char *text, int room)\n{\n    int n = 0;\n    \
+         while (n < room && text[n] != 0)\n        n++;\n    return n;\n}\n",
+    );
+    let wm = |table: &str| figures(&place.json(table), "f", "wm");
+    place.write("lydian.toml", GUESSED);
     place.done("gen unit.c -c wm --json start.json");
     let [objectives, covered, infeasible, duplicate, unknown] = wm("start.json");
     assert_eq!((objectives - 3, unknown), (covered + infeasible + duplicate, 0));
@@ -201,7 +225,8 @@ fn a_mutant_that_reads_before_an_array_of_any_length_has_no_value_unless_somethi
     let says = |what: &[u8]| ledger.windows(what.len()).any(|bytes| bytes == what);
     assert!(says(b"nothing lies before the elements of text"));
     // Now it may: `text[-n]`, `text[~n]` and `text[-abs(n)]`.
-    place.write("lydian.toml", "[function.f.places]\ntext = { before = 2 }\n");
+    let stated = "[function.f.places]\ntext = { before = 2 }\n";
+    place.write("lydian.toml", &format!("{GUESSED}{stated}"));
     place.done("gen unit.c -c wm -o again --json before.json");
     assert_eq!(wm("before.json"), [objectives, covered + 3, infeasible, duplicate, 0]);
 }
@@ -226,6 +251,12 @@ fn a_subscript_is_not_the_least_number_unless_an_object_is_large() {
     let place = Workplace::with(
         "int f(const char *text, int at, int n)\n{\n    return at < n && text[at] == 'x';\n}\n",
     );
+    place.done("gen unit.c -c wm -o lazy --json lazy.json");
+    let [objectives, covered, infeasible, duplicate, unknown] =
+        figures(&place.json("lazy.json"), "f", "wm");
+    // The absolute value of the least number is told apart where an object has 2 GiB alone.
+    assert_eq!((objectives, unknown), (covered + infeasible + duplicate + 1, 1));
+    place.write("lydian.toml", GUESSED);
     let ran = place.done("gen unit.c -c wm --json table.json");
     let [objectives, covered, infeasible, duplicate, unknown] =
         figures(&place.json("table.json"), "f", "wm");
@@ -248,7 +279,15 @@ fn an_end_among_the_inputs_may_lie_before_what_can_be_read_unless_that_is_stated
     assert_eq!(figures(&place.json("table.json"), "f", "dc"), [2, 2, 0, 0, 0]);
     let suite = place.json("tests/tests.json");
     let tests = suite["tests"].as_array().expect("a suite has a list of tests");
-    assert!(tests.iter().all(|test| test["expected"]["outcome"] == "returned"), "{suite:#}");
+    let returned = |test: &&Value| test["expected"]["outcome"] == "returned";
+    // A null pointer is the third.
+    assert_eq!((tests.len(), tests.iter().filter(returned).count()), (3, 2), "{suite:#}");
+    place.write("lydian.toml", GUESSED);
+    place.done("gen unit.c -c dc -o guessed --json guessed.json").says(0, &[]);
+    assert_eq!(figures(&place.json("guessed.json"), "f", "dc"), [2, 2, 0, 0, 0]);
+    let suite = place.json("guessed/tests.json");
+    let tests = suite["tests"].as_array().expect("a suite has a list of tests");
+    assert!(tests.iter().all(|test| returned(&test)), "{suite:#}");
     let stated = "[types.\"struct reader\"]\n\".end\" = { kind = \"end\", of = \".next\" }\n";
     place.write("lydian.toml", stated);
     place.done("gen unit.c -c dc -o again --json stated.json");
@@ -256,13 +295,18 @@ fn an_end_among_the_inputs_may_lie_before_what_can_be_read_unless_that_is_stated
 }
 
 #[test]
-fn a_length_that_is_not_its_arrays_makes_no_test_that_crashes() {
+fn a_length_stands_beside_an_array_of_as_many_elements_as_are_read() {
     let place = Workplace::with(
         "int f(const char *text, int length)\n{\n    if (length > 300)\n        \
          return text[length - 1];\n    return length > 0 ? text[0] : 0;\n}\n",
     );
     place.done("gen unit.c -c dc --json table.json");
     let table = place.json("table.json");
+    assert_eq!(figures(&table, "f", "dc"), [4, 4, 0, 0, 0], "{table:#}");
+    // A guessed length has a limit, and no test goes beyond it.
+    place.write("lydian.toml", GUESSED);
+    place.done("gen unit.c -c dc -o guessed --json guessed.json");
+    let table = place.json("guessed.json");
     assert_eq!(figures(&table, "f", "dc"), [4, 3, 0, 0, 1], "{table:#}");
 }
 
@@ -432,7 +476,7 @@ fn objects_of_the_inputs_are_freed_in_each_of_several_tests() {
          if (!n) return 0;\n  int v = n->v;\n  free(n);\n  if (v == 3) return 1;\n  \
          if (k > 7) return 2;\n  return 3;\n}\n",
     );
-    for settings in ["", "lazy-inputs = true\n"] {
+    for settings in [GUESSED, "lazy-inputs = true\n"] {
         place.write("lydian.toml", settings);
         place.done("gen unit.c --criteria bc -o tests --json table.json --fresh");
         assert_eq!(figures(&place.json("table.json"), "f", "bc"), [6, 6, 0, 0, 0]);

@@ -11,11 +11,11 @@ use lydian_ir::{GlobalInit, Program, RelocationTarget, Type};
 use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
 
 use super::lazy::REGION;
-use super::looked_at::{Arena, LookedAt};
+use super::looked_at::{Arena, Needs};
 use super::plan::{Addresses, CellPlan, ExternalPlan, InputPlan, ObjectPlan, WritePlan};
 
-/// The test that a model of a path stands for, which looked at objects that came into being as
-/// `looked_at` says. `externals` are the calls of undefined functions on
+/// The test that a model of a path stands for, which needs of objects that came into being what
+/// `needs` says. `externals` are the calls of undefined functions on
 /// the path and its variable arguments, in their order. Objects that no pointer of the test reaches
 /// are left out; the others are exactly as long as the model says.
 pub fn concretise(
@@ -25,7 +25,7 @@ pub fn concretise(
     externals: &[Arc<ExternalPlan>],
     model: &Model,
     addresses: &dyn Addresses,
-    looked_at: Vec<LookedAt>,
+    needs: Needs,
 ) -> Test {
     let next = externals.iter().map(|call| call.cursor.next).max();
     let next = next.unwrap_or(plan.cursor.next).max(plan.cursor.next);
@@ -47,7 +47,7 @@ pub fn concretise(
         let roots = reader.roots(plan, externals);
         let Reader { evaluator, .. } = &mut reader;
         reader.arena =
-            Arena::lay_out(program, pool, inputs, evaluator, model, looked_at, (&roots, next));
+            Arena::lay_out(program, pool, inputs, evaluator, model, needs, (&roots, next));
     }
     let args = plan.args.iter().map(|arg| reader.image(arg.size, &arg.cells)).collect();
     let globals =

@@ -8,6 +8,7 @@
 //!    [`external_result`] does the same for one call of an undefined function.
 //! 4. [`concretise`] makes a test of a plan and a model.
 
+pub mod asked;
 pub mod bounds;
 pub mod callback;
 pub mod concretise;

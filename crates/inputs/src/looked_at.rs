@@ -1,25 +1,26 @@
 //! From what a path looked at to the objects of its test.
 //!
 //! An object that came into being ([`super::lazy`]) has no size. In a test it has the bytes that the
-//! path touched, those whose values the path's model gives, and those that pointers of the test lead to,
-//! rounded to whole elements. Only bytes whose first value was read, or to which the model gives one, are
-//! other than zero.
+//! path touched, those that what the test claims hangs on, and those that pointers of the test lead to,
+//! rounded to whole elements. Only bytes whose first value was read, or on which a claim hangs, are other
+//! than zero.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lydian_ir::test::{Image, TestObject};
-use lydian_ir::{CTypeId, Program};
-use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool, Value, Wide};
+use lydian_ir::{CTypeId, Program, variadic};
+use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
 
+use super::asked::Asked;
 use super::lazy::{LazyInputs, LazyObject, REACH, REGION, bits_of, is_in_room};
 use super::plan::GAP;
 use super::shape::{PartKind, Values};
 
 /// No object of a test has more bytes than this on either side of where its pointer leads.
 const MOST: i64 = 1 << 24;
-/// The same for values that only predicates ask for, and for pointers that are compared alone.
-const MOST_NAMED: u64 = 1 << 16;
+/// The same for pointers that are compared alone.
+const MOST_COMPARED: u64 = 1 << 16;
 
 /// What a path did to an object that came into being, with distances from the object's home.
 #[derive(Clone, Debug)]
@@ -32,6 +33,15 @@ pub struct LookedAt {
     pub read: Vec<(i64, i64)>,
     /// Whether it freed or reallocated it, so that it begins where its pointer leads.
     pub is_block: bool,
+}
+
+/// What a test needs of objects that came into being.
+#[derive(Debug, Default)]
+pub struct Needs {
+    /// What its path did to them.
+    pub looked_at: Vec<LookedAt>,
+    /// What its claims hang on.
+    pub asked: Asked,
 }
 
 /// The objects of a test that came into being on its path.
@@ -48,6 +58,9 @@ struct Made {
     high: i64,
     /// Values of parts by their first byte.
     values: BTreeMap<i64, (u64, u128)>,
+    /// What every element holds whatever the path read, as it means something to the compiler alone:
+    /// offsets, bytes, and numbers.
+    fixed: Vec<(u64, u64, u64)>,
     /// Parts that are addresses.
     pointers: BTreeMap<i64, u64>,
     /// The address of the first byte in the test.
@@ -64,7 +77,7 @@ impl Arena {
         inputs: &LazyInputs,
         evaluator: &mut Evaluator,
         model: &Model,
-        looked_at: Vec<LookedAt>,
+        needs: Needs,
         (roots, next): (&[u64], u64),
     ) -> Self {
         let mut builder = Builder {
@@ -73,7 +86,7 @@ impl Arena {
             inputs,
             evaluator,
             model,
-            looked_at,
+            needs,
             arena: Self::default(),
             waiting: roots.iter().map(|root| (*root, None)).collect(),
         };
@@ -118,6 +131,15 @@ impl Arena {
             }
             bytes[from..end].copy_from_slice(&bits.to_le_bytes()[..end - from]);
         }
+        for start in (0..bytes.len()).step_by(made.element as usize) {
+            for (offset, size, number) in &made.fixed {
+                let from = start + *offset as usize;
+                let number = &number.to_le_bytes()[..*size as usize];
+                if let Some(part) = bytes.get_mut(from..from + number.len()) {
+                    part.copy_from_slice(number);
+                }
+            }
+        }
         let align = 1 << made.address.trailing_zeros().min(4);
         TestObject {
             name: object.name.to_string(),
@@ -144,7 +166,7 @@ struct Builder<'a> {
     inputs: &'a LazyInputs,
     evaluator: &'a mut Evaluator,
     model: &'a Model,
-    looked_at: Vec<LookedAt>,
+    needs: Needs,
     arena: Arena,
     /// Addresses that were not looked at yet, with the types of the pointers that have them.
     waiting: Vec<(u64, Option<CTypeId>)>,
@@ -159,7 +181,7 @@ impl Builder<'_> {
         let made = &mut self.arena.objects[at];
         let distance = address.wrapping_sub(made.looked_at.object.home) as i64;
         // A pointer that nobody follows may lead anywhere.
-        if distance.unsigned_abs() <= MOST_NAMED {
+        if distance.unsigned_abs() <= MOST_COMPARED {
             made.include((distance, distance));
         }
     }
@@ -167,7 +189,7 @@ impl Builder<'_> {
     /// Adds the object around an address with the values that it has.
     fn add(&mut self, address: u64, ty: Option<CTypeId>) -> Option<usize> {
         let is_here = |seen: &LookedAt| is_in_room(seen.object.home, address);
-        let seen = self.looked_at.iter().find(|seen| is_here(seen)).cloned();
+        let seen = self.needs.looked_at.iter().find(|seen| is_here(seen)).cloned();
         let looked_at = match seen {
             Some(seen) => seen,
             None => LookedAt {
@@ -184,6 +206,10 @@ impl Builder<'_> {
             low: object.origin,
             high: object.origin + element as i64,
             values: BTreeMap::new(),
+            fixed: match variadic::is_list(&self.program.types, object.element) {
+                true => variadic::used_up(self.program.types.target),
+                false => Vec::new(),
+            },
             pointers: BTreeMap::new(),
             address: 0,
             element,
@@ -199,45 +225,19 @@ impl Builder<'_> {
             }
         }
         for (start, term) in object.known_parts() {
-            if self.is_named(term) {
+            if self.needs.asked.has(self.pool, term) {
                 self.give(&mut made, start);
             }
         }
         for (row, array) in object.known_arrays() {
-            let Some(Value::Array(array)) = self.model.get(array) else { continue };
-            for index in array.elements.keys() {
-                let index = signed_index(*index);
-                if index.unsigned_abs() / row.count() * row.stride <= MOST_NAMED {
-                    self.give(&mut made, object.start_of(&row, index));
-                }
+            let indices = self.needs.asked.elements(array).map(signed_index);
+            let starts: Vec<i64> = indices.map(|index| object.start_of(&row, index)).collect();
+            for start in starts {
+                self.give(&mut made, start);
             }
         }
         self.arena.objects.push(made);
         Some(self.arena.objects.len() - 1)
-    }
-
-    /// Whether the model gives a value to a symbol of a term.
-    fn is_named(&self, term: Term) -> bool {
-        let mut waiting = vec![term];
-        while let Some(next) = waiting.pop() {
-            if let Sort::Array { .. } = self.pool.sort(next) {
-                continue;
-            }
-            if self.model.get(next).is_some() || self.is_named_element(next) {
-                return true;
-            }
-            waiting.extend(self.pool.children(next));
-        }
-        false
-    }
-
-    /// Whether a term is an element of an array symbol that the model gives a value to.
-    fn is_named_element(&self, term: Term) -> bool {
-        let Node::Bin(BinOp::Select, array, index) = self.pool.node(term) else { return false };
-        match (self.model.get(array), self.pool.as_u64(index)) {
-            (Some(Value::Array(array)), Some(index)) => array.elements.contains_key(&index),
-            _ => false,
-        }
     }
 
     /// Gives the part that a byte belongs to its value; the byte behind the part.

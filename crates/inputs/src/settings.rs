@@ -30,14 +30,14 @@ use super::length::Length;
 use super::place::Place;
 
 /// All settings about inputs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
     /// For every function.
     pub defaults: Limits,
     /// Whether memory behind pointers of which nothing is stated comes into being where a path looks at
     /// it, instead of being guessed from signatures and uses and kept within limits.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "is_true")]
     pub lazy_inputs: bool,
     /// C files that define functions that the program leaves undefined, relative to the file of
     /// settings.
@@ -52,6 +52,23 @@ pub struct Settings {
     /// For every object of a type, by the type as C spells it: places that begin with `.`.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub types: IndexMap<String, IndexMap<PlacePattern, PlaceSettings>>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            defaults: Limits::default(),
+            lazy_inputs: true,
+            stubs: Vec::new(),
+            accept: Vec::new(),
+            function: IndexMap::new(),
+            types: IndexMap::new(),
+        }
+    }
+}
+
+fn is_true(flag: &bool) -> bool {
+    *flag
 }
 
 /// Sizes up to which inputs are considered.

@@ -66,10 +66,16 @@ impl InputSpec {
     }
 
     /// The guesses for a function that the user's settings leave in effect, with only what they add to
-    /// these.
+    /// these. Of what comes into being nothing is guessed.
     pub fn guesses_in_effect(&self, program: &Program, function: FuncId) -> Guesses {
-        let guesses = self.guesses(program, function);
+        let all = self.for_function(program, function);
         let own = self.settings.function.get(&program.functions[function].name);
+        let states_no_place = own.is_none_or(|own| own.places.is_empty());
+        let mut guesses = (*all.guesses).clone();
+        guesses.places.retain(|guess| !all.comes_into_being(&guess.place));
+        if states_no_place && all.comes_into_being(&Place::root(String::new())) {
+            guesses.types.clear();
+        }
         let left = |guess: &Guess, stated: &PlaceSettings| {
             let settings = guess.settings.beyond(stated);
             (settings != PlaceSettings::default()).then(|| Guess { settings, ..guess.clone() })

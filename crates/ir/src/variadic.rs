@@ -52,6 +52,25 @@ pub fn started(target: Target, first: u64) -> Vec<(u64, u64, u64)> {
     words
 }
 
+/// What else than the address of the next argument a `va_list` holds where all registers are used up:
+/// offsets in the list, bytes, and numbers.
+pub fn used_up(target: Target) -> Vec<(u64, u64, u64)> {
+    let next = next_argument(target);
+    started(target, 0).into_iter().filter(|(offset, _, _)| *offset != next).collect()
+}
+
+/// Whether a type is the `va_list` of a compiler for x86-64, or what that is an array of.
+pub fn is_list(types: &CTypes, ty: CTypeId) -> bool {
+    match types.get(ty) {
+        CType::Array { element, .. } => is_list(types, *element),
+        CType::Record(record) => {
+            let name = &types.records[*record].name;
+            name.strip_prefix("struct ").unwrap_or(name) == "__va_list_tag"
+        }
+        _ => false,
+    }
+}
+
 /// Where `gp_offset` lies in it, a 32-bit number.
 const GP_OFFSET: u64 = 0;
 /// The `gp_offset` with which no general register is left.

@@ -49,6 +49,7 @@ mod lazy;
 mod libc;
 mod memo;
 mod merge;
+mod narrow;
 mod nicer;
 mod outcome;
 mod query;

@@ -6,9 +6,9 @@ mod common;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use common::{Explored, explore_c, explore_c_with};
+use common::{Explored, explore_c_with, guessed};
 use lydian_base::Rng;
-use lydian_inputs::Settings;
+use lydian_inputs::{Settings, SettingsError};
 use lydian_objective::{Assumption, AssumptionKind, Criterion};
 use lydian_symex::{Config, Cut, LabelRef, LeftLabel, Limits, Undetermined};
 
@@ -18,6 +18,11 @@ const MUTANTS: [Criterion; 1] = [Criterion::Wm];
 /// Settings under which every default size is at least twice as large.
 const LARGER: &str = "[defaults]\nmax-string = 40\nmax-length = 40\nmax-records = 16\ndepth = 6\n";
 
+/// What is stated, and guesses for the rest.
+fn guessed_but(text: &str) -> Result<Settings, SettingsError> {
+    Ok(Settings { lazy_inputs: false, ..Settings::from_toml_str(text)? })
+}
+
 fn config() -> Config {
     let limits = Limits { time: Some(Duration::from_secs(20)), ..Limits::default() };
     Config { limits, stop_when_covered: false, look_ahead: false, ..Config::default() }
@@ -25,7 +30,7 @@ fn config() -> Config {
 
 /// What exploring `f` within default bounds gives; it must be complete.
 fn explored(text: &str, criteria: &[Criterion]) -> Explored {
-    let found = explore_c(text, "f", criteria, &config());
+    let found = explore_c_with(text, "f", criteria, &config(), guessed());
     assert!(found.summary.complete, "{:?}", found.summary.cuts);
     found
 }
@@ -133,10 +138,9 @@ fn that_nothing_lies_before_an_array_is_assumed_where_only_a_mutant_reads_there(
     let branches = explored(text, &BRANCHES).summary;
     assert!(!branches.assumptions.contains(&told), "{:?}", branches.assumptions);
     // With elements before, the same mutants are covered.
-    let settings = Settings::from_toml_str(
-        "[function.f.places]\na = { kind = \"array\", length = 4, before = 2 }\n",
-    )
-    .unwrap();
+    let settings =
+        guessed_but("[function.f.places]\na = { kind = \"array\", length = 4, before = 2 }\n")
+            .unwrap();
     let before = explore_c_with(text, "f", &MUTANTS, &config(), settings).summary;
     assert!(before.left.len() < found.summary.left.len(), "{:?}", before.left);
     assert!(!before.assumptions.contains(&told), "{:?}", before.assumptions);
@@ -201,7 +205,7 @@ fn a_length_in_memory_that_no_path_reads_keeps_nothing_from_being_proved() {
         int f(const struct pair *p) { return p->xs[0] > p->ys[1] ? 1 : 2; }";
     let places = "[function.f.places]\n\"p->xs\" = { kind = \"array\", length = \"p->len\" }\n";
     let bounds = |text: &str| {
-        let settings = Settings::from_toml_str(text).unwrap();
+        let settings = guessed_but(text).unwrap();
         let met = explore_c_with(shared, "f", &BRANCHES, &config(), settings).summary.bounds;
         sentences(&met).join("; ")
     };
@@ -229,7 +233,7 @@ fn arguments_after_the_fixed_ones_are_inputs_where_va_arg_reads_them() {
     assert!(given.summary.complete && given.summary.bounds.is_empty(), "{:?}", given.summary);
     assert!(given.summary.left.is_empty());
     // The pointer in the list leads there, too.
-    let raw = explore_c(&text("*((int **)list)[1]"), "f", &BRANCHES, &config());
+    let raw = explore_c_with(&text("*((int **)list)[1]"), "f", &BRANCHES, &config(), guessed());
     assert!(!raw.summary.complete && !raw.summary.left.is_empty(), "{:?}", raw.summary);
     makes_a_difference(&text("((int **)list)[1][99]"), &BRANCHES, "bytes of arguments for `...`");
     let unread = "int f(int what, ...) { if (what > 3 && what < 3) return 1; return what == 2; }";
@@ -282,7 +286,7 @@ fn that_two_pointers_differ_is_a_bound_where_they_are_compared() {
     let text = "int f(const int *p, const int *q) { if (p == q) return 1; return *p + *q; }";
     let object = "[function.f.places]\n\"q\" = { kind = \"object\" }\n\"p\" = { kind = \"object\"";
     let with = |more: &str| {
-        let settings = Settings::from_toml_str(&format!("{object}{more} }}\n"));
+        let settings = guessed_but(&format!("{object}{more} }}\n"));
         explore_c_with(text, "f", &BRANCHES, &config(), settings.expect("settings")).summary
     };
     let (apart, alias) = (with(""), with(", alias = [\"q\"]"));
@@ -331,7 +335,7 @@ fn where_a_union_has_a_pointer_a_number_is_no_address() {
 #[test]
 fn a_number_that_is_cast_to_a_pointer_may_be_an_address_of_anything() {
     let text = "int f(unsigned long n) { if (*(int *)n == 3) return 1; return 0; }";
-    let found = explore_c(text, "f", &BRANCHES, &config());
+    let found = explore_c_with(text, "f", &BRANCHES, &config(), guessed());
     let is_of_address = |cut: &Cut| matches!(cut, Cut::Undetermined(Undetermined::Location, _));
     assert!(found.summary.cuts.keys().any(is_of_address), "{:?}", found.summary.cuts);
     assert!(!found.summary.complete);
@@ -358,7 +362,7 @@ fn a_subscript_of_unknown_width_in_a_large_struct_lies_in_its_own_array_first() 
             if (*s->out == 3) return 1;
             if (s->heap[at] == 7) return *s->level == 4 ? 2 : 3;
             return 0; }";
-    let found = explore_c(text, "f", &BRANCHES, &config());
+    let found = explore_c_with(text, "f", &BRANCHES, &config(), guessed());
     assert_eq!(found.summary.left, Vec::new());
     // Where no path lies within the array, none is made up.
     let beyond = "struct state { short first[900]; int heap[300]; short last[900]; int *level; };
@@ -366,7 +370,7 @@ fn a_subscript_of_unknown_width_in_a_large_struct_lies_in_its_own_array_first() 
             if (at < 300) return 0;
             if (at < 400 && s->heap[at] == 7) return 1;
             return 2; }";
-    let found = explore_c(beyond, "f", &BRANCHES, &config());
+    let found = explore_c_with(beyond, "f", &BRANCHES, &config(), guessed());
     assert_eq!(found.summary.left, Vec::new());
 }
 
@@ -381,7 +385,7 @@ fn a_parameter_may_be_what_a_member_is_that_the_body_compares_it_with() {
     let found = explored(text, &BRANCHES);
     assert_eq!(found.summary.left, Vec::new());
     // Where the member leads nowhere for its depth, there is nothing to share.
-    let shallow = Settings::from_toml_str("[defaults]\ndepth = 1\n").unwrap();
+    let shallow = guessed_but("[defaults]\ndepth = 1\n").unwrap();
     let found = explore_c_with(text, "f", &BRANCHES, &config(), shallow);
     assert_eq!(found.summary.left.len(), 4, "{:?}", found.summary.left);
 }
@@ -484,7 +488,7 @@ fn a_guess_that_a_pointer_leads_to_one_object_is_a_bound_where_more_is_used() {
 fn a_size_that_the_user_states_is_no_bound() {
     let text = "int f(const char *s) { int n = 0; while (s[n]) n++; return n > 20 ? 1 : 0; }";
     let settings = "[function.f.places]\n\"s\" = { kind = \"string\", max = 4 }\n";
-    let settings = Settings::from_toml_str(settings).expect("settings");
+    let settings = guessed_but(settings).expect("settings");
     let summary = explore_c_with(text, "f", &BRANCHES, &config(), settings).summary;
     assert!(summary.complete);
     assert_eq!(summary.bounds, Vec::new());
@@ -561,11 +565,11 @@ fn no_larger_input_covers_what_a_bound_without_effect_leaves() {
     let (mut decided, mut larger_covers_more) = (0, 0);
     for seed in 0..seeds.unwrap_or(40u64) {
         let text = random_function(&mut Rng::new(seed));
-        let small = explore_c(&text, "f", &criteria, &config);
+        let small = explore_c_with(&text, "f", &criteria, &config, guessed());
         if !small.summary.complete {
             continue;
         }
-        let settings = Settings::from_toml_str(LARGER).expect("settings");
+        let settings = guessed_but(LARGER).expect("settings");
         let large = explore_c_with(&text, "f", &criteria, &config, settings);
         let covered: BTreeSet<LabelRef> = large.summary.covered.iter().copied().collect();
         let left = small.summary.left.iter().filter(|left| left.reasons.is_empty());
@@ -591,7 +595,7 @@ fn a_guessed_length_restricts_inputs_whatever_the_user_says_of_the_size() {
         if (n > 4) return 1; return s > 9; }";
     let with = |places: &str| {
         let settings = format!("[function.f.places]\nbuf = {{ {places} }}\n");
-        let settings = Settings::from_toml_str(&settings).expect("settings");
+        let settings = guessed_but(&settings).expect("settings");
         explore_c_with(text, "f", &BRANCHES, &config(), settings).summary
     };
     let guessed = with("kind = \"array\", max = 4");

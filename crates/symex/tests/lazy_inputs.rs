@@ -5,6 +5,8 @@ mod common;
 #[path = "common/measure.rs"]
 mod measure;
 
+use std::collections::BTreeSet;
+
 use common::{Explored, explore_c_with};
 use lydian_inputs::Settings;
 use lydian_ir::TrapKind;
@@ -424,4 +426,18 @@ fn no_more_bytes_are_copied_than_an_object_can_have() {
         7,
         1,
     );
+}
+
+#[test]
+fn what_a_path_covers_before_it_follows_bits_of_a_union_as_a_pointer_is_in_a_test() {
+    let text = "
+        typedef union { long *p; long number; } top;
+        int f(top *top, int op) {
+            if (op != 12 && op != 13) return 1;
+            return *top->p == 5;
+        }";
+    let found = explore(text);
+    assert!(found.summary.left.is_empty(), "{:?}", found.summary.left);
+    let covered: BTreeSet<_> = found.tests.iter().flat_map(|test| &test.covers).collect();
+    assert_eq!(covered.len(), found.summary.covered.len());
 }

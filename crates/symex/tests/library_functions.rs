@@ -2,14 +2,16 @@
 
 mod common;
 
-use common::{explore_c, plain};
+use common::{explore_c, explore_c_with, guessed, plain};
+use lydian_inputs::Settings;
 use lydian_ir::TrapKind;
 use lydian_objective::Criterion;
 use lydian_symex::{Config, Cut, Ending};
 
-/// The bytes of the first object of every test, in the order of their finding.
-fn objects(text: &str, function: &str) -> Vec<Vec<u8>> {
-    let found = explore_c(text, function, &[], &plain());
+/// The bytes of the first object of every test, in the order of their finding. All paths are followed,
+/// which guessed inputs have for strings: those have a few characters.
+fn objects(text: &str, function: &str, settings: Settings) -> Vec<Vec<u8>> {
+    let found = explore_c_with(text, function, &[], &plain(), settings);
     assert!(found.summary.complete, "{:?}", found.summary.cuts);
     let image = |test: &lydian_symex::FoundTest| {
         test.test.objects.first().map_or_else(Vec::new, |object| object.image.bytes.clone())
@@ -23,7 +25,7 @@ fn a_string_is_compared_without_a_path_for_each_of_its_bytes() {
         #include <string.h>
         int is_yes(const char *s) { return strcmp(s, "yes") == 0 ? 1 : 0; }
     "#;
-    let found = objects(text, "is_yes");
+    let found = objects(text, "is_yes", guessed());
     assert_eq!(found.len(), 2);
     assert!(found.iter().any(|bytes| bytes.starts_with(b"yes\0")), "{found:?}");
 }
@@ -34,7 +36,7 @@ fn a_length_can_be_asked_for() {
         #include <string.h>
         int five(const char *s) { if (strlen(s) == 5 && s[4] == 'x') return 1; return 0; }
     "#;
-    let found = objects(text, "five");
+    let found = objects(text, "five", guessed());
     let five = |bytes: &Vec<u8>| bytes.iter().position(|b| *b == 0) == Some(5) && bytes[4] == b'x';
     assert!(found.iter().any(five), "{found:?}");
 }
@@ -50,7 +52,7 @@ fn searching_gives_a_pointer_into_the_string() {
             return -2;
         }
     "#;
-    let found = objects(text, "port");
+    let found = objects(text, "port", guessed());
     assert!(found.iter().any(|bytes| bytes.windows(2).any(|pair| pair == b":8")), "{found:?}");
 }
 
@@ -67,7 +69,7 @@ fn what_is_copied_is_what_is_read_back() {
             return 0;
         }
     "#;
-    let found = objects(text, "copy");
+    let found = objects(text, "copy", Settings::default());
     assert!(found.iter().any(|bytes| bytes.len() > 3 && bytes[3] == 7), "{found:?}");
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{explore_c, explore_file, plain};
+use common::{explore_c, explore_c_with, explore_file, guessed, plain};
 use lydian_base::StopReason;
 use lydian_ir::TrapKind;
 use lydian_ir::test::PointerTarget;
@@ -21,6 +21,10 @@ fn a_header_parser_is_covered_through_a_buffer_with_its_length() {
 fn a_trap_behind_a_null_pointer_is_kept_as_a_test() {
     let text = "int get(const int *p, int i) { if (i > 2) return p[i - 3]; return 0; }";
     let found = explore_c(text, "get", &[], &plain());
+    let null = Ending::Trapped(TrapKind::NullDereference);
+    assert!(found.summary.paths.contains_key(&null), "{:?}", found.summary);
+    // An array whose size is guessed has an end.
+    let found = explore_c_with(text, "get", &[], &plain(), guessed());
     let outside = Ending::Trapped(TrapKind::OutOfBounds);
     assert!(found.summary.paths.contains_key(&outside), "{:?}", found.summary);
 }
@@ -40,7 +44,7 @@ fn a_standard_stream_is_no_other_and_nobody_looks_into_it() {
             if (((char *)to)[0] == 9) return 3;
             return 4;
         }";
-    let found = explore_c(text, "f", &[Criterion::Dc], &Config::default());
+    let found = explore_c(text, "f", &[Criterion::Dc, Criterion::Cc], &Config::default());
     let covered = found.covered(Criterion::Dc);
     assert_eq!(covered.len(), 9, "{covered:?} {:?}", found.summary);
     let what = "the contents of `*stdout`, which only the C library knows";
@@ -49,7 +53,8 @@ fn a_standard_stream_is_no_other_and_nobody_looks_into_it() {
     let streams = streams.flat_map(|object| &object.image.pointers);
     let named = |name: &str| PointerTarget::Stream(name.into());
     let targets: Vec<_> = streams.map(|pointer| &pointer.target).collect();
-    assert!(targets.contains(&&named("stdin")) && targets.contains(&&named("stderr")));
+    assert!(targets.contains(&&named("stdin")), "{targets:?}");
+    assert!(targets.contains(&&named("stderr")), "{targets:?}");
 }
 
 /// All paths of an example program of `examples/table1`.

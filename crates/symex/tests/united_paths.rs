@@ -5,7 +5,8 @@ mod common;
 #[path = "common/measure.rs"]
 mod measure;
 
-use common::{Explored, explore_c};
+use common::{Explored, explore_c, explore_c_with, guessed};
+use lydian_inputs::Settings;
 use lydian_ir::TrapKind;
 use lydian_objective::Criterion;
 use lydian_symex::{Config, Cut, Ending, Limits, Search};
@@ -22,10 +23,15 @@ fn all(unite_after: Option<u32>) -> Config {
 /// compares what is covered, what is not, and what is left out. All tests end as predicted and cover what
 /// is claimed.
 fn both(text: &str, criteria: &[Criterion]) -> [Explored; 2] {
+    both_with(text, criteria, Settings::default())
+}
+
+/// The same with settings for the inputs.
+fn both_with(text: &str, criteria: &[Criterion], settings: Settings) -> [Explored; 2] {
     let mut compacting = all(Some(0));
     compacting.limits.whole_states = Some(0);
-    let [apart, united, compacted] =
-        [all(None), all(Some(0)), compacting].map(|config| explore_c(text, "f", criteria, &config));
+    let [apart, united, compacted] = [all(None), all(Some(0)), compacting]
+        .map(|config| explore_c_with(text, "f", criteria, &config, settings.clone()));
     for found in [&united, &compacted] {
         confirm(found);
         for criterion in criteria {
@@ -56,7 +62,7 @@ fn a_loop_that_is_left_after_any_turn_is_one_path_where_its_counter_is_read_no_m
             for (unsigned i = 0; i < n && i < 8; i++) to[i] = i + 1;
             return a > 3 ? 1 : 0;
         }";
-    let found = both(text, &[]);
+    let found = both_with(text, &[], guessed());
     let [apart, united] = paths(&found);
     assert!(6 * united <= apart, "{united} paths of {apart}");
     assert!(found.iter().all(|found| found.summary.complete));
@@ -143,7 +149,7 @@ fn breaks_returns_and_jumps_out_of_a_loop_lead_where_they_do() {
         out:
             return a > 4 ? 5 : seen;
         }";
-    let found = both(text, BRANCHES);
+    let found = both_with(text, BRANCHES, guessed());
     let [apart, united] = paths(&found);
     assert!(united < apart, "{united} paths of {apart}");
     let given = &found[1].tests;
@@ -171,7 +177,7 @@ fn a_call_is_one_path_for_each_result_that_is_asked_for() {
             if (calls != 1) return 2;
             return last > 9 && a > 3 ? 3 : 4;
         }";
-    let found = both(text, &[Criterion::Dc]);
+    let found = both_with(text, &[Criterion::Dc], guessed());
     let [apart, united] = paths(&found);
     assert!(3 * united < 2 * apart, "{united} paths of {apart}");
     // `calls != 1` alone is left.

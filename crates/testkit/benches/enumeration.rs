@@ -121,8 +121,8 @@ impl Options {
             criteria.push(Criterion::Wm);
         }
         let time = Duration::from_secs_f64(self.seconds);
-        let settings = if self.lazy { "lazy-inputs = true" } else { "" };
-        judge(seed, &criteria, self.limit, &self.without, settings, time)
+        let settings = format!("lazy-inputs = {}", self.lazy);
+        judge(seed, &criteria, self.limit, &self.without, &settings, time)
     }
 }
 

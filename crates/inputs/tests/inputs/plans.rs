@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lydian_base::Rng;
+use lydian_inputs::looked_at::Needs;
 use lydian_inputs::{
     Addresses, CellPlan, ExternalCall, InputPlan, InputSpec, ObjectPlan, Settings, concretise,
     external_result, plan, prepare,
@@ -210,8 +211,11 @@ fn the_images_of_a_test_read_back_to_the_values_of_the_plans_cells() {
     for seed in 0..300 {
         let model = random_model(&mut pool, &terms, &mut Rng::new(seed));
         let calls = [Arc::new(call.clone())];
-        let test = concretise(&program, &pool, &plan, &calls, &model, &Fixed, Vec::new());
-        assert_eq!(test, concretise(&program, &pool, &plan, &calls, &model, &Fixed, Vec::new()));
+        let test = concretise(&program, &pool, &plan, &calls, &model, &Fixed, Needs::default());
+        assert_eq!(
+            test,
+            concretise(&program, &pool, &plan, &calls, &model, &Fixed, Needs::default())
+        );
         let mut compared = Comparison {
             program: &program,
             pool: &pool,
@@ -279,7 +283,7 @@ fn test_with(settings: &str, values: &[(&str, u64)]) -> (Test, bool) {
     let model = Model::from_values(values.collect());
     let mut evaluator = Evaluator::new();
     let holds = plan.constraints.iter().all(|term| evaluator.holds(&pool, &model, *term));
-    (concretise(&program, &pool, &plan, &[], &model, &Fixed, Vec::new()), holds)
+    (concretise(&program, &pool, &plan, &[], &model, &Fixed, Needs::default()), holds)
 }
 
 fn object<'a>(test: &'a Test, name: &str) -> Option<&'a lydian_ir::test::TestObject> {

@@ -31,6 +31,8 @@ pub(super) enum Stop {
     /// The path must be split on a condition that the state's model satisfies. On that side the
     /// address, if one is given, is known to be as said.
     Split(Term, Option<(Term, Target)>),
+    /// The path goes on with the inputs on which this holds: on others it is no path that C allows.
+    Suppose(Term),
     /// No input takes the path.
     Infeasible,
     /// The engine does not model it.

@@ -42,6 +42,8 @@ use super::world::{Touched, World, observed_globals};
 use super::{LabelDeletion, Mode};
 use crate::limits::Cut;
 use crate::memory::{Facts, Memory};
+use lydian_inputs::asked::Asked;
+use lydian_inputs::looked_at::Needs;
 use lydian_inputs::{Bound, InputPlan, Reach, Start, concretise, plan};
 
 /// More preferences than this are met together or not at all.
@@ -699,7 +701,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let nicer = nicer.then(|| self.nicer_model(state));
         let covered = std::mem::take(&mut state.covered);
         self.labels.given(covered.len());
-        state.promises.clear();
+        let promises = std::mem::take(&mut state.promises);
         let kept = std::mem::take(&mut state.keep);
         let model = nicer.as_ref().unwrap_or(&state.model);
         let has = self.harvest_of(state, &covered, model);
@@ -707,9 +709,13 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.note_given(state, Given::of(&covered, kept, has), &ending);
         let World { program, .. } = &self.world;
         let externals = &state.externals;
-        let looked_at = looked_at(&self.pool, &mut self.evaluator, &state.memory, model);
-        let test =
-            concretise(program, &self.pool, &self.plan, externals, model, &self.world, looked_at);
+        let (pool, evaluator) = (&self.pool, &mut self.evaluator);
+        let claims = state.facts.iter().chain(&promises).copied();
+        let needs = Needs {
+            asked: Asked::by(pool, evaluator, model, claims),
+            looked_at: looked_at(pool, evaluator, &state.memory, model),
+        };
+        let test = concretise(program, pool, &self.plan, externals, model, &self.world, needs);
         let covers = covered.iter().filter_map(|goal| self.labels.label_ref(*goal)).collect();
         let placed = state.placed;
         (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending, placed })));

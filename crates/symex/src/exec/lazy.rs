@@ -511,7 +511,7 @@ impl Scope<'_, '_> {
             return Ok(());
         }
         if !self.holds_on_model(pool, any) && !self.lead_to(pool, address, place) {
-            return Err(Stop::Split(any, None));
+            return Err(Stop::Suppose(any));
         }
         match self.state.add_fact(pool, any) {
             true => Ok(()),

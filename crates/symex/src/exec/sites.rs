@@ -280,6 +280,7 @@ impl<'p> Engine<'p, '_> {
                 run.model = model;
                 run.replay = true;
                 run.covered.extend(self.labels.cover(goal));
+                run.promises.push(holds);
                 self.replays.push(run);
             }
             Feasible::No => {}
@@ -443,7 +444,9 @@ impl PredEnvironment for SiteScope<'_, '_> {
 /// Why an expression of a predicate has no value that is known.
 pub(super) fn hindrance(stop: Stop) -> String {
     match stop {
-        Stop::Split(..) => "an address that only a split of the path decides".into(),
+        Stop::Split(..) | Stop::Suppose(_) => {
+            "an address that only a split of the path decides".into()
+        }
         Stop::Unsupported(what) => what,
         Stop::Infeasible => "a pointer that can be nothing".into(),
     }

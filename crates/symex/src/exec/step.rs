@@ -26,6 +26,9 @@ use crate::memory::{
     Background, Contents, NewObject, ObjectKind, Resolution, Target, mentions, mentions_address,
 };
 
+/// Why what a path covered is open again where none of its inputs goes on.
+const NOWHERE: &str = "a path on which a pointer of the inputs leads nowhere";
+
 /// Why a state does not simply go on.
 #[derive(Debug)]
 pub(super) enum Flow {
@@ -216,7 +219,16 @@ impl<'p> Engine<'p, '_> {
     pub(super) fn stopped(&mut self, state: &mut State, stop: Stop) -> Flow {
         match stop {
             Stop::Unsupported(what) => Flow::unsupported(what),
-            Stop::Infeasible => Flow::Infeasible,
+            Stop::Infeasible => {
+                self.retract_for(state, Cut::Unsupported(NOWHERE.into()));
+                Flow::Infeasible
+            }
+            Stop::Suppose(condition) => {
+                if self.narrow(state, condition, Cut::Unsupported(NOWHERE.into())) {
+                    return Flow::Yield;
+                }
+                self.stopped(state, Stop::Infeasible)
+            }
             Stop::Split(condition, resolved) => {
                 let facts = state.facts.len();
                 let (holds, other) = self.split(state, condition);

@@ -154,10 +154,11 @@ impl<'p> World<'p> {
             let is_complete = !is_function && types.size(pointee).is_some();
             let aligned =
                 if is_complete { types.align(pointee).max(1).trailing_zeros() } else { 0 };
-            let globals = match is_complete {
+            let mut globals = match is_complete {
                 true => self.places_of(pointee, &touched.globals),
                 false => Vec::new(),
             };
+            globals.extend(self.streams_of(pointee, &touched.globals));
             (id, PointerType { aligned, globals, functions })
         });
         self.inputs = LazyInputs::with_types(known.collect::<Vec<_>>());
@@ -205,6 +206,25 @@ impl<'p> World<'p> {
         }
         places.truncate(MOST_GLOBALS);
         places
+    }
+
+    /// The standard streams that a pointer to a type may lead to, where the code names them.
+    fn streams_of<'a>(
+        &'a self,
+        pointee: CTypeId,
+        globals: &'a BTreeSet<GlobalId>,
+    ) -> impl Iterator<Item = GlobalPlace> + 'a {
+        let types = &self.program.types;
+        let named = self.streams.iter().filter(|(holder, _)| globals.contains(holder));
+        let named = named.filter(move |(holder, _)| {
+            types.pointee(self.program.globals[*holder].ty).is_some_and(|own| own == pointee)
+        });
+        named.map(|(holder, address)| GlobalPlace {
+            name: format!("*{}", self.program.globals[*holder].name),
+            address: *address,
+            stride: 1,
+            count: 1,
+        })
     }
 
     /// The type of a pointer of which nothing is known.

@@ -67,6 +67,11 @@ pub fn explore_c(text: &str, function: &str, criteria: &[Criterion], config: &Co
     explore_c_with(text, function, criteria, config, Settings::default())
 }
 
+/// Inputs that are guessed from signatures and uses, and kept within limits.
+pub fn guessed() -> Settings {
+    Settings { lazy_inputs: false, ..Settings::default() }
+}
+
 /// The same with settings for the inputs.
 pub fn explore_c_with(
     text: &str,

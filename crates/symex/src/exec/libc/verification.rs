@@ -15,7 +15,6 @@ use lydian_smt::{Sort, Term};
 
 use super::super::explore::Engine;
 use super::super::outcome::Ending;
-use super::super::query::Feasible;
 use super::super::state::State;
 use super::super::step::Flow;
 use crate::limits::Cut;
@@ -90,32 +89,10 @@ impl Engine<'_, '_> {
             Some(false) => return Err(self.assumption_fails(state)),
             None => {}
         }
-        self.meet_undefined(state, holds);
-        // A path that is followed again did not end here the first time.
-        let told = state.tape.is_played();
-        if !told && !self.evaluator.holds(&self.pool, &state.model, holds) {
-            let kept = self.ask_with_promises(state, holds);
-            let answer = match kept {
-                Feasible::Yes(model) => Feasible::Yes(model),
-                _ if state.covered.is_empty() => kept,
-                _ => {
-                    self.retract(state);
-                    self.ask(state, Some(holds))
-                }
-            };
-            match answer {
-                Feasible::Yes(model) => state.model = model,
-                Feasible::No => return Err(self.assumption_fails(state)),
-                Feasible::Unknown(cut) => {
-                    self.cut(cut);
-                    return Err(self.assumption_fails(state));
-                }
-            }
+        match self.narrow(state, holds, Cut::Assumption) {
+            true => Ok(()),
+            false => Err(self.assumption_fails(state)),
         }
-        if !state.add_fact(&mut self.pool, holds) {
-            return Err(self.assumption_fails(state));
-        }
-        Ok(())
     }
 
     /// The path ends, and what its model covered is open again.
@@ -128,14 +105,6 @@ impl Engine<'_, '_> {
     /// What the state's model was to cover is open again.
     fn retract(&mut self, state: &mut State) {
         self.retract_for(state, Cut::Assumption);
-    }
-
-    /// The same for a reason.
-    pub(in crate::exec) fn retract_for(&mut self, state: &mut State, reason: Cut) {
-        for goal in std::mem::take(&mut state.covered) {
-            self.labels.uncover(goal, reason.clone());
-        }
-        state.promises.clear();
     }
 
     /// Fills an object with a fresh input.
