@@ -228,9 +228,10 @@ fn an_interrupt_stops_all_threads_and_keeps_what_each_found() {
     assert!(place.left_over().is_empty());
 }
 
-/// A function with more paths than one worker follows before others help.
-fn one_long() -> String {
-    copies(1).replace("[6]", "[7]").replace("< 6", "< 7")
+/// A function with more paths than one worker follows before others help: three to the power of
+/// `elements`.
+fn one_long(elements: u32) -> String {
+    copies(1).replace("[6]", &format!("[{elements}]")).replace("< 6", &format!("< {elements}"))
 }
 
 /// Whether a process has a thread that helps to explore.
@@ -252,7 +253,7 @@ const HYPERLABELS: &str = "mcdc,racc,ricc,all-uses,ppc";
 
 /// One worker and two find the same, and two the same tests each time.
 fn compare_one_worker_with_two(criteria: &str) {
-    let place = Workplace::with(&one_long());
+    let place = Workplace::with(&one_long(7));
     let run = |jobs: usize, folder: &str| {
         place.done(&format!(
             "gen unit.c -c {criteria} --time 600 --solver-time 60000 --no-merge --explore all \
@@ -281,7 +282,7 @@ fn two_workers_find_for_hyperlabels_what_one_finds_and_the_same_tests_each_time(
 
 /// A run with two workers that is killed goes on to the verdicts of one that was not.
 fn kill_and_go_on(criteria: &str) {
-    let place = Workplace::with(&one_long());
+    let place = Workplace::with(&one_long(9)); // some seconds, to be killed in time
     let words =
         format!("gen unit.c -c {criteria} --time 600 --solver-time 60000 --no-merge --explore all");
     let mut child = place
