@@ -34,7 +34,7 @@ use super::value::sort_of;
 /// First address of the region in which objects of inputs come into being.
 pub const REGION: u64 = 1 << 62;
 /// Bytes that are kept for one object, whose address is a multiple of it.
-pub const ROOM: u64 = 1 << 32;
+pub const ROOM: u64 = 1 << 31;
 /// Bytes that an object has on either side of the place that its pointer leads to.
 pub const REACH: u64 = ROOM / 2;
 /// How many addresses of homes there are.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AssumptionKind {
-    /// No object of the inputs is very large (1 GiB or more).
+    /// No object is very large (1 GiB or more).
     ObjectSize,
     /// That a pointer to characters among the inputs leads to characters, though C lets it lead to the
     /// bytes of anything.

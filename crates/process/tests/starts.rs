@@ -169,7 +169,8 @@ fn a_run_sees_nothing_of_its_server() {
     };
     let kept = by_itself.0.split_inclusive('\n').filter(|line| !is_inherited(&line.trim_end()));
     by_itself.0 = kept.collect();
-    assert!(by_itself.0.contains("LC_ALL=C\n") && by_itself.0.contains("\n0 1\n"), "{by_itself:?}");
+    // Whether an interrupt ends it is as it was for this process.
+    assert!(by_itself.0.contains("LC_ALL=C\n") && by_itself.0.contains("\n0 "), "{by_itself:?}");
     let servers = with_servers(folder.path());
     for start in [start.clone(), start.clone().last()] {
         let copy = servers.spawn(&start).unwrap();

@@ -216,8 +216,8 @@ impl Watch {
         }
     }
 
-    /// An access could leave an object that came into being, which no object of the inputs does that
-    /// has less than 2 GiB.
+    /// An access could leave an object that came into being, or a block be allocated, which needs an
+    /// object of 1 GiB.
     pub(super) const fn leave_room(&mut self) {
         self.leaves_rooms = true;
     }
@@ -292,7 +292,7 @@ impl Watch {
         let within = "subscripts of arrays of known length are such as the arrays have";
         let within = Assumption::new(AssumptionKind::Subscript, "", within);
         let within = self.leaves_arrays.then_some(within);
-        let small = "no object of the inputs has 2 GiB or more";
+        let small = "no object has 1 GiB or more";
         let small = Assumption::new(AssumptionKind::ObjectSize, "", small);
         let small = self.leaves_rooms.then_some(small);
         let characters = "a character pointer of the inputs leads to characters alone";

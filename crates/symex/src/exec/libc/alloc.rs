@@ -22,8 +22,8 @@ use lydian_inputs::lazy::REACH;
 /// that is surely enough. The path is split where it may be greater than the last.
 const ROOMS: [u64; 3] = [64, 512, ROOM];
 pub(in crate::exec) const ROOM: u64 = 4096;
-/// No more bytes than this are allocated at once.
-const MOST: u64 = 1 << 28;
+/// A block has at most so many bytes: any tester grants that none has 1 GiB.
+const MOST: u64 = (1 << 30) - 1;
 /// No more bytes than this of a block are copied where it is reallocated.
 const MOST_COPIED: u64 = 1 << 16;
 
@@ -75,7 +75,8 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// The size as it can be allocated; `None` where it is more than an object can have.
+    /// The size as it can be allocated; `None` where it is more than any object has, so that the call
+    /// fails.
     pub(in crate::exec) fn size_of_allocation(
         &mut self,
         state: &mut State,
@@ -94,28 +95,25 @@ impl Engine<'_, '_> {
             return self.size_of_large_block(state, size);
         }
         let value = self.one_value(state, size)?;
-        if value > i64::MAX as u64 {
-            return Ok(None);
+        if value <= MOST {
+            return Ok(Some(Size::Known(value)));
         }
-        if value > MOST {
-            return Err(Flow::unsupported(format!("an allocation of more than {MOST} bytes")));
+        if i64::try_from(value).is_ok() {
+            self.watch.leave_room();
         }
-        Ok(Some(Size::Known(value)))
+        Ok(None)
     }
 
-    /// The size of a block of which nobody keeps all bytes; `None` where it is more than an object can
-    /// have.
+    /// The size of a block of which nobody keeps all bytes; `None` where it is more than any object
+    /// has.
     fn size_of_large_block(&mut self, state: &mut State, size: Term) -> Result<Option<Size>, Flow> {
         let most = self.pool.bv(64, MOST);
         let fits = self.pool.ule(size, most);
         if self.split_on(state, fits)? {
             return Ok(Some(Size::Symbolic(size, MOST)));
         }
-        let negative = self.pool.sign_bit(size);
-        if self.split_on(state, negative)? {
-            return Ok(None);
-        }
-        Err(Flow::unsupported(format!("an allocation of more than {MOST} bytes")))
+        self.watch.leave_room();
+        Ok(None)
     }
 
     /// The least of [`ROOMS`] that a size is surely not greater than.
