@@ -10,9 +10,11 @@ use lydian_ir::test::{
 use lydian_ir::{GlobalInit, Program, RelocationTarget, Type};
 use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
 
+use super::asked::Asked;
 use super::lazy::REGION;
-use super::looked_at::{Arena, Needs};
-use super::plan::{Addresses, CellPlan, ExternalPlan, InputPlan, ObjectPlan, WritePlan};
+use super::looked_at::{Arena, Needs, canonical, place_of_element};
+use super::plan::{Addresses, CellPlan, ExternalPlan, InputPlan, ObjectPlan, WritePlan, Written};
+use super::shape::PartKind;
 
 /// The test that a model of a path stands for, which needs of objects that came into being what
 /// `needs` says. `externals` are the calls of undefined functions on
@@ -41,13 +43,14 @@ pub fn concretise(
         reached: Vec::new(),
         waiting: VecDeque::new(),
         arena: Arena::default(),
+        asked: &needs.asked,
     };
     reader.positions = vec![None; reader.objects.len()];
     if let Some(inputs) = addresses.lazy() {
         let roots = reader.roots(plan, externals);
         let Reader { evaluator, .. } = &mut reader;
         reader.arena =
-            Arena::lay_out(program, pool, inputs, evaluator, model, needs, (&roots, next));
+            Arena::lay_out(program, pool, inputs, evaluator, model, &needs, (&roots, next));
     }
     let args = plan.args.iter().map(|arg| reader.image(arg.size, &arg.cells)).collect();
     let globals =
@@ -94,6 +97,8 @@ struct Reader<'a> {
     waiting: VecDeque<Found>,
     /// The objects that came into being.
     arena: Arena,
+    /// What the test's claims hang on.
+    asked: &'a Asked,
 }
 
 /// An object that a pointer of the test reaches.
@@ -113,23 +118,69 @@ impl Reader<'_> {
         image
     }
 
-    /// What a call writes, as far as it does.
+    /// What a call writes, as far as it does; what stands one after the other in one piece.
     fn writes(&mut self, plans: &[WritePlan]) -> Vec<ExternalWrite> {
-        let mut writes = Vec::new();
+        let mut writes: Vec<ExternalWrite> = Vec::new();
         for plan in plans {
             if !self.evaluator.holds(self.pool, self.model, plan.when) {
                 continue;
             }
-            let room = plan.length.map_or(u64::MAX, |length| {
-                let length = self.evaluator.eval_u64(self.pool, self.model, length);
-                length.saturating_sub(plan.offset)
-            });
-            let image = self.image(plan.size.min(room), &plan.cells);
-            if !image.bytes.is_empty() {
-                writes.push(ExternalWrite { argument: plan.argument, offset: plan.offset, image });
+            for (offset, image) in self.pieces(plan) {
+                match writes.last_mut() {
+                    Some(last) if goes_on(last, plan, offset) => append(&mut last.image, image),
+                    _ => writes.push(ExternalWrite {
+                        to: plan.way.to.clone(),
+                        through: plan.way.through.clone(),
+                        offset,
+                        image,
+                    }),
+                }
             }
         }
         writes
+    }
+
+    /// What is written to one place: pieces with their distances from where the way ends.
+    fn pieces(&mut self, plan: &WritePlan) -> Vec<(u64, Image)> {
+        let from = plan.way.from;
+        let from = from.map_or(0, |from| self.evaluator.eval_u64(self.pool, self.model, from));
+        let first = plan.offset.wrapping_sub(from);
+        match &plan.written {
+            Written::Cells { size, cells } => {
+                let room = plan.length.map_or(u64::MAX, |length| {
+                    let length = self.evaluator.eval_u64(self.pool, self.model, length);
+                    length.saturating_sub(plan.offset)
+                });
+                let image = self.image((*size).min(room), cells);
+                let is_any = !image.bytes.is_empty();
+                is_any.then_some((first, image)).into_iter().collect()
+            }
+            Written::Row { symbol, kind, of } => {
+                let mut indices: Vec<u64> = self.asked.elements(*symbol).collect();
+                indices.sort_unstable();
+                let array = self.evaluator.eval_array(self.pool, self.model, *symbol);
+                let values = indices.into_iter().map(|index| {
+                    let at = match of {
+                        Some((object, row)) => place_of_element(object, row, index),
+                        None => index * kind.bytes(),
+                    };
+                    (first.wrapping_add(at), canonical(*kind, u128::from(array.get(index))))
+                });
+                let values: Vec<(u64, u128)> = values.collect();
+                values.into_iter().map(|(at, bits)| (at, self.image_of(*kind, bits))).collect()
+            }
+        }
+    }
+
+    /// The image of one value.
+    fn image_of(&mut self, kind: PartKind, bits: u128) -> Image {
+        let bytes = bits.to_le_bytes()[..kind.bytes() as usize].to_vec();
+        let target = match kind {
+            PartKind::Pointer(_) => self.target(bits as u64),
+            _ => None,
+        };
+        let pointers = target.into_iter().map(|target| ImagePointer { offset: 0, target });
+        Image { bytes, pointers: pointers.collect() }
     }
 
     fn write_cells(&mut self, image: &mut Image, cells: &[CellPlan]) {
@@ -227,7 +278,7 @@ impl Reader<'_> {
         let args = plan.args.iter().flat_map(|arg| &arg.cells);
         let globals = plan.globals.iter().flat_map(|global| &global.cells);
         let calls = externals.iter().flat_map(|call| {
-            call.cells.iter().chain(call.writes.iter().flat_map(|write| &write.cells))
+            call.cells.iter().chain(call.writes.iter().flat_map(WritePlan::cells))
         });
         let objects: Vec<&ObjectPlan> = self.objects.clone();
         let objects = objects.into_iter().flat_map(|object| &object.cells);
@@ -303,6 +354,21 @@ impl Reader<'_> {
         let changed = pointers(&image) != pointers(&initial) || global.init == GlobalInit::Extern;
         changed.then(|| GlobalInput { name: global.name.clone(), image })
     }
+}
+
+/// Whether what a plan writes at an offset stands just behind another write on the same way.
+fn goes_on(last: &ExternalWrite, plan: &WritePlan, offset: u64) -> bool {
+    last.to == plan.way.to
+        && last.through == plan.way.through
+        && last.offset.wrapping_add(last.image.bytes.len() as u64) == offset
+}
+
+/// Adds an image behind another.
+fn append(image: &mut Image, more: Image) {
+    let behind = image.bytes.len() as u64;
+    image.bytes.extend(more.bytes);
+    let moved = |pointer: ImagePointer| ImagePointer { offset: pointer.offset + behind, ..pointer };
+    image.pointers.extend(more.pointers.into_iter().map(moved));
 }
 
 /// A global's contents when the program starts.

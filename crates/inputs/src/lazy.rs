@@ -499,6 +499,49 @@ impl LazyInputs {
         self.object_like(types, (part.home, element, origin), named, Some((part.clone(), size)))
     }
 
+    /// A fresh value of a kind that lies nowhere among the inputs, with a name of its own.
+    pub fn fresh(&self, pool: &mut TermPool, kind: PartKind, name: &str) -> Term {
+        self.symbol(pool, kind, (PLAIN_TEXT, 1), name)
+    }
+
+    /// The symbol of a part with a name, behind so many pointers. Of characters those at small numbers are
+    /// letters where nothing asks for others.
+    fn symbol(
+        &self,
+        pool: &mut TermPool,
+        kind: PartKind,
+        (index, depth): (i64, u32),
+        name: &str,
+    ) -> Term {
+        match kind {
+            PartKind::Pointer(ty) => self.pointer(pool, name, ty, depth, true),
+            PartKind::Raw(size) => {
+                let bits = symbol_of(pool, name, Sort::BitVec(size as u32 * 8), 0);
+                if size == Type::Ptr.bytes() {
+                    self.tables().raw.insert(bits);
+                }
+                bits
+            }
+            PartKind::Number(_, Values::Bool) => {
+                let bit = symbol_of(pool, name, Sort::BitVec(1), 1);
+                pool.zext(bit, 8)
+            }
+            PartKind::Number(Type::Int(8), _) => {
+                let letter = if index < PLAIN_TEXT { 97 + telling(name) % 26 } else { 0 };
+                symbol_of(pool, name, Sort::BitVec(8), letter)
+            }
+            PartKind::Number(machine, _) => match sort_of(machine) {
+                sort @ Sort::BitVec(..=64) => symbol_of(pool, name, sort, telling(name)),
+                // The symbol stands for the bits, so that a NaN may have any.
+                Sort::Float(sort) => {
+                    let bits = symbol_of(pool, name, Sort::BitVec(sort.width()), 0);
+                    pool.fp_from_bits(sort, bits)
+                }
+                sort => symbol_of(pool, name, sort, 0),
+            },
+        }
+    }
+
     fn object_like(
         &self,
         types: &CTypes,
@@ -667,7 +710,7 @@ impl LazyObject {
         let value = if let Some(value) = of_part {
             value
         } else if self.is_listed(row, index) {
-            self.symbol(pool, row.kind, index, &name)
+            self.inputs.symbol(pool, row.kind, (index, self.depth), &name)
         } else {
             let symbol = self.array_symbol(pool, row);
             let at = pool.bv_signed(INDEX_BITS, index);
@@ -676,36 +719,6 @@ impl LazyObject {
         };
         self.known().parts.insert(start, (row.kind, value));
         value
-    }
-
-    fn symbol(&self, pool: &mut TermPool, kind: PartKind, index: i64, name: &str) -> Term {
-        match kind {
-            PartKind::Pointer(ty) => self.inputs.pointer(pool, name, ty, self.depth, true),
-            PartKind::Raw(size) => {
-                let bits = symbol_of(pool, name, Sort::BitVec(size as u32 * 8), 0);
-                if size == Type::Ptr.bytes() {
-                    self.inputs.tables().raw.insert(bits);
-                }
-                bits
-            }
-            PartKind::Number(_, Values::Bool) => {
-                let bit = symbol_of(pool, name, Sort::BitVec(1), 1);
-                pool.zext(bit, 8)
-            }
-            PartKind::Number(Type::Int(8), _) => {
-                let letter = if index < PLAIN_TEXT { 97 + telling(name) % 26 } else { 0 };
-                symbol_of(pool, name, Sort::BitVec(8), letter)
-            }
-            PartKind::Number(machine, _) => match sort_of(machine) {
-                sort @ Sort::BitVec(..=64) => symbol_of(pool, name, sort, telling(name)),
-                // The symbol stands for the bits, so that a NaN may have any.
-                Sort::Float(sort) => {
-                    let bits = symbol_of(pool, name, Sort::BitVec(sort.width()), 0);
-                    pool.fp_from_bits(sort, bits)
-                }
-                sort => symbol_of(pool, name, sort, 0),
-            },
-        }
     }
 
     /// How C would name a row, if it could.

@@ -41,7 +41,7 @@ pub use callback::prepare;
 pub use concretise::concretise;
 pub use plan::{
     Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, GlobalPlan, InputPlan, ObjectPlan,
-    PlanError, RawPointer, Start, WritePlan,
+    PlanError, RawPointer, Start, Way, WritePlan, Written,
 };
 pub use settings::{PlaceSettings, Settings, SettingsError};
 pub use spec::InputSpec;

@@ -13,7 +13,7 @@ use lydian_ir::{CTypeId, Program, variadic};
 use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
 
 use super::asked::Asked;
-use super::lazy::{LazyInputs, LazyObject, REACH, REGION, bits_of, is_in_room};
+use super::lazy::{LazyInputs, LazyObject, REACH, REGION, Row, bits_of, is_in_room};
 use super::plan::GAP;
 use super::shape::{PartKind, Values};
 
@@ -77,7 +77,7 @@ impl Arena {
         inputs: &LazyInputs,
         evaluator: &mut Evaluator,
         model: &Model,
-        needs: Needs,
+        needs: &Needs,
         (roots, next): (&[u64], u64),
     ) -> Self {
         let mut builder = Builder {
@@ -166,7 +166,7 @@ struct Builder<'a> {
     inputs: &'a LazyInputs,
     evaluator: &'a mut Evaluator,
     model: &'a Model,
-    needs: Needs,
+    needs: &'a Needs,
     arena: Arena,
     /// Addresses that were not looked at yet, with the types of the pointers that have them.
     waiting: Vec<(u64, Option<CTypeId>)>,
@@ -287,8 +287,13 @@ const fn signed_index(index: u64) -> i64 {
     ((index << unused) as i64) >> unused
 }
 
+/// Where an element of an array of a row lies in the object's room.
+pub(crate) fn place_of_element(object: &LazyObject, row: &Row, index: u64) -> u64 {
+    REACH.wrapping_add_signed(object.start_of(row, signed_index(index)))
+}
+
 /// The value of a part from an array's bits.
-const fn canonical(kind: PartKind, bits: u128) -> u128 {
+pub(crate) const fn canonical(kind: PartKind, bits: u128) -> u128 {
     match kind {
         PartKind::Number(_, Values::Bool) => bits & 1,
         PartKind::Pointer(_) if bits != 0 => REGION as u128 | bits & (REGION as u128 - 1),

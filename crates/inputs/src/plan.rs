@@ -12,12 +12,16 @@
 //! - A pointer's value is built from constants and symbols, so that it is 0, the address of a
 //!   global or a function, or an address of an object of the plan (its end included).
 
+use std::sync::Arc;
+
+use lydian_ir::test::WriteBase;
 use lydian_ir::{CTypeId, FuncId, GlobalId, Type};
 use lydian_objective::Assumption;
 use lydian_smt::{Node, Term, TermPool};
 
 use super::bounds::Bound;
-use super::lazy::LazyInputs;
+use super::lazy::{LazyInputs, LazyObject, Row};
+use super::shape::PartKind;
 
 /// Least distance in bytes between two objects, so that a small overrun meets nobody's memory.
 pub const GAP: u64 = 64;
@@ -192,24 +196,66 @@ pub struct GlobalPlan {
     pub cells: Vec<CellPlan>,
 }
 
+/// The way to what a call of an undefined function writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Where it begins.
+    pub to: WriteBase,
+    /// The pointers that are followed, each so many bytes behind where the one before leads.
+    pub through: Vec<u64>,
+    /// How many bytes behind the start of an object it ends, a 64-bit term, where that depends on the
+    /// input; then offsets count from that start.
+    pub from: Option<Term>,
+}
+
 /// What one call of an undefined function writes to one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WritePlan {
-    /// The position of the argument that points there.
-    pub argument: u32,
+    /// The way there.
+    pub way: Way,
     /// Which of the targets that the plan was asked for.
     pub target: usize,
-    /// Bytes from where the argument points to the first byte that is written.
+    /// Bytes from where the way ends to the first byte that is written, modulo 2 to the 64.
     pub offset: u64,
-    /// How many bytes are written. Those that no cell covers had no value, and keep none.
-    pub size: u64,
-    /// The scalars, by their offset from the first byte.
-    pub cells: Vec<CellPlan>,
+    /// What is written.
+    pub written: Written,
     /// Whether it is written, a Boolean.
     pub when: Term,
-    /// How many bytes behind the argument belong to the object, a 64-bit term, where that depends
+    /// How many bytes behind where the way ends belong to the object, a 64-bit term, where that depends
     /// on the input. What lies further is not written.
     pub length: Option<Term>,
+}
+
+/// What is written to one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// Scalars.
+    Cells {
+        /// How many bytes are written. Those that no cell covers had no value, and keep none.
+        size: u64,
+        /// The scalars, by their offset from the first byte.
+        cells: Vec<CellPlan>,
+    },
+    /// Those elements of an array symbol on which the claims of a test hang.
+    Row {
+        /// The array.
+        symbol: Term,
+        /// What its elements are.
+        kind: PartKind,
+        /// The object of the inputs and its row that it is; otherwise its elements stand one after the
+        /// other.
+        of: Option<(Arc<LazyObject>, Row)>,
+    },
+}
+
+impl WritePlan {
+    /// The scalars that are written.
+    pub fn cells(&self) -> &[CellPlan] {
+        match &self.written {
+            Written::Cells { cells, .. } => cells,
+            Written::Row { .. } => &[],
+        }
+    }
 }
 
 /// Instead of a function's name in an [`ExternalPlan`]: it is an argument for `...` of the function

@@ -37,6 +37,9 @@ pub struct Function {
     /// Whether it is part of Lydian's own C library, linked in where the program leaves it
     /// undefined. It has no objectives, and natively the system's library takes its place.
     pub library: bool,
+    /// Whether it is declared by a header of the system, so that a library defines it which knows none
+    /// of the program's variables.
+    pub system: bool,
     /// Its body, if it is defined here and everything in it is supported.
     pub body: Option<Body>,
     /// The text of its definition or declaration.
@@ -56,6 +59,7 @@ impl Function {
             noreturn: false,
             weak: false,
             library: false,
+            system: false,
             body: None,
             span: Span::NONE,
         }

@@ -35,6 +35,9 @@ pub enum AssumptionKind {
     Alias,
     /// What an undefined function writes.
     ExternalWrites,
+    /// That an undefined function keeps no pointers that it was given for later calls, and calls no
+    /// function of the program.
+    KeptPointers,
     /// That subscripts of arrays of known length are such as the arrays have.
     Subscript,
     /// That a union's pointer is one wherever it is used as one.
@@ -47,7 +50,7 @@ pub enum AssumptionKind {
 
 impl AssumptionKind {
     /// All kinds, in the order in which they are listed.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ObjectSize,
         Self::CharacterPointer,
         Self::Shape,
@@ -56,6 +59,7 @@ impl AssumptionKind {
         Self::Depth,
         Self::Alias,
         Self::ExternalWrites,
+        Self::KeptPointers,
         Self::Subscript,
         Self::RawPointer,
         Self::LeadingElements,
@@ -63,7 +67,7 @@ impl AssumptionKind {
     ];
 
     /// The kinds that need nobody's consent: what any tester grants.
-    pub const GRANTED: [Self; 2] = [Self::ObjectSize, Self::CharacterPointer];
+    pub const GRANTED: [Self; 3] = [Self::ObjectSize, Self::CharacterPointer, Self::KeptPointers];
 
     /// The name that users write.
     pub const fn name(self) -> &'static str {
@@ -76,6 +80,7 @@ impl AssumptionKind {
             Self::Depth => "depth",
             Self::Alias => "alias",
             Self::ExternalWrites => "external-writes",
+            Self::KeptPointers => "kept-pointers",
             Self::Subscript => "subscript",
             Self::RawPointer => "raw-pointer",
             Self::LeadingElements => "leading-elements",

@@ -441,3 +441,44 @@ fn what_a_path_covers_before_it_follows_bits_of_a_union_as_a_pointer_is_in_a_tes
     let covered: BTreeSet<_> = found.tests.iter().flat_map(|test| &test.covers).collect();
     assert_eq!(covered.len(), found.summary.covered.len());
 }
+
+#[test]
+fn a_pointer_may_lead_into_an_array_of_structs_of_any_size() {
+    let structs = "struct e { int a; char *b; };
+         struct c { int before; struct e st[10]; struct e *os; };";
+    branches(
+        &format!(
+            "{structs} int f(struct c *c) {{
+                 if (c->os == c->st) {{ c->os->a = 5; return c->st[0].a == 5 ? 1 : 2; }}
+                 return 0;
+             }}"
+        ),
+        3,
+        1,
+    );
+    branches(
+        &format!(
+            "{structs} int f(struct c *c) {{
+                 if (c->os > c->st) return 7;
+                 if (c->os->a == 3) return 1;
+                 return 0;
+             }}"
+        ),
+        4,
+        0,
+    );
+}
+
+#[test]
+fn pointers_that_are_compared_for_their_order_lie_in_one_object() {
+    branches(
+        "struct e { int a; char *b; }; struct c { int before; struct e st[10]; struct e *os; };
+         int f(struct c *c) {
+             if (c->os->a == 7) return 3;
+             if (c->os > c->st) { c->os->a = 5; return 7; }
+             return 0;
+         }",
+        4,
+        0,
+    );
+}

@@ -254,6 +254,7 @@ impl<'a> Module<'a> {
                     noreturn: decl.no_return,
                     weak: is_weak(decl),
                     library: decl.in_system_header && decl.body.is_some(),
+                    system: decl.in_system_header,
                     body: None,
                     span: decl.span,
                 };

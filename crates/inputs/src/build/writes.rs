@@ -6,6 +6,7 @@
 //! is filled by the call that gets it first, and a struct that was filled keeps its members.
 
 use lydian_ir::outside::OutParameter;
+use lydian_ir::test::WriteBase;
 use lydian_ir::{CType, CTypeId, Type};
 use lydian_objective::AssumptionKind;
 use lydian_smt::{Sort, Term};
@@ -14,7 +15,7 @@ use super::super::bounds::Reach;
 use super::super::guess::written_place;
 use super::super::layout::{Bits, Leaf, layout};
 use super::super::place::Place;
-use super::super::plan::{PlanError, WritePlan};
+use super::super::plan::{PlanError, Way, WritePlan, Written};
 use super::super::spec::Trail;
 use super::{Builder, Site};
 
@@ -182,12 +183,12 @@ impl Builder<'_> {
                 cell.value = self.pool.ite(changed, cell.value, old);
                 when = self.pool.and(when, changed);
             }
+            let to = WriteBase::Argument(target.parameter.position);
             WritePlan {
-                argument: target.parameter.position,
+                way: Way { to, through: Vec::new(), from: None },
                 target: write.target,
                 offset: write.offset,
-                size: write.size,
-                cells,
+                written: Written::Cells { size: write.size, cells },
                 when,
                 length: target.length,
             }

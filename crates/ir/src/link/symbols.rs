@@ -23,6 +23,7 @@ pub(super) fn head(function: &Function) -> Function {
         noreturn: function.noreturn,
         weak: function.weak,
         library: false,
+        system: function.system,
         body: None,
         span: function.span,
     }

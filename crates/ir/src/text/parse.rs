@@ -428,9 +428,22 @@ impl Reader<'_> {
         let noreturn = self.take_word("noreturn");
         let weak = self.take_word("weak");
         let library = self.take_word("library");
+        let system = self.take_word("system");
         let param_names = self.list(Self::quoted_text)?;
         let span = self.span()?;
         let body = if self.sees("{") { Some(read_body::body(self)?) } else { None };
-        Ok(Function { name, symbol, ty, linkage, param_names, noreturn, weak, library, body, span })
+        Ok(Function {
+            name,
+            symbol,
+            ty,
+            linkage,
+            param_names,
+            noreturn,
+            weak,
+            library,
+            system,
+            body,
+            span,
+        })
     }
 }

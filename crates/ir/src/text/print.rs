@@ -224,7 +224,7 @@ fn global_text(global: &Global) -> String {
 fn head(function: &Function) -> String {
     let symbol = function.symbol.as_ref().map(|symbol| format!(" symbol {}", quoted(symbol)));
     format!(
-        "{}{} {} {}{}{}{} ({}){}",
+        "{}{} {} {}{}{}{}{} ({}){}",
         quoted(&function.name),
         symbol.unwrap_or_default(),
         function.ty,
@@ -232,6 +232,7 @@ fn head(function: &Function) -> String {
         if function.noreturn { " noreturn" } else { "" },
         if function.weak { " weak" } else { "" },
         if function.library { " library" } else { "" },
+        if function.system { " system" } else { "" },
         list(function.param_names.iter().map(|name| quoted(name))),
         span(function.span)
     )

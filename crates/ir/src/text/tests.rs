@@ -428,6 +428,7 @@ impl Soup {
             noreturn: soup.coin(),
             weak: soup.coin(),
             library: soup.coin(),
+            system: soup.coin(),
             body: soup.some(Self::body),
             span: soup.span(),
         });
@@ -513,6 +514,7 @@ fn an_expression_of_ten_thousand_nodes_is_cut_and_reads_back() {
         noreturn: false,
         weak: false,
         library: false,
+        system: false,
         body: Some(body),
         span: Span::NONE,
     });

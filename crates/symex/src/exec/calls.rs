@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, Undetermined, sort_of, to_bytes, undefined_symbol};
-use lydian_ir::libc::{Family, is_confined, model_of};
+use lydian_ir::libc::{Family, model_of};
 use lydian_ir::outside::writes_nothing;
 use lydian_ir::{
     Body, CType, CTypeId, Callee, ExprId, FuncId, Function, LocalId, Stmt, Storage, TrapKind, Type,
@@ -16,6 +16,7 @@ use lydian_smt::Term;
 use super::explore::Engine;
 use super::labels::SiteKey;
 use super::outcome::Ending;
+use super::reachable::is_of_system;
 use super::setup::{add_input_object, contents_of};
 use super::stack::leave_frame;
 use super::state::{Frame, ReturnTo, State};
@@ -96,7 +97,7 @@ impl<'p> Engine<'p, '_> {
         if function.noreturn {
             return Err(Flow::End(Ending::Exited));
         }
-        self.call_external(state, func, site)
+        self.call_external(state, func, site, arg_types)
     }
 
     /// The position of the function that a pointer points to; splits the path where it may be
@@ -335,6 +336,7 @@ impl<'p> Engine<'p, '_> {
         state: &mut State,
         func: FuncId,
         site: &CallSite,
+        arg_types: &[CTypeId],
     ) -> Result<(), Flow> {
         if let Some(dst) = site.dst {
             // Whatever the address needs to be decided comes before anything is made.
@@ -343,10 +345,14 @@ impl<'p> Engine<'p, '_> {
             self.resolve_for_write(state, dst, size, &mut traps)?;
             self.leave_traps(state, &traps)?;
         }
-        self.assume_writes(func);
+        if !self.world.spec.lazy {
+            self.assume_writes(func);
+        }
         let writable = self.writable(state, func, site);
-        let plan = self.fresh_result(state, func, site, &writable.targets)?;
+        let overwritten = self.overwrite(state, func, site, arg_types);
+        let mut plan = self.fresh_result(state, func, site, &writable.targets)?;
         self.write_planned(state, &writable, &plan);
+        plan.writes.splice(0..0, overwritten);
         if let Some(dst) = site.dst {
             self.store_cells(state, dst, plan.size, &plan.cells)?;
         }
@@ -373,7 +379,7 @@ impl<'p> Engine<'p, '_> {
         };
         let may_write = takes_pointers || self.world.has_variables || !self.plan.objects.is_empty();
         // Each function of the C library may set the error number.
-        let is_confined = is_confined(name) && self.world.error_number.is_none();
+        let is_confined = is_of_system(&program.functions[func]) && self.world.error_number.is_none();
         if may_write && !writes_nothing(name) && !is_confined {
             let sentence =
                 format!("{name} writes nothing but variables that its arguments point to");

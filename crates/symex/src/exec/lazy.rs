@@ -27,7 +27,7 @@ use super::state::State;
 use super::tape::Question;
 use crate::limits::Cut;
 use crate::memory::{
-    Background, Contents, Expansion, Knowledge, Memory, NewObject, ObjectKind, Offset, Region,
+    Background, Contents, Expansion, Knowledge, Memory, NewObject, ObjectId, ObjectKind, Offset, Region,
     Resolution, Target, distance, flatten_address, range_within,
 };
 
@@ -116,7 +116,7 @@ impl PointerUses {
 }
 
 /// The address of a pointer that may be null.
-fn address_of(pool: &TermPool, pointer: Term) -> Term {
+pub(super) fn address_of(pool: &TermPool, pointer: Term) -> Term {
     match pool.node(pointer) {
         Node::Ite(_, null, address) if pool.as_u64(null) == Some(0) => address,
         _ => pointer,
@@ -155,65 +155,90 @@ impl Places {
     }
 
     /// The pointer leads to one of the elements of an object, which are so many or as many as one
-    /// likes, in both directions.
+    /// likes, in both directions. Distances are from the first of them, so that it is seen which part of
+    /// the object each is.
     fn add_elements(
         &mut self,
         pool: &mut TermPool,
         address: Term,
-        (first, stride, count): (u64, u64, u64),
+        elements: Elements,
         object: &LazyObject,
     ) {
         self.has_choices = true;
-        let from_home = self.places.first().map_or(0, |(_, home, _)| *home);
+        let Elements { first, stride, .. } = elements;
         let start = object.home - REACH;
-        let high = pool.extract(63, ROOM.trailing_zeros(), address);
-        let room = pool.bv(64 - ROOM.trailing_zeros(), start / ROOM);
+        let is_cut_from_bits =
+            stride.is_power_of_two() && stride < ROOM && (first - start).is_multiple_of(stride);
+        let (guard, distance) = match is_cut_from_bits {
+            true => elements.by_bits(pool, address, start),
+            false => {
+                let from_home = self.places.first().map_or(0, |(_, home, _)| *home);
+                let name = format!("element of {} at {from_home:x}", object.name);
+                elements.by_number(pool, address, &name)
+            }
+        };
+        self.places.push((guard, first, Some(distance)));
+    }
+}
+
+/// Elements that a pointer may lead to.
+#[derive(Clone, Copy)]
+struct Elements {
+    /// The address of the first.
+    first: u64,
+    /// Bytes from one to the next.
+    stride: u64,
+    /// How many there are; [`u64::MAX`] for as many as one likes, in both directions.
+    count: u64,
+}
+
+impl Elements {
+    /// Where an address leads to one of them, and how far that is from the first: from the bits of the
+    /// address in the room that begins at `start`.
+    fn by_bits(self, pool: &mut TermPool, address: Term, start: u64) -> (Term, Term) {
+        let Self { first, stride, count } = self;
+        let (room_bits, shift) = (ROOM.trailing_zeros(), stride.trailing_zeros());
+        let high = pool.extract(63, room_bits, address);
+        let room = pool.bv(64 - room_bits, start / ROOM);
         let mut guard = pool.eq(high, room);
-        let low = pool.extract(ROOM.trailing_zeros() - 1, 0, address);
-        let distance;
-        if stride.is_power_of_two() && (first - start).is_multiple_of(stride) {
-            let shift = stride.trailing_zeros();
-            let index = pool.extract(ROOM.trailing_zeros() - 1, shift, low);
-            if shift > 0 {
-                let rest = pool.extract(shift - 1, 0, low);
-                let zero = pool.bv(shift, 0);
-                let aligned = pool.eq(rest, zero);
-                guard = pool.and(guard, aligned);
-                let whole = pool.concat(index, zero);
-                distance = pool.zext(whole, 64);
-            } else {
-                distance = pool.zext(low, 64);
-            }
-            if count != u64::MAX {
-                let width = pool.width(index);
-                let from = pool.bv(width, (first - start) / stride);
-                let behind = pool.sub(index, from);
-                let most = pool.bv(width, count);
-                let inside = pool.ult(behind, most);
-                guard = pool.and(guard, inside);
-            }
-        } else {
-            let name = format!("element of {} at {from_home:x}", object.name);
-            let number = pool.var(&name, Sort::BitVec(32));
-            let wide = pool.sext(number, 64);
-            let size = pool.bv(64, stride);
-            let offset = pool.mul(wide, size);
-            let from = pool.bv(64, first - start);
-            distance = pool.add(offset, from);
-            let base = pool.bv(64, start);
-            let place = pool.add(base, distance);
-            let equal = pool.eq(address, place);
-            let (least, most) = match count {
-                u64::MAX => (-(1 << 24), 1 << 25),
-                count => (0, count),
-            };
-            let least = pool.bv_signed(32, least);
-            let behind = pool.sub(number, least);
-            let most = pool.bv(32, most);
-            let inside = pool.ult(behind, most);
-            guard = pool.and(equal, inside);
+        let position = pool.extract(room_bits - 1, shift, address);
+        let from = pool.bv(room_bits - shift, (first - start) / stride);
+        let number = pool.sub(position, from);
+        if count != u64::MAX {
+            let most = pool.bv(room_bits - shift, count);
+            let inside = pool.ult(number, most);
+            guard = pool.and(guard, inside);
         }
-        self.places.push((guard, start, Some(distance)));
+        if shift == 0 {
+            return (guard, pool.sext(number, 64));
+        }
+        let rest = pool.extract(shift - 1, 0, address);
+        let zero = pool.bv(shift, 0);
+        let aligned = pool.eq(rest, zero);
+        let wide = pool.sext(number, 64 - shift);
+        (pool.and(guard, aligned), pool.concat(wide, zero))
+    }
+
+    /// The same by a symbol for the number of the element.
+    fn by_number(self, pool: &mut TermPool, address: Term, name: &str) -> (Term, Term) {
+        let Self { first, stride, count } = self;
+        let number = pool.var(name, Sort::BitVec(32));
+        let wide = pool.sext(number, 64);
+        let size = pool.bv(64, stride);
+        let distance = pool.mul(wide, size);
+        let base = pool.bv(64, first);
+        let place = pool.add(base, distance);
+        let equal = pool.eq(address, place);
+        let reach = REACH / stride;
+        let (least, most) = match count {
+            u64::MAX => (-(reach as i64), 2 * reach),
+            count => (0, count),
+        };
+        let least = pool.bv_signed(32, least);
+        let behind = pool.sub(number, least);
+        let most = pool.bv(32, most);
+        let inside = pool.ult(behind, most);
+        (pool.and(equal, inside), distance)
     }
 }
 
@@ -255,7 +280,7 @@ impl Scope<'_, '_> {
             None => {}
         }
         let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
-        self.suppose(pool, address, home, any)?;
+        self.suppose(pool, any, Some((address, home)))?;
         self.make_home(&PointerInput { home, ..(*pointer).clone() }, of)?;
         let places = found
             .places
@@ -350,7 +375,35 @@ impl Scope<'_, '_> {
                 return self.expand_within(pool, pointer, &objects);
             }
         }
-        Ok(())
+        self.stay_together(pool, [a, b])
+    }
+
+    /// The path goes on with the inputs on which two values that lead to objects of the inputs do not
+    /// lead to different ones.
+    fn stay_together(&mut self, pool: &mut TermPool, values: [Term; 2]) -> Result<(), Stop> {
+        let [of_a, of_b] = values.map(|value| self.input_objects_of(pool, value));
+        let mut apart = pool.ff();
+        for (guard, object) in &of_a {
+            for (other_guard, _) in of_b.iter().filter(|(_, other)| other != object) {
+                let both = pool.and(*guard, *other_guard);
+                apart = pool.or(apart, both);
+            }
+        }
+        let together = pool.not(apart);
+        self.suppose(pool, together, None)
+    }
+
+    /// The objects of the inputs that a value leads to, each with when it does.
+    fn input_objects_of(&self, pool: &mut TermPool, value: Term) -> Vec<(Term, ObjectId)> {
+        let knowledge = Knowledge { derived: Some(self.derived), ..self.state.knowledge() };
+        let alternatives = flatten_address(pool, value, knowledge, usize::MAX);
+        let memory = &self.state.memory;
+        let led = alternatives.into_iter().flatten().filter_map(|(guard, target)| {
+            let Target::Known(at, _) = target else { return None };
+            let id = memory.object_near(at)?;
+            (memory.object(id).kind == ObjectKind::Lazy).then_some((guard, id))
+        });
+        led.collect()
     }
 
     /// The pointer of the inputs that a value is made from, if the path did not follow it yet.
@@ -411,17 +464,19 @@ impl Scope<'_, '_> {
             let mut members =
                 places.iter().filter(|place| place.elements.1 > 1 || place.first > 0).peekable();
             if members.peek().is_none() {
-                found.add_elements(pool, address, (first, size, u64::MAX), object);
+                let elements = Elements { first, stride: size, count: u64::MAX };
+                found.add_elements(pool, address, elements, object);
             }
             for Within { first: at, elements: (stride, count) } in members {
                 // One past the last, too.
-                let elements = (first.wrapping_add(*at), *stride, count + 1);
+                let first = first.wrapping_add(*at);
+                let elements = Elements { first, stride: *stride, count: count + 1 };
                 found.add_elements(pool, address, elements, object);
             }
         }
         let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
         let plain = objects[0].home + PLAIN_DISTANCE * size;
-        self.suppose(pool, address, plain, any)?;
+        self.suppose(pool, any, Some((address, plain)))?;
         let expansion = Arc::new(Expansion { places: found.places });
         Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
         Ok(())
@@ -491,14 +546,13 @@ impl Scope<'_, '_> {
         made.map(|_| ()).ok_or_else(|| Stop::Unsupported("more memory".into()))
     }
 
-    /// The path goes on with the inputs on which a pointer leads to one of some places: to the given one
-    /// where nothing else says which.
+    /// The path goes on with the inputs on which a condition holds: that a pointer leads to one of some
+    /// places, to the given one where nothing else says which.
     fn suppose(
         &mut self,
         pool: &mut TermPool,
-        address: Term,
-        place: u64,
         any: Term,
+        plain: Option<(Term, u64)>,
     ) -> Result<(), Stop> {
         match self.state.knowledge().known(pool, any) {
             Some(true) => return Ok(()),
@@ -510,7 +564,9 @@ impl Scope<'_, '_> {
             self.uses.suppose_aside(self.state, any);
             return Ok(());
         }
-        if !self.holds_on_model(pool, any) && !self.lead_to(pool, address, place) {
+        let holds = self.holds_on_model(pool, any)
+            || plain.is_some_and(|(address, place)| self.lead_to(pool, address, place));
+        if !holds {
             return Err(Stop::Suppose(any));
         }
         match self.state.add_fact(pool, any) {
@@ -602,7 +658,10 @@ impl Scope<'_, '_> {
             let at = first.wrapping_add(place.first);
             match place.elements {
                 (_, 1) => found.add_exact(pool, address, at),
-                (stride, count) => found.add_elements(pool, address, (at, stride, count), object),
+                (stride, count) => {
+                    let elements = Elements { first: at, stride, count };
+                    found.add_elements(pool, address, elements, object);
+                }
             }
         }
         for before in around {

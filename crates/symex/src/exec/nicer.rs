@@ -13,7 +13,7 @@ use lydian_smt::{Evaluator, Model, Sort, Term, Value};
 
 use super::explore::Engine;
 use super::state::State;
-use lydian_inputs::CellPlan;
+use lydian_inputs::{CellPlan, WritePlan};
 
 /// Terms that are evaluated for one test.
 const MOST_EVALUATIONS: u32 = 4000;
@@ -62,7 +62,7 @@ impl Engine<'_, '_> {
         let objects = plan.objects.iter().flat_map(|object| &object.cells);
         let globals = plan.globals.iter().flat_map(|global| &global.cells);
         let externals = state.externals.iter().flat_map(|call| {
-            let written = call.writes.iter().flat_map(|write| &write.cells);
+            let written = call.writes.iter().flat_map(WritePlan::cells);
             let objects = call.objects.iter().flat_map(|object| &object.cells);
             call.cells.iter().chain(written).chain(objects)
         });

@@ -11,7 +11,7 @@ use lydian_ir::libc::{Family, STREAM_BYTES, error_number, is_library_object, mod
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
     BlockId, Body, CType, CTypeId, CTypes, Callee, ConditionId, DecisionId, Expr, ExprArena,
-    ExprId, FuncId, GlobalId, LocalId, Program, RecordId, Stmt, Storage, Type,
+    ExprId, FuncId, GlobalId, Linkage, LocalId, Program, RecordId, Stmt, Storage, Type,
 };
 use lydian_objective::FunctionObjectives;
 use rustc_hash::FxHashMap;
@@ -66,6 +66,8 @@ pub(super) struct World<'p> {
     pub(super) has_variables: bool,
     /// The C library's error number, if the program asks for it.
     pub(super) error_number: Option<GlobalId>,
+    /// The variables of the explored functions that other files know by their names.
+    pub(super) shared_globals: Vec<GlobalId>,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
     /// What begins at branches that were met, if more than one condition does.
     regions: RefCell<Regions>,
@@ -126,6 +128,7 @@ impl<'p> World<'p> {
             assumes,
             has_variables,
             error_number,
+            shared_globals: Vec::new(),
             reach,
             regions,
             areas,
@@ -141,6 +144,13 @@ impl<'p> World<'p> {
         if !self.spec.lazy {
             return;
         }
+        let is_shared = |id: &GlobalId| {
+            let global = &self.program.globals[*id];
+            global.linkage == Linkage::External
+                && !global.read_only
+                && !is_library_object(&global.name)
+        };
+        self.shared_globals = touched.globals.iter().copied().filter(is_shared).collect();
         let types = &self.program.types;
         let character = Shape::of(types, self.type_of_access(None));
         self.has_other_variables = touched.globals.iter().any(|id| {

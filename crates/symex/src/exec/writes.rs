@@ -118,7 +118,7 @@ impl Engine<'_, '_> {
     ) {
         for write in &plan.writes {
             let (target, place) = (&writable.targets[write.target], writable.places[write.target]);
-            for cell in &write.cells {
+            for cell in write.cells() {
                 let at = place.offset + write.offset + cell.offset;
                 let value = (cell.ty.bytes(), cell.value);
                 let to = (place.object, at);
