@@ -126,7 +126,8 @@ impl Reader<'_> {
             });
             let image = self.image(plan.size.min(room), &plan.cells);
             if !image.bytes.is_empty() {
-                writes.push(ExternalWrite { argument: plan.argument, offset: plan.offset, image });
+                let write = ExternalWrite::behind_argument(plan.argument, plan.offset, image);
+                writes.push(write);
             }
         }
         writes
