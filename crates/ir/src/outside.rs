@@ -107,7 +107,9 @@ pub fn variable_words(types: &CTypes, name: &str, ty: CTypeId, passed: &[CTypeId
                 words.push(position);
             }
             // Behind the last vector register floats lie among the words.
-            Some(Class::Float) if vectors < variadic::vector_registers(types.target) => vectors += 1,
+            Some(Class::Float) if vectors < variadic::vector_registers(types.target) => {
+                vectors += 1
+            }
             _ => break,
         }
     }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use common::{Unit, bytes_object, call, int, plain, pointer};
 use lydian_base::CancelToken;
-use lydian_ir::test::{ExternalResult, ExternalWrite, GlobalInput, Image, PointerTarget, WriteBase};
+use lydian_ir::test::{
+    ExternalResult, ExternalWrite, GlobalInput, Image, PointerTarget, WriteBase,
+};
 use lydian_ir::{CType, IntKind};
 use lydian_native::{CrashClass, Haste, Limits, Outcome, RunError, TestError, Wants};
 
@@ -231,7 +233,8 @@ fn what_an_undefined_function_writes_lies_behind_pointers_in_words_for_dots_and_
 
 #[test]
 fn a_way_of_a_write_that_no_memory_lies_on_crashes_as_an_access_does() {
-    let mut unit = of_int("int set(int **p); int f(int x) { int *p = (int *)16l; return set(&p); }");
+    let mut unit =
+        of_int("int set(int **p); int f(int x) { int *p = (int *)16l; return set(&p); }");
     let (int_type, to_int) = (unit.int(), unit.pointer_to(IntKind::Int));
     let to_pointer = unit.program.types.pointer(to_int);
     let unit = unit.declares("set", int_type, &[to_pointer]);

@@ -112,8 +112,9 @@ fn part(types: &CTypes, ty: CTypeId, at: u64, bytes: u64) -> Option<(CTypeId, u6
             let within = at % size + bytes <= size;
             within.then(|| part(types, *element, at % size, bytes))?
         }
-        CType::Record(_) => members_at(types, ty, at, bytes)
-            .find_map(|(ty, behind)| part(types, ty, behind, bytes)),
+        CType::Record(_) => {
+            members_at(types, ty, at, bytes).find_map(|(ty, behind)| part(types, ty, behind, bytes))
+        }
         _ => None,
     }
 }

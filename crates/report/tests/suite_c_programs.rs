@@ -392,7 +392,8 @@ fn what_undefined_functions_write_lies_behind_pointers_in_variables_and_behind_w
     let tests = [refilled(1, 36509543), refilled(0, 36509003)].join(",");
     world.passes(&tests);
     let (text, _) = world.emit(&tests);
-    for part in [".through = (const __SIZE_TYPE__[]){ 8, 16 }, .steps = 2", ".variable = (void *)&total"]
+    for part in
+        [".through = (const __SIZE_TYPE__[]){ 8, 16 }, .steps = 2", ".variable = (void *)&total"]
     {
         assert!(text.contains(part), "{part} in {text}");
     }

@@ -45,7 +45,9 @@ impl Reach {
     fn extend(&mut self, call: &ExternalResult) {
         for write in &call.writes {
             match write.to {
-                WriteBase::Argument(at) => self.parameters = self.parameters.max(at.saturating_add(1)),
+                WriteBase::Argument(at) => {
+                    self.parameters = self.parameters.max(at.saturating_add(1))
+                }
                 WriteBase::Variable(at) => self.words = self.words.max(at.saturating_add(1)),
                 WriteBase::Global(_) => {}
             }

@@ -118,12 +118,7 @@ impl Writer<'_> {
     }
 
     /// The members of an entry that say where a write goes.
-    fn way(
-        &self,
-        names: &Names,
-        function: &str,
-        write: &ExternalWrite,
-    ) -> Result<String, String> {
+    fn way(&self, names: &Names, function: &str, write: &ExternalWrite) -> Result<String, String> {
         let mut way = match &write.to {
             WriteBase::Argument(position) => format!(".argument = {position}"),
             WriteBase::Variable(position) => {

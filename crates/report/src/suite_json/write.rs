@@ -69,7 +69,9 @@ fn read_word(program: &Program, function: &str, position: u64) -> Result<WriteBa
         0 => Err(fault("variable", format!("{function} has no arguments for `...` to reach"))),
         words if position >= u64::from(words) => {
             let last = words - 1;
-            let why = format!("of the arguments for `...`, integers and pointers 0 to {last} can be reached");
+            let why = format!(
+                "of the arguments for `...`, integers and pointers 0 to {last} can be reached"
+            );
             Err(fault("variable", why))
         }
         _ => Ok(WriteBase::Variable(position as u32)),
