@@ -67,6 +67,7 @@ mod stack;
 mod start;
 mod strings;
 mod whole;
+mod writes;
 
 pub use host::{Files, Output};
 pub use math::math_function;

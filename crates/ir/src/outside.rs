@@ -1,13 +1,19 @@
 //! What functions that nobody defines may do beside returning: set variables through the pointers
-//! that they are given.
+//! that they are given, also behind pointers that lie there, and global variables.
 //!
 //! Which parameters that concerns follows from the declaration alone, so that the exploration, the
 //! interpreter, the stubs of the native harness and those of emitted suites agree. What a call does
 //! write is said by the test ([`crate::test::ExternalWrite`]).
+//!
+//! A definition reads the arguments for `...` with `va_arg(list, void *)`, a few of them, whether they
+//! are there or not. So a *word* is what that finds: integers and pointers, since numbers of floating
+//! point are in registers of their own. On 32-bit x86 all arguments lie on the stack one after the
+//! other, so that a word behind a number of floating point, or behind one of 64 bits, is none.
 
 use crate::ctype::{CType, CTypeId, CTypes};
 use crate::libc::gives_inputs;
 use crate::test::INPUT_PREFIX;
+use crate::variadic::{self, Class};
 
 /// A parameter that an undefined function may write through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +54,66 @@ pub fn out_parameters(types: &CTypes, name: &str, ty: CTypeId) -> Vec<OutParamet
         _ => None,
     });
     pointers.filter(|out| can_be_written(types, out.pointee)).collect()
+}
+
+/// How many words of the arguments for `...` a stub hands over.
+pub const WORDS: u32 = 8;
+
+/// The pointers that the stub of an undefined function hands over to what does the writes of a test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HandedOver {
+    /// How many parameters the stub has to have for that.
+    pub parameters: u32,
+    /// Those of them that are pointers, by position; to what is const, too, since a way may lead through
+    /// it to what is not.
+    pub pointers: Vec<u32>,
+    /// How many words follow from the arguments for `...`.
+    pub words: u32,
+}
+
+/// What the stub of an undefined function of this name and type hands over. Words of `...` can only be
+/// reached behind a named parameter, and where C can spell the types of all of them.
+pub fn handed_over(types: &CTypes, name: &str, ty: CTypeId) -> HandedOver {
+    let CType::Function { params, variadic, .. } = types.get(ty) else {
+        return HandedOver::default();
+    };
+    if writes_nothing(name) {
+        return HandedOver::default();
+    }
+    let spelled = params.iter().take_while(|param| can_be_passed(types, **param)).count();
+    let is_pointer = |at: &usize| matches!(types.get(params[*at]), CType::Pointer { .. });
+    let pointers: Vec<u32> = (0..spelled).filter(is_pointer).map(|at| at as u32).collect();
+    let has_words = *variadic && spelled > 0 && spelled == params.len();
+    let last = pointers.last().map_or(0, |last| last + 1);
+    HandedOver {
+        parameters: if has_words { spelled as u32 } else { last },
+        pointers,
+        words: if has_words { WORDS } else { 0 },
+    }
+}
+
+/// The words among the arguments for `...` that a call passes to an undefined function of this name and
+/// type, as positions among all arguments, in their order and as far as a stub finds them. `passed` are
+/// the types of all arguments.
+pub fn variable_words(types: &CTypes, name: &str, ty: CTypeId, passed: &[CTypeId]) -> Vec<usize> {
+    let handed = handed_over(types, name, ty);
+    let CType::Function { params, .. } = types.get(ty) else { return Vec::new() };
+    let mut vectors: usize = params.iter().map(|ty| variadic::vectors_at_most(types, *ty)).sum();
+    let mut words = Vec::new();
+    for (position, ty) in passed.iter().enumerate().skip(params.len()) {
+        match variadic::class(types, *ty) {
+            _ if words.len() == handed.words as usize => break,
+            Some(Class::Word) if types.size(*ty) <= Some(variadic::slot(types.target)) => {
+                words.push(position);
+            }
+            // Behind the last vector register floats lie among the words.
+            Some(Class::Float) if vectors < variadic::vector_registers(types.target) => {
+                vectors += 1
+            }
+            _ => break,
+        }
+    }
+    words
 }
 
 /// Whether a definition can have a parameter of the type.
@@ -133,5 +199,40 @@ mod tests {
         let written = |position, pointee| OutParameter { position, pointee };
         assert_eq!(found, [written(1, int), written(3, void)]);
         assert_eq!(out_parameters(&types, "__builtin_set", ty), []);
+        let handed = handed_over(&types, "set", ty);
+        assert_eq!((handed.parameters, handed.words), (7, 0), "what C cannot spell is in the way");
+        assert_eq!(handed.pointers, [0, 1, 3, 4, 5, 6]);
+        assert_eq!(handed_over(&types, "__builtin_set", ty), HandedOver::default());
+    }
+
+    #[test]
+    fn words_for_dots_are_those_that_a_stub_finds_behind_its_parameters() {
+        let mut types = CTypes::default();
+        let int = types.int(IntKind::Int);
+        let (long, double) = (types.int(IntKind::LongLong), types.intern(CType::Double));
+        let wide = types.int(IntKind::Int128);
+        let pointer = types.pointer(int);
+        let function = |types: &mut CTypes, params: &[CTypeId], variadic| {
+            types.intern(CType::Function { result: int, params: params.to_vec(), variadic })
+        };
+        let dots = function(&mut types, &[int, double], true);
+        let handed = handed_over(&types, "set", dots);
+        assert_eq!((handed.parameters, handed.pointers.len(), handed.words), (2, 0, WORDS));
+        let passed = |types: &CTypes, behind: &[CTypeId]| {
+            let passed: Vec<CTypeId> = [int, double].iter().chain(behind).copied().collect();
+            variable_words(types, "set", dots, &passed)
+        };
+        let mixed = [pointer, double, int, long, double, pointer, wide, pointer];
+        assert_eq!(passed(&types, &mixed), [2, 4, 5, 7]);
+        assert_eq!(passed(&types, &[pointer; 20]).len(), WORDS as usize);
+        let floats = |count| [vec![double; count], vec![pointer]].concat();
+        assert_eq!(passed(&types, &floats(7)), [9]);
+        assert_eq!(passed(&types, &floats(8)), [0; 0], "the last float lies among the words");
+        let nameless = function(&mut types, &[], true);
+        assert_eq!(handed_over(&types, "set", nameless), HandedOver::default());
+        assert_eq!(variable_words(&types, "set", nameless, &[pointer]), [0; 0]);
+        types.target = crate::ctype::Target::I386;
+        assert_eq!(passed(&types, &[pointer, int, double, pointer]), [2, 3]);
+        assert_eq!(passed(&types, &[pointer, long, pointer]), [2]);
     }
 }

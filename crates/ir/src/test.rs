@@ -222,16 +222,56 @@ pub struct ExternalResult {
     pub writes: Vec<ExternalWrite>,
 }
 
-/// What a call of an undefined function writes through a pointer that it is given
-/// ([`crate::outside`]).
+/// What a call of an undefined function writes ([`crate::outside`]).
+///
+/// The way to the place begins at what an argument points to, or at a variable. Each step follows the
+/// pointer that lies so many bytes behind where the way leads so far. Where an argument or a pointer on
+/// the way is null, the write is left out. The way is followed when the turn of the write comes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ExternalWrite {
-    /// The position of the argument, from 0. Where that is null the write is left out.
-    pub argument: u32,
-    /// How many bytes behind the place that the argument points to.
+    /// Where the way to the place begins. Tests of earlier versions have the position of an argument.
+    #[serde(alias = "argument", deserialize_with = "base_or_position")]
+    pub to: WriteBase,
+    /// Pointers that are followed on the way: each lies so many bytes behind where the one before leads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub through: Vec<u64>,
+    /// How many bytes behind the place where the way ends.
     pub offset: u64,
     /// What is written.
     pub image: Image,
+}
+
+/// Where the way to what an undefined function writes begins.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum WriteBase {
+    /// What the argument at a position, from 0, points to.
+    Argument(u32),
+    /// What the word at a position among the arguments for `...` points to, from 0; numbers of floating
+    /// point are not counted ([`crate::outside::variable_words`]).
+    Variable(u32),
+    /// A global variable by its name. [`crate::libc::ERROR_NUMBER`] is one, as among [`Test::globals`].
+    Global(String),
+}
+
+/// Reads where a write begins, which used to be the position of an argument.
+fn base_or_position<'de, D: serde::Deserializer<'de>>(from: D) -> Result<WriteBase, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Kept {
+        Position(u32),
+        Base(WriteBase),
+    }
+    Ok(match Kept::deserialize(from)? {
+        Kept::Position(position) => WriteBase::Argument(position),
+        Kept::Base(base) => base,
+    })
+}
+
+impl ExternalWrite {
+    /// A write behind what an argument points to.
+    pub const fn behind_argument(position: u32, offset: u64, image: Image) -> Self {
+        Self { to: WriteBase::Argument(position), through: Vec::new(), offset, image }
+    }
 }
 
 impl Test {

@@ -143,6 +143,14 @@ pub const MOST_WORDS: usize = 8;
 /// The vector registers that the x86-64 ABI passes arguments in.
 const VECTOR_REGISTERS: usize = 8;
 
+/// The vector registers that variable arguments are passed in; none on 32-bit x86.
+pub(crate) const fn vector_registers(target: Target) -> usize {
+    match target {
+        Target::X86_64 => VECTOR_REGISTERS,
+        Target::I386 => 0,
+    }
+}
+
 /// How an argument of a type is passed. `None` for what no test gives for `...`: structs, `long
 /// double`, wide integers, and types that promotion leaves no argument with.
 pub fn class(types: &CTypes, ty: CTypeId) -> Option<Class> {
@@ -173,7 +181,7 @@ fn begins_to_read(body: &Body) -> bool {
 }
 
 /// How many vector registers a parameter takes at most.
-fn vectors_at_most(types: &CTypes, ty: CTypeId) -> usize {
+pub(crate) fn vectors_at_most(types: &CTypes, ty: CTypeId) -> usize {
     match types.scalar(ty) {
         Some(Type::Int(_) | Type::Ptr) => 0,
         Some(_) => 1,

@@ -37,8 +37,8 @@ enum {
 struct lydian_services {
     /* Writes the next queued result of an undefined function, or zeros. `kind` is how a number is
      * read (`NumberKind` in `lydian_ir::test`); 0 for what gives no inputs. Before, what the queue
-     * says that the call writes is written to where the first `count` arguments point, `to`, in
-     * which what is no pointer is null. */
+     * says that the call writes is written: `to` has the `count` pointers that ways to it may begin
+     * at, the first arguments, in which what is no pointer is null, and words for `...` behind them. */
     void (*external)(lydian_u32 function, void *result, lydian_u64 size, int kind, lydian_u32 count,
                      void *const *to);
     /* Ends the call under test. Does not return. */

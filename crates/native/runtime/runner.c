@@ -73,13 +73,6 @@ struct global {
     uint32_t symbol, size;
     uint64_t pad;
 };
-struct external {
-    uint32_t function, size, used, writes; /* the size of the result, which follows; that of all writes */
-};
-struct write {
-    uint32_t argument, size;
-    uint64_t offset;
-};
 struct file {
     /* The lengths of its name and of its contents, which follow. Or it is a variable of the environment
      * (`FileKind` in `request.rs`), which may be missing. */
@@ -186,31 +179,7 @@ static void fail(const char *message) {
 
 /* ---- services for the code under test ----------------------------------------------------- */
 
-static uint8_t *queue, *queue_next;
-static uint32_t queue_length, queue_position;
-
-static struct external *queued(uint8_t *at) { return (struct external *)at; }
-
 static uint64_t padded(uint64_t size) { return (size + ALIGN - 1) & ~(uint64_t)(ALIGN - 1); }
-
-static uint8_t *after(uint8_t *at) {
-    return at + sizeof(struct external) + padded(queued(at)->size) + queued(at)->writes;
-}
-
-/* The next result that is queued for this function, in the order of its own calls. */
-static struct external *next_result(uint32_t function) {
-    while (queue_position < queue_length && queued(queue_next)->used) {
-        queue_next = after(queue_next);
-        queue_position++;
-    }
-    uint8_t *at = queue_next;
-    for (uint32_t i = queue_position; i < queue_length; i++, at = after(at)) {
-        if (queued(at)->used || queued(at)->function != function) continue;
-        queued(at)->used = 1;
-        return queued(at);
-    }
-    return NULL;
-}
 
 static void serve_end(int ended, long with) {
     how = ended;
@@ -218,49 +187,7 @@ static void serve_end(int ended, long with) {
     _longjmp(back, 1);
 }
 
-/* Whether the test's inputs do not say which function gives them. */
-static int queue_is_unnamed(void) {
-    uint8_t *at = queue;
-    for (uint32_t i = 0; i < queue_length; i++, at = after(at)) {
-        uint32_t function = queued(at)->function;
-        if (function == LYDIAN_ANY_BYTES || function == LYDIAN_ANY_NUMBER) return 1;
-    }
-    return 0;
-}
-
-/* Writes what a call is to write. What goes through a null pointer is left out. */
-static void write_queued(struct external *call, lydian_u32 count, void *const *to) {
-    uint8_t *at = (uint8_t *)(call + 1) + padded(call->size), *end = at + call->writes;
-    while (at < end) {
-        struct write *write = (struct write *)at;
-        uint8_t *target = write->argument < count ? to[write->argument] : NULL;
-        if (target) memcpy(target + write->offset, write + 1, write->size);
-        at += sizeof *write + padded(write->size);
-    }
-}
-
-static void serve_external(lydian_u32 function, void *result, lydian_u64 size, int kind,
-                           lydian_u32 count, void *const *to) {
-    /* Where a number is in its image, by kind, and how many bytes it has (`NumberKind`). */
-    static const uint8_t place[][2] = {{0, 0}, {0, 16}, {24, 4}, {16, 8}, {32, 16}};
-    struct external *next = next_result(function);
-    const uint8_t *from = next ? (uint8_t *)(next + 1) : NULL;
-    uint64_t given = next ? next->size : 0;
-    if (!next && kind && queue_is_unnamed()) {
-        if ((next = next_result(LYDIAN_ANY_NUMBER)) && next->size >= 48) {
-            from = (uint8_t *)(next + 1) + place[kind][0];
-            given = place[kind][1];
-        } else if ((next = next_result(LYDIAN_ANY_BYTES))) {
-            from = (uint8_t *)(next + 1);
-            given = next->size;
-        } else {
-            serve_end(LYDIAN_EXITED, 1);
-        }
-    }
-    if (next) write_queued(next, count, to);
-    memset(result, 0, size);
-    if (next) memcpy(result, from, given < size ? given : size);
-}
+#include "queue.h"
 
 /* Blocks of the code under test lie in an arena that is empty again at the start of each test.
  * Sizes are rounded up to powers of two; a released block goes to the list of its size. */

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::elf::Symbols;
 use crate::flags::{self, Optimization};
-use crate::harness::{self, Entry, Stubs, SymbolKind, Uncallable};
+use crate::harness::{self, Entry, Stubs, SymbolKind, Uncallable, Writing};
 use crate::plan::{BoundTable, Plan};
 use crate::toolchain::{Libraries, Toolchain};
 
@@ -111,8 +111,8 @@ pub struct Build {
     pub(crate) symbols: IndexMap<String, (SymbolKind, u64)>,
     pub(crate) own_symbols: usize,
     pub(crate) externals: IndexMap<String, u32>,
-    /// The parameters that undefined functions may write through, by position.
-    pub(crate) out_parameters: FxHashMap<String, Vec<u32>>,
+    /// What undefined functions may write.
+    pub(crate) writing: FxHashMap<String, Writing>,
     pub(crate) cells: u64,
     pub(crate) cells_offset: u64,
     pub(crate) symbols_offset: u64,
@@ -180,7 +180,7 @@ impl Build {
             symbols: all,
             own_symbols,
             externals: stubs.numbers(request.program),
-            out_parameters: stubs.out_parameters(request.program),
+            writing: stubs.writing(request.program),
             cells,
             cells_offset: offset("lydian_hit"),
             symbols_offset: offset("lydian_symbols"),

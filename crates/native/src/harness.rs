@@ -4,15 +4,15 @@
 //! Callers are put after the user's text, in the same file, so that static functions and the user's
 //! own types are in reach. Definitions of undefined functions lie in a file of their own, where no
 //! declaration of the user's can contradict them: such a function needs its result's type and
-//! the parameters up to the last that it may write through, since in C's calling conventions it is
-//! the caller that removes the arguments.
+//! the parameters that it hands over for what it writes ([`handed_over`]), since in C's calling
+//! conventions it is the caller that removes the arguments.
 
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::EntityId;
 use lydian_ir::libc::{STREAMS, gives_inputs};
-use lydian_ir::outside::out_parameters;
+use lydian_ir::outside::{HandedOver, handed_over, out_parameters, writes_nothing};
 use lydian_ir::test::{ANY_BYTES, ANY_NUMBER, NumberKind};
 use lydian_ir::variadic::{self, Room};
 use lydian_ir::{CType, CTypeId, CTypes, FuncId, GlobalId, GlobalInit, Linkage, Program, RecordId};
@@ -87,6 +87,8 @@ unsigned int lydian_find(unsigned long long, unsigned int, const unsigned long l
 const unsigned long long *lydian_values(unsigned int);\n\
 unsigned int lydian_next(unsigned int);\n\
 void lydian_forget(void *);\n";
+/// The part of the runner that gives results of undefined functions.
+pub(crate) const QUEUE: &str = include_str!("../runtime/queue.h");
 /// The runner.
 pub(crate) const RUNNER: &str = include_str!("../runtime/runner.c");
 /// The part of the harness that is the same for all programs.
@@ -276,14 +278,11 @@ impl Stubs {
         names.zip(0..).collect()
     }
 
-    /// The parameters that these functions may write through, by their positions.
-    pub(crate) fn out_parameters(&self, program: &Program) -> FxHashMap<String, Vec<u32>> {
+    /// What these functions may write, by their names.
+    pub(crate) fn writing(&self, program: &Program) -> FxHashMap<String, Writing> {
         let own = self.functions.iter().map(|id| &program.functions[*id]);
-        let positions = own.map(|function| {
-            let out = out_parameters(&program.types, &function.name, function.ty);
-            (function.name.clone(), out.iter().map(|out| out.position).collect())
-        });
-        positions.collect()
+        let own = own.filter(|function| !function.noreturn && !writes_nothing(&function.name));
+        own.map(|function| (function.name.clone(), Writing::of(program, function))).collect()
     }
 
     /// The definitions; none where nothing is to be defined.
@@ -376,11 +375,28 @@ fn stub(types: &CTypes, function: &lydian_ir::Function, number: u32) -> String {
     }
 }
 
-/// What a stub needs to write through its parameters.
+/// What an undefined function may write.
+#[derive(Clone, Debug)]
+pub(crate) struct Writing {
+    /// The parameters that it may write through without a way behind them, by position.
+    pub(crate) out: Vec<u32>,
+    /// What its stub hands over.
+    pub(crate) handed: HandedOver,
+}
+
+impl Writing {
+    fn of(program: &Program, function: &lydian_ir::Function) -> Self {
+        let (types, name, ty) = (&program.types, &function.name, function.ty);
+        let out = out_parameters(types, name, ty).iter().map(|out| out.position).collect();
+        Self { out, handed: handed_over(types, name, ty) }
+    }
+}
+
+/// What a stub needs to hand over pointers.
 struct Out {
-    /// The parameters up to the last of these; empty where there are none.
+    /// The parameters that it has; none where it hands nothing over.
     parameters: String,
-    /// The declaration of the array of pointers, if there is one.
+    /// The declaration of the array of pointers, if there is one, and what fills it.
     array: String,
     /// The number of pointers, and the array.
     arguments: String,
@@ -388,27 +404,43 @@ struct Out {
 
 impl Out {
     fn of(types: &CTypes, function: &lydian_ir::Function) -> Self {
-        let out = out_parameters(types, &function.name, function.ty);
-        let (CType::Function { params, .. }, Some(last)) = (types.get(function.ty), out.last())
-        else {
-            let none = String::new();
-            return Self { parameters: none.clone(), array: none, arguments: "0, 0".into() };
-        };
-        let count = last.position as usize + 1;
-        let params = params.iter().take(count).enumerate();
-        let parameters: Vec<String> =
+        let handed = handed_over(types, &function.name, function.ty);
+        let CType::Function { params, .. } = types.get(function.ty) else { return Self::none() };
+        let count = handed.parameters;
+        if count == 0 {
+            return Self::none();
+        }
+        let params = params.iter().take(count as usize).enumerate();
+        let mut parameters: Vec<String> =
             params.map(|(at, param)| by_shape(types, *param, &format!("a{at}"))).collect();
-        let pointer = |at: usize| match out.iter().any(|out| out.position as usize == at) {
+        let pointer = |at: u32| match handed.pointers.contains(&at) {
             true => format!("a{at}"),
             false => "0".to_owned(),
         };
         let pointers: Vec<String> = (0..count).map(pointer).collect();
-        Self {
-            parameters: parameters.join(", "),
-            array: format!("void *const to[] = {{ {} }}; ", pointers.join(", ")),
-            arguments: format!("{count}, to"),
+        let all = count + handed.words;
+        let mut array = format!("void *to[{all}] = {{ {} }}; ", pointers.join(", "));
+        if handed.words > 0 {
+            parameters.push("...".to_owned());
+            array.push_str(&read_words(count, all));
         }
+        Self { parameters: parameters.join(", "), array, arguments: format!("{all}, to") }
     }
+
+    fn none() -> Self {
+        let (parameters, array) = (String::new(), String::new());
+        Self { parameters, array, arguments: "0, 0".into() }
+    }
+}
+
+/// Reads words for `...` into an array of pointers, behind those of the parameters.
+fn read_words(parameters: u32, all: u32) -> String {
+    format!(
+        "__builtin_va_list words; __builtin_va_start(words, a{}); \
+         for (int i = {parameters}; i < {all}; i++) to[i] = __builtin_va_arg(words, void *); \
+         __builtin_va_end(words); ",
+        parameters - 1
+    )
 }
 
 /// Declares `declarator` with a type that is laid out and passed as this one is, without any name

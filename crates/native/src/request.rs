@@ -2,7 +2,8 @@
 
 use lydian_ir::libc::{ERROR_NUMBER, STREAMS};
 use lydian_ir::test::{
-    ExternalResult, INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test,
+    ExternalResult, ExternalWrite, INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image,
+    PointerTarget, Test, WriteBase,
 };
 use lydian_ir::variadic::Class;
 
@@ -46,13 +47,14 @@ pub enum TestError {
     /// The program defines the function, or does not call it.
     #[error("`{0}` is not an undefined function of the program")]
     External(String),
-    /// The function has no such parameter, or cannot write through it.
-    #[error("`{function}` writes nothing through its argument {position}")]
+    /// The function has no such parameter, or cannot write through it; or its stub does not reach that
+    /// word among its arguments for `...`, or it writes nothing at all.
+    #[error("`{function}` writes nothing through its {place}")]
     Write {
         /// The function.
         function: String,
-        /// Which argument, from 0.
-        position: u32,
+        /// Where the way to what it would write begins.
+        place: String,
     },
     /// The test is larger than the shared memory.
     #[error("the test has more than {0} bytes")]
@@ -63,6 +65,8 @@ pub enum TestError {
 const STREAM: u32 = 1 << 31;
 /// Instead of a symbol's number: the C library's error number.
 const ERROR_NUMBER_PLACE: u32 = STREAM | 3;
+/// Instead of the number of a pointer that a stub hands over: a variable.
+const VARIABLE: u32 = u32::MAX;
 const HEADER: usize = 32;
 const RELOCATION: usize = 16;
 const ALIGN: usize = 16;
@@ -317,18 +321,54 @@ impl<'a> Encoder<'a> {
     /// What a call writes.
     fn writes(&mut self, external: &ExternalResult, test: &Test) -> Result<(), TestError> {
         for write in &external.writes {
-            let name = &external.function;
-            let known = self.build.out_parameters.get(name);
-            if !known.is_some_and(|positions| positions.contains(&write.argument)) {
-                let position = write.argument;
-                return Err(TestError::Write { function: name.clone(), position });
-            }
-            self.bytes.extend(write.argument.to_le_bytes());
+            let pointer = self.first_pointer(&external.function, write)?;
+            self.bytes.extend(pointer.to_le_bytes());
             self.bytes.extend((write.image.bytes.len() as u32).to_le_bytes());
             self.bytes.extend(write.offset.to_le_bytes());
-            self.image(&write.image, test, name)?;
+            let variable = self.bytes.len();
+            self.bytes.extend(0u64.to_le_bytes());
+            if let WriteBase::Global(name) = &write.to {
+                let symbol = self.written_global(name, write)?;
+                self.relocations.push((variable, symbol, 0));
+            }
+            self.bytes.extend((write.through.len() as u64).to_le_bytes());
+            write.through.iter().for_each(|step| self.bytes.extend(step.to_le_bytes()));
+            self.pad();
+            self.image(&write.image, test, &external.function)?;
         }
         Ok(())
+    }
+
+    /// Which of the pointers that a function's stub hands over a way begins at, or [`VARIABLE`].
+    fn first_pointer(&self, function: &str, write: &ExternalWrite) -> Result<u32, TestError> {
+        let writing = self.build.writing.get(function);
+        let (found, place) = match &write.to {
+            WriteBase::Argument(position) => {
+                let known = writing.filter(|writing| match write.through.is_empty() {
+                    true => writing.out.contains(position),
+                    false => writing.handed.pointers.contains(position),
+                });
+                (known.map(|_| *position), format!("argument {position}"))
+            }
+            WriteBase::Variable(position) => {
+                let known = writing.filter(|writing| *position < writing.handed.words);
+                let pointer = known.map(|writing| writing.handed.parameters + position);
+                (pointer, format!("argument {position} for `...`"))
+            }
+            WriteBase::Global(name) => (writing.map(|_| VARIABLE), format!("variable `{name}`")),
+        };
+        found.ok_or_else(|| TestError::Write { function: function.to_owned(), place })
+    }
+
+    /// What stands for a global at which a way begins. What is written to itself must lie in it.
+    fn written_global(&self, name: &str, write: &ExternalWrite) -> Result<u32, TestError> {
+        let (symbol, size, writable) = self.global_place(name)?;
+        let end = write.offset.checked_add(write.image.bytes.len() as u64);
+        let inside = end.is_some_and(|end| end <= size);
+        if write.through.is_empty() && !(writable && inside) {
+            return Err(TestError::GlobalImage(name.to_owned()));
+        }
+        Ok(symbol)
     }
 }
 

@@ -97,7 +97,7 @@ impl<'a> Toolchain<'a> {
 
     /// The runner's program.
     pub(crate) fn runner(&self) -> Result<PathBuf, BuildError> {
-        let texts = [harness::RUNNER, harness::HEADER, harness::ENVIRONMENTS];
+        let texts = [harness::RUNNER, harness::HEADER, harness::ENVIRONMENTS, harness::QUEUE];
         let key = self.key("runner", texts.into_iter().chain(RUNNER_FLAGS.iter().copied()));
         let kept = key.as_ref().and_then(|key| self.cache.file(key));
         if let Some(path) = kept.filter(|path| is_executable(path)) {
@@ -105,6 +105,7 @@ impl<'a> Toolchain<'a> {
         }
         write(&self.place.join("runner.c"), harness::RUNNER)?;
         write(&self.place.join("environments.h"), harness::ENVIRONMENTS)?;
+        write(&self.place.join("queue.h"), harness::QUEUE)?;
         self.compile("runner", RUNNER_FLAGS)?;
         self.keep(key, "runner");
         Ok(self.place.join("runner"))

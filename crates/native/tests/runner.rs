@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use common::{Unit, bytes_object, call, int, plain, pointer};
 use lydian_base::CancelToken;
-use lydian_ir::IntKind;
-use lydian_ir::test::{ExternalResult, ExternalWrite, GlobalInput, PointerTarget};
+use lydian_ir::test::{
+    ExternalResult, ExternalWrite, GlobalInput, Image, PointerTarget, WriteBase,
+};
+use lydian_ir::{CType, IntKind};
 use lydian_native::{CrashClass, Haste, Limits, Outcome, RunError, TestError, Wants};
 
 const MEMORY: Wants = Wants { cells: false, memory: true };
@@ -138,7 +140,7 @@ fn an_undefined_function_writes_through_its_arguments_wherever_they_are_passed()
     let wide = types.intern(lydian_ir::CType::Record(record));
     let params = [wide, double, to_int, long, long, long, long, to_char];
     let unit = unit.declares("set", int_type, &params).declares("clear", void, &[to_int]);
-    let write = |argument, offset, image| ExternalWrite { argument, offset, image };
+    let write = ExternalWrite::behind_argument;
     let gives =
         |name: &str, result, writes| ExternalResult { writes, ..ExternalResult::new(name, result) };
     let mut test = call("f", &[int(2)]);
@@ -159,6 +161,112 @@ fn an_undefined_function_writes_through_its_arguments_wherever_they_are_passed()
     let refused = unit.runner().run(&[wrong], Wants::default()).unwrap_err();
     let said = refused.to_string();
     assert!(said.contains("`set` writes nothing through its argument 3"), "{said}");
+}
+
+/// What a call of `name` gives and writes.
+fn writing(name: &str, writes: Vec<ExternalWrite>) -> ExternalResult {
+    ExternalResult { writes, ..ExternalResult::new(name, int(0)) }
+}
+
+fn write(to: WriteBase, through: &[u64], offset: u64, image: Image) -> ExternalWrite {
+    ExternalWrite { to, through: through.to_vec(), offset, image }
+}
+
+#[test]
+fn what_an_undefined_function_writes_lies_behind_pointers_in_words_for_dots_and_in_globals() {
+    let mut unit = of_int(
+        "struct out { int n; int *value; }; struct context { long pad; const struct out *out; }; \
+         int set(const struct context *c, char last, ...); int *__errno_location(void); \
+         int state; static int held, *shared = &held; const int fixed = 4; \
+         int f(int x) { static int cell; int y = 0; struct out o = { 0, x > 1 ? &cell : 0 }; \
+         struct context c = { 1, &o }; cell = 1; *__errno_location() = 2; \
+         set(x ? &c : 0, 'a', 2.5, 7, &y, \"end\"); \
+         return o.n * 100000 + cell * 10000 + y * 1000 + state * 100 + held * 10 \
+           + *__errno_location() + (fixed != 4); }",
+    );
+    let int_type = unit.int();
+    let to_int = unit.pointer_to(IntKind::Int);
+    let types = &mut unit.program.types;
+    let to_const = types.intern(CType::Pointer { pointee: int_type, to_const: true });
+    let char_type = types.int(IntKind::Char);
+    let unit = unit.declares("set", int_type, &[to_const, char_type]);
+    let unit = unit.global("state", int_type, true).global("shared", to_int, true);
+    let mut unit = unit.global("fixed", int_type, true);
+    let fixed = unit.program.global_named("fixed").unwrap();
+    unit.program.globals[fixed].read_only = true;
+    let global = |name: &str| WriteBase::Global(name.into());
+    let writes = vec![
+        write(WriteBase::Argument(0), &[8, 8], 0, int(5)),
+        write(WriteBase::Argument(0), &[8], 0, int(3)),
+        write(WriteBase::Variable(1), &[], 0, int(9)),
+        write(global("shared"), &[0], 0, int(6)),
+        write(global("state"), &[], 0, int(4)),
+        write(global("shared"), &[], 0, pointer(PointerTarget::Global("state".into(), 0))),
+        write(global("shared"), &[0], 1, plain(&[0])),
+        write(global("errno"), &[], 0, int(8)),
+    ];
+    let calling = |x, writes| {
+        let mut test = call("f", &[int(x)]);
+        test.externals = vec![writing("set", writes)];
+        test
+    };
+    let tests = [calling(2, writes.clone()), calling(1, writes.clone()), calling(0, writes)];
+    let expected = [359468, 319468, 19468].map(returned);
+    assert_eq!(outcomes(&unit, &tests), expected, "null pointers leave writes out");
+    let refused = |to, through: &[u64], offset| {
+        let test = calling(2, vec![write(to, through, offset, int(1))]);
+        let error = unit.runner().run(&[test], Wants::default()).unwrap_err();
+        error.to_string()
+    };
+    let first = WriteBase::Argument(0);
+    let told = refused(first, &[], 0);
+    assert!(told.contains("`set` writes nothing through its argument 0"), "{told}");
+    let told = refused(WriteBase::Variable(8), &[], 0);
+    assert!(told.contains("`set` writes nothing through its argument 8 for `...`"), "{told}");
+    for (name, offset) in [("fixed", 0), ("state", 1)] {
+        let told = refused(global(name), &[], offset);
+        assert!(told.contains(&format!("the global `{name}` cannot take this image")), "{told}");
+    }
+    let told = refused(global("none"), &[], 0);
+    assert!(told.contains("the global `none` cannot be set or pointed to"), "{told}");
+}
+
+#[test]
+fn a_way_of_a_write_that_no_memory_lies_on_crashes_as_an_access_does() {
+    let mut unit =
+        of_int("int set(int **p); int f(int x) { int *p = (int *)16l; return set(&p); }");
+    let (int_type, to_int) = (unit.int(), unit.pointer_to(IntKind::Int));
+    let to_pointer = unit.program.types.pointer(to_int);
+    let unit = unit.declares("set", int_type, &[to_pointer]);
+    let mut test = call("f", &[int(0)]);
+    let way = write(WriteBase::Argument(0), &[0, 8], 0, int(1));
+    test.externals = vec![writing("set", vec![way])];
+    let found = outcomes(&unit, &[test, call("f", &[int(0)])]);
+    assert!(matches!(&found[0], Outcome::Crashed(_)), "{found:?}");
+    assert_eq!(found[1], returned(0));
+}
+
+#[test]
+fn a_callback_writes_behind_pointers_to_what_is_const() {
+    let mut unit = Unit::new(
+        "struct node { const struct node *next; int *value; }; \
+         int f(int (*ask)(const int *)) { int v = 1; struct node b = { 0, &v }, a = { &b, 0 }; \
+         return ask((const int *)&a) + v; }",
+    );
+    let int_type = unit.int();
+    let types = &mut unit.program.types;
+    let to_const = types.intern(CType::Pointer { pointee: int_type, to_const: true });
+    let params = vec![to_const];
+    let callback = types.intern(CType::Function { result: int_type, params, variadic: false });
+    let to_callback = types.pointer(callback);
+    let unit = unit.defines("f", int_type, &[to_callback]);
+    let mut unit = unit;
+    unit.add("lydian_callback_0", int_type, &[to_const], false, false);
+    let mut test = call("f", &[pointer(PointerTarget::Function("lydian_callback_0".into()))]);
+    let way = write(WriteBase::Argument(0), &[0, 8], 0, int(41));
+    test.externals = vec![writing("lydian_callback_0", vec![way])];
+    test.externals[0].result = int(1);
+    assert_eq!(outcomes(&unit, &[test]), [returned(42)]);
 }
 
 #[test]

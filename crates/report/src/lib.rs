@@ -26,6 +26,7 @@ pub mod totals;
 mod comments;
 mod inputs;
 mod value;
+mod written;
 
 pub use report::Report;
 pub use suite::{Observed, ObservedImage, Outcome, SuiteTest};

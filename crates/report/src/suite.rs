@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lydian_ir::outside::out_parameters;
-use lydian_ir::test::{ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget, Test};
+use lydian_ir::test::{GlobalInput, Image, ImagePointer, PointerTarget, Test};
 use lydian_ir::{CType, CTypeId, Program};
 use serde::{Deserialize, Serialize};
 
@@ -195,32 +194,4 @@ pub(crate) fn parameter_names(program: &Program, function: lydian_ir::FuncId) ->
         names.push(usable.cloned().unwrap_or_else(|| format!("arg{position}")));
     }
     names
-}
-
-/// What a write of an undefined function is made of: the type of an element and how many, where the
-/// parameter's type says it and the write is whole elements.
-pub(crate) fn written_elements(
-    program: &Program,
-    function: &str,
-    write: &ExternalWrite,
-) -> Option<(CTypeId, u64)> {
-    let ty = written_type(program, function, write.argument)?;
-    let size = program.types.size(ty).filter(|size| *size > 0)?;
-    let bytes = write.image.bytes.len() as u64;
-    let whole = write.offset.is_multiple_of(size) && bytes.is_multiple_of(size);
-    whole.then_some((ty, bytes / size))
-}
-
-/// What a parameter points to that an undefined function may write through.
-pub(crate) fn written_type(program: &Program, function: &str, argument: u32) -> Option<CTypeId> {
-    let declared = &program.functions[program.function_named(function)?];
-    let out = out_parameters(&program.types, function, declared.ty);
-    out.into_iter().find(|out| out.position == argument).map(|out| out.pointee)
-}
-
-/// The name of a parameter that is written through.
-pub(crate) fn written_name(program: &Program, function: &str, argument: u32) -> String {
-    let names = program.function_named(function).map(|id| parameter_names(program, id));
-    let name = names.and_then(|names| names.get(argument as usize).cloned());
-    name.unwrap_or_else(|| format!("arg{argument}"))
 }

@@ -14,17 +14,15 @@
 mod check;
 mod literal;
 mod stubs;
+mod writes;
 
 use std::collections::BTreeSet;
 
-use lydian_ir::test::{ExternalResult, ExternalWrite, INPUT_PREFIX, Image, VariableArgument};
+use lydian_ir::test::{ExternalResult, INPUT_PREFIX, Image, VariableArgument};
 use lydian_ir::{CType, CTypeId, Program, libc};
 
 use crate::frameworks::Case;
-use crate::suite::{
-    Observed, ObservedImage, Outcome, SuiteTest, parameter_names, result_type, written_elements,
-    written_name,
-};
+use crate::suite::{Observed, ObservedImage, Outcome, SuiteTest, parameter_names, result_type};
 use crate::value::{Value, read};
 use check::Checks;
 use literal::{Names, ObjectName, array, characters, function_name, identifier, initialiser};
@@ -455,96 +453,6 @@ impl Writer<'_> {
             parts.set_up.push(format!("lydian_left_{function} = {};", results.len()));
         }
         Ok(())
-    }
-}
-
-/// What the calls of a function write.
-impl Writer<'_> {
-    fn writes(
-        &mut self,
-        names: &Names,
-        name: &str,
-        calls: &[&ExternalResult],
-        parts: &mut Parts,
-    ) -> Result<(), String> {
-        let Some(function) = calls.first().map(|call| call.function.as_str()) else {
-            return Ok(());
-        };
-        if !self.stubs.writes(function) {
-            return Ok(());
-        }
-        let variable = format!("lydian_writes_{function}");
-        if calls.iter().all(|call| call.writes.is_empty()) {
-            parts.set_up.push(format!("{variable} = 0;"));
-            return Ok(());
-        }
-        if self.stubs.passed(function).is_none() {
-            return Err(format!("the type of a parameter of {function} has no name"));
-        }
-        let mut all = Vec::new();
-        for call in calls {
-            if call.writes.is_empty() {
-                all.push("{ 0, 0 }".to_owned());
-                continue;
-            }
-            let mut list = Vec::new();
-            for write in &call.writes {
-                list.push(self.write_from(names, name, (function, write), parts)?);
-            }
-            let place = unique(format!("{name}_{function}_writes"), &mut self.taken);
-            let (count, list) = (list.len(), list.join(", "));
-            parts
-                .definitions
-                .push(format!("static const struct lydian_write {place}[] = {{ {list} }};"));
-            all.push(format!("{{ {count}, {place} }}"));
-        }
-        let place = unique(format!("{name}_{function}_calls"), &mut self.taken);
-        let all = all.join(", ");
-        let declared = format!("static const struct lydian_writes {place}[] = {{ {all} }};");
-        parts.definitions.push(declared);
-        parts.set_up.push(format!("{variable} = {place};"));
-        Ok(())
-    }
-
-    /// A variable with what is written, and the entry that says where it goes.
-    fn write_from(
-        &mut self,
-        names: &Names,
-        name: &str,
-        (function, write): (&str, &ExternalWrite),
-        parts: &mut Parts,
-    ) -> Result<String, String> {
-        let types = &self.program.types;
-        let ExternalWrite { argument, offset, image } = write;
-        let place = written_name(self.program, function, *argument);
-        let variable = unique(format!("{name}_{function}_{}", identifier(&place)), &mut self.taken);
-        let entry = format!("{{ {argument}, {offset}, &{variable}, sizeof {variable} }}");
-        let elements = written_elements(self.program, function, write);
-        let elements = elements.filter(|(ty, _)| !types.spell(*ty, "").contains('{'));
-        let Some((ty, count)) = elements else {
-            let size = image.bytes.len();
-            parts.declarations.push(format!("static unsigned char {variable}[{size}];"));
-            return fill(names, &variable, image, parts).map(|()| entry);
-        };
-        let declarator = match count {
-            1 => variable.clone(),
-            _ => format!("{variable}[{count}]"),
-        };
-        let declared = format!("static {}", types.spell_compiled(ty, &declarator));
-        let value = read(types, ty, count, &image.clone().into());
-        let initial = match &value {
-            Value::Text(bytes) if count != 1 => Ok(characters(self.program, ty, bytes, count)),
-            Value::Array(elements) if count != 1 => array(names, ty, elements),
-            value => initialiser(names, ty, value),
-        };
-        match initial {
-            Ok(text) => parts.definitions.push(format!("{declared} = {text};")),
-            Err(_) => {
-                parts.declarations.push(format!("{declared};"));
-                fill(names, &variable, image, parts)?;
-            }
-        }
-        Ok(entry)
     }
 }
 

@@ -26,7 +26,10 @@
 //! - What an undefined function writes is a list: `"externals": [ { "function": "parse", "result": 1,
 //!   "writes": [ { "to": "value", "value": 7 } ] } ]`. `to` is a parameter's name, `count` how many
 //!   elements are written where it is not one, and `offset` how many bytes behind the place that the
-//!   parameter points to.
+//!   parameter points to. In the place of `to` stands `"global": "state"` for a variable, or
+//!   `"variable": 1` for what the second integer or pointer for `...` points to. `"through": [8, 0]`
+//!   follows the pointer that lies 8 bytes behind that place, and then the one that lies where it
+//!   points to. `type` says of what type the elements are where it is not that of the place.
 //! - What is passed for `...` is a list, too: `"variable": [ { "type": "int", "value": 5 } ]`.
 //! - Whatever else memory holds is `{ "$bytes": "00ff…", "$pointers": { "8": "&name[0]" } }`.
 //!
@@ -34,21 +37,21 @@
 //! address of an input object, and zero for anything else.
 
 mod codec;
+mod write;
 
 use lydian_ir::test::{
     ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, INPUT_REGION_SIZE, Image,
-    PointerTarget, Test, TestObject, VariableArgument,
+    PointerTarget, Test, TestObject, VariableArgument, WriteBase,
 };
 use lydian_ir::variadic::class;
 use lydian_ir::{CTypeId, CTypes, FuncId, Program};
 use serde_json::{Map, Value as Json, json};
 use thiserror::Error;
 
-use crate::suite::{
-    Observed, ObservedImage, Outcome, SuiteTest, parameter_names, result_type, written_elements,
-    written_name, written_type,
-};
+use crate::suite::{Observed, ObservedImage, Outcome, SuiteTest, parameter_names, result_type};
+use crate::written::{self, Elements};
 use codec::Codec;
+use write::read_write;
 
 /// The version of the format.
 pub const VERSION: u64 = 1;
@@ -235,13 +238,26 @@ impl<'a> Writer<'a> {
 
     fn write(&self, function: &str, write: &ExternalWrite) -> Json {
         let mut out = Map::new();
-        out.insert("to".into(), json!(written_name(self.program, function, write.argument)));
+        match &write.to {
+            WriteBase::Argument(position) => {
+                let name = written::parameter_name(self.program, function, *position);
+                out.insert("to".into(), json!(name));
+            }
+            WriteBase::Variable(position) => _ = out.insert("variable".into(), json!(position)),
+            WriteBase::Global(name) => _ = out.insert("global".into(), json!(name)),
+        }
+        if !write.through.is_empty() {
+            out.insert("through".into(), json!(write.through));
+        }
         if write.offset > 0 {
             out.insert("offset".into(), json!(write.offset));
         }
         let memory = write.image.clone().into();
-        let value = match written_elements(self.program, function, write) {
-            Some((ty, count)) => {
+        let value = match written::elements(self.program, function, write) {
+            Some(Elements { ty, count, is_part }) => {
+                if is_part {
+                    out.insert("type".into(), json!(type_name(&self.program.types, ty)));
+                }
                 if count != 1 {
                     out.insert("count".into(), json!(count));
                 }
@@ -573,43 +589,10 @@ fn read_external(program: &Program, codec: &Codec, json: &Json) -> Result<Extern
     let object = json.get("object").and_then(Json::as_str).map(str::to_owned);
     let mut writes = Vec::new();
     for (field, write) in list(json, "writes")? {
-        writes.push(read_write(program, codec, &function, write).map_err(inside(&field))?);
+        let write = read_write(program, codec, &function, write);
+        writes.push(write.map_err(inside(&field))?);
     }
     Ok(ExternalResult { object, writes, ..ExternalResult::new(function, result) })
-}
-
-/// What a call writes through one of its parameters.
-fn read_write(
-    program: &Program,
-    codec: &Codec,
-    function: &str,
-    json: &Json,
-) -> Result<ExternalWrite, Fault> {
-    let json = object_of(json, "")?;
-    only_fields(json, &["to", "offset", "count", "value"])?;
-    let to = text_of(json, "to")?;
-    let names = program.function_named(function).map(|id| parameter_names(program, id));
-    let position = names.and_then(|names| names.iter().position(|name| name == to));
-    let argument = position.unwrap_or_default() as u32;
-    let ty = position.and_then(|_| written_type(program, function, argument));
-    let ty = ty.ok_or_else(|| {
-        fault("to", format!("{function} has no parameter {to} that it can write through"))
-    })?;
-    let number = |field| if json.contains_key(field) { number_of(json, field) } else { Ok(0) };
-    let offset = number("offset")?;
-    let value = json.get("value").ok_or_else(|| fault("value", "it is missing"))?;
-    let counted = json.contains_key("count");
-    if codec::raw_size(value).is_some() && !counted {
-        let image = codec.decode_bytes(value).map_err(inside("value"))?;
-        return Ok(ExternalWrite { argument, offset, image });
-    }
-    let count = if counted { number("count")? } else { 1 };
-    let element = program.types.size(ty);
-    let element = element.ok_or_else(|| fault("value", "it is given by its $bytes"))?;
-    let size = element.checked_mul(count).filter(|size| *size <= INPUT_REGION_SIZE);
-    let size = size.ok_or_else(|| fault("count", "it is too large"))?;
-    let image = codec.decode(ty, count, size, value).map_err(inside("value"))?.image;
-    Ok(ExternalWrite { argument, offset, image })
 }
 
 struct ExpectedReader<'a> {

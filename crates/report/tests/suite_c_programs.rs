@@ -345,6 +345,60 @@ fn what_undefined_functions_write_is_written_in_the_order_of_their_calls() {
     );
 }
 
+const REFILL: &str = r#"
+struct item { int id; short marks[3]; struct item *next; };
+struct context { const char *name; struct item *first; };
+static struct item *last;
+static long total;
+int refill(const struct context *from, char n, ...);
+void note(void);
+int use(int n)
+{
+    static struct item items[2];
+    long count = 1;
+    char word[4] = "abc";
+    struct context context = { "c", &items[0] };
+    items[0].next = n ? &items[1] : 0;
+    last = &items[1];
+    total = 5;
+    refill(&context, 'n', 1.5, n, &count, 7L, word);
+    note();
+    return items[0].id + items[1].marks[1] * 10 + items[1].marks[2] * 100 + (int)count * 1000
+        + (int)total * 10000 + items[1].id * 1000000 + (word[1] == 'z') * 10000000
+        + !last * 20000000;
+}"#;
+
+/// A test of [`REFILL`].
+fn refilled(n: i32, result: i32) -> String {
+    format!(
+        r#"
+        {{ "name": "use_{n}", "function": "use", "args": {{ "n": {n} }},
+          "externals": [ {{ "function": "refill", "result": 1, "writes": [
+              {{ "to": "from", "through": [8], "type": "int", "value": 3 }},
+              {{ "to": "from", "through": [8, 16], "offset": 6, "type": "short", "count": 2,
+                 "value": [4, 5] }},
+              {{ "global": "total", "value": 50 }},
+              {{ "global": "last", "through": [0], "type": "int", "value": 6 }},
+              {{ "variable": 1, "value": {{ "$bytes": "0900000000000000" }} }},
+              {{ "variable": 3, "offset": 1, "type": "char", "value": 122 }} ] }},
+            {{ "function": "note", "writes": [ {{ "global": "last", "value": null }} ] }} ],
+          "expected": {{ "outcome": "returned", "result": {result} }} }}"#
+    )
+}
+
+#[test]
+fn what_undefined_functions_write_lies_behind_pointers_in_variables_and_behind_words_for_dots() {
+    let world = World::new(REFILL);
+    let tests = [refilled(1, 36509543), refilled(0, 36509003)].join(",");
+    world.passes(&tests);
+    let (text, _) = world.emit(&tests);
+    for part in
+        [".through = (const __SIZE_TYPE__[]){ 8, 16 }, .steps = 2", ".variable = (void *)&total"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
 #[test]
 fn an_allocation_fails_where_the_test_says_so() {
     let world = World::new(

@@ -3,7 +3,7 @@
 use lydian_base::{EntityId, Rng, Span};
 use lydian_ir::test::{
     ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget,
-    Test, TestObject, VariableArgument,
+    Test, TestObject, VariableArgument, WriteBase,
 };
 use lydian_ir::{
     CType, CTypeId, Field, Function, Global, GlobalInit, IntKind, Linkage, Program, Record,
@@ -32,7 +32,8 @@ fn field(name: &str, ty: CTypeId, bit_offset: u64, bits: Option<u16>) -> Field {
 }
 
 fn function(program: &mut Program, name: &str, result: CTypeId, params: Vec<CTypeId>) {
-    let ty = program.types.intern(CType::Function { result, params, variadic: false });
+    let variadic = name == "fill";
+    let ty = program.types.intern(CType::Function { result, params, variadic });
     program.functions.push(Function {
         param_names: vec!["x".into(), String::new(), "x".into()],
         ..Function::declared(name, ty)
@@ -95,6 +96,8 @@ fn world() -> World {
     let void = program.types.intern(CType::Void);
     let anything = program.types.pointer(void);
     function(&mut program, "set", int, vec![to_node, text, anything]);
+    let to_const = program.types.intern(CType::Pointer { pointee: node, to_const: true });
+    function(&mut program, "fill", int, vec![to_const]);
     let size = program.types.size(node).unwrap();
     program.globals.push(Global {
         name: "state".into(),
@@ -184,9 +187,32 @@ fn writes(rng: &mut Rng, places: &[(u64, u64)]) -> Vec<ExternalWrite> {
             _ => rng.below(30) + 1,
         };
         let offset = [0, 0, 8, 88][rng.below(4) as usize];
-        ExternalWrite { argument, offset, image: image(rng, size, places) }
+        ExternalWrite::behind_argument(argument, offset, image(rng, size, places))
     };
     (0..rng.below(4)).map(|_| write(rng)).collect()
+}
+
+/// What a call of `fill` writes: to variables, behind arguments for `...`, and behind pointers on ways
+/// that the types say and on others.
+fn far_writes(rng: &mut Rng, places: &[(u64, u64)]) -> Vec<ExternalWrite> {
+    let step = |rng: &mut Rng| [0, 16, 16, 24, 40, 104][rng.below(6) as usize];
+    let write = |rng: &mut Rng| {
+        let (to, least) = match rng.below(3) {
+            0 => (WriteBase::Argument(0), 1),
+            1 => (WriteBase::Variable(rng.below(8) as u32), 0),
+            _ => (WriteBase::Global("state".into()), 0),
+        };
+        let through = (0..rng.below(3).max(least)).map(|_| step(rng)).collect();
+        let offset = [0, 0, 4, 8, 16, 56, 74, 88][rng.below(8) as usize];
+        let size = [1, 2, 4, 6, 8, 12, 88][rng.below(7) as usize];
+        ExternalWrite { to, through, offset, image: image(rng, size, places) }
+    };
+    (0..rng.below(5)).map(|_| write(rng)).collect()
+}
+
+fn sized_as_int(world: &World, seed: u64) -> Image {
+    let size = world.program.types.size(world.elements[4]).unwrap() as usize;
+    Image { bytes: seed.to_le_bytes()[..size].to_vec(), pointers: vec![] }
 }
 
 fn random_test(world: &World, seed: u64) -> SuiteTest {
@@ -228,6 +254,8 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
     let result = ExternalResult::new("next", sized(world.params[0]));
     let set = ExternalResult::new("set", sized(world.elements[4]));
     let set = ExternalResult { writes: writes(rng, &places), ..set };
+    let fill = ExternalResult::new("fill", sized_as_int(world, seed));
+    let fill = ExternalResult { writes: far_writes(rng, &places), ..fill };
     let allocation = Image { bytes: vec![seed as u8 % 3], pointers: vec![] };
     let allocation = ExternalResult::new("malloc", allocation);
     let changed = objects
@@ -247,7 +275,7 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
         args,
         variable,
         globals: if seed.is_multiple_of(2) { vec![global] } else { vec![] },
-        externals: vec![result, allocation, set],
+        externals: vec![result, allocation, set, fill],
     };
     SuiteTest {
         name: format!("f_{seed}"),
@@ -359,7 +387,7 @@ fn readable() -> (World, SuiteTest) {
 fn what_an_undefined_function_writes_is_said_by_parameters() {
     let (world, mut test) = readable();
     let plain = |bytes: &[u8]| Image { bytes: bytes.to_vec(), pointers: vec![] };
-    let write = |argument, offset, image| ExternalWrite { argument, offset, image };
+    let write = ExternalWrite::behind_argument;
     let writes =
         vec![write(1, 0, plain(b"x")), write(1, 4, plain(b"ab\0")), write(2, 0, plain(&[1, 2]))];
     let result = plain(&5i32.to_le_bytes());
@@ -388,6 +416,66 @@ fn what_an_undefined_function_writes_is_said_by_parameters() {
         let error = from_json(&world.program, "s", &changed).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
+}
+
+#[test]
+fn a_way_to_what_is_written_is_said_by_names_and_distances_and_its_value_by_the_types_on_it() {
+    let (world, mut test) = readable();
+    let plain = |bytes: &[u8]| Image { bytes: bytes.to_vec(), pointers: vec![] };
+    let write = |to, through: &[u64], offset, bytes: &[u8]| ExternalWrite {
+        to,
+        through: through.to_vec(),
+        offset,
+        image: plain(bytes),
+    };
+    let state = || WriteBase::Global("state".into());
+    let writes = vec![
+        write(WriteBase::Argument(0), &[16], 0, b"hi"),
+        write(WriteBase::Argument(0), &[24], 2, b"x"),
+        write(state(), &[], 4, &7i32.to_le_bytes()),
+        write(state(), &[], 74, &[1, 0, 2, 0]),
+        write(state(), &[], 2, &[1, 2]),
+        write(state(), &[16, 0], 0, &[5]),
+        write(WriteBase::Variable(3), &[8], 0, &[6, 7]),
+    ];
+    let result = plain(&5i32.to_le_bytes());
+    test.test.externals = vec![ExternalResult { writes, ..ExternalResult::new("fill", result) }];
+    let tests = [test];
+    let text = to_json(&world.program, "f.c", &tests);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let expected = serde_json::json!([
+        { "to": "x", "through": [16], "count": 2, "value": "hi" },
+        { "to": "x", "through": [24], "offset": 2, "value": 120 },
+        { "global": "state", "offset": 4, "type": "int", "value": 7 },
+        { "global": "state", "offset": 74, "type": "short", "count": 2, "value": [1, 2] },
+        { "global": "state", "offset": 2, "value": { "$bytes": "0102" } },
+        { "global": "state", "through": [16, 0], "value": { "$bytes": "05" } },
+        { "variable": 3, "through": [8], "value": { "$bytes": "0607" } } ]);
+    assert_eq!(json["tests"][0]["externals"][0]["writes"], expected);
+    assert_eq!(from_json(&world.program, "s", &text).unwrap(), tests);
+    // `x` is a pointer to what is const.
+    let compact = serde_json::to_string(&json).unwrap();
+    let ill_formed = [
+        (r#""through":[16],"#, "", "fill has no parameter x that it can write through"),
+        (r#""through":[16],"#, r#""through":["16"],"#, "through[0]: it is no whole number from 0"),
+        (r#""through":[16],"#, r#""through":16,"#, "writes[0].through: it is no list"),
+        (r#""variable":3"#, r#""variable":8"#, "integers and pointers 0 to 7 can be reached"),
+        (r#""variable":3"#, r#""variable":-1"#, "variable: it is no whole number from 0"),
+        (r#""variable":3"#, r#""to":"x","variable":3"#, "it needs one of to, variable and global"),
+        (r#""variable":3,"#, "", "writes[6]: it needs one of to, variable and global"),
+        (r#""global":"state""#, r#""global":"stat""#, "global: the program has no variable stat"),
+        (r#""type":"int""#, r#""type":"integer""#, "type: the program has no type integer"),
+        (r#""type":"int""#, r#""type":3"#, "type: it is no string"),
+    ];
+    for (from, to, why) in ill_formed {
+        assert!(compact.contains(from), "{from} in {compact}");
+        let changed = compact.replacen(from, to, 1);
+        let error = from_json(&world.program, "s", &changed).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    let dots = compact.replace(r#""function":"fill""#, r#""function":"set""#);
+    let error = from_json(&world.program, "s", &dots).unwrap_err().to_string();
+    assert!(error.contains("set has no arguments for `...` to reach"), "{error}");
 }
 
 #[test]

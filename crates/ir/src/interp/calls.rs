@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::End;
 use super::code::{CallSite, Code};
 use super::host::HostCall;
-use super::machine::{Given, Machine, Step, Stop, Window, read, write};
+use super::machine::{Machine, Step, Stop, Window, read, write};
 use crate::arith;
 use crate::ctype::{CType, CTypeId};
 use crate::expr::Type;
@@ -109,7 +109,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         };
         let kind = scalar.map_or(NumberKind::Integer, NumberKind::of);
         let given = self.next_input(&declared.name, kind)?.unwrap_or_default();
-        self.write_given(&given, site, regs)?;
+        self.write_given(&given, declared, site, regs)?;
         let mut image = given.bytes;
         image.resize(size as usize, 0);
         let mut raw = [0; 16];
@@ -118,22 +118,6 @@ impl<'p, 'c> Machine<'p, 'c> {
         give(site, regs, u128::from_le_bytes(raw));
         if let Some(slot) = site.dst_addr {
             self.memory.write(regs[usize::from(slot)], &image)?;
-        }
-        Ok(())
-    }
-
-    /// Writes what a test says that an undefined function writes. A write through a null pointer is
-    /// left out.
-    fn write_given(&mut self, given: &Given, site: &CallSite<'_>, regs: &Window) -> Step<()> {
-        if given.writes.is_empty() {
-            return Ok(());
-        }
-        let args = arguments(site, regs);
-        for (argument, offset, bytes) in &given.writes {
-            let pointer = args.get(*argument as usize).copied().unwrap_or(0) as u64;
-            if pointer != 0 {
-                self.memory.write(pointer.wrapping_add(*offset), bytes)?;
-            }
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use super::memory::{Bytes, FrameSpan, Memory};
 use super::observe::{Hearing, Observer, View};
 use super::plan::Ground;
 use super::start::{self, CharacterTables};
+use super::writes::GivenWrite;
 use super::{BadTest, End, Location, Options, Outcome};
 use crate::arith;
 use crate::ctype::{CType, CTypeId};
@@ -133,9 +134,8 @@ fn variable_key(variable: &str) -> String {
 pub(super) struct Given {
     /// Its result.
     pub(super) bytes: Vec<u8>,
-    /// What it writes: the position of the argument, the distance from where that points, and the
-    /// bytes.
-    pub(super) writes: Vec<(u32, u64, Vec<u8>)>,
+    /// What it writes.
+    pub(super) writes: Vec<GivenWrite>,
 }
 
 /// A run in progress.
@@ -208,12 +208,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             let name = external.function.as_str();
             let image = &external.result;
             let bytes = start::image_bytes(self.program, &self.memory, test, image, name)?;
-            let mut writes = Vec::with_capacity(external.writes.len());
-            for write in &external.writes {
-                let bytes =
-                    start::image_bytes(self.program, &self.memory, test, &write.image, name)?;
-                writes.push((write.argument, write.offset, bytes));
-            }
+            let writes = self.given_writes(test, external)?;
             let given = Given { bytes, writes };
             let name = external.variable().map_or_else(|| name.to_owned(), variable_key);
             self.results.entry(name).or_default().push_back(given);

@@ -6,6 +6,7 @@ use crate::stmt::{BranchOrigin, Edge, MarkId};
 use crate::test::INPUT_REGION;
 use crate::test::{
     ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget, TestObject,
+    WriteBase,
 };
 use crate::text::parse;
 use crate::verify::verify;
@@ -305,7 +306,8 @@ fn an_undefined_function_writes_through_its_arguments_before_it_returns() {
         "ty16 = function ty1 (ty8, ty8)\n{functions}\
          function f1 \"set\" ty16 external (\"a\", \"b\")\n"
     ));
-    let write = |argument, offset, value| ExternalWrite { argument, offset, image: int(value) };
+    let write =
+        |argument, offset, value| ExternalWrite::behind_argument(argument, offset, int(value));
     let mut test = test(vec![int(0), int(0)]);
     let first = vec![write(0, 4, 9), write(0, 0, 30), write(0, 4, 1), write(1, 0, 1000)];
     let call = |writes| ExternalResult { writes, ..ExternalResult::new("set", int(5)) };
@@ -317,6 +319,109 @@ fn an_undefined_function_writes_through_its_arguments_before_it_returns() {
     assert!(run_with(&program, &test).uninitialised.is_some());
     test.externals[0].writes[0].offset = 8;
     assert_eq!(run_with(&program, &test).end, End::Trapped(TrapKind::OutOfBounds));
+}
+
+/// A function of a pointer that passes it to the undefined `set`, and gives `g`. `dots` are further
+/// arguments of the call with their types.
+fn passes_a_pointer(dots: (&str, &str)) -> Program {
+    program(&format!(
+        "ty16 = function ty1 (ty3) variadic
+ty17 = function ty1 (ty3)
+function f0 \"f\" ty17 external (\"p\") {{
+  params (v0) local v0 \"p\" ty3 param register ptr local v1 \"\" ty1 temp register i32
+  local v2 \"n\" ty3 var memory 8 8
+  entry bb0 bb0: s0: enter v2 s1: call f1 ty16 (v0{}) (ty3{}) -> v1 return load i32(&g0) }}
+function f1 \"set\" ty16 external (\"a\")\n",
+        dots.0, dots.1
+    ))
+}
+
+/// A call of [`passes_a_pointer`] with a pointer to sixteen bytes, behind eight of which there is one to
+/// eight further bytes. `gp` points to the last object.
+fn call_with_a_chain(writes: Vec<ExternalWrite>) -> Test {
+    let mut test = test(vec![pointer_to(PointerTarget::Object(0, 0))]);
+    let at = |number: u64| INPUT_REGION + 64 * number;
+    test.objects = vec![object(at(0), &[0; 16]), object(at(1), &[0; 8]), object(at(2), &[0; 4])];
+    let target = PointerTarget::Object(1, 0);
+    test.objects[0].image.pointers = vec![ImagePointer { offset: 8, target }];
+    let image = pointer_to(PointerTarget::Object(2, 0));
+    test.globals = vec![GlobalInput { name: "gp".into(), image }];
+    test.externals = vec![ExternalResult { writes, ..ExternalResult::new("set", int(0)) }];
+    test
+}
+
+fn write(to: WriteBase, through: &[u64], offset: u64, image: Image) -> ExternalWrite {
+    ExternalWrite { to, through: through.to_vec(), offset, image }
+}
+
+fn byte(value: u8) -> Image {
+    Image { bytes: vec![value], pointers: vec![] }
+}
+
+#[test]
+fn what_an_undefined_function_writes_lies_behind_pointers_and_in_globals() {
+    let program = passes_a_pointer(("", ""));
+    let global = |name: &str| WriteBase::Global(name.into());
+    let first = WriteBase::Argument(0);
+    let outcome = run_with(
+        &program,
+        &call_with_a_chain(vec![
+            write(first.clone(), &[8, 0], 0, byte(9)),
+            write(first.clone(), &[8], 0, pointer_to(PointerTarget::Object(2, 1))),
+            write(first.clone(), &[8, 0], 1, byte(7)),
+            write(global("gp"), &[0], 0, byte(5)),
+            write(global("g"), &[], 0, int(70)),
+            write(first.clone(), &[], 3, byte(6)),
+            write(first.clone(), &[], 8, Image { bytes: vec![0; 8], pointers: vec![] }),
+            write(first, &[8, 0], 0, byte(8)),
+        ]),
+    );
+    assert_eq!(result(&outcome), 70);
+    assert_eq!(outcome.objects[2], [5, 0, 7, 0], "a way is followed when its turn comes");
+    assert_eq!(outcome.objects[0][3], 6);
+}
+
+#[test]
+fn a_way_of_a_write_ends_the_run_where_an_access_would() {
+    let program = passes_a_pointer((", 5:i32, v0, &v2", ", ty1, ty3, ty3"));
+    let ended = |to, through: &[u64], offset| {
+        let writes = vec![write(to, through, offset, byte(1))];
+        run_with(&program, &call_with_a_chain(writes))
+    };
+    let first = WriteBase::Argument(0);
+    let out_of_bounds = End::Trapped(TrapKind::OutOfBounds);
+    assert_eq!(ended(first.clone(), &[12], 0).end, out_of_bounds);
+    assert_eq!(ended(first.clone(), &[8, 0], 40).end, End::Returned, "null is on the way");
+    assert_eq!(ended(first, &[8], 8).end, out_of_bounds);
+    let text = WriteBase::Global("text".into());
+    assert_eq!(ended(text, &[], 0).end, End::Trapped(TrapKind::ReadOnly));
+    assert!(ended(WriteBase::Variable(2), &[0], 0).uninitialised.is_some());
+    assert_eq!(ended(WriteBase::Variable(1), &[8], 0).objects[1], [1, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(ended(WriteBase::Variable(3), &[], 0).end, out_of_bounds, "it was not passed");
+    let unknown = call_with_a_chain(vec![write(WriteBase::Global("h".into()), &[], 0, byte(1))]);
+    let refused = run(&program, &unknown, &Options::default(), &mut Silent).unwrap_err();
+    assert_eq!(refused, BadTest::NoGlobal("h".into()));
+}
+
+#[test]
+fn ways_of_writes_follow_pointers_of_four_bytes_on_32_bit_x86() {
+    let text = "target i386
+ty0 = int \"int\" 32 signed
+ty1 = function ty0 ()
+ty2 = array ty0 2
+global g0 \"first\" ty2 size 8 align 4 external = { 4: &g1 }
+global g1 \"last\" ty0 size 4 align 4 external = zero
+function f0 \"f\" ty1 external () {
+  params () local v0 \"\" ty0 temp register i32
+  entry bb0 bb0: s0: call f1 ty1 () () -> v0 return load i32(&g1) }
+function f1 \"set\" ty1 external ()\n";
+    let program = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(verify(&program).len(), 0);
+    let mut test = test(vec![]);
+    let first = WriteBase::Global("first".into());
+    let writes = vec![write(first, &[4], 0, int(11))];
+    test.externals = vec![ExternalResult { writes, ..ExternalResult::new("set", int(0)) }];
+    assert_eq!(result(&run_with(&program, &test)), 11);
 }
 
 #[test]

@@ -80,3 +80,29 @@ pub(super) enum DecodeError {
     #[error("a test names a type that it does not spell")]
     NoSuchType,
 }
+
+#[cfg(test)]
+mod tests {
+    use lydian_ir::test::{ExternalResult, ExternalWrite, Image, WriteBase};
+
+    use super::*;
+
+    #[test]
+    fn a_test_of_an_earlier_version_writes_behind_arguments() {
+        let write =
+            ExternalWrite::behind_argument(2, 8, Image { bytes: vec![7], pointers: vec![] });
+        let far = WriteBase::Global("state".into());
+        let far = ExternalWrite { to: far, through: vec![8, 0], ..write.clone() };
+        let mut test = Test::calling("f", vec![]);
+        let writes = vec![write, far];
+        let call = ExternalResult::new("set", Image::default());
+        test.externals.push(ExternalResult { writes, ..call });
+        let (_, kept) = encode(&test, &CTypes::new());
+        let earlier = kept.replace(r#""to":{"Argument":2}"#, r#""argument":2"#);
+        assert_ne!(earlier, kept);
+        for json in [kept, earlier] {
+            let read = decode(&json, &FxHashMap::default());
+            assert_eq!(read.expect("a test").as_ref(), Some(&test));
+        }
+    }
+}

@@ -8,11 +8,11 @@
 //! tool, which writes its profile at exit, among them). Allocators are the real ones, but for those
 //! whose failure some test wants: the text of the user calls these under another name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use lydian_ir::outside::out_parameters;
-use lydian_ir::test::INPUT_PREFIX;
+use lydian_ir::outside::{HandedOver, handed_over};
+use lydian_ir::test::{ExternalResult, INPUT_PREFIX, WriteBase};
 use lydian_ir::{CType, CTypeId, Callee, GlobalInit, Program, Stmt, libc};
 
 use crate::suite::{SuiteTest, result_type};
@@ -32,13 +32,36 @@ const ALLOCATORS: [(&str, &str, &str, &str, &str); 8] = [
 /// Bytes for a variable whose size is not known.
 const UNKNOWN_SIZE: u64 = 4096;
 
+/// What of its arguments a function needs for what it writes.
+#[derive(Clone, Copy, Default)]
+struct Reach {
+    /// The first parameters.
+    parameters: u32,
+    /// The first words for `...`.
+    words: u32,
+}
+
+impl Reach {
+    fn extend(&mut self, call: &ExternalResult) {
+        for write in &call.writes {
+            match write.to {
+                WriteBase::Argument(at) => {
+                    self.parameters = self.parameters.max(at.saturating_add(1))
+                }
+                WriteBase::Variable(at) => self.words = self.words.max(at.saturating_add(1)),
+                WriteBase::Global(_) => {}
+            }
+        }
+    }
+}
+
 /// What is stubbed.
 pub(super) struct Stubs<'a> {
     program: &'a Program,
     /// Undefined functions with a stub, by name, with the type of the result.
     functions: Vec<(String, Option<CTypeId>)>,
-    /// Those of these that write through their parameters in some test.
-    writing: BTreeSet<String>,
+    /// Those of these that write in some test, with what they need for that.
+    writing: BTreeMap<String, Reach>,
     /// Those names that the C library defines.
     library: &'a dyn Fn(&str) -> bool,
     /// Allocators that fail in some test.
@@ -65,8 +88,10 @@ impl<'a> Stubs<'a> {
             .collect();
         let mut names = used_functions(program);
         names.extend(calls().map(|call| call.function.clone()));
-        let writing = calls().filter(|call| !call.writes.is_empty());
-        let writing = writing.map(|call| call.function.clone()).collect();
+        let mut writing: BTreeMap<String, Reach> = BTreeMap::new();
+        for call in calls().filter(|call| !call.writes.is_empty()) {
+            writing.entry(call.function.clone()).or_default().extend(call);
+        }
         names.extend(more.iter().cloned());
         let undefined = |name: &String| {
             let function = program.function_named(name).map(|id| &program.functions[id]);
@@ -212,10 +237,9 @@ impl<'a> Stubs<'a> {
         text
     }
 
-    /// What a stub needs to write through its parameters.
+    /// What a stub needs to write.
     fn out(&self, name: &str) -> Out {
-        let Some((count, parameters)) = self.passed(name).filter(|_| self.writing.contains(name))
-        else {
+        let Some(parameters) = self.passed(name) else {
             return Out {
                 parameters: "void".into(),
                 before: String::new(),
@@ -224,22 +248,13 @@ impl<'a> Stubs<'a> {
                 alone: " { }".into(),
             };
         };
-        let out = self.written(name);
-        let pointer = |at: usize| match out.contains(&(at as u32)) {
-            true => format!("a{at}"),
-            false => "0".to_owned(),
-        };
-        let pointers: Vec<String> = (0..count).map(pointer).collect();
-        let unused = (0..count).filter(|at| !out.contains(&(*at as u32)));
-        let unused: String = unused.map(|at| format!("(void)a{at};\n    ")).collect();
         let before = format!(
             "static unsigned lydian_left_{name} = 0;\n\
              static const struct lydian_writes *lydian_writes_{name} = 0;\n"
         );
+        let (taken, array) = self.taken(name);
         let within = format!(
-            "{unused}void *const to[] = {{ {} }};\n    \
-             if (lydian_writes_{name}) lydian_set(lydian_writes_{name}++, to);\n    ",
-            pointers.join(", ")
+            "{taken}if (lydian_writes_{name}) lydian_set(lydian_writes_{name}++, {array});\n    "
         );
         let alone = format!(
             "\n{{\n    if (lydian_left_{name} == 0) return;\n    lydian_left_{name}--;\n    {}\n}}",
@@ -248,35 +263,77 @@ impl<'a> Stubs<'a> {
         Out { parameters, before_with_result: before.clone(), before, within, alone }
     }
 
-    /// The positions of the parameters that a function may write through.
-    pub(super) fn written(&self, name: &str) -> Vec<u32> {
-        let function = self.program.function_named(name).map(|id| &self.program.functions[id]);
-        let out = function
-            .map(|function| out_parameters(&self.program.types, &function.name, function.ty));
-        out.into_iter().flatten().map(|out| out.position).collect()
+    /// Statements that take the pointers among a stub's arguments, and the array of these.
+    fn taken(&self, name: &str) -> (String, &'static str) {
+        let Reach { words, .. } = self.writing.get(name).copied().unwrap_or_default();
+        let (handed, count) = (self.handed(name), self.parameters(name));
+        if count == 0 {
+            return (String::new(), "0");
+        }
+        let is_pointer = |at: &u32| handed.pointers.contains(at);
+        let pointer = |at: u32| if is_pointer(&at) { format!("a{at}") } else { "0".to_owned() };
+        let pointers: Vec<String> = (0..count).map(pointer).collect();
+        let unused = (0..count).filter(|at| !is_pointer(at));
+        let unused: String = unused.map(|at| format!("(void)a{at};\n    ")).collect();
+        let (all, list) = (count + words, pointers.join(", "));
+        let mut text = format!("{unused}void *to[{all}] = {{ {list} }};\n    ");
+        if words > 0 {
+            let _ = write!(
+                text,
+                "__builtin_va_list words;\n    \
+                 __builtin_va_start(words, a{});\n    \
+                 for (int i = {count}; i < {all}; i++) to[i] = __builtin_va_arg(words, void *);\n    \
+                 __builtin_va_end(words);\n    ",
+                count - 1
+            );
+        }
+        (text, "to")
     }
 
-    /// How many parameters there are up to the last that a function may write through, and their
-    /// declarations; `None` where there is none, or a type without a name among them.
-    pub(super) fn passed(&self, name: &str) -> Option<(usize, String)> {
-        let count = *self.written(name).last()? as usize + 1;
+    /// What a stub of the function can hand over.
+    fn handed(&self, name: &str) -> HandedOver {
+        let function = self.program.function_named(name).map(|id| &self.program.functions[id]);
+        function.map_or_else(HandedOver::default, |function| {
+            handed_over(&self.program.types, &function.name, function.ty)
+        })
+    }
+
+    /// How many parameters a function's stub has for what the function writes.
+    pub(super) fn parameters(&self, name: &str) -> u32 {
+        match self.writing.get(name) {
+            Some(Reach { words: 1.., .. }) => self.handed(name).parameters,
+            reach => reach.map_or(0, |reach| reach.parameters),
+        }
+    }
+
+    /// The parameters of the stub of a function that writes; `None` for others, and where a type has no
+    /// name or cannot be passed.
+    pub(super) fn passed(&self, name: &str) -> Option<String> {
+        let reach = self.writing.get(name)?;
+        let (handed, count) = (self.handed(name), self.parameters(name));
+        if count > handed.parameters || reach.words > handed.words {
+            return None;
+        }
         let function = &self.program.functions[self.program.function_named(name)?];
         let CType::Function { params, .. } = self.program.types.get(function.ty) else {
             return None;
         };
-        let declared = params.iter().take(count).enumerate();
-        let declared: Vec<String> =
+        let declared = params.iter().take(count as usize).enumerate();
+        let mut declared: Vec<String> =
             declared.map(|(at, ty)| self.result_spelling(*ty, &format!("a{at}"))).collect();
+        if reach.words > 0 {
+            declared.push("...".to_owned());
+        }
         let named = declared.iter().all(|parameter| !parameter.contains('{'));
-        named.then(|| (count, declared.join(", ")))
+        named.then(|| if count == 0 { "void".to_owned() } else { declared.join(", ") })
     }
 
-    /// Whether a function writes through its parameters in some test.
+    /// Whether a function writes in some test.
     pub(super) fn writes(&self, name: &str) -> bool {
-        self.writing.contains(name)
+        self.writing.contains_key(name)
     }
 
-    /// Whether some function writes through its parameters in some test.
+    /// Whether some function writes in some test.
     pub(super) fn write(&self) -> bool {
         !self.writing.is_empty()
     }
@@ -301,7 +358,7 @@ impl<'a> Stubs<'a> {
     }
 }
 
-/// What a stub needs to write through its parameters.
+/// What a stub needs to write.
 struct Out {
     /// Their declarations.
     parameters: String,

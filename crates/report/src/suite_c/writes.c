@@ -1,8 +1,17 @@
 
-/* ---- What undefined functions write through their parameters --------------------------------- */
+/* ---- What undefined functions write ---------------------------------------------------------- */
+
+/* A stub reads arguments for `...` behind whatever parameter is its last. */
+#pragma GCC diagnostic ignored "-Wvarargs"
 
 struct lydian_write {
+    /* Where the way begins: at what an argument points to, or at a variable. */
     unsigned argument;
+    void *variable;
+    /* Pointers that are followed: each lies so many bytes behind where the one before leads. */
+    const __SIZE_TYPE__ *through;
+    unsigned steps;
+    /* What is written so many bytes behind the end. */
     __SIZE_TYPE__ offset;
     const void *from;
     __SIZE_TYPE__ size;
@@ -14,12 +23,14 @@ struct lydian_writes {
     const struct lydian_write *list;
 };
 
-/* Writes to where the arguments point; what goes through a null pointer is left out. */
-static void LYDIAN_UNUSED lydian_set(const struct lydian_writes *call, void *const *to)
+/* Writes to where ways from the arguments lead; what lies behind a null pointer is left out. */
+static void LYDIAN_UNUSED lydian_set(const struct lydian_writes *call, void *const *arguments)
 {
     for (unsigned i = 0; i < call->count; i++) {
         const struct lydian_write *write = &call->list[i];
-        char *target = to[write->argument];
-        if (target) __builtin_memcpy(target + write->offset, write->from, write->size);
+        char *at = write->variable ? write->variable : arguments[write->argument];
+        for (unsigned step = 0; at && step < write->steps; step++)
+            __builtin_memcpy(&at, at + write->through[step], sizeof at);
+        if (at) __builtin_memcpy(at + write->offset, write->from, write->size);
     }
 }
