@@ -145,12 +145,11 @@ impl Reader<'_> {
         let from = plan.way.from;
         let from = from.map_or(0, |from| self.evaluator.eval_u64(self.pool, self.model, from));
         let first = plan.offset.wrapping_sub(from);
+        let length = plan.length;
+        let length = length.map(|length| self.evaluator.eval_u64(self.pool, self.model, length));
         match &plan.written {
             Written::Cells { size, cells } => {
-                let room = plan.length.map_or(u64::MAX, |length| {
-                    let length = self.evaluator.eval_u64(self.pool, self.model, length);
-                    length.saturating_sub(plan.offset)
-                });
+                let room = length.map_or(u64::MAX, |length| length.saturating_sub(plan.offset));
                 let image = self.image((*size).min(room), cells);
                 let is_any = !image.bytes.is_empty();
                 is_any.then_some((first, image)).into_iter().collect()
@@ -166,7 +165,11 @@ impl Reader<'_> {
                     };
                     (first.wrapping_add(at), canonical(*kind, u128::from(array.get(index))))
                 });
-                let values: Vec<(u64, u128)> = values.collect();
+                // A claim may speak of what lies behind the object, which nobody reads.
+                let is_inside = |(at, _): &(u64, u128)| {
+                    length.is_none_or(|length| (*at as i64) < length as i64)
+                };
+                let values: Vec<(u64, u128)> = values.filter(is_inside).collect();
                 values.into_iter().map(|(at, bits)| (at, self.image_of(*kind, bits))).collect()
             }
         }

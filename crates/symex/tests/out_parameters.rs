@@ -114,12 +114,17 @@ fn calls_in_a_loop_set_a_pointer_anew_each_time() {
     let config = Config { limits: Limits { paths: Some(150), ..Limits::default() }, ..plain() };
     let found = explore_c(text, "f", &[], &config);
     assert!(found.summary.path_count() > 100, "{:#?}", found.summary);
-    let taken = explored(text, "f").covered(Criterion::Dc);
-    assert!(taken.len() >= 7, "{taken:?}");
+    let few = Config {
+        limits: Limits { paths: Some(600), ..Limits::default() },
+        ..Config::default()
+    };
+    let found = explore_c(text, "f", &[Criterion::Dc], &few);
+    confirm(&found);
+    assert!(found.covered(Criterion::Dc).len() >= 7, "{:#?}", found.summary);
 }
 
 #[test]
-fn a_struct_is_filled_by_the_call_that_gets_it_first() {
+fn a_struct_is_filled_by_the_call_that_gets_it_first_and_changed_by_the_next() {
     let text = "
         struct info { long size; unsigned mode : 4, kind : 3; char name[12]; struct info *next; };
         extern int stat_of(const char *path, struct info *to);
@@ -136,14 +141,11 @@ fn a_struct_is_filled_by_the_call_that_gets_it_first() {
             if (info.size != before) return 4;
             return 0;
         }";
-    let found = explored(text, "f");
-    let left: Vec<_> = found.summary.left.iter().collect();
-    assert_eq!(found.covered(Criterion::Dc).len(), 9, "{:#?}", found.summary);
-    assert_eq!(left.len(), 2, "the size does not change: {left:?}");
+    covers_all(&explored(text, "f"), 10);
 }
 
 #[test]
-fn members_that_have_values_keep_them() {
+fn members_that_have_values_may_get_others() {
     let text = "
         struct pair { int left; short tag; int right; };
         extern void complete(struct pair *pair);
@@ -156,12 +158,11 @@ fn members_that_have_values_keep_them() {
             return 0;
         }";
     let found = explored(text, "f");
-    assert!(found.summary.complete, "{:#?}", found.summary);
-    assert_eq!(found.covered(Criterion::Dc).len(), 3, "{:#?}", found.summary);
+    covers_all(&found, 4);
     let mut places: Vec<u64> = all_writes(&found).map(|write| write.offset).collect();
     places.sort_unstable();
     places.dedup();
-    assert_eq!(places, [0, 8]);
+    assert_eq!(places, [0, 4, 8]);
 }
 
 #[test]
@@ -183,8 +184,7 @@ fn a_buffer_is_filled_by_bytes_of_any_kind() {
             if (kept == 50) return 3;
             return 4;
         }";
-    let found = explored(text, "f");
-    assert_eq!(found.covered(Criterion::Dc).len(), 9, "{:#?}", found.summary);
+    covers_all(&explored(text, "f"), 10);
 }
 
 #[test]
@@ -214,14 +214,14 @@ fn a_block_whose_size_depends_on_the_input_is_written_as_far_as_it_reaches() {
 }
 
 #[test]
-fn the_inputs_own_objects_and_constants_are_not_written() {
+fn constants_and_what_no_path_looks_at_are_not_written() {
     let text = "
         extern void touch(int *a, const int *b, int *c, int n);
         static const int fixed = 8;
         int f(int *p, int n) {
             int x = 2, y[2] = {3, 4};
             touch(p, &x, (int *)&fixed, n);
-            touch(y, p, p, n);
+            touch(p, y, p, n);
             if (x != 2 || y[0] != 3 || fixed != 8) return 1;
             return 0;
         }";

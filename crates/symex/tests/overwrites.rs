@@ -76,11 +76,10 @@ fn what_a_pointer_to_const_leads_to_stays() {
              int n = 3;
              struct o o = {1, &n};
              see(&o);
-             if (n != 3 || o.x != 1) return 1;
-             return 0;
-         }
-         int g(void) { return 0; }",
-        &[],
+             if (n != 3) return 1;
+             return o.x;
+         }",
+        &[AssumptionKind::KeptPointers],
     );
 }
 

@@ -22,7 +22,7 @@ use lydian_ir::outside::writes_nothing;
 use lydian_ir::test::WriteBase;
 use lydian_ir::{CType, CTypeId, FuncId, Type};
 use lydian_objective::{Assumption, AssumptionKind};
-use lydian_smt::{Sort, Term};
+use lydian_smt::{Node, Sort, Term};
 
 use super::calls::CallSite;
 use super::explore::Engine;
@@ -34,6 +34,9 @@ use crate::memory::{Background, Object, ObjectKind, distance};
 const MOST_APART: u64 = 64;
 /// Elements before the place that a pointer leads to are kept one by one, up to so many.
 const MOST_KEPT: u64 = 256;
+
+/// A number that is a choice of so many calls is written by the next one.
+const MOST_CHOICES: u32 = 8;
 
 /// The rows of an object that were made choices as arrays.
 enum Rows {
@@ -120,15 +123,32 @@ impl Engine<'_, '_> {
             if is_unwritten && is_planned(reached, at) {
                 continue;
             }
+            let may_stay = !is_unwritten && !self.was_written_often(object, (at, size), kind);
             let name = name_of(object, at, call);
             let fresh = self.world.inputs.fresh(&mut self.pool, kind, &name);
-            let when = self.when_written(reached, !is_unwritten, &name);
+            let when = self.when_written(reached, may_stay, &name);
             state.memory.store_where(&mut self.pool, (reached.object, at), when, (size, fresh));
             let cell = CellPlan { offset: 0, ty: machine_type(kind), value: fresh };
             let offset = at.wrapping_sub(reached.place.unwrap_or(0));
             let written = Written::Cells { size, cells: vec![cell] };
             writes.push(plan_of(reached, offset, written, when));
         }
+    }
+
+    /// Whether a number is a choice of as many calls as one likes to look through. Then the next call surely
+    /// writes it, which may be what it was.
+    fn was_written_often(
+        &mut self,
+        object: &Object,
+        (at, size): (u64, u64),
+        kind: PartKind,
+    ) -> bool {
+        let mut value = object.contents.read(&mut self.pool, at, size);
+        let mut choices = 0;
+        while let Node::Ite(_, _, before) = self.pool.node(value) {
+            (value, choices) = (before, choices + 1);
+        }
+        choices >= MOST_CHOICES && !matches!(kind, PartKind::Pointer(_))
     }
 
     /// Where something that was reached is written: where the call chooses to, or, where it had no value,
@@ -186,8 +206,10 @@ impl Engine<'_, '_> {
         }
         contents.set_array(array, element);
         let offset = 0u64.wrapping_sub(reached.place.unwrap_or(0));
+        let length = self.pool.bv(64, size.wrapping_add(offset));
         let written = Written::Row { symbol, kind: PartKind::Raw(element), of: None };
-        writes.push(plan_of(reached, offset, written, when));
+        let plan = plan_of(reached, offset, written, when);
+        writes.push(WritePlan { length: Some(length), ..plan });
         Rows::All
     }
 
