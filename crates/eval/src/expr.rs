@@ -92,6 +92,11 @@ pub trait Environment {
         let _ = (pool, values, equality);
         Ok(None)
     }
+    /// Whether so many low bits of a value are zero wherever what it points to lies.
+    fn is_aligned(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> bool {
+        let _ = (pool, value, bits);
+        false
+    }
     /// Notes that a value, which may be an address, is used as a number.
     fn as_number(&mut self, pool: &mut TermPool, value: Term) {
         let _ = (pool, value);
@@ -186,6 +191,12 @@ impl<'a> Evaluation<'a> {
                 Ok(arith::unary(pool, *op, a, self.overflow, traps))
             }
             Expr::Binary(op, a, b) => {
+                if let Some((pointer, ty, bits)) = self.low_bits(*op, *a, *b, env) {
+                    let value = self.eval(pool, pointer, env, traps)?;
+                    if env.is_aligned(pool, value, bits) {
+                        return Ok(constant(pool, ty, 0));
+                    }
+                }
                 let soft = op.is_float().then(|| self.soft_float(*a, env)).flatten();
                 let a = self.eval(pool, *a, env, traps)?;
                 let b = self.eval(pool, *b, env, traps)?;
@@ -330,6 +341,34 @@ impl<'a> Evaluation<'a> {
             }
             _ => None,
         }
+    }
+
+    /// The pointer of which an operator gives the low bits as a number (`(uintptr_t)p & 3`), the type of
+    /// the result, and how many bits.
+    fn low_bits<E: Environment>(
+        &self,
+        op: BinOp,
+        number: ExprId,
+        mask: ExprId,
+        env: &E,
+    ) -> Option<(ExprId, Type, u32)> {
+        let Expr::Const(ty, mask) = self.exprs[mask] else { return None };
+        let low = match op {
+            BinOp::And => mask,
+            BinOp::RemU if mask.is_power_of_two() => mask - 1,
+            _ => return None,
+        };
+        let mut number = number;
+        while let Expr::Cast(CastOp::Trunc | CastOp::SExt | CastOp::ZExt, _, inner) =
+            self.exprs[number]
+        {
+            number = inner;
+        }
+        let Expr::Cast(CastOp::Bits, Type::Int(64), pointer) = self.exprs[number] else {
+            return None;
+        };
+        let is_pointer = type_of(self.exprs, pointer, |local| env.local_type(local)) == Type::Ptr;
+        is_pointer.then_some((pointer, ty, u128::BITS - low.leading_zeros()))
     }
 
     /// The type of an expression if it is a float that terms do not model.

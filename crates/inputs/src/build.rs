@@ -27,6 +27,7 @@ use super::callback::is_given_length;
 use super::globals::{GlobalUses, can_be_input};
 use super::guess::{is_text, parameter_name, variable_argument_name};
 use super::layout::{Bits, Leaf, LeafKind, View, layout};
+use super::lazy::telling;
 use super::length::Length;
 use super::place::Place;
 use super::plan::{
@@ -472,6 +473,11 @@ impl<'a> Builder<'a> {
 
     /// A symbol that this plan has not used. Another plan in the same pool has it too.
     fn symbol(&mut self, name: String, sort: Sort) -> Term {
+        self.symbol_with_default(name, sort, 0)
+    }
+
+    /// The same with what it is in a model that does not say.
+    fn symbol_with_default(&mut self, name: String, sort: Sort, default: u64) -> Term {
         let mut name = name;
         while self.symbols.contains(&name) {
             name.push('\'');
@@ -480,20 +486,21 @@ impl<'a> Builder<'a> {
         match self.pool.find_var(&name) {
             Some(known) if self.pool.sort(known) != sort => {
                 let with_sort = format!("{name}:{sort}");
-                self.symbol(with_sort, sort)
+                self.symbol_with_default(with_sort, sort, default)
             }
+            _ if sort.is_small() => self.pool.var_with_default(&name, sort, default),
             _ => self.pool.var(&name, sort),
         }
     }
 
     /// The symbol of a number. A float's stands for its bits, so that a NaN may have any.
-    fn number_symbol(&mut self, name: String, machine: Type) -> Term {
+    fn number_symbol(&mut self, name: String, machine: Type, default: u64) -> Term {
         match sort_of(machine) {
             Sort::Float(sort) => {
                 let bits = self.symbol(name, Sort::BitVec(sort.width()));
                 self.pool.fp_from_bits(sort, bits)
             }
-            sort => self.symbol(name, sort),
+            sort => self.symbol_with_default(name, sort, default),
         }
     }
 
@@ -594,7 +601,15 @@ impl<'a> Builder<'a> {
         match leaf.kind {
             LeafKind::Number(ty) => {
                 let machine = self.program.types.scalar(ty).expect("a number is a scalar");
-                let value = self.number_symbol(self.shown(&leaf.place), machine);
+                let shown = self.shown(&leaf.place);
+                // What a call writes differs from what most programs set before it.
+                let is_written = self.root_shown.is_some() && leaf.place.root != "result";
+                let is_plain = matches!(
+                    self.program.types.get(ty),
+                    CType::Int { kind, .. } if *kind != IntKind::Bool
+                );
+                let default = if is_written && is_plain { telling(&shown) } else { 0 };
+                let value = self.number_symbol(shown, machine, default);
                 self.push(site, leaf.offset, machine, value);
                 self.number(ty, value, &leaf.place, &leaf.trail)?;
                 let set = self.spec.at(&leaf.place, &leaf.trail);

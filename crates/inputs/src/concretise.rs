@@ -7,13 +7,15 @@ use lydian_ir::test::{
     ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget, Test,
     TestObject, VariableArgument,
 };
-use lydian_ir::{GlobalInit, Program, RelocationTarget, Type};
+use lydian_ir::{CType, Global, GlobalId, GlobalInit, Program, RelocationTarget, Type};
 use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
 
 use super::asked::Asked;
 use super::lazy::REGION;
 use super::looked_at::{Arena, Needs, canonical, place_of_element};
-use super::plan::{Addresses, CellPlan, ExternalPlan, InputPlan, ObjectPlan, WritePlan, Written};
+use super::plan::{
+    Addresses, CellPlan, ExternalPlan, GAP, InputPlan, ObjectPlan, WritePlan, Written,
+};
 use super::shape::PartKind;
 
 /// The test that a model of a path stands for, which needs of objects that came into being what
@@ -44,6 +46,7 @@ pub fn concretise(
         waiting: VecDeque::new(),
         arena: Arena::default(),
         asked: &needs.asked,
+        next,
     };
     reader.positions = vec![None; reader.objects.len()];
     if let Some(inputs) = addresses.lazy() {
@@ -51,6 +54,7 @@ pub fn concretise(
         let Reader { evaluator, .. } = &mut reader;
         reader.arena =
             Arena::lay_out(program, pool, inputs, evaluator, model, &needs, (&roots, next));
+        reader.next = reader.arena.end().max(next);
     }
     let args = plan.args.iter().map(|arg| reader.image(arg.size, &arg.cells)).collect();
     let globals =
@@ -99,6 +103,8 @@ struct Reader<'a> {
     arena: Arena,
     /// What the test's claims hang on.
     asked: &'a Asked,
+    /// Where further objects may lie.
+    next: u64,
 }
 
 /// An object that a pointer of the test reaches.
@@ -108,6 +114,8 @@ enum Found {
     Planned(usize),
     /// One that came into being, by its position.
     Lazy(usize),
+    /// A string literal of the program, which has no name: the test has one with the same contents.
+    Literal(GlobalId),
 }
 
 impl Reader<'_> {
@@ -224,9 +232,13 @@ impl Reader<'_> {
         if address == 0 {
             return None;
         }
+        let function = self.addresses.lazy().and_then(|inputs| inputs.function_at(address));
+        if let Some(function) = function {
+            return Some(PointerTarget::Function(self.program.functions[function].name.clone()));
+        }
         if address >= REGION {
             let (object, offset) = self.arena.place_of(address)?;
-            return Some(PointerTarget::Object(self.lazy_position(object), offset));
+            return Some(PointerTarget::Object(self.position_of(Found::Lazy(object)), offset));
         }
         let holds = |object: &ObjectPlan| {
             object.address <= address && address <= object.address + object.size
@@ -246,11 +258,20 @@ impl Reader<'_> {
             return Some(PointerTarget::Stream(self.program.globals[*holder].name.clone()));
         }
         let mut globals = self.program.globals.iter();
-        globals.find_map(|(id, global)| {
+        let (id, offset) = globals.find_map(|(id, global)| {
             let offset = address.checked_sub(self.addresses.global(id))?;
-            let inside = offset <= global.size;
-            inside.then(|| PointerTarget::Global(global.name.clone(), offset))
-        })
+            (offset <= global.size).then_some((id, offset))
+        })?;
+        Some(self.global_target(id, offset))
+    }
+
+    /// What stands for a place in a global.
+    fn global_target(&mut self, id: GlobalId, offset: u64) -> PointerTarget {
+        let global = &self.program.globals[id];
+        match is_literal(global) {
+            true => PointerTarget::Object(self.position_of(Found::Literal(id)), offset),
+            false => PointerTarget::Global(global.name.clone(), offset),
+        }
     }
 
     fn position(&mut self, index: usize) -> u32 {
@@ -262,8 +283,7 @@ impl Reader<'_> {
         position
     }
 
-    fn lazy_position(&mut self, object: usize) -> u32 {
-        let found = Found::Lazy(object);
+    fn position_of(&mut self, found: Found) -> u32 {
         match self.reached.iter().position(|known| *known == found) {
             Some(known) => known as u32,
             None => self.reach(found),
@@ -298,6 +318,7 @@ impl Reader<'_> {
             made.push(match found {
                 Found::Planned(index) => self.planned_object(index),
                 Found::Lazy(object) => self.lazy_object(object),
+                Found::Literal(global) => self.literal_object(global),
             });
         }
         made
@@ -320,6 +341,28 @@ impl Reader<'_> {
         }
     }
 
+    /// An object with the contents of a string literal.
+    fn literal_object(&mut self, id: GlobalId) -> TestObject {
+        let global = &self.program.globals[id];
+        let align = global.align.max(1);
+        let address = self.next.next_multiple_of(align);
+        self.next = address + global.size + GAP;
+        let element = match self.program.types.get(global.ty) {
+            CType::Array { element, .. } => *element,
+            _ => global.ty,
+        };
+        let size = self.program.types.size(element).unwrap_or(1).max(1);
+        TestObject {
+            name: "literal".to_owned(),
+            address,
+            ty: element,
+            count: global.size / size,
+            align,
+            image: initial_image(self.program, id),
+            read_only: true,
+        }
+    }
+
     /// An object that came into being, as far as the test has it.
     fn lazy_object(&mut self, object: usize) -> TestObject {
         let mut made = self.arena.object(object);
@@ -336,7 +379,7 @@ impl Reader<'_> {
     }
 
     /// The contents of a global, if they are not its initial ones.
-    fn global(&mut self, id: lydian_ir::GlobalId, cells: &[CellPlan]) -> Option<GlobalInput> {
+    fn global(&mut self, id: GlobalId, cells: &[CellPlan]) -> Option<GlobalInput> {
         let global = &self.program.globals[id];
         let initial = initial_image(self.program, id);
         let mut image = initial.clone();
@@ -354,8 +397,17 @@ impl Reader<'_> {
             }
             image
         };
-        let changed = pointers(&image) != pointers(&initial) || global.init == GlobalInit::Extern;
-        changed.then(|| GlobalInput { name: global.name.clone(), image })
+        let is_changed = pointers(&image) != pointers(&initial);
+        if !is_changed && global.init != GlobalInit::Extern {
+            return None;
+        }
+        for pointer in &mut image.pointers {
+            let PointerTarget::Global(name, offset) = &pointer.target else { continue };
+            if let Some(id) = self.program.global_named(name) {
+                pointer.target = self.global_target(id, *offset);
+            }
+        }
+        Some(GlobalInput { name: global.name.clone(), image })
     }
 }
 
@@ -374,8 +426,13 @@ fn append(image: &mut Image, more: Image) {
     image.pointers.extend(more.pointers.into_iter().map(moved));
 }
 
+/// Whether a global is a string literal, which has no name in C.
+fn is_literal(global: &Global) -> bool {
+    global.name.starts_with(".str")
+}
+
 /// A global's contents when the program starts.
-pub(crate) fn initial_image(program: &Program, id: lydian_ir::GlobalId) -> Image {
+pub(crate) fn initial_image(program: &Program, id: GlobalId) -> Image {
     let global = &program.globals[id];
     let mut image = Image { bytes: vec![0; global.size as usize], pointers: Vec::new() };
     let GlobalInit::Data { items, relocations } = &global.init else { return image };

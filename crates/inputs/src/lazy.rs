@@ -24,7 +24,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lydian_base::EntityId;
-use lydian_ir::{CType, CTypeId, CTypes, IntKind, Type};
+use lydian_ir::{CType, CTypeId, CTypes, FuncId, IntKind, Type};
 use lydian_smt::{BinOp, Node, Sort, Structures, Term, TermPool, UnOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -44,6 +44,8 @@ const HOMES: u64 = REGION / ROOM;
 const LISTED: [u64; 3] = [16, 4, 16];
 /// Width of the indexes of array symbols.
 pub const INDEX_BITS: u32 = 34;
+/// Bytes from one place of a function to the next, at the end of an object's room.
+const FUNCTION_BYTES: u64 = 16;
 /// Pointers that lead deeper than this are null where nothing asks for more.
 const PLAIN_DEPTH: u32 = 2;
 /// Characters of a text where nothing asks for more or fewer.
@@ -126,6 +128,8 @@ struct Tables {
     /// Symbols that may be the bits of a pointer, though no type says so.
     raw: FxHashSet<Term>,
     shapes: FxHashMap<CTypeId, Arc<Shape>>,
+    /// By address: functions to which pointers lead whose types do not say that they lead to functions.
+    functions: FxHashMap<u64, FuncId>,
 }
 
 /// An object that comes into being as it is looked at.
@@ -286,7 +290,7 @@ fn symbol_of(pool: &mut TermPool, name: &str, sort: Sort, default: u64) -> Term 
 
 /// A small number that differs from place to place, so that two inputs are rarely alike where
 /// nothing asks for a value.
-fn telling(name: &str) -> u64 {
+pub(crate) fn telling(name: &str) -> u64 {
     name.bytes().fold(7u64, |number, byte| number * 31 % 8191 + u64::from(byte)) % 90 + 2
 }
 
@@ -420,6 +424,24 @@ impl LazyInputs {
             }
         }
         false
+    }
+
+    /// The address of a function as which the code calls what a pointer leads to, though its type does
+    /// not say that it leads to a function. No object lies there.
+    pub fn function_place(&self, pointer: &PointerInput, function: FuncId) -> u64 {
+        let last = pointer.home + REACH - FUNCTION_BYTES;
+        let mut tables = self.tables();
+        let mut place = last;
+        while tables.functions.get(&place).is_some_and(|known| *known != function) {
+            place -= FUNCTION_BYTES;
+        }
+        tables.functions.insert(place, function);
+        place
+    }
+
+    /// The function that lies at such an address, if one does.
+    pub fn function_at(&self, address: u64) -> Option<FuncId> {
+        self.tables().functions.get(&address).copied()
     }
 
     /// Notes that a term which lies nowhere as a pointer is used as one.

@@ -48,6 +48,8 @@ pub struct Needs {
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
     objects: Vec<Made>,
+    /// Behind the last of them.
+    end: u64,
 }
 
 #[derive(Debug)]
@@ -107,6 +109,12 @@ impl Arena {
             let size = (made.high - made.low) as u64;
             next = (made.address + size + GAP.max(made.element.min(4096))).next_multiple_of(16);
         }
+        self.end = next;
+    }
+
+    /// The first address behind all objects and their gaps.
+    pub(crate) const fn end(&self) -> u64 {
+        self.end
     }
 
     /// The object that an address leads to, and how far from its first byte in the test.
@@ -175,6 +183,9 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// The test has what an address leads to.
     fn reach(&mut self, address: u64, ty: Option<CTypeId>) {
+        if self.inputs.function_at(address).is_some() {
+            return;
+        }
         let is_here = |object: &LazyObject| is_in_room(object.home, address);
         let known = self.arena.objects.iter().position(|made| is_here(&made.looked_at.object));
         let Some(at) = known.or_else(|| self.add(address, ty)) else { return };

@@ -114,10 +114,8 @@ fn calls_in_a_loop_set_a_pointer_anew_each_time() {
     let config = Config { limits: Limits { paths: Some(150), ..Limits::default() }, ..plain() };
     let found = explore_c(text, "f", &[], &config);
     assert!(found.summary.path_count() > 100, "{:#?}", found.summary);
-    let few = Config {
-        limits: Limits { paths: Some(600), ..Limits::default() },
-        ..Config::default()
-    };
+    let few =
+        Config { limits: Limits { paths: Some(600), ..Limits::default() }, ..Config::default() };
     let found = explore_c(text, "f", &[Criterion::Dc], &few);
     confirm(&found);
     assert!(found.covered(Criterion::Dc).len() >= 7, "{:#?}", found.summary);

@@ -25,7 +25,7 @@ use super::tape::Question;
 use super::world::World;
 use crate::limits::Cut;
 use crate::memory::{
-    Background, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
+    Background, Knowledge, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
 };
 use lydian_inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
 
@@ -110,7 +110,9 @@ impl<'p> Engine<'p, '_> {
         arg_types: &[CTypeId],
     ) -> Result<usize, Flow> {
         let limit = self.world.config.limits.pointer_choices;
-        let alternatives = flatten_address(&mut self.pool, pointer, state.knowledge(), limit);
+        let inputs = &self.world.inputs;
+        let knowledge = Knowledge { inputs: Some(inputs), ..state.knowledge() };
+        let alternatives = flatten_address(&mut self.pool, pointer, knowledge, limit);
         let Some(alternatives) = alternatives else {
             return Err(Flow::unsupported("a call through a pointer to too many functions"));
         };
@@ -131,7 +133,15 @@ impl<'p> Engine<'p, '_> {
             }
         }
         let function = match target {
-            Target::Known(address, None) => function_at(address),
+            Target::Known(address, None) => {
+                let of_inputs = self.world.inputs.function_at(address).map(FuncId::index);
+                function_at(address).or(of_inputs)
+            }
+            Target::Input(address) => {
+                let (mut scope, pool) = self.scope(state);
+                let found = scope.expand_function(pool, address, ty);
+                return Err(found.map_or_else(|stop| self.stopped(state, stop), |()| Flow::Yield));
+            }
             Target::Opaque(number) if !self.watch.is_no_pointer(&mut self.pool, number) => {
                 return Err(Flow::unsupported("a call through a pointer made from bytes"));
             }
@@ -379,7 +389,8 @@ impl<'p> Engine<'p, '_> {
         };
         let may_write = takes_pointers || self.world.has_variables || !self.plan.objects.is_empty();
         // Each function of the C library may set the error number.
-        let is_confined = is_of_system(&program.functions[func]) && self.world.error_number.is_none();
+        let is_confined =
+            is_of_system(&program.functions[func]) && self.world.error_number.is_none();
         if may_write && !writes_nothing(name) && !is_confined {
             let sentence =
                 format!("{name} writes nothing but variables that its arguments point to");

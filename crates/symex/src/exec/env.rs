@@ -12,7 +12,7 @@ use lydian_smt::{BinOp, Evaluator, Node, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
 use super::explore::Engine;
-use super::lazy::PointerUses;
+use super::lazy::{PointerUses, address_of};
 use super::memo::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
 use super::state::State;
 use super::tape::Question;
@@ -622,6 +622,12 @@ impl Environment for Scope<'_, '_> {
         self.use_location();
         // The path goes on as its numbers say: its tests are measured. A predicate says nothing.
         Ok(Some(below).filter(|_| self.state.tape.is_aside()))
+    }
+
+    fn is_aligned(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> bool {
+        let is_input = self.world.inputs.is_pointer(address_of(pool, value));
+        let low = (1..=12).contains(&bits).then(|| pool.extract(bits - 1, 0, value));
+        is_input && low.is_some_and(|low| pool.as_u64(low) == Some(0))
     }
 
     fn as_number(&mut self, pool: &mut TermPool, value: Term) {

@@ -13,9 +13,11 @@
 use std::sync::Arc;
 
 use lydian_eval::{Fault, Traps};
+use lydian_inputs::callback::callback_of;
 use lydian_inputs::lazy::{LazyObject, PointerInput, REACH, ROOM};
 use lydian_inputs::looked_at::LookedAt;
 use lydian_ir::{CType, CTypeId, RecordId, Type};
+use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Node, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 
@@ -27,12 +29,15 @@ use super::state::State;
 use super::tape::Question;
 use crate::limits::Cut;
 use crate::memory::{
-    Background, Contents, Expansion, Knowledge, Memory, NewObject, ObjectId, ObjectKind, Offset, Region,
-    Resolution, Target, distance, flatten_address, range_within,
+    Background, Contents, Expansion, Knowledge, Memory, NewObject, ObjectId, ObjectKind, Offset,
+    Region, Resolution, Target, distance, flatten_address, range_within,
 };
 
 /// A pointer that may lead to more objects than this is split from its home first.
 const MOST_MERGED: usize = 4;
+
+/// No choice of pointers is looked through beyond so many parts.
+const MOST_LOOKED: usize = 64;
 
 /// What is said where a pointer leads around an object in more ways than are followed.
 const AROUND: &str = "a struct around an object that was looked at before as one of its members";
@@ -77,11 +82,13 @@ impl PointerUses {
         // An element of an array at a pointer says what the pointer leads to, too.
         let moved = derived.get(&base).map(|(from, by)| (*from, pool.as_i64(*by).unwrap_or(0)));
         let (pointer, origin) = moved.unwrap_or((base, 0));
-        let address = address_of(pool, pointer);
-        // The record around a member, rather than the member.
-        let is_member = |(_, before): &(RecordId, i64)| origin > 0 || origin == 0 && *before != 0;
-        if !self.records.get(&address).is_some_and(is_member) {
-            self.records.insert(address, (record, origin));
+        for address in addresses_of(pool, pointer) {
+            // The record around a member, rather than the member.
+            let is_member =
+                |(_, before): &(RecordId, i64)| origin > 0 || origin == 0 && *before != 0;
+            if !self.records.get(&address).is_some_and(is_member) {
+                self.records.insert(address, (record, origin));
+            }
         }
     }
 
@@ -113,6 +120,21 @@ impl PointerUses {
         self.aside.before.get_or_insert_with(|| (state.memory.clone(), state.expanded.clone()));
         self.aside.supposed.push(fact);
     }
+}
+
+/// The addresses that a pointer is a choice of, as far as it is looked through.
+fn addresses_of(pool: &TermPool, pointer: Term) -> Vec<Term> {
+    let (mut found, mut waiting) = (Vec::new(), vec![pointer]);
+    let mut looked = 0;
+    while let Some(next) = waiting.pop() {
+        match pool.node(next) {
+            _ if pool.as_u64(next).is_some() || found.contains(&next) => {}
+            Node::Ite(_, then, other) if looked < MOST_LOOKED => waiting.extend([other, then]),
+            _ => found.push(next),
+        }
+        looked += 1;
+    }
+    found
 }
 
 /// The address of a pointer that may be null.
@@ -287,6 +309,33 @@ impl Scope<'_, '_> {
             .into_iter()
             .filter(|(guard, _, _)| self.state.knowledge().known(pool, *guard) != Some(false));
         let expansion = Arc::new(Expansion { places: places.collect() });
+        Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
+        Ok(())
+    }
+
+    /// What a pointer leads to is called as a function, though its type does not say that it leads to one:
+    /// it leads to the test's own function of the type.
+    pub(super) fn expand_function(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        ty: CTypeId,
+    ) -> Result<(), Stop> {
+        let world = self.world;
+        let none = || Stop::Unsupported("a call through a pointer made from bytes".into());
+        let function = callback_of(world.program, ty).ok_or_else(none)?;
+        let pointer = world.inputs.pointer_at(address).ok_or_else(none)?;
+        if !world.spec.globals.addressed_of_type(world.program, ty).is_empty() {
+            let place = &pointer.place;
+            let sentence =
+                format!("{place} leads to no function of the program where it is called");
+            self.watch.assume(Assumption::new(AssumptionKind::Alias, &**place, sentence));
+        }
+        let place = world.inputs.function_place(&pointer, function);
+        let at = pool.bv(64, place);
+        let leads = pool.eq(address, at);
+        self.suppose(pool, leads, Some((address, place)))?;
+        let expansion = Arc::new(Expansion { places: vec![(leads, place, None)] });
         Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
         Ok(())
     }

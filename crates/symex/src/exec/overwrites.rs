@@ -126,7 +126,13 @@ impl Engine<'_, '_> {
             let may_stay = !is_unwritten && !self.was_written_often(object, (at, size), kind);
             let name = name_of(object, at, call);
             let fresh = self.world.inputs.fresh(&mut self.pool, kind, &name);
-            let when = self.when_written(reached, may_stay, &name);
+            let length = object.length;
+            let mut when = self.when_written(reached, may_stay, &name);
+            if let Some(length) = length {
+                let end = self.pool.bv(64, at + size);
+                let inside = self.pool.ule(end, length);
+                when = self.pool.and(when, inside);
+            }
             state.memory.store_where(&mut self.pool, (reached.object, at), when, (size, fresh));
             let cell = CellPlan { offset: 0, ty: machine_type(kind), value: fresh };
             let offset = at.wrapping_sub(reached.place.unwrap_or(0));
@@ -193,7 +199,7 @@ impl Engine<'_, '_> {
         let name = name_of(object, reached.bytes.start, call);
         let may_stay = !object.contents.is_unwritten_beneath(&self.pool);
         let when = self.when_written(reached, may_stay, &name);
-        let size = object.size;
+        let (size, object_length) = (object.size, object.length);
         let contents = &mut state.memory.object_mut(reached.object).contents;
         let (old, element) = contents.make_array(&mut self.pool, size, element);
         let sort = Sort::Array { index: 32, element: element as u32 * 8 };
@@ -206,7 +212,9 @@ impl Engine<'_, '_> {
         }
         contents.set_array(array, element);
         let offset = 0u64.wrapping_sub(reached.place.unwrap_or(0));
-        let length = self.pool.bv(64, size.wrapping_add(offset));
+        let behind = self.pool.bv(64, offset);
+        let length = object_length.unwrap_or_else(|| self.pool.bv(64, size));
+        let length = self.pool.add(length, behind);
         let written = Written::Row { symbol, kind: PartKind::Raw(element), of: None };
         let plan = plan_of(reached, offset, written, when);
         writes.push(WritePlan { length: Some(length), ..plan });
