@@ -12,7 +12,13 @@ use crate::variadic::{self, Area, Room};
 pub(super) struct Passed {
     images: Vec<Vec<u8>>,
     /// What is passed for `...`; `None` to a function that takes none.
-    variable: Option<(Area, Vec<Vec<u8>>)>,
+    variable: Option<PassedArea>,
+}
+
+/// Variable arguments: where they lie, and their bytes.
+struct PassedArea {
+    area: Area,
+    images: Vec<Vec<u8>>,
 }
 
 impl Machine<'_, '_> {
@@ -63,7 +69,7 @@ impl Machine<'_, '_> {
         test: &Test,
         function: FuncId,
         variable: &[VariableArgument],
-    ) -> Result<Option<(Area, Vec<Vec<u8>>)>, BadTest> {
+    ) -> Result<Option<PassedArea>, BadTest> {
         if variadic::room(self.program, function) == Room::default() {
             return Ok(None);
         }
@@ -78,7 +84,7 @@ impl Machine<'_, '_> {
             }
             images.push(bytes);
         }
-        Ok(Some((area, images)))
+        Ok(Some(PassedArea { area, images }))
     }
 
     /// Calls a function as often as a test says, until a call does not return.
@@ -113,7 +119,7 @@ impl Machine<'_, '_> {
     fn enter_first(&mut self, function: FuncId, call: &Passed) -> Step<()> {
         self.first_call(function, &call.images)?;
         match &call.variable {
-            Some((area, images)) => self.give_variable(area, images),
+            Some(PassedArea { area, images }) => self.give_variable(area, images),
             None => Ok(()),
         }
     }
