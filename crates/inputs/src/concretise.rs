@@ -77,6 +77,7 @@ pub fn concretise(
     let objects = reader.objects();
     Test {
         function: program.functions[plan.function].name.clone(),
+        earlier: Vec::new(),
         objects,
         args,
         variable,

@@ -63,6 +63,7 @@ pub mod memory;
 mod models;
 mod observe;
 mod plan;
+mod sequence;
 mod stack;
 mod start;
 mod strings;
@@ -157,7 +158,7 @@ pub struct Location {
 pub struct Outcome {
     /// How it ended.
     pub end: End,
-    /// Where it ended; `None` where the tested function returned.
+    /// Where it ended; `None` where the tested function returned, from its last call.
     pub location: Option<Location>,
     /// The bytes of the result, of the size of its type; `None` for `void` and where the function
     /// did not return a value.
@@ -235,8 +236,9 @@ pub fn run(
         (observe::Hearing::of(observer), false),
     );
     let mut machine = machine::Machine::new(program, *options, memory, &codes);
-    machine.begin(test, function)?;
-    let end = machine.execute(observer);
+    machine.take_externals(test)?;
+    let calls = machine.passed(test, function)?;
+    let end = machine.run_calls(function, &calls, observer)?;
     let objects: Vec<u64> = test.objects.iter().map(|object| object.address).collect();
     Ok(machine.outcome(end, &objects))
 }

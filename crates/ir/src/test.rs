@@ -118,11 +118,18 @@ fn integer(text: &str) -> Option<i128> {
     Some(if negative { magnitude.wrapping_neg() } else { magnitude })
 }
 
-/// The inputs of one call.
+/// The inputs of one call, or of several of one function.
+///
+/// The objects, globals and externals are those of all calls together: they are set up once, before the
+/// first, and results of undefined functions are taken in the order of their calls. What any call covers
+/// counts, a call that does not return ends the test, and its result is that of the last call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Test {
     /// The function that is called.
     pub function: String,
+    /// Earlier calls of the function, in order, whose memory the last call finds as they left it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierCall>,
     /// The objects that pointers point to.
     pub objects: Vec<TestObject>,
     /// An image of each argument, of the size of its type.
@@ -135,6 +142,25 @@ pub struct Test {
     /// What undefined functions return (and `malloc` and its like, by their names), in the order
     /// of the calls. A call beyond the list gives zero bytes (for `malloc`: success).
     pub externals: Vec<ExternalResult>,
+}
+
+/// A call of the function under test before the last one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct EarlierCall {
+    /// As [`Test::args`].
+    pub args: Vec<Image>,
+    /// As [`Test::variable`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variable: Vec<VariableArgument>,
+}
+
+/// What one of a test's calls passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassedArguments<'a> {
+    /// For the parameters.
+    pub args: &'a [Image],
+    /// For `...`.
+    pub variable: &'a [VariableArgument],
 }
 
 /// An argument of the variable part of a call.
@@ -279,12 +305,21 @@ impl Test {
     pub fn calling(function: impl Into<String>, args: Vec<Image>) -> Self {
         Self {
             function: function.into(),
+            earlier: Vec::new(),
             objects: Vec::new(),
             args,
             variable: Vec::new(),
             globals: Vec::new(),
             externals: Vec::new(),
         }
+    }
+
+    /// What its calls pass, in their order.
+    pub fn calls(&self) -> impl Iterator<Item = PassedArguments<'_>> {
+        let earlier = self.earlier.iter();
+        let earlier =
+            earlier.map(|call| PassedArguments { args: &call.args, variable: &call.variable });
+        earlier.chain([PassedArguments { args: &self.args, variable: &self.variable }])
     }
 
     /// The environment variables that the run asks for, by name: their values without the NUL, none where

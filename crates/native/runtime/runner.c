@@ -59,7 +59,8 @@ struct setup {
 };
 
 struct test {
-    uint32_t size, function, arguments, objects, globals, externals, relocations, files;
+    /* `arguments` is the size of those of one call; `earlier` is how many calls come before the last. */
+    uint32_t size, function, arguments, objects, globals, externals, relocations, files, earlier, pad[3];
 };
 struct relocation {
     uint32_t at, symbol;
@@ -579,7 +580,7 @@ static struct layout place(uint8_t *at) {
     }
     p += test->relocations * sizeof *relocations;
     layout.arguments = p;
-    p += padded(test->arguments);
+    p += padded(test->arguments) * (test->earlier + (uint64_t)1);
     layout.objects = p;
     test_objects = p;
     test_object_count = test->objects;
@@ -748,6 +749,14 @@ static uint64_t room(struct test *test, uint32_t wants) {
     return need;
 }
 
+/* Makes the calls of a test; the last one's result is left. */
+static void call_all(struct test *test, struct lydian_entry *entry, uint8_t *arguments) {
+    for (uint64_t left = test->earlier + (uint64_t)1; left; left--) {
+        entry->call(arguments, result);
+        arguments += padded(test->arguments);
+    }
+}
+
 static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t wants) {
     struct test *test = (struct test *)at;
     struct lydian_entry *entry = &entries[test->function];
@@ -764,7 +773,7 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
     code = 0;
     atomic_store_explicit(&control->current, position, memory_order_relaxed);
     errno = first_error_number;
-    if (_setjmp(back) == 0) entry->call(layout.arguments, result);
+    if (_setjmp(back) == 0) call_all(test, entry, layout.arguments);
     struct run *run = (struct run *)out;
     *run = (struct run){.test = position, .how = (uint32_t)how, .code = (uint32_t)code};
     uint8_t *p = out + sizeof *run;

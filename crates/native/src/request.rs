@@ -3,7 +3,7 @@
 use lydian_ir::libc::{ERROR_NUMBER, STREAMS};
 use lydian_ir::test::{
     ExternalResult, ExternalWrite, INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image,
-    PointerTarget, Test, WriteBase,
+    PassedArguments, PointerTarget, Test, WriteBase,
 };
 use lydian_ir::variadic::Class;
 
@@ -67,7 +67,7 @@ const STREAM: u32 = 1 << 31;
 const ERROR_NUMBER_PLACE: u32 = STREAM | 3;
 /// Instead of the number of a pointer that a stub hands over: a variable.
 const VARIABLE: u32 = u32::MAX;
-const HEADER: usize = 32;
+const HEADER: usize = 48;
 const RELOCATION: usize = 16;
 const ALIGN: usize = 16;
 
@@ -98,7 +98,7 @@ impl<'a> Encoder<'a> {
         self.relocations.clear();
         let position = self.build.entries.get_index_of(test.function.as_str());
         let position = position.ok_or_else(|| TestError::Function(test.function.clone()))?;
-        let arguments = self.arguments(test, position)?;
+        let arguments = self.calls(test, position)?;
         self.objects(test)?;
         self.globals(test)?;
         let externals = self.externals(test)?;
@@ -119,6 +119,10 @@ impl<'a> Encoder<'a> {
             externals,
             self.relocations.len() as u32,
             (files.len() + variables.len()) as u32,
+            test.earlier.len() as u32,
+            0,
+            0,
+            0,
         ];
         words.iter().for_each(|word| out.extend(word.to_le_bytes()));
         for (at, symbol, addend) in &self.relocations {
@@ -184,33 +188,53 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    fn arguments(&mut self, test: &Test, position: usize) -> Result<u32, TestError> {
+    /// The arguments of all calls, which have the same size for each; that size.
+    fn calls(&mut self, test: &Test, position: usize) -> Result<u32, TestError> {
+        let mut size = 0;
+        for call in test.calls() {
+            let start = self.bytes.len();
+            self.arguments(test, call, position)?;
+            size = self.bytes.len() - start;
+        }
+        Ok(size as u32)
+    }
+
+    fn arguments(
+        &mut self,
+        test: &Test,
+        call: PassedArguments<'_>,
+        position: usize,
+    ) -> Result<(), TestError> {
         let expected = &self.build.entries[position].arguments;
         for (index, size) in expected.iter().enumerate() {
-            let found = test.args.get(index).map_or(0, |image| image.bytes.len() as u64);
+            let found = call.args.get(index).map_or(0, |image| image.bytes.len() as u64);
             if found != *size {
                 return Err(self.wrong_argument(test, index, found, *size));
             }
         }
-        if let Some(extra) = test.args.get(expected.len()) {
+        if let Some(extra) = call.args.get(expected.len()) {
             let found = extra.bytes.len() as u64;
             return Err(self.wrong_argument(test, expected.len(), found, 0));
         }
-        for image in &test.args {
+        for image in call.args {
             self.image(image, test, "an argument")?;
         }
-        self.variable_arguments(test, position)?;
-        Ok(self.bytes.len() as u32)
+        self.variable_arguments(test, call, position)
     }
 
     /// The arguments for `...`, each class at its place and zero behind the last.
-    fn variable_arguments(&mut self, test: &Test, position: usize) -> Result<(), TestError> {
+    fn variable_arguments(
+        &mut self,
+        test: &Test,
+        call: PassedArguments<'_>,
+        position: usize,
+    ) -> Result<(), TestError> {
         let room = self.build.entries[position].variable;
         let (mut words, mut floats) = (Vec::new(), Vec::new());
-        for (index, argument) in test.variable.iter().enumerate() {
+        for (index, argument) in call.variable.iter().enumerate() {
             let bytes = argument.image.bytes.len() as u64;
             let wrong =
-                |expected| self.wrong_argument(test, test.args.len() + index, bytes, expected);
+                |expected| self.wrong_argument(test, call.args.len() + index, bytes, expected);
             let (list, room) = match self.build.classes.get(&argument.ty) {
                 Some((Class::Word, size)) if bytes == *size => (&mut words, room.words),
                 Some((Class::Float, size)) if bytes == *size => (&mut floats, room.floats),

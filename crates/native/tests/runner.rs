@@ -7,7 +7,7 @@ use std::time::Duration;
 use common::{Unit, bytes_object, call, int, plain, pointer};
 use lydian_base::CancelToken;
 use lydian_ir::test::{
-    ExternalResult, ExternalWrite, GlobalInput, Image, PointerTarget, WriteBase,
+    EarlierCall, ExternalResult, ExternalWrite, GlobalInput, Image, PointerTarget, Test, WriteBase,
 };
 use lydian_ir::{CType, IntKind};
 use lydian_native::{CrashClass, Haste, Limits, Outcome, RunError, TestError, Wants};
@@ -49,6 +49,57 @@ fn each_test_starts_with_the_globals_as_the_program_does() {
     let found: Vec<_> = runs.iter().map(|run| run.outcome.clone()).collect();
     assert_eq!(found, [returned(6), returned(7), returned(103)]);
     assert_eq!(runs[2].globals, [("count".to_owned(), 103i32.to_le_bytes().to_vec())]);
+}
+
+#[test]
+fn earlier_calls_of_a_test_leave_memory_to_the_last_and_each_test_begins_anew() {
+    let mut unit =
+        Unit::new("int f(void) { static int calls; calls++; if (calls > 3) return 1; return 0; }");
+    let int_type = unit.int();
+    let unit = unit.defines("f", int_type, &[]);
+    let calling =
+        |times: usize| Test { earlier: vec![EarlierCall::default(); times], ..call("f", &[]) };
+    let tests = [calling(3), calling(2), calling(0), calling(5)];
+    assert_eq!(outcomes(&unit, &tests), [1, 0, 0, 1].map(returned));
+}
+
+#[test]
+fn calls_of_a_test_share_objects_the_heap_and_results_of_undefined_functions() {
+    let mut unit = Unit::new(
+        "void *malloc(unsigned long); void free(void *); int ask(void); void exit(int); \
+         int *__errno_location(void); \
+         int f(unsigned char *p, int n) { static int *kept; int r = 0; \
+         if (n == 9) exit(p[1]); if (n == 8) return *(int *)0; \
+         if (kept) { r = *kept * 100; free(kept); } kept = malloc(4); *kept = n + ask(); \
+         p[1]++; return r + p[1] * 10 + (*__errno_location())++; }",
+    );
+    let (int_type, bytes) = (unit.int(), unit.pointer_to(IntKind::UChar));
+    let element = unit.program.types.int(IntKind::UChar);
+    let unit = unit.defines("f", int_type, &[bytes, int_type]).declares("ask", int_type, &[]);
+    let args = |n: i32| vec![pointer(PointerTarget::Object(0, 0)), int(n)];
+    let calling = |earlier: &[i32], last: i32| {
+        let mut test = call("f", &args(last));
+        let calls = earlier.iter().map(|n| EarlierCall { args: args(*n), variable: vec![] });
+        test.earlier = calls.collect();
+        test.objects.push(bytes_object("p", element, 0x40, &[1, 2, 3]));
+        let answers = (1..4).map(|n| ExternalResult::new("ask", int(n)));
+        test.externals = answers.collect();
+        test
+    };
+    let tests = [calling(&[1, 2], 3), calling(&[1, 9], 3), calling(&[8], 3), calling(&[], 3)];
+    let runs = unit.runner().run(&tests, MEMORY).unwrap();
+    let found: Vec<_> = runs.iter().map(|run| run.outcome.clone()).collect();
+    let third = 400 + 50 + 2;
+    assert_eq!(
+        (&found[0], &found[1], &found[3]),
+        (&returned(third), &Outcome::Exited(3), &returned(30))
+    );
+    assert!(matches!(&found[2], Outcome::Crashed(_)), "{found:?}");
+    assert_eq!((&runs[0].objects, &runs[1].objects), (&vec![vec![1, 5, 3]], &vec![vec![1, 3, 3]]));
+    let mut wrong = calling(&[1], 2);
+    wrong.earlier[0].args.pop();
+    let error = unit.runner().run(&[wrong], Wants::default()).unwrap_err().to_string();
+    assert!(error.contains("argument 1 of `f` has 0 bytes, not 4"), "{error}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ mod writes;
 
 use std::collections::BTreeSet;
 
-use lydian_ir::test::{ExternalResult, INPUT_PREFIX, Image, VariableArgument};
+use lydian_ir::test::{ExternalResult, INPUT_PREFIX, Image, PassedArguments, VariableArgument};
 use lydian_ir::{CType, CTypeId, Program, libc};
 
 use crate::frameworks::Case;
@@ -133,6 +133,8 @@ struct Parts {
     definitions: Vec<String>,
     /// In the function, before the call.
     set_up: Vec<String>,
+    /// The arguments of the earlier calls, in order.
+    earlier: Vec<Vec<String>>,
     /// The arguments of the call.
     args: Vec<String>,
     /// After the call.
@@ -284,29 +286,22 @@ impl Writer<'_> {
         parts.declarations.iter().chain(&parts.definitions).for_each(|line| self.line(line));
         self.line(format!("static void {name}(void)\n{{"));
         parts.set_up.iter().for_each(|line| self.line(format!("    {line}")));
-        let function = function_name(&test.test.function);
-        let call = format!("{function}({})", parts.args.join(", "));
+        let call = |args: &[String]| {
+            format!("{}({})", function_name(&test.test.function), args.join(", "))
+        };
         let observed = test.observed.as_ref();
         let returns = matches!(ending(observed).0, "LYDIAN_RETURNS");
         let result = observed.and_then(|observed| observed.result.as_ref());
         let asserted = returns && result.is_some();
-        match result_type(self.program, &test.test.function).filter(|_| asserted || !returns) {
+        let ty = result_type(self.program, &test.test.function);
+        parts.earlier.iter().for_each(|args| self.earlier(&call(args), ty.filter(|_| !returns)));
+        match ty.filter(|_| asserted || !returns) {
             Some(ty) => {
-                let spelled = self.program.types.spell_compiled(ty, &self.result_name());
-                if spelled.contains('{') {
-                    self.line(format!("    __typeof__({call}) {} = {call};", self.result_name()));
-                } else {
-                    self.line(format!("    {spelled} = {call};"));
-                }
-                if !asserted {
-                    // Else a compiler may see that the call is for nothing, and leave it out.
-                    let name = self.result_name();
-                    self.line(format!(
-                        "    __asm__ volatile(\"\" : : \"r\"(&{name}) : \"memory\");"
-                    ));
-                }
+                let lines = self.kept_call(ty, &call(&parts.args));
+                let count = if asserted { 1 } else { 2 };
+                lines.iter().take(count).for_each(|line| self.line(format!("    {line}")));
             }
-            None => self.line(format!("    (void){call};")),
+            None => self.line(format!("    (void){};", call(&parts.args))),
         }
         if !returns && !crashes(test) {
             self.line("    lydian_fail(__LINE__, \"the call returned, where it should exit\");");
@@ -316,6 +311,25 @@ impl Writer<'_> {
         if crashes(test) {
             self.line("#endif");
         }
+    }
+
+    /// A call before the last. Its result is kept where one of the calls may end the test.
+    fn earlier(&mut self, call: &str, kept: Option<CTypeId>) {
+        let Some(ty) = kept else { return self.line(format!("    (void){call};")) };
+        let [declared, used] = self.kept_call(ty, call);
+        self.line(format!("    {{ {declared} {used} }}"));
+    }
+
+    /// A call whose result is kept, and what keeps a compiler from seeing that it is for nothing.
+    fn kept_call(&self, ty: CTypeId, call: &str) -> [String; 2] {
+        let name = self.result_name();
+        let spelled = self.program.types.spell_compiled(ty, &name);
+        let declared = match spelled.contains('{') {
+            true => format!("__typeof__({call}) {name}"),
+            false => spelled,
+        };
+        let used = format!("__asm__ volatile(\"\" : : \"r\"(&{name}) : \"memory\");");
+        [format!("{declared} = {call};"), used]
     }
 
     /// The variable of the result.
@@ -360,14 +374,14 @@ impl Writer<'_> {
             _ => Vec::new(),
         };
         let param_names = parameter_names(program, function);
-        for ((ty, param), image) in params.iter().zip(&param_names).zip(&test.args) {
-            let variable = unique(format!("{name}_arg_{}", identifier(param)), &mut self.taken);
-            argument(&names, *ty, &variable, image, &mut parts)?;
-        }
-        for (position, passed) in test.variable.iter().enumerate() {
-            let position = params.len() + position;
-            let variable = unique(format!("{name}_arg_{position}"), &mut self.taken);
-            variable_argument(&names, passed, &variable, &mut parts)?;
+        let param_names = params.into_iter().zip(param_names).collect::<Vec<_>>();
+        for (number, call) in test.calls().enumerate() {
+            let is_last = number == test.earlier.len();
+            let prefix = if is_last { name.to_owned() } else { format!("{name}_call_{number}") };
+            self.arguments(&names, &prefix, &param_names, call, &mut parts)?;
+            if !is_last {
+                parts.earlier.push(std::mem::take(&mut parts.args));
+            }
         }
         let has_error_number = libc::error_number(program).is_some();
         let is_error_number = |name: &str| has_error_number && name == libc::ERROR_NUMBER;
@@ -388,6 +402,27 @@ impl Writer<'_> {
             checks(&names, observed, &self.result_name(), &mut parts);
         }
         Ok(parts)
+    }
+
+    /// The arguments of a call.
+    fn arguments(
+        &mut self,
+        names: &Names,
+        prefix: &str,
+        params: &[(CTypeId, String)],
+        call: PassedArguments<'_>,
+        parts: &mut Parts,
+    ) -> Result<(), String> {
+        for ((ty, param), image) in params.iter().zip(call.args) {
+            let variable = unique(format!("{prefix}_arg_{}", identifier(param)), &mut self.taken);
+            argument(names, *ty, &variable, image, parts)?;
+        }
+        for (position, passed) in call.variable.iter().enumerate() {
+            let position = params.len() + position;
+            let variable = unique(format!("{prefix}_arg_{position}"), &mut self.taken);
+            variable_argument(names, passed, &variable, parts)?;
+        }
+        Ok(())
     }
 
     /// The results of undefined functions.

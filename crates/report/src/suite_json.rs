@@ -31,6 +31,8 @@
 //!   follows the pointer that lies 8 bytes behind that place, and then the one that lies where it
 //!   points to. `type` says of what type the elements are where it is not that of the place.
 //! - What is passed for `...` is a list, too: `"variable": [ { "type": "int", "value": 5 } ]`.
+//! - Calls of the function before the last one, to which everything else belongs too, are a list:
+//!   `"earlier": [ { "args": { "n": 1 } }, { "args": { "n": 2 } } ]`, with `variable` as in the test.
 //! - Whatever else memory holds is `{ "$bytes": "00ff…", "$pointers": { "8": "&name[0]" } }`.
 //!
 //! Tests read back exactly, but for the bytes under pointers, which mean nothing: they are the
@@ -40,8 +42,8 @@ mod codec;
 mod write;
 
 use lydian_ir::test::{
-    ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, INPUT_REGION_SIZE, Image,
-    PointerTarget, Test, TestObject, VariableArgument, WriteBase,
+    EarlierCall, ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, INPUT_REGION_SIZE,
+    Image, PassedArguments, PointerTarget, Test, TestObject, VariableArgument, WriteBase,
 };
 use lydian_ir::variadic::class;
 use lydian_ir::{CTypeId, CTypes, FuncId, Program};
@@ -133,11 +135,15 @@ impl<'a> Writer<'a> {
         let mut out = Map::new();
         out.insert("name".into(), json!(self.suite_test.name));
         out.insert("function".into(), json!(self.test.function));
-        out.insert("args".into(), self.args());
-        if !self.test.variable.is_empty() {
-            let variable = self.test.variable.iter().map(|argument| self.variable(argument));
-            out.insert("variable".into(), variable.collect());
+        if !self.test.earlier.is_empty() {
+            let calls = self.test.calls().take(self.test.earlier.len());
+            out.insert(
+                "earlier".into(),
+                calls.map(|call| Json::Object(self.passed(call))).collect(),
+            );
         }
+        let last = PassedArguments { args: &self.test.args, variable: &self.test.variable };
+        out.extend(self.passed(last));
         let objects: Vec<Json> = self.test.objects.iter().map(|o| self.object(o)).collect();
         if !objects.is_empty() {
             out.insert("objects".into(), Json::Array(objects));
@@ -161,11 +167,22 @@ impl<'a> Writer<'a> {
         Json::Object(out)
     }
 
-    fn args(&self) -> Json {
+    /// What a call passes.
+    fn passed(&self, call: PassedArguments<'_>) -> Map<String, Json> {
+        let mut out = Map::new();
+        out.insert("args".into(), self.args(call.args));
+        if !call.variable.is_empty() {
+            let variable = call.variable.iter().map(|argument| self.variable(argument));
+            out.insert("variable".into(), variable.collect());
+        }
+        out
+    }
+
+    fn args(&self, args: &[Image]) -> Json {
         let function = self.program.function_named(&self.test.function);
         let types = function.map_or_else(Vec::new, |id| parameters(self.program, id));
         let mut out = Map::new();
-        for (position, image) in self.test.args.iter().enumerate() {
+        for (position, image) in args.iter().enumerate() {
             let (name, value) = match types.get(position) {
                 Some((name, ty)) => {
                     (name.clone(), self.codec.encode(*ty, 1, &image.clone().into()))
@@ -380,9 +397,10 @@ fn inside(field: impl std::fmt::Display) -> impl FnOnce(Fault) -> Fault {
     }
 }
 
-const TEST_FIELDS: [&str; 9] = [
+const TEST_FIELDS: [&str; 10] = [
     "name",
     "function",
+    "earlier",
     "args",
     "variable",
     "objects",
@@ -415,11 +433,11 @@ fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
         let seen = codec.decode(object.ty, object.count, size, value);
         images.push(seen.map_err(inside("value")).map_err(inside(field))?.image);
     }
-    let args = read_args(program, declared, json, &codec)?;
-    let mut variable = Vec::new();
-    for (field, argument) in list(json, "variable")? {
-        variable.push(read_variable(program, &codec, argument).map_err(inside(&field))?);
+    let mut earlier = Vec::new();
+    for (field, call) in list(json, "earlier")? {
+        earlier.push(read_earlier(program, declared, call, &codec).map_err(inside(&field))?);
     }
+    let EarlierCall { args, variable } = read_passed(program, declared, json, &codec)?;
     let mut globals = Vec::new();
     for (name, value) in members(json, "globals")? {
         let image = read_global(program, &codec, name, value).map_err(inside("globals"))?.image;
@@ -437,7 +455,7 @@ fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
     for (object, image) in objects.iter_mut().zip(images) {
         object.image = image;
     }
-    let test = Test { function, objects, args, variable, globals, externals };
+    let test = Test { function, earlier, objects, args, variable, globals, externals };
     let covers = list(json, "covers")?.into_iter().map(|(field, covered)| {
         let text = covered.as_str().ok_or_else(|| fault(&field, "it is no string"))?;
         Ok(text.to_owned())
@@ -510,6 +528,33 @@ fn check_addresses(objects: &[TestObject]) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// A call before the last one.
+fn read_earlier(
+    program: &Program,
+    function: FuncId,
+    json: &Json,
+    codec: &Codec,
+) -> Result<EarlierCall, Fault> {
+    let json = object_of(json, "")?;
+    only_fields(json, &["args", "variable"])?;
+    read_passed(program, function, json, codec)
+}
+
+/// What a call passes.
+fn read_passed(
+    program: &Program,
+    function: FuncId,
+    json: &Map<String, Json>,
+    codec: &Codec,
+) -> Result<EarlierCall, Fault> {
+    let args = read_args(program, function, json, codec)?;
+    let mut variable = Vec::new();
+    for (field, argument) in list(json, "variable")? {
+        variable.push(read_variable(program, codec, argument).map_err(inside(&field))?);
+    }
+    Ok(EarlierCall { args, variable })
 }
 
 fn read_args(

@@ -345,6 +345,92 @@ fn what_undefined_functions_write_is_written_in_the_order_of_their_calls() {
     );
 }
 
+#[test]
+fn earlier_calls_of_a_test_come_before_the_last_and_leave_memory_as_they_do() {
+    let world = World::new(
+        "struct pair { int a; int b; };\nint ask(void);\n\
+         int f(void) { static int calls; calls++; if (calls > 3) return 1; return 0; }\n\
+         int sum(struct pair p, int *at, ...) { static int all; all += p.a * 10 + p.b + ask(); \
+         (*at)++; return all; }\n\
+         int half(int n) { static int least = 1; least -= n == 0; return 8 / (least + n); }\n",
+    );
+    let counted = |name: &str, calls: usize, result: i32| {
+        let earlier = vec![r#"{ "args": {} }"#; calls].join(",");
+        format!(
+            r#"{{ "name": "{name}", "function": "f", "args": {{}}, "earlier": [ {earlier} ],
+             "expected": {{ "outcome": "returned", "result": {result} }} }}"#
+        )
+    };
+    let passes = |a: i32, b: i32| {
+        format!(
+            r#""args": {{ "p": {{ "a": {a}, "b": {b} }}, "at": "&at[0]" }},
+              "variable": [ {{ "type": "int", "value": {a} }} ]"#
+        )
+    };
+    let answer = |value: i32| format!(r#"{{ "function": "ask", "result": {value} }}"#);
+    let summed = format!(
+        r#"{{ "name": "sum", "function": "sum", {}, "earlier": [ {{ {} }}, {{ {} }} ],
+          "objects": [ {{ "name": "at", "type": "int", "count": 1, "align": 16,
+                         "address": "0x2000000000", "value": 5 }} ],
+          "externals": [ {}, {}, {} ],
+          "expected": {{ "outcome": "returned", "result": 1335,
+                        "objects": [ {{ "object": "&at[0]", "value": 8 }} ] }} }}"#,
+        passes(5, 0),
+        passes(1, 2),
+        passes(3, 4),
+        answer(1000),
+        answer(200),
+        answer(39),
+    );
+    let crashes = r#"{ "name": "half", "function": "half", "args": { "n": 3 },
+          "earlier": [ { "args": { "n": 0 } }, { "args": { "n": 1 } } ],
+          "expected": { "outcome": { "crashed": 8 } } }"#;
+    let tests = [counted("four", 3, 1), counted("three", 2, 0), summed, crashes.to_owned()];
+    let tests = tests.join(",");
+    world.passes(&tests);
+    let ran = world.run(&tests, &["-DLYDIAN_RUN_CRASHING"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.output);
+    let ran = world.run(&counted("five", 3, 0), &[]);
+    assert!(ran.output.contains("five: result is 1, expected 0"), "{}", ran.output);
+}
+
+/// The program as if the C library's own text, linked to it, had `errno` as a variable.
+fn with_error_number(world: &mut World) {
+    let program = &mut world.program;
+    let user = program.function_named("use").unwrap();
+    let (body, asked) = (program.functions[user].body.clone(), "__errno_location");
+    let asked = program.function_named(asked).unwrap();
+    (program.functions[asked].body, program.functions[asked].library) = (body, true);
+    program.globals.push(lydian_ir::Global {
+        name: "errno".into(),
+        ty: program.types.int(lydian_ir::IntKind::Int),
+        size: 4,
+        align: 4,
+        linkage: lydian_ir::Linkage::External,
+        read_only: false,
+        weak: false,
+        init: lydian_ir::GlobalInit::Zero,
+        span: lydian_base::Span::NONE,
+    });
+}
+
+#[test]
+fn an_undefined_function_sets_the_error_number() {
+    let mut world = World::new(
+        "#include <errno.h>\nint get(void);\n\
+         int use(void) { int before = errno; return get() ? errno : before; }\n",
+    );
+    with_error_number(&mut world);
+    world.passes(
+        r#"{ "name": "use", "function": "use", "args": {}, "globals": { "errno": 3 },
+             "externals": [ { "function": "get", "result": 1,
+                              "writes": [ { "global": "errno", "value": 34 } ] } ],
+             "expected": { "outcome": "returned", "result": 34 } },
+           { "name": "use_2", "function": "use", "args": {}, "globals": { "errno": 3 },
+             "expected": { "outcome": "returned", "result": 3 } }"#,
+    );
+}
+
 const REFILL: &str = r#"
 struct item { int id; short marks[3]; struct item *next; };
 struct context { const char *name; struct item *first; };

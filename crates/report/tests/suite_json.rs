@@ -2,8 +2,8 @@
 
 use lydian_base::{EntityId, Rng, Span};
 use lydian_ir::test::{
-    ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget,
-    Test, TestObject, VariableArgument, WriteBase,
+    EarlierCall, ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, Image, ImagePointer,
+    PointerTarget, Test, TestObject, VariableArgument, WriteBase,
 };
 use lydian_ir::{
     CType, CTypeId, Field, Function, Global, GlobalInit, IntKind, Linkage, Program, Record,
@@ -245,11 +245,19 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
     let args = world.params.iter().map(|ty| sized(*ty)).collect();
     let passed = world.elements.iter().filter(|ty| variadic::class(types, **ty).is_some());
     let passed: Vec<CTypeId> = passed.copied().collect();
-    let variable = (0..seed % 4).map(|at| {
-        let ty = passed[(seed + at * 5) as usize % passed.len()];
-        VariableArgument { ty, image: sized(ty) }
+    let mut variable = |count| {
+        let list = (0..count).map(|at| {
+            let ty = passed[(seed + at * 5) as usize % passed.len()];
+            VariableArgument { ty, image: sized(ty) }
+        });
+        list.collect::<Vec<_>>()
+    };
+    let (behind, earlier) = (variable(seed % 4), variable(seed % 2));
+    let calls = (0..[0, 0, 1, 3][seed as usize % 4]).map(|_| EarlierCall {
+        args: world.params.iter().map(|ty| sized(*ty)).collect(),
+        variable: earlier.clone(),
     });
-    let variable = variable.collect();
+    let calls = calls.collect();
     let global = GlobalInput { name: "state".into(), image: sized(world.global) };
     let result = ExternalResult::new("next", sized(world.params[0]));
     let set = ExternalResult::new("set", sized(world.elements[4]));
@@ -271,9 +279,10 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
     };
     let test = Test {
         function: "f".into(),
+        earlier: calls,
         objects,
         args,
-        variable,
+        variable: behind,
         globals: if seed.is_multiple_of(2) { vec![global] } else { vec![] },
         externals: vec![result, allocation, set, fill],
     };
@@ -379,6 +388,7 @@ fn readable() -> (World, SuiteTest) {
     test.test.args = vec![zero(world.params[0]), node, zero(world.params[2])];
     test.test.globals.clear();
     test.test.externals.clear();
+    test.test.earlier.clear();
     test.observed = None;
     (world, test)
 }
@@ -476,6 +486,37 @@ fn a_way_to_what_is_written_is_said_by_names_and_distances_and_its_value_by_the_
     let dots = compact.replace(r#""function":"fill""#, r#""function":"set""#);
     let error = from_json(&world.program, "s", &dots).unwrap_err().to_string();
     assert!(error.contains("set has no arguments for `...` to reach"), "{error}");
+}
+
+#[test]
+fn earlier_calls_are_a_list_of_arguments() {
+    let (world, mut test) = readable();
+    let mut call = EarlierCall { args: test.test.args.clone(), variable: vec![] };
+    test.test.earlier.push(call.clone());
+    call.args[2].bytes = 1.5f64.to_le_bytes().to_vec();
+    test.test.earlier.push(call);
+    let text = to_json(&world.program, "f.c", std::slice::from_ref(&test));
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let earlier = &json["tests"][0]["earlier"];
+    assert_eq!(
+        (&earlier[0]["args"], earlier[0].get("variable")),
+        (&json["tests"][0]["args"], None)
+    );
+    assert_eq!(earlier[1]["args"]["arg2"], 1.5);
+    assert_eq!(from_json(&world.program, "s", &text).unwrap(), [test]);
+    let compact = serde_json::to_string(&json).unwrap();
+    let ill_formed = [
+        (r#""arg2":1.5"#, r#""arg2":"x""#, "test 'f_0': earlier[1].args.arg2: 'x' is no number"),
+        (r#","arg2":1.5"#, "", "earlier[1].args.arg2: it is missing"),
+        (r#""earlier":[{"#, r#""earlier":[{"result":1,"#, "earlier[0].result: no such field"),
+        (r#""earlier":["#, r#""earlier":[3,"#, "earlier[0]: it is no JSON object"),
+    ];
+    for (from, to, why) in ill_formed {
+        assert!(compact.contains(from), "{from} in {compact}");
+        let changed = compact.replacen(from, to, 1);
+        let error = from_json(&world.program, "s", &changed).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 #[test]

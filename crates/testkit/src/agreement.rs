@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use lydian_base::Rng;
 use lydian_ir::FuncId;
 use lydian_ir::interp::{End, Options};
-use lydian_ir::test::Test;
+use lydian_ir::test::{EarlierCall, Test};
 use lydian_native::{Measured, Optimization, Outcome, Plan};
 use lydian_objective::trace::{self, Trace, Tracer};
 use lydian_objective::{Consolidation, Criterion, Foresight, Harvest, Hyper, LabelId, Request};
@@ -38,11 +38,14 @@ pub struct Settings {
     pub mutants: bool,
     /// The only criterion, if not all of them.
     pub only: Option<Criterion>,
+    /// The most calls of the function that come before a test's last one.
+    pub earlier: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { cases: 20, tests: 6, events: 400, paths: 120, mutants: true, only: None }
+        let (only, earlier) = (None, 0);
+        Self { cases: 20, tests: 6, events: 400, paths: 120, mutants: true, only, earlier }
     }
 }
 
@@ -191,7 +194,14 @@ impl Batch {
         let options = Options { max_steps: 20_000, ..Options::default() };
         let traced = (0..settings.tests).filter_map(|_| {
             let arguments = case.arguments(&mut rng);
-            let test = case.test(&arguments);
+            let mut test = case.test(&arguments);
+            if settings.earlier > 0 {
+                let calls = (0..rng.below(settings.earlier + 1)).map(|_| EarlierCall {
+                    args: case.test(&case.arguments(&mut rng)).args,
+                    variable: Vec::new(),
+                });
+                test.earlier = calls.collect();
+            }
             let (trace, outcome) = tracer.run(&test, &options).expect("tests suit their program");
             let traps = matches!(outcome.end, End::Trapped(_));
             let ends = outcome.end == End::Returned || (self.faults && traps);

@@ -42,6 +42,19 @@ fn pairs_across_two_files_are_those_of_the_trace_semantics() {
     }
 }
 
+/// What earlier calls of a test pass counts, and its globals are one run's.
+#[test]
+fn tests_of_several_calls_are_measured_as_the_trace_semantics_says() {
+    let settings = Settings { cases: 3, tests: 5, earlier: 3, ..Settings::default() };
+    let mut report = check(70, &settings, Optimization::None);
+    report.merge(check(140, &settings, Optimization::Some));
+    report.merge(check_faults(50, &settings));
+    report.merge(check_written(60, &settings, Optimization::None));
+    report.merge(check_two_files(900, &settings, Optimization::Some));
+    assert!(report.mismatches.is_empty(), "{}", report.mismatches.join("\n"));
+    assert!(report.tests > report.cases, "most tests are run: {}", report.tests);
+}
+
 /// The labels of one place are judged before anything there is evaluated, its roots in order.
 #[test]
 fn what_the_trace_semantics_has_before_a_fault_is_measured() {

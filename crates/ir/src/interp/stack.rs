@@ -4,11 +4,8 @@
 use super::code::{Code, is_wide};
 use super::machine::{Machine, Step, Window, read};
 use super::memory::Bytes;
-use super::{BadTest, start};
-use crate::program::FuncId;
 use crate::stmt::{MAX_OBJECT, Stmt, TrapKind};
-use crate::test::Test;
-use crate::variadic::{self, Room};
+use crate::variadic::{self, Area};
 
 impl<'p> Machine<'p, '_> {
     /// `Stmt::Alloca`: the address of the object.
@@ -90,24 +87,11 @@ impl<'p> Machine<'p, '_> {
         Ok(())
     }
 
-    /// Makes the variable arguments of the function under test. A function that takes none is given
-    /// none, whatever the test says.
-    pub(super) fn give_variable(&mut self, test: &Test, function: FuncId) -> Result<(), BadTest> {
-        if variadic::room(self.program, function) == Room::default() {
-            return Ok(());
-        }
-        let types = &self.program.types;
-        let of: Vec<_> = test.variable.iter().map(|argument| argument.ty).collect();
-        let area = variadic::area(types, &of, 0);
-        let too_large = || BadTest::TooLarge("...".to_owned());
-        let address = self.stack_object(area.size, area.align).map_err(|_| too_large())?;
-        for (slot, argument) in area.slots.iter().zip(&test.variable) {
-            let bytes =
-                start::image_bytes(self.program, &self.memory, test, &argument.image, "...")?;
-            if bytes.len() as u64 > slot.size {
-                return Err(too_large());
-            }
-            self.memory.write(address + slot.offset, &bytes).map_err(|_| too_large())?;
+    /// Makes the variable arguments of the function under test.
+    pub(super) fn give_variable(&mut self, area: &Area, images: &[Vec<u8>]) -> Step<()> {
+        let address = self.stack_object(area.size, area.align)?;
+        for (slot, image) in area.slots.iter().zip(images) {
+            self.memory.write(address + slot.offset, image)?;
         }
         self.frame_mut().variable = address;
         Ok(())

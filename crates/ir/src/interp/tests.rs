@@ -5,8 +5,8 @@ use crate::source::RootId;
 use crate::stmt::{BranchOrigin, Edge, MarkId};
 use crate::test::INPUT_REGION;
 use crate::test::{
-    ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget, TestObject,
-    WriteBase,
+    EarlierCall, ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget,
+    TestObject, WriteBase,
 };
 use crate::text::parse;
 use crate::verify::verify;
@@ -422,6 +422,53 @@ function f1 \"set\" ty1 external ()\n";
     let writes = vec![write(first, &[4], 0, int(11))];
     test.externals = vec![ExternalResult { writes, ..ExternalResult::new("set", int(0)) }];
     assert_eq!(result(&run_with(&program, &test)), 11);
+}
+
+#[test]
+fn calls_of_one_test_follow_each_other_on_one_memory() {
+    let functions = two_ints(
+        "s0: store i32 &g0, add.s(load i32(&g0), v0)
+         s1: call f1 ty9 (v1) (ty1) -> v2
+         return add.s(mul.s(v2, 100:i32), load i32(&g0))",
+    );
+    let program = program(&format!("{functions}function f1 \"ask\" ty9 external (\"\")\n"));
+    let mut test = test(vec![int(1), int(0)]);
+    let earlier = |x: i32| EarlierCall { args: vec![int(x), int(0)], variable: vec![] };
+    test.earlier = vec![earlier(10), earlier(20)];
+    test.externals = (1..4).map(|n| ExternalResult::new("ask", int(n))).collect();
+    let outcome = run_with(&program, &test);
+    assert_eq!(result(&outcome), 300 + 5 + 10 + 20 + 1);
+    assert_eq!((outcome.externals.len(), outcome.uninitialised), (3, None));
+    test.earlier[1].args.pop();
+    let refused = run(&program, &test, &Options::default(), &mut Silent).unwrap_err();
+    assert_eq!(refused, BadTest::Arguments { wanted: 2, given: 1 });
+}
+
+#[test]
+fn a_call_that_does_not_return_is_the_last_of_its_test() {
+    let divides = two_ints("s0: store i32 &g0, add.s(load i32(&g0), v0) return div.s(v0, v1)");
+    let program = program(&divides);
+    let mut test = test(vec![int(100), int(1)]);
+    let earlier = |x, y| EarlierCall { args: vec![int(x), int(y)], variable: vec![] };
+    test.earlier = vec![earlier(10, 5), earlier(20, 0), earlier(40, 1)];
+    let outcome = run_with(&program, &test);
+    assert_eq!(outcome.end, End::Trapped(TrapKind::DivisionByZero));
+    assert_eq!((outcome.location.is_some(), outcome.result), (true, None));
+    assert_eq!(outcome.globals[0], 35i32.to_le_bytes());
+}
+
+#[test]
+fn what_an_earlier_call_left_undefined_in_its_registers_says_nothing_of_later_calls() {
+    let program = program(&two_ints(
+        "s0: enter v3 s1: v2 = add.s(v0, v1) s2: v0 = load i32(&v3) s3: store i32 &g0, v0
+         return v2",
+    ));
+    let mut test = test(vec![int(2), int(3)]);
+    let once = run_with(&program, &test);
+    assert_eq!((result(&once), once.uninitialised), (5, None), "copying is no use");
+    test.earlier = vec![EarlierCall { args: vec![int(0), int(0)], variable: vec![] }];
+    let twice = run_with(&program, &test);
+    assert_eq!((result(&twice), twice.uninitialised), (5, None));
 }
 
 #[test]

@@ -34,7 +34,9 @@ struct Portable {
 /// All types that a test names.
 fn types_of(test: &mut Test) -> impl Iterator<Item = &mut CTypeId> {
     let of_objects = test.objects.iter_mut().map(|object| &mut object.ty);
-    of_objects.chain(test.variable.iter_mut().map(|argument| &mut argument.ty))
+    let earlier = test.earlier.iter_mut().flat_map(|call| &mut call.variable);
+    let variable = earlier.chain(&mut test.variable);
+    of_objects.chain(variable.map(|argument| &mut argument.ty))
 }
 
 /// The hash of a test and what is kept of it.
@@ -83,9 +85,29 @@ pub(super) enum DecodeError {
 
 #[cfg(test)]
 mod tests {
-    use lydian_ir::test::{ExternalResult, ExternalWrite, Image, WriteBase};
+    use lydian_ir::IntKind;
+    use lydian_ir::test::{
+        EarlierCall, ExternalResult, ExternalWrite, Image, VariableArgument, WriteBase,
+    };
 
     use super::*;
+
+    #[test]
+    fn types_of_variable_arguments_of_all_calls_are_spelled_out() {
+        let (mut types, mut later) = (CTypes::new(), CTypes::new());
+        let argument = |ty| VariableArgument { ty, image: Image::default() };
+        let of = |types: &mut CTypes| {
+            let (int, long) = (types.int(IntKind::Int), types.int(IntKind::Long));
+            let variable = vec![argument(int), argument(long)];
+            let earlier = vec![EarlierCall { args: vec![], variable }];
+            Test { earlier, variable: vec![argument(long)], ..Test::calling("f", vec![]) }
+        };
+        let (_, kept) = encode(&of(&mut types), &types);
+        later.int(IntKind::Short);
+        let expected = of(&mut later);
+        let read = decode(&kept, &by_spelling(&later));
+        assert_eq!(read.expect("a test"), Some(expected));
+    }
 
     #[test]
     fn a_test_of_an_earlier_version_writes_behind_arguments() {
