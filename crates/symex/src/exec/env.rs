@@ -604,7 +604,8 @@ impl Environment for Scope<'_, '_> {
     }
 
     fn as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
-        self.uses.note(pool, self.derived, base, record);
+        let size = self.world.program.types.records[record].size.unwrap_or(0);
+        self.uses.note(pool, self.derived, base, (record, size));
     }
 
     fn related(

@@ -51,11 +51,30 @@ type Expanded = Arc<FxHashMap<Term, Arc<Expansion>>>;
 /// What the code does with pointers of the inputs.
 #[derive(Debug, Default)]
 pub(super) struct PointerUses {
-    /// The struct or union that a pointer was last used as a pointer into, and how far from where the
-    /// pointer leads it begins.
-    records: FxHashMap<Term, (RecordId, i64)>,
+    /// The struct or union that a pointer was used as a pointer into: the last that does not lie within
+    /// the one before.
+    records: FxHashMap<Term, UsedRecord>,
     /// The predicate that is evaluated now.
     aside: Aside,
+}
+
+/// A struct or union as a pointer into which a pointer was used.
+#[derive(Clone, Copy, Debug)]
+struct UsedRecord {
+    record: RecordId,
+    /// How far from where the pointer leads it begins.
+    origin: i64,
+    /// Its size.
+    size: u64,
+}
+
+impl UsedRecord {
+    /// Whether another is a member of it, as far as the places tell, or an element behind it.
+    const fn is_around(self, other: Self) -> bool {
+        let end = self.origin + self.size as i64;
+        let is_within = self.origin <= other.origin && other.origin + other.size as i64 <= end;
+        is_within && self.size > other.size || other.origin > 0
+    }
 }
 
 /// What the evaluation of a predicate does with pointers that the path did not follow.
@@ -74,7 +93,7 @@ impl PointerUses {
         pool: &TermPool,
         derived: &FxHashMap<Term, (Term, Term)>,
         base: Term,
-        record: RecordId,
+        (record, size): (RecordId, u64),
     ) {
         if pool.as_u64(base).is_some() {
             return;
@@ -82,12 +101,10 @@ impl PointerUses {
         // An element of an array at a pointer says what the pointer leads to, too.
         let moved = derived.get(&base).map(|(from, by)| (*from, pool.as_i64(*by).unwrap_or(0)));
         let (pointer, origin) = moved.unwrap_or((base, 0));
+        let used = UsedRecord { record, origin, size };
         for address in addresses_of(pool, pointer) {
-            // The record around a member, rather than the member.
-            let is_member =
-                |(_, before): &(RecordId, i64)| origin > 0 || origin == 0 && *before != 0;
-            if !self.records.get(&address).is_some_and(is_member) {
-                self.records.insert(address, (record, origin));
+            if !self.records.get(&address).is_some_and(|known| known.is_around(used)) {
+                self.records.insert(address, used);
             }
         }
     }
@@ -542,9 +559,9 @@ impl Scope<'_, '_> {
         let types = &self.world.program.types;
         let declared = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some());
         let plain = declared.filter(|ty| !matches!(types.get(*ty), CType::Void));
-        let used = self.uses.records.get(&address).and_then(|(record, origin)| {
-            let ty = self.world.record_type(*record)?;
-            types.size(ty).map(|size| (ty, *origin, size))
+        let used = self.uses.records.get(&address).and_then(|used| {
+            let ty = self.world.record_type(used.record)?;
+            types.size(ty).map(|size| (ty, used.origin, size))
         });
         match (plain, used) {
             (Some(ty), Some((used, origin, size))) => {

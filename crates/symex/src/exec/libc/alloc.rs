@@ -213,6 +213,12 @@ impl Engine<'_, '_> {
             Err(engine.trapped(state, TrapKind::BadFree))
         })?;
         if self.split_on(state, resolution.null)? {
+            // Near to null is not null.
+            let zero = self.pool.bv(64, 0);
+            let is_null = self.pool.eq(pointer, zero);
+            if !self.split_on(state, is_null)? {
+                return Err(self.trapped(state, TrapKind::BadFree));
+            }
             return Ok(None);
         }
         for candidate in &resolution.candidates {
