@@ -12,6 +12,8 @@ pub mod asked;
 pub mod bounds;
 pub mod callback;
 pub mod concretise;
+pub mod contract;
+pub mod fit;
 pub mod globals;
 pub mod guess;
 pub mod lazy;
@@ -38,10 +40,11 @@ pub use build::{
     variable_argument,
 };
 pub use callback::prepare;
-pub use concretise::concretise;
+pub use concretise::{HeldObject, concretise, concretise_with_objects};
+pub use contract::Contract;
 pub use plan::{
     Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, GlobalPlan, InputPlan, ObjectPlan,
     PlanError, RawPointer, Start, WritePlan,
 };
 pub use settings::{PlaceSettings, Settings, SettingsError};
-pub use spec::InputSpec;
+pub use spec::{InputSpec, Invariant};

@@ -43,6 +43,7 @@ mod hyper_formula;
 mod hyper_pairs;
 mod hyper_rows;
 mod hyper_sequences;
+mod invariants;
 mod jump;
 mod labels;
 mod lazy;

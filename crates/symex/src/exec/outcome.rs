@@ -232,6 +232,8 @@ pub struct Summary {
     /// What the user stated about how large inputs are, and other such bounds with why they leave out
     /// nothing, one sentence each.
     pub preconditions: Vec<String>,
+    /// What the user stated that no input meets, one sentence each.
+    pub unmet: Vec<String>,
     /// What was assumed about inputs and the program's surroundings, and nobody stated.
     pub assumptions: Vec<Assumption>,
     /// Bounds that the user did not state and that make a difference to the program's paths, so far as
