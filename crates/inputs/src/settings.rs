@@ -288,7 +288,7 @@ impl Settings {
         let mut settings: Self = toml::from_str(text).map_err(|error| located(text, &error))?;
         settings.check().map_err(|Misfit { way, why }| {
             let way: Vec<Within<'_>> = way.iter().map(Step::within).collect();
-            let at = Position::find(text, &way).unwrap_or(Position { line: 1, column: 1 });
+            let at = Position::find(text, &way).unwrap_or(Position::START);
             SettingsError { line: at.line, column: at.column, why }
         })?;
         settings.function.values_mut().for_each(FunctionSettings::fold_result);

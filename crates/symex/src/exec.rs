@@ -80,7 +80,9 @@ use serde::{Deserialize, Serialize};
 pub use entry::{ExploreError, Task};
 pub use hyper::HyperRef;
 pub use labels::LabelRef;
-pub use outcome::{Ending, Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary};
+pub use outcome::{
+    Ending, Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary, Unmet,
+};
 pub use search::Search;
 pub use workers::Workers;
 

@@ -22,9 +22,14 @@ pub struct Position {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
+    /// Column in bytes, from 1.
+    pub byte_column: usize,
 }
 
 impl Position {
+    /// The beginning of a text.
+    pub const START: Self = Self { line: 1, column: 1, byte_column: 1 };
+
     /// The place of a byte of a text.
     pub fn of_byte(text: &str, at: usize) -> Self {
         let before = text.get(..at).unwrap_or(text);
@@ -32,6 +37,7 @@ impl Position {
         Self {
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
+            byte_column: before.len() - line_start + 1,
         }
     }
 
@@ -99,7 +105,7 @@ mod tests {
         let ring = [Value("types"), Value("struct ring"), Value("invariant")];
         assert_eq!(find(&[&ring[..], &[Element(0)]].concat()), Some((5, 6)));
         assert_eq!(find(&[&ring[..], &[Element(1)]].concat()), Some((5, 11)));
-        assert_eq!(find(&[Value("types"), Key("struct ring")]), Some((3, 8)));
+        assert_eq!(find(&[Value("types"), Key("struct ring")]), Some((3, 9)));
         assert_eq!(find(&[Value("function"), Key("f")]), Some((7, 11)));
         let first = [Value("function"), Value("f"), Value("preconditions"), Element(0)];
         assert_eq!(find(&first), Some((8, 19)));
@@ -112,6 +118,6 @@ mod tests {
         let text = "[types.t]\ninvariant = \"self->n > 0\"\n";
         let way = [Within::Value("types"), Within::Value("t"), Within::Value("invariant")];
         let at = Position::find(text, &[&way[..], &[Within::Element(0)]].concat());
-        assert_eq!(at, Some(Position { line: 2, column: 14 }));
+        assert_eq!(at, Some(Position { line: 2, column: 14, byte_column: 14 }));
     }
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lydian_eval::to_bytes;
-use lydian_inputs::HeldObject;
+use lydian_inputs::{HeldObject, Invariant};
 use lydian_inputs::asked::Asked;
 use lydian_inputs::concretise_with_objects;
 use lydian_inputs::lazy::{LazyObject, REACH, ROOM};
@@ -32,7 +32,7 @@ use super::explore::Engine;
 use super::hyper_rows::Trail;
 use super::hyper_sequences::Underway;
 use super::lazy::looked_at;
-use super::outcome::Ending;
+use super::outcome::{Ending, Unmet};
 use super::query::Feasible;
 use super::setup::add_input_object;
 use super::state::{ReturnTo, State};
@@ -631,22 +631,45 @@ impl Engine<'_, '_> {
     }
 
     /// What the user stated that no input meets, if everything was looked at.
-    pub(super) fn unmet(&self) -> Vec<String> {
+    pub(super) fn unmet(&mut self) -> Vec<Unmet> {
         if !self.cuts.is_empty() {
             return Vec::new();
         }
-        let World { program, spec, invariants, .. } = &self.world;
-        let stated = spec.preconditions_of(program, self.plan.function);
-        let texts: Vec<String> = stated.iter().map(|(text, _)| format!("`{text}`")).collect();
-        let preconditions = match texts.len() {
-            1 => format!("no input meets the precondition {}", texts[0]),
-            _ => format!("no input meets the preconditions {}", texts.join(", ")),
-        };
-        let preconditions = (!self.begun && !texts.is_empty()).then_some(preconditions);
+        let mut all = Vec::new();
+        let stated = self.world.spec.preconditions_of(self.world.program, self.plan.function);
+        if !self.begun && !stated.is_empty() {
+            let texts = stated.into_iter().map(|(text, _)| text).collect();
+            let is_bounded = !self.watch.met().is_empty();
+            all.push(Unmet::Preconditions { texts, is_bounded });
+        }
         let never = self.invariants_met.iter().filter(|(_, met)| !**met);
-        let never = never.map(|(at, _)| &invariants[*at]);
-        let never = never.map(|of| format!("no {} among the inputs meets `{}`", of.name, of.text));
-        preconditions.into_iter().chain(never).collect()
+        let never: Vec<usize> = never.map(|(at, _)| *at).collect();
+        for at in never {
+            if self.contradicts_itself(at) {
+                let Invariant { name, text, .. } = self.world.invariants[at].clone();
+                all.push(Unmet::Invariant { name, text });
+            }
+        }
+        all
+    }
+
+    /// Whether no object whatever meets an invariant.
+    fn contradicts_itself(&mut self, invariant: usize) -> bool {
+        let World { program, inputs, .. } = &self.world;
+        let Invariant { ty, function, .. } = self.world.invariants[invariant];
+        let CType::Function { params, .. } = program.types.get(program.functions[function].ty) else {
+            return false;
+        };
+        let Some(start) = self.compaction.start() else { return false };
+        let mut start = self.beside(start);
+        let pool = &mut self.pool;
+        let address = inputs.pointer(pool, "any object", params[0], 0, false);
+        let Some(pointer) = inputs.pointer_at(address) else { return false };
+        let object = inputs.object(&program.types, &pointer, (ty, 0));
+        let home = self.pool.bv(64, object.home);
+        add_objects(&mut start.memory, &[object]);
+        let Evaluated { holds, .. } = self.evaluate_invariant(&start, invariant, home);
+        self.cuts.is_empty() && matches!(self.ask(&start, Some(holds)), Feasible::No)
     }
 }
 
