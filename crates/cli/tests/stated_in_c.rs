@@ -148,3 +148,75 @@ fn what_an_undefined_function_returns_can_be_stated() {
     let settings = "[function.ask]\npure = true\nreturns = { range = [0, 7] }\n";
     assert_eq!(figures_of_f(text, settings), [2, 1, 1, 0, 0]);
 }
+
+const LEARNT: &str = "struct node { struct node *next; int key; };
+struct list { struct node *head; int count; int *slots; };
+int sum(const int *p, unsigned n) {
+    int sum = 0;
+    for (unsigned i = 0; i < n; i++) if (p[i] > 3) sum++;
+    return sum;
+}
+int words(const char *s) {
+    int n = 0;
+    if (!s) return -1;
+    for (int i = 0; s[i]; i++) if (s[i] == ' ') n++;
+    return n;
+}
+int keyed(void *list, int i) {
+    struct list *l = list;
+    if (i < 0 || i >= l->count) return -1;
+    if (l->head && l->head->key > 4) return l->slots[i];
+    return 0;
+}
+";
+
+#[test]
+fn init_writes_what_exploration_learned_and_gen_takes_it_as_it_is() {
+    let place = Workplace::with(LEARNT);
+    place.done("gen unit.c -c dc -o before --json before.json");
+    std::fs::create_dir(place.path("elsewhere")).unwrap();
+    let mut command = place.command("init ../unit.c");
+    command.current_dir(place.path("elsewhere"));
+    let ran = common::Ran::of(&mut command);
+    assert_eq!(ran.code, Some(0), "{ran}");
+    let text = place.read("lydian.toml");
+    for said in [
+        "# p is followed to int; n was greater than the number of each element that was",
+        "#\"p\" = { kind = \"array\", length = \"n\", null = false }",
+        "#\"s\" = { kind = \"string\", null = true }",
+        "#\"list\" = { kind = \"object\", type = \"struct list\", null = false }",
+        "#\"list->slots\" = { kind = \"array\", length = \"list->count\", null = false }",
+        "#\"list->head\" = { kind = \"object\", null = true }",
+    ] {
+        assert!(text.contains(said), "{said}:\n{text}");
+    }
+    place.done("gen unit.c -c dc -o after --json after.json");
+    let (before, after) = (place.json("before.json"), place.json("after.json"));
+    for function in ["sum", "words", "keyed"] {
+        assert_eq!(figures(&before, function, "dc"), figures(&after, function, "dc"));
+    }
+    // Everything that it offers can be stated.
+    let all = text.lines().map(|line| match line.strip_prefix("#\"") {
+        Some(rest) => format!("\"{rest}\n"),
+        None => format!("{line}\n"),
+    });
+    place.write("lydian.toml", &all.collect::<String>());
+    place.done("gen unit.c -c dc -o stated");
+}
+
+#[test]
+fn init_ends_in_bounded_time_and_writes_guesses_for_planned_inputs_when_asked() {
+    let text = "int f(const unsigned char *p, unsigned n) {
+    unsigned h = 0;
+    for (unsigned i = 0; i < n; i++) { h = h * 31 + p[i]; if (h % 97 == 3) h ^= p[h % n]; }
+    return h == 12345;
+}\n";
+    let place = Workplace::with(text);
+    place.done("init unit.c --time 0.5");
+    assert!(place.read("lydian.toml").contains("[function.\"f\""));
+    place.refused("init unit.c", 2, &["is there already"]);
+    place.done("init unit.c --planned -o planned.toml");
+    let planned = place.read("planned.toml");
+    assert!(planned.starts_with("lazy-inputs = false\n"), "{planned}");
+    place.done("gen unit.c -c dc --config planned.toml");
+}

@@ -149,23 +149,41 @@ fn parameter(program: &Program, function: FuncId, name: &str) -> Option<CTypeId>
 
 /// Whether a place begins with what a function has, and has the members that it names.
 pub(crate) fn fits(program: &Program, function: FuncId, place: &Place) -> Result<(), String> {
+    type_of(program, function, place).map(|_| ())
+}
+
+/// The type of a place of a function; none where nothing says what lies there.
+pub(crate) fn type_of(
+    program: &Program,
+    function: FuncId,
+    place: &Place,
+) -> Result<Option<CTypeId>, String> {
     let declared = parameter(program, function, &place.root);
     let global = || program.global_named(&place.root).map(|id| program.globals[id].ty);
     let result = || result_of(program, function).filter(|_| place.root == RESULT);
     let root = declared.or_else(global).or_else(result);
     let Some(root) = root else { return Err("begins with no parameter or global variable".into()) };
-    steps_fit(program, root, &place.steps)
+    walk(program, root, &place.steps)
 }
 
 /// Whether some steps can be taken from a value of a type. What lies behind a `void *` or a type without
 /// members may be anything.
 pub(crate) fn steps_fit(program: &Program, from: CTypeId, steps: &[Step]) -> Result<(), String> {
+    walk(program, from, steps).map(|_| ())
+}
+
+/// The type at the end of some steps from a value of a type; none where nothing says what lies there.
+pub(crate) fn walk(
+    program: &Program,
+    from: CTypeId,
+    steps: &[Step],
+) -> Result<Option<CTypeId>, String> {
     let types = &program.types;
     let mut ty = from;
     for step in steps {
         ty = match (step, types.get(ty)) {
-            (_, CType::Void) => return Ok(()),
-            (_, CType::Record(record)) if types.records[*record].size.is_none() => return Ok(()),
+            (_, CType::Void) => return Ok(None),
+            (_, CType::Record(record)) if types.records[*record].size.is_none() => return Ok(None),
             (Step::Field(name), CType::Record(_)) => match member(program, ty, name) {
                 Some(member) => member,
                 None => return Err(format!("{} has no member '{name}'", types.spell(ty, ""))),
@@ -178,7 +196,7 @@ pub(crate) fn steps_fit(program: &Program, from: CTypeId, steps: &[Step]) -> Res
             _ => return Err(format!("{} is no pointer or array", types.spell(ty, ""))),
         };
     }
-    Ok(())
+    Ok(Some(ty))
 }
 
 /// The type of a member of a struct or union, or of one without a name in it.

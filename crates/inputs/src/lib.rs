@@ -17,6 +17,7 @@ pub mod fit;
 pub mod globals;
 pub mod guess;
 pub mod lazy;
+pub mod learned;
 pub mod length;
 pub mod looked_at;
 pub mod place;
@@ -25,6 +26,7 @@ pub mod settings;
 pub mod shape;
 pub mod spec;
 pub mod usage;
+pub mod write_learned;
 pub mod write_toml;
 
 mod build;

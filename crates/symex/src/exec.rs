@@ -47,6 +47,7 @@ mod invariants;
 mod jump;
 mod labels;
 mod lazy;
+mod learning;
 mod libc;
 mod memo;
 mod merge;
@@ -182,6 +183,8 @@ pub struct Config {
     pub nice_values: bool,
     /// Whether to give a test for every path, also for those that cover nothing new.
     pub every_path: bool,
+    /// Whether to note what paths do with the pointers of the inputs, for [`Summary::learned`].
+    pub learns: bool,
 }
 
 impl Default for Config {
@@ -203,6 +206,7 @@ impl Default for Config {
             measure_terms: false,
             nice_values: false,
             every_path: false,
+            learns: false,
         }
     }
 }

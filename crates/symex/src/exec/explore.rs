@@ -226,6 +226,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             arguments,
             tables,
         };
+        engine.uses.learned = config.learns.then(Default::default);
         engine.watch.add(&engine.plan.bounds);
         engine.watch.add_raw_pointers(&engine.plan.raw_pointers);
         engine.note_unknown_globals(&touched.globals);
@@ -831,6 +832,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             left_hypers,
             cuts: self.cuts,
             complete,
+            learned: self.uses.learned.unwrap_or_default(),
             unmet,
             preconditions,
             assumptions: self.watch.assumptions(),

@@ -17,11 +17,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lydian_eval::to_bytes;
-use lydian_inputs::{HeldObject, Invariant};
 use lydian_inputs::asked::Asked;
 use lydian_inputs::concretise_with_objects;
 use lydian_inputs::lazy::{LazyObject, REACH, ROOM};
 use lydian_inputs::looked_at::Needs;
+use lydian_inputs::{HeldObject, Invariant};
 use lydian_ir::{CType, CTypeId, CTypes};
 use lydian_smt::{Term, TermPool};
 use rustc_hash::FxHashSet;
@@ -657,7 +657,8 @@ impl Engine<'_, '_> {
     fn contradicts_itself(&mut self, invariant: usize) -> bool {
         let World { program, inputs, .. } = &self.world;
         let Invariant { ty, function, .. } = self.world.invariants[invariant];
-        let CType::Function { params, .. } = program.types.get(program.functions[function].ty) else {
+        let CType::Function { params, .. } = program.types.get(program.functions[function].ty)
+        else {
             return false;
         };
         let Some(start) = self.compaction.start() else { return false };

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use lydian_eval::{Fault, Traps};
 use lydian_inputs::lazy::{LazyObject, PointerInput, REACH, ROOM};
+use lydian_inputs::learned::Learned;
 use lydian_inputs::looked_at::LookedAt;
 use lydian_ir::{CType, CTypeId, RecordId, Type};
 use lydian_smt::{Evaluator, Model, Node, Sort, Term, TermPool, Value};
@@ -51,6 +52,8 @@ pub(super) struct PointerUses {
     records: FxHashMap<Term, (RecordId, i64)>,
     /// The predicate that is evaluated now.
     aside: Aside,
+    /// What is learned of them, where that is asked for.
+    pub(super) learned: Option<Learned>,
 }
 
 /// What the evaluation of a predicate does with pointers that the path did not follow.
@@ -625,6 +628,7 @@ impl Scope<'_, '_> {
             return;
         }
         for candidate in &resolution.candidates {
+            self.learn(pool, candidate);
             let object = self.state.memory.object(candidate.object);
             if object.first.is_none() {
                 continue;

@@ -14,6 +14,7 @@ use super::hyper::HyperRef;
 use super::labels::LabelRef;
 use crate::limits::Cut;
 use lydian_inputs::Start;
+use lydian_inputs::learned::Learned;
 
 /// Why a path ended.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -265,6 +266,8 @@ pub struct Summary {
     /// What the user stated about how large inputs are, and other such bounds with why they leave out
     /// nothing, one sentence each.
     pub preconditions: Vec<String>,
+    /// What paths did with the pointers of the inputs, where that was asked for.
+    pub learned: Learned,
     /// What the user stated that no input meets.
     pub unmet: Vec<Unmet>,
     /// What was assumed about inputs and the program's surroundings, and nobody stated.

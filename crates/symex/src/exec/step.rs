@@ -465,6 +465,7 @@ impl<'p> Engine<'p, '_> {
         let mut traps = Traps::none();
         let condition = self.eval(state, cond, &mut traps)?;
         self.leave_traps(state, &traps)?;
+        self.learn_condition(state, condition);
         if let Some(origin) = origin.filter(|_| self.keeps_decisions(state)) {
             self.begin_evaluation(state, body, origin);
         }
