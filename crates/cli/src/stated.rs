@@ -23,6 +23,8 @@ const LEADING: usize = 1;
 const ALIKE: f64 = 0.75;
 /// So many files are looked through for a name.
 const MOST_FILES: usize = 5_000;
+/// So many entries of folders are looked at for such files.
+const MOST_ENTRIES: usize = 100_000;
 /// No file is looked through beyond so many bytes.
 const MOST_BYTES: u64 = 1 << 24;
 
@@ -279,10 +281,14 @@ fn is_elsewhere(config: &Config, absent: &Absent<'_>) -> bool {
     let word = absent.name.split_whitespace().next_back().unwrap_or(absent.name);
     let completes = absent.what == AbsentKind::IncompleteType;
     let mut waiting = vec![folder];
-    let mut files = 0;
+    let (mut files, mut seen) = (0, 0);
     while let Some(folder) = waiting.pop() {
         let Ok(entries) = std::fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
+            seen += 1;
+            if seen > MOST_ENTRIES {
+                return true;
+            }
             let (path, name) = (entry.path(), entry.file_name());
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() && !name.to_string_lossy().starts_with('.') {
