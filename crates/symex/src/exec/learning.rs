@@ -120,8 +120,7 @@ impl Engine<'_, '_> {
         let Some(learned) = &mut self.uses.learned else { return };
         let vars = self.pool.vars_of(condition);
         let pool = &self.pool;
-        let place =
-            |var: &Term| Some(pool.var_name(*var)?.strip_prefix("null(")?.strip_suffix(')')?);
+        let place = |var: &Term| pool.var_name(*var)?.strip_prefix("null(")?.strip_suffix(')');
         let all: Option<Vec<&str>> = vars.iter().map(place).collect();
         learned.null_tested.extend(all.into_iter().flatten().map(str::to_owned));
     }
