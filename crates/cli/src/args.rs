@@ -266,12 +266,19 @@ pub(crate) struct ObjectivesArgs {
 pub(crate) struct InitArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-    /// Where to write
-    #[arg(long, short, value_name = "FILE", default_value = "lydian.toml")]
-    pub(crate) output: PathBuf,
+    /// Where to write [default: lydian.toml beside the source file]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     /// Write over a file that is there
     #[arg(long)]
     pub(crate) force: bool,
+    /// Explore each function for so many seconds at most, and all for sixty times as long
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub(crate) time: f64,
+    /// Write guesses about what pointers lead to instead, for inputs that are planned
+    /// (`lazy-inputs = false`)
+    #[arg(long)]
+    pub(crate) planned: bool,
 }
 
 #[derive(Debug, Args)]

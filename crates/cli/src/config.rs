@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use lydian_base::{Diagnostic, Place};
 use lydian_inputs::Settings;
+use lydian_inputs::settings::{Position, Within};
 
 use crate::exit::Failure;
 
@@ -15,9 +17,40 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     /// The file that they come from, if there is one.
     pub(crate) file: Option<PathBuf>,
+    /// Its text.
+    pub(crate) text: String,
 }
 
 impl Config {
+    /// The file that they come from, as messages name it.
+    pub(crate) fn path(&self) -> Option<String> {
+        let file = self.file.as_deref()?;
+        let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+        Some(file.display().to_string())
+    }
+
+    /// Where something stands in the file.
+    pub(crate) fn position(&self, way: &[Within<'_>]) -> Option<Position> {
+        Position::find(&self.text, way)
+    }
+
+    /// The place of something in the file, or of what it lies in.
+    pub(crate) fn place(&self, way: &[Within<'_>]) -> Option<Place> {
+        let file = self.path()?.into();
+        let mut steps = (1..=way.len()).rev();
+        let at = steps.find_map(|count| self.position(&way[..count]))?;
+        Some(Place { file, line: at.line as u32, column: at.byte_column as u32 })
+    }
+
+    /// That something in the file is wrong.
+    pub(crate) fn wrong(&self, way: &[Within<'_>], why: impl Into<String>) -> Diagnostic {
+        let wrong = Diagnostic::error("configuration", why);
+        match self.place(way) {
+            Some(place) => wrong.at(place),
+            None => wrong,
+        }
+    }
+
     /// The C files that define functions which the program leaves undefined.
     pub(crate) fn stubs(&self) -> impl Iterator<Item = PathBuf> {
         let folder = self.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
@@ -38,7 +71,7 @@ pub(crate) fn read(named: Option<&Path>, source: &Path) -> Result<Config, Failur
         Failure::usage("configuration", format!("{}: {error}", file.display()))
             .note("`lydian init` writes a file that shows every setting")
     })?;
-    Ok(Config { settings, file: Some(file) })
+    Ok(Config { settings, file: Some(file), text })
 }
 
 fn nearest(source: &Path) -> Option<PathBuf> {

@@ -2,7 +2,6 @@
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use lydian_base::{Diagnostic, Place, Severity, SourceMap};
@@ -14,13 +13,14 @@ use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit};
 use lydian_inputs::InputSpec;
 use lydian_ir::link::{LinkError, Role, link};
 use lydian_ir::source::WrittenLine;
-use lydian_ir::{CType, FuncId, Function, Program, Target};
+use lydian_ir::{FuncId, Function, Program, Target};
 use lydian_native::{Companion, Libraries};
 
 use crate::args::{ProgramArgs, SourceArgs, ValueDecisionsArg};
 use crate::config::Config;
 use crate::exit::{ExitCode, Failure};
 use crate::program::WholeProgram;
+use crate::stated::{self, Extra};
 use crate::{render, units};
 
 /// What compiles the instrumented program.
@@ -55,6 +55,8 @@ pub(crate) struct Loaded {
     pub(crate) stubs: Vec<String>,
     /// What is assumed about inputs.
     pub(crate) spec: InputSpec,
+    /// The file of settings, which `spec` has now.
+    pub(crate) config: Config,
 }
 
 impl Loaded {
@@ -76,19 +78,23 @@ pub(crate) fn load(args: &SourceArgs, config: Config) -> Result<Loaded, Failure>
 pub(crate) fn load_program(
     args: &SourceArgs,
     asked: Option<&ProgramArgs>,
-    config: Config,
+    mut config: Config,
 ) -> Result<Loaded, Failure> {
     let flags = flags(args)?;
     let mut unit = parse(&args.file, &flags, args)?;
     let of_whole = |asked| WholeProgram::of(&unit.program, args, asked);
     let program = asked.map(of_whole).transpose()?.flatten();
+    stated::check_fit(&unit.program, &config)?;
     let mut extra = Extra::of(&unit.program, &config)?;
-    extra.text += program.as_ref().map_or("", |program| &program.driver);
+    extra.add(program.as_ref().map_or("", |program| &program.driver));
     if !extra.is_empty() {
         let folder = tempfile::tempdir().map_err(|error| {
             Failure::environment("temporary-folder", format!("no temporary folder: {error}"))
         })?;
-        unit = parse(&extra.write(folder.path(), &args.file)?, &flags, args)?;
+        let file = extra.write(folder.path(), &args.file)?;
+        unit = parse(&file, &flags, args)
+            .map_err(|failure| stated::blame(failure, &unit.program, &config))?;
+        stated::check_compiled(&unit.program, &config)?;
     }
     render::diagnostics(&relevant(&unit, args));
     if unit.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
@@ -111,9 +117,10 @@ pub(crate) fn load_program(
     let surroundings = surroundings.unwrap_or_default();
     let driver = tested_as_whole.as_ref().map(|whole| whole.driver.clone()).unwrap_or_default();
     let stubs = config.stubs().map(|stub| absolute(&stub).display().to_string()).collect();
+    let settings = std::mem::take(&mut config.settings);
     let settings = match &tested_as_whole {
-        Some(whole) => whole.settings(config.settings),
-        None => config.settings,
+        Some(whole) => whole.settings(settings),
+        None => settings,
     };
     let spec = InputSpec::new(&program, settings);
     Ok(Loaded {
@@ -130,6 +137,7 @@ pub(crate) fn load_program(
         surroundings,
         stubs,
         spec,
+        config,
     })
 }
 
@@ -262,6 +270,7 @@ fn chosen(program: &Program, map: &SourceMap, args: &SourceArgs) -> Result<Vec<F
         let all: Vec<FuncId> = program
             .defined()
             .filter(|(_, function)| own.holds(&map.place(function.span.start)))
+            .filter(|(_, function)| !InputSpec::is_of_settings(&function.name))
             .map(|(id, _)| id)
             .collect();
         return if all.is_empty() { Err(nothing_supported(args)) } else { Ok(all) };
@@ -315,6 +324,10 @@ impl OwnText {
             Self::Included(files) => files.contains(&file),
         }
     }
+}
+
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn canonical(path: &Path) -> PathBuf {
@@ -376,77 +389,4 @@ fn no_such_function(program: &Program, name: &str, args: &SourceArgs) -> Failure
         Some((_, near)) => failure.note(format!("there is a function `{near}`")),
         None => failure.note(format!("`lydian objectives {file}` lists what it defines")),
     }
-}
-
-/// C that is compiled together with the user's file: preconditions and stubs.
-struct Extra {
-    text: String,
-}
-
-impl Extra {
-    fn of(program: &Program, config: &Config) -> Result<Self, Failure> {
-        let mut text = String::new();
-        for stub in config.stubs() {
-            let path = absolute(&stub);
-            if !path.is_file() {
-                let message = format!("there is no file of stubs {}", stub.display());
-                return Err(Failure::usage("configuration", message));
-            }
-            let _ = writeln!(text, "#include \"{}\"", escape(&path));
-        }
-        for (name, settings) in &config.settings.function {
-            let Some(func) = program.function_named(name) else { continue };
-            for (index, precondition) in settings.preconditions.iter().enumerate() {
-                precondition_function(&mut text, program, func, index, precondition);
-            }
-        }
-        Ok(Self { text })
-    }
-
-    fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
-    /// Writes a file that includes the user's and adds the rest; gives its path.
-    fn write(&self, folder: &Path, file: &Path) -> Result<PathBuf, Failure> {
-        let path = folder.join("with_settings.c");
-        let text = format!("#include \"{}\"\n{}", escape(&absolute(file)), self.text);
-        std::fs::write(&path, text).map_err(|error| {
-            Failure::environment("temporary-folder", format!("cannot write a file: {error}"))
-        })?;
-        Ok(path)
-    }
-}
-
-/// A function of the parameters that says whether the precondition holds.
-fn precondition_function(
-    text: &mut String,
-    program: &Program,
-    func: FuncId,
-    index: usize,
-    precondition: &str,
-) {
-    let function = &program.functions[func];
-    let CType::Function { params, .. } = program.types.get(function.ty) else { return };
-    let params: Vec<String> = params
-        .iter()
-        .enumerate()
-        .map(|(at, ty)| {
-            let name = function.param_names.get(at).cloned().unwrap_or_default();
-            program.types.spell(*ty, &name)
-        })
-        .collect();
-    let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
-    let name = InputSpec::precondition_name(&function.name, index);
-    let _ = writeln!(text, "# 1 \"precondition {index} of {}\"", function.name);
-    let _ = writeln!(text, "static int {name}({params}) {{ return ({precondition}) != 0; }}");
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// A path inside the quotes of an `#include`.
-fn escape(path: &Path) -> String {
-    path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -19,6 +19,7 @@ mod program;
 mod progress;
 mod render;
 mod session;
+mod stated;
 mod suite;
 mod table;
 mod units;

@@ -28,7 +28,7 @@ use lydian_report::names;
 use lydian_report::{CriterionSummary, Exploration};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
-use lydian_symex::{Config, Cut, ExploreError, Summary, Task, Workers};
+use lydian_symex::{Config, Cut, ExploreError, Summary, Task, Unmet, Workers};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counting::Counting;
@@ -112,6 +112,8 @@ pub(crate) struct Settled {
     pub(crate) contradictions: Vec<String>,
     /// Why nothing could be explored.
     pub(crate) refused: Option<ExploreError>,
+    /// What the user stated of the inputs that none meets.
+    pub(crate) unmet: Vec<Unmet>,
     /// What exploring took, if anything was explored.
     pub(crate) exploration: Option<Exploration>,
 }
@@ -209,7 +211,8 @@ impl<'a> Session<'a, '_> {
         let rows = rows.collect::<Result<_, _>>()?;
         let tests = self.tests_worth_keeping()?;
         let exploration = explored.as_ref().map(|(summary, last)| in_numbers(summary, *last));
-        Ok(Settled { rows, tests, contradictions, refused, exploration })
+        let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();
+        Ok(Settled { rows, tests, contradictions, refused, unmet, exploration })
     }
 
     /// The name of what tests call.
@@ -595,11 +598,15 @@ impl<'a> Session<'a, '_> {
         let all = all.filter_map(|(goal, reasons, bounds)| Some((goal?, reasons, bounds)));
         let all: Vec<(Goal, &Vec<Cut>, &Vec<Assumption>)> = all.collect();
         let (program, whole) = (&self.loaded.program, self.loaded.entry.is_some());
+        let mut unmet = summary.unmet.iter();
+        let none_begin = unmet.find(|unmet| matches!(unmet, Unmet::Preconditions { .. }));
         let evidence = all.iter().map(|(goal, reasons, bounds)| {
             let target = &self.targets[goal.target()];
             let complete = summary.complete && reasons.is_empty();
             let elsewhere = complete && !whole && derived::others_may_cover(program, target, *goal);
-            let evidence = if elsewhere {
+            let evidence = if let Some(unmet) = none_begin {
+                Evidence::Unknown { reason: UnknownReason::NotFollowed(unmet.to_string()) }
+            } else if elsewhere {
                 let what = "runs that begin in another function may cover it".to_owned();
                 Evidence::Unknown { reason: UnknownReason::NotFollowed(what) }
             } else if complete {

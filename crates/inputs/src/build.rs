@@ -24,6 +24,7 @@ use lydian_smt::{Sort, Term, TermPool};
 
 use super::bounds::{Bound, Reach};
 use super::callback::is_given_length;
+use super::fit;
 use super::globals::{GlobalUses, can_be_input};
 use super::guess::{is_text, parameter_name, variable_argument_name};
 use super::layout::{Bits, Leaf, LeafKind, View, layout};
@@ -408,7 +409,8 @@ impl<'a> Builder<'a> {
             self.scalars.keys().chain(self.targets.keys()).map(|place| &*place.root).collect();
         let declared = (0..self.parameters().len())
             .map(|position| parameter_name(self.program, self.function, position));
-        let declared: BTreeSet<String> = declared.chain(self.variable_arguments()).collect();
+        let variable: BTreeSet<String> = self.variable_arguments().collect();
+        let declared: BTreeSet<String> = declared.chain(variable.iter().cloned()).collect();
         for place in self.spec.set_places() {
             let root = place.root.as_str();
             let known = names.contains(root)
@@ -416,6 +418,10 @@ impl<'a> Builder<'a> {
                 || self.program.global_named(root).is_some();
             if !known {
                 return Err(self.wrong(place, "begins with no parameter or global variable"));
+            }
+            if !variable.contains(root) {
+                let fits = fit::fits(self.program, self.function, place);
+                fits.map_err(|why| self.wrong(place, why))?;
             }
         }
         Ok(())

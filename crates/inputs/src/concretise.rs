@@ -7,16 +7,29 @@ use lydian_ir::test::{
     ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget, Test,
     TestObject, VariableArgument,
 };
-use lydian_ir::{CType, Global, GlobalId, GlobalInit, Program, RelocationTarget, Type};
+use lydian_ir::{CType, CTypeId, Global, GlobalId, GlobalInit, Program, RelocationTarget, Type};
 use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
 
 use super::asked::Asked;
-use super::lazy::REGION;
+use super::lazy::{LazyObject, REGION};
 use super::looked_at::{Arena, Needs, canonical, place_of_element};
 use super::plan::{
     Addresses, CellPlan, ExternalPlan, GAP, InputPlan, ObjectPlan, WritePlan, Written,
 };
 use super::shape::PartKind;
+
+/// An object of a test, as the engine has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldObject {
+    /// Where the first byte lies for the engine.
+    pub address: u64,
+    /// The type of the elements, of which one begins there.
+    pub element: CTypeId,
+    /// How many bytes the test has.
+    pub size: u64,
+    /// What it is, if it came into being.
+    pub lazy: Option<Arc<LazyObject>>,
+}
 
 /// The test that a model of a path stands for, which needs of objects that came into being what
 /// `needs` says. `externals` are the calls of undefined functions on
@@ -31,6 +44,19 @@ pub fn concretise(
     addresses: &dyn Addresses,
     needs: Needs,
 ) -> Test {
+    concretise_with_objects(program, pool, plan, externals, model, addresses, needs).0
+}
+
+/// The same, with the objects behind pointers that the test has.
+pub fn concretise_with_objects(
+    program: &Program,
+    pool: &TermPool,
+    plan: &InputPlan,
+    externals: &[Arc<ExternalPlan>],
+    model: &Model,
+    addresses: &dyn Addresses,
+    needs: Needs,
+) -> (Test, Vec<HeldObject>) {
     let next = externals.iter().map(|call| call.cursor.next).max();
     let next = next.unwrap_or(plan.cursor.next).max(plan.cursor.next);
     let objects = plan.objects.iter().chain(externals.iter().flat_map(|call| &call.objects));
@@ -75,7 +101,8 @@ pub fn concretise(
     });
     let results = results.collect();
     let objects = reader.objects();
-    Test {
+    let held = reader.held(&objects);
+    let test = Test {
         function: program.functions[plan.function].name.clone(),
         earlier: Vec::new(),
         objects,
@@ -83,7 +110,8 @@ pub fn concretise(
         variable,
         globals,
         externals: results,
-    }
+    };
+    (test, held)
 }
 
 struct Reader<'a> {
@@ -323,6 +351,25 @@ impl Reader<'_> {
             });
         }
         made
+    }
+
+    /// Where the objects of the test lie for the engine.
+    fn held(&self, objects: &[TestObject]) -> Vec<HeldObject> {
+        let pairs = self.reached.iter().zip(objects);
+        let held = pairs.map(|(found, object)| HeldObject {
+            address: match found {
+                Found::Planned(index) => self.objects[*index].address,
+                Found::Lazy(at) => self.arena.first_byte(*at),
+                Found::Literal(global) => self.addresses.global(*global),
+            },
+            element: object.ty,
+            size: object.image.bytes.len() as u64,
+            lazy: match found {
+                Found::Planned(_) | Found::Literal(_) => None,
+                Found::Lazy(at) => Some(self.arena.lazy_object(*at).clone()),
+            },
+        });
+        held.collect()
     }
 
     fn planned_object(&mut self, index: usize) -> TestObject {

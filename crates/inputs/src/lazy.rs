@@ -374,6 +374,21 @@ impl LazyInputs {
         self.tables().pointers.get(&address).cloned()
     }
 
+    /// All pointers that there are, each with its address, and the symbol that says whether it is null,
+    /// if it may be.
+    pub fn pointers(&self, pool: &TermPool) -> Vec<(Arc<PointerInput>, Term, Option<Term>)> {
+        let tables = self.tables();
+        let all = tables.pointers.iter();
+        let mut all: Vec<_> =
+            all.map(|(address, pointer)| (pointer.clone(), *address, None)).collect();
+        drop(tables);
+        all.sort_by_key(|(_, address, _)| *address);
+        for (pointer, _, null) in &mut all {
+            *null = pool.find_var(&format!("null({})", pointer.place));
+        }
+        all
+    }
+
     /// Whether an address is the value of a pointer.
     pub fn is_pointer(&self, address: Term) -> bool {
         self.tables().pointers.contains_key(&address)

@@ -12,9 +12,12 @@ pub mod asked;
 pub mod bounds;
 pub mod callback;
 pub mod concretise;
+pub mod contract;
+pub mod fit;
 pub mod globals;
 pub mod guess;
 pub mod lazy;
+pub mod learned;
 pub mod length;
 pub mod looked_at;
 pub mod place;
@@ -23,6 +26,7 @@ pub mod settings;
 pub mod shape;
 pub mod spec;
 pub mod usage;
+pub mod write_learned;
 pub mod write_toml;
 
 mod build;
@@ -38,10 +42,11 @@ pub use build::{
     variable_argument,
 };
 pub use callback::prepare;
-pub use concretise::concretise;
+pub use concretise::{HeldObject, concretise, concretise_with_objects};
+pub use contract::Contract;
 pub use plan::{
     Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, GlobalPlan, InputPlan, ObjectPlan,
     PlanError, RawPointer, Start, Way, WritePlan, Written,
 };
 pub use settings::{PlaceSettings, Settings, SettingsError};
-pub use spec::InputSpec;
+pub use spec::{InputSpec, Invariant};

@@ -126,6 +126,17 @@ impl Arena {
         Some((at, (distance - made.low) as u64))
     }
 
+    /// The address of the first byte that the test has of an object, before it is placed in the test.
+    pub(crate) fn first_byte(&self, at: usize) -> u64 {
+        let made = &self.objects[at];
+        made.looked_at.object.home.wrapping_add_signed(made.low)
+    }
+
+    /// What came into being.
+    pub(crate) fn lazy_object(&self, at: usize) -> &Arc<LazyObject> {
+        &self.objects[at].looked_at.object
+    }
+
     /// An object without its pointers.
     pub(crate) fn object(&self, at: usize) -> TestObject {
         let made = &self.objects[at];

@@ -13,11 +13,19 @@
 //! "buf" = { kind = "array", length = "len", max = 64, null = false }
 //! "flags" = { range = [0, 7] }
 //!
+//! [function.send]
+//! writes = ["*count", "conn->state"]
+//! returns = { range = [-1, 0] }
+//!
 //! [types."struct chunk"]
+//! invariant = "self->len <= self->cap"
 //! ".data" = { kind = "array", length = ".len" }
 //! ```
 //!
-//! Nothing here knows a program; what does not fit one is found by [`super::plan`].
+//! Nothing here knows a program; what does not fit one is found by [`super::fit`] and [`super::plan`].
+
+mod of_types;
+mod position;
 
 use indexmap::IndexMap;
 use lydian_objective::Accepted;
@@ -25,6 +33,9 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use thiserror::Error;
+
+pub use of_types::{INVARIANT, TypeSettings};
+pub use position::{Position, Within};
 
 use super::length::Length;
 use super::place::Place;
@@ -49,9 +60,9 @@ pub struct Settings {
     /// By a function's name. For an undefined function the places begin with `result`.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub function: IndexMap<String, FunctionSettings>,
-    /// For every object of a type, by the type as C spells it: places that begin with `.`.
+    /// For every object of a type, by the type as C spells it.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
-    pub types: IndexMap<String, IndexMap<PlacePattern, PlaceSettings>>,
+    pub types: IndexMap<String, TypeSettings>,
 }
 
 impl Default for Settings {
@@ -117,9 +128,59 @@ pub struct FunctionSettings {
     /// Whether pointers may be null where nothing else says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub null: Option<bool>,
+    /// Of an undefined function: that it writes nothing that outlives the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pure: Option<bool>,
+    /// Of an undefined function: what it writes at most, as places that begin with a parameter or a
+    /// global variable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writes: Option<Vec<PlacePattern>>,
+    /// Of an undefined function: what its result is; the same as the place `result`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub returns: Option<PlaceSettings>,
     /// By place or pattern of places.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub places: IndexMap<PlacePattern, PlaceSettings>,
+}
+
+/// The place of what an undefined function returns.
+pub const RESULT: &str = "result";
+
+impl FunctionSettings {
+    /// Whether it says what only undefined functions are asked.
+    pub const fn has_contract(&self) -> bool {
+        self.pure.is_some() || self.writes.is_some() || self.returns.is_some()
+    }
+
+    /// Makes the place `result` of what is returned, so that there is one way to ask.
+    fn fold_result(&mut self) {
+        if let Some(returns) = &self.returns {
+            let result = PlacePattern(Place::root(RESULT));
+            self.places.entry(result).or_insert_with(|| returns.clone());
+        }
+    }
+
+    /// What its own attributes say that cannot be, with the key that it is about.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.pure == Some(true) && self.writes.as_ref().is_some_and(|all| !all.is_empty()) {
+            return Err(("pure", "what is pure writes nothing, but `writes` names places".into()));
+        }
+        if self.pure == Some(false) && self.writes.as_ref().is_some_and(Vec::is_empty) {
+            return Err(("pure", "what writes nothing (`writes = []`) is pure".into()));
+        }
+        let all = self.writes.iter().flatten();
+        if let Some(relative) = all.map(|place| &place.0).find(|place| place.root.is_empty()) {
+            let why = format!("'{relative}' begins with no parameter or global");
+            return Err(("writes", why));
+        }
+        if let Some(returns) = &self.returns {
+            returns.check().map_err(|why| ("returns", format!("`returns`: {why}")))?;
+            if self.places.contains_key(&PlacePattern(Place::root(RESULT))) {
+                return Err(("returns", "`returns` and the place `result` say the same".into()));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What is set for a place. What is absent is left to a wider setting.
@@ -224,58 +285,104 @@ pub struct SettingsError {
 impl Settings {
     /// Reads settings. A key that is not known is an error.
     pub fn from_toml_str(text: &str) -> Result<Self, SettingsError> {
-        let settings: Self = toml::from_str(text).map_err(|error| located(text, &error))?;
-        settings.check().map_err(|(needle, why)| {
-            let at = text.find(&needle).unwrap_or(0);
-            let (line, column) = line_and_column(text, at);
-            SettingsError { line, column, why }
+        let mut settings: Self = toml::from_str(text).map_err(|error| located(text, &error))?;
+        settings.check().map_err(|Misfit { way, why }| {
+            let way: Vec<Within<'_>> = way.iter().map(Step::within).collect();
+            let at = Position::find(text, &way).unwrap_or(Position::START);
+            SettingsError { line: at.line, column: at.column, why }
         })?;
+        settings.function.values_mut().for_each(FunctionSettings::fold_result);
         Ok(settings)
     }
 
     /// What serde cannot see: roots of places, ranges that are empty, attributes that exclude each
-    /// other. Gives a text to look for and what is wrong.
-    fn check(&self) -> Result<(), (String, String)> {
-        for name in &self.accept {
-            Accepted::named([name.as_str()])
-                .map_err(|error| (format!("\"{name}\""), error.to_string()))?;
+    /// other.
+    fn check(&self) -> Result<(), Misfit> {
+        for (index, name) in self.accept.iter().enumerate() {
+            Accepted::named([name.as_str()]).map_err(|error| {
+                Misfit::at([Step::value("accept"), Step::Element(index)], error)
+            })?;
         }
         for (function, settings) in &self.function {
+            let of = |steps: &[Step]| {
+                let way = [Step::value("function"), Step::value(function)];
+                [&way[..], steps].concat()
+            };
+            settings.check().map_err(|(key, why)| {
+                Misfit::at(of(&[Step::Key(key.to_owned())]), format!("function {function}: {why}"))
+            })?;
             for (place, set) in &settings.places {
                 let text = place.0.to_string();
+                let of = |why: String| Misfit::in_places(of(&[Step::value("places")]), place, why);
                 if place.0.root.is_empty() {
                     let why = format!(
                         "'{text}' in function {function} begins with no parameter or global"
                     );
-                    return Err((text, why));
+                    return Err(of(why));
                 }
-                set.check().map_err(|why| (text.clone(), format!("'{text}': {why}")))?;
+                set.check().map_err(|why| of(format!("'{text}': {why}")))?;
             }
         }
-        for (ty, places) in &self.types {
-            for (place, set) in places {
-                let text = place.0.to_string();
-                if !place.0.root.is_empty() {
-                    let why = format!("'{text}' of type '{ty}' must begin with '.'");
-                    return Err((text, why));
-                }
-                set.check().map_err(|why| (text.clone(), format!("'{text}': {why}")))?;
+        for (ty, settings) in &self.types {
+            for (place, set) in &settings.places {
+                let of = [Step::value("types"), Step::value(ty)].to_vec();
+                let misfit = |why| Misfit::in_places(of, place, format!("'{}': {why}", place.0));
+                set.check().map_err(misfit)?;
+            }
+            if let Some(empty) = settings.invariants.iter().position(|text| text.trim().is_empty())
+            {
+                let way = [Step::value("types"), Step::value(ty), Step::value(INVARIANT)];
+                let way = [&way[..], &[Step::Element(empty)]].concat();
+                return Err(Misfit::at(way, "an invariant is a C expression over `self`"));
             }
         }
         Ok(())
     }
 }
 
-fn located(text: &str, error: &toml::de::Error) -> SettingsError {
-    let at = error.span().map_or(0, |span| span.start);
-    let (line, column) = line_and_column(text, at);
-    SettingsError { line, column, why: error.message().trim().to_owned() }
+/// What cannot be, and where it stands.
+struct Misfit {
+    way: Vec<Step>,
+    why: String,
 }
 
-fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+/// A step to what stands in the settings.
+#[derive(Clone)]
+enum Step {
+    Value(String),
+    Key(String),
+    Element(usize),
+}
+
+impl Step {
+    fn value(name: &str) -> Self {
+        Self::Value(name.to_owned())
+    }
+
+    fn within(&self) -> Within<'_> {
+        match self {
+            Self::Value(name) => Within::Value(name),
+            Self::Key(name) => Within::Key(name),
+            Self::Element(index) => Within::Element(*index),
+        }
+    }
+}
+
+impl Misfit {
+    fn at(way: impl Into<Vec<Step>>, why: impl fmt::Display) -> Self {
+        Self { way: way.into(), why: why.to_string() }
+    }
+
+    /// At the key of a place, however the user spells it there.
+    fn in_places(mut way: Vec<Step>, place: &PlacePattern, why: String) -> Self {
+        way.push(Step::Key(place.0.to_string()));
+        Self { way, why }
+    }
+}
+
+fn located(text: &str, error: &toml::de::Error) -> SettingsError {
+    let at = Position::of_byte(text, error.span().map_or(0, |span| span.start));
+    SettingsError { line: at.line, column: at.column, why: error.message().trim().to_owned() }
 }
 
 impl PlaceSettings {

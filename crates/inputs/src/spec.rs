@@ -42,6 +42,26 @@ pub struct InputSpec {
     guesses: Arc<Mutex<BTreeMap<FuncId, Arc<Guesses>>>>,
 }
 
+/// What is true of every object of a type among the inputs when the function is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invariant {
+    /// The type.
+    pub ty: CTypeId,
+    /// How the settings name it.
+    pub name: String,
+    /// The C expression.
+    pub text: String,
+    /// The function of a pointer to the object that it was compiled to.
+    pub function: FuncId,
+}
+
+impl Invariant {
+    /// What it says, as a sentence.
+    pub fn sentence(&self) -> String {
+        format!("every {} among the inputs meets `{}`", self.name, self.text)
+    }
+}
+
 impl InputSpec {
     /// The settings for a program; [`Settings::default`] where there are none. Reads every body
     /// once.
@@ -55,6 +75,44 @@ impl InputSpec {
     /// parameters as `function`, for the precondition at position `n` in the settings.
     pub fn precondition_name(function: &str, n: usize) -> String {
         format!("lydian_pre_{function}_{n}")
+    }
+
+    /// The name by which what is true of every object of a type is compiled into the program: a
+    /// function of a pointer to the object, for the expression at position `n` of the type at position
+    /// `ty` in the settings.
+    pub fn invariant_name(ty: usize, n: usize) -> String {
+        format!("lydian_inv_{ty}_{n}")
+    }
+
+    /// Whether a function is one that is compiled for settings.
+    pub fn is_of_settings(name: &str) -> bool {
+        name.starts_with("lydian_pre_") || name.starts_with("lydian_inv_")
+    }
+
+    /// What the user says is true of every object of a type, as far as the program has the type.
+    pub fn invariants(&self, program: &Program) -> Vec<Invariant> {
+        let mut all = Vec::new();
+        for (at, (name, settings)) in self.settings.types.iter().enumerate() {
+            for (n, text) in settings.invariants.iter().enumerate() {
+                let Some(function) = program.function_named(&Self::invariant_name(at, n)) else {
+                    continue;
+                };
+                for ty in types_named(program, name) {
+                    let (name, text) = (name.clone(), text.clone());
+                    all.push(Invariant { ty, name, text, function });
+                }
+            }
+        }
+        all
+    }
+
+    /// The preconditions of a function that the settings state, with the functions that they were
+    /// compiled to.
+    pub fn preconditions_of(&self, program: &Program, function: FuncId) -> Vec<(String, FuncId)> {
+        let name = &program.functions[function].name;
+        let texts = self.settings.function.get(name).into_iter().flat_map(|of| &of.preconditions);
+        let compiled = |n: usize| program.function_named(&Self::precondition_name(name, n));
+        texts.enumerate().filter_map(|(n, text)| Some((text.clone(), compiled(n)?))).collect()
     }
 
     /// The guesses for a function of the spec's program, whether they are overruled or not. Made
@@ -87,7 +145,7 @@ impl InputSpec {
         let types = guesses.types.iter().filter_map(|(ty, guess)| {
             let of_type = self.settings.types.iter();
             let of_type = of_type.filter(|(name, _)| types_named(program, name).contains(ty));
-            let stated = of_type.flat_map(|(_, places)| places);
+            let stated = of_type.flat_map(|(_, of_type)| &of_type.places);
             let stated = stated.map(|(pattern, set)| (&pattern.0, set));
             Some((*ty, left(guess, &by_place(stated, &guess.place))?))
         });
@@ -138,9 +196,9 @@ impl InputSpec {
     ) -> FunctionSpec<'a> {
         let guesses = self.guesses(program, function);
         let types = self.settings.types.iter();
-        let types = types.flat_map(|(name, places)| {
+        let types = types.flat_map(|(name, of_type)| {
             let named = types_named(program, name);
-            places.iter().flat_map(move |(place, set)| {
+            of_type.places.iter().flat_map(move |(place, set)| {
                 named.clone().into_iter().map(move |ty| (ty, &place.0, set))
             })
         });

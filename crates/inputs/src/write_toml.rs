@@ -1,4 +1,4 @@
-//! The file that `lydian init` writes: every guess as a setting, with its reason as a comment.
+//! The file that `lydian init --planned` writes: every guess as a setting, with its reason as a comment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,8 +9,8 @@ use super::guess::Guess;
 use super::settings::{PlaceSettings, Settings};
 use super::spec::{DEPTH, InputSpec, MAX_LENGTH, MAX_RECORDS, MAX_STRING};
 
-/// Writes the settings that say what is assumed of the given functions anyway, to be changed by
-/// hand. [`Settings::from_toml_str`] reads the text, and planning with it gives the same plans.
+/// Writes the settings that say what is assumed of the given functions where inputs are planned, to be
+/// changed by hand. [`Settings::from_toml_str`] reads the text, and planning with it gives the same plans.
 pub fn write_toml(program: &Program, functions: &[FuncId]) -> String {
     let spec = InputSpec::new(program, Settings::default());
     let mut text = header();
@@ -39,7 +39,7 @@ pub fn write_toml(program: &Program, functions: &[FuncId]) -> String {
 
 fn header() -> String {
     format!(
-        "# What Lydian assumes about the inputs of each function. Change what is wrong; a line that\n\
+        "lazy-inputs = false\n\n# What Lydian assumes about the inputs of each function. Change what is wrong; a line that\n\
          # is left out is guessed again.\n\
          #\n\
          # kind    object, array, string, end (just past the array of `of`), into (somewhere in it),\n\
@@ -64,6 +64,22 @@ fn write_function(
     function: FuncId,
     guesses: &[Guess],
 ) {
+    write_head(text, program, spec, function, "");
+    if !guesses.is_empty() {
+        let name = &program.functions[function].name;
+        let _ = writeln!(text, "\n[function.{}.places]", quoted(name));
+        guesses.iter().for_each(|guess| write_guess(text, guess));
+    }
+}
+
+/// The table of a function, with the globals that are its inputs, behind a mark.
+pub(super) fn write_head(
+    text: &mut String,
+    program: &Program,
+    spec: &InputSpec,
+    function: FuncId,
+    mark: &str,
+) {
     let declared = &program.functions[function];
     let signature = program.types.spell(declared.ty, &declared.name);
     let _ = writeln!(text, "\n# {signature}");
@@ -74,11 +90,7 @@ fn write_function(
         let names: Vec<String> = globals.map(|id| quoted(&program.globals[id].name)).collect();
         let _ =
             writeln!(text, "# Globals that it reads and that may differ from their first value.");
-        let _ = writeln!(text, "globals = [{}]", names.join(", "));
-    }
-    if !guesses.is_empty() {
-        let _ = writeln!(text, "\n[function.{}.places]", quoted(&declared.name));
-        guesses.iter().for_each(|guess| write_guess(text, guess));
+        let _ = writeln!(text, "{mark}globals = [{}]", names.join(", "));
     }
 }
 
@@ -88,7 +100,7 @@ fn write_guess(text: &mut String, guess: &Guess) {
 }
 
 /// The settings as an inline table.
-fn inline(settings: &PlaceSettings) -> String {
+pub(super) fn inline(settings: &PlaceSettings) -> String {
     let mut parts = Vec::new();
     if let Some(kind) = settings.kind {
         parts.push(format!("kind = {}", quoted(&kind.to_string())));
@@ -122,6 +134,6 @@ fn inline(settings: &PlaceSettings) -> String {
 }
 
 /// A TOML basic string.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }

@@ -43,9 +43,11 @@ mod hyper_formula;
 mod hyper_pairs;
 mod hyper_rows;
 mod hyper_sequences;
+mod invariants;
 mod jump;
 mod labels;
 mod lazy;
+mod learning;
 mod libc;
 mod memo;
 mod merge;
@@ -81,7 +83,9 @@ use serde::{Deserialize, Serialize};
 pub use entry::{ExploreError, Task};
 pub use hyper::HyperRef;
 pub use labels::LabelRef;
-pub use outcome::{Ending, Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary};
+pub use outcome::{
+    Ending, Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary, Unmet,
+};
 pub use search::Search;
 pub use workers::Workers;
 
@@ -181,6 +185,8 @@ pub struct Config {
     pub nice_values: bool,
     /// Whether to give a test for every path, also for those that cover nothing new.
     pub every_path: bool,
+    /// Whether to note what paths do with the pointers of the inputs, for [`Summary::learned`].
+    pub learns: bool,
 }
 
 impl Default for Config {
@@ -202,6 +208,7 @@ impl Default for Config {
             measure_terms: false,
             nice_values: false,
             every_path: false,
+            learns: false,
         }
     }
 }

@@ -14,7 +14,7 @@ pub mod memory;
 
 pub use exec::{
     Config, Ending, Event, ExploreError, FoundTest, HyperRef, LabelDeletion, LabelRef, LeftHyper,
-    LeftLabel, Mode, Search, Summary, Task, Workers,
+    LeftLabel, Mode, Search, Summary, Task, Unmet, Workers,
 };
 pub use limits::{Cut, Limits, add_reason};
 pub use lydian_eval::Undetermined;

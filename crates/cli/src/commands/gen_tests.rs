@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lydian_base::{Budget, CancelToken, Diagnostic};
-use lydian_inputs::Settings;
+use lydian_inputs::settings::{INVARIANT, Within};
+use lydian_inputs::{PlanError, Settings};
 use lydian_ir::FuncId;
 use lydian_native::Build;
 use lydian_objective::ledger::Scope;
@@ -12,7 +13,7 @@ use lydian_objective::{Accepted, FunctionObjectives};
 use lydian_report::minimise::Effort;
 use lydian_report::{FunctionSummary, GuessSummary, Summary};
 use lydian_symex::exec::Unreached;
-use lydian_symex::{Config, LabelDeletion, Limits, Mode, Search};
+use lydian_symex::{Config, ExploreError, LabelDeletion, Limits, Mode, Search, Unmet};
 
 use crate::args::{
     DeletionArg, ExploreArg, GenArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg, SemanticsArg,
@@ -250,14 +251,36 @@ impl<'a> Run<'a> {
         Scope { code, configuration: self.configuration.clone() }
     }
 
+    /// What the user stated that no input meets, with its place.
+    fn show_unmet(&self, name: &str, unmet: &Unmet) -> Diagnostic {
+        let way = match unmet {
+            Unmet::Preconditions { .. } => {
+                vec![Within::Value("function"), Within::Value(name), Within::Value("preconditions")]
+            }
+            Unmet::Invariant { name, text } => {
+                let stated = self.loaded.spec.settings.types.get(name);
+                let at = stated.and_then(|of| of.invariants.iter().position(|one| one == text));
+                let way = [Within::Value("types"), Within::Value(name), Within::Value(INVARIANT)];
+                [&way[..], &[Within::Element(at.unwrap_or(0))]].concat()
+            }
+        };
+        let wrong = self.loaded.config.wrong(&way, format!("{name}: {unmet}"));
+        wrong.note("nothing can be said of inputs that there are none of")
+    }
+
     /// Shows what was wrong with the inputs, and what went wrong inside Lydian; the exit code that
     /// follows.
     fn report(&self, name: &str, settled: &Settled) -> ExitCode {
         let mut code = ExitCode::Done;
         if let Some(error) = &settled.refused {
-            render::diagnostics(&[Diagnostic::error("inputs", error.to_string()).note(
+            let wrong = self.loaded.config.wrong(&way_to(error), error.to_string());
+            render::diagnostics(&[Diagnostic { code: "inputs", ..wrong }.note(
                 "nothing was explored for it; `lydian init` shows what its inputs are taken to be",
             )]);
+            code = ExitCode::Usage;
+        }
+        for unmet in &settled.unmet {
+            render::diagnostics(&[self.show_unmet(name, unmet)]);
             code = ExitCode::Usage;
         }
         if settled.contradictions.is_empty() {
@@ -273,6 +296,17 @@ impl<'a> Run<'a> {
             .collect();
         render::diagnostics(&shown);
         ExitCode::Internal
+    }
+}
+
+/// The way in the settings to what does not fit the inputs of a function.
+fn way_to(error: &ExploreError) -> Vec<Within<'_>> {
+    match error {
+        ExploreError::Inputs(PlanError::Setting { function, place, .. }) => {
+            let way = [Within::Value("function"), Within::Value(function)];
+            [&way[..], &[Within::Value("places"), Within::Key(place)]].concat()
+        }
+        _ => Vec::new(),
     }
 }
 

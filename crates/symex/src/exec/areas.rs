@@ -247,6 +247,9 @@ impl Engine<'_, '_> {
 
     /// Whether paths are still told apart at a choice.
     fn forks_first(&mut self, state: &mut State, place: (FuncId, BlockId)) -> bool {
+        if state.check.is_some() {
+            return false; // the same however often it is evaluated
+        }
         let choices = &mut self.choices;
         state.tape.decide(Question::Follow, || {
             let met = choices.entry(place).or_default();

@@ -248,6 +248,9 @@ impl<'p> Engine<'p, '_> {
             // Before the first frame there is nothing that a split could return to: arguments of
             // the function under test lie at constant addresses.
             let source = self.resolve(state, *arg)?;
+            if !state.frames.is_empty() {
+                self.meet_invariants(state, &source)?;
+            }
             self.note_access(state, &source, size, false);
             state.memory.access_traps(&mut self.pool, &source, size, false, &mut traps);
             sources.push(Some(source));
@@ -303,6 +306,10 @@ impl<'p> Engine<'p, '_> {
 
     /// A precondition or the function under test returned.
     fn end_root(&mut self, state: &mut State, value: Option<Term>) -> Result<(), Flow> {
+        if let Some(check) = &mut state.check {
+            check.value = value;
+            return Err(Flow::End(Ending::Returned));
+        }
         if state.root >= self.roots.len() {
             return Err(Flow::End(Ending::Returned));
         }

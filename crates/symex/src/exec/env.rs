@@ -33,6 +33,9 @@ pub(super) enum Stop {
     Split(Term, Option<(Term, Target)>),
     /// The path goes on with the inputs on which this holds: on others it is no path that C allows.
     Suppose(Term),
+    /// The path looks at an object of the inputs, whose address this is, of which an invariant holds that
+    /// it does not suppose yet.
+    Invariant(usize, Term),
     /// No input takes the path.
     Infeasible,
     /// The engine does not model it.
@@ -340,7 +343,7 @@ impl Scope<'_, '_> {
     }
 
     /// The value of a term on the state's model.
-    fn value_on_model(&mut self, pool: &TermPool, term: Term) -> u64 {
+    pub(super) fn value_on_model(&mut self, pool: &TermPool, term: Term) -> u64 {
         let Self { state, evaluator, .. } = self;
         let State { tape, model, .. } = &mut **state;
         tape.answer(Question::Value, || evaluator.eval_u64(pool, model, term))
@@ -355,6 +358,7 @@ impl Scope<'_, '_> {
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
         let resolution = self.resolve(pool, addr, Some(ty))?;
+        self.meet_invariants(pool, &resolution)?;
         let size = ty.bytes();
         self.note_touched(pool, &resolution, (size, false));
         self.watch.access(pool, &self.state.memory, &resolution, size, false);

@@ -43,6 +43,7 @@ use super::{LabelDeletion, Mode};
 use crate::limits::Cut;
 use crate::memory::{Facts, Memory};
 use lydian_inputs::asked::Asked;
+use lydian_inputs::globals::can_be_input;
 use lydian_inputs::looked_at::Needs;
 use lydian_inputs::{Bound, InputPlan, Reach, Start, concretise, plan};
 
@@ -85,6 +86,12 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) deferred_rows: DeferredRows,
     /// Preconditions, and the function under test after them.
     pub(super) roots: Vec<FuncId>,
+    /// Memory as the inputs first are, without what comes into being.
+    pub(super) first_memory: Memory,
+    /// Whether any input meets each invariant that was asked for on a path.
+    pub(super) invariants_met: BTreeMap<usize, bool>,
+    /// Whether any path began the function under test.
+    pub(super) begun: bool,
     /// Addresses with the base and the offset that they were made of.
     pub(super) derived: FxHashMap<Term, (Term, Term)>,
     /// What pointers of the inputs are used as.
@@ -107,7 +114,7 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) cuts: BTreeMap<Cut, u64>,
     pub(super) plan: InputPlan,
     /// What the function under test is called with.
-    arguments: Vec<Term>,
+    pub(super) arguments: Vec<Term>,
     pub(super) searcher: Searcher,
     pub(super) compaction: Compaction,
     ranks: Ranks,
@@ -149,13 +156,19 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
         let mut world = World::new(program, config.clone(), spec.clone());
         let mut pool = TermPool::new();
-        let observed = observed_globals(program, func, objectives);
-        world.look_at(&Touched::by(program, &[func], observed.iter().copied()));
+        let mut observed = observed_globals(program, func, objectives);
+        let stated = world.stated_functions(func);
+        let of_stated = Touched::by(program, &stated, std::iter::empty()).globals;
+        observed.extend(of_stated.into_iter().filter(|id| can_be_input(program, *id)));
+        let looking: Vec<FuncId> = [func].into_iter().chain(stated.iter().copied()).collect();
+        world.look_at(&Touched::by(program, &looking, observed.iter().copied()));
         let plan = plan(&mut pool, program, func, spec, &world, &observed)?;
         let mut roots = plan.preconditions.clone();
         roots.push(func);
         let planned = plan.globals.iter().map(|global| global.global);
-        let touched = Touched::by(program, &roots, planned.chain(observed));
+        let all: Vec<FuncId> = roots.iter().chain(&stated).copied().collect();
+        let touched = Touched::by(program, &all, planned.chain(observed));
+        world.note_planned(&plan);
         let mut memory = Memory::new();
         let arguments = lay_out(&world, &plan, &touched, &mut pool, &mut memory);
         let arguments = arguments.ok_or(ExploreError::NoRoom)?;
@@ -198,6 +211,9 @@ impl<'p, 'e> Engine<'p, 'e> {
             ticks: 0,
             clock_terms: 0,
             term_clock: TermClock::new(config.measure_terms),
+            first_memory: memory.clone(),
+            invariants_met: BTreeMap::new(),
+            begun: false,
             havocs: 0,
             reads: Reads::default(),
             sink,
@@ -210,6 +226,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             arguments,
             tables,
         };
+        engine.uses.learned = config.learns.then(Default::default);
         engine.watch.add(&engine.plan.bounds);
         engine.watch.add_raw_pointers(&engine.plan.raw_pointers);
         engine.note_unknown_globals(&touched.globals);
@@ -292,6 +309,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             externals: Arc::default(),
             cursor: self.plan.cursor,
             root: 0,
+            met: Arc::default(),
+            check: None,
             tape: Tape::default(),
             start: None,
             mark: None,
@@ -303,7 +322,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             return None;
         }
         self.prefer(&mut state);
-        match self.begin_root(&mut state) {
+        let begun = self.suppose_of_arguments(&mut state);
+        match begun.and_then(|()| self.begin_root(&mut state)) {
             Ok(()) => Some(state),
             Err(Flow::End(ending)) => {
                 self.finish(state, ending);
@@ -575,7 +595,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             && config.mode != Mode::Plain
             && config.label_deletion.deletes()
             && !config.every_path
-            && state.root >= self.roots.len()
+            && state.has_begun(self.roots.len())
             // A path may still break an assumption, which opens its labels again.
             && (!self.world.assumes || self.labels.without_test() == 0)
             // Nothing that depends on what was never written counts.
@@ -693,27 +713,40 @@ impl<'p, 'e> Engine<'p, 'e> {
             Some(true) => ending,
             None => return,
         };
+        let Some(shown) = self.meeting_invariants(state) else { return };
+        let shown = shown.as_deref();
+        let is_other = shown.is_some_and(|shown| shown.model != state.model);
+        let ending = match ending {
+            Ending::Trapped(_) if is_other => {
+                Ending::Cut(Cut::Unsupported("a trap of inputs that meet no invariant".into()))
+            }
+            ending => ending,
+        };
         let config = &self.world.config;
         // A trap is no fact of the path.
         let traps = matches!(ending, Ending::Trapped(_));
         let promised = config.mode == Mode::Tight && config.label_deletion == LabelDeletion::Kept;
         let nicer = config.nice_values && promised && !traps;
-        let nicer = nicer.then(|| self.nicer_model(state));
+        let nicer = nicer.then(|| self.nicer_model(shown.unwrap_or(state)));
         let covered = std::mem::take(&mut state.covered);
         self.labels.given(covered.len());
         let promises = std::mem::take(&mut state.promises);
         let kept = std::mem::take(&mut state.keep);
-        let model = nicer.as_ref().unwrap_or(&state.model);
+        let model = nicer.as_ref().unwrap_or(shown.map_or(&state.model, |shown| &shown.model));
         let has = self.harvest_of(state, &covered, model);
         let completes = self.hypers.give(&has, &mut self.labels).unwrap_or_default();
         self.note_given(state, Given::of(&covered, kept, has), &ending);
         let World { program, .. } = &self.world;
         let externals = &state.externals;
         let (pool, evaluator) = (&self.pool, &mut self.evaluator);
-        let claims = state.facts.iter().chain(&promises).copied();
+        let (facts, memory) = match shown {
+            Some(shown) => (&shown.facts, &shown.memory),
+            None => (&state.facts, &state.memory),
+        };
+        let claims = facts.iter().chain(&promises).copied();
         let needs = Needs {
             asked: Asked::by(pool, evaluator, model, claims),
-            looked_at: looked_at(pool, evaluator, &state.memory, model),
+            looked_at: looked_at(pool, evaluator, memory, model),
         };
         let test = concretise(program, pool, &self.plan, externals, model, &self.world, needs);
         let covers = covered.iter().filter_map(|goal| self.labels.label_ref(*goal)).collect();
@@ -777,6 +810,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.statistics.terms = self.pool.len();
         (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
         let complete = self.cuts.is_empty();
+        let (unmet, preconditions) = (self.unmet(), self.preconditions());
         let (covered_hypers, mut left_hypers) = self.hypers.result(&self.labels);
         let of_some_label = self.watch.met_for_some();
         left_hypers.iter_mut().for_each(|hyper| hyper.bounds.clone_from(&of_some_label));
@@ -798,7 +832,9 @@ impl<'p, 'e> Engine<'p, 'e> {
             left_hypers,
             cuts: self.cuts,
             complete,
-            preconditions: self.watch.preconditions(&self.plan.assumptions),
+            learned: self.uses.learned.unwrap_or_default(),
+            unmet,
+            preconditions,
             assumptions: self.watch.assumptions(),
             bounds: self.watch.met(),
             starts: starts.map(|(early, start)| (start, early)).collect(),

@@ -90,7 +90,7 @@ impl Engine<'_, '_> {
     pub(super) fn pass_sequences(&mut self, state: &mut State, key: SiteKey) -> Vec<Covered> {
         let mut covered = Vec::new();
         let plain = self.world.config.mode == Mode::Plain;
-        if plain || state.root < self.roots.len() || self.hypers.sequences.steps.is_empty() {
+        if plain || !state.has_begun(self.roots.len()) || self.hypers.sequences.steps.is_empty() {
             return covered;
         }
         let func = state.frame().func;

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use lydian_eval::{Fault, Traps};
 use lydian_inputs::callback::callback_of;
 use lydian_inputs::lazy::{LazyObject, PointerInput, REACH, ROOM};
+use lydian_inputs::learned::Learned;
 use lydian_inputs::looked_at::LookedAt;
 use lydian_ir::{CType, CTypeId, RecordId, Type};
 use lydian_objective::{Assumption, AssumptionKind};
@@ -56,6 +57,8 @@ pub(super) struct PointerUses {
     records: FxHashMap<Term, UsedRecord>,
     /// The predicate that is evaluated now.
     aside: Aside,
+    /// What is learned of them, where that is asked for.
+    pub(super) learned: Option<Learned>,
 }
 
 /// A struct or union as a pointer into which a pointer was used.
@@ -750,6 +753,7 @@ impl Scope<'_, '_> {
             return;
         }
         for candidate in &resolution.candidates {
+            self.learn(pool, candidate);
             let object = self.state.memory.object(candidate.object);
             if object.first.is_none() {
                 continue;

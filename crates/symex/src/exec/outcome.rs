@@ -14,6 +14,7 @@ use super::hyper::HyperRef;
 use super::labels::LabelRef;
 use crate::limits::Cut;
 use lydian_inputs::Start;
+use lydian_inputs::learned::Learned;
 
 /// Why a path ended.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -62,6 +63,39 @@ pub struct FoundTest {
     /// Where in the text it first uses where an object of the program's own lies: then a run need not do
     /// what it should.
     pub placed: Option<Span>,
+}
+
+/// What the user stated that no input meets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unmet {
+    /// The preconditions of the function.
+    Preconditions {
+        /// The C expressions.
+        texts: Vec<String>,
+        /// Whether larger inputs than those that are considered might meet them.
+        is_bounded: bool,
+    },
+    /// An invariant of a type, which nothing of the type meets.
+    Invariant {
+        /// The type, as the settings name it.
+        name: String,
+        /// The C expression.
+        text: String,
+    },
+}
+
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Preconditions { texts, is_bounded } => {
+                let of_size = if *is_bounded { " of the sizes that are considered" } else { "" };
+                let several = if texts.len() > 1 { "s" } else { "" };
+                let quoted: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
+                write!(f, "no input{of_size} meets the precondition{several} {}", quoted.join(", "))
+            }
+            Self::Invariant { name, text } => write!(f, "no {name} meets the invariant `{text}`"),
+        }
+    }
 }
 
 /// Counters of a running exploration.
@@ -232,6 +266,10 @@ pub struct Summary {
     /// What the user stated about how large inputs are, and other such bounds with why they leave out
     /// nothing, one sentence each.
     pub preconditions: Vec<String>,
+    /// What paths did with the pointers of the inputs, where that was asked for.
+    pub learned: Learned,
+    /// What the user stated that no input meets.
+    pub unmet: Vec<Unmet>,
     /// What was assumed about inputs and the program's surroundings, and nobody stated.
     pub assumptions: Vec<Assumption>,
     /// Bounds that the user did not state and that make a difference to the program's paths, so far as

@@ -21,7 +21,7 @@ use crate::memory::definedness;
 impl<'p> Engine<'p, '_> {
     /// Whether what a state passes is looked at. It was already where a path is followed again.
     pub(super) fn looks_at_labels(&self, state: &State) -> bool {
-        let begun = self.world.config.mode != Mode::Plain && state.root >= self.roots.len();
+        let begun = self.world.config.mode != Mode::Plain && state.has_begun(self.roots.len());
         begun && !state.tape.is_played()
     }
 
@@ -449,5 +449,6 @@ pub(super) fn hindrance(stop: Stop) -> String {
         }
         Stop::Unsupported(what) => what,
         Stop::Infeasible => "a pointer that can be nothing".into(),
+        Stop::Invariant(..) => "an object whose invariant no path supposes yet".into(),
     }
 }

@@ -14,6 +14,7 @@ use super::excluded::OpenLabel;
 use super::guide::Progress;
 use super::hyper_rows::Trail;
 use super::hyper_sequences::Underway;
+use super::invariants::{Check, Met};
 use super::labels::{GoalId, SiteKey};
 use super::memo::Mutants;
 use super::tape::Tape;
@@ -158,6 +159,10 @@ pub(super) struct State {
     /// How many of the functions that run in turn (preconditions, then the function under test)
     /// were begun.
     pub(super) root: usize,
+    /// The objects of the inputs whose invariants the path supposes.
+    pub(super) met: Arc<Met>,
+    /// What the state evaluates, where it is no path of the program's.
+    pub(super) check: Option<Check>,
     /// What makes the state again.
     pub(super) tape: Tape,
     /// Where the tape begins, if that is not where all paths do: the union of several paths.
@@ -172,6 +177,12 @@ pub(super) struct State {
 }
 
 impl State {
+    /// Whether the function under test has begun, which comes after so many functions but one; not on what
+    /// is no path of the program's.
+    pub(super) const fn has_begun(&self, roots: usize) -> bool {
+        self.root >= roots && self.check.is_none()
+    }
+
     /// The innermost activation.
     pub(super) fn frame(&self) -> &Frame {
         self.frames.last().expect("a running state has a frame")
@@ -246,6 +257,8 @@ impl State {
             externals: self.externals.clone(),
             cursor: self.cursor,
             root: self.root,
+            met: self.met.clone(),
+            check: self.check.clone(),
             tape: self.tape.clone(),
             start: self.start.clone(),
             mark: None,

@@ -59,7 +59,8 @@ impl<'p> Engine<'p, '_> {
             return self.look_at_labels(state);
         }
         self.count_step(state)?;
-        if let Some(guide) = &mut self.guide {
+        self.begun |= state.has_begun(self.roots.len());
+        if let Some(guide) = self.guide.as_mut().filter(|_| state.check.is_none()) {
             guide.step(state);
         }
         if self.compute_call(state) {
@@ -208,6 +209,7 @@ impl<'p> Engine<'p, '_> {
         traps: &mut Traps,
     ) -> Result<Resolution, Flow> {
         let resolution = self.resolve(state, addr)?;
+        self.meet_invariants(state, &resolution)?;
         self.note_access(state, &resolution, size, true);
         let span = self.term_clock.begin();
         state.memory.access_traps(&mut self.pool, &resolution, size, true, traps);
@@ -229,6 +231,7 @@ impl<'p> Engine<'p, '_> {
                 }
                 self.stopped(state, Stop::Infeasible)
             }
+            Stop::Invariant(invariant, object) => self.suppose_invariant(state, invariant, object),
             Stop::Split(condition, resolved) => {
                 let facts = state.facts.len();
                 let (holds, other) = self.split(state, condition);
@@ -374,6 +377,7 @@ impl<'p> Engine<'p, '_> {
             return self.leave_traps(state, traps);
         }
         let from = self.resolve(state, src)?;
+        self.meet_invariants(state, &from)?;
         self.note_access(state, &from, size, false);
         state.memory.access_traps(&mut self.pool, &from, size, false, traps);
         let to = self.resolve_for_write(state, dst, size, traps)?;
@@ -461,6 +465,7 @@ impl<'p> Engine<'p, '_> {
         let mut traps = Traps::none();
         let condition = self.eval(state, cond, &mut traps)?;
         self.leave_traps(state, &traps)?;
+        self.learn_condition(state, condition);
         if let Some(origin) = origin.filter(|_| self.keeps_decisions(state)) {
             self.begin_evaluation(state, body, origin);
         }

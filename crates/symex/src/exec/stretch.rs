@@ -80,6 +80,21 @@ pub(super) struct Stretches {
 }
 
 impl Stretches {
+    /// States that fork off are taken from now on; gives what was taken until now.
+    pub(super) fn take_forks(&mut self) -> Option<Vec<Box<State>>> {
+        self.taken.replace(Vec::new())
+    }
+
+    /// The states that forked off since.
+    pub(super) fn forks(&mut self) -> Vec<Box<State>> {
+        self.taken.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Forks are taken as they were before.
+    pub(super) fn give_back(&mut self, taken: Option<Vec<Box<State>>>) {
+        self.taken = taken;
+    }
+
     /// Keeps a state that forked off, if that which it forked off is aside; else gives it back.
     pub(super) fn keep(&mut self, state: Box<State>) -> Option<Box<State>> {
         match &mut self.taken {

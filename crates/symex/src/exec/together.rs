@@ -221,7 +221,7 @@ impl Engine<'_, '_> {
         decision: DecisionId,
         condition: ConditionId,
     ) -> Option<(ConditionId, Arc<Mutants>)> {
-        if self.world.config.mode == Mode::Plain || state.root < self.roots.len() {
+        if self.world.config.mode == Mode::Plain || !state.has_begun(self.roots.len()) {
             return None;
         }
         let func = state.frame().func;

@@ -35,10 +35,17 @@ impl Engine<'_, '_> {
             let span = self.term_clock.begin();
             let known = state.knowledge().known(&mut self.pool, condition);
             self.term_clock.end(span);
-            match known {
-                Some(true) => return Err(self.trapped(state, kind)),
-                Some(false) => continue,
-                None => {}
+            if known == Some(false) {
+                continue;
+            }
+            if !state.has_begun(self.roots.len()) {
+                // What has no value does not hold.
+                let safe = self.pool.not(condition);
+                self.assume_in_program(state, safe)?;
+                continue;
+            }
+            if known == Some(true) {
+                return Err(self.trapped(state, kind));
             }
             self.meet_undefined(state, condition);
             let safe = self.pool.not(condition);
@@ -66,6 +73,9 @@ impl Engine<'_, '_> {
 
     /// The path ends in a trap; its test is kept if it is the first at this place.
     pub(super) fn trapped(&mut self, state: &mut State, kind: TrapKind) -> Flow {
+        if !state.has_begun(self.roots.len()) {
+            return Flow::End(Ending::Assumption);
+        }
         if self.is_new_crash(state, kind) {
             state.keep = true;
         }

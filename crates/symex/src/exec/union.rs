@@ -216,7 +216,7 @@ fn may_unite(a: &State, b: &State) -> bool {
         && (x.func, x.block, x.next, x.sites_done) == (y.func, y.block, y.next, y.sites_done)
         && (x.serial, x.variable) == (y.serial, y.variable)
         && (&x.objects, &x.made) == (&y.objects, &y.made)
-        && (&a.depends, a.root, a.cursor) == (&b.depends, b.root, b.cursor)
+        && (&a.depends, a.root, a.cursor, &a.met) == (&b.depends, b.root, b.cursor, &b.met)
         && (a.covered.is_empty() && !a.keep || b.covered.is_empty() && !b.keep)
         && a.trail.is(&b.trail)
         && a.underway.is(&b.underway)

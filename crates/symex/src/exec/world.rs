@@ -2,7 +2,7 @@
 //! from these alone.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
@@ -25,7 +25,7 @@ use lydian_inputs::callback::callback_of;
 use lydian_inputs::globals::can_be_input;
 use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType};
 use lydian_inputs::shape::Shape;
-use lydian_inputs::{Addresses, InputSpec};
+use lydian_inputs::{Addresses, InputPlan, InputSpec, Invariant};
 
 /// For each block, the blocks that it reaches, as bits.
 type Reach = Rc<Vec<Vec<u64>>>;
@@ -49,6 +49,10 @@ pub(super) struct World<'p> {
     pub(super) program: &'p Program,
     pub(super) config: Config,
     pub(super) spec: InputSpec,
+    /// What the user says is true of objects of the inputs.
+    pub(super) invariants: Vec<Invariant>,
+    /// The planned objects and variables that are inputs: first address, type of the elements.
+    pub(super) planned: BTreeMap<u64, CTypeId>,
     /// Input memory that comes into being.
     pub(super) inputs: LazyInputs,
     /// Whether it shows that pointers of the inputs lead into one object.
@@ -116,10 +120,13 @@ impl<'p> World<'p> {
         let has_variables =
             program.globals.values().any(|global| !global.read_only && !is_library(&global.name));
         let error_number = error_number(program);
+        let invariants = spec.invariants(program);
         Self {
             program,
             config,
             spec,
+            invariants,
+            planned: BTreeMap::new(),
             inputs: LazyInputs::new(),
             aliasing: Aliasing::default(),
             has_other_variables: false,
@@ -136,6 +143,23 @@ impl<'p> World<'p> {
             decisive,
             traps,
         }
+    }
+
+    /// The functions that say what is true of the inputs of a function: its preconditions, and the
+    /// invariants.
+    pub(super) fn stated_functions(&self, func: FuncId) -> Vec<FuncId> {
+        let preconditions = self.spec.preconditions_of(self.program, func);
+        let preconditions = preconditions.into_iter().map(|(_, compiled)| compiled);
+        preconditions.chain(self.invariants.iter().map(|invariant| invariant.function)).collect()
+    }
+
+    /// Notes the types of planned objects.
+    pub(super) fn note_planned(&mut self, plan: &InputPlan) {
+        let objects = plan.objects.iter().map(|object| (object.address, object.element));
+        let globals = plan.globals.iter().map(|planned| {
+            (self.globals[planned.global.index()], self.program.globals[planned.global].ty)
+        });
+        self.planned = objects.chain(globals).collect();
     }
 
     /// Sets out from what some functions do, which these globals belong to.

@@ -22,6 +22,9 @@ pub(super) struct Part {
     reached: Vec<GoalId>,
     hindered: Vec<(GoalId, Cut)>,
     watch: Watch,
+    /// Whether a path began the function under test.
+    begun: bool,
+    invariants_met: BTreeMap<usize, bool>,
     hypers: FoundOfHypers,
     /// The tests that were not delivered.
     tests: Vec<Found>,
@@ -44,6 +47,8 @@ impl Engine<'_, '_> {
             cuts: self.cuts,
             statistics: self.statistics,
             watch: self.watch,
+            begun: self.begun,
+            invariants_met: self.invariants_met,
             hypers: self.hypers.found(),
         }
     }
@@ -63,6 +68,10 @@ impl Engine<'_, '_> {
         self.label_paths += part.label_paths;
         self.statistics.add(&part.statistics);
         self.watch.add_all(part.watch);
+        self.begun |= part.begun;
+        for (invariant, met) in part.invariants_met {
+            *self.invariants_met.entry(invariant).or_default() |= met;
+        }
         self.hypers.take_over(part.hypers);
         // A path of this worker that broke an assumption may have opened what another covers.
         let published: Vec<GoalId> = self.exchange.published.iter().copied().collect();
