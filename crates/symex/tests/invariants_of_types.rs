@@ -256,6 +256,19 @@ fn a_chain_that_no_invariant_follows_ends_in_tests() {
 }
 
 #[test]
+fn rings_close_in_structs_around() {
+    let text = "struct ring { struct ring *next, *prev; };
+                struct owner { long kind, more; struct ring head; };
+                int f(struct owner *o) {
+                    if (o->kind == 2) return 2;
+                    return 0;
+                }";
+    let found =
+        explore(text, "struct ring", &["self->next->prev == self", "self->prev->next == self"]);
+    assert_eq!(branches(&found), (2, 2), "{:?}", found.summary);
+}
+
+#[test]
 fn an_invariant_that_nothing_meets_is_named() {
     let text = format!("{BUFFER}int f(struct buf *b) {{ if (!b) return 1; return b->len > 2; }}");
     let found = explore(&text, "struct buf", &["self->len < self->cap && self->cap < self->len"]);

@@ -12,7 +12,7 @@ use crate::sketch::Sketch;
 fn program() -> (Sketch, FuncId) {
     let mut sketch = Sketch::default();
     let int = sketch.int(IntKind::Int);
-    let (out, (ctx, _)) = (sketch.pointer(int), sketch.record("ctx"));
+    let (out, (ctx, _)) = (sketch.pointer(int), sketch.record("struct ctx"));
     let to_ctx = sketch.pointer(ctx);
     sketch.global("state", int, GlobalInit::Zero);
     let ask = sketch.declare("ask", int, vec![out, to_ctx]);
@@ -56,8 +56,8 @@ fn what_a_program_does_not_have_is_absent_and_what_does_not_fit_is_a_misfit() {
         kinds,
         [
             ("aks", AbsentKind::Function),
-            ("struct ctx", AbsentKind::IncompleteType),
-            ("nothing", AbsentKind::Type)
+            ("nothing", AbsentKind::Type),
+            ("struct ctx", AbsentKind::IncompleteType)
         ]
     );
     let text = "[function.ask]\nwrites = [\n  \"*out\",\n  \"out\", \"missing\"]\n";

@@ -48,6 +48,8 @@ use crate::memory::{
 const MOST_STEPS: u64 = 1 << 14;
 /// Of more objects than this no test's invariants are looked at.
 const MOST_OBJECTS: usize = 1 << 10;
+/// To so many objects at most a pointer is tried to lead.
+const MOST_NEAR: usize = 32;
 /// What is said of a path on which no object meets its invariant.
 const NONE_MEETS: &str = "a path on which an object does not meet its invariant";
 /// What is said where no test was found.
@@ -71,6 +73,8 @@ struct Evaluated {
     objects: Vec<Arc<LazyObject>>,
     /// Conditions under which pointers lead to these.
     leading: Vec<Term>,
+    /// The addresses of the pointers that it followed and the path did not.
+    followed: Vec<Term>,
 }
 
 /// An object of a test whose invariant its path does not suppose.
@@ -330,9 +334,68 @@ impl Engine<'_, '_> {
         }
         self.invariants_met.insert(invariant, true);
         Arc::make_mut(&mut state.met).insert((invariant, object));
+        if !state.tape.is_played() {
+            self.lead_near(state, &evaluated.followed);
+        }
         match add_objects(&mut state.memory, &evaluated.objects) {
             true => Flow::Yield,
             false => Flow::unsupported("more memory"),
+        }
+    }
+
+    /// Lets pointers that an invariant followed lead to objects that meet it already, if that can be: the
+    /// test has fewer objects then, and no array for an element that lies anywhere. The condition, if it
+    /// holds then.
+    fn lead_near(&mut self, state: &mut State, followed: &[Term]) -> Option<Term> {
+        if followed.is_empty() {
+            return None;
+        }
+        let mut known: Vec<Term> = state.met.iter().map(|(_, object)| *object).collect();
+        known.sort_unstable();
+        known.dedup();
+        known.truncate(MOST_NEAR);
+        let pointers = self.world.inputs.pointers(&self.pool);
+        let mut wish = self.pool.tt();
+        for address in followed {
+            let null =
+                pointers.iter().find(|(_, of, _)| of == address).and_then(|(_, _, null)| *null);
+            let places: Vec<Term> =
+                known.iter().map(|object| self.pool.eq(*address, *object)).collect();
+            let near = self.pool.or_all(places.into_iter().chain(null));
+            wish = self.pool.and(wish, near);
+        }
+        if !self.evaluator.holds(&self.pool, &state.model, wish) {
+            let Feasible::Yes(model) = self.ask_for_wish(state, wish) else { return None };
+            state.model = model;
+        }
+        Some(wish)
+    }
+
+    /// The same, and that they go on doing so, where a test is to keep what was found for it.
+    fn keep_near(&mut self, whole: &mut State, followed: &[Term], keeps: bool) -> bool {
+        match self.lead_near(whole, followed) {
+            Some(near) => !keeps || whole.add_fact(&mut self.pool, near),
+            None => false,
+        }
+    }
+
+    /// The same for all pointers that the path's facts are about, each by itself where they cannot all be
+    /// near.
+    fn pull_near(&mut self, whole: &mut State, keeps: bool) {
+        let mut symbols: FxHashSet<Term> = FxHashSet::default();
+        for fact in whole.facts.iter() {
+            symbols.extend(self.pool.vars_of(*fact).iter());
+        }
+        let types = &self.world.program.types;
+        let mut pointers = self.world.inputs.pointers(&self.pool);
+        pointers.retain(|(pointer, _, _)| {
+            let is_asked = pointer.symbol.is_some_and(|(symbol, _)| symbols.contains(&symbol));
+            let to = types.pointee(pointer.ty);
+            is_asked && pointer.depth > 0 && to.is_some_and(|to| self.world.has_invariants(to))
+        });
+        let all: Vec<Term> = pointers.iter().map(|(_, address, _)| *address).collect();
+        if !self.keep_near(whole, &all, keeps) {
+            all.iter().for_each(|address| _ = self.keep_near(whole, &[*address], keeps));
         }
     }
 
@@ -341,8 +404,8 @@ impl Engine<'_, '_> {
         let known = state.facts.len();
         let ways = self.ways_through(state, invariant, object);
         let mut conditions = Vec::new();
-        let mut evaluated =
-            Evaluated { holds: self.pool.ff(), objects: Vec::new(), leading: Vec::new() };
+        let (holds, followed) = (self.pool.ff(), followed_by(&ways, state));
+        let mut evaluated = Evaluated { holds, objects: Vec::new(), leading: Vec::new(), followed };
         let mut objects: BTreeMap<u64, Arc<LazyObject>> = BTreeMap::new();
         for way in &ways {
             let Some(value) = way.check.as_ref().and_then(|check| check.value) else { continue };
@@ -466,10 +529,10 @@ impl Engine<'_, '_> {
         if self.world.invariants.is_empty() || !state.has_begun(self.roots.len()) {
             return Some(None);
         }
-        let mut whole = self.beside(state);
-        whole.promises.clone_from(&state.promises);
-        match self.meet_all(&mut whole) {
-            Ok(()) => Some(Some(whole)),
+        // What was found for one object first may keep another from what it needs.
+        let found = self.meeting_all(state, true);
+        match found.or_else(|_| self.meeting_all(state, false)) {
+            Ok(whole) => Some(Some(whole)),
             Err(cut) => {
                 self.cut(cut.clone());
                 self.retract_for(state, cut);
@@ -479,12 +542,15 @@ impl Engine<'_, '_> {
         }
     }
 
-    fn meet_all(&mut self, whole: &mut State) -> Result<(), Cut> {
+    fn meeting_all(&mut self, state: &State, keeps: bool) -> Result<Box<State>, Cut> {
+        let mut whole = self.beside(state);
+        whole.promises.clone_from(&state.promises);
+        self.pull_near(&mut whole, keeps);
         let mut count = 0;
         loop {
-            let open = self.not_met(whole);
+            let open = self.not_met(&whole);
             if open.is_empty() {
-                return Ok(());
+                return Ok(whole);
             }
             for Open { invariant, address, lazy } in open {
                 count += 1;
@@ -492,13 +558,13 @@ impl Engine<'_, '_> {
                     return Err(Cut::Unsupported(NO_TEST.into()));
                 }
                 if let Some(new) = lazy.filter(|lazy| !has_object(&whole.memory, lazy)) {
-                    if self.do_without(whole, &new) {
+                    if self.do_without(&mut whole, &new) {
                         break; // the test has other objects now
                     }
                     add_objects(&mut whole.memory, &[new]);
                 }
                 let object = self.pool.bv(64, address);
-                self.meet_one(whole, invariant, object)?;
+                self.meet_one(&mut whole, (invariant, object), keeps)?;
             }
         }
     }
@@ -539,15 +605,20 @@ impl Engine<'_, '_> {
         if self.evaluator.holds(&self.pool, &whole.model, wish) {
             return false;
         }
-        let Feasible::Yes(model) = self.ask_with_promises(whole, wish) else { return false };
+        let Feasible::Yes(model) = self.ask_for_wish(whole, wish) else { return false };
         whole.model = model;
         whole.add_fact(&mut self.pool, wish)
     }
 
     /// Lets the model of a test's path meet an invariant of one more object, with as few more objects as
     /// can be.
-    fn meet_one(&mut self, whole: &mut State, invariant: usize, object: Term) -> Result<(), Cut> {
-        let Evaluated { holds, objects, leading } =
+    fn meet_one(
+        &mut self,
+        whole: &mut State,
+        (invariant, object): (usize, Term),
+        keeps: bool,
+    ) -> Result<(), Cut> {
+        let Evaluated { holds, objects, leading, followed } =
             self.evaluate_invariant(whole, invariant, object);
         if !self.evaluator.holds(&self.pool, &whole.model, holds) {
             whole.model = match self.ask_with_promises(whole, holds) {
@@ -563,11 +634,14 @@ impl Engine<'_, '_> {
         if !add_objects(&mut whole.memory, &objects) {
             return Err(Cut::Unsupported("more memory".into()));
         }
+        if self.keep_near(whole, &followed, keeps) {
+            return Ok(());
+        }
         let led = leading.iter().any(|way| self.evaluator.holds(&self.pool, &whole.model, *way));
         if led {
             let any = self.pool.or_all(leading);
             let none = self.pool.not(any);
-            if let Feasible::Yes(model) = self.ask_with_promises(whole, none) {
+            if let Feasible::Yes(model) = self.ask_for_wish(whole, none) {
                 whole.model = model;
             }
         }
@@ -695,6 +769,15 @@ fn add_objects(memory: &mut Memory, objects: &[Arc<LazyObject>]) -> bool {
 fn has_object(memory: &Memory, object: &LazyObject) -> bool {
     let mut firsts = memory.inputs().filter_map(|found| found.first.as_ref());
     firsts.any(|first| first.home == object.home)
+}
+
+/// The addresses of the pointers that some ways followed and a path did not.
+fn followed_by(ways: &[Box<State>], state: &State) -> Vec<Term> {
+    let all = ways.iter().flat_map(|way| way.expanded.keys().copied());
+    let mut all: Vec<Term> = all.filter(|address| !state.expanded.contains_key(address)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// The conditions under which pointers that some ways followed lead home, where that is to one of some

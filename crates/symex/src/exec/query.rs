@@ -29,6 +29,8 @@ impl Effort {
     /// For a question in which promises are kept: only what needs no SAT solver. That a label waits for
     /// an input of its own costs less than circuits of all promises, of which most contradict it.
     const KEEPING: Self = Self { haste: HASTE, conflicts: Some(0) };
+    /// For what makes a test smaller.
+    const WISH: Self = Self { haste: HASTE, conflicts: Some(1000) };
 }
 
 /// The answer to a question about a path.
@@ -109,6 +111,11 @@ impl Engine<'_, '_> {
     /// The same for an input that keeps what the state's model promises, too.
     pub(super) fn ask_with_promises(&mut self, state: &State, extra: Term) -> Feasible {
         self.ask_within(state, &state.promises, Some(extra), Effort::FULL).0
+    }
+
+    /// The same for what one would like of it, with little effort.
+    pub(super) fn ask_for_wish(&mut self, state: &State, wish: Term) -> Feasible {
+        self.ask_within(state, &state.promises, Some(wish), Effort::WISH).0
     }
 
     /// The same with little time: for what is wanted but not needed, or can be asked again.
