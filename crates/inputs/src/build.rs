@@ -16,6 +16,7 @@ pub use writes::{MOST_WRITTEN, Old, OutTarget};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use lydian_base::EntityId;
 use lydian_ir::test::INPUT_REGION;
 use lydian_ir::variadic;
 use lydian_ir::{CType, CTypeId, FuncId, GlobalId, GlobalInit, IntKind, Program, Type};
@@ -32,8 +33,8 @@ use super::lazy::telling;
 use super::length::Length;
 use super::place::Place;
 use super::plan::{
-    Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, GAP, GlobalPlan, InputPlan, ObjectPlan,
-    PlanError, RawPointer, VARIABLE_ARGUMENT,
+    ARGUMENT_ROOM, Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, FURTHER_CALL, GAP,
+    GlobalPlan, InputPlan, ObjectPlan, PlanError, RawPointer, VARIABLE_ARGUMENT,
 };
 use super::settings::{Kind, PlaceSettings};
 use super::spec::{FunctionSpec, InputSpec, Trail};
@@ -197,6 +198,40 @@ pub fn variable_argument(
     Ok(builder.into_external(VARIABLE_ARGUMENT, nth, (ty, size), block))
 }
 
+/// A further call of the function under test on a path.
+#[derive(Clone, Copy, Debug)]
+pub struct FurtherCall {
+    /// The function, all of whose parameters are scalars.
+    pub function: FuncId,
+    /// How many further calls the path made before.
+    pub nth: u32,
+    /// Where the state has room for objects.
+    pub cursor: Cursor,
+}
+
+/// Fresh inputs for the arguments of a further call.
+pub fn further_call(
+    pool: &mut TermPool,
+    program: &Program,
+    call: FurtherCall,
+    spec: &InputSpec,
+    addresses: &dyn Addresses,
+) -> Result<ExternalPlan, PlanError> {
+    let FurtherCall { function, nth, cursor } = call;
+    let mut builder = Builder::new(pool, program, function, spec, addresses, cursor, None);
+    builder.further_call = Some(nth);
+    let block = builder.add_block(None);
+    let params = builder.parameters();
+    for (position, ty) in params.iter().enumerate() {
+        let place = Place::root(parameter_name(program, function, position));
+        let site = Site { block, depth: 0, global: None };
+        builder.lay(site, *ty, position as u64 * ARGUMENT_ROOM, &place, &Trail::new())?;
+    }
+    builder.finish()?;
+    let size = params.len() as u64 * ARGUMENT_ROOM;
+    Ok(builder.into_external(FURTHER_CALL, nth, (CTypeId::from_index(0), size), block))
+}
+
 /// Where scalars are being laid.
 #[derive(Clone, Copy)]
 struct Site {
@@ -261,6 +296,8 @@ struct Builder<'a> {
     cursor: Cursor,
     /// What a call's result is called; what the call writes has this behind its name.
     root_shown: Option<String>,
+    /// Which further call of the function under test the inputs are for, from 0.
+    further_call: Option<u32>,
     blocks: Vec<Vec<CellPlan>>,
     objects: Vec<(usize, ObjectPlan)>,
     waiting: VecDeque<Slot>,
@@ -302,6 +339,7 @@ impl<'a> Builder<'a> {
             addresses,
             cursor,
             root_shown,
+            further_call: None,
             blocks: Vec::new(),
             objects: Vec::new(),
             waiting: VecDeque::new(),
@@ -469,7 +507,10 @@ impl<'a> Builder<'a> {
     /// How a place is shown to the user.
     fn shown(&self, place: &Place) -> String {
         match &self.root_shown {
-            None => place.to_string(),
+            None => match self.further_call {
+                None => place.to_string(),
+                Some(nth) => format!("{place} in call {}", nth + 2),
+            },
             Some(root) if place.root == "result" => {
                 Place { root: root.clone(), steps: place.steps.clone() }.to_string()
             }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use lydian_ir::test::{
-    ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget, Test,
-    TestObject, VariableArgument,
+    EarlierCall, ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget,
+    Test, TestObject, VariableArgument,
 };
 use lydian_ir::{CType, CTypeId, Global, GlobalId, GlobalInit, Program, RelocationTarget, Type};
 use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
@@ -14,7 +14,8 @@ use super::asked::Asked;
 use super::lazy::{LazyObject, REGION};
 use super::looked_at::{Arena, Needs, canonical, place_of_element};
 use super::plan::{
-    Addresses, CellPlan, ExternalPlan, GAP, InputPlan, ObjectPlan, WritePlan, Written,
+    ARGUMENT_ROOM, Addresses, CellPlan, ExternalPlan, GAP, InputPlan, ObjectPlan, WritePlan,
+    Written,
 };
 use super::shape::PartKind;
 
@@ -83,11 +84,17 @@ pub fn concretise_with_objects(
         reader.next = reader.arena.end().max(next);
     }
     let args = plan.args.iter().map(|arg| reader.image(arg.size, &arg.cells)).collect();
+    let mut calls: Vec<Vec<Image>> = vec![args];
+    let (further, externals): (Vec<_>, Vec<_>) =
+        externals.iter().partition(|call| call.is_further_call());
+    calls.extend(further.into_iter().map(|call| reader.further_arguments(plan, call)));
+    let args = calls.pop().unwrap_or_default();
+    let earlier = calls.into_iter().map(|args| EarlierCall { args, variable: Vec::new() });
     let globals =
         plan.globals.iter().filter_map(|global| reader.global(global.global, &global.cells));
     let globals = globals.collect();
     let (variable, externals): (Vec<_>, Vec<_>) =
-        externals.iter().partition(|call| call.is_variable_argument());
+        externals.into_iter().partition(|call| call.is_variable_argument());
     let variable = variable.into_iter().map(|argument| VariableArgument {
         ty: argument.ty,
         image: reader.image(argument.size, &argument.cells),
@@ -104,7 +111,7 @@ pub fn concretise_with_objects(
     let held = reader.held(&objects);
     let test = Test {
         function: program.functions[plan.function].name.clone(),
-        earlier: Vec::new(),
+        earlier: earlier.collect(),
         objects,
         args,
         variable,
@@ -153,6 +160,18 @@ impl Reader<'_> {
         let mut image = Image { bytes: vec![0; size as usize], pointers: Vec::new() };
         self.write_cells(&mut image, cells);
         image
+    }
+
+    /// The arguments of a further call of the function under test.
+    fn further_arguments(&mut self, plan: &InputPlan, call: &ExternalPlan) -> Vec<Image> {
+        let images = plan.args.iter().enumerate().map(|(position, arg)| {
+            let room = position as u64 * ARGUMENT_ROOM..(position as u64 + 1) * ARGUMENT_ROOM;
+            let own = call.cells.iter().filter(|cell| room.contains(&cell.offset));
+            let moved = |cell: &CellPlan| CellPlan { offset: cell.offset - room.start, ..*cell };
+            let cells: Vec<CellPlan> = own.map(moved).collect();
+            self.image(arg.size, &cells)
+        });
+        images.collect()
     }
 
     /// What a call writes, as far as it does; what stands one after the other in one piece.

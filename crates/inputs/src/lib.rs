@@ -38,8 +38,8 @@ mod value;
 pub use bounds::{Bound, Reach};
 pub use build::asked_for;
 pub use build::{
-    ExternalCall, MOST_WRITTEN, Old, OutTarget, VariableRead, external_result, plan,
-    variable_argument,
+    ExternalCall, FurtherCall, MOST_WRITTEN, Old, OutTarget, VariableRead, external_result,
+    further_call, plan, variable_argument,
 };
 pub use callback::prepare;
 pub use concretise::{HeldObject, concretise, concretise_with_objects};

@@ -262,7 +262,15 @@ impl WritePlan {
 /// under test.
 pub(crate) const VARIABLE_ARGUMENT: &str = "...";
 
-/// What one call of an undefined function returns and writes, or an argument for `...`.
+/// The same: it is a further call of the function under test, whose arguments are its cells, each at a
+/// multiple of [`ARGUMENT_ROOM`].
+pub(crate) const FURTHER_CALL: &str = "(call)";
+
+/// Bytes that an argument of a further call has for itself.
+pub(crate) const ARGUMENT_ROOM: u64 = 16;
+
+/// What one call of an undefined function returns and writes, an argument for `...`, or a further call of
+/// the function under test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalPlan {
     /// The function's name.
@@ -299,6 +307,11 @@ impl ExternalPlan {
     /// Whether it is an argument for `...` of the function under test.
     pub fn is_variable_argument(&self) -> bool {
         self.function == VARIABLE_ARGUMENT
+    }
+
+    /// Whether it is a further call of the function under test.
+    pub fn is_further_call(&self) -> bool {
+        self.function == FURTHER_CALL
     }
 }
 

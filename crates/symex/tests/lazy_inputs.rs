@@ -191,8 +191,9 @@ fn a_block_of_the_inputs_may_be_made_larger() {
 }
 
 #[test]
-fn a_static_local_has_its_first_value_only_as_is_assumed() {
-    let text = "int f(void) { static int calls; calls++; if (calls > 3) return 1; return 0; }";
+fn a_static_local_has_its_first_value_only_as_is_assumed_where_a_run_has_one_call() {
+    let text = "struct s { int n; };
+         int f(struct s s) { static int calls; calls++; if (calls > s.n) return 1; return 0; }";
     let settings = Settings { lazy_inputs: true, ..Settings::default() };
     let found = explore_c_with(text, "f", &[Criterion::Bc], &Config::default(), settings);
     let bounds: Vec<String> = found.summary.bounds.iter().map(|b| b.sentence.clone()).collect();
@@ -479,6 +480,75 @@ fn pointers_that_are_compared_for_their_order_lie_in_one_object() {
              return 0;
          }",
         4,
+        0,
+    );
+}
+
+#[test]
+fn a_static_variable_has_what_earlier_calls_gave_it() {
+    branches("int f(void) { static int calls; calls++; if (calls > 3) return 1; return 0; }", 2, 0);
+    branches(
+        "int f(int x) {
+             static int last;
+             if (last == 77 && x == 78) { last = 0; return 1; }
+             last = x;
+             return 0;
+         }",
+        4,
+        0,
+    );
+}
+
+#[test]
+fn values_that_no_call_gives_a_static_variable_are_infeasible() {
+    branches(
+        "int f(int start) {
+             static int state;
+             switch (state) {
+             case 0: if (start) state = 1; return 0;
+             case 1: state = start > 5 ? 2 : 0; return 1;
+             case 2: state = 0; return 2;
+             default: return 3; /* never */
+             }
+         }",
+        7,
+        1,
+    );
+}
+
+#[test]
+fn what_needs_more_calls_than_a_run_has_is_infeasible_as_assumed_alone() {
+    let found =
+        explore("int f(void) { static int calls; calls++; if (calls > 100) return 1; return 0; }");
+    assert_eq!(found.covered(Criterion::Bc).len(), 1);
+    let assumed: Vec<&str> =
+        found.summary.assumptions.iter().map(|one| one.sentence.as_str()).collect();
+    assert_eq!(assumed, ["the static variable calls has a value that 16 calls can give it"]);
+}
+
+#[test]
+fn a_pointer_may_lead_to_a_member_of_any_element() {
+    branches(
+        "struct ring { struct ring *next, *prev; };
+         struct owner { long kind, more; struct ring head; };
+         int f(struct owner *o, struct ring *r) {
+             o[1].head.next = 0;
+             r->next = r;
+             if (o[1].head.next == r) return 1;
+             return 0;
+         }",
+        2,
+        0,
+    );
+    branches(
+        "struct row { int kind; int cells[3]; };
+         int f(struct row *rows, int *cell, unsigned i) {
+             rows[i].cells[2] = 1;
+             *cell = 7;
+             if (rows[i].cells[2] == 7) return 1;
+             return 0;
+         }",
+        2,
         0,
     );
 }

@@ -5,7 +5,8 @@ mod common;
 #[path = "common/measure.rs"]
 mod measure;
 
-use common::{Explored, explore_c};
+use common::{Explored, explore_c, explore_c_with};
+use lydian_inputs::Settings;
 use lydian_ir::test::{ExternalWrite, WriteBase};
 use lydian_objective::{AssumptionKind, Criterion};
 use lydian_symex::Config;
@@ -151,4 +152,34 @@ fn each_call_in_a_loop_may_end_it() {
              return n > 2 ? 1 : 0;
          }",
     );
+}
+
+/// Explores with settings, and gives how many branches are covered and how many are left.
+fn with_contract(text: &str, toml: &str) -> (usize, usize) {
+    let settings = Settings::from_toml_str(toml).unwrap();
+    let found = explore_c_with(text, "f", &[Criterion::Bc], &Config::default(), settings);
+    measure::confirm(&found);
+    assert!(found.summary.complete && found.summary.assumptions.is_empty(), "{:#?}", found.summary);
+    (found.covered(Criterion::Bc).len(), found.summary.left.len())
+}
+
+#[test]
+fn a_contract_says_what_a_call_writes_at_most() {
+    let text = "struct in { int a, b; }; struct s { int n; struct in *in; }; int g;
+         void step(struct s *s);
+         int f(void) {
+             struct in in = {1, 2}; struct s s = {3, &in};
+             g = 4;
+             step(&s);
+             if (s.n != 3) return 1;
+             if (in.b != 2) return 2;
+             if (in.a != 1) return 3;
+             if (g != 4) return 4;
+             return 0;
+         }";
+    assert_eq!(with_contract(text, "[function.step]\npure = true\n"), (4, 4));
+    let writes = "[function.step]\nwrites = [\"s->in->b\", \"g\"]\n";
+    assert_eq!(with_contract(text, writes), (6, 2));
+    let writes = "[function.step]\nwrites = [\"*s\"]\n";
+    assert_eq!(with_contract(text, writes), (5, 3));
 }

@@ -311,7 +311,7 @@ impl<'p> Engine<'p, '_> {
             return Err(Flow::End(Ending::Returned));
         }
         if state.root >= self.roots.len() {
-            return Err(Flow::End(Ending::Returned));
+            return self.end_call(state);
         }
         let Some(value) = value else { return Err(Flow::unsupported("a precondition's value")) };
         let value = to_bytes(&mut self.pool, value);

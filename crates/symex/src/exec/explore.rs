@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use lydian_base::{Budget, StopReason};
 use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, TrapKind};
-use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -29,6 +28,7 @@ use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
 use super::query::Feasible;
 use super::rank::Ranks;
 use super::search::{Rank, Searcher};
+use super::sequences::OwnStatics;
 use super::setup::lay_out;
 use super::state::{ReturnTo, State};
 use super::step::Flow;
@@ -45,7 +45,7 @@ use crate::memory::{Facts, Memory};
 use lydian_inputs::asked::Asked;
 use lydian_inputs::globals::can_be_input;
 use lydian_inputs::looked_at::Needs;
-use lydian_inputs::{Bound, InputPlan, Reach, Start, concretise, plan};
+use lydian_inputs::{InputPlan, Start, concretise, plan};
 
 /// More preferences than this are met together or not at all.
 const MOST_PREFERENCES: usize = 64;
@@ -115,6 +115,8 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) plan: InputPlan,
     /// What the function under test is called with.
     pub(super) arguments: Vec<Term>,
+    /// Its static variables, where runs of several calls are followed.
+    pub(super) statics: OwnStatics,
     pub(super) searcher: Searcher,
     pub(super) compaction: Compaction,
     ranks: Ranks,
@@ -224,6 +226,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             pool,
             plan,
             arguments,
+            statics: OwnStatics::default(),
             tables,
         };
         engine.uses.learned = config.learns.then(Default::default);
@@ -249,37 +252,12 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
     }
 
-    /// A static local, and a static of another file, has its first value here, and any that earlier calls
-    /// gave it elsewhere.
-    fn note_static_locals(&mut self, touched: &Touched) {
-        let program = self.world.program;
-        let name = &program.functions[self.plan.function].name;
-        let own = self.world.spec.settings.function.get(name).and_then(|own| own.globals.as_ref());
-        if own.is_some_and(Vec::is_empty) {
-            return; // the run begins with the program, or so it is stated
-        }
-        for id in &touched.globals {
-            let global = &self.world.program.globals[*id];
-            let is_static_local = global.name.contains('.') && !global.read_only;
-            if !is_static_local || !self.world.aliasing.may_write(*id) {
-                continue;
-            }
-            let name = match global.name.split_once('@') {
-                Some((name, file)) => format!("{name} of {file}"),
-                None => global.name.rsplit('.').next().unwrap_or_default().to_owned(),
-            };
-            let sentence = format!("the static variable {name} has its first value");
-            let assumption = Assumption::new(AssumptionKind::Other, &*name, sentence);
-            let object = self.world.globals[lydian_base::EntityId::index(*id)];
-            let reach = Reach::Within { object, from: 0, to: global.size };
-            self.watch.add(&[Bound { assumption, reach, shown: false }]);
-        }
-    }
-
     fn first_state(&mut self, memory: Memory) -> Option<Box<State>> {
+        let began_with = self.begin_statics(&memory);
         let mut state = Box::new(State {
             frames: SmallVec::new(),
             memory,
+            began_with,
             facts: Facts::new(),
             resolved: FxHashMap::default(),
             expanded: Arc::default(),
@@ -365,7 +343,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let Some(body) = &program.functions[func].body else {
             return Err(Flow::unsupported(&*program.functions[func].name));
         };
-        let args = self.arguments.clone();
+        let args = self.arguments_of(state);
         if args.len() < body.params.len() {
             return Err(Flow::unsupported("a precondition with parameters of its own"));
         }
@@ -599,7 +577,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             // A path may still break an assumption, which opens its labels again.
             && (!self.world.assumes || self.labels.without_test() == 0)
             // Nothing that depends on what was never written counts.
-            && (state.depends.are_some() || self.ranks.is_hopeless(state, &self.labels))
+            && (state.depends.are_some()
+                || !self.may_call_again(state) && self.ranks.is_hopeless(state, &self.labels))
     }
 
     /// Whether a state is dropped since it is hopeless. One whose test is not given yet is followed to

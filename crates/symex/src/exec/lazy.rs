@@ -207,10 +207,12 @@ impl Places {
         object: &LazyObject,
     ) {
         self.has_choices = true;
-        let Elements { first, stride, .. } = elements;
+        let Elements { first, stride, outer, .. } = elements;
         let start = object.home - REACH;
-        let is_cut_from_bits =
-            stride.is_power_of_two() && stride < ROOM && (first - start).is_multiple_of(stride);
+        let is_cut_from_bits = outer.is_none()
+            && stride.is_power_of_two()
+            && stride < ROOM
+            && (first - start).is_multiple_of(stride);
         let (guard, distance) = match is_cut_from_bits {
             true => elements.by_bits(pool, address, start),
             false => {
@@ -232,13 +234,16 @@ struct Elements {
     stride: u64,
     /// How many there are; [`u64::MAX`] for as many as one likes, in both directions.
     count: u64,
+    /// Where they lie in each of as many larger elements as one likes, in both directions: bytes from one
+    /// of these to the next.
+    outer: Option<u64>,
 }
 
 impl Elements {
     /// Where an address leads to one of them, and how far that is from the first: from the bits of the
     /// address in the room that begins at `start`.
     fn by_bits(self, pool: &mut TermPool, address: Term, start: u64) -> (Term, Term) {
-        let Self { first, stride, count } = self;
+        let Self { first, stride, count, .. } = self;
         let (room_bits, shift) = (ROOM.trailing_zeros(), stride.trailing_zeros());
         let high = pool.extract(63, room_bits, address);
         let room = pool.bv(64 - room_bits, start / ROOM);
@@ -261,27 +266,38 @@ impl Elements {
         (pool.and(guard, aligned), pool.concat(wide, zero))
     }
 
-    /// The same by a symbol for the number of the element.
+    /// The same by symbols for the number of the element.
     fn by_number(self, pool: &mut TermPool, address: Term, name: &str) -> (Term, Term) {
-        let Self { first, stride, count } = self;
-        let number = pool.var(name, Sort::BitVec(32));
-        let wide = pool.sext(number, 64);
-        let size = pool.bv(64, stride);
-        let distance = pool.mul(wide, size);
+        let Self { first, stride, count, outer } = self;
+        let (mut distance, mut inside) = numbered(pool, name, (stride, count));
+        if let Some(period) = outer {
+            let name = format!("larger {name}");
+            let (more, inside_outer) = numbered(pool, &name, (period, u64::MAX));
+            distance = pool.add(distance, more);
+            inside = pool.and(inside, inside_outer);
+        }
         let base = pool.bv(64, first);
         let place = pool.add(base, distance);
         let equal = pool.eq(address, place);
-        let reach = REACH / stride;
-        let (least, most) = match count {
-            u64::MAX => (-(reach as i64), 2 * reach),
-            count => (0, count),
-        };
-        let least = pool.bv_signed(32, least);
-        let behind = pool.sub(number, least);
-        let most = pool.bv(32, most);
-        let inside = pool.ult(behind, most);
         (pool.and(equal, inside), distance)
     }
+}
+
+/// The distance of an element from the first by a symbol for its number, and where that is one there is.
+fn numbered(pool: &mut TermPool, name: &str, (stride, count): (u64, u64)) -> (Term, Term) {
+    let number = pool.var(name, Sort::BitVec(32));
+    let wide = pool.sext(number, 64);
+    let size = pool.bv(64, stride);
+    let distance = pool.mul(wide, size);
+    let reach = REACH / stride;
+    let (least, most) = match count {
+        u64::MAX => (-(reach as i64), 2 * reach),
+        count => (0, count),
+    };
+    let least = pool.bv_signed(32, least);
+    let behind = pool.sub(number, least);
+    let most = pool.bv(32, most);
+    (distance, pool.ult(behind, most))
 }
 
 impl Scope<'_, '_> {
@@ -533,13 +549,13 @@ impl Scope<'_, '_> {
             let mut members =
                 places.iter().filter(|place| place.elements.1 > 1 || place.first > 0).peekable();
             if members.peek().is_none() {
-                let elements = Elements { first, stride: size, count: u64::MAX };
+                let elements = Elements { first, stride: size, count: u64::MAX, outer: None };
                 found.add_elements(pool, address, elements, object);
             }
-            for Within { first: at, elements: (stride, count) } in members {
+            for place in members {
+                let mut elements = self.elements_at(*place, (first, size), object);
                 // One past the last, too.
-                let first = first.wrapping_add(*at);
-                let elements = Elements { first, stride: *stride, count: count + 1 };
+                elements.count = elements.count.saturating_add(1);
                 found.add_elements(pool, address, elements, object);
             }
         }
@@ -723,14 +739,13 @@ impl Scope<'_, '_> {
         let around = places_within(types, element, object.element);
         let around = around.into_iter().filter(|place| place.first > 0 || places.is_empty());
         let around: Vec<_> = around.collect();
-        for place in places {
-            let at = first.wrapping_add(place.first);
-            match place.elements {
-                (_, 1) => found.add_exact(pool, address, at),
-                (stride, count) => {
-                    let elements = Elements { first: at, stride, count };
-                    found.add_elements(pool, address, elements, object);
+        for place in &places {
+            let elements = self.elements_at(*place, (first, size), object);
+            match elements {
+                Elements { first, count: 1, outer: None, .. } => {
+                    found.add_exact(pool, address, first);
                 }
+                elements => found.add_elements(pool, address, elements, object),
             }
         }
         for before in around {
@@ -739,6 +754,31 @@ impl Scope<'_, '_> {
             if found.around.iter().all(|known| known.place != place) {
                 found.around.push(Around { place, part: object.clone(), room });
             }
+        }
+    }
+
+    /// The elements that a place within an element of an object stands for, of values of a size, where the
+    /// first element of the object begins at an address. Pointers that are never moved see no element but
+    /// their own.
+    fn elements_at(
+        &self,
+        place: Within,
+        (start, size): (u64, u64),
+        object: &LazyObject,
+    ) -> Elements {
+        let (stride, count) = place.elements;
+        let first = start.wrapping_add(place.first);
+        let aliasing = &self.world.aliasing;
+        if place.first == 0 && stride == object.period() {
+            let count = if aliasing.moves_by(size) { u64::MAX } else { 1 };
+            return Elements { first, stride, count, outer: None };
+        }
+        match aliasing.moves_by(object.period()) {
+            false => Elements { first, stride, count, outer: None },
+            true if count == 1 => {
+                Elements { first, stride: object.period(), count: u64::MAX, outer: None }
+            }
+            true => Elements { first, stride, count, outer: Some(object.period()) },
         }
     }
 

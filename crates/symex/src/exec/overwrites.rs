@@ -13,6 +13,7 @@
 //! All this follows from the state alone, so that a path that is followed again gets the same writes.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 use std::sync::Arc;
 
 use lydian_inputs::lazy::{LazyObject, Row};
@@ -26,6 +27,7 @@ use lydian_smt::{Node, Sort, Term};
 
 use super::calls::CallSite;
 use super::explore::Engine;
+use super::permitted::Permitted;
 use super::reachable::{Piece, Reach, Reached, is_of_system};
 use super::state::State;
 use crate::memory::{Background, Object, ObjectKind, distance};
@@ -58,6 +60,23 @@ impl Rows {
     }
 }
 
+/// A call that writes.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    /// What values after it have in their names.
+    name: &'a str,
+    permitted: &'a Permitted,
+}
+
+impl Call<'_> {
+    /// Whether it may write to some bytes of what it reached.
+    fn may_write(self, reached: &Reached, bytes: &Range<u64>) -> bool {
+        let Some(place) = reached.place else { return !self.permitted.is_stated() };
+        let behind = bytes.start.wrapping_sub(place)..bytes.end.wrapping_sub(place);
+        self.permitted.allow(&reached.way.to, &reached.way.through, &behind)
+    }
+}
+
 impl Engine<'_, '_> {
     /// Lets a call of an undefined function write over what it can reach, and gives what it writes,
     /// what lies behind the most pointers first.
@@ -73,12 +92,16 @@ impl Engine<'_, '_> {
             return Vec::new();
         }
         let call = format!("{}()#{}", function.name, state.calls_of(&function.name));
+        let permitted = Permitted::by_contract(&self.world, func);
         let Reach { found, incomplete } = self.reach_of(state, func, site, arg_types);
-        self.assume_reach(func, incomplete);
+        if !permitted.is_stated() {
+            self.assume_reach(func, incomplete);
+        }
         let mut writes = Vec::new();
         for reached in found.iter().filter(|reached| reached.writable) {
-            let rows = self.overwrite_rows(state, reached, &call, &mut writes);
-            self.overwrite_pieces(state, reached, &rows, &call, &mut writes);
+            let call = Call { name: &call, permitted: &permitted };
+            let rows = self.overwrite_rows(state, reached, call, &mut writes);
+            self.overwrite_pieces(state, reached, &rows, call, &mut writes);
         }
         writes.sort_by_key(|write: &WritePlan| Reverse(write.way.through.len()));
         writes
@@ -105,7 +128,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         reached: &Reached,
         rows: &Rows,
-        call: &str,
+        call: Call<'_>,
         writes: &mut Vec<WritePlan>,
     ) {
         if matches!(rows, Rows::All) || self.is_planned_variable(state, reached) {
@@ -113,10 +136,10 @@ impl Engine<'_, '_> {
         }
         for Piece { at, kind } in self.pieces(state, reached) {
             let object = state.memory.object(reached.object);
-            if rows.have(object, at) {
+            let size = kind.bytes();
+            if rows.have(object, at) || !call.may_write(reached, &(at..at + size)) {
                 continue;
             }
-            let size = kind.bytes();
             let unwritten = object.contents.unwritten(&mut self.pool, at, size);
             let is_unwritten = unwritten.contains(&true);
             // What arguments lead to and has no value is written by the plan.
@@ -124,7 +147,7 @@ impl Engine<'_, '_> {
                 continue;
             }
             let may_stay = !is_unwritten && !self.was_written_often(object, (at, size), kind);
-            let name = name_of(object, at, call);
+            let name = name_of(object, at, call.name);
             let fresh = self.world.inputs.fresh(&mut self.pool, kind, &name);
             let length = object.length;
             let mut when = self.when_written(reached, may_stay, &name);
@@ -185,7 +208,7 @@ impl Engine<'_, '_> {
         &mut self,
         state: &mut State,
         reached: &Reached,
-        call: &str,
+        call: Call<'_>,
         writes: &mut Vec<WritePlan>,
     ) -> Rows {
         let object = state.memory.object(reached.object);
@@ -193,10 +216,10 @@ impl Engine<'_, '_> {
             let lazy = lazy.clone();
             return Rows::Of(self.overwrite_lazy_rows(state, reached, &lazy, call, writes));
         }
-        let Some(element) = self.element_of_array(object, reached) else {
-            return Rows::Of(Vec::new());
-        };
-        let name = name_of(object, reached.bytes.start, call);
+        let element = self.element_of_array(object, reached);
+        let element = element.filter(|_| call.may_write(reached, &reached.bytes));
+        let Some(element) = element else { return Rows::Of(Vec::new()) };
+        let name = name_of(object, reached.bytes.start, call.name);
         let may_stay = !object.contents.is_unwritten_beneath(&self.pool);
         let when = self.when_written(reached, may_stay, &name);
         let (size, object_length) = (object.size, object.length);
@@ -251,18 +274,19 @@ impl Engine<'_, '_> {
         state: &mut State,
         reached: &Reached,
         lazy: &Arc<LazyObject>,
-        call: &str,
+        call: Call<'_>,
         writes: &mut Vec<WritePlan>,
     ) -> Vec<Row> {
         let object = state.memory.object(reached.object);
-        if object.touched.at().is_empty() && !object.contents.has_rows() {
+        let has_arrays = !object.touched.at().is_empty() || object.contents.has_rows();
+        if !has_arrays || !call.may_write(reached, &reached.bytes) {
             return Vec::new();
         }
         let mut rows = Vec::new();
         for (row, _) in lazy.known_arrays() {
             let contents = &mut state.memory.object_mut(reached.object).contents;
             let Some(old) = contents.row(&mut self.pool, &row) else { continue };
-            let name = format!("{} after {call}", lazy.name_of_row(&row));
+            let name = format!("{} after {}", lazy.name_of_row(&row), call.name);
             let when = self.when_written(reached, true, &name);
             let symbol = self.pool.var(&name, self.pool.sort(old));
             let array = self.pool.ite(when, symbol, old);

@@ -19,7 +19,7 @@ use super::labels::{GoalId, SiteKey};
 use super::memo::Mutants;
 use super::tape::Tape;
 use super::undetermined::Dependences;
-use crate::memory::{Expansion, Facts, Knowledge, Memory, ObjectId, Target};
+use crate::memory::{Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Target};
 use lydian_inputs::{Cursor, ExternalPlan};
 
 /// What a condition was in the last evaluation of its decision.
@@ -99,6 +99,8 @@ pub(super) struct State {
     /// Activations, outermost first.
     pub(super) frames: SmallVec<[Arc<Frame>; 4]>,
     pub(super) memory: Memory,
+    /// What the static variables of the function under test had when its call began.
+    pub(super) began_with: Arc<[Contents]>,
     /// The path condition: Booleans without `And` at their top.
     pub(super) facts: Facts,
     /// Addresses without structure that the path was split on.
@@ -218,6 +220,11 @@ impl State {
         last.map_or(0, |call| call.nth + 1)
     }
 
+    /// How many calls of the function under test the path has after the first.
+    pub(super) fn further_calls(&self) -> u32 {
+        self.externals.iter().filter(|call| call.is_further_call()).count() as u32
+    }
+
     /// The variable arguments that the function under test has on the path, in order.
     pub(super) fn variable_arguments(&self) -> impl Iterator<Item = &ExternalPlan> {
         self.externals.iter().map(|call| &**call).filter(|call| call.is_variable_argument())
@@ -228,6 +235,7 @@ impl State {
         Box::new(Self {
             frames: self.frames.clone(),
             memory: self.memory.clone(),
+            began_with: self.began_with.clone(),
             facts: self.facts.fork(),
             resolved: self.resolved.clone(),
             expanded: self.expanded.clone(),

@@ -37,6 +37,8 @@ pub(super) enum Question {
     Havoc,
     /// Whether one more value of an argument is followed.
     Follow,
+    /// Whether the function under test is called again.
+    Again,
 }
 
 /// The answers that a path got.

@@ -7,11 +7,13 @@
 //! a path that is followed again gets the same writes.
 
 use lydian_ir::outside::{OutParameter, out_parameters};
+use lydian_ir::test::WriteBase;
 use lydian_ir::{FuncId, Type};
 use lydian_smt::{Sort, Term};
 
 use super::calls::CallSite;
 use super::explore::Engine;
+use super::permitted::Permitted;
 use super::state::State;
 use crate::memory::{ObjectId, ObjectKind, Target, flatten_address};
 use lydian_inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
@@ -45,9 +47,14 @@ impl Engine<'_, '_> {
     ) -> Writable {
         let program = self.world.program;
         let function = &program.functions[func];
+        let permitted = Permitted::by_contract(&self.world, func);
         let mut found = Writable { targets: Vec::new(), places: Vec::new() };
         for parameter in out_parameters(&program.types, &function.name, function.ty) {
             let Some(pointer) = site.args.get(parameter.position as usize).copied() else { break };
+            let size = program.types.size(parameter.pointee).unwrap_or(1);
+            if !permitted.allow(&WriteBase::Argument(parameter.position), &[], &(0..size)) {
+                continue;
+            }
             for (guard, place) in self.places_of(state, pointer) {
                 found.targets.push(self.out_target(state, parameter, guard, place));
                 found.places.push(place);

@@ -1,0 +1,217 @@
+//! Several calls of the function under test in one run.
+//!
+//! A static variable of a function has its first value at the first call, and what earlier calls left in it
+//! at the others. So a path that ends with other values of the function's own static variables than its
+//! call began with goes on with a further call, which has arguments of its own. Where each path ends with
+//! values that some call began with, all values were followed that the function's own code can give them,
+//! and what is left is infeasible for every sequence of calls: a call from values that were followed
+//! already does nothing new, since its arguments and all other inputs have any values again.
+//!
+//! Values are compared as terms, and those that are known numbers by what they are. No run has more than
+//! [`MOST_CALLS`] calls; where one would need more, that is an assumption of what is left.
+
+use std::sync::Arc;
+
+use lydian_base::EntityId;
+use lydian_inputs::{FurtherCall, Reach, further_call};
+use lydian_ir::CType;
+use lydian_objective::{Assumption, AssumptionKind};
+use lydian_smt::Term;
+use rustc_hash::FxHashSet;
+
+use super::explore::Engine;
+use super::outcome::Ending;
+use super::state::State;
+use super::step::Flow;
+use super::tape::Question;
+use super::world::{Touched, World};
+use super::{Config, Mode};
+use crate::memory::{Contents, Memory, Region};
+use lydian_inputs::Bound;
+
+/// No run has more calls of the function under test.
+const MOST_CALLS: u32 = 16;
+/// Bytes of static variables whose values are compared.
+const MOST_BYTES: u64 = 256;
+
+/// The static variables of the function under test, where runs of several calls are followed.
+#[derive(Debug, Default)]
+pub(super) struct OwnStatics {
+    /// Their addresses, sizes and names.
+    variables: Vec<(u64, u64, String)>,
+    /// Values with which calls began that are numbers, as bytes.
+    begun: FxHashSet<Vec<u8>>,
+}
+
+impl OwnStatics {
+    /// What they have.
+    pub(super) fn contents(&self, memory: &Memory) -> Arc<[Contents]> {
+        let objects = self.variables.iter().filter_map(|(at, ..)| memory.object_at(*at));
+        objects.map(|object| memory.object(object).contents.clone()).collect()
+    }
+}
+
+/// Whether an exploration may follow several calls: it looks for labels, and ends when none is left.
+fn follows_calls(config: &Config) -> bool {
+    config.mode == Mode::Tight && config.label_deletion.deletes() && !config.every_path
+}
+
+impl Engine<'_, '_> {
+    /// A static local has its first value where the first call begins, and any that earlier calls gave it
+    /// elsewhere. So has a static of another file, which only others can give another.
+    pub(super) fn note_static_locals(&mut self, touched: &Touched) {
+        let program = self.world.program;
+        let function = &program.functions[self.plan.function];
+        let own = self.world.spec.settings.function.get(&function.name);
+        let own = own.and_then(|own| own.globals.as_ref());
+        if own.is_some_and(Vec::is_empty) {
+            return; // the run begins with the program, or so it is stated
+        }
+        let has_calls = self.has_further_calls();
+        for id in &touched.globals {
+            let global = &program.globals[*id];
+            let is_static_local = global.name.contains('.') && !global.read_only;
+            if !is_static_local || !self.world.aliasing.may_write(*id) {
+                continue;
+            }
+            let name = match global.name.split_once('@') {
+                Some((name, file)) => format!("{name} of {file}"),
+                None => global.name.rsplit('.').next().unwrap_or_default().to_owned(),
+            };
+            let object = self.world.globals[id.index()];
+            let of_function = global.name.strip_prefix(&*function.name);
+            let is_own = of_function.is_some_and(|rest| rest.starts_with('.'));
+            if is_own && has_calls && global.size <= MOST_BYTES {
+                self.statics.variables.push((object, global.size, name));
+                continue;
+            }
+            let sentence = format!("the static variable {name} has its first value");
+            let assumption = Assumption::new(AssumptionKind::Other, &*name, sentence);
+            let reach = Reach::Within { object, from: 0, to: global.size };
+            self.watch.add(&[Bound { assumption, reach, shown: false }]);
+        }
+    }
+
+    /// Whether further calls of the function under test can be made: with scalars alone.
+    fn has_further_calls(&self) -> bool {
+        let program = self.world.program;
+        let types = &program.types;
+        let is_variadic = !matches!(
+            types.get(program.functions[self.plan.function].ty),
+            CType::Function { variadic: false, .. }
+        );
+        let is_scalar = |ty| types.scalar(ty).is_some();
+        let scalars = self.plan.args.iter().all(|arg| is_scalar(arg.ty) && arg.cells.len() == 1);
+        follows_calls(&self.world.config) && self.world.spec.lazy && !is_variadic && scalars
+    }
+
+    /// What the static variables have when the first call begins.
+    pub(super) fn begin_statics(&mut self, memory: &Memory) -> Arc<[Contents]> {
+        let contents = self.statics.contents(memory);
+        if let Some(numbers) = self.numbers_of(&contents) {
+            self.statics.begun.insert(numbers);
+        }
+        contents
+    }
+
+    /// Whether a path may go on with a further call, so that nothing is out of its reach.
+    pub(super) fn may_call_again(&self, state: &State) -> bool {
+        !self.statics.variables.is_empty()
+            && !state.replay
+            && state.further_calls() + 1 < MOST_CALLS
+    }
+
+    /// The last call of a path returned: the path ends, or goes on with a further call.
+    pub(super) fn end_call(&mut self, state: &mut State) -> Result<(), Flow> {
+        let again = match state.tape.played(Question::Again) {
+            Some(again) => again != 0,
+            None => {
+                let again = self.calls_again(state);
+                state.tape.note(Question::Again, u64::from(again));
+                again
+            }
+        };
+        if !again {
+            return Err(Flow::End(Ending::Returned));
+        }
+        if !state.tape.is_played() {
+            // What was called so far is a test of its own.
+            if state.keep || !state.covered.is_empty() {
+                self.give_test(state, Ending::Returned);
+            }
+            self.count_path(Ending::Returned);
+        }
+        self.begin_further_call(state)
+    }
+
+    /// Whether a path goes on with a further call: where the static variables have values with which no
+    /// call began, as far as that is seen.
+    fn calls_again(&mut self, state: &State) -> bool {
+        if self.statics.variables.is_empty() || state.replay || state.depends.are_some() {
+            return false;
+        }
+        let contents = self.statics.contents(&state.memory);
+        if contents == state.began_with || self.labels.left() == 0 {
+            return false;
+        }
+        let numbers = self.numbers_of(&contents);
+        if numbers.is_some_and(|numbers| !self.statics.begun.insert(numbers)) {
+            return false;
+        }
+        let may = self.may_call_again(state);
+        if !may {
+            for (.., name) in &self.statics.variables {
+                let sentence = format!(
+                    "the static variable {name} has a value that {MOST_CALLS} calls can give it"
+                );
+                self.watch.assume(Assumption::new(AssumptionKind::Other, &**name, sentence));
+            }
+        }
+        may
+    }
+
+    /// What the static variables have as bytes; none where they do not have numbers, or addresses.
+    fn numbers_of(&mut self, contents: &[Contents]) -> Option<Vec<u8>> {
+        let mut numbers = Vec::new();
+        for (contents, (_, size, _)) in contents.iter().zip(&self.statics.variables) {
+            let first = numbers.len();
+            for at in 0..*size {
+                let byte = contents.read_bits(&mut self.pool, at, 1);
+                numbers.push(self.pool.as_u64(byte)? as u8);
+            }
+            for word in numbers[first..].chunks_exact(8) {
+                let word = u64::from_le_bytes(word.try_into().ok()?);
+                if Region::of(word).is_some() {
+                    return None;
+                }
+            }
+        }
+        Some(numbers)
+    }
+
+    /// Begins a further call with fresh arguments.
+    fn begin_further_call(&mut self, state: &mut State) -> Result<(), Flow> {
+        let World { program, spec, .. } = &self.world;
+        let call = FurtherCall {
+            function: self.plan.function,
+            nth: state.further_calls(),
+            cursor: state.cursor,
+        };
+        let plan = further_call(&mut self.pool, program, call, spec, &self.world);
+        let plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
+        self.take_inputs(state, &plan)?;
+        Arc::make_mut(&mut state.externals).push(Arc::new(plan));
+        state.began_with = self.statics.contents(&state.memory);
+        state.root = 0;
+        self.begin_root(state)
+    }
+
+    /// The arguments of the call that a path is in.
+    pub(super) fn arguments_of(&self, state: &State) -> Vec<Term> {
+        let further = state.externals.iter().rfind(|call| call.is_further_call());
+        match further {
+            Some(call) => call.cells.iter().map(|cell| cell.value).collect(),
+            None => self.arguments.clone(),
+        }
+    }
+}
