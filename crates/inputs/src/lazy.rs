@@ -104,6 +104,8 @@ pub struct PointerType {
     pub globals: Vec<GlobalPlace>,
     /// The functions that it may lead to, if it leads to functions: names and addresses.
     pub functions: Vec<(String, u64)>,
+    /// Whether there are more variables or functions than these.
+    pub leaves_out: bool,
 }
 
 /// What makes an object: its home, its element type and where the first element begins.
@@ -130,6 +132,8 @@ struct Tables {
     shapes: FxHashMap<CTypeId, Arc<Shape>>,
     /// By address: functions to which pointers lead whose types do not say that they lead to functions.
     functions: FxHashMap<u64, FuncId>,
+    /// Whether a pointer was made of which some targets were left out.
+    leaves_out: bool,
 }
 
 /// An object that comes into being as it is looked at.
@@ -321,6 +325,7 @@ impl LazyInputs {
         may_be_null: bool,
     ) -> Term {
         let known = self.tables().types.get(&ty).cloned().unwrap_or_default();
+        self.tables().leaves_out |= known.leaves_out;
         let absent = u64::from(depth > PLAIN_DEPTH);
         let null = match may_be_null {
             true => pool.var_with_default(&format!("null({place})"), Sort::Bool, absent),
@@ -367,6 +372,12 @@ impl LazyInputs {
         drop(tables);
         let zero = pool.bv(64, 0);
         pool.ite(null, zero, address)
+    }
+
+    /// Whether there is a pointer of which some variables or functions that it may lead to were left out,
+    /// for their number.
+    pub fn leaves_targets_out(&self) -> bool {
+        self.tables().leaves_out
     }
 
     /// The pointer that an address is the value of, if it is one.

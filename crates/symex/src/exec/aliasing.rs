@@ -209,18 +209,20 @@ pub(super) struct Within {
 }
 
 /// Most places of one type within another.
-const MOST_PLACES: usize = 16;
+const MOST_PLACES: usize = 64;
 
-/// The places in a value of a type at which one of another type lies, itself among them. Numbers that
-/// differ only in their sign are alike.
-pub(super) fn places_within(types: &CTypes, whole: CTypeId, part: CTypeId) -> Vec<Within> {
+/// The places in a value of a type at which one of another type lies, itself among them, and whether these
+/// are all. Numbers that differ only in their sign are alike.
+pub(super) fn places_within(types: &CTypes, whole: CTypeId, part: CTypeId) -> (Vec<Within>, bool) {
     let mut found = Vec::new();
     add_places(types, whole, part, 0, &mut found);
-    found
+    let are_all = found.len() <= MOST_PLACES;
+    found.truncate(MOST_PLACES);
+    (found, are_all)
 }
 
 fn add_places(types: &CTypes, whole: CTypeId, part: CTypeId, at: u64, found: &mut Vec<Within>) {
-    if found.len() >= MOST_PLACES {
+    if found.len() > MOST_PLACES {
         return;
     }
     if are_alike(types, whole, part) {
@@ -236,8 +238,10 @@ fn add_places(types: &CTypes, whole: CTypeId, part: CTypeId, at: u64, found: &mu
             for place in inner {
                 if place.elements.1 == 1 {
                     found.push(Within { first: place.first, elements: (size, *length) });
-                } else {
-                    found.push(place); // of an array of arrays the first
+                    continue;
+                }
+                for index in (0..*length).take(MOST_PLACES + 1 - found.len().min(MOST_PLACES)) {
+                    found.push(Within { first: place.first + index * size, ..place });
                 }
             }
         }

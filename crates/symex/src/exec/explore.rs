@@ -786,6 +786,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     pub(super) fn into_summary(mut self) -> Summary {
+        self.note_left_out_targets();
         self.statistics.terms = self.pool.len();
         (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
         let complete = self.cuts.is_empty();

@@ -545,7 +545,10 @@ impl Scope<'_, '_> {
         let types = &self.world.program.types;
         for object in objects {
             let first = object.home.wrapping_add_signed(object.origin);
-            let places = places_within(types, object.element, of.0);
+            let (places, are_all) = places_within(types, object.element, of.0);
+            if !are_all {
+                self.assume_no_other_member(object);
+            }
             let mut members =
                 places.iter().filter(|place| place.elements.1 > 1 || place.first > 0).peekable();
             if members.peek().is_none() {
@@ -725,18 +728,11 @@ impl Scope<'_, '_> {
         }
         let size = types.size(element).unwrap_or(1).max(1);
         let first = object.home.wrapping_add_signed(object.origin - origin);
-        let mut places = places_within(types, object.element, element);
-        for place in &mut places {
-            // Pointers that are never moved see no element but their own.
-            let moves = self.world.aliasing.moves_by(size);
-            let whole = place.first == 0 && place.elements.0 == object.period();
-            place.elements.1 = match (moves || place.elements.1 > 1, whole) {
-                (true, true) => u64::MAX,
-                (true, false) => place.elements.1,
-                (false, _) => 1,
-            };
+        let (places, are_all) = places_within(types, object.element, element);
+        let (around, are_all_around) = places_within(types, element, object.element);
+        if !are_all || !are_all_around {
+            self.assume_no_other_member(object);
         }
-        let around = places_within(types, element, object.element);
         let around = around.into_iter().filter(|place| place.first > 0 || places.is_empty());
         let around: Vec<_> = around.collect();
         for place in &places {
@@ -755,6 +751,13 @@ impl Scope<'_, '_> {
                 found.around.push(Around { place, part: object.clone(), room });
             }
         }
+    }
+
+    /// Only the first of many members are places to which a pointer may lead.
+    fn assume_no_other_member(&mut self, object: &LazyObject) {
+        let name = &object.name;
+        let sentence = format!("no other pointer leads beyond the first 64 members of {name}");
+        self.watch.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
     }
 
     /// The elements that a place within an element of an object stands for, of values of a size, where the
@@ -832,6 +835,15 @@ fn is_of(name: &str, pointer: &PointerInput) -> bool {
 const REASONABLE: [u64; 3] = [1 << 10, 1 << 16, 1 << 20];
 
 impl Engine<'_, '_> {
+    /// Notes what is assumed where a pointer of the inputs has more possible targets than were tried.
+    pub(super) fn note_left_out_targets(&mut self) {
+        if self.world.inputs.leaves_targets_out() {
+            let sentence =
+                "pointers lead to no more than the first variables and functions of a type";
+            self.watch.assume(Assumption::new(AssumptionKind::Alias, "", sentence));
+        }
+    }
+
     /// Lets the state's model have objects of a size that a test can have; whether it is another model
     /// than before. None where no input has that which keeps what the model covers: then what it covers
     /// is open again.

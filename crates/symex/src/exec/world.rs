@@ -184,29 +184,33 @@ impl<'p> World<'p> {
         let pointers = types.iter().filter_map(|(id, _)| Some((id, types.pointee(id)?)));
         let known = pointers.map(|(id, pointee)| {
             let is_function = matches!(types.get(pointee), CType::Function { .. });
-            let functions = if is_function { self.functions_of(pointee) } else { Vec::new() };
+            let (functions, mut leaves_out) = match is_function {
+                true => self.functions_of(pointee),
+                false => (Vec::new(), false),
+            };
             let is_complete = !is_function && types.size(pointee).is_some();
             let aligned =
                 if is_complete { types.align(pointee).max(1).trailing_zeros() } else { 0 };
-            let mut globals = match is_complete {
-                true => self.places_of(pointee, &touched.globals),
-                false => Vec::new(),
-            };
+            let mut globals = Vec::new();
+            if is_complete {
+                leaves_out |= !self.add_places(pointee, &touched.globals, &mut globals);
+            }
             globals.extend(self.streams_of(pointee, &touched.globals));
-            (id, PointerType { aligned, globals, functions })
+            (id, PointerType { aligned, globals, functions, leaves_out })
         });
         self.inputs = LazyInputs::with_types(known.collect::<Vec<_>>());
     }
 
     /// The functions that a pointer to functions of a type may lead to: one of the test's, and those of
-    /// the program whose address is taken.
-    fn functions_of(&self, ty: CTypeId) -> Vec<(String, u64)> {
+    /// the program whose address is taken; and whether there are more of these.
+    fn functions_of(&self, ty: CTypeId) -> (Vec<(String, u64)>, bool) {
         let own = callback_of(self.program, ty);
         let addressed = self.spec.globals.addressed_of_type(self.program, ty);
+        let leaves_out = addressed.len() > MOST_FUNCTIONS;
         let all = own.into_iter().chain(addressed.into_iter().take(MOST_FUNCTIONS));
         let named =
             |id: FuncId| (self.program.functions[id].name.clone(), function_address(id.index()));
-        all.map(named).collect()
+        (all.map(named).collect(), leaves_out)
     }
 
     /// Whether a pointer to values of a shape may lead to a variable, and something may show that.
@@ -219,14 +223,22 @@ impl<'p> World<'p> {
             && self.aliasing.may_show_global(id, shape)
     }
 
-    /// The variables that a pointer to a type may lead to, where something shows that it does.
-    fn places_of(&self, pointee: CTypeId, globals: &BTreeSet<GlobalId>) -> Vec<GlobalPlace> {
+    /// Adds the variables that a pointer to a type may lead to, where something shows that it does; whether
+    /// these are all.
+    fn add_places(
+        &self,
+        pointee: CTypeId,
+        globals: &BTreeSet<GlobalId>,
+        places: &mut Vec<GlobalPlace>,
+    ) -> bool {
         let types = &self.program.types;
         let shape = Shape::of(types, pointee);
-        let mut places = Vec::new();
+        let mut are_all = true;
         for id in globals.iter().filter(|id| self.is_shown(**id, &shape)) {
             let global = &self.program.globals[*id];
-            for within in places_within(types, global.ty, pointee) {
+            let (found, are_all_within) = places_within(types, global.ty, pointee);
+            are_all &= are_all_within;
+            for within in found {
                 places.push(GlobalPlace {
                     name: match within.first {
                         0 => global.name.clone(),
@@ -238,8 +250,9 @@ impl<'p> World<'p> {
                 });
             }
         }
+        are_all &= places.len() <= MOST_GLOBALS;
         places.truncate(MOST_GLOBALS);
-        places
+        are_all
     }
 
     /// The standard streams that a pointer to a type may lead to, where the code names them.

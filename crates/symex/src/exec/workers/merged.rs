@@ -33,6 +33,7 @@ pub(super) struct Part {
 impl Engine<'_, '_> {
     /// What this worker found.
     pub(super) fn into_part(mut self, outbox: &RefCell<Vec<Box<FoundTest>>>) -> Part {
+        self.note_left_out_targets();
         self.statistics.terms = self.pool.len();
         (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
         let given = std::mem::take(&mut self.exchange.given);
