@@ -1,0 +1,152 @@
+/* Ordinary C whose inputs have no shape before a function looks at them. What `bc` must say of each
+ * function is in `ordinary_c.rs`. */
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory of the inputs. */
+
+struct leaf { int v; };
+struct tree { struct leaf *c[4]; };
+int pointers_in_arrays(struct tree *t) { if (t->c[1] == 0) return 1; return t->c[1]->v > 3; }
+
+struct vector { int *data; unsigned n, cap; };
+int push(struct vector *v, int x)
+{
+    if (v->n == v->cap) {
+        int *d = realloc(v->data, (v->cap * 2 + 1) * sizeof *d);
+        if (!d) return -1;
+        v->data = d;
+        v->cap = v->cap * 2 + 1;
+    }
+    v->data[v->n++] = x;
+    return 0;
+}
+
+struct list { struct list *next; int k; };
+int free_all(struct list *l)
+{
+    int n = 0;
+    while (l) { struct list *x = l->next; free(l); l = x; n++; }
+    if (n > 2) return 1;
+    return 0;
+}
+
+static void cleanup(struct vector *v) { free(v->data); v->data = 0; }
+int cleans_up(int a)
+{
+    struct vector v = {0};
+    v.data = malloc(4);
+    cleanup(&v);
+    if (a > 3) return 1;
+    return 0;
+}
+
+int aliases(int *a, int *b) { *a = 1; *b = 2; if (*a == 2) return 1; return 0; }
+
+struct flexible { unsigned n; int a[]; };
+int finds(struct flexible *s)
+{
+    for (unsigned i = 0; i < s->n; i++) if (s->a[i] == 77) return 1;
+    return 0;
+}
+
+int from_bytes(const unsigned char *p) { float f; memcpy(&f, p, 4); if (f > 2) return 1; return 0; }
+
+int neighbour(unsigned j)
+{
+    int x[12], y[12];
+    for (int i = 0; i < 12; i++) { x[i] = 1; y[i] = 2; }
+    int *p = y;
+    if (j > 11) return -1;
+    if (p[j] == 1) return x[0];
+    return 0;
+}
+
+/* Functions that are not here. */
+
+void (*hook)(int);
+int calls_a_pointer(int k) { hook(k); if (k > 2) return 2; return 1; }
+int calls_if_set(int k) { if (hook) { hook(k); return 2; } return 1; }
+
+struct out { int x, y; };
+int ask(struct out *o);
+int asks(void) { struct out o = {1, 2}; ask(&o); if (o.x == 5 && o.y == 7) return 1; return 0; }
+int asks_back(int (*back)(struct out *))
+{
+    struct out o = {1, 2};
+    back(&o);
+    if (o.x == 5 && o.y == 7) return 1;
+    return 0;
+}
+
+int converts(const char *s)
+{
+    errno = 0;
+    long v = strtol(s, 0, 10);
+    if (errno == ERANGE) return 1;
+    if (v > 10) return 2;
+    return 0;
+}
+
+int scans(const char *s)
+{
+    int a, b;
+    if (sscanf(s, "%d %d", &a, &b) == 2 && a > b) return 1;
+    return 0;
+}
+
+/* Types of values. */
+
+int complement(unsigned char c) { if (~c == 0) return 1; return 0; }
+int high_half(unsigned long long v) { if ((int)(v >> 32) != 0) return 1; return 0; }
+int widened(int i) { if ((long)(unsigned)i == -1) return 1; return 0; }
+int compared_as_unsigned(char *p) { if (p[0] == 0xffu) return 1; return 0; }
+int masked(long b) { if (~(b | 127L) == 1) return 1; return 0; }
+int negated(unsigned u, int a) { if (!u < a) return 1; return 0; }
+int sign_of(double d)
+{
+    if (((union { double f; uint64_t i; }){ d }).i >> 63) return 1;
+    return 0;
+}
+int with_environment(double a)
+{
+#pragma STDC FENV_ACCESS ON
+    if (a > 1) return 1;
+    return 0;
+}
+
+/* Conditions. */
+
+int choice(int a, int b) { if (a < 250 || (b ? 2 : 3) == a) return 1; return 0; }
+int without_a_value(int c) { int x; if (c > 3) x = c; if (c > 3 && x == 9) return 1; return 0; }
+int asserting(int a) { assert(a != 3); if (a > 5) return 1; return 0; }
+
+/* What lasts, and what others change. */
+
+int counts_calls(void) { static int calls; calls++; if (calls > 3) return 1; return 0; }
+int odd_number(int *p) { if ((uintptr_t)p & 1) return 1; return 0; }
+int odd_character(char *p) { if ((uintptr_t)p & 1) return 1; return 0; }
+int reads_twice(volatile int *p) { if (*p != *p) return 1; return 0; }
+
+struct device { volatile uint32_t status, data; };
+#define DEVICE ((struct device *)0x40011000)
+int waits(int c)
+{
+    while (!(DEVICE->status & 0x80)) {}
+    DEVICE->data = c;
+    if (c == 3) return 1;
+    return 0;
+}
+
+int sign_of_a_quotient(float a, float b)
+{
+    union { float f; unsigned i; } u;
+    u.f = a / b;
+    if (u.i >> 31) return 1;
+    return 0;
+}
