@@ -56,6 +56,7 @@ mod nicer;
 mod outcome;
 mod overwrites;
 mod permitted;
+mod places;
 mod query;
 mod rank;
 mod reachable;
