@@ -39,6 +39,9 @@ pub struct Limits {
     pub recursion: u32,
     /// How many activations may be live at once.
     pub call_depth: u32,
+    /// How many calls of the function under test one run may have, where its static variables keep values
+    /// from call to call.
+    pub calls: u32,
     /// How many bytes one model of a library function looks at.
     pub libc_bytes: u64,
     /// How many alternatives an address may have before the path is split.
@@ -61,6 +64,7 @@ impl Default for Limits {
             loop_bound: Some(64),
             recursion: 16,
             call_depth: 256,
+            calls: 16,
             libc_bytes: 4096,
             pointer_choices: 64,
             trap_queries: 64,

@@ -60,7 +60,7 @@ impl Function {
 /// All paths of the program are followed.
 fn as_in_the_paper() -> Config {
     Config {
-        limits: Limits { paths: Some(PATHS), ..Limits::unbounded() },
+        limits: Limits { paths: Some(PATHS), calls: 1, ..Limits::unbounded() },
         stop_when_covered: false,
         look_ahead: false,
         merge: false,

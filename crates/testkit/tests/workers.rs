@@ -69,7 +69,9 @@ fn unlimited() -> Config {
 
 /// All paths of the program are followed, each for itself.
 fn as_in_the_paper() -> Config {
-    Config { look_ahead: false, merge: false, crash_tests: false, ..unlimited() }
+    let Config { limits, .. } = unlimited();
+    let limits = Limits { calls: 1, ..limits };
+    Config { limits, look_ahead: false, merge: false, crash_tests: false, ..unlimited() }
 }
 
 /// What an exploration decides: what is covered; what is left, with what stands in the way of each and

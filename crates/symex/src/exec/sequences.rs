@@ -7,8 +7,9 @@
 //! and what is left is infeasible for every sequence of calls: a call from values that were followed
 //! already does nothing new, since its arguments and all other inputs have any values again.
 //!
-//! Values are compared as terms, and those that are known numbers by what they are. No run has more than
-//! [`MOST_CALLS`] calls; where one would need more, that is an assumption of what is left.
+//! Values are compared as terms, and those that are known numbers by what they are. No run has more calls
+//! than [`Limits::calls`](crate::Limits::calls) says; where one would need more, that is an assumption of
+//! what is left.
 
 use std::sync::Arc;
 
@@ -29,8 +30,6 @@ use super::{Config, Mode};
 use crate::memory::{Contents, Memory, Region};
 use lydian_inputs::Bound;
 
-/// No run has more calls of the function under test.
-const MOST_CALLS: u32 = 16;
 /// Bytes of static variables whose values are compared.
 const MOST_BYTES: u64 = 256;
 
@@ -53,7 +52,10 @@ impl OwnStatics {
 
 /// Whether an exploration may follow several calls: it looks for labels, and ends when none is left.
 fn follows_calls(config: &Config) -> bool {
-    config.mode == Mode::Tight && config.label_deletion.deletes() && !config.every_path
+    config.mode == Mode::Tight
+        && config.label_deletion.deletes()
+        && !config.every_path
+        && config.limits.calls > 1
 }
 
 impl Engine<'_, '_> {
@@ -118,7 +120,7 @@ impl Engine<'_, '_> {
     pub(super) fn may_call_again(&self, state: &State) -> bool {
         !self.statics.variables.is_empty()
             && !state.replay
-            && state.further_calls() + 1 < MOST_CALLS
+            && state.further_calls() + 1 < self.world.config.limits.calls
     }
 
     /// The last call of a path returned: the path ends, or goes on with a further call.
@@ -160,9 +162,10 @@ impl Engine<'_, '_> {
         }
         let may = self.may_call_again(state);
         if !may {
+            let calls = self.world.config.limits.calls;
             for (.., name) in &self.statics.variables {
                 let sentence = format!(
-                    "the static variable {name} has a value that {MOST_CALLS} calls can give it"
+                    "the static variable {name} has a value that {calls} calls can give it"
                 );
                 self.watch.assume(Assumption::new(AssumptionKind::Other, &**name, sentence));
             }
