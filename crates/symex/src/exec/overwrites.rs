@@ -49,6 +49,14 @@ enum Rows {
 }
 
 impl Rows {
+    /// Whether there are more bytes than are written over one by one.
+    fn leave_bytes_out(&self, state: &State, reached: &Reached) -> bool {
+        let contents = &state.memory.object(reached.object).contents;
+        let is_lazy = matches!(contents.background(), Background::Lazy { .. });
+        let bytes = reached.bytes.end.saturating_sub(reached.bytes.start);
+        matches!(self, Self::Of(_)) && !is_lazy && bytes > MOST_WRITTEN
+    }
+
     fn have(&self, object: &Object, at: u64) -> bool {
         match (self, object.contents.background()) {
             (Self::All, _) => true,
@@ -94,14 +102,15 @@ impl Engine<'_, '_> {
         let call = format!("{}()#{}", function.name, state.calls_of(&function.name));
         let permitted = Permitted::by_contract(&self.world, func);
         let Reach { found, incomplete } = self.reach_of(state, func, site, arg_types);
-        if !permitted.is_stated() {
-            self.assume_reach(func, incomplete);
-        }
-        let mut writes = Vec::new();
+        let (mut incomplete, mut writes) = (incomplete, Vec::new());
         for reached in found.iter().filter(|reached| reached.writable) {
             let call = Call { name: &call, permitted: &permitted };
             let rows = self.overwrite_rows(state, reached, call, &mut writes);
             self.overwrite_pieces(state, reached, &rows, call, &mut writes);
+            incomplete |= rows.leave_bytes_out(state, reached);
+        }
+        if !permitted.is_stated() {
+            self.assume_reach(func, incomplete);
         }
         writes.sort_by_key(|write: &WritePlan| Reverse(write.way.through.len()));
         writes

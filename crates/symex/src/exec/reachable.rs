@@ -25,6 +25,8 @@ use crate::memory::{
 
 /// A pointer that leads to more places than this is followed to none.
 const MOST_PLACES: usize = 4;
+/// Bytes of a pointer.
+const POINTER_BYTES: u64 = Type::Ptr.bytes();
 /// No more objects than this are reached from one call.
 const MOST_REACHED: usize = 64;
 
@@ -239,11 +241,18 @@ impl Engine<'_, '_> {
         reached: &Reached,
         reach: &mut Reach,
     ) -> Vec<(u64, Term, CTypeId)> {
-        let contents = &state.memory.object(reached.object).contents;
+        let object = state.memory.object(reached.object);
+        reach.incomplete |= has_pointers_anywhere(object);
         let mut found = Vec::new();
         for Piece { at, kind } in self.pieces(state, reached) {
-            let PartKind::Pointer(ty) = kind else { continue };
-            let value = contents.read_bits(&mut self.pool, at, kind.bytes());
+            let (PartKind::Pointer(_) | PartKind::Raw(POINTER_BYTES)) = kind else { continue };
+            let value = object.contents.read_bits(&mut self.pool, at, POINTER_BYTES);
+            let ty = match kind {
+                PartKind::Pointer(ty) => ty,
+                // In a union, or where no type is known.
+                _ if self.is_address(value) => self.world.void_pointer(),
+                _ => continue,
+            };
             match reached.place {
                 _ if depends_on_undefined(&mut self.pool, value) => {}
                 Some(place) => found.push((at.wrapping_sub(place), value, ty)),
@@ -275,6 +284,12 @@ impl Engine<'_, '_> {
         }
     }
 
+    /// Whether a value is an address, as far as its term tells.
+    fn is_address(&self, value: Term) -> bool {
+        self.world.inputs.is_pointer(address_of(&self.pool, value))
+            || mentions_address(&self.pool, value)
+    }
+
     /// The values in some bytes of which no type is known, as they were written.
     fn pieces_of_cells(&self, object: &Object, bytes: &Range<u64>) -> Vec<Piece> {
         let mut found = Vec::new();
@@ -285,16 +300,12 @@ impl Engine<'_, '_> {
                 continue;
             }
             add_raw(next, start, &mut found);
-            let is_address = || {
-                self.world.inputs.is_pointer(address_of(&self.pool, cell.term))
-                    || mentions_address(&self.pool, cell.term)
-            };
             match self.pool.sort(cell.term) {
                 Sort::Float(sort) => {
                     let machine = if sort.width() == 32 { Type::F32 } else { Type::F64 };
                     found.push(Piece { at: start, kind: PartKind::Number(machine, Values::All) });
                 }
-                _ if size == 8 && is_address() => {
+                _ if size == POINTER_BYTES && self.is_address(cell.term) => {
                     let kind = PartKind::Pointer(self.world.void_pointer());
                     found.push(Piece { at: start, kind });
                 }
@@ -305,6 +316,14 @@ impl Engine<'_, '_> {
         add_raw(next, bytes.end, &mut found);
         found
     }
+}
+
+/// Whether a path looked at pointers of an object of the inputs at places that depend on the input, so
+/// that it does not follow from the object where they lead.
+fn has_pointers_anywhere(object: &Object) -> bool {
+    let Background::Lazy { object: lazy, .. } = object.contents.background() else { return false };
+    let mut rows = lazy.known_arrays().into_iter();
+    !object.touched.at().is_empty() && rows.any(|(row, _)| matches!(row.kind, PartKind::Pointer(_)))
 }
 
 /// The values of an object of the inputs that a path looked at, as far as they lie in some bytes.
