@@ -16,6 +16,7 @@ use lydian_smt::Term;
 use super::explore::Engine;
 use super::labels::SiteKey;
 use super::outcome::Ending;
+use super::permitted::Permitted;
 use super::reachable::is_of_system;
 use super::setup::{add_input_object, contents_of};
 use super::stack::leave_frame;
@@ -365,8 +366,9 @@ impl<'p> Engine<'p, '_> {
         if !self.world.spec.lazy {
             self.assume_writes(func);
         }
-        let writable = self.writable(state, func, site);
-        let overwritten = self.overwrite(state, func, site, arg_types);
+        let permitted = Permitted::by_contract(&self.world, func);
+        let writable = self.writable(state, func, site, &permitted);
+        let overwritten = self.overwrite(state, func, site, arg_types, &permitted);
         let mut plan = self.fresh_result(state, func, site, &writable.targets)?;
         self.write_planned(state, &writable, &plan);
         plan.writes.splice(0..0, overwritten);

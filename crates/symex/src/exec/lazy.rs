@@ -210,9 +210,15 @@ impl Scope<'_, '_> {
             .places
             .into_iter()
             .filter(|(guard, _, _)| self.state.knowledge().known(pool, *guard) != Some(false));
-        let expansion = Arc::new(Expansion { places: places.collect() });
-        Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
+        let places = places.collect();
+        self.note_places(address, places);
         Ok(())
+    }
+
+    /// The path knows from now on where a pointer may lead.
+    fn note_places(&mut self, address: Term, places: Vec<(Term, u64, Option<Term>)>) {
+        let expansion = Arc::new(Expansion { places });
+        Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
     }
 
     /// What a pointer leads to is called as a function, though its type does not say that it leads to one:
@@ -237,8 +243,7 @@ impl Scope<'_, '_> {
         let at = pool.bv(64, place);
         let leads = pool.eq(address, at);
         self.suppose(pool, leads, Some((address, place)))?;
-        let expansion = Arc::new(Expansion { places: vec![(leads, place, None)] });
-        Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
+        self.note_places(address, vec![(leads, place, None)]);
         Ok(())
     }
 
@@ -431,8 +436,7 @@ impl Scope<'_, '_> {
         let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
         let plain = objects[0].home + PLAIN_DISTANCE * size;
         self.suppose(pool, any, Some((address, plain)))?;
-        let expansion = Arc::new(Expansion { places: found.places });
-        Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
+        self.note_places(address, found.places);
         Ok(())
     }
 

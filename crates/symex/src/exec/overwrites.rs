@@ -94,17 +94,17 @@ impl Engine<'_, '_> {
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
+        permitted: &Permitted,
     ) -> Vec<WritePlan> {
         let function = &self.world.program.functions[func];
         if !self.world.spec.lazy || writes_nothing(&function.name) {
             return Vec::new();
         }
         let call = format!("{}()#{}", function.name, state.calls_of(&function.name));
-        let permitted = Permitted::by_contract(&self.world, func);
         let Reach { found, incomplete } = self.reach_of(state, func, site, arg_types);
         let (mut incomplete, mut writes) = (incomplete, Vec::new());
         for reached in found.iter().filter(|reached| reached.writable) {
-            let call = Call { name: &call, permitted: &permitted };
+            let call = Call { name: &call, permitted };
             let rows = self.overwrite_rows(state, reached, call, &mut writes);
             self.overwrite_pieces(state, reached, &rows, call, &mut writes);
             incomplete |= rows.leave_bytes_out(state, reached);
@@ -167,7 +167,7 @@ impl Engine<'_, '_> {
             }
             state.memory.store_where(&mut self.pool, (reached.object, at), when, (size, fresh));
             let cell = CellPlan { offset: 0, ty: machine_type(kind), value: fresh };
-            let offset = at.wrapping_sub(reached.place.unwrap_or(0));
+            let offset = reached.behind_way(at);
             let written = Written::Cells { size, cells: vec![cell] };
             writes.push(plan_of(reached, offset, written, when));
         }
@@ -243,7 +243,7 @@ impl Engine<'_, '_> {
             array = self.pool.store(array, index, kept);
         }
         contents.set_array(array, element);
-        let offset = 0u64.wrapping_sub(reached.place.unwrap_or(0));
+        let offset = reached.behind_way(0);
         let behind = self.pool.bv(64, offset);
         let length = object_length.unwrap_or_else(|| self.pool.bv(64, size));
         let length = self.pool.add(length, behind);
@@ -293,7 +293,7 @@ impl Engine<'_, '_> {
         }
         let mut rows = Vec::new();
         for (row, _) in lazy.known_arrays() {
-            let contents = &mut state.memory.object_mut(reached.object).contents;
+            let contents = &state.memory.object(reached.object).contents;
             let Some(old) = contents.row(&mut self.pool, &row) else { continue };
             let name = format!("{} after {}", lazy.name_of_row(&row), call.name);
             let when = self.when_written(reached, true, &name);
@@ -302,7 +302,7 @@ impl Engine<'_, '_> {
             let contents = &mut state.memory.object_mut(reached.object).contents;
             contents.set_row(&mut self.pool, &row, array);
             let of = Some((lazy.clone(), row.clone()));
-            let offset = 0u64.wrapping_sub(reached.place.unwrap_or(0));
+            let offset = reached.behind_way(0);
             let written = Written::Row { symbol, kind: row.kind, of };
             writes.push(plan_of(reached, offset, written, when));
             rows.push(row);

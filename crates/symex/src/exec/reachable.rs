@@ -47,6 +47,14 @@ pub(super) struct Reached {
     pub(super) way: Way,
 }
 
+impl Reached {
+    /// How far a place in the object lies behind where the way ends, or behind the object's start where
+    /// that is not known, modulo 2 to the 64.
+    pub(super) fn behind_way(&self, at: u64) -> u64 {
+        at.wrapping_sub(self.place.unwrap_or(0))
+    }
+}
+
 /// A value in an object that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {

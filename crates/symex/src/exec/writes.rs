@@ -44,10 +44,10 @@ impl Engine<'_, '_> {
         state: &mut State,
         func: FuncId,
         site: &CallSite,
+        permitted: &Permitted,
     ) -> Writable {
         let program = self.world.program;
         let function = &program.functions[func];
-        let permitted = Permitted::by_contract(&self.world, func);
         let mut found = Writable { targets: Vec::new(), places: Vec::new() };
         for parameter in out_parameters(&program.types, &function.name, function.ty) {
             let Some(pointer) = site.args.get(parameter.position as usize).copied() else { break };
