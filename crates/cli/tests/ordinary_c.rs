@@ -36,6 +36,9 @@ const INFEASIBLE: &[(&str, u64)] = &[
     ("counts_calls", 0),
     ("odd_number", 1),
     ("odd_character", 0),
+    ("own_before", 0),
+    ("own_behind", 0),
+    ("own_tail", 0),
 ];
 
 /// Functions with branches that may stay unknown.

@@ -161,9 +161,9 @@ impl Arena {
         }
         let align = 1 << made.address.trailing_zeros().min(4);
         TestObject {
-            name: object.name.to_string(),
+            name: object.own.name.to_string(),
             address: made.address,
-            ty: object.element,
+            ty: object.own.ty,
             count: bytes.len() as u64 / made.element,
             align,
             image: Image { bytes, pointers: Vec::new() },
@@ -222,13 +222,13 @@ impl Builder<'_> {
             },
         };
         let object = looked_at.object.clone();
-        let element = object.period();
+        let element = object.own.period();
         let read = looked_at.read.clone();
         let mut made = Made {
-            low: object.origin,
-            high: object.origin + element as i64,
+            low: object.own.origin,
+            high: object.own.origin + element as i64,
             values: BTreeMap::new(),
-            fixed: match variadic::is_list(&self.program.types, object.element) {
+            fixed: match variadic::is_list(&self.program.types, object.own.ty) {
                 true => variadic::used_up(self.program.types.target),
                 false => Vec::new(),
             },
@@ -328,14 +328,14 @@ impl Made {
     fn include(&mut self, (from, to): (i64, i64)) {
         let reach = MOST.min(REACH as i64);
         let (from, to) = (from.max(-reach), to.min(reach));
-        let (period, origin) = (self.element as i64, self.looked_at.object.origin);
+        let (period, origin) = (self.element as i64, self.looked_at.object.own.origin);
         let down = |at: i64| origin + (at - origin).div_euclid(period) * period;
         if from < self.low && !self.looked_at.is_block {
             self.low = down(from);
         }
         if to > self.high {
-            let has_tail = self.looked_at.object.has_tail();
-            self.high = if has_tail { to } else { down(to + period - 1) };
+            let elements = self.looked_at.object.elements_at(to - 1);
+            self.high = elements.end_of_element(to - 1);
         }
     }
 }

@@ -158,6 +158,11 @@ impl PartKind {
 }
 
 impl Shape {
+    /// Whether it ends in a flexible array member.
+    pub fn has_tail(&self) -> bool {
+        matches!(self, Self::Record { tail: Some(_), .. })
+    }
+
     /// The shape of a complete type; of what has no size, a byte.
     pub fn of(types: &CTypes, ty: CTypeId) -> Self {
         match types.get(ty) {

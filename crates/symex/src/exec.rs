@@ -24,6 +24,7 @@
 mod ahead;
 mod aliasing;
 mod areas;
+mod behind;
 mod calls;
 mod clock;
 mod compact;

@@ -105,18 +105,21 @@ pub(crate) fn comparison(before: &Survey, after: &Survey) -> String {
     let old: BTreeMap<_, _> = before.functions.iter().map(|f| (f.key(), f)).collect();
     let new: BTreeMap<_, _> = after.functions.iter().map(|f| (f.key(), f)).collect();
     let keys: BTreeSet<_> = old.keys().chain(new.keys()).collect();
+    let libraries: BTreeSet<_> = new.keys().map(|key| &key.0).collect();
     let (mut lines, mut gained, mut lost) = (Vec::new(), 0, 0);
     for key in keys {
         let name = format!("{} {} {}", key.0, key.1, key.2);
         match (old.get(key), new.get(key)) {
-            (Some(_), None) => lines.push(format!("- {name}: only in the earlier run")),
+            (Some(_), None) if libraries.contains(&key.0) => {
+                lines.push(format!("- {name}: only in the earlier run"));
+            }
             (None, Some(_)) => lines.push(format!("+ {name}: only in this run")),
             (Some(old), Some(new)) => {
                 gained += usize::from(new.decided && !old.decided);
                 lost += usize::from(old.decided && !new.decided);
                 lines.extend(difference(&name, old, new));
             }
-            (None, None) => {}
+            (_, None) => {}
         }
     }
     lines.push(format!("decided now and not before: {gained}; before and not now: {lost}"));

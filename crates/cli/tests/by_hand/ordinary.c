@@ -150,3 +150,30 @@ int sign_of_a_quotient(float a, float b)
     if (u.i >> 31) return 1;
     return 0;
 }
+
+/* Data of one's own next to a struct that others know. */
+
+struct known { char kind; unsigned char *text; int count; struct { int x; } tail[]; };
+struct own { int flags; struct own *next; };
+int own_before(struct known *k)
+{
+    if (k->kind == 3) {
+        struct own *o = (struct own *)((unsigned char *)k - sizeof(struct own));
+        if (o->flags == 7 && o->next && o->next->flags == 8) return 1;
+    }
+    return k->count;
+}
+int own_behind(struct own *o)
+{
+    struct own *next = o + 1;
+    struct known *k = (struct known *)next;
+    if (k->kind == 3 && k->text[2] == 'x') return 1;
+    if (k->count > 2 && k->tail[1].x == 77 && o->flags == 5) return 2;
+    return o->next ? 3 : 4;
+}
+int own_tail(struct own *o, int i)
+{
+    struct known *k = (struct known *)(o + 1);
+    if (o->flags > i && i >= 0 && k->tail[i].x == 5) return 1;
+    return k->kind;
+}

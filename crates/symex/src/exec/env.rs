@@ -261,6 +261,7 @@ impl Scope<'_, '_> {
                 self.split_on_value(pool, term)
             })?;
         self.look_at_streams(pool, &resolution)?;
+        self.lay_out_records(pool, addr, &resolution)?;
         Ok(resolution)
     }
 

@@ -41,7 +41,7 @@ use super::tape::Tape;
 use super::world::World;
 use crate::limits::Cut;
 use crate::memory::{
-    Background, Contents, Memory, NewObject, ObjectId, ObjectKind, Offset, Resolution,
+    Background, Candidate, Contents, Memory, NewObject, ObjectKind, Offset, Resolution,
 };
 
 /// More steps than this no evaluation of an invariant takes.
@@ -202,7 +202,7 @@ impl Scope<'_, '_> {
             return Ok(());
         }
         for candidate in &found.candidates {
-            let Some(elements) = self.elements_of(candidate.object) else { continue };
+            let Some(elements) = self.elements_of(candidate) else { continue };
             if self.world.has_invariants(elements.ty) {
                 self.meet_at(pool, candidate.guard, candidate.offset, &elements)?;
             }
@@ -211,11 +211,16 @@ impl Scope<'_, '_> {
     }
 
     /// The values that an object of the inputs is made of.
-    fn elements_of(&self, id: ObjectId) -> Option<Elements> {
-        let object = self.state.memory.object(id);
+    fn elements_of(&self, candidate: &Candidate) -> Option<Elements> {
+        let object = self.state.memory.object(candidate.object);
         if let Some(first) = &object.first {
-            let (base, ty) = (first.home - REACH, first.element);
-            return Some(Elements { ty, first: REACH as i64 + first.origin, base, size: None });
+            let elements = match candidate.offset {
+                Offset::Known(at) => first.elements_at(at.wrapping_sub(REACH as i64)),
+                Offset::Scaled { start, .. } => first.elements_at(start.wrapping_sub(REACH as i64)),
+            };
+            let (ty, first, base) =
+                (elements.ty, REACH as i64 + elements.origin, first.home - REACH);
+            return Some(Elements { ty, first, base, size: None });
         }
         let ty = *self.world.planned.get(&object.base)?;
         let size = object.length.is_none().then_some(object.size);
@@ -576,7 +581,7 @@ impl Engine<'_, '_> {
             .memory
             .inputs()
             .filter_map(|object| object.first.as_ref())
-            .filter(|first| (first.element, first.origin) == (new.element, new.origin))
+            .filter(|first| first.own.laid() == new.own.laid())
             .map(|first| first.home)
             .collect();
         let (mut fewer, mut homes) = (Vec::new(), Vec::new());
@@ -752,7 +757,7 @@ impl Engine<'_, '_> {
 fn add_objects(memory: &mut Memory, objects: &[Arc<LazyObject>]) -> bool {
     objects.iter().all(|object| {
         let object = object.clone();
-        let (home, name) = (object.home, object.name.clone());
+        let (home, name) = (object.home, object.own.name.clone());
         let new = NewObject {
             size: ROOM,
             length: None,

@@ -56,6 +56,8 @@ pub(super) struct PointerUses {
     /// The struct or union that a pointer was used as a pointer into: the last that does not lie within
     /// the one before.
     records: FxHashMap<Term, UsedRecord>,
+    /// The largest record that an address was used as that of, and its size.
+    at: FxHashMap<Term, (RecordId, u64)>,
     /// The predicate that is evaluated now.
     aside: Aside,
     /// What is learned of them, where that is asked for.
@@ -102,6 +104,10 @@ impl PointerUses {
         if pool.as_u64(base).is_some() {
             return;
         }
+        let largest = self.at.entry(base).or_insert((record, size));
+        if size > largest.1 {
+            *largest = (record, size);
+        }
         // An element of an array at a pointer says what the pointer leads to, too.
         let moved = derived.get(&base).map(|(from, by)| (*from, pool.as_i64(*by).unwrap_or(0)));
         let (pointer, origin) = moved.unwrap_or((base, 0));
@@ -111,6 +117,11 @@ impl PointerUses {
                 self.records.insert(address, used);
             }
         }
+    }
+
+    /// The record that lies at an address, as far as the code says so.
+    pub(super) fn record_at(&self, address: Term) -> Option<RecordId> {
+        self.at.get(&address).map(|(record, _)| *record)
     }
 
     /// The predicate of a label is evaluated from now on; gives what [`Self::end_aside`] wants.
@@ -138,8 +149,13 @@ impl PointerUses {
 
     /// The predicate supposes something about a pointer, which the path is to know nothing of.
     fn suppose_aside(&mut self, state: &State, fact: Term) {
-        self.aside.before.get_or_insert_with(|| (state.memory.clone(), state.expanded.clone()));
+        self.keep_aside(state);
         self.aside.supposed.push(fact);
+    }
+
+    /// The predicate changes what the path has, which the path is to know nothing of.
+    pub(super) fn keep_aside(&mut self, state: &State) {
+        self.aside.before.get_or_insert_with(|| (state.memory.clone(), state.expanded.clone()));
     }
 }
 
@@ -288,7 +304,7 @@ impl Scope<'_, '_> {
         let types = &self.world.program.types;
         let Some(id) = self.state.memory.object_near(part.home) else { return Ok(()) };
         let object = self.state.memory.object(id);
-        let start = REACH.wrapping_add_signed(part.origin);
+        let start = REACH.wrapping_add_signed(part.own.origin);
         let is_inside = |(from, to): &(u64, u64)| *from >= start && *to <= start + room;
         if !object.touched.ranges().iter().all(is_inside) {
             return Err(Stop::Infeasible);
@@ -415,22 +431,25 @@ impl Scope<'_, '_> {
         let mut found = Places::default();
         let types = &self.world.program.types;
         for object in objects {
-            let first = object.home.wrapping_add_signed(object.origin);
-            let (places, are_all) = places_within(types, object.element, of.0);
-            if !are_all {
-                self.assume_no_other_member(object);
-            }
-            let mut members =
-                places.iter().filter(|place| place.elements.1 > 1 || place.first > 0).peekable();
-            if members.peek().is_none() {
-                let elements = Elements { first, stride: size, count: u64::MAX, outer: None };
-                found.add_elements(pool, address, elements, object);
-            }
-            for place in members {
-                let mut elements = self.elements_at(*place, (first, size), object);
-                // One past the last, too.
-                elements.count = elements.count.saturating_add(1);
-                found.add_elements(pool, address, elements, object);
+            for laid in object.all_elements() {
+                let first = object.home.wrapping_add_signed(laid.origin);
+                let (places, are_all) = places_within(types, laid.ty, of.0);
+                if !are_all {
+                    self.assume_no_other_member(object);
+                }
+                let members = places.iter().filter(|place| place.elements.1 > 1 || place.first > 0);
+                let mut members = members.peekable();
+                let is_own = laid.origin == object.own.origin;
+                if members.peek().is_none() && (is_own || !places.is_empty()) {
+                    let elements = Elements { first, stride: size, count: u64::MAX, outer: None };
+                    found.add_elements(pool, address, elements, object);
+                }
+                for place in members {
+                    let mut elements = self.elements_at(*place, (first, size), laid.period());
+                    // One past the last, too.
+                    elements.count = elements.count.saturating_add(1);
+                    found.add_elements(pool, address, elements, object);
+                }
             }
         }
         let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
@@ -473,7 +492,7 @@ impl Scope<'_, '_> {
             let object = self.state.memory.object(object);
             let is_own = match object.contents.background() {
                 Background::Lazy { object, .. } => {
-                    object.home == home && is_of(object.name.as_ref(), pointer)
+                    object.home == home && is_of(object.own.name.as_ref(), pointer)
                 }
                 _ => false,
             };
@@ -593,28 +612,35 @@ impl Scope<'_, '_> {
         found: &mut Places,
     ) {
         let types = &self.world.program.types;
-        if is_character(types, element) != is_character(types, object.element) {
-            self.watch.part_characters();
-        }
         let size = types.size(element).unwrap_or(1).max(1);
-        let first = object.home.wrapping_add_signed(object.origin - origin);
-        let (places, are_all) = places_within(types, object.element, element);
-        let (around, are_all_around) = places_within(types, element, object.element);
-        if !are_all || !are_all_around {
-            self.assume_no_other_member(object);
-        }
-        let around = around.into_iter().filter(|place| place.first > 0 || places.is_empty());
-        let around: Vec<_> = around.collect();
-        for place in &places {
-            let elements = self.elements_at(*place, (first, size), object);
-            match elements {
-                Elements { first, count: 1, outer: None, .. } => {
-                    found.add_exact(pool, address, first);
+        let mut around = Vec::new();
+        for laid in object.all_elements() {
+            if is_character(types, element) != is_character(types, laid.ty) {
+                self.watch.part_characters();
+            }
+            let first = object.home.wrapping_add_signed(laid.origin - origin);
+            let (places, are_all) = places_within(types, laid.ty, element);
+            let (places_around, are_all_around) = places_within(types, element, laid.ty);
+            if !are_all || !are_all_around {
+                self.assume_no_other_member(object);
+            }
+            let is_around = |place: &Within| place.first > 0 || places.is_empty();
+            around.extend(places_around.into_iter().filter(is_around).map(|place| (place, first)));
+            for place in &places {
+                let elements = self.elements_at(*place, (first, size), laid.period());
+                match elements {
+                    Elements { first, count: 1, outer: None, .. } => {
+                        found.add_exact(pool, address, first);
+                    }
+                    elements => found.add_elements(pool, address, elements, object),
                 }
-                elements => found.add_elements(pool, address, elements, object),
             }
         }
-        for before in around {
+        if !object.behind.is_empty() && !around.is_empty() {
+            self.assume_nothing_around(object);
+            around.clear();
+        }
+        for (before, first) in around {
             let place = first.wrapping_sub(before.first);
             let room = before.elements.0 * before.elements.1;
             if found.around.iter().all(|known| known.place != place) {
@@ -625,33 +651,33 @@ impl Scope<'_, '_> {
 
     /// Only the first of many members are places to which a pointer may lead.
     fn assume_no_other_member(&mut self, object: &LazyObject) {
-        let name = &object.name;
+        let name = &object.own.name;
         let sentence = format!("no other pointer leads beyond the first 64 members of {name}");
         self.watch.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
     }
 
+    /// Nothing but elements of its own types lies around the elements of an object.
+    fn assume_nothing_around(&mut self, object: &LazyObject) {
+        let name = &object.own.name;
+        let sentence = format!("no other pointer leads to a larger struct around parts of {name}");
+        self.watch.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
+    }
+
     /// The elements that a place within an element of an object stands for, of values of a size, where the
-    /// first element of the object begins at an address. Pointers that are never moved see no element but
-    /// their own.
-    fn elements_at(
-        &self,
-        place: Within,
-        (start, size): (u64, u64),
-        object: &LazyObject,
-    ) -> Elements {
+    /// first element of so many bytes begins at an address. Pointers that are never moved see no element
+    /// but their own.
+    fn elements_at(&self, place: Within, (start, size): (u64, u64), period: u64) -> Elements {
         let (stride, count) = place.elements;
         let first = start.wrapping_add(place.first);
         let aliasing = &self.world.aliasing;
-        if place.first == 0 && stride == object.period() {
+        if place.first == 0 && stride == period {
             let count = if aliasing.moves_by(size) { u64::MAX } else { 1 };
             return Elements { first, stride, count, outer: None };
         }
-        match aliasing.moves_by(object.period()) {
+        match aliasing.moves_by(period) {
             false => Elements { first, stride, count, outer: None },
-            true if count == 1 => {
-                Elements { first, stride: object.period(), count: u64::MAX, outer: None }
-            }
-            true => Elements { first, stride, count, outer: Some(object.period()) },
+            true if count == 1 => Elements { first, stride: period, count: u64::MAX, outer: None },
+            true => Elements { first, stride, count, outer: Some(period) },
         }
     }
 

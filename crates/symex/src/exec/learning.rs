@@ -26,10 +26,10 @@ impl Scope<'_, '_> {
             return;
         }
         let object = self.state.memory.object(candidate.object).first.clone();
-        let Some(object) = object.filter(|object| object.origin == 0) else { return };
+        let Some(object) = object.filter(|object| object.own.origin == 0) else { return };
         let (element, bounds) = match candidate.offset {
             Offset::Known(at) => {
-                let element = (at - REACH as i64).div_euclid(object.period() as i64);
+                let element = (at - REACH as i64).div_euclid(object.own.period() as i64);
                 let Ok(number) = u64::try_from(element) else { return };
                 (Some(element), self.greater_than(pool, number))
             }
@@ -37,8 +37,8 @@ impl Scope<'_, '_> {
         };
         let ends = element.is_none_or(|at| at == 0 || self.is_nonzero_before(pool, &object, at));
         let Some(learned) = &mut self.uses.learned else { return };
-        let followed = learned.followed.entry(object.name.to_string());
-        let followed = followed.or_insert_with(|| Followed::new(object.element));
+        let followed = learned.followed.entry(object.own.name.to_string());
+        let followed = followed.or_insert_with(|| Followed::new(object.own.ty));
         followed.look(bounds);
         followed.ends_at_zero &= ends;
         match element {
@@ -84,7 +84,7 @@ impl Scope<'_, '_> {
 
     /// Whether a fact of the path says that the element before one of an object is not zero.
     fn is_nonzero_before(&mut self, pool: &mut TermPool, object: &LazyObject, at: i64) -> bool {
-        let name = object.path_at((at - 1) * object.period() as i64);
+        let name = object.path_at((at - 1) * object.own.period() as i64);
         let Some(var) = pool.find_var(&name) else { return false };
         self.last_facts()
             .into_iter()

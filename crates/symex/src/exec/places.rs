@@ -57,7 +57,7 @@ impl Places {
             true => elements.by_bits(pool, address, start),
             false => {
                 let from_home = self.places.first().map_or(0, |(_, home, _)| *home);
-                let name = format!("element of {} at {from_home:x}", object.name);
+                let name = format!("element of {} at {from_home:x}", object.own.name);
                 elements.by_number(pool, address, &name)
             }
         };

@@ -235,10 +235,13 @@ impl Engine<'_, '_> {
         };
         let size = self.world.program.types.size(pointee).unwrap_or(u64::MAX);
         let (row, _) = lazy.row_at(distance(place));
-        match size >= lazy.period() || row.is_dense() {
+        match size >= lazy.own.period() || row.is_dense() {
             true => 0..object.size,
             false if row.arrays.is_empty() => place..place + size,
-            false => place..place + (lazy.period() - row.part.min(lazy.period())),
+            false => {
+                let period = lazy.own.period();
+                place..place + (period - row.part.min(period))
+            }
         }
     }
 

@@ -239,7 +239,7 @@ impl Memory {
         let offset = offset_term(pool, candidate.offset);
         let within_capacity = match &object.first {
             Some(first) => {
-                let least = pool.bv(64, REACH.wrapping_add_signed(first.origin));
+                let least = pool.bv(64, REACH.wrapping_add_signed(first.own.origin));
                 let begun = pool.uge(offset, least);
                 pool.and(within_capacity, begun)
             }
@@ -316,7 +316,7 @@ impl Memory {
         }
         if let Background::Lazy { object, .. } = object.contents.background() {
             // What depends on it is not claimed.
-            let name = format!("{}+{}[{}]:{size}", object.name, start, index.index());
+            let name = format!("{}+{}[{}]:{size}", object.own.name, start, index.index());
             let sort = Sort::BitVec(size as u32 * 8);
             return Some(undefined_symbol(pool, Undetermined::Access, &name, sort));
         }

@@ -225,7 +225,7 @@ impl Engine<'_, '_> {
             if self.split_on(state, candidate.guard)? {
                 let object = state.memory.object(candidate.object);
                 let start = match (&object.first, object.kind) {
-                    (Some(first), _) => Some(REACH as i64 + first.origin),
+                    (Some(first), _) => Some(REACH as i64 + first.own.origin),
                     (None, ObjectKind::Heap | ObjectKind::Input) => Some(0),
                     (None, _) => None,
                 };
@@ -325,7 +325,7 @@ impl Engine<'_, '_> {
             Size::Known(size) => self.pool.bv(64, size),
             Size::Symbolic(size, _) => size,
         };
-        let origin = state.memory.object(old).first.as_ref().map_or(0, |first| first.origin);
+        let origin = state.memory.object(old).first.as_ref().map_or(0, |first| first.own.origin);
         let start = REACH.wrapping_add_signed(origin);
         let before = self.pool.bv(64, start);
         let length = self.pool.add(before, size);

@@ -1,0 +1,450 @@
+//! An object of the inputs: its bytes, cut into parts, and what these are called.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lydian_ir::CTypeId;
+use lydian_smt::{Sort, Term, TermPool};
+use smallvec::SmallVec;
+
+use super::{INDEX_BITS, LISTED, LazyInputs, PointerInput, bits_of, home_of, symbol_of};
+use crate::shape::{Arrays, Part, PartKind, Shape, Tail, Values, count_in, distance_in};
+
+/// An object that comes into being as it is looked at.
+pub struct LazyObject {
+    /// The address that the pointer leads to.
+    pub home: u64,
+    /// Its elements, on both sides of where the pointer leads.
+    pub own: Elements,
+    /// Elements of other types that follow behind, as private data follows a struct. Each kind ends
+    /// where the next begins.
+    pub behind: SmallVec<[Elements; 1]>,
+    /// How many pointers lead to it.
+    pub depth: u32,
+    /// Whether the pointer that leads to it is computed from others' bits.
+    pub is_derived: bool,
+    /// How C names the pointer's place, whatever the object's first element is.
+    place: Arc<str>,
+    /// The part of it that a path looked at before it knew of the rest, and how many bytes from its first
+    /// element on: there both have the same values.
+    part: Option<(Arc<Self>, u64)>,
+    inputs: LazyInputs,
+    known: Mutex<Known>,
+}
+
+/// The type of some elements of an object and how far the first of them begins from where the pointer
+/// leads.
+pub type Laid = (CTypeId, i64);
+
+/// What makes an object: its home and how its bytes are laid out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ObjectKey {
+    pub(super) home: u64,
+    pub(super) own: Laid,
+    pub(super) behind: SmallVec<[Laid; 1]>,
+    /// The same of the part that was known before, and its size.
+    pub(super) part: Option<(Laid, u64)>,
+}
+
+/// Elements of one type that lie one after the other in an object.
+#[derive(Clone, Debug)]
+pub struct Elements {
+    /// How C names the pointer that leads to the first.
+    pub name: Arc<str>,
+    /// The type of one.
+    pub ty: CTypeId,
+    /// How far the first begins from where the object's pointer leads: not at 0 where the pointer leads
+    /// to a member.
+    pub origin: i64,
+    shape: Arc<Shape>,
+    period: u64,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// The values of parts of listed elements and beyond, by their first byte.
+    parts: BTreeMap<i64, (PartKind, Term)>,
+    /// The array symbols, by the part of an element.
+    arrays: BTreeMap<u64, Array>,
+}
+
+#[derive(Clone, Debug)]
+struct Array {
+    row: Row,
+    symbol: Term,
+    /// The symbol with the listed elements in their places.
+    whole: Term,
+}
+
+/// The values that one part of an object's element type makes: one in each element, or as many as the
+/// arrays in which the part lies have. They are numbered through; those of the first element begin
+/// with 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The first byte of the first value in the object's first element; beyond that element for a flexible
+    /// array member, and for elements of other types behind.
+    pub part: u64,
+    /// What they are.
+    pub kind: PartKind,
+    /// Bytes from one element of the object to the next.
+    pub stride: u64,
+    /// The arrays within an element in which they lie.
+    pub arrays: Arrays,
+    /// Whether it is one of a flexible array member, or of elements behind the object's own.
+    pub is_tail: bool,
+}
+
+impl Row {
+    /// How many values lie in one element.
+    pub fn count(&self) -> u64 {
+        count_in(&self.arrays)
+    }
+
+    /// Whether its values stand without a gap in all elements.
+    pub fn is_dense(&self) -> bool {
+        self.arrays.is_empty() && self.kind.bytes() == self.stride
+    }
+}
+
+impl PartialEq for LazyObject {
+    fn eq(&self, other: &Self) -> bool {
+        self.home == other.home
+            && self.own.laid() == other.own.laid()
+            && self.laid_behind().eq(other.laid_behind())
+            && self.part == other.part
+    }
+}
+
+impl Eq for LazyObject {}
+
+impl fmt::Debug for LazyObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:#x}", self.own.name, self.home)
+    }
+}
+
+impl Elements {
+    /// Elements of a type in the object of a pointer at a place, by their shape.
+    pub(super) fn new(place: &Arc<str>, (ty, origin): Laid, shape: Arc<Shape>) -> Self {
+        let name = match origin {
+            0 => place.clone(),
+            _ => format!("({place}{origin:+})").into(),
+        };
+        Self { name, ty, origin, period: shape.size().max(1), shape }
+    }
+
+    /// Their type, and where the first begins.
+    pub const fn laid(&self) -> Laid {
+        (self.ty, self.origin)
+    }
+
+    /// The shape of one.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Bytes of one.
+    pub const fn period(&self) -> u64 {
+        self.period
+    }
+
+    /// Whether they end in a flexible array member.
+    fn has_tail(&self) -> bool {
+        self.shape.has_tail()
+    }
+
+    /// The flexible array member, if a byte lies in it or behind it.
+    fn tail_at(&self, at: i64) -> Option<&Tail> {
+        match &*self.shape {
+            Shape::Record { tail: Some(tail), .. } if at - self.origin >= tail.offset as i64 => {
+                Some(tail)
+            }
+            _ => None,
+        }
+    }
+
+    /// How C names the part that a byte belongs to.
+    fn path_at(&self, at: i64) -> String {
+        if let Some(tail) = self.tail_at(at) {
+            let within = (at - self.origin) as u64 - tail.offset;
+            let name = tail.name.as_deref().unwrap_or("tail");
+            let path = tail.element.path_at(within % tail.size);
+            return format!("{}->{name}[{}]{path}", self.name, within / tail.size);
+        }
+        let (at, period) = (at - self.origin, self.period as i64);
+        let (index, path) =
+            (at.div_euclid(period), self.shape.path_at(at.rem_euclid(period) as u64));
+        match (index, path.strip_prefix('.')) {
+            (0, Some(member)) => format!("{}->{member}", self.name),
+            _ => format!("{}[{index}]{path}", self.name),
+        }
+    }
+
+    /// The end of the element that a byte lies in; of a flexible array member no more than the byte.
+    pub(crate) fn end_of_element(&self, at: i64) -> i64 {
+        let period = self.period as i64;
+        if self.has_tail() {
+            return (at + 1).max(self.origin + period);
+        }
+        self.origin + ((at - self.origin).div_euclid(period) + 1) * period
+    }
+}
+
+impl LazyObject {
+    /// An object by what makes it and its elements, at the place of a pointer behind so many others.
+    pub(super) fn new(
+        inputs: &LazyInputs,
+        home: u64,
+        (own, behind): (Elements, SmallVec<[Elements; 1]>),
+        (place, depth, is_derived): (&Arc<str>, u32, bool),
+        part: Option<(Arc<Self>, u64)>,
+    ) -> Self {
+        Self {
+            home,
+            own,
+            behind,
+            depth,
+            is_derived,
+            place: place.clone(),
+            part,
+            inputs: inputs.clone(),
+            known: Mutex::default(),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How C names its pointer's place, how many pointers lead to it, and whether its pointer is computed
+    /// from others' bits.
+    pub(super) const fn named(&self) -> (&Arc<str>, u32, bool) {
+        (&self.place, self.depth, self.is_derived)
+    }
+
+    /// The part that was known before, and its size.
+    pub(super) const fn part(&self) -> Option<&(Arc<Self>, u64)> {
+        self.part.as_ref()
+    }
+
+    fn laid_behind(&self) -> impl Iterator<Item = Laid> {
+        self.behind.iter().map(Elements::laid)
+    }
+
+    /// The elements to which the one that a byte lies in belongs.
+    pub fn elements_at(&self, at: i64) -> &Elements {
+        self.behind.iter().rfind(|behind| at >= behind.origin).unwrap_or(&self.own)
+    }
+
+    /// All its elements: its own, and what follows behind.
+    pub fn all_elements(&self) -> impl Iterator<Item = &Elements> {
+        std::iter::once(&self.own).chain(&self.behind)
+    }
+
+    /// Whether its own elements end where something else begins: a flexible array member, or elements of
+    /// another type.
+    pub fn has_tail(&self) -> bool {
+        self.own.has_tail() || !self.behind.is_empty()
+    }
+
+    /// The bytes of the part that was known before.
+    fn bytes_of_part(&self) -> Range<i64> {
+        let of_part =
+            |(part, size): &(Arc<Self>, u64)| part.own.origin..part.own.origin + *size as i64;
+        self.part.as_ref().map_or(0..0, of_part)
+    }
+
+    /// The part that was known before, if a byte lies in it.
+    fn part_over(&self, at: i64) -> Option<&Arc<Self>> {
+        self.part.as_ref().filter(|_| self.bytes_of_part().contains(&at)).map(|(part, _)| part)
+    }
+
+    /// The value of a row that begins at a byte, where that is one of the part that was known before.
+    fn value_of_part(&self, pool: &mut TermPool, row: &Row, start: i64) -> Option<Term> {
+        let part = self.part_over(start)?;
+        let (of_part, number) = part.row_at(start);
+        let same = of_part.kind.is_like(row.kind) && part.start_of(&of_part, number) == start;
+        same.then(|| part.element(pool, &of_part, number))
+    }
+
+    /// Whether the values of some bytes are those of the part that was known before.
+    pub fn agrees_with_part(&self, (from, to): (i64, i64)) -> bool {
+        let Some((part, _)) = &self.part else { return true };
+        (from..to).all(|at| {
+            let (row, number) = self.row_at(at);
+            let (of_part, number_in_part) = part.row_at(at);
+            of_part.kind.is_like(row.kind)
+                && part.start_of(&of_part, number_in_part) == self.start_of(&row, number)
+        })
+    }
+
+    /// The row that a byte lies in, and the number of its value there.
+    pub fn row_at(&self, at: i64) -> (Row, i64) {
+        let elements = self.elements_at(at);
+        // Rows are told apart by how far they begin from the object's own first element.
+        let before = (elements.origin - self.own.origin) as u64;
+        let tail = elements.tail_at(at);
+        let (shape, begin, stride) = match tail {
+            Some(tail) => (&tail.element, tail.offset, tail.size),
+            None => (&elements.shape, 0, elements.period),
+        };
+        let at = at - elements.origin - begin as i64;
+        let (index, within) = (at.div_euclid(stride as i64), at.rem_euclid(stride as i64) as u64);
+        let Part { first, kind, arrays, number } = shape.part_at(within);
+        let number = index * count_in(&arrays) as i64 + number as i64;
+        let is_tail = tail.is_some() || before > 0;
+        let mut row = Row { part: before + begin + first, kind, stride, arrays, is_tail };
+        // An element that is an array is no more than so many of its elements.
+        if let Some(outer) = row.arrays.first()
+            && outer.count * outer.stride == stride
+        {
+            row.stride = outer.stride;
+            row.arrays.remove(0);
+        }
+        (row, number)
+    }
+
+    /// How C names the part that a byte belongs to.
+    pub fn path_at(&self, at: i64) -> String {
+        self.elements_at(at).path_at(at)
+    }
+
+    /// The first byte of a value of a row.
+    pub fn start_of(&self, row: &Row, number: i64) -> i64 {
+        let count = row.count() as i64;
+        let (index, within) = (number.div_euclid(count), number.rem_euclid(count) as u64);
+        let within = distance_in(&row.arrays, within) as i64;
+        self.own.origin + row.part as i64 + index * row.stride as i64 + within
+    }
+
+    /// How many values of a row have symbols of their own, from the first on.
+    fn listed(&self, row: &Row) -> i64 {
+        let most = match (row.is_dense(), row.arrays.is_empty()) {
+            (true, _) => LISTED[0],
+            (false, true) => LISTED[1],
+            (false, false) => LISTED[2].min(row.count()),
+        };
+        most as i64
+    }
+
+    /// Whether a value of a row has a symbol of its own.
+    fn is_listed(&self, row: &Row, number: i64) -> bool {
+        row.kind.bytes() > 8 || (0..self.listed(row)).contains(&number)
+    }
+
+    /// The first value of an element of a row: a term of the part's sort.
+    pub fn element(&self, pool: &mut TermPool, row: &Row, index: i64) -> Term {
+        let start = self.start_of(row, index);
+        if let Some((_, known)) = self.known().parts.get(&start) {
+            return *known;
+        }
+        let name = self.path_at(start);
+        let of_part = self.value_of_part(pool, row, start);
+        let value = if let Some(value) = of_part {
+            value
+        } else if self.is_listed(row, index) {
+            self.inputs.symbol(pool, row.kind, (index, self.depth), &name)
+        } else {
+            let symbol = self.array_symbol(pool, row);
+            let at = pool.bv_signed(INDEX_BITS, index);
+            let bits = pool.select(symbol, at);
+            self.from_bits(pool, row.kind, bits, &name)
+        };
+        self.known().parts.insert(start, (row.kind, value));
+        value
+    }
+
+    /// How C would name a row, if it could.
+    pub fn name_of_row(&self, row: &Row) -> String {
+        format!("{}[]", self.path_at(self.own.origin + row.part as i64))
+    }
+
+    /// The array symbol of a row.
+    fn array_symbol(&self, pool: &mut TermPool, row: &Row) -> Term {
+        let bits = row.kind.bytes() as u32 * 8;
+        let name = self.name_of_row(row);
+        symbol_of(pool, &name, Sort::Array { index: INDEX_BITS, element: bits }, 0)
+    }
+
+    /// The first values of all elements of a row, as an array; none where a part takes more bytes than
+    /// an element of an array can have.
+    pub fn array(&self, pool: &mut TermPool, row: &Row) -> Option<Term> {
+        if row.kind.bytes() > 8 {
+            return None;
+        }
+        if let Some(array) = self.known().arrays.get(&row.part) {
+            return Some(array.whole);
+        }
+        let symbol = self.array_symbol(pool, row);
+        let mut whole = symbol;
+        for index in 0..self.listed(row) {
+            let value = self.element(pool, row, index);
+            let value = bits_of(pool, value);
+            let at = pool.bv_signed(INDEX_BITS, index);
+            whole = pool.store(whole, at, value);
+        }
+        for start in self.bytes_of_part() {
+            let (here, number) = self.row_at(start);
+            let begins = here == *row && self.start_of(row, number) == start;
+            if begins && !self.is_listed(row, number) {
+                let value = self.element(pool, row, number);
+                let value = bits_of(pool, value);
+                let at = pool.bv_signed(INDEX_BITS, number);
+                whole = pool.store(whole, at, value);
+            }
+        }
+        self.known().arrays.insert(row.part, Array { row: row.clone(), symbol, whole });
+        Some(whole)
+    }
+
+    /// The value of a part from the bits that an array has for it.
+    pub fn from_bits(&self, pool: &mut TermPool, kind: PartKind, bits: Term, name: &str) -> Term {
+        match kind {
+            PartKind::Number(_, Values::Bool) => {
+                let bit = pool.extract(0, 0, bits);
+                pool.zext(bit, 8)
+            }
+            PartKind::Pointer(ty) => {
+                let zero = pool.bv(64, 0);
+                let null = pool.eq(bits, zero);
+                let low = pool.extract(61, 0, bits);
+                // The same place may have had another pointer before, whose home this is not.
+                let number = self.inputs.number_of(pool, bits);
+                let home = home_of(&format!("{name}#{number}"));
+                let pointer =
+                    PointerInput { place: name.into(), ty, depth: self.depth, home, symbol: None };
+                self.inputs.null_or_address(pool, [null, low], pointer)
+            }
+            _ => bits,
+        }
+    }
+
+    /// The first value of the part that begins at a distance from the home, where some path asked for
+    /// it.
+    pub fn known_part(&self, start: i64) -> Option<Term> {
+        let own = self.known().parts.get(&start).map(|(_, term)| *term);
+        own.or_else(|| self.part_over(start)?.known_part(start))
+    }
+
+    /// The array symbol of a row, where some path asked for it.
+    pub fn known_array(&self, row: &Row) -> Option<Term> {
+        self.known().arrays.get(&row.part).map(|array| array.symbol)
+    }
+
+    /// The array symbols that some path asked for, with their rows.
+    pub fn known_arrays(&self) -> Vec<(Row, Term)> {
+        self.known().arrays.values().map(|array| (array.row.clone(), array.symbol)).collect()
+    }
+
+    /// All parts that some path asked for, by their distance from the home.
+    pub fn known_parts(&self) -> Vec<(i64, Term)> {
+        let of_part = self.part.as_ref().map_or_else(Vec::new, |(part, _)| part.known_parts());
+        let bytes = self.bytes_of_part();
+        let mut all: Vec<(i64, Term)> =
+            of_part.into_iter().filter(|(start, _)| bytes.contains(start)).collect();
+        all.extend(self.known().parts.iter().map(|(start, (_, term))| (*start, *term)));
+        all
+    }
+}
