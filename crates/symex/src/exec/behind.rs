@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use lydian_inputs::lazy::{Laid, LazyObject, REACH};
+use lydian_inputs::lazy::{Laid, LazyObject};
 use lydian_ir::CTypeId;
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Term, TermPool};
