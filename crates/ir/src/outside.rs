@@ -53,7 +53,8 @@ pub fn out_parameters(types: &CTypes, name: &str, ty: CTypeId) -> Vec<OutParamet
         }
         _ => None,
     });
-    pointers.filter(|out| can_be_written(types, out.pointee)).collect()
+    let is_written = |pointee| can_be_written(types, pointee) && !variadic::is_list(types, pointee);
+    pointers.filter(|out| is_written(out.pointee)).collect()
 }
 
 /// How many words of the arguments for `...` a stub hands over.
@@ -81,7 +82,11 @@ pub fn handed_over(types: &CTypes, name: &str, ty: CTypeId) -> HandedOver {
         return HandedOver::default();
     }
     let spelled = params.iter().take_while(|param| can_be_passed(types, **param)).count();
-    let is_pointer = |at: &usize| matches!(types.get(params[*at]), CType::Pointer { .. });
+    // What lies behind a list of arguments is the compiler's.
+    let is_pointer = |at: &usize| match types.get(params[*at]) {
+        CType::Pointer { pointee, .. } => !variadic::is_list(types, *pointee),
+        _ => false,
+    };
     let pointers: Vec<u32> = (0..spelled).filter(is_pointer).map(|at| at as u32).collect();
     let has_words = *variadic && spelled > 0 && spelled == params.len();
     let last = pointers.last().map_or(0, |last| last + 1);
@@ -90,6 +95,18 @@ pub fn handed_over(types: &CTypes, name: &str, ty: CTypeId) -> HandedOver {
         pointers,
         words: if has_words { WORDS } else { 0 },
     }
+}
+
+/// Whether an undefined function of this name and type may write behind the arguments that a `va_list`
+/// among its parameters hands on, which no stub does. Those that print write nothing there.
+pub fn may_write_behind_list(types: &CTypes, name: &str, ty: CTypeId) -> bool {
+    let CType::Function { params, .. } = types.get(ty) else { return false };
+    let is_list =
+        |ty: &CTypeId| types.pointee(*ty).is_some_and(|pointee| variadic::is_list(types, pointee));
+    let prints =
+        matches!(name.strip_prefix('v'), Some("syslog" | "warn" | "warnx" | "err" | "errx"))
+            || name.contains("printf");
+    !prints && params.iter().any(is_list)
 }
 
 /// The words among the arguments for `...` that a call passes to an undefined function of this name and
@@ -201,8 +218,10 @@ mod tests {
         assert_eq!(out_parameters(&types, "__builtin_set", ty), []);
         let handed = handed_over(&types, "set", ty);
         assert_eq!((handed.parameters, handed.words), (7, 0), "what C cannot spell is in the way");
-        assert_eq!(handed.pointers, [0, 1, 3, 4, 5, 6]);
+        assert_eq!(handed.pointers, [0, 1, 3, 4, 6], "a list of arguments is no pointer");
         assert_eq!(handed_over(&types, "__builtin_set", ty), HandedOver::default());
+        assert!(may_write_behind_list(&types, "set", ty));
+        assert!(!may_write_behind_list(&types, "vsnprintf", ty));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use lydian_inputs::lazy::{LazyObject, REACH};
 use lydian_inputs::shape::{PartKind, Shape, Values, distance_in};
 use lydian_inputs::{MOST_WRITTEN, Way};
 use lydian_ir::libc::is_confined;
-use lydian_ir::outside::{handed_over, out_parameters, variable_words};
+use lydian_ir::outside::{handed_over, may_write_behind_list, out_parameters, variable_words};
 use lydian_ir::test::WriteBase;
 use lydian_ir::{CType, CTypeId, FuncId, Function, Type};
 use lydian_smt::{Sort, Term};
@@ -88,7 +88,9 @@ impl Engine<'_, '_> {
         let mut reach = Reach::default();
         let always = self.pool.tt();
         let Function { name, ty, .. } = &self.world.program.functions[func];
-        let out = out_parameters(&self.world.program.types, name, *ty);
+        let types = &self.world.program.types;
+        let out = out_parameters(types, name, *ty);
+        reach.incomplete = may_write_behind_list(types, name, *ty);
         for (to, pointer, ty) in self.pointers_passed(func, site, arg_types) {
             let is_out = match to {
                 WriteBase::Argument(at) => out.iter().any(|out| out.position == at),

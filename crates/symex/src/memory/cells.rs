@@ -470,6 +470,8 @@ impl Contents {
                 undefined_symbol(pool, kind_of(*object), &name, sort)
             }
         };
+        // Bytes of an element that no cell covers are those of the array, without a symbol each.
+        self.background = Background::Array { term: array, element: element as u8 };
         let mut done = None;
         for cell in &self.cells {
             let first = u64::from(cell.offset) / element;

@@ -148,15 +148,19 @@ pub fn mentions_address(pool: &TermPool, term: Term) -> bool {
     mentions(pool, term, in_region)
 }
 
+/// The terms of an address are looked through as often as they are part of it. Where that is more often
+/// than this, it has too many alternatives, though many may be the same.
+const MOST_VISITS: u32 = 1 << 12;
+
 /// Lists the alternatives of an address with their guards; those that the path excludes are left
-/// out. `None` where there are more than `limit`.
+/// out. `None` where there are more than `limit`, or where they cannot be listed in reasonable time.
 pub fn flatten_address(
     pool: &mut TermPool,
     addr: Term,
     knowledge: Knowledge<'_>,
     limit: usize,
 ) -> Option<Vec<(Term, Target)>> {
-    let mut walk = Walk { knowledge, limit, out: Vec::new() };
+    let mut walk = Walk { knowledge, limit, visits: 0, out: Vec::new() };
     let guard = pool.tt();
     walk.visit(pool, addr, 0, None, guard).then_some(walk.out)
 }
@@ -164,6 +168,7 @@ pub fn flatten_address(
 struct Walk<'a> {
     knowledge: Knowledge<'a>,
     limit: usize,
+    visits: u32,
     out: Vec<(Term, Target)>,
 }
 
@@ -177,6 +182,10 @@ impl Walk<'_> {
         offset: Option<Term>,
         guard: Term,
     ) -> bool {
+        self.visits += 1;
+        if self.visits > MOST_VISITS {
+            return false;
+        }
         if let Some(value) = pool.as_u64(t) {
             let address = value.wrapping_add(add);
             let null = value.wrapping_add(add) < NULL_PAGE || value == 0 && !in_region(address);
