@@ -31,7 +31,7 @@ pub use cells::{
 };
 pub use definedness::definedness;
 pub use facts::Facts;
-pub use lazy::{Touched, distance};
+pub use lazy::{Touched, TouchedAt, distance};
 pub use resolve::{
     Candidate, Expansion, Knowledge, Offset, Resolution, Target, flatten_address, mentions,
     mentions_address,

@@ -280,6 +280,19 @@ impl LazyObject {
         })
     }
 
+    /// Whether each value of which a byte lies in a range has a symbol of its own.
+    pub fn lists_all(&self, (from, to): (i64, i64)) -> bool {
+        let mut at = from;
+        while at < to {
+            let (row, number) = self.row_at(at);
+            if !self.is_listed(&row, number) {
+                return false;
+            }
+            at = self.start_of(&row, number) + row.kind.bytes() as i64;
+        }
+        true
+    }
+
     /// The row that a byte lies in, and the number of its value there.
     pub fn row_at(&self, at: i64) -> (Row, i64) {
         let elements = self.elements_at(at);

@@ -127,7 +127,8 @@ impl Scope<'_, '_> {
         };
         let is_untouched = object.touched.ranges().iter().all(is_elsewhere);
         let fits = of.1.checked_add(size as i64).is_some_and(|end| end <= taken.end);
-        if !is_untouched || !fits || !object.touched.at().is_empty() || object.contents.has_rows() {
+        if !is_untouched || !fits || object.touched.is_anywhere(pool) || object.contents.has_rows()
+        {
             return Ok(());
         }
         self.assume_unaliased_record(lazy, of);
@@ -136,7 +137,7 @@ impl Scope<'_, '_> {
         }
         let new = self.world.inputs.object_with(&self.world.program.types, pool, lazy, of);
         let object = self.state.memory.object_mut(candidate.object);
-        object.contents.become_part_of(new.clone());
+        object.contents.become_part_of(pool, new.clone(), (0, 0));
         if object.first.is_some() {
             object.first = Some(new);
         }

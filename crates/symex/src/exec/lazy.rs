@@ -32,7 +32,7 @@ use super::tape::Question;
 use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, Expansion, Knowledge, Memory, NewObject, ObjectId, ObjectKind, Offset,
-    Region, Resolution, Target, distance, flatten_address, range_within,
+    Region, Resolution, Target, TouchedAt, distance, flatten_address, range_within,
 };
 
 /// A pointer that may lead to more objects than this is split from its home first.
@@ -208,13 +208,16 @@ impl Scope<'_, '_> {
         let is_around = !found.around.is_empty();
         let many = found.has_choices || is_around || found.places.len() > MOST_MERGED;
         if many && !self.state.tape.is_aside() {
+            // Only then the model says to which of them the path goes first.
+            let somewhere = found.leads_somewhere(pool);
+            self.suppose(pool, somewhere, Some((address, home)))?;
             self.split_from_home(pool, found.places[0].0)?;
         }
         match self.state.knowledge().known(pool, found.places[0].0) {
             Some(true) => found.places.truncate(1),
             Some(false) => {
                 found.places.remove(0);
-                self.look_around(pool, address, of.0, &mut found)?;
+                self.look_around(pool, of.0, &mut found)?;
             }
             None if is_around => return Err(Stop::Unsupported(AROUND.into())),
             None => {}
@@ -269,16 +272,14 @@ impl Scope<'_, '_> {
     fn look_around(
         &mut self,
         pool: &mut TermPool,
-        address: Term,
         element: CTypeId,
         found: &mut Places,
     ) -> Result<(), Stop> {
-        for Around { place, part, room } in std::mem::take(&mut found.around) {
-            let at = pool.bv(64, place);
-            let guard = pool.eq(address, at);
+        for Around { place, part, room, guard } in std::mem::take(&mut found.around) {
             match self.state.knowledge().known(pool, guard) {
                 Some(true) => {
-                    self.widen((&part, room), (element, place.wrapping_sub(part.home) as i64))?;
+                    let of = (element, place.wrapping_sub(part.home) as i64);
+                    self.widen(pool, (&part, room), of)?;
                     found.places = vec![(guard, place, None)];
                     return Ok(());
                 }
@@ -293,32 +294,55 @@ impl Scope<'_, '_> {
         Ok(())
     }
 
+    /// Where all that the path accessed of an object lies within bytes of it from its first element on.
+    fn lies_within(&self, pool: &mut TermPool, part: &LazyObject, room: u64) -> Term {
+        let Some(id) = self.state.memory.object_near(part.home) else { return pool.tt() };
+        let touched = &self.state.memory.object(id).touched;
+        let start = REACH.wrapping_add_signed(part.own.origin);
+        let is_inside = |(from, to): &(u64, u64)| *from >= start && *to <= start + room;
+        let mut within = pool.bool(touched.always().iter().all(is_inside));
+        for TouchedAt { place, size, guard } in touched.at() {
+            let Some(last) = room.checked_sub(*size) else {
+                let elsewhere = pool.not(*guard);
+                within = pool.and(within, elsewhere);
+                continue;
+            };
+            let (start, last) = (pool.bv(64, start), pool.bv(64, last));
+            let behind = pool.sub(*place, start);
+            let inside = pool.ule(behind, last);
+            let inside = pool.implies(*guard, inside);
+            within = pool.and(within, inside);
+        }
+        within
+    }
+
     /// An object that the path looked at becomes part of one of elements of a type of which one begins
-    /// so far from home, and which has so many bytes for it. What looked beyond these is no use of it
-    /// that C allows.
+    /// so far from home, and which has so many bytes for it, where all that was accessed lies.
     fn widen(
         &mut self,
+        pool: &mut TermPool,
         (part, room): (&Arc<LazyObject>, u64),
         of: (CTypeId, i64),
     ) -> Result<(), Stop> {
         let types = &self.world.program.types;
         let Some(id) = self.state.memory.object_near(part.home) else { return Ok(()) };
         let object = self.state.memory.object(id);
+        let touched = &object.touched;
         let start = REACH.wrapping_add_signed(part.own.origin);
-        let is_inside = |(from, to): &(u64, u64)| *from >= start && *to <= start + room;
-        if !object.touched.ranges().iter().all(is_inside) {
-            return Err(Stop::Infeasible);
-        }
-        if !object.touched.at().is_empty() || object.contents.has_rows() {
-            return Err(Stop::Unsupported(AROUND.into()));
-        }
+        let ends = (part.own.origin, part.own.origin + room as i64);
+        let anywhere = touched.is_anywhere(pool) || object.contents.has_rows();
         let whole = self.world.inputs.object_around_part(types, (part, room), of);
-        let mut seen = object.touched.ranges().iter();
-        if !seen.all(|(from, to)| whole.agrees_with_part((distance(*from), distance(*to)))) {
+        let inside =
+            |(from, to): &(u64, u64)| (distance(*from).max(ends.0), distance(*to).min(ends.1));
+        let is_one = match anywhere {
+            true => part.lists_all(ends) && whole.agrees_with_part(ends),
+            false => touched.ranges().iter().all(|range| whole.agrees_with_part(inside(range))),
+        };
+        if !is_one {
             return Err(Stop::Unsupported(AROUND.into()));
         }
         let object = self.state.memory.object_mut(id);
-        object.contents.become_part_of(whole.clone());
+        object.contents.become_part_of(pool, whole.clone(), (start, start + room));
         object.first = Some(whole);
         Ok(())
     }
@@ -644,7 +668,13 @@ impl Scope<'_, '_> {
             let place = first.wrapping_sub(before.first);
             let room = before.elements.0 * before.elements.1;
             if found.around.iter().all(|known| known.place != place) {
-                found.around.push(Around { place, part: object.clone(), room });
+                let at = pool.bv(64, place);
+                let leads = pool.eq(address, at);
+                let within = self.lies_within(pool, object, room);
+                let guard = pool.and(leads, within);
+                if pool.as_bool(guard) != Some(false) {
+                    found.around.push(Around { place, part: object.clone(), room, guard });
+                }
             }
         }
     }
@@ -691,12 +721,18 @@ impl Scope<'_, '_> {
         if self.state.tape.is_aside() {
             return;
         }
+        let is_choice = resolution.candidates.len() > 1;
+        let here = self.watch.guard;
         for candidate in &resolution.candidates {
             self.learn(pool, candidate);
             let object = self.state.memory.object(candidate.object);
             if object.first.is_none() {
                 continue;
             }
+            // Where a single object is possible, the path does not go on elsewhere.
+            let chosen = is_choice.then_some(candidate.guard);
+            let guard = pool.and_all(here.into_iter().chain(chosen));
+            let always = self.state.knowledge().known(pool, guard) == Some(true);
             match candidate.offset {
                 Offset::Known(start) => {
                     // Elsewhere the path does not go on.
@@ -704,16 +740,19 @@ impl Scope<'_, '_> {
                         continue;
                     };
                     let read = !write && object.contents.shows_background(range.0, range.1);
-                    if !object.touched.has(range, read) {
-                        let object = self.state.memory.object_mut(candidate.object);
-                        object.touched.add(range, read);
+                    if object.touched.has(range, read) {
+                        continue;
+                    }
+                    let touched = &mut self.state.memory.object_mut(candidate.object).touched;
+                    match always {
+                        true => touched.add(range, read),
+                        false => touched.add_where(pool, guard, range, read),
                     }
                 }
                 Offset::Scaled { .. } => {
-                    let at = candidate.offset.term(pool);
-                    if !object.touched.has_at(at, size) {
-                        self.state.memory.object_mut(candidate.object).touched.add_at(at, size);
-                    }
+                    let place = candidate.offset.term(pool);
+                    let touched = &mut self.state.memory.object_mut(candidate.object).touched;
+                    touched.add_at(pool, TouchedAt { place, size, guard });
                 }
             }
         }
@@ -744,19 +783,17 @@ impl Engine<'_, '_> {
     /// than before. None where no input has that which keeps what the model covers: then what it covers
     /// is open again.
     pub(super) fn bring_within_reason(&mut self, state: &mut State) -> Option<bool> {
-        let places: Vec<Term> = state
-            .memory
-            .inputs()
-            .flat_map(|object| object.touched.at())
-            .map(|(at, _)| *at)
-            .collect();
+        let touched = state.memory.inputs().flat_map(|object| object.touched.at());
+        let places: Vec<TouchedAt> = touched.copied().collect();
         if places.is_empty() {
             return Some(false);
         }
         let is_within = |engine: &mut Self, model: &Model, most: u64| {
+            let Self { evaluator, pool, .. } = engine;
             places.iter().all(|at| {
-                let place = engine.evaluator.eval_u64(&engine.pool, model, *at);
-                distance(place).unsigned_abs() <= most
+                let is_there = evaluator.holds(pool, model, at.guard);
+                let place = evaluator.eval_u64(pool, model, at.place);
+                !is_there || distance(place).unsigned_abs() <= most
             })
         };
         if is_within(self, &state.model, REASONABLE[0]) {
@@ -766,9 +803,10 @@ impl Engine<'_, '_> {
             let mut all = self.pool.tt();
             for at in &places {
                 let least = self.pool.bv(64, REACH - most);
-                let behind = self.pool.sub(*at, least);
+                let behind = self.pool.sub(at.place, least);
                 let room = self.pool.bv(64, 2 * most);
                 let inside = self.pool.ule(behind, room);
+                let inside = self.pool.implies(at.guard, inside);
                 all = self.pool.and(all, inside);
             }
             if let Feasible::Yes(model) = self.ask_with_promises(state, all) {
@@ -800,11 +838,14 @@ pub(super) fn looked_at(
         };
         let (mut touched, mut read) =
             (ranges(found.touched.ranges()), ranges(found.touched.read()));
-        for (at, size) in found.touched.at() {
-            let from = distance(evaluator.eval_u64(pool, model, *at));
-            let range = (from, from.saturating_add(*size as i64));
-            touched.push(range);
-            read.push(range);
+        for TouchedAt { place, size, guard } in found.touched.at() {
+            if evaluator.holds(pool, model, *guard) {
+                let from = distance(evaluator.eval_u64(pool, model, *place));
+                let range = (from, from.saturating_add(*size as i64));
+                touched.push(range);
+                // Of known places it is known whether they were read.
+                read.extend(pool.as_u64(*place).is_none().then_some(range));
+            }
         }
         let is_block = !found.alive || found.kind != ObjectKind::Lazy;
         all.push(LookedAt { object: object.clone(), touched, read, is_block });

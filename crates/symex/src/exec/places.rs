@@ -24,6 +24,9 @@ pub(super) struct Around {
     pub(super) part: Arc<LazyObject>,
     /// How many bytes the value has for the object.
     pub(super) room: u64,
+    /// Where the pointer leads there, and all that the path accessed of the object lies within these
+    /// bytes: C allows nothing else.
+    pub(super) guard: Term,
 }
 
 impl Places {
@@ -34,6 +37,15 @@ impl Places {
         }
         let place = pool.bv(64, at);
         self.places.push((pool.eq(address, place), at, None));
+    }
+
+    /// Where the pointer leads to one of the places, or around an object.
+    pub(super) fn leads_somewhere(&self, pool: &mut TermPool) -> Term {
+        let mut any = pool.or_all(self.places.iter().map(|(guard, _, _)| *guard));
+        for around in &self.around {
+            any = pool.or(any, around.guard);
+        }
+        any
     }
 
     /// The pointer leads to one of the elements of an object, which are so many or as many as one

@@ -11,7 +11,7 @@ use lydian_ir::libc::is_confined;
 use lydian_ir::outside::{handed_over, may_write_behind_list, out_parameters, variable_words};
 use lydian_ir::test::WriteBase;
 use lydian_ir::{CType, CTypeId, FuncId, Function, Type};
-use lydian_smt::{Sort, Term};
+use lydian_smt::{Sort, Term, TermPool};
 
 use super::aliasing::is_character;
 use super::calls::CallSite;
@@ -255,7 +255,7 @@ impl Engine<'_, '_> {
         reach: &mut Reach,
     ) -> Vec<(u64, Term, CTypeId)> {
         let object = state.memory.object(reached.object);
-        reach.incomplete |= has_pointers_anywhere(object);
+        reach.incomplete |= has_pointers_anywhere(&self.pool, object);
         let mut found = Vec::new();
         for Piece { at, kind } in self.pieces(state, reached) {
             let (PartKind::Pointer(_) | PartKind::Raw(POINTER_BYTES)) = kind else { continue };
@@ -333,10 +333,11 @@ impl Engine<'_, '_> {
 
 /// Whether a path looked at pointers of an object of the inputs at places that depend on the input, so
 /// that it does not follow from the object where they lead.
-fn has_pointers_anywhere(object: &Object) -> bool {
+fn has_pointers_anywhere(pool: &TermPool, object: &Object) -> bool {
     let Background::Lazy { object: lazy, .. } = object.contents.background() else { return false };
     let mut rows = lazy.known_arrays().into_iter();
-    !object.touched.at().is_empty() && rows.any(|(row, _)| matches!(row.kind, PartKind::Pointer(_)))
+    object.touched.is_anywhere(pool)
+        && rows.any(|(row, _)| matches!(row.kind, PartKind::Pointer(_)))
 }
 
 /// The values of an object of the inputs that a path looked at, as far as they lie in some bytes.

@@ -101,7 +101,7 @@ fn either_object(
         return None;
     }
     let contents = Contents::either(pool, holds, &a.contents, &b.contents)?;
-    let touched = a.touched.either(&b.touched);
+    let touched = Touched::either(pool, holds, &a.touched, &b.touched);
     Some(Arc::new(Object {
         contents,
         touched,

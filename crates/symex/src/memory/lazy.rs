@@ -41,32 +41,58 @@ pub struct Touched {
     ranges: Vec<(u64, u64)>,
     /// The same for bytes whose first value was read.
     read: Vec<(u64, u64)>,
-    /// Places that depend on the input, as terms, with how many bytes.
-    at: Vec<(Term, u64)>,
+    /// The same for what is touched on every input of the path.
+    always: Vec<(u64, u64)>,
+    /// What else is touched.
+    at: Vec<TouchedAt>,
+}
+
+/// Bytes of a lazy object that are touched at a place that depends on the input, or on some inputs alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TouchedAt {
+    /// The first.
+    pub place: Term,
+    /// How many.
+    pub size: u64,
+    /// Where they are touched.
+    pub guard: Term,
 }
 
 impl Touched {
-    /// Whether a range of places is known, and was read if it is to be.
+    /// Whether a range of places is known as touched on every input, and was read if it is to be.
     pub fn has(&self, range: (u64, u64), read: bool) -> bool {
-        holds(&self.ranges, range) && (!read || holds(&self.read, range))
+        holds(&self.always, range) && (!read || holds(&self.read, range))
     }
 
     /// Adds a range of places, whose first values may be read.
     pub fn add(&mut self, range: (u64, u64), read: bool) {
+        insert(&mut self.always, range);
+        self.note(range, read);
+    }
+
+    /// A range is touched somewhere.
+    fn note(&mut self, range: (u64, u64), read: bool) {
         insert(&mut self.ranges, range);
         if read {
             insert(&mut self.read, range);
         }
     }
 
-    /// Whether a place that depends on the input is known.
-    pub fn has_at(&self, at: Term, size: u64) -> bool {
-        self.at.contains(&(at, size))
+    /// Adds a range of places that is touched where a Boolean holds.
+    pub fn add_where(&mut self, pool: &mut TermPool, guard: Term, range: (u64, u64), read: bool) {
+        self.note(range, read);
+        if !holds(&self.always, range) {
+            let place = pool.bv(64, range.0);
+            self.add_at(pool, TouchedAt { place, size: range.1 - range.0, guard });
+        }
     }
 
     /// Adds a place that depends on the input.
-    pub fn add_at(&mut self, at: Term, size: u64) {
-        self.at.push((at, size));
+    pub fn add_at(&mut self, pool: &mut TermPool, new: TouchedAt) {
+        match self.at.iter_mut().find(|at| at.place == new.place && at.size == new.size) {
+            Some(known) => known.guard = pool.or(known.guard, new.guard),
+            None => self.at.push(new),
+        }
     }
 
     /// All ranges of known places.
@@ -79,17 +105,42 @@ impl Touched {
         &self.read
     }
 
-    /// All places that depend on the input.
-    pub fn at(&self) -> &[(Term, u64)] {
+    /// The ranges that are touched on every input of the path.
+    pub fn always(&self) -> &[(u64, u64)] {
+        &self.always
+    }
+
+    /// What is touched at places that depend on the input, or on some inputs alone.
+    pub fn at(&self) -> &[TouchedAt] {
         &self.at
     }
 
-    /// What one of two paths touched.
-    pub fn either(&self, other: &Self) -> Self {
-        let mut both = self.clone();
-        other.ranges.iter().for_each(|range| insert(&mut both.ranges, *range));
-        other.read.iter().for_each(|range| insert(&mut both.read, *range));
-        both.at.extend(other.at.iter().filter(|at| !self.at.contains(at)));
+    /// Whether anything is touched at a place that depends on the input.
+    pub fn is_anywhere(&self, pool: &TermPool) -> bool {
+        self.at.iter().any(|at| pool.as_u64(at.place).is_none())
+    }
+
+    /// What the first of two paths touched where a Boolean holds, and elsewhere what the second did.
+    pub fn either(pool: &mut TermPool, holds_first: Term, a: &Self, b: &Self) -> Self {
+        if a == b {
+            return a.clone();
+        }
+        let other = pool.not(holds_first);
+        let mut both = Self::default();
+        for (of, there, guard) in [(a, b, holds_first), (b, a, other)] {
+            for range in &of.always {
+                match holds(&there.always, *range) {
+                    true => both.add(*range, false),
+                    false => both.add_where(pool, guard, *range, false),
+                }
+            }
+            of.ranges.iter().for_each(|range| insert(&mut both.ranges, *range));
+            of.read.iter().for_each(|range| insert(&mut both.read, *range));
+            for at in &of.at {
+                let guard = pool.and(at.guard, guard);
+                both.add_at(pool, TouchedAt { guard, ..*at });
+            }
+        }
         both
     }
 }
