@@ -364,14 +364,33 @@ impl Scope<'_, '_> {
         pool: &mut TermPool,
         [a, b]: [Term; 2],
     ) -> Result<(), Stop> {
-        for (value, other) in [(b, a), (a, b)] {
-            let Some(pointer) = self.not_followed(pool, value) else { continue };
-            let objects = self.objects_of(pool, other)?;
-            if !objects.is_empty() {
-                return self.expand_within(pool, pointer, &objects);
-            }
+        while let Some((pointer, objects)) = self.one_to_lead(pool, [a, b])? {
+            self.expand_within(pool, pointer, &objects)?;
         }
         self.stay_together(pool, [a, b])
+    }
+
+    /// A pointer that one of two values is, which was not followed yet, and the objects of the inputs to
+    /// which the other value may lead, if there are any. Where the value is that pointer on some inputs
+    /// alone, the path is split.
+    fn one_to_lead(
+        &mut self,
+        pool: &mut TermPool,
+        [a, b]: [Term; 2],
+    ) -> Result<Option<(Term, Vec<Arc<LazyObject>>)>, Stop> {
+        for (value, other) in [(b, a), (a, b)] {
+            let Some((guard, pointer)) = self.not_followed(pool, value)? else { continue };
+            let objects = self.objects_of(pool, other)?;
+            if objects.is_empty() {
+                continue;
+            }
+            if self.state.knowledge().known(pool, guard) != Some(true) {
+                let holds = self.holds_on_model(pool, guard);
+                return Err(Stop::Split(if holds { guard } else { pool.not(guard) }, None));
+            }
+            return Ok(Some((pointer, objects)));
+        }
+        Ok(None)
     }
 
     /// The path goes on with the inputs on which two values that lead to objects of the inputs do not
@@ -402,18 +421,36 @@ impl Scope<'_, '_> {
         led.collect()
     }
 
-    /// The pointer of the inputs that a value is made from, if the path did not follow it yet.
-    fn not_followed(&self, pool: &mut TermPool, value: Term) -> Option<Term> {
+    /// A pointer of the inputs that a value is made from and that the path did not follow yet, if there is
+    /// one, and where the value is made from it.
+    fn not_followed(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Option<(Term, Term)>, Stop> {
+        let found = self.alternatives_of(pool, value)?.into_iter();
+        let inputs = found.filter_map(|(guard, target)| match target {
+            Target::Input(pointer) if self.world.inputs.is_pointer(pointer) => {
+                Some((guard, pointer))
+            }
+            _ => None,
+        });
+        Ok(inputs.into_iter().next())
+    }
+
+    /// What a value may lead to, each with when it does.
+    fn alternatives_of(
+        &self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Vec<(Term, Target)>, Stop> {
         let knowledge = Knowledge {
             derived: Some(self.derived),
             inputs: Some(&self.world.inputs),
             ..self.state.knowledge()
         };
-        let alternatives = flatten_address(pool, value, knowledge, MOST_MERGED)?;
-        alternatives.into_iter().find_map(|(_, target)| match target {
-            Target::Input(pointer) => Some(pointer),
-            _ => None,
-        })
+        let found = flatten_address(pool, value, knowledge, usize::MAX);
+        found.ok_or_else(|| Stop::Unsupported("the order of pointers with too many targets".into()))
     }
 
     /// The objects of the inputs that a value may lead to; those of a pointer that was not followed
@@ -423,13 +460,11 @@ impl Scope<'_, '_> {
         pool: &mut TermPool,
         value: Term,
     ) -> Result<Vec<Arc<LazyObject>>, Stop> {
-        if let Some(pointer) = self.not_followed(pool, value) {
+        while let Some((_, pointer)) = self.not_followed(pool, value)? {
             self.expand(pool, pointer, None)?;
         }
-        let knowledge = Knowledge { derived: Some(self.derived), ..self.state.knowledge() };
-        let alternatives = flatten_address(pool, value, knowledge, usize::MAX);
         let mut objects: Vec<Arc<LazyObject>> = Vec::new();
-        for (_, target) in alternatives.unwrap_or_default() {
+        for (_, target) in self.alternatives_of(pool, value)? {
             let Target::Known(at, _) = target else { continue };
             let Some(object) = self.state.memory.object_near(at) else { continue };
             let contents = &self.state.memory.object(object).contents;
