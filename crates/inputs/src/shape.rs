@@ -147,6 +147,11 @@ impl PartKind {
         }
     }
 
+    /// Whether the values of one are those of the other, or as bytes without a type.
+    pub fn is_seen_as(self, other: Self) -> bool {
+        self.is_like(other) || other == Self::Raw(self.bytes())
+    }
+
     /// How many bytes it takes.
     pub const fn bytes(self) -> u64 {
         match self {

@@ -265,8 +265,9 @@ impl LazyObject {
     fn value_of_part(&self, pool: &mut TermPool, row: &Row, start: i64) -> Option<Term> {
         let part = self.part_over(start)?;
         let (of_part, number) = part.row_at(start);
-        let same = of_part.kind.is_like(row.kind) && part.start_of(&of_part, number) == start;
-        same.then(|| part.element(pool, &of_part, number))
+        let same = of_part.kind.is_seen_as(row.kind) && part.start_of(&of_part, number) == start;
+        let value = same.then(|| part.element(pool, &of_part, number))?;
+        Some(if of_part.kind.is_like(row.kind) { value } else { bits_of(pool, value) })
     }
 
     /// Whether the values of some bytes are those of the part that was known before.
@@ -275,7 +276,7 @@ impl LazyObject {
         (from..to).all(|at| {
             let (row, number) = self.row_at(at);
             let (of_part, number_in_part) = part.row_at(at);
-            of_part.kind.is_like(row.kind)
+            of_part.kind.is_seen_as(row.kind)
                 && part.start_of(&of_part, number_in_part) == self.start_of(&row, number)
         })
     }

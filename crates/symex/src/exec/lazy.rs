@@ -217,7 +217,7 @@ impl Scope<'_, '_> {
             Some(true) => found.places.truncate(1),
             Some(false) => {
                 found.places.remove(0);
-                self.look_around(pool, of.0, &mut found)?;
+                self.look_around(pool, of, &mut found)?;
             }
             None if is_around => return Err(Stop::Unsupported(AROUND.into())),
             None => {}
@@ -272,13 +272,13 @@ impl Scope<'_, '_> {
     fn look_around(
         &mut self,
         pool: &mut TermPool,
-        element: CTypeId,
+        (element, origin): (CTypeId, i64),
         found: &mut Places,
     ) -> Result<(), Stop> {
         for Around { place, part, room, guard } in std::mem::take(&mut found.around) {
             match self.state.knowledge().known(pool, guard) {
                 Some(true) => {
-                    let of = (element, place.wrapping_sub(part.home) as i64);
+                    let of = (element, place.wrapping_sub(part.home) as i64 + origin);
                     self.widen(pool, (&part, room), of)?;
                     found.places = vec![(guard, place, None)];
                     return Ok(());
