@@ -33,8 +33,8 @@ pub use definedness::definedness;
 pub use facts::Facts;
 pub use lazy::{Touched, TouchedAt, distance};
 pub use resolve::{
-    Candidate, Expansion, Knowledge, Offset, Resolution, Target, flatten_address, mentions,
-    mentions_address,
+    Candidate, Expansion, Knowledge, Offset, Resolution, Target, choice_of, flatten_address,
+    mentions, mentions_address,
 };
 
 use lydian_inputs::lazy::{LazyObject, REGION as LAZY, ROOM};

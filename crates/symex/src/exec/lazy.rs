@@ -32,11 +32,14 @@ use super::tape::Question;
 use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, Expansion, Knowledge, Memory, NewObject, ObjectId, ObjectKind, Offset,
-    Region, Resolution, Target, TouchedAt, distance, flatten_address, range_within,
+    Region, Resolution, Target, TouchedAt, choice_of, distance, flatten_address, range_within,
 };
 
 /// A pointer that may lead to more objects than this is split from its home first.
 const MOST_MERGED: usize = 4;
+
+/// Two pointers that are compared may each lead to so many objects; with more the path is split first.
+const MOST_COMPARED: usize = 16;
 
 /// No choice of pointers is looked through beyond so many parts.
 const MOST_LOOKED: usize = 64;
@@ -208,9 +211,11 @@ impl Scope<'_, '_> {
         let is_around = !found.around.is_empty();
         let many = found.has_choices || is_around || found.places.len() > MOST_MERGED;
         if many && !self.state.tape.is_aside() {
-            // Only then the model says to which of them the path goes first.
+            // The model says to which of them the path goes first.
             let somewhere = found.leads_somewhere(pool);
-            self.suppose(pool, somewhere, Some((address, home)))?;
+            if !self.holds_on_model(pool, somewhere) {
+                self.suppose(pool, somewhere, Some((address, home)))?;
+            }
             self.split_from_home(pool, found.places[0].0)?;
         }
         match self.state.knowledge().known(pool, found.places[0].0) {
@@ -275,9 +280,10 @@ impl Scope<'_, '_> {
         (element, origin): (CTypeId, i64),
         found: &mut Places,
     ) -> Result<(), Stop> {
-        for Around { place, part, room, guard } in std::mem::take(&mut found.around) {
+        for Around { place, part, room, guard, within } in std::mem::take(&mut found.around) {
             match self.state.knowledge().known(pool, guard) {
                 Some(true) => {
+                    self.suppose(pool, within, None)?;
                     let of = (element, place.wrapping_sub(part.home) as i64 + origin);
                     self.widen(pool, (&part, room), of)?;
                     found.places = vec![(guard, place, None)];
@@ -411,7 +417,7 @@ impl Scope<'_, '_> {
     /// The objects of the inputs that a value leads to, each with when it does.
     fn input_objects_of(&self, pool: &mut TermPool, value: Term) -> Vec<(Term, ObjectId)> {
         let knowledge = Knowledge { derived: Some(self.derived), ..self.state.knowledge() };
-        let alternatives = flatten_address(pool, value, knowledge, usize::MAX);
+        let alternatives = flatten_address(pool, value, knowledge, MOST_COMPARED);
         let memory = &self.state.memory;
         let led = alternatives.into_iter().flatten().filter_map(|(guard, target)| {
             let Target::Known(at, _) = target else { return None };
@@ -438,9 +444,9 @@ impl Scope<'_, '_> {
         Ok(inputs.into_iter().next())
     }
 
-    /// What a value may lead to, each with when it does.
+    /// What a value may lead to, each with when it does. The path is split where that is much.
     fn alternatives_of(
-        &self,
+        &mut self,
         pool: &mut TermPool,
         value: Term,
     ) -> Result<Vec<(Term, Target)>, Stop> {
@@ -449,8 +455,14 @@ impl Scope<'_, '_> {
             inputs: Some(&self.world.inputs),
             ..self.state.knowledge()
         };
-        let found = flatten_address(pool, value, knowledge, usize::MAX);
-        found.ok_or_else(|| Stop::Unsupported("the order of pointers with too many targets".into()))
+        if let Some(found) = flatten_address(pool, value, knowledge, MOST_COMPARED) {
+            return Ok(found);
+        }
+        let Some(condition) = choice_of(pool, value, knowledge) else {
+            return Err(Stop::Unsupported("the order of pointers with many targets".into()));
+        };
+        let holds = self.holds_on_model(pool, condition);
+        Err(Stop::Split(if holds { condition } else { pool.not(condition) }, None))
     }
 
     /// The objects of the inputs that a value may lead to; those of a pointer that was not followed
@@ -704,11 +716,10 @@ impl Scope<'_, '_> {
             let room = before.elements.0 * before.elements.1;
             if found.around.iter().all(|known| known.place != place) {
                 let at = pool.bv(64, place);
-                let leads = pool.eq(address, at);
+                let guard = pool.eq(address, at);
                 let within = self.lies_within(pool, object, room);
-                let guard = pool.and(leads, within);
-                if pool.as_bool(guard) != Some(false) {
-                    found.around.push(Around { place, part: object.clone(), room, guard });
+                if pool.as_bool(within) != Some(false) {
+                    found.around.push(Around { place, part: object.clone(), room, guard, within });
                 }
             }
         }
@@ -819,7 +830,8 @@ impl Engine<'_, '_> {
     /// is open again.
     pub(super) fn bring_within_reason(&mut self, state: &mut State) -> Option<bool> {
         let touched = state.memory.inputs().flat_map(|object| object.touched.at());
-        let places: Vec<TouchedAt> = touched.copied().collect();
+        let is_open = |at: &&TouchedAt| self.pool.as_u64(at.place).is_none();
+        let places: Vec<TouchedAt> = touched.filter(is_open).copied().collect();
         if places.is_empty() {
             return Some(false);
         }

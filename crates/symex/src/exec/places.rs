@@ -24,9 +24,11 @@ pub(super) struct Around {
     pub(super) part: Arc<LazyObject>,
     /// How many bytes the value has for the object.
     pub(super) room: u64,
-    /// Where the pointer leads there, and all that the path accessed of the object lies within these
-    /// bytes: C allows nothing else.
+    /// Where the pointer leads there.
     pub(super) guard: Term,
+    /// Where all that the path accessed of the object lies within these bytes: C allows nothing else
+    /// where the pointer leads there.
+    pub(super) within: Term,
 }
 
 impl Places {
@@ -43,7 +45,8 @@ impl Places {
     pub(super) fn leads_somewhere(&self, pool: &mut TermPool) -> Term {
         let mut any = pool.or_all(self.places.iter().map(|(guard, _, _)| *guard));
         for around in &self.around {
-            any = pool.or(any, around.guard);
+            let here = pool.and(around.guard, around.within);
+            any = pool.or(any, here);
         }
         any
     }

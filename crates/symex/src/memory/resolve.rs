@@ -50,6 +50,29 @@ impl Knowledge<'_> {
 
     /// The value of a Boolean, where the path says it in so many words.
     pub fn known(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
+        // Facts are kept by their parts.
+        if !matches!(pool.node(condition), Node::Bin(BinOp::And, ..)) {
+            return self.known_alone(pool, condition);
+        }
+        let (mut seen, mut waiting) = (FxHashSet::default(), vec![condition]);
+        let mut all_hold = true;
+        while let Some(next) = waiting.pop() {
+            if !seen.insert(next) {
+                continue;
+            }
+            let known = self.known_alone(pool, next);
+            match pool.node(next) {
+                _ if known == Some(false) => return Some(false),
+                _ if known == Some(true) => {}
+                Node::Bin(BinOp::And, a, b) if seen.len() < MOST_PARTS => waiting.extend([b, a]),
+                _ => all_hold = false,
+            }
+        }
+        all_hold.then_some(true)
+    }
+
+    /// The same of a Boolean as a whole.
+    fn known_alone(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
         if let Some(value) = pool.as_bool(condition) {
             return Some(value);
         }
@@ -57,16 +80,22 @@ impl Knowledge<'_> {
             return Some(true);
         }
         let negation = pool.not(condition);
-        if self.facts.contains(&negation) {
-            return Some(false);
+        self.facts.contains(&negation).then_some(false)
+    }
+}
+
+/// The condition of a choice that an address is made by and that the path does not decide, the outermost.
+pub fn choice_of(pool: &mut TermPool, addr: Term, knowledge: Knowledge<'_>) -> Option<Term> {
+    match pool.node(addr) {
+        Node::Ite(condition, then, other) => match knowledge.known(pool, condition) {
+            Some(holds) => choice_of(pool, if holds { then } else { other }, knowledge),
+            None => Some(condition),
+        },
+        Node::Bin(BinOp::Add, a, b) => {
+            choice_of(pool, a, knowledge).or_else(|| choice_of(pool, b, knowledge))
         }
-        // Facts are kept by their parts.
-        let Node::Bin(BinOp::And, a, b) = pool.node(condition) else { return None };
-        match (self.known(pool, a), self.known(pool, b)) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (Some(true), Some(true)) => Some(true),
-            _ => None,
-        }
+        Node::Bin(BinOp::Sub, a, _) => choice_of(pool, a, knowledge),
+        _ => None,
     }
 }
 
@@ -148,6 +177,9 @@ pub fn mentions_address(pool: &TermPool, term: Term) -> bool {
     mentions(pool, term, in_region)
 }
 
+/// Of a conjunction no more parts than this are looked at.
+const MOST_PARTS: usize = 1 << 10;
+
 /// The terms of an address are looked through as often as they are part of it. Where that is more often
 /// than this, it has too many alternatives, though many may be the same.
 const MOST_VISITS: u32 = 1 << 12;
@@ -211,7 +243,11 @@ impl Walk<'_> {
         }
         if let Some(expansion) = self.knowledge.expanded.and_then(|known| known.get(&t)) {
             return expansion.places.clone().into_iter().all(|(here, base, distance)| {
-                let guard = pool.and(guard, here);
+                let guard = match self.knowledge.known(pool, here) {
+                    Some(false) => return true,
+                    Some(true) => guard,
+                    None => pool.and(guard, here),
+                };
                 let distance = distance.map(|distance| sum(pool, offset, distance));
                 let target = Target::Known(base.wrapping_add(add), distance.or(offset));
                 self.leaf(pool, guard, target)
@@ -321,7 +357,8 @@ impl Walk<'_> {
     }
 
     fn leaf(&mut self, pool: &mut TermPool, guard: Term, target: Target) -> bool {
-        if self.knowledge.known(pool, guard) == Some(false) {
+        // Its parts were looked at as they came.
+        if self.knowledge.known_alone(pool, guard) == Some(false) {
             return true;
         }
         if let Some((old, _)) = self.out.iter_mut().find(|(_, other)| *other == target) {
