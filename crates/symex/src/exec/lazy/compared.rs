@@ -1,0 +1,194 @@
+//! Pointers of the inputs that are compared for their order, or subtracted: they lead into one object.
+
+use std::sync::Arc;
+
+use lydian_inputs::lazy::LazyObject;
+use lydian_smt::{Term, TermPool};
+
+use super::super::aliasing::places_within;
+use super::super::env::{Scope, Stop};
+use super::super::places::{Elements, Places};
+use crate::memory::{
+    Background, Knowledge, ObjectId, ObjectKind, Target, choice_of, flatten_address,
+};
+
+/// Two pointers that are compared may each lead to so many objects; with more the path is split first.
+const MOST_COMPARED: usize = 16;
+
+/// How many elements lie between two pointers into one object where nothing asks for more or fewer.
+const PLAIN_DISTANCE: u64 = 3;
+
+/// A pointer that was not followed yet, and the objects into which it leads as it is compared.
+type ToLead = (Term, Vec<Arc<LazyObject>>);
+
+impl Scope<'_, '_> {
+    /// Two values are compared for their order, or subtracted: C defines that within one object alone. A
+    /// pointer of the inputs that was not followed yet leads to elements of the object of the other.
+    pub(in crate::exec) fn lead_together(
+        &mut self,
+        pool: &mut TermPool,
+        [a, b]: [Term; 2],
+    ) -> Result<(), Stop> {
+        while let Some((pointer, objects)) = self.one_to_lead(pool, [a, b])? {
+            self.expand_within(pool, pointer, &objects)?;
+        }
+        self.stay_together(pool, [a, b])
+    }
+
+    /// A pointer that one of two values is, which was not followed yet, and the objects of the inputs to
+    /// which the other value may lead, if there are any. Where the value is that pointer on some inputs
+    /// alone, the path is split.
+    fn one_to_lead(
+        &mut self,
+        pool: &mut TermPool,
+        [a, b]: [Term; 2],
+    ) -> Result<Option<ToLead>, Stop> {
+        for (value, other) in [(b, a), (a, b)] {
+            let Some((guard, pointer)) = self.not_followed(pool, value)? else { continue };
+            let objects = self.objects_of(pool, other)?;
+            if objects.is_empty() {
+                continue;
+            }
+            if self.state.knowledge().known(pool, guard) != Some(true) {
+                let holds = self.holds_on_model(pool, guard);
+                return Err(Stop::Split(if holds { guard } else { pool.not(guard) }, None));
+            }
+            return Ok(Some((pointer, objects)));
+        }
+        Ok(None)
+    }
+
+    /// The path goes on with the inputs on which two values that lead to objects of the inputs do not
+    /// lead to different ones.
+    fn stay_together(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<(), Stop> {
+        let (of_a, of_b) = (self.input_objects_of(pool, a)?, self.input_objects_of(pool, b)?);
+        let mut apart = pool.ff();
+        for (guard, object) in &of_a {
+            for (other_guard, _) in of_b.iter().filter(|(_, other)| other != object) {
+                let both = pool.and(*guard, *other_guard);
+                apart = pool.or(apart, both);
+            }
+        }
+        let together = pool.not(apart);
+        self.suppose(pool, together, None)
+    }
+
+    /// The objects of the inputs that a value leads to, each with when it does.
+    fn input_objects_of(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Vec<(Term, ObjectId)>, Stop> {
+        let alternatives = self.alternatives_of(pool, value)?;
+        let memory = &self.state.memory;
+        let led = alternatives.into_iter().filter_map(|(guard, target)| {
+            let Target::Known(at, _) = target else { return None };
+            let id = memory.object_near(at)?;
+            (memory.object(id).kind == ObjectKind::Lazy).then_some((guard, id))
+        });
+        Ok(led.collect())
+    }
+
+    /// A pointer of the inputs that a value is made from and that the path did not follow yet, if there is
+    /// one, and where the value is made from it.
+    fn not_followed(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Option<(Term, Term)>, Stop> {
+        let found = self.alternatives_of(pool, value)?.into_iter();
+        let inputs = found.filter_map(|(guard, target)| match target {
+            Target::Input(pointer) if self.world.inputs.is_pointer(pointer) => {
+                Some((guard, pointer))
+            }
+            _ => None,
+        });
+        Ok(inputs.into_iter().next())
+    }
+
+    /// What a value may lead to, each with when it does. The path is split where that is much.
+    fn alternatives_of(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Vec<(Term, Target)>, Stop> {
+        let knowledge = Knowledge {
+            derived: Some(self.derived),
+            inputs: Some(&self.world.inputs),
+            ..self.state.knowledge()
+        };
+        if let Some(found) = flatten_address(pool, value, knowledge, MOST_COMPARED) {
+            return Ok(found);
+        }
+        let Some(condition) = choice_of(pool, value, knowledge) else {
+            return Err(Stop::Unsupported("the order of pointers with many targets".into()));
+        };
+        let holds = self.holds_on_model(pool, condition);
+        Err(Stop::Split(if holds { condition } else { pool.not(condition) }, None))
+    }
+
+    /// The objects of the inputs that a value may lead to; those of a pointer that was not followed
+    /// yet, too.
+    fn objects_of(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Vec<Arc<LazyObject>>, Stop> {
+        while let Some((_, pointer)) = self.not_followed(pool, value)? {
+            self.expand(pool, pointer, None)?;
+        }
+        let mut objects: Vec<Arc<LazyObject>> = Vec::new();
+        for (_, target) in self.alternatives_of(pool, value)? {
+            let Target::Known(at, _) = target else { continue };
+            let Some(object) = self.state.memory.object_near(at) else { continue };
+            let contents = &self.state.memory.object(object).contents;
+            if let Background::Lazy { object, .. } = contents.background()
+                && !objects.contains(object)
+            {
+                objects.push(object.clone());
+            }
+        }
+        Ok(objects)
+    }
+
+    /// A pointer leads to elements of one of some objects, or just behind them.
+    fn expand_within(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        objects: &[Arc<LazyObject>],
+    ) -> Result<(), Stop> {
+        let Some(pointer) = self.world.inputs.pointer_at(address) else { return Ok(()) };
+        let of = self.element_of(address, &pointer, None);
+        let size = self.world.program.types.size(of.0).unwrap_or(1).max(1);
+        let mut found = Places::default();
+        let types = &self.world.program.types;
+        for object in objects {
+            for laid in object.all_elements() {
+                let first = object.home.wrapping_add_signed(laid.origin);
+                let (places, are_all) = places_within(types, laid.ty, of.0);
+                if !are_all {
+                    self.assume_no_other_member(object);
+                }
+                let members = places.iter().filter(|place| place.elements.1 > 1 || place.first > 0);
+                let mut members = members.peekable();
+                let is_own = laid.origin == object.own.origin;
+                if members.peek().is_none() && (is_own || !places.is_empty()) {
+                    let elements = Elements { first, stride: size, count: u64::MAX, outer: None };
+                    found.add_elements(pool, address, elements, object);
+                }
+                for place in members {
+                    let mut elements = self.elements_at(*place, (first, size), laid.period());
+                    // One past the last, too.
+                    elements.count = elements.count.saturating_add(1);
+                    found.add_elements(pool, address, elements, object);
+                }
+            }
+        }
+        let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
+        let plain = objects[0].home + PLAIN_DISTANCE * size;
+        self.suppose(pool, any, Some((address, plain)))?;
+        self.note_places(address, found.places);
+        Ok(())
+    }
+}
