@@ -552,3 +552,83 @@ fn a_pointer_may_lead_to_a_member_of_any_element() {
         0,
     );
 }
+
+#[test]
+fn what_no_input_reaches_is_infeasible_where_some_tests_would_be_too_large() {
+    let found = explore(
+        "int f(const int *a, unsigned i) {
+             if (i < 600000) return 0;
+             if (i > 700000) return 1;
+             if (a[i] == 3 && i == 5) return 2;
+             return 3;
+         }",
+    );
+    assert!(found.summary.complete, "{:?}", found.summary.cuts);
+    // `i == 5`, and the statement behind it.
+    let infeasible = found.summary.left.iter().filter(|left| left.reasons.is_empty());
+    assert_eq!(infeasible.count(), 2, "{:?}", found.summary.left);
+}
+
+#[test]
+fn a_struct_lies_around_its_member_only_with_all_that_was_accessed() {
+    branches(
+        "struct buffer { char *text; int column; };
+         int f(struct buffer **stack) {
+             if (!stack[20]) return 0;
+             return stack[20]->column == 7 ? 1 : 2;
+         }",
+        4,
+        0,
+    );
+}
+
+#[test]
+fn a_pointer_may_lead_to_any_element_of_an_array_within_a_struct_that_is_looked_at_later() {
+    branches(
+        "struct s { int k; int m[3]; };
+         int f(int *a, struct s *s) { *a = 1; s->m[1] = 2; if (*a == 2) return 1; return 0; }",
+        2,
+        0,
+    );
+    branches(
+        "struct s { int k; int m[3]; };
+         int f(int *a, struct s *s) {
+             *a = 1; s->m[1] = 2; s->k = 3;
+             if (*a == 2) return s->m[2] == 7 ? 1 : 2;
+             return *a == 3 ? 3 : 4;
+         }",
+        6,
+        0,
+    );
+}
+
+#[test]
+fn a_link_leads_to_what_lies_around_another_link() {
+    branches(
+        "struct link { struct link *prev, *next; };
+         struct entry { int event; struct link link; };
+         int f(struct link *head, struct link *other) {
+             if (other->next == head) return 0;
+             struct entry *e = (struct entry *)((char *)head->next - 8);
+             e->link.prev = 0;
+             e->event = 3;
+             if (head->next == other && !other->prev) return 1;
+             return other->prev ? 2 : 3;
+         }",
+        7,
+        1,
+    );
+}
+
+#[test]
+fn a_choice_of_pointers_is_compared_as_the_pointer_that_it_is() {
+    branches(
+        "int f(char *a, char *b, char *end, int which) {
+             char *p = which ? a : b;
+             if (p < end) { if (which && a == b) return 1; return 2; }
+             return *a == 'x' ? 3 : 4;
+         }",
+        10,
+        0,
+    );
+}

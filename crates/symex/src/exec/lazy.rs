@@ -40,6 +40,9 @@ use crate::memory::{
 /// A pointer that may lead to more objects than this is split from its home first.
 const MOST_MERGED: usize = 4;
 
+/// A value may lie around an object in so many ways where its member is an array.
+const MOST_AROUND: u64 = 4;
+
 /// No choice of pointers is looked through beyond so many parts.
 const MOST_LOOKED: usize = 64;
 
@@ -541,17 +544,55 @@ impl Scope<'_, '_> {
             around.clear();
         }
         for (before, first) in around {
-            let place = first.wrapping_sub(before.first);
-            let room = before.elements.0 * before.elements.1;
-            if found.around.iter().all(|known| known.place != place) {
+            self.add_around(pool, address, (before, first), object, found);
+        }
+    }
+
+    /// Adds the places from which a value would reach around an object: the object is its member there, or
+    /// an element of a member that is an array.
+    fn add_around(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        (before, first): (Within, u64),
+        part: &Arc<LazyObject>,
+        found: &mut Places,
+    ) {
+        let (stride, count) = before.elements;
+        let whole = self.lies_within(pool, part, stride * count);
+        for index in 0..count.min(MOST_AROUND) {
+            let place = first.wrapping_sub(before.first + index * stride);
+            if found.around.iter().any(|known| known.place == place) {
+                continue;
+            }
+            let room = (count - index) * stride;
+            let within = if index == 0 { whole } else { self.lies_within(pool, part, room) };
+            if pool.as_bool(within) != Some(false) {
                 let at = pool.bv(64, place);
-                let guard = pool.eq(address, at);
-                let within = self.lies_within(pool, object, room);
-                if pool.as_bool(within) != Some(false) {
-                    found.around.push(Around { place, part: object.clone(), room, guard, within });
-                }
+                let (part, guard) = (part.clone(), pool.eq(address, at));
+                found.around.push(Around { place, part, room, guard, within });
             }
         }
+        if count > 1 && (count > MOST_AROUND || self.is_accessed_before(part)) {
+            let fits = self.reaches_no_further(part, stride * count);
+            fits.then(|| self.assume_nothing_around(part));
+        }
+    }
+
+    /// Whether a path accessed anything before the first element of an object.
+    fn is_accessed_before(&self, part: &LazyObject) -> bool {
+        let start = REACH.wrapping_add_signed(part.own.origin);
+        let touched = self.state.memory.object_near(part.home);
+        let touched = touched.map(|id| &self.state.memory.object(id).touched);
+        touched.is_some_and(|touched| touched.ranges().iter().any(|(from, _)| *from < start))
+    }
+
+    /// Whether all that a path surely accessed of an object may lie within so many bytes.
+    fn reaches_no_further(&self, part: &LazyObject, room: u64) -> bool {
+        let touched = self.state.memory.object_near(part.home);
+        let always = touched.map(|id| self.state.memory.object(id).touched.always());
+        let (first, last) = (always.and_then(<[_]>::first), always.and_then(<[_]>::last));
+        first.zip(last).is_none_or(|(first, last)| last.1 - first.0 <= room)
     }
 
     /// Only the first of many members are places to which a pointer may lead.
@@ -644,6 +685,9 @@ fn is_of(name: &str, pointer: &PointerInput) -> bool {
 /// an input of the path allows.
 const REASONABLE: [u64; 3] = [1 << 10, 1 << 16, 1 << 20];
 
+/// Nor are they of more bytes together: the runner has room for twice that.
+const MOST_TOGETHER: u64 = 4 << 20;
+
 impl Engine<'_, '_> {
     /// Notes what is assumed where a pointer of the inputs has more possible targets than were tried.
     pub(super) fn note_left_out_targets(&mut self) {
@@ -664,37 +708,60 @@ impl Engine<'_, '_> {
         if places.is_empty() {
             return Some(false);
         }
-        let is_within = |engine: &mut Self, model: &Model, most: u64| {
-            let Self { evaluator, pool, .. } = engine;
-            places.iter().all(|at| {
-                let is_there = evaluator.holds(pool, model, at.guard);
-                let place = evaluator.eval_u64(pool, model, at.place);
-                !is_there || distance(place).unsigned_abs() <= most
-            })
+        let is_far = |engine: &mut Self, at: &TouchedAt| {
+            let place = engine.evaluator.eval_u64(&engine.pool, &state.model, at.place);
+            distance(place).unsigned_abs() > REASONABLE[0]
         };
-        if is_within(self, &state.model, REASONABLE[0]) {
+        if !places.iter().any(|at| is_far(self, at)) {
             return Some(false);
         }
+        // Small numbers are nicer everywhere, though only what is accessed makes a test large.
+        let everywhere = places.iter().map(|at| TouchedAt { guard: self.pool.tt(), ..*at });
+        let everywhere: Vec<TouchedAt> = everywhere.collect();
+        if let Feasible::Yes(model) = self.ask_near(state, &everywhere, REASONABLE[0]) {
+            state.model = model;
+            return Some(true);
+        }
         for most in REASONABLE {
-            let mut all = self.pool.tt();
-            for at in &places {
-                let least = self.pool.bv(64, REACH - most);
-                let behind = self.pool.sub(at.place, least);
-                let room = self.pool.bv(64, 2 * most);
-                let inside = self.pool.ule(behind, room);
-                let inside = self.pool.implies(at.guard, inside);
-                all = self.pool.and(all, inside);
-            }
-            if let Feasible::Yes(model) = self.ask_with_promises(state, all) {
+            if let Feasible::Yes(model) = self.ask_near(state, &places, most)
+                && self.bytes_looked_at(state, &model) <= MOST_TOGETHER
+            {
                 state.model = model;
                 return Some(true);
             }
         }
-        let cut = Cut::Unsupported("an object of more than 1 MiB".into());
-        self.cut(cut.clone());
-        self.retract_for(state, cut);
+        // The path was followed all the same: nothing but what its test was to cover is open.
+        let what = "an object of more than 1 MiB, or objects of more than 4 MiB together";
+        self.retract_for(state, Cut::Unsupported(what.into()));
         state.keep = false;
         None
+    }
+
+    /// Asks for an input that keeps what the state's model covers, on which some places lie no further than
+    /// so many bytes from where the objects' pointers lead.
+    fn ask_near(&mut self, state: &mut State, places: &[TouchedAt], most: u64) -> Feasible {
+        let mut all = self.pool.tt();
+        for at in places {
+            let least = self.pool.bv(64, REACH - most);
+            let behind = self.pool.sub(at.place, least);
+            let room = self.pool.bv(64, 2 * most);
+            let near = self.pool.ule(behind, room);
+            let near = self.pool.implies(at.guard, near);
+            all = self.pool.and(all, near);
+        }
+        self.ask_with_promises(state, all)
+    }
+
+    /// How many bytes a test would have for the objects of the inputs that a path looked at.
+    fn bytes_looked_at(&mut self, state: &State, model: &Model) -> u64 {
+        let all = looked_at(&self.pool, &mut self.evaluator, &state.memory, model);
+        let sizes = all.iter().map(|object| {
+            let ranges = object.touched.iter();
+            let (from, to) =
+                ranges.fold((0, 0), |(from, to), range| (range.0.min(from), range.1.max(to)));
+            to.abs_diff(from)
+        });
+        sizes.sum()
     }
 }
 
