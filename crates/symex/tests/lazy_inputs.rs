@@ -632,3 +632,18 @@ fn a_choice_of_pointers_is_compared_as_the_pointer_that_it_is() {
         0,
     );
 }
+
+#[test]
+fn a_pointer_may_lead_into_any_element_of_an_array_of_structs_that_is_looked_at_later() {
+    branches(
+        "struct s { int k, m; };
+         int f(int *a, struct s *s) { *a = 1; s[1].m = 2; if (*a == 2) return 1; return 0; }",
+        2,
+        0,
+    );
+    branches(
+        "int f(int *a, int *b) { a[1] = 1; b[2] = 2; if (a[1] == 2) return 1; return 0; }",
+        2,
+        0,
+    );
+}

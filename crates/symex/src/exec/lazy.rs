@@ -279,13 +279,14 @@ impl Scope<'_, '_> {
         (element, origin): (CTypeId, i64),
         found: &mut Places,
     ) -> Result<(), Stop> {
-        for Around { place, part, room, guard, within } in std::mem::take(&mut found.around) {
+        for around in std::mem::take(&mut found.around) {
+            let Around { place, part, room, guard, distance, within } = around;
             match self.state.knowledge().known(pool, guard) {
                 Some(true) => {
                     self.suppose(pool, within, None)?;
                     let of = (element, place.wrapping_sub(part.home) as i64 + origin);
                     self.widen(pool, (&part, room), of)?;
-                    found.places = vec![(guard, place, None)];
+                    found.places = vec![(guard, place, distance)];
                     return Ok(());
                 }
                 Some(false) => {}
@@ -544,7 +545,7 @@ impl Scope<'_, '_> {
             around.clear();
         }
         for (before, first) in around {
-            self.add_around(pool, address, (before, first), object, found);
+            self.add_around(pool, (address, size), (before, first), object, found);
         }
     }
 
@@ -553,7 +554,7 @@ impl Scope<'_, '_> {
     fn add_around(
         &mut self,
         pool: &mut TermPool,
-        address: Term,
+        (address, period): (Term, u64),
         (before, first): (Within, u64),
         part: &Arc<LazyObject>,
         found: &mut Places,
@@ -568,9 +569,20 @@ impl Scope<'_, '_> {
             let room = (count - index) * stride;
             let within = if index == 0 { whole } else { self.lies_within(pool, part, room) };
             if pool.as_bool(within) != Some(false) {
-                let at = pool.bv(64, place);
-                let (part, guard) = (part.clone(), pool.eq(address, at));
-                found.around.push(Around { place, part, room, guard, within });
+                let (guard, distance) = match self.world.aliasing.moves_by(period) {
+                    true => {
+                        let count = u64::MAX;
+                        let all = Elements { first: place, stride: period, count, outer: None };
+                        let (guard, distance) = found.one_of(pool, address, all, part);
+                        (guard, Some(distance))
+                    }
+                    false => {
+                        let at = pool.bv(64, place);
+                        (pool.eq(address, at), None)
+                    }
+                };
+                let part = part.clone();
+                found.around.push(Around { place, part, room, guard, distance, within });
             }
         }
         if count > 1 && (count > MOST_AROUND || self.is_accessed_before(part)) {

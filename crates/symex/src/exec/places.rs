@@ -24,8 +24,10 @@ pub(super) struct Around {
     pub(super) part: Arc<LazyObject>,
     /// How many bytes the value has for the object.
     pub(super) room: u64,
-    /// Where the pointer leads there.
+    /// Where the pointer leads there, or to another element of an array of such values.
     pub(super) guard: Term,
+    /// How far from the value around the object that other element lies.
+    pub(super) distance: Option<Term>,
     /// Where all that the path accessed of the object lies within these bytes: C allows nothing else
     /// where the pointer leads there.
     pub(super) within: Term,
@@ -62,21 +64,30 @@ impl Places {
         object: &LazyObject,
     ) {
         self.has_choices = true;
+        let (guard, distance) = self.one_of(pool, address, elements, object);
+        self.places.push((guard, elements.first, Some(distance)));
+    }
+
+    /// Where an address leads to one of some elements of an object, and how far that is from the first.
+    pub(super) fn one_of(
+        &self,
+        pool: &mut TermPool,
+        address: Term,
+        elements: Elements,
+        object: &LazyObject,
+    ) -> (Term, Term) {
         let Elements { first, stride, outer, .. } = elements;
         let start = object.home - REACH;
         let is_cut_from_bits = outer.is_none()
             && stride.is_power_of_two()
             && stride < ROOM
-            && (first - start).is_multiple_of(stride);
-        let (guard, distance) = match is_cut_from_bits {
-            true => elements.by_bits(pool, address, start),
-            false => {
-                let from_home = self.places.first().map_or(0, |(_, home, _)| *home);
-                let name = format!("element of {} at {from_home:x}", object.own.name);
-                elements.by_number(pool, address, &name)
-            }
-        };
-        self.places.push((guard, first, Some(distance)));
+            && first.wrapping_sub(start).is_multiple_of(stride);
+        if is_cut_from_bits {
+            return elements.by_bits(pool, address, start);
+        }
+        let from_home = self.places.first().map_or(0, |(_, home, _)| *home);
+        let name = format!("element of {} at {from_home:x}", object.own.name);
+        elements.by_number(pool, address, &name)
     }
 }
 
