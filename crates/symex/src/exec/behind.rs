@@ -137,7 +137,7 @@ impl Scope<'_, '_> {
         }
         let new = self.world.inputs.object_with(&self.world.program.types, pool, lazy, of);
         let object = self.state.memory.object_mut(candidate.object);
-        object.contents.become_part_of(pool, new.clone(), (0, 0));
+        object.contents.become_part_of(new.clone());
         if object.first.is_some() {
             object.first = Some(new);
         }

@@ -278,8 +278,7 @@ impl Scope<'_, '_> {
             let what = format!("the contents of `*{name}`, which only the C library knows");
             return Err(Stop::Unsupported(what));
         }
-        let holds = self.holds_on_model(pool, guard);
-        Err(Stop::Split(if holds { guard } else { pool.not(guard) }, None))
+        Err(self.split_by_model(pool, guard))
     }
 
     /// A constant that lies in no object says little about where the whole address lies: then the
@@ -341,6 +340,12 @@ impl Scope<'_, '_> {
         let Self { state, evaluator, .. } = self;
         let State { tape, model, .. } = &mut **state;
         tape.decide(Question::Holds, || evaluator.holds(pool, model, condition))
+    }
+
+    /// The path is split on a condition: it goes on with the side on which its model lies.
+    pub(super) fn split_by_model(&mut self, pool: &mut TermPool, condition: Term) -> Stop {
+        let holds = self.holds_on_model(pool, condition);
+        Stop::Split(if holds { condition } else { pool.not(condition) }, None)
     }
 
     /// The value of a term on the state's model.

@@ -269,8 +269,7 @@ impl Scope<'_, '_> {
                 continue;
             }
             if self.state.knowledge().known(pool, guard) != Some(true) {
-                let holds = self.holds_on_model(pool, guard);
-                return Err(Stop::Split(if holds { guard } else { pool.not(guard) }, None));
+                return Err(self.split_by_model(pool, guard));
             }
             return Err(Stop::Invariant(invariant, object));
         }

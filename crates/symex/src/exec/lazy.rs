@@ -34,7 +34,7 @@ use super::tape::Question;
 use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, Expansion, Memory, NewObject, ObjectKind, Offset, Region, Resolution,
-    TouchedAt, distance, range_within,
+    Touched, TouchedAt, distance, range_within,
 };
 
 /// A pointer that may lead to more objects than this is split from its home first.
@@ -292,18 +292,22 @@ impl Scope<'_, '_> {
                 Some(false) => {}
                 None if self.state.tape.is_aside() => return Err(Stop::Unsupported(AROUND.into())),
                 None => {
-                    let holds = self.holds_on_model(pool, guard);
-                    return Err(Stop::Split(if holds { guard } else { pool.not(guard) }, None));
+                    return Err(self.split_by_model(pool, guard));
                 }
             }
         }
         Ok(())
     }
 
+    /// What the path accessed of an object of the inputs that it has.
+    fn touched_of(&self, object: &LazyObject) -> Option<&Touched> {
+        let memory = &self.state.memory;
+        memory.object_near(object.home).map(|id| &memory.object(id).touched)
+    }
+
     /// Where all that the path accessed of an object lies within bytes of it from its first element on.
     fn lies_within(&self, pool: &mut TermPool, part: &LazyObject, room: u64) -> Term {
-        let Some(id) = self.state.memory.object_near(part.home) else { return pool.tt() };
-        let touched = &self.state.memory.object(id).touched;
+        let Some(touched) = self.touched_of(part) else { return pool.tt() };
         let start = REACH.wrapping_add_signed(part.own.origin);
         let is_inside = |(from, to): &(u64, u64)| *from >= start && *to <= start + room;
         let mut within = pool.bool(touched.always().iter().all(is_inside));
@@ -348,7 +352,8 @@ impl Scope<'_, '_> {
             return Err(Stop::Unsupported(AROUND.into()));
         }
         let object = self.state.memory.object_mut(id);
-        object.contents.become_part_of(pool, whole.clone(), (start, start + room));
+        object.contents.settle_rows(pool, (start, start + room));
+        object.contents.become_part_of(whole.clone());
         object.first = Some(whole);
         Ok(())
     }
@@ -359,8 +364,7 @@ impl Scope<'_, '_> {
         if self.state.knowledge().known(pool, is_home).is_some() {
             return Ok(());
         }
-        let holds = self.holds_on_model(pool, is_home);
-        Err(Stop::Split(if holds { is_home } else { pool.not(is_home) }, None))
+        Err(self.split_by_model(pool, is_home))
     }
 
     /// The type of the elements that a pointer leads to, and how far the first begins from there: what
@@ -585,24 +589,22 @@ impl Scope<'_, '_> {
                 found.around.push(Around { place, part, room, guard, distance, within });
             }
         }
-        if count > 1 && (count > MOST_AROUND || self.is_accessed_before(part)) {
-            let fits = self.reaches_no_further(part, stride * count);
-            fits.then(|| self.assume_nothing_around(part));
+        let is_left_out = count > MOST_AROUND || count > 1 && self.is_accessed_before(part);
+        if is_left_out && self.reaches_no_further(part, stride * count) {
+            self.assume_nothing_around(part);
         }
     }
 
     /// Whether a path accessed anything before the first element of an object.
     fn is_accessed_before(&self, part: &LazyObject) -> bool {
         let start = REACH.wrapping_add_signed(part.own.origin);
-        let touched = self.state.memory.object_near(part.home);
-        let touched = touched.map(|id| &self.state.memory.object(id).touched);
-        touched.is_some_and(|touched| touched.ranges().iter().any(|(from, _)| *from < start))
+        let is_before = |touched: &Touched| touched.ranges().iter().any(|(from, _)| *from < start);
+        self.touched_of(part).is_some_and(is_before)
     }
 
     /// Whether all that a path surely accessed of an object may lie within so many bytes.
     fn reaches_no_further(&self, part: &LazyObject, room: u64) -> bool {
-        let touched = self.state.memory.object_near(part.home);
-        let always = touched.map(|id| self.state.memory.object(id).touched.always());
+        let always = self.touched_of(part).map(Touched::always);
         let (first, last) = (always.and_then(<[_]>::first), always.and_then(<[_]>::last));
         first.zip(last).is_none_or(|(first, last)| last.1 - first.0 <= room)
     }

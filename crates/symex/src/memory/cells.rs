@@ -408,20 +408,19 @@ impl Contents {
         matches!(&self.background, Background::Lazy { rows, .. } if *rows != Rows::default())
     }
 
-    /// What no cell covers is that of another lazy object from now on, of which this one is a part: bytes
-    /// of a range where anything was written at places that depend on the input.
-    pub fn become_part_of(
-        &mut self,
-        pool: &mut TermPool,
-        whole: Arc<LazyObject>,
-        (from, to): (u64, u64),
-    ) {
-        if self.has_rows() {
-            for (at, size) in self.pieces(from, to - from, false) {
-                let value = self.read(pool, at, u64::from(size));
-                self.write(pool, at, u64::from(size), value);
-            }
+    /// What the rows of a lazy object that are arrays have in a range lies in cells from now on.
+    pub fn settle_rows(&mut self, pool: &mut TermPool, (from, to): (u64, u64)) {
+        if !self.has_rows() {
+            return;
         }
+        for (at, size) in self.pieces(from, to - from, false) {
+            let value = self.read(pool, at, u64::from(size));
+            self.write(pool, at, u64::from(size), value);
+        }
+    }
+
+    /// What no cell covers is that of another lazy object from now on, of which this one is a part.
+    pub fn become_part_of(&mut self, whole: Arc<LazyObject>) {
         self.background = Background::Lazy { object: whole, rows: Rows::default() };
     }
 

@@ -50,8 +50,7 @@ impl Scope<'_, '_> {
                 continue;
             }
             if self.state.knowledge().known(pool, guard) != Some(true) {
-                let holds = self.holds_on_model(pool, guard);
-                return Err(Stop::Split(if holds { guard } else { pool.not(guard) }, None));
+                return Err(self.split_by_model(pool, guard));
             }
             return Ok(Some((pointer, objects)));
         }
@@ -96,14 +95,12 @@ impl Scope<'_, '_> {
         pool: &mut TermPool,
         value: Term,
     ) -> Result<Option<(Term, Term)>, Stop> {
-        let found = self.alternatives_of(pool, value)?.into_iter();
-        let inputs = found.filter_map(|(guard, target)| match target {
-            Target::Input(pointer) if self.world.inputs.is_pointer(pointer) => {
-                Some((guard, pointer))
-            }
+        let mut found = self.alternatives_of(pool, value)?.into_iter();
+        let inputs = &self.world.inputs;
+        Ok(found.find_map(|(guard, target)| match target {
+            Target::Input(pointer) if inputs.is_pointer(pointer) => Some((guard, pointer)),
             _ => None,
-        });
-        Ok(inputs.into_iter().next())
+        }))
     }
 
     /// What a value may lead to, each with when it does. The path is split where that is much.
@@ -123,8 +120,7 @@ impl Scope<'_, '_> {
         let Some(condition) = choice_of(pool, value, knowledge) else {
             return Err(Stop::Unsupported("the order of pointers with many targets".into()));
         };
-        let holds = self.holds_on_model(pool, condition);
-        Err(Stop::Split(if holds { condition } else { pool.not(condition) }, None))
+        Err(self.split_by_model(pool, condition))
     }
 
     /// The objects of the inputs that a value may lead to; those of a pointer that was not followed
