@@ -587,8 +587,8 @@ impl<'a> Session<'a, '_> {
         }
     }
 
-    /// Evidence on what exploration left: an argument that it is infeasible if nothing was cut off, else
-    /// why it is unknown.
+    /// Evidence on what exploration left: an argument that it is infeasible if nothing that was cut off
+    /// lies ahead of it, else why it is unknown.
     fn record_left(&mut self, summary: &Summary, left: &Left) -> Result<(), Failure> {
         let labels = summary.left.iter();
         let labels = labels.map(|found| (left.label(found.label), &found.reasons, &found.bounds));
@@ -602,7 +602,7 @@ impl<'a> Session<'a, '_> {
         let none_begin = unmet.find(|unmet| matches!(unmet, Unmet::Preconditions { .. }));
         let evidence = all.iter().map(|(goal, reasons, bounds)| {
             let target = &self.targets[goal.target()];
-            let complete = summary.complete && reasons.is_empty();
+            let complete = reasons.is_empty();
             let elsewhere = complete && !whole && derived::others_may_cover(program, target, *goal);
             let evidence = if let Some(unmet) = none_begin {
                 Evidence::Unknown { reason: UnknownReason::NotFollowed(unmet.to_string()) }
@@ -612,8 +612,7 @@ impl<'a> Session<'a, '_> {
             } else if complete {
                 self.complete(summary, bounds)
             } else {
-                let reason = reason(&self.loaded.map, reasons, summary.cuts.keys());
-                Evidence::Unknown { reason }
+                Evidence::Unknown { reason: reason(&self.loaded.map, reasons) }
             };
             (*goal, evidence)
         });

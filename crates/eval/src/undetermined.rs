@@ -10,7 +10,7 @@ use lydian_smt::{Sort, Term, TermPool};
 use serde::{Deserialize, Serialize};
 
 /// How names of symbols begin that stand for what the program never determined.
-pub const UNDEFINED_MARK: char = '?';
+pub const UNDEFINED_MARK: char = lydian_smt::MARK;
 
 /// What is not determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -28,16 +28,19 @@ pub enum Undetermined {
     NanBits,
     /// What lies at an unknown place of an object of the inputs, where it is not followed.
     Access,
+    /// How long a string is that goes on for longer than it was looked at.
+    Length,
 }
 
 impl Undetermined {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Unwritten,
         Self::Location,
         Self::Assembly,
         Self::Volatile,
         Self::NanBits,
         Self::Access,
+        Self::Length,
     ];
 
     /// What stands for it in the names of symbols, behind the mark.
@@ -49,6 +52,7 @@ impl Undetermined {
             Self::Volatile => "volatile.",
             Self::NanBits => "nan.",
             Self::Access => "access.",
+            Self::Length => "length.",
         }
     }
 
@@ -66,6 +70,7 @@ impl Undetermined {
             Self::Assembly => "run",
             Self::Volatile => "read again",
             Self::Access => "made",
+            Self::Length => "measured",
         }
     }
 }
@@ -79,6 +84,7 @@ impl fmt::Display for Undetermined {
             Self::Volatile => "volatile memory",
             Self::NanBits => "the sign or payload of a NaN",
             Self::Access => "an access to an unknown place of an object of the inputs",
+            Self::Length => "how long a very long string is",
         })
     }
 }

@@ -119,6 +119,8 @@ struct Tables {
     /// By the term of the address.
     pointers: FxHashMap<Term, Arc<PointerInput>>,
     objects: FxHashMap<ObjectKey, Arc<LazyObject>>,
+    /// By the number of a room.
+    rooms: FxHashMap<u64, Room>,
     structures: Structures,
     /// Symbols that may be the bits of a pointer, though no type says so.
     raw: FxHashSet<Term>,
@@ -127,6 +129,26 @@ struct Tables {
     functions: FxHashMap<u64, FuncId>,
     /// Whether a pointer was made of which some targets were left out.
     leaves_out: bool,
+}
+
+/// The pointers that lead into a room, and the objects in it.
+#[derive(Debug, Default)]
+struct Room {
+    pointers: Vec<Arc<PointerInput>>,
+    objects: Vec<Arc<LazyObject>>,
+}
+
+impl Tables {
+    /// Notes what an address is as a pointer, if nothing is known of it yet; gives what is known.
+    fn add_pointer(&mut self, address: Term, pointer: PointerInput) -> Arc<PointerInput> {
+        let Self { pointers, rooms, .. } = self;
+        let known = pointers.entry(address).or_insert_with(|| {
+            let pointer = Arc::new(pointer);
+            rooms.entry(pointer.home / ROOM).or_default().pointers.push(pointer.clone());
+            pointer
+        });
+        known.clone()
+    }
 }
 
 /// Whether an address lies in the room of the object with a home.
@@ -275,7 +297,7 @@ impl LazyInputs {
         if let Some((symbol, _)) = pointer.symbol {
             tables.symbols.insert(symbol, address);
         }
-        tables.pointers.entry(address).or_insert_with(|| Arc::new(pointer));
+        tables.add_pointer(address, pointer);
         drop(tables);
         let zero = pool.bv(64, 0);
         pool.ite(null, zero, address)
@@ -387,7 +409,7 @@ impl LazyInputs {
         let place: Arc<str> = format!("p{number:x}").into();
         let home = home_of(&place);
         let pointer = PointerInput { place, ty, depth: 1, home, symbol: None };
-        tables.pointers.entry(address).or_insert_with(|| Arc::new(pointer)).clone()
+        tables.add_pointer(address, pointer)
     }
 
     /// The object around an address that no path may have looked into: one that came into being on
@@ -399,11 +421,11 @@ impl LazyInputs {
         address: u64,
         ty: Option<CTypeId>,
     ) -> Option<Arc<LazyObject>> {
-        let is_here = |home: u64| is_in_room(home, address);
         let tables = self.tables();
-        let objects = tables.objects.values().filter(|object| is_here(object.home));
+        let room = tables.rooms.get(&(address / ROOM));
+        let objects = room.into_iter().flat_map(|room| &room.objects);
         let known = objects.min_by_key(|object| object.own.laid()).cloned();
-        let pointers = tables.pointers.values().filter(|pointer| is_here(pointer.home));
+        let pointers = room.into_iter().flat_map(|room| &room.pointers);
         let pointer = pointers.min_by_key(|pointer| (pointer.home, pointer.ty)).cloned();
         drop(tables);
         known.or_else(|| {
@@ -523,8 +545,13 @@ impl LazyInputs {
         let of_part = part.as_ref().map(|(part, size)| (part.own.laid(), *size));
         let key = ObjectKey { home, own, behind: behind.into(), part: of_part };
         let mut tables = self.tables();
-        let object = tables.objects.entry(key);
-        object.or_insert_with(|| Arc::new(LazyObject::new(self, home, laid, named, part))).clone()
+        let Tables { objects, rooms, .. } = &mut *tables;
+        let known = objects.entry(key).or_insert_with(|| {
+            let object = Arc::new(LazyObject::new(self, home, laid, named, part));
+            rooms.entry(home / ROOM).or_default().objects.push(object.clone());
+            object
+        });
+        known.clone()
     }
 
     /// The number that a term has by its structure, in every pool.

@@ -48,7 +48,7 @@ pub use decorators::{
 };
 pub use eval::Evaluator;
 pub use given::Given;
-pub use pool::TermPool;
+pub use pool::{MARK, TermPool};
 pub use portable::{PortableTerms, Structures};
 pub use rules::{RULES, Rule, RuleEntry};
 pub use sat::SatBackend;

@@ -10,20 +10,28 @@ use crate::sort::{FloatSort, MAX_WIDTH, Sort};
 use crate::term::{BinOp, Node, Term, UnOp};
 use crate::value::{ArrayValue, Value};
 use crate::wide::Wide;
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Tells pools apart, so that a solver never takes a term of one for a term of another.
 static NEXT_POOL: AtomicU64 = AtomicU64::new(1);
 
+/// What the name of a marked symbol begins with. What such symbols mean is the matter of those who make
+/// them; the pool knows which terms mention any ([`TermPool::mentions_marked`]).
+pub const MARK: char = '?';
+
 /// An arena of hash-consed terms.
 pub struct TermPool {
     id: u64,
     nodes: Vec<Node>,
     sorts: Vec<Sort>,
-    interned: FxHashMap<(Node, Sort), Term>,
+    /// The terms, by their nodes and sorts.
+    interned: HashTable<Term>,
     wides: Vec<Wide>,
     wide_ids: FxHashMap<Wide, u32>,
     tables: Vec<Arc<Vec<u64>>>,
@@ -33,6 +41,10 @@ pub struct TermPool {
     /// By symbol: the bits that it has in models that do not name it.
     defaults: Vec<u64>,
     var_sets: Vec<Option<Arc<[Term]>>>,
+    /// By term: whether it mentions a marked symbol, as far as that was asked.
+    mentions: Vec<Option<bool>>,
+    /// Whether there is a marked symbol.
+    has_marked: bool,
     no_vars: Arc<[Term]>,
     rewriting: bool,
     fired: Vec<u64>,
@@ -53,7 +65,7 @@ impl TermPool {
             id: NEXT_POOL.fetch_add(1, Ordering::Relaxed),
             nodes: Vec::new(),
             sorts: Vec::new(),
-            interned: FxHashMap::default(),
+            interned: HashTable::new(),
             wides: Vec::new(),
             wide_ids: FxHashMap::default(),
             tables: Vec::new(),
@@ -62,6 +74,8 @@ impl TermPool {
             vars: FxHashMap::default(),
             defaults: Vec::new(),
             var_sets: Vec::new(),
+            mentions: Vec::new(),
+            has_marked: false,
             no_vars: Arc::from([]),
             rewriting: true,
             fired: vec![0; RULES.len()],
@@ -120,15 +134,20 @@ impl TermPool {
     }
 
     pub(crate) fn intern(&mut self, node: Node, sort: Sort) -> Term {
-        if let Some(&t) = self.interned.get(&(node, sort)) {
-            return t;
+        let Self { nodes, sorts, interned, .. } = self;
+        let hash = |node: Node, sort: Sort| FxBuildHasher.hash_one((node, sort));
+        let is_it = |t: &Term| nodes[t.index()] == node && sorts[t.index()] == sort;
+        let of = |t: &Term| hash(nodes[t.index()], sorts[t.index()]);
+        match interned.entry(hash(node, sort), is_it, of) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(vacant) => {
+                let id = u32::try_from(nodes.len()).expect("fewer than 2^32 terms fit in memory");
+                vacant.insert(Term(id));
+                nodes.push(node);
+                sorts.push(sort);
+                Term(id)
+            }
         }
-        let id = u32::try_from(self.nodes.len()).expect("fewer than 2^32 terms fit in memory");
-        let t = Term(id);
-        self.nodes.push(node);
-        self.sorts.push(sort);
-        self.interned.insert((node, sort), t);
-        t
     }
 
     /// What the term is made of.
@@ -390,6 +409,7 @@ impl TermPool {
         let t = self.intern(Node::Var(self.names.len() as u32), sort);
         self.names.push(name.clone());
         self.defaults.push(0);
+        self.has_marked |= name.starts_with(MARK);
         self.vars.insert(name, t);
         t
     }
@@ -469,6 +489,40 @@ impl TermPool {
             self.var_sets[top.index()] = Some(set);
         }
         self.var_sets[t.index()].clone().expect("just computed")
+    }
+
+    /// Whether a term mentions a symbol whose name begins with [`MARK`]. Computed once per term.
+    pub fn mentions_marked(&mut self, t: Term) -> bool {
+        if !self.has_marked {
+            return false;
+        }
+        if self.mentions.len() < self.nodes.len() {
+            self.mentions.resize(self.nodes.len(), None);
+        }
+        let mut stack = vec![t];
+        while let Some(&top) = stack.last() {
+            if self.mentions[top.index()].is_some() {
+                stack.pop();
+                continue;
+            }
+            let children = self.children(top);
+            let known = match self.var_name(top) {
+                Some(name) => Some(name.starts_with(MARK)),
+                None => {
+                    let of = |child: &Term| self.mentions[child.index()];
+                    let all = children.iter().all(|child| of(child).is_some());
+                    let any = children.iter().any(|child| of(child) == Some(true));
+                    (all || any).then_some(any)
+                }
+            };
+            match known {
+                Some(known) => self.mentions[top.index()] = Some(known),
+                None => {
+                    stack.extend(children.iter().filter(|c| self.mentions[c.index()].is_none()))
+                }
+            }
+        }
+        self.mentions[t.index()] == Some(true)
     }
 
     // ---- nodes with constant folding ---------------------------------------------------------

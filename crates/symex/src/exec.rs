@@ -49,6 +49,7 @@ mod jump;
 mod labels;
 mod lazy;
 mod learning;
+mod left_out;
 mod libc;
 mod memo;
 mod merge;

@@ -647,3 +647,35 @@ fn a_pointer_may_lead_into_any_element_of_an_array_of_structs_that_is_looked_at_
         0,
     );
 }
+
+#[test]
+fn volatile_memory_that_one_of_two_ways_read_is_read_again_behind_them() {
+    let text = "
+        static int get(int c, volatile int *p) { int x = 0; if (c) x = *p; return x; }
+        int f(int c, volatile int *p) {
+            int x = 0;
+            for (int i = 0; i < 3; i++) x += get(c > i, p);
+            int y = *p;
+            if (c == 1 && x == 1 && y == 2) return 1;
+            return 0;
+        }";
+    let found = explore(text);
+    let left = found.summary.left.iter().filter(|left| left.reasons.is_empty());
+    assert_eq!(left.count(), 0, "{:?}", found.summary);
+}
+
+#[test]
+fn a_string_that_is_longer_than_was_looked_at_leaves_nothing_open_that_does_not_hang_on_its_length()
+{
+    branches(
+        "unsigned long strlen(const char *);
+         void put(const char *text, unsigned long length);
+         int f(const char *s, int a) {
+             put(s, strlen(s));
+             if (a > 3) return a < 2 ? 1 : 2;
+             return 0;
+         }",
+        3,
+        1,
+    );
+}

@@ -555,7 +555,7 @@ pub fn judge(
     let found = enumerate(&subject, &subject.foresight(), func, limit, without);
     let mut infeasible = BTreeMap::new();
     let explored = subject.explore(func, settings, &Config::default(), time).summary;
-    if explored.complete && explored.bounds.is_empty() {
+    if explored.bounds.is_empty() {
         let engine = match explored.assumptions.is_empty() {
             true => EXPLORATION,
             false => ASSUMING,

@@ -1,5 +1,4 @@
-//! Why an objective is unknown that an exploration left: of its own reasons and those of the whole
-//! exploration, what to show.
+//! Why an objective is unknown that an exploration left: of what stood in its way, what to show.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +6,9 @@ use lydian_base::SourceMap;
 use lydian_objective::UnknownReason;
 use lydian_symex::{Cut, add_reason};
 
-/// The reason to show of an objective's own and those of the whole exploration: what the user can
-/// change least comes first. Of what it depends on, all is named.
-pub(super) fn reason<'c>(
-    map: &SourceMap,
-    own: &'c [Cut],
-    whole: impl Iterator<Item = &'c Cut> + Clone,
-) -> UnknownReason {
+/// The reason to show of those of an objective: what the user can change least comes first. Of what it
+/// depends on, all is named.
+pub(super) fn reason(map: &SourceMap, cuts: &[Cut]) -> UnknownReason {
     let weight = |cut: &&Cut| match cut {
         Cut::Unsupported(_) => 0,
         Cut::Stopped(_) => 1,
@@ -23,7 +18,7 @@ pub(super) fn reason<'c>(
         Cut::NotAsked => 5,
     };
     let bound = |what: &str, limit: u64| UnknownReason::Bound { what: what.into(), limit };
-    match own.iter().chain(whole.clone()).min_by_key(weight) {
+    match cuts.iter().min_by_key(weight) {
         None => UnknownReason::NotTried,
         Some(Cut::Stopped(reason)) => UnknownReason::Budget(*reason),
         Some(Cut::LoopBound(limit)) => bound("loop", u64::from(*limit)),
@@ -35,25 +30,16 @@ pub(super) fn reason<'c>(
             UnknownReason::NotFollowed(cut.to_string())
         }
         Some(Cut::Undetermined(..) | Cut::Mathematics(..)) => {
-            UnknownReason::Depends(dependences(map, own, whole))
+            UnknownReason::Depends(dependences(map, cuts))
         }
     }
 }
 
-/// What an objective depends on, each with the first place in the text: what stood in its own way, else
-/// whatever stood in the way of the exploration.
-fn dependences<'c>(
-    map: &SourceMap,
-    own: &'c [Cut],
-    whole: impl Iterator<Item = &'c Cut>,
-) -> Vec<String> {
+/// What an objective depends on, each with the first place in the text.
+fn dependences(map: &SourceMap, cuts: &[Cut]) -> Vec<String> {
     let mut found = BTreeSet::new();
-    own.iter()
-        .filter(|cut| cut.is_dependence())
-        .for_each(|cut| add_reason(&mut found, cut.clone()));
-    if found.is_empty() {
-        whole.filter(|cut| cut.is_dependence()).for_each(|cut| add_reason(&mut found, cut.clone()));
-    }
+    let dependences = cuts.iter().filter(|cut| cut.is_dependence());
+    dependences.for_each(|cut| add_reason(&mut found, cut.clone()));
     found.iter().map(|cut| with_place(map, cut)).collect()
 }
 
@@ -76,23 +62,20 @@ mod tests {
     fn what_the_user_can_change_least_is_the_reason_that_is_shown() {
         let cuts = [Cut::LoopBound(8), Cut::Unsupported("longjmp".into())];
         let map = SourceMap::from_preprocessed("", "unit.c");
-        let shown = |own, whole: &[Cut]| reason(&map, own, whole.iter()).to_string();
-        assert!(shown(&[], &cuts).contains("longjmp"));
-        assert_eq!(shown(&cuts[..1], &[]), "loop bound of 8");
+        assert!(reason(&map, &cuts).to_string().contains("longjmp"));
+        assert_eq!(reason(&map, &cuts[..1]).to_string(), "loop bound of 8");
     }
 
     #[test]
-    fn all_that_an_objective_depends_on_is_named_and_its_own_before_that_of_others() {
+    fn all_that_an_objective_depends_on_is_named() {
         let map = SourceMap::from_preprocessed("int x;\nint y;\n", "unit.c");
         let read = |start| Cut::Undetermined(Undetermined::Unwritten, Span::new(start, start + 1));
         let sine = Cut::Mathematics("sin".into(), Span::new(7, 8));
         let bound = Cut::LoopBound(3);
-        let shown = |own: &[Cut], whole: &[Cut]| reason(&map, own, whole.iter()).to_string();
+        let shown = |cuts: &[Cut]| reason(&map, cuts).to_string();
         let both = "depends on uninitialised memory, read at unit.c:1:5; \
                     depends on inexact mathematics, `sin` of more than a few values, \
                     called at unit.c:2:1";
-        assert_eq!(shown(&[], &[bound, sine.clone(), read(11), read(4)]), both);
-        let own = "depends on uninitialised memory, read at unit.c:2:5";
-        assert_eq!(shown(&[read(11)], &[sine, read(4)]), own);
+        assert_eq!(shown(&[bound, sine, read(11), read(4)]), both);
     }
 }

@@ -10,7 +10,7 @@ use lydian_ir::libc::{Family, model_of};
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Edge;
 use lydian_ir::{BlockId, Body, Callee, FuncId, Program, Stmt, Terminator};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::labels::{LabelTable, SiteKey};
@@ -35,14 +35,39 @@ pub(super) enum Target {
 pub(super) struct Ahead {
     /// The functions that are looked at, in the order in which they are met.
     functions: Vec<Function>,
-    /// The first block of each function that is looked at.
-    entries: FxHashMap<FuncId, BlockId>,
+    /// Where each function that is looked at stands among them, and its first block.
+    entries: FxHashMap<FuncId, (usize, BlockId)>,
     /// Where each site lies, by function.
     sites: Vec<Places>,
     /// What lies ahead for each target, by function and block; empty for functions that are not looked at.
     views: [Vec<Vec<View>>; 2],
     /// Whether a call may end in another place than behind it.
     jumps: bool,
+}
+
+/// What control may come to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reached {
+    /// By function and block the first position.
+    places: FxHashMap<(FuncId, BlockId), u32>,
+    /// Sites that it passed already and that are still to be looked at.
+    passed: FxHashSet<(FuncId, SiteKey)>,
+}
+
+impl Reached {
+    /// Adds a site.
+    pub(super) fn pass(&mut self, func: FuncId, site: SiteKey) {
+        self.passed.insert((func, site));
+    }
+
+    /// Adds all of another.
+    pub(super) fn add(&mut self, other: Self) {
+        for (place, position) in other.places {
+            let from = self.places.entry(place).or_insert(position);
+            *from = position.min(*from);
+        }
+        self.passed.extend(other.passed);
+    }
 }
 
 /// What does not change of a function.
@@ -94,8 +119,8 @@ impl Ahead {
         let others = others.filter(|func| !functions.contains(func));
         for func in functions.iter().copied().chain(others) {
             let Some(body) = &program.functions[func].body else { continue };
+            this.entries.insert(func, (this.functions.len(), body.entry));
             this.functions.push(Function { func, blocks: blocks_of(body) });
-            this.entries.insert(func, body.entry);
             this.sites[func.index()] = places_of(body, labels.sites(func));
             this.jumps |= body.stmts.values().any(|stmt| comes_back(program, stmt));
         }
@@ -159,7 +184,7 @@ impl Ahead {
     /// The distance from the entry of a function.
     fn entry(&self, target: Target, func: FuncId) -> u32 {
         let entry = self.entries.get(&func);
-        entry.and_then(|entry| self.distance(target, func, *entry, 0)).unwrap_or(FAR)
+        entry.and_then(|(_, entry)| self.distance(target, func, *entry, 0)).unwrap_or(FAR)
     }
 
     /// The distance from a position in a block of a function that is looked at.
@@ -172,6 +197,65 @@ impl Ahead {
     ) -> Option<u32> {
         let view = self.views[target as usize].get(func.index())?.get(block.index())?;
         Some(view.from(position))
+    }
+
+    /// Adds where control may come to from the beginning of a function; false where that is not known.
+    pub(super) fn enter(&self, reached: &mut Reached, func: FuncId) -> bool {
+        let Some((_, entry)) = self.entries.get(&func) else { return false };
+        self.go_on(reached, func, *entry, 0)
+    }
+
+    /// Adds where control may come to in a function and in what it calls, from a position in a block on;
+    /// false where that is not known.
+    pub(super) fn go_on(
+        &self,
+        reached: &mut Reached,
+        func: FuncId,
+        block: BlockId,
+        position: usize,
+    ) -> bool {
+        if !self.entries.contains_key(&func) {
+            return false;
+        }
+        let mut waiting = vec![(func, block, position as u32)];
+        while let Some((func, block, position)) = waiting.pop() {
+            // What is not looked at has no labels and calls nothing that is.
+            let Some((at, _)) = self.entries.get(&func) else { continue };
+            let from = reached.places.entry((func, block)).or_insert(u32::MAX);
+            let before = *from;
+            if before <= position {
+                continue;
+            }
+            *from = position;
+            let Block { next, calls } = &self.functions[*at].blocks[block.index()];
+            if before == u32::MAX {
+                waiting.extend(next.iter().map(|next| (func, *next, 0)));
+            }
+            let new = calls.iter().filter(|(at, _)| (position..before).contains(at));
+            for (_, callee) in new {
+                let entry = |func: &FuncId| Some((*func, self.entries.get(func)?.1, 0));
+                match callee {
+                    Some(callee) => waiting.extend(entry(callee)),
+                    None => waiting.extend(self.entries.keys().filter_map(entry)),
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether control may come to a site.
+    pub(super) fn lies_in(&self, reached: &Reached, func: FuncId, site: SiteKey) -> bool {
+        if reached.passed.contains(&(func, site)) {
+            return true;
+        }
+        let places = self.sites.get(func.index()).and_then(|sites| sites.get(&site));
+        // What lies nowhere may lie anywhere.
+        places.is_none_or(|places| {
+            let is_reached = |(block, position): &(BlockId, u32)| {
+                reached.places.get(&(func, *block)).is_some_and(|from| from <= position)
+            };
+            places.is_empty() || places.iter().any(is_reached)
+        })
     }
 
     /// Whether control only goes where edges, calls and returns lead.

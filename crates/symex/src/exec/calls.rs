@@ -27,6 +27,7 @@ use super::world::World;
 use crate::limits::Cut;
 use crate::memory::{
     Background, Knowledge, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
+    mentions_other_than,
 };
 use lydian_inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
 
@@ -61,9 +62,11 @@ impl<'p> Engine<'p, '_> {
         }
         let dst_addr = dst_addr.map(|addr| self.eval(state, addr, &mut traps)).transpose()?;
         self.leave_traps(state, &traps)?;
-        // A call uses its arguments: compilers may take them for defined.
+        // A call uses its arguments: compilers may take them for defined. The length of a string is.
         for value in values.iter().chain(&dst_addr) {
-            self.meet_undefined(state, *value);
+            if mentions_other_than(&mut self.pool, *value, Undetermined::Length) {
+                self.meet_undefined(state, *value);
+            }
         }
         let result = match self.world.program.types.get(*ty) {
             CType::Function { result, .. } => *result,

@@ -183,7 +183,11 @@ impl Engine<'_, '_> {
                 *state = made;
                 return true;
             }
-            Again::Stopped => {}
+            Again::Stopped => {
+                if let Some(cut) = self.cut_by_stop() {
+                    self.cut_path(state, cut);
+                }
+            }
             Again::Other => match state.home {
                 Home::Elsewhere(worker) => {
                     state.tape = tape;

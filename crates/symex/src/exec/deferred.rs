@@ -106,7 +106,13 @@ impl Engine<'_, '_> {
                 let excluded = self.excluded.excludes(&state.facts, label.holds);
                 !excluded && !self.labels.is_covered(label.goal)
             });
-            if labels.is_empty() || self.look_at_budget() {
+            if labels.is_empty() {
+                return;
+            }
+            if self.look_at_budget() {
+                if let Some(cut) = self.cut_by_stop() {
+                    labels.iter().for_each(|label| self.labels.hinder(label.goal, cut.clone()));
+                }
                 return;
             }
             alone |= labels.len() == 1;

@@ -1,7 +1,5 @@
 //! Evaluation of expressions on a state.
 
-use std::collections::BTreeMap;
-
 use lydian_base::EntityId;
 use lydian_eval::{
     Environment, Evaluation, Fault, Traps, Undetermined, from_bytes, sort_of, to_bytes,
@@ -13,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::explore::Engine;
 use super::lazy::{PointerUses, address_of};
+use super::left_out::LeftOut;
 use super::memo::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
 use super::state::State;
 use super::tape::Question;
@@ -55,7 +54,7 @@ pub(super) struct Scope<'a, 'p> {
     /// Where what is not determined was read.
     pub(super) reads: &'a mut Reads,
     /// What was left out.
-    pub(super) cuts: &'a mut BTreeMap<Cut, u64>,
+    pub(super) left_out: &'a mut LeftOut,
     pub(super) state: &'a mut State,
 }
 
@@ -73,7 +72,7 @@ impl<'p> Engine<'p, '_> {
             watch: &mut self.watch,
             memo: &mut self.memo,
             reads: &mut self.reads,
-            cuts: &mut self.cuts,
+            left_out: &mut self.left_out,
             state,
         };
         (scope, &mut self.pool)
@@ -407,11 +406,11 @@ impl Scope<'_, '_> {
     /// What is evaluated depends on where an object lies that the program places. On another run it may
     /// lie elsewhere: nothing is infeasible for what this path does, and a test of it may do otherwise.
     fn use_location(&mut self) {
-        let Self { world, state, cuts, .. } = self;
+        let Self { world, state, left_out, .. } = self;
         let at = text_at(world.program, state);
         state.placed.get_or_insert(at);
         if !state.tape.is_aside() && !state.tape.is_played() {
-            *cuts.entry(Cut::Undetermined(Undetermined::Location, at)).or_default() += 1;
+            left_out.everywhere(Cut::Undetermined(Undetermined::Location, at));
         }
     }
 
@@ -534,7 +533,7 @@ impl Environment for Scope<'_, '_> {
             return Ok(value);
         }
         // Others may have written there since it was read.
-        let name = self.state.volatile_reads.to_string();
+        let name = self.state.unknowns.to_string();
         let sort = pool.sort(value);
         let value = undefined_symbol(pool, Undetermined::Volatile, &name, sort);
         self.note_read(pool, value);

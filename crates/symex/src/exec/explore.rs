@@ -20,8 +20,9 @@ use super::guide::Guide;
 use super::hyper::HyperTable;
 use super::hyper_rows::{DeferredRows, Trail};
 use super::hyper_sequences::Underway;
-use super::labels::LabelTable;
+use super::labels::{LabelTable, SiteKey};
 use super::lazy::{PointerUses, looked_at};
+use super::left_out::LeftOut;
 use super::libc::CharacterTables;
 use super::memo::PredicateMemo;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
@@ -111,7 +112,7 @@ pub(super) struct Engine<'p, 'e> {
     /// Which bounds on inputs paths met.
     pub(super) watch: Watch,
     pub(super) paths: BTreeMap<Ending, u64>,
-    pub(super) cuts: BTreeMap<Cut, u64>,
+    pub(super) left_out: LeftOut,
     pub(super) plan: InputPlan,
     /// What the function under test is called with.
     pub(super) arguments: Vec<Term>,
@@ -119,12 +120,14 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) statics: OwnStatics,
     pub(super) searcher: Searcher,
     pub(super) compaction: Compaction,
-    ranks: Ranks,
+    pub(super) ranks: Ranks,
     /// Chooses the objective to go to, where a search goes to one at a time.
     pub(super) guide: Option<Guide<'p>>,
     /// What is gone through aside.
     pub(super) stretches: Stretches,
     pub(super) stopped: bool,
+    /// Why, unless everything is covered.
+    pub(super) stop_reason: Option<StopReason>,
     /// What is told to other workers and known from them.
     pub(super) exchange: Exchange,
     /// A question was not asked as no time was left for it.
@@ -197,7 +200,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             roots,
             watch: Watch::default(),
             paths: BTreeMap::new(),
-            cuts: BTreeMap::new(),
+            left_out: LeftOut::default(),
             searcher: Searcher::new(config.search, config.seed),
             compaction: Compaction::default(),
             guide: config
@@ -208,6 +211,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             ranks: Ranks::new(Ahead::new(program, &touched.functions, &labels)),
             stretches: Stretches::default(),
             stopped: false,
+            stop_reason: None,
             exchange: Exchange::default(),
             late: false,
             ticks: 0,
@@ -282,7 +286,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             fresh_at: 0,
             progress: super::guide::Progress::default(),
             volatile: Arc::default(),
-            volatile_reads: 0,
+            unknowns: 0,
             activations: 0,
             externals: Arc::default(),
             cursor: self.plan.cursor,
@@ -353,6 +357,9 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     pub(super) fn run(&mut self) {
         while !self.stopped && self.run_one() {}
+        if let Some(cut) = self.cut_by_stop() {
+            self.hypers.stop_asking(&cut);
+        }
         self.look_at_all_labels();
         self.look_at_all_rows();
         if self.follow_all_that_cover() {
@@ -591,7 +598,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             state.replay = !state.pending;
             return false;
         }
-        self.cut_all(&state.depends);
+        self.cut_dependences(state);
         self.statistics.dropped += 1;
         true
     }
@@ -637,7 +644,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         if let Ending::Cut(cut) = &ending {
             self.cut_path(&state, cut.clone());
         }
-        self.cut_all(&state.depends);
+        self.cut_dependences(&state);
         self.count_path(ending.clone());
         let no_test = state.depends.are_some() || ending == Ending::Assumption;
         let wanted = self.world.config.every_path && !no_test;
@@ -662,23 +669,6 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Counts a finished path.
     pub(super) fn count_path(&mut self, ending: Ending) {
         *self.paths.entry(ending).or_default() += 1;
-    }
-
-    /// Whether something was left out already.
-    pub(super) fn is_cut(&self) -> bool {
-        !self.cuts.is_empty()
-    }
-
-    /// Notes that a path is followed no further, if what is left may lie ahead of it.
-    pub(super) fn cut_path(&mut self, state: &State, cut: Cut) {
-        if !self.is_hopeless(state) {
-            self.cut(cut);
-        }
-    }
-
-    /// Notes that something was left out.
-    pub(super) fn cut(&mut self, cut: Cut) {
-        *self.cuts.entry(cut).or_default() += 1;
     }
 
     /// Gives the test of a state's model, with the labels that it covers.
@@ -773,8 +763,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             .or_else(|| over(steps, limits.steps).map(StopReason::Steps))
             .or_else(|| over(states, limits.states).map(StopReason::States));
         if let Some(reason) = reason {
-            self.cut(Cut::Stopped(reason));
-            self.stopped = true;
+            self.stop(reason);
         }
         let covered = self.world.config.mode != Mode::Plain
             && self.world.config.stop_when_covered
@@ -789,12 +778,15 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.note_left_out_targets();
         self.statistics.terms = self.pool.len();
         (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
-        let complete = self.cuts.is_empty();
+        let complete = self.left_out.is_empty();
         let (unmet, preconditions) = (self.unmet(), self.preconditions());
-        let (covered_hypers, mut left_hypers) = self.hypers.result(&self.labels);
+        let reasons =
+            |sites: &[(FuncId, SiteKey)]| self.left_out.reasons(sites, self.ranks.ahead());
+        let program = self.world.program;
+        let (covered_hypers, mut left_hypers) = self.hypers.result(program, &self.labels, &reasons);
         let of_some_label = self.watch.met_for_some();
         left_hypers.iter_mut().for_each(|hyper| hyper.bounds.clone_from(&of_some_label));
-        let (covered, mut left) = self.labels.into_result(&self.watch);
+        let (covered, mut left) = self.labels.into_result(&self.watch, &reasons);
         if self.world.config.mode == Mode::Plain {
             // Even all paths together say nothing of what was asked on none of them.
             left.iter_mut().for_each(|label| label.reasons.push(Cut::NotAsked));
@@ -810,7 +802,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             left,
             covered_hypers,
             left_hypers,
-            cuts: self.cuts,
+            cuts: self.left_out.counts().clone(),
             complete,
             learned: self.uses.learned.unwrap_or_default(),
             unmet,
@@ -846,6 +838,10 @@ impl News {
 
 /// A state that waits when the exploration stops: what its model covers is not lost.
 fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
+    if let Some(cut) = engine.cut_by_stop() {
+        engine.cut_dependences(&state);
+        engine.cut_path(&state, cut);
+    }
     if !state.covered.is_empty() {
         let reason = engine.budget.exceeded().unwrap_or(StopReason::Cancelled);
         engine.give_test(&mut state, Ending::Cut(Cut::Stopped(reason)));

@@ -27,7 +27,7 @@ use super::explore::Engine;
 use super::hyper_pairs::{PairTable, Part as Valued, Values};
 use super::hyper_rows::Rows;
 use super::hyper_sequences::{SequenceTable, StepId};
-use super::labels::{Aim, GoalId, LabelTable, SiteKey};
+use super::labels::{Aim, GoalId, LabelTable, SiteKey, keys};
 use super::outcome::LeftHyper;
 use super::state::State;
 use crate::limits::{Cut, add_reason};
@@ -444,8 +444,44 @@ impl<'a> HyperTable<'a> {
         found.into_iter().collect()
     }
 
-    /// Covered hyperlabels in the order of their covering, and those that are left.
-    pub(super) fn result(&self, labels: &LabelTable<'_>) -> (Vec<HyperRef>, Vec<LeftHyper>) {
+    /// Where what a hyperlabel is made of is looked at.
+    fn sites_of(&self, program: &Program, goal: &HyperGoal) -> Vec<(FuncId, SiteKey)> {
+        let (at, hyper) = goal.at;
+        let mut atoms: Vec<&Atom> = Vec::new();
+        let objectives = &self.objectives[at];
+        objectives.hypers[hyper].hyper.for_each_part(&mut |part| match part {
+            Part::Atom(atom) => atoms.push(atom),
+            Part::Sequence(id) => atoms.extend(&objectives.sequences[id].atoms),
+        });
+        let mut sites = Vec::new();
+        for atom in atoms {
+            let function = self.objectives.iter().find(|of| of.function == atom.function);
+            let body = program.functions[atom.function].body.as_ref();
+            let Some((function, body)) = function.zip(body) else { continue };
+            let keys = keys(function.labels[atom.label].site, body);
+            sites.extend(keys.into_iter().map(|site| (atom.function, site)));
+        }
+        let of_decision = |(position, decision): &(usize, DecisionId)| {
+            (self.objectives[*position].function, SiteKey::Decision(*decision))
+        };
+        sites.extend(goal.decisions.iter().map(of_decision));
+        sites
+    }
+
+    /// The exploration is stopped: combinations of values are not asked for any more.
+    pub(super) fn stop_asking(&mut self, reason: &Cut) {
+        let waiting = self.goals.iter_mut().filter(|goal| !goal.rows.is_empty());
+        waiting.for_each(|goal| goal.hinder(reason.clone()));
+    }
+
+    /// Covered hyperlabels in the order of their covering, and those that are left. `left_out` says what
+    /// stands in the way at some sites.
+    pub(super) fn result(
+        &self,
+        program: &Program,
+        labels: &LabelTable<'_>,
+        left_out: &dyn Fn(&[(FuncId, SiteKey)]) -> BTreeSet<Cut>,
+    ) -> (Vec<HyperRef>, Vec<LeftHyper>) {
         // What is covered and was not given, because a run did not end as a test, is feasible.
         let mut feasible = self.feasible.clone();
         for aim in labels.covered() {
@@ -456,7 +492,8 @@ impl<'a> HyperTable<'a> {
         }
         let left = self.goals.iter().filter(|goal| !goal.covered).map(|goal| {
             let of_parts = goal.goals.iter().flat_map(|part| labels.reasons(*part));
-            let mut reasons: BTreeSet<Cut> = of_parts.chain(&goal.reasons).cloned().collect();
+            let mut reasons = left_out(&self.sites_of(program, goal));
+            reasons.extend(of_parts.chain(&goal.reasons).cloned());
             let (at, hyper) = goal.at;
             if reasons.is_empty()
                 && self.consolidation.covers_with(at, hyper, &feasible) != Some(false)

@@ -480,7 +480,13 @@ impl Engine<'_, '_> {
     fn look_at_rows(&mut self, waiting: Waiting) {
         let Waiting { mut state, evaluation, .. } = waiting;
         let of = (evaluation.func, evaluation.decision);
-        while self.hypers.is_open(of) && !self.look_at_budget() {
+        while self.hypers.is_open(of) {
+            if self.look_at_budget() {
+                if let Some(cut) = self.cut_by_stop() {
+                    self.hypers.hinder(of, &cut);
+                }
+                return;
+            }
             let Some(rows) = self.hypers.decisions.get(&of) else { return };
             if rows.known.len() >= MOST_ROWS {
                 let what = format!("more than {MOST_ROWS} combinations of a decision's conditions");

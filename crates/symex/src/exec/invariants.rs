@@ -500,7 +500,7 @@ impl Engine<'_, '_> {
             match self.step(&mut way) {
                 Ok(()) | Err(Flow::Yield) => {}
                 Err(Flow::End(Ending::Returned)) if way.depends.are_some() => {
-                    self.cut_all(&way.depends);
+                    way.depends.cuts().into_iter().for_each(|cut| self.cut(cut));
                     return None;
                 }
                 Err(Flow::End(Ending::Returned)) => return Some(way),
@@ -710,7 +710,7 @@ impl Engine<'_, '_> {
 
     /// What the user stated that no input meets, if everything was looked at.
     pub(super) fn unmet(&mut self) -> Vec<Unmet> {
-        if !self.cuts.is_empty() {
+        if !self.left_out.is_empty() {
             return Vec::new();
         }
         let mut all = Vec::new();
@@ -748,7 +748,7 @@ impl Engine<'_, '_> {
         let home = self.pool.bv(64, object.home);
         add_objects(&mut start.memory, &[object]);
         let Evaluated { holds, .. } = self.evaluate_invariant(&start, invariant, home);
-        self.cuts.is_empty() && matches!(self.ask(&start, Some(holds)), Feasible::No)
+        self.left_out.is_empty() && matches!(self.ask(&start, Some(holds)), Feasible::No)
     }
 }
 

@@ -521,15 +521,23 @@ impl<'a> LabelTable<'a> {
     }
 
     /// Covered labels in the order of their covering, and those that are left. A label that was only
-    /// looked for as long as a hyperlabel was left is none of the latter.
-    pub(super) fn into_result(self, watch: &Watch) -> (Vec<LabelRef>, Vec<LeftLabel>) {
+    /// looked for as long as a hyperlabel was left is none of the latter. `left_out` says what stands in
+    /// the way at some sites.
+    pub(super) fn into_result(
+        self,
+        watch: &Watch,
+        left_out: &dyn Fn(&[(FuncId, SiteKey)]) -> BTreeSet<Cut>,
+    ) -> (Vec<LabelRef>, Vec<LeftLabel>) {
         let covered = self.covered.iter().filter_map(|goal| self.label_ref(*goal)).collect();
         let left = self.goals.iter().enumerate().filter(|(_, goal)| !goal.is_settled());
         let left = left.filter_map(|(at, goal)| {
             let id = GoalId::from_index(at);
+            let label = self.label_ref(id)?;
+            let sites: Vec<_> = goal.keys.iter().map(|site| (label.func, *site)).collect();
+            let reasons: BTreeSet<Cut> = &goal.reasons | &left_out(&sites);
             Some(LeftLabel {
-                label: self.label_ref(id)?,
-                reasons: goal.reasons.iter().cloned().collect(),
+                label,
+                reasons: reasons.into_iter().collect(),
                 bounds: watch.met_for(id),
             })
         });

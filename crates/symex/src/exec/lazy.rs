@@ -662,7 +662,6 @@ impl Scope<'_, '_> {
             // Where a single object is possible, the path does not go on elsewhere.
             let chosen = is_choice.then_some(candidate.guard);
             let guard = pool.and_all(here.into_iter().chain(chosen));
-            let always = self.state.knowledge().known(pool, guard) == Some(true);
             match candidate.offset {
                 Offset::Known(start) => {
                     // Elsewhere the path does not go on.
@@ -673,6 +672,8 @@ impl Scope<'_, '_> {
                     if object.touched.has(range, read) {
                         continue;
                     }
+                    // What the guard is made of was looked up as it was made.
+                    let always = self.state.knowledge().known_alone(pool, guard) == Some(true);
                     let touched = &mut self.state.memory.object_mut(candidate.object).touched;
                     match always {
                         true => touched.add(range, read),

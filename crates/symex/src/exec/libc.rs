@@ -249,9 +249,10 @@ impl Engine<'_, '_> {
         surely
     }
 
-    /// Whether the path surely does not get to where `alive` holds.
+    /// Whether the path surely does not get to where `alive` holds, as its facts say of that as a whole.
+    /// What it is made of byte by byte was looked up as it was made.
     fn is_dead(&mut self, state: &State, alive: Term) -> bool {
-        state.knowledge().known(&mut self.pool, alive) == Some(false)
+        state.knowledge().known_alone(&mut self.pool, alive) == Some(false)
     }
 
     /// `condition` where the path knows it, else the condition itself.
@@ -276,6 +277,13 @@ impl Engine<'_, '_> {
             return Ok(true);
         }
         self.split_on(state, alive)
+    }
+
+    /// Whether what lies behind an address is as long as the input likes, whichever object it lies in.
+    fn is_endless(&mut self, state: &mut State, address: Term) -> Result<bool, Flow> {
+        let resolution = self.resolve(state, address)?;
+        let mut objects = resolution.candidates.iter().map(|of| state.memory.object(of.object));
+        Ok(objects.all(|object| object.first.is_some()))
     }
 
     /// Splits the path so that a number has one value; gives it.

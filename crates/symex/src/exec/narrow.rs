@@ -29,7 +29,7 @@ impl Engine<'_, '_> {
                 Feasible::Yes(model) => state.model = model,
                 Feasible::No => return false,
                 Feasible::Unknown(cut) => {
-                    self.cut(cut);
+                    self.cut_ahead(state, cut);
                     return false;
                 }
             }

@@ -125,7 +125,7 @@ pub enum Event {
 pub struct LeftLabel {
     /// The label.
     pub label: LabelRef,
-    /// What stood in the way of this label alone, besides the cuts of the whole exploration.
+    /// What stood in the way of it: with nothing, the exploration shows that it is infeasible.
     pub reasons: Vec<Cut>,
     /// Bounds that make a difference to its predicate alone, besides those of the whole exploration.
     pub bounds: Vec<Assumption>,
@@ -136,7 +136,7 @@ pub struct LeftLabel {
 pub struct LeftHyper {
     /// The hyperlabel.
     pub hyper: HyperRef,
-    /// What stood in the way of this one alone, besides the cuts of the whole exploration.
+    /// What stood in the way of it: with nothing, the exploration shows that it is infeasible.
     pub reasons: Vec<Cut>,
     /// Bounds that make a difference to predicates of some labels, besides those of the whole
     /// exploration.
@@ -258,10 +258,9 @@ pub struct Summary {
     pub covered_hypers: Vec<HyperRef>,
     /// The other hyperlabels, in the order of the objectives.
     pub left_hypers: Vec<LeftHyper>,
-    /// Everything that was left out, and how often. Labels that are left may be coverable there.
+    /// Everything that was left out, and how often. Which labels that concerns, their reasons say.
     pub cuts: BTreeMap<Cut, u64>,
-    /// Whether every behaviour within the assumptions was explored, so that labels that are left
-    /// are infeasible.
+    /// Whether every behaviour within the assumptions was explored.
     pub complete: bool,
     /// What the user stated about how large inputs are, and other such bounds with why they leave out
     /// nothing, one sentence each.

@@ -67,7 +67,7 @@ impl Engine<'_, '_> {
         let told = state.tape.is_played();
         if !told && !matches!(self.ask(state, Some(undefined)), Feasible::No) {
             let dependences = self.dependences_of(state, value);
-            self.cut_all(&dependences);
+            dependences.cuts().into_iter().for_each(|cut| self.cut_ahead(state, cut));
         }
         state.add_fact(&mut self.pool, defined);
     }

@@ -27,6 +27,11 @@ impl Ranks {
         Self { ahead, visits: Vec::new(), seen: None }
     }
 
+    /// What lies ahead of the places of the program.
+    pub(super) const fn ahead(&self) -> &Ahead {
+        &self.ahead
+    }
+
     /// The rank of a state: its distance, and more for blocks that were picked often and for a state
     /// that was picked and came to no split. Without a label
     /// ahead that no path reached, the rank among labels that are left, behind all others.

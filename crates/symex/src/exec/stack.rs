@@ -86,7 +86,7 @@ impl Engine<'_, '_> {
         if state.knowledge().known(&mut self.pool, pinned) != Some(true) {
             if !state.tape.is_played() {
                 let what = "most lengths of an array on the stack of more than";
-                self.cut(Cut::Unsupported(format!("{what} {ROOM} bytes")));
+                self.cut_ahead(state, Cut::Unsupported(format!("{what} {ROOM} bytes")));
             }
             state.add_fact(&mut self.pool, pinned);
         }

@@ -150,8 +150,8 @@ pub(super) struct State {
     pub(super) progress: Progress,
     /// Addresses of volatile memory that the path read.
     pub(super) volatile: Arc<FxHashSet<Term>>,
-    /// How often it read any.
-    pub(super) volatile_reads: u64,
+    /// How many symbols it made, each for something else that is not determined.
+    pub(super) unknowns: u64,
     /// How many activations the path began.
     pub(super) activations: u64,
     /// Results of undefined functions so far.
@@ -208,7 +208,7 @@ impl State {
 
     /// Notes that volatile memory was read.
     pub(super) fn note_volatile(&mut self, address: Term) {
-        self.volatile_reads += 1;
+        self.unknowns += 1;
         if !self.volatile.contains(&address) {
             Arc::make_mut(&mut self.volatile).insert(address);
         }
@@ -260,7 +260,7 @@ impl State {
             fresh_at: self.fresh_at,
             progress: self.progress,
             volatile: self.volatile.clone(),
-            volatile_reads: self.volatile_reads,
+            unknowns: self.unknowns,
             activations: self.activations,
             externals: self.externals.clone(),
             cursor: self.cursor,

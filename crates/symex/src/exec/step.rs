@@ -257,7 +257,8 @@ impl<'p> Engine<'p, '_> {
             // Other inputs of the path may reach an object.
             Target::Wild if !mentions_address(&self.pool, address) => {
                 if !self.watch.is_no_pointer(&mut self.pool, address) {
-                    self.cut(Cut::Undetermined(Undetermined::Location, self.text_at(state)));
+                    let at = self.text_at(state);
+                    self.cut_ahead(state, Cut::Undetermined(Undetermined::Location, at));
                 }
                 self.value_on_model(state, address)
             }
@@ -536,7 +537,7 @@ impl<'p> Engine<'p, '_> {
             Feasible::No => {}
             Feasible::Yes(_) | Feasible::Unknown(_) => {
                 self.count_path(Ending::Cut(cut.clone()));
-                self.cut(cut);
+                self.cut_ahead(state, cut);
             }
         }
     }

@@ -104,7 +104,7 @@ impl Engine<'_, '_> {
             }
             Feasible::No => Err(self.trapped(state, kind)),
             Feasible::Unknown(cut) => {
-                self.cut(cut);
+                self.cut_ahead(state, cut);
                 Err(self.trapped(state, kind))
             }
         }

@@ -131,8 +131,9 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Notes that something was left out since it depends on what is not determined.
-    pub(super) fn cut_all(&mut self, dependences: &Dependences) {
-        dependences.cuts().into_iter().for_each(|cut| self.cut(cut));
+    /// Notes that what a state's path does from here on says nothing, as far as it depends on what is
+    /// not determined.
+    pub(super) fn cut_dependences(&mut self, state: &State) {
+        state.depends.cuts().into_iter().for_each(|cut| self.cut_ahead(state, cut));
     }
 }

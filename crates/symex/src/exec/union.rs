@@ -17,13 +17,14 @@
 //! Where anything else differs (calls whose results are inputs, objects alive, sequences under way,
 //! whether what was never written matters), states are not united.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_eval::{Undetermined, sort_of, undefined_symbol};
 use lydian_ir::{BlockId, Body, DecisionId, LocalId, Storage, Terminator};
 use lydian_smt::Term;
-use rustc_hash::FxHashSet;
 
 use super::compact::Home;
 use super::decisive::holds;
@@ -44,23 +45,29 @@ struct Parting {
 
 impl Engine<'_, '_> {
     /// Unites states of paths that met again as far as that is possible, those that parted last first.
-    pub(super) fn unite_all(&mut self, mut states: Vec<Box<State>>) -> Vec<Box<State>> {
-        let mut apart: FxHashSet<(u64, u64)> = FxHashSet::default();
-        let mut numbers: Vec<u64> = (0..states.len() as u64).collect();
-        let mut next = states.len() as u64;
-        while let Some((a, b)) = closest(&states, &numbers, &apart) {
-            let Some(united) = self.unite(&states[a], &states[b]) else {
-                apart.insert((numbers[a], numbers[b]));
-                continue;
-            };
-            self.statistics.united += 1;
-            states[a] = united;
-            numbers[a] = next;
-            next += 1;
-            states.remove(b);
-            numbers.remove(b);
+    pub(super) fn unite_all(&mut self, states: Vec<Box<State>>) -> Vec<Box<State>> {
+        let mut states: Vec<Option<Box<State>>> = states.into_iter().map(Some).collect();
+        // How many unions there were when each came to its place.
+        let mut since = vec![0; states.len()];
+        let mut unions = 0;
+        let mut pairs = BinaryHeap::new();
+        for b in 1..states.len() {
+            pairs.extend((0..b).filter_map(|a| Pair::of(&states, a, b, 0)));
         }
-        states
+        while let Some(Pair { a: Reverse(a), b: Reverse(b), unions: at, .. }) = pairs.pop() {
+            let (Some(one), Some(other)) = (&states[a], &states[b]) else { continue };
+            if at < since[a].max(since[b]) {
+                continue;
+            }
+            let Some(united) = self.unite(one, other) else { continue };
+            self.statistics.united += 1;
+            unions += 1;
+            (states[a], states[b], since[a]) = (Some(united), None, unions);
+            let others = (0..states.len()).filter(|other| *other != a);
+            let with = |other: usize| Pair::of(&states, a.min(other), a.max(other), unions);
+            pairs.extend(others.filter_map(with));
+        }
+        states.into_iter().flatten().collect()
     }
 
     /// The union of two states; none where more than values tells them apart.
@@ -95,6 +102,10 @@ impl Engine<'_, '_> {
         union.steps = union.steps.max(other.steps);
         union.idle = union.idle.min(other.idle);
         union.activations = union.activations.max(other.activations);
+        union.unknowns = union.unknowns.max(other.unknowns);
+        if !other.volatile.is_subset(&union.volatile) {
+            Arc::make_mut(&mut union.volatile).extend(other.volatile.iter().copied());
+        }
         union.mark = None;
         begin_anew(&mut union);
         Some(union)
@@ -173,25 +184,24 @@ impl Engine<'_, '_> {
     }
 }
 
-/// The two states whose paths have the most facts in common, of those that were not tried.
-fn closest(
-    states: &[Box<State>],
-    numbers: &[u64],
-    apart: &FxHashSet<(u64, u64)>,
-) -> Option<(usize, usize)> {
-    let mut best = None;
-    for a in 0..states.len() {
-        for b in a + 1..states.len() {
-            if apart.contains(&(numbers[a], numbers[b])) {
-                continue;
-            }
-            let common = common_facts(&states[a].facts, &states[b].facts);
-            if best.is_none_or(|(most, _)| common > most) {
-                best = Some((common, (a, b)));
-            }
-        }
+/// Two of some states, by their positions: the greatest is the one to be tried first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Pair {
+    /// How many facts their paths begin with that are the same.
+    common: usize,
+    a: Reverse<usize>,
+    b: Reverse<usize>,
+    /// How many unions there were before it was made.
+    unions: u32,
+}
+
+impl Pair {
+    /// The states at two positions, if both are there.
+    fn of(states: &[Option<Box<State>>], a: usize, b: usize, unions: u32) -> Option<Self> {
+        let (one, other) = states[a].as_ref().zip(states[b].as_ref())?;
+        let common = common_facts(&one.facts, &other.facts);
+        Some(Self { common, a: Reverse(a), b: Reverse(b), unions })
     }
-    best.map(|(_, pair)| pair)
 }
 
 /// How many facts two paths begin with that are the same.

@@ -185,6 +185,11 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
+    /// Whether there are other workers.
+    pub(super) const fn is_shared(&self) -> bool {
+        self.count > 0
+    }
+
     /// What the others did, as far as is known.
     pub(super) const fn others(&self) -> Totals {
         self.others

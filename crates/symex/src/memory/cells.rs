@@ -72,19 +72,22 @@ pub fn has_undefined(pool: &TermPool) -> bool {
 /// Whether the value depends on what the program does not determine, such as memory that it never
 /// wrote.
 pub fn depends_on_undefined(pool: &mut TermPool, term: Term) -> bool {
-    if !has_undefined(pool) {
-        return false;
-    }
-    let vars = pool.vars_of(term);
-    vars.iter().any(|var| undetermined(pool, *var).is_some())
+    pool.mentions_marked(term)
 }
 
 /// The same, of a float that is made of these bits: all NaNs are one value, so that those which an
 /// operation gave are defined.
 pub(super) fn depends_on_unwritten(pool: &mut TermPool, bits: Term) -> bool {
-    let vars = pool.vars_of(bits);
-    let mut kinds = vars.iter().filter_map(|var| undetermined(pool, *var));
-    kinds.any(|kind| kind != Undetermined::NanBits)
+    mentions_other_than(pool, bits, Undetermined::NanBits)
+}
+
+/// Whether the value depends on anything that is not determined but what is of one kind.
+pub fn mentions_other_than(pool: &mut TermPool, term: Term, kind: Undetermined) -> bool {
+    if !pool.mentions_marked(term) {
+        return false;
+    }
+    let vars = pool.vars_of(term);
+    vars.iter().filter_map(|var| undetermined(pool, *var)).any(|other| other != kind)
 }
 
 /// What a symbol stands for that the program does not determine; `None` for any other.

@@ -43,7 +43,7 @@ pub struct Touched {
     read: Vec<(u64, u64)>,
     /// The same for what is touched on every input of the path.
     always: Vec<(u64, u64)>,
-    /// What else is touched.
+    /// What else is touched, by place and size.
     at: Vec<TouchedAt>,
 }
 
@@ -89,9 +89,9 @@ impl Touched {
 
     /// Adds a place that depends on the input.
     pub fn add_at(&mut self, pool: &mut TermPool, new: TouchedAt) {
-        match self.at.iter_mut().find(|at| at.place == new.place && at.size == new.size) {
-            Some(known) => known.guard = pool.or(known.guard, new.guard),
-            None => self.at.push(new),
+        match self.at.binary_search_by_key(&(new.place, new.size), |at| (at.place, at.size)) {
+            Ok(known) => self.at[known].guard = pool.or(self.at[known].guard, new.guard),
+            Err(behind) => self.at.insert(behind, new),
         }
     }
 

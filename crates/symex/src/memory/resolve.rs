@@ -72,7 +72,7 @@ impl Knowledge<'_> {
     }
 
     /// The same of a Boolean as a whole.
-    fn known_alone(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
+    pub fn known_alone(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
         if let Some(value) = pool.as_bool(condition) {
             return Some(value);
         }

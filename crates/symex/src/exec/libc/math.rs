@@ -164,7 +164,8 @@ impl Engine<'_, '_> {
             return Err(self.stopped(state, Stop::Split(equal, None)));
         }
         if !state.replay && !state.tape.is_played() {
-            self.cut(Cut::Mathematics(model.name.to_owned(), self.text_at(state)));
+            let at = self.text_at(state);
+            self.cut_ahead(state, Cut::Mathematics(model.name.to_owned(), at));
         }
         state.add_fact(&mut self.pool, equal);
         Ok(bits)

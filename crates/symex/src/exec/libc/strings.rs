@@ -1,12 +1,18 @@
 //! Functions that read bytes and strings.
 
-use lydian_eval::Traps;
+use lydian_eval::{Traps, Undetermined, undefined_symbol};
 use lydian_ir::libc::LibFn;
-use lydian_smt::Term;
+use lydian_smt::{Sort, Term};
 
 use super::super::explore::Engine;
 use super::super::state::State;
 use super::super::step::Flow;
+use super::SIGHTS;
+
+/// So long a string of the inputs is, or longer, without that it is looked at how long.
+const FAR: u64 = SIGHTS[SIGHTS.len() - 1];
+/// Bits of what it may be longer: any tester grants that no object has 1 GiB.
+const LENGTH_BITS: u32 = 29;
 
 /// When two bytes are the same, and whether a zero ends the comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,6 +71,12 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
+            if limit.is_none() && offset == FAR && self.is_endless(state, text)? {
+                let more = self.unknown_length(state);
+                let far = self.pool.bv(64, offset);
+                let length = self.pool.add(more, far);
+                return Ok(self.first_of(&arms, length));
+            }
             let here = self.pool.bv(64, offset);
             if !self.below_limit(state, limit, offset, here, &mut alive, &mut arms) {
                 break;
@@ -78,6 +90,18 @@ impl Engine<'_, '_> {
         }
         let last = self.pool.bv(64, offset);
         Ok(self.first_of(&arms, last))
+    }
+
+    /// How much longer a string is that is too long to look at all of it: nothing is said of it but that
+    /// the string has a size that an object can have.
+    fn unknown_length(&mut self, state: &mut State) -> Term {
+        let name = state.unknowns.to_string();
+        state.unknowns += 1;
+        let sort = Sort::BitVec(LENGTH_BITS);
+        let more = undefined_symbol(&mut self.pool, Undetermined::Length, &name, sort);
+        let at = self.text_at(state);
+        self.reads.note(&mut self.pool, more, || at);
+        self.pool.zext(more, 64)
     }
 
     /// Stops with a value where a condition holds; whether the call may go on.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::super::explore::Engine;
 use super::super::hyper::FoundOfHypers;
 use super::super::labels::GoalId;
+use super::super::left_out::LeftOut;
 use super::super::outcome::{Ending, FoundTest, Statistics};
 use super::super::watch::Watch;
 use super::Found;
@@ -16,7 +17,7 @@ use crate::limits::Cut;
 pub(super) struct Part {
     paths: BTreeMap<Ending, u64>,
     label_paths: u64,
-    cuts: BTreeMap<Cut, u64>,
+    left_out: LeftOut,
     statistics: Statistics,
     covered: Vec<GoalId>,
     reached: Vec<GoalId>,
@@ -45,7 +46,7 @@ impl Engine<'_, '_> {
             tests: found_tests(Some(outbox), given),
             paths: self.paths,
             label_paths: self.label_paths,
-            cuts: self.cuts,
+            left_out: self.left_out,
             statistics: self.statistics,
             watch: self.watch,
             begun: self.begun,
@@ -63,9 +64,7 @@ impl Engine<'_, '_> {
         for (ending, count) in part.paths {
             *self.paths.entry(ending).or_default() += count;
         }
-        for (cut, count) in part.cuts {
-            *self.cuts.entry(cut).or_default() += count;
-        }
+        self.left_out.add(part.left_out);
         self.label_paths += part.label_paths;
         self.statistics.add(&part.statistics);
         self.watch.add_all(part.watch);

@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::explore::{CrashPlace, Engine};
 use super::super::labels::GoalId;
+use super::super::left_out::LeftOut;
 use super::super::outcome::FoundTest;
 use super::news::News;
 use super::parcel::Parcel;
@@ -188,7 +189,7 @@ impl Engine<'_, '_> {
     /// An engine that was just set up takes its share.
     pub(super) fn begin_to_help(&mut self, member: &Member, seed: Seed) {
         // The first worker's engine was set up in the same way, and has noted all of it.
-        self.cuts.clear();
+        self.left_out = LeftOut::default();
         self.paths.clear();
         self.statistics = Default::default();
         self.exchange.index = member.links.index;
