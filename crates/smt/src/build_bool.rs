@@ -8,6 +8,11 @@ use crate::term::{BinOp, Node, Term, UnOp};
 impl TermPool {
     /// Boolean negation.
     pub fn not(&mut self, a: Term) -> Term {
+        if self.rewriting()
+            && let Some(Some(known)) = self.negations.get(a.index())
+        {
+            return *known;
+        }
         assert_eq!(self.sort(a), Sort::Bool, "not of a {}", self.sort(a));
         if let Some(t) = self.fold_un(UnOp::Not, a, Sort::Bool) {
             return t;
@@ -17,7 +22,14 @@ impl TermPool {
         {
             return self.by(Rule::NotNot, x);
         }
-        self.make_un(UnOp::Not, a, Sort::Bool)
+        let negation = self.make_un(UnOp::Not, a, Sort::Bool);
+        if self.rewriting() {
+            if self.negations.len() <= a.index() {
+                self.negations.resize(self.len(), None);
+            }
+            self.negations[a.index()] = Some(negation);
+        }
+        negation
     }
 
     /// The operand of a negation.

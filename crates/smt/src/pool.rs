@@ -41,6 +41,8 @@ pub struct TermPool {
     /// By symbol: the bits that it has in models that do not name it.
     defaults: Vec<u64>,
     var_sets: Vec<Option<Arc<[Term]>>>,
+    /// By term: its negation, where that was made.
+    pub(crate) negations: Vec<Option<Term>>,
     /// By term: whether it mentions a marked symbol, as far as that was asked.
     mentions: Vec<Option<bool>>,
     /// Whether there is a marked symbol.
@@ -74,6 +76,7 @@ impl TermPool {
             vars: FxHashMap::default(),
             defaults: Vec::new(),
             var_sets: Vec::new(),
+            negations: Vec::new(),
             mentions: Vec::new(),
             has_marked: false,
             no_vars: Arc::from([]),

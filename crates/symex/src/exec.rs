@@ -78,6 +78,7 @@ mod traps;
 mod undetermined;
 mod union;
 mod watch;
+mod within_reason;
 mod workers;
 mod world;
 mod writes;

@@ -304,8 +304,10 @@ impl Memory {
         let table = &mut self.tables[id.region as usize];
         let objects = Arc::make_mut(&mut table.objects);
         let is_last = id.region == Region::Dynamic && id.index as usize + 1 == objects.len();
-        // What a path looked at in an object of the inputs is still wanted for its test.
-        if is_last && objects[id.index as usize].first.is_none() {
+        // What a path looked at in an object of the inputs is still wanted for its test, and how long
+        // its blocks were.
+        let object = &objects[id.index as usize];
+        if is_last && object.first.is_none() && object.length.is_none() {
             objects.pop();
             return;
         }

@@ -679,3 +679,29 @@ fn a_string_that_is_longer_than_was_looked_at_leaves_nothing_open_that_does_not_
         1,
     );
 }
+
+#[test]
+fn a_test_allocates_no_more_than_a_machine_has_where_less_will_do() {
+    let text = "
+        void *malloc(unsigned long);
+        void free(void *);
+        int f(int width, int height) {
+            unsigned size = (unsigned)((long)width * height);
+            if (size >= 1u << 30) return 3;
+            char *red = malloc(size), *green = malloc(size), *blue = malloc(size);
+            if (!red || !green || !blue) return 1;
+            if (width == 100 && height < 0 && size > 5000) return 2;
+            free(red); free(green); free(blue);
+            return 0;
+        }";
+    let found = explore(text);
+    assert_eq!(found.covered(Criterion::Bc).len(), 14, "{:?}", found.summary);
+    for test in &found.tests {
+        let args = test.test.args.iter();
+        let numbers: Vec<i64> = args
+            .map(|arg| i64::from(i32::from_le_bytes(arg.bytes[..4].try_into().expect("an int"))))
+            .collect();
+        let size = (numbers[0] * numbers[1]) as u32;
+        assert!(size <= 43 << 20 || size >= 1 << 30, "{numbers:?}: {size}");
+    }
+}

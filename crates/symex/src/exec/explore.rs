@@ -20,9 +20,9 @@ use super::guide::Guide;
 use super::hyper::HyperTable;
 use super::hyper_rows::{DeferredRows, Trail};
 use super::hyper_sequences::Underway;
-use super::labels::{LabelTable, SiteKey};
+use super::labels::LabelTable;
 use super::lazy::{PointerUses, looked_at};
-use super::left_out::LeftOut;
+use super::left_out::{InTheWay, LeftOut};
 use super::libc::CharacterTables;
 use super::memo::PredicateMemo;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
@@ -780,13 +780,13 @@ impl<'p, 'e> Engine<'p, 'e> {
         (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
         let complete = self.left_out.is_empty();
         let (unmet, preconditions) = (self.unmet(), self.preconditions());
-        let reasons =
-            |sites: &[(FuncId, SiteKey)]| self.left_out.reasons(sites, self.ranks.ahead());
+        let in_the_way = InTheWay { left_out: &self.left_out, ahead: self.ranks.ahead() };
         let program = self.world.program;
-        let (covered_hypers, mut left_hypers) = self.hypers.result(program, &self.labels, &reasons);
+        let (covered_hypers, mut left_hypers) =
+            self.hypers.result(program, &self.labels, &in_the_way);
         let of_some_label = self.watch.met_for_some();
         left_hypers.iter_mut().for_each(|hyper| hyper.bounds.clone_from(&of_some_label));
-        let (covered, mut left) = self.labels.into_result(&self.watch, &reasons);
+        let (covered, mut left) = self.labels.into_result(&self.watch, &in_the_way);
         if self.world.config.mode == Mode::Plain {
             // Even all paths together say nothing of what was asked on none of them.
             left.iter_mut().for_each(|label| label.reasons.push(Cut::NotAsked));

@@ -28,6 +28,7 @@ use super::hyper_pairs::{PairTable, Part as Valued, Values};
 use super::hyper_rows::Rows;
 use super::hyper_sequences::{SequenceTable, StepId};
 use super::labels::{Aim, GoalId, LabelTable, SiteKey, keys};
+use super::left_out::InTheWay;
 use super::outcome::LeftHyper;
 use super::state::State;
 use crate::limits::{Cut, add_reason};
@@ -474,13 +475,13 @@ impl<'a> HyperTable<'a> {
         waiting.for_each(|goal| goal.hinder(reason.clone()));
     }
 
-    /// Covered hyperlabels in the order of their covering, and those that are left. `left_out` says what
-    /// stands in the way at some sites.
+    /// Covered hyperlabels in the order of their covering, and those that are left. `in_the_way` says what
+    /// was left out at some sites.
     pub(super) fn result(
         &self,
         program: &Program,
         labels: &LabelTable<'_>,
-        left_out: &dyn Fn(&[(FuncId, SiteKey)]) -> BTreeSet<Cut>,
+        in_the_way: &InTheWay<'_>,
     ) -> (Vec<HyperRef>, Vec<LeftHyper>) {
         // What is covered and was not given, because a run did not end as a test, is feasible.
         let mut feasible = self.feasible.clone();
@@ -492,7 +493,7 @@ impl<'a> HyperTable<'a> {
         }
         let left = self.goals.iter().filter(|goal| !goal.covered).map(|goal| {
             let of_parts = goal.goals.iter().flat_map(|part| labels.reasons(*part));
-            let mut reasons = left_out(&self.sites_of(program, goal));
+            let mut reasons = in_the_way.of(&self.sites_of(program, goal));
             reasons.extend(of_parts.chain(&goal.reasons).cloned());
             let (at, hyper) = goal.at;
             if reasons.is_empty()

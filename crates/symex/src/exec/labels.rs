@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
+use super::left_out::InTheWay;
 use super::outcome::LeftLabel;
 use super::site_table::SiteTable;
 use super::watch::Watch;
@@ -521,12 +522,12 @@ impl<'a> LabelTable<'a> {
     }
 
     /// Covered labels in the order of their covering, and those that are left. A label that was only
-    /// looked for as long as a hyperlabel was left is none of the latter. `left_out` says what stands in
-    /// the way at some sites.
+    /// looked for as long as a hyperlabel was left is none of the latter. `in_the_way` says what
+    /// was left out at some sites.
     pub(super) fn into_result(
         self,
         watch: &Watch,
-        left_out: &dyn Fn(&[(FuncId, SiteKey)]) -> BTreeSet<Cut>,
+        in_the_way: &InTheWay<'_>,
     ) -> (Vec<LabelRef>, Vec<LeftLabel>) {
         let covered = self.covered.iter().filter_map(|goal| self.label_ref(*goal)).collect();
         let left = self.goals.iter().enumerate().filter(|(_, goal)| !goal.is_settled());
@@ -534,7 +535,7 @@ impl<'a> LabelTable<'a> {
             let id = GoalId::from_index(at);
             let label = self.label_ref(id)?;
             let sites: Vec<_> = goal.keys.iter().map(|site| (label.func, *site)).collect();
-            let reasons: BTreeSet<Cut> = &goal.reasons | &left_out(&sites);
+            let reasons: BTreeSet<Cut> = &goal.reasons | &in_the_way.of(&sites);
             Some(LeftLabel {
                 label,
                 reasons: reasons.into_iter().collect(),

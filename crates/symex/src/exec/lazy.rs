@@ -28,10 +28,8 @@ use super::aliasing::{Within, is_character, places_within};
 use super::env::{Scope, Stop};
 use super::explore::Engine;
 use super::places::{Around, Elements, Places};
-use super::query::Feasible;
 use super::state::State;
 use super::tape::Question;
-use crate::limits::Cut;
 use crate::memory::{
     Background, Contents, Expansion, Memory, NewObject, ObjectKind, Offset, Region, Resolution,
     Touched, TouchedAt, distance, range_within,
@@ -696,13 +694,6 @@ fn is_of(name: &str, pointer: &PointerInput) -> bool {
         || name.strip_prefix('(').is_some_and(|name| name.starts_with(&*pointer.place))
 }
 
-/// No object of a test has bytes further from where its pointer leads than the first of these that
-/// an input of the path allows.
-const REASONABLE: [u64; 3] = [1 << 10, 1 << 16, 1 << 20];
-
-/// Nor are they of more bytes together: the runner has room for twice that.
-const MOST_TOGETHER: u64 = 4 << 20;
-
 impl Engine<'_, '_> {
     /// Notes what is assumed where a pointer of the inputs has more possible targets than were tried.
     pub(super) fn note_left_out_targets(&mut self) {
@@ -711,72 +702,6 @@ impl Engine<'_, '_> {
                 "pointers lead to no more than the first variables and functions of a type";
             self.watch.assume(Assumption::new(AssumptionKind::Alias, "", sentence));
         }
-    }
-
-    /// Lets the state's model have objects of a size that a test can have; whether it is another model
-    /// than before. None where no input has that which keeps what the model covers: then what it covers
-    /// is open again.
-    pub(super) fn bring_within_reason(&mut self, state: &mut State) -> Option<bool> {
-        let touched = state.memory.inputs().flat_map(|object| object.touched.at());
-        let is_open = |at: &&TouchedAt| self.pool.as_u64(at.place).is_none();
-        let places: Vec<TouchedAt> = touched.filter(is_open).copied().collect();
-        if places.is_empty() {
-            return Some(false);
-        }
-        let is_far = |engine: &mut Self, at: &TouchedAt| {
-            let place = engine.evaluator.eval_u64(&engine.pool, &state.model, at.place);
-            distance(place).unsigned_abs() > REASONABLE[0]
-        };
-        if !places.iter().any(|at| is_far(self, at)) {
-            return Some(false);
-        }
-        // Small numbers are nicer everywhere, though only what is accessed makes a test large.
-        let everywhere = places.iter().map(|at| TouchedAt { guard: self.pool.tt(), ..*at });
-        let everywhere: Vec<TouchedAt> = everywhere.collect();
-        if let Feasible::Yes(model) = self.ask_near(state, &everywhere, REASONABLE[0]) {
-            state.model = model;
-            return Some(true);
-        }
-        for most in REASONABLE {
-            if let Feasible::Yes(model) = self.ask_near(state, &places, most)
-                && self.bytes_looked_at(state, &model) <= MOST_TOGETHER
-            {
-                state.model = model;
-                return Some(true);
-            }
-        }
-        // The path was followed all the same: nothing but what its test was to cover is open.
-        let what = "an object of more than 1 MiB, or objects of more than 4 MiB together";
-        self.retract_for(state, Cut::Unsupported(what.into()));
-        state.keep = false;
-        None
-    }
-
-    /// Asks for an input that keeps what the state's model covers, on which some places lie no further than
-    /// so many bytes from where the objects' pointers lead.
-    fn ask_near(&mut self, state: &mut State, places: &[TouchedAt], most: u64) -> Feasible {
-        let mut all = self.pool.tt();
-        for at in places {
-            let least = self.pool.bv(64, REACH - most);
-            let behind = self.pool.sub(at.place, least);
-            let room = self.pool.bv(64, 2 * most);
-            let near = self.pool.ule(behind, room);
-            let near = self.pool.implies(at.guard, near);
-            all = self.pool.and(all, near);
-        }
-        self.ask_with_promises(state, all)
-    }
-
-    /// How many bytes a test would have for the objects of the inputs that a path looked at.
-    fn bytes_looked_at(&mut self, state: &State, model: &Model) -> u64 {
-        let all = looked_at(&self.pool, &mut self.evaluator, &state.memory, model);
-        let sizes = all.iter().map(|object| {
-            let ranges = object.touched.iter();
-            let (from, to) =
-                ranges.fold((0, 0), |(from, to), range| (range.0.min(from), range.1.max(to)));
-            to.abs_diff(from)
-        });
-        sizes.sum()
     }
 }
 

@@ -70,13 +70,24 @@ impl LeftOut {
             self.ahead.entry(cut).or_default().add(reached);
         }
     }
+}
 
+/// What was left out, as those who ask for it by site see it.
+pub(super) struct InTheWay<'a> {
+    pub(super) left_out: &'a LeftOut,
+    /// What lies ahead of the places of the program.
+    pub(super) ahead: &'a Ahead,
+}
+
+impl InTheWay<'_> {
     /// What stands in the way of something that is covered at some sites.
-    pub(super) fn reasons(&self, sites: &[(FuncId, SiteKey)], of: &Ahead) -> BTreeSet<Cut> {
-        let is_ahead =
-            |reached: &Reached| sites.iter().any(|(func, site)| of.lies_in(reached, *func, *site));
-        let ahead = self.ahead.iter().filter(|(_, reached)| is_ahead(reached)).map(|(cut, _)| cut);
-        self.everywhere.iter().chain(ahead).cloned().collect()
+    pub(super) fn of(&self, sites: &[(FuncId, SiteKey)]) -> BTreeSet<Cut> {
+        let LeftOut { everywhere, ahead, .. } = self.left_out;
+        let is_ahead = |reached: &Reached| {
+            sites.iter().any(|(func, site)| self.ahead.lies_in(reached, *func, *site))
+        };
+        let ahead = ahead.iter().filter(|(_, reached)| is_ahead(reached)).map(|(cut, _)| cut);
+        everywhere.iter().chain(ahead).cloned().collect()
     }
 }
 
