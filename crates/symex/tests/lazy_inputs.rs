@@ -705,3 +705,33 @@ fn a_test_allocates_no_more_than_a_machine_has_where_less_will_do() {
         assert!(size <= 43 << 20 || size >= 1 << 30, "{numbers:?}: {size}");
     }
 }
+
+#[test]
+fn nothing_that_lies_ahead_of_what_hangs_on_unwritten_memory_is_infeasible() {
+    let texts = [
+        "int f(int a, int b) {
+            int x, r = 0;
+            if (a > 3) r = 1;
+            if (x > 2) r += 2;
+            if (b == 7) return r + 5;
+            if (b == 9) return r;
+            return 0;
+        }",
+        "int f(unsigned a, int b) {
+            int x, r = 0;
+            if (b > 100) r = 1;
+            for (unsigned i = 0; i < a; i++) {
+                if (x > (int)i) r += 2;
+                if (i == 3 && b == 200) return r;
+                if (i == 80) return 7;
+            }
+            return b == 9 ? 1 : 0;
+        }",
+    ];
+    for text in texts {
+        let found = explore(text);
+        let left = found.summary.left.iter().filter(|left| left.reasons.is_empty());
+        assert_eq!(left.count(), 0, "{:?}", found.summary);
+        assert!(!found.summary.left.is_empty());
+    }
+}

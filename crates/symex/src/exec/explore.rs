@@ -594,11 +594,11 @@ impl<'p, 'e> Engine<'p, 'e> {
         if state.replay || !self.is_hopeless(state) {
             return false;
         }
+        self.cut_dependences(state);
         if !state.covered.is_empty() || state.keep {
             state.replay = !state.pending;
             return false;
         }
-        self.cut_dependences(state);
         self.statistics.dropped += 1;
         true
     }
@@ -839,7 +839,6 @@ impl News {
 /// A state that waits when the exploration stops: what its model covers is not lost.
 fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
     if let Some(cut) = engine.cut_by_stop() {
-        engine.cut_dependences(&state);
         engine.cut_path(&state, cut);
     }
     if !state.covered.is_empty() {

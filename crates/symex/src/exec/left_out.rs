@@ -102,8 +102,10 @@ impl Engine<'_, '_> {
         self.left_out.everywhere(cut);
     }
 
-    /// Notes that a path is followed no further, if what is left may lie ahead of it.
+    /// Notes that a path is followed no further, if what is left may lie ahead of it, and what it depends
+    /// on.
     pub(super) fn cut_path(&mut self, state: &State, cut: Cut) {
+        self.cut_dependences(state);
         if !self.is_hopeless(state) {
             self.cut_ahead(state, cut);
         }

@@ -530,7 +530,11 @@ impl<'p> Engine<'p, '_> {
     }
 
     fn cut_if_feasible(&mut self, state: &State, cut: Cut) {
-        if state.tape.is_played() || self.is_hopeless(state) {
+        if state.tape.is_played() {
+            return;
+        }
+        self.cut_dependences(state);
+        if self.is_hopeless(state) {
             return;
         }
         match self.ask(state, None) {
