@@ -166,10 +166,13 @@ int f(int a, double x)
     return 0;
 }
 ";
-    let expected = "depends on uninitialised memory, read at unit.c:9:9; \
-                    depends on inexact mathematics, `sin` of more than a few values, \
-                    called at unit.c:7:9";
-    is_unknown_since(text, [6, 4, 0, 0, 2], expected);
+    // What stands before the memory is read hangs on the function alone.
+    let of_sine = "depends on inexact mathematics, `sin` of more than a few values, \
+                   called at unit.c:7:9";
+    let of_both = format!("depends on uninitialised memory, read at unit.c:9:9; {of_sine}");
+    let (lines, _) = reasons_of(text, [6, 4, 0, 0, 2]);
+    let expected = [&*of_sine, &*of_both].map(|reason| format!("1 unknown: {reason}"));
+    assert_eq!(lines, expected);
 }
 
 #[test]
@@ -213,10 +216,11 @@ int f(int a, int b, double x)
         place.json("t.json")["functions"][0]["criteria"][0]["reasons"].clone()
     };
     let one = said("1");
-    let text = one[0][0].as_str().expect("a reason");
-    assert!(
-        text.contains("read at unit.c:12:9") && text.contains("called at unit.c:10:9"),
-        "{one}"
-    );
+    let reasons: Vec<&str> =
+        one.as_array().expect("a list").iter().filter_map(|reason| reason[0].as_str()).collect();
+    let names_both = |text: &&str| {
+        text.contains("read at unit.c:12:9") && text.contains("called at unit.c:10:9")
+    };
+    assert!(reasons.iter().any(names_both), "{one}");
     assert_eq!(said("2"), one);
 }
