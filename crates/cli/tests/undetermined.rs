@@ -171,7 +171,7 @@ int f(int a, double x)
                    called at unit.c:7:9";
     let of_both = format!("depends on uninitialised memory, read at unit.c:9:9; {of_sine}");
     let (lines, _) = reasons_of(text, [6, 4, 0, 0, 2]);
-    let expected = [&*of_sine, &*of_both].map(|reason| format!("1 unknown: {reason}"));
+    let expected = [of_sine, of_both.as_str()].map(|reason| format!("1 unknown: {reason}"));
     assert_eq!(lines, expected);
 }
 
