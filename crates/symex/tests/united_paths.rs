@@ -282,3 +282,27 @@ fn what_is_covered_in_a_stretch_is_covered_by_the_test_of_its_union() {
         assert!(united.summary.complete && united.summary.statistics.united > 0);
     }
 }
+
+#[test]
+fn volatile_memory_that_one_of_two_ways_read_is_read_again_behind_them() {
+    for reads in ["c != 0", "c == 0"] {
+        let other = if reads == "c != 0" { 0 } else { 1 };
+        let text = format!(
+            "static void get(int c, volatile int *p, int *to) {{ if ({reads}) *to = *p; }}
+            static int hit(void) {{ return 1; }}
+            int f(int c, volatile int *p) {{
+                int x = 0;
+                get({other}, p, &x);
+                get(c, p, &x);
+                int y = *p;
+                if (x == 1 && y == 2) return hit();
+                return 0;
+            }}"
+        );
+        let settings = Settings { lazy_inputs: true, ..Settings::default() };
+        let found = explore_c_with(&text, "f", &[Criterion::Fc], &all(Some(0)), settings);
+        assert!(found.summary.statistics.united > 0, "{:?}", found.summary);
+        let left = found.summary.left.iter().filter(|left| left.reasons.is_empty());
+        assert_eq!(left.count(), 0, "{reads}: {:?}", found.summary);
+    }
+}

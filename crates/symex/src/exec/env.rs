@@ -13,14 +13,14 @@ use super::explore::Engine;
 use super::lazy::{PointerUses, address_of};
 use super::left_out::LeftOut;
 use super::memo::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
-use super::state::State;
+use super::state::{State, VolatilePlace};
 use super::tape::Question;
 use super::undetermined::{Reads, text_at};
 use super::watch::{Watch, objects_of};
 use super::world::World;
 use crate::limits::Cut;
 use crate::memory::{
-    Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
+    Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
     flatten_address, function_address, function_at, mentions_address, within_count,
 };
 
@@ -529,15 +529,24 @@ impl Environment for Scope<'_, '_> {
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
         let value = self.load_at(pool, ty, addr, traps)?;
-        if !volatile || !self.state.volatile.contains(&addr) {
+        if !volatile || self.state.volatile.is_empty() {
             return Ok(value);
         }
-        // Others may have written there since it was read.
+        // Others may have written since to what was read.
+        let candidates = self.resolve(pool, addr, Some(ty))?.candidates;
+        let is_again = |at: &&Candidate| {
+            let place = VolatilePlace::of(at, ty.bytes());
+            self.state.volatile.iter().any(|read| read.meets(&place))
+        };
+        let again = pool.or_all(candidates.iter().filter(is_again).map(|at| at.guard));
+        if pool.as_bool(again) == Some(false) {
+            return Ok(value);
+        }
         let name = self.state.unknowns.to_string();
         let sort = pool.sort(value);
-        let value = undefined_symbol(pool, Undetermined::Volatile, &name, sort);
-        self.note_read(pool, value);
-        Ok(value)
+        let anything = undefined_symbol(pool, Undetermined::Volatile, &name, sort);
+        self.note_read(pool, anything);
+        Ok(pool.ite(again, anything, value))
     }
 
     fn local_type(&self, local: LocalId) -> Type {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lydian_base::{EntityId, Span};
 use lydian_ir::{BlockId, Body, ConditionId, DecisionId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::compact::Home;
@@ -19,7 +19,9 @@ use super::labels::{GoalId, SiteKey};
 use super::memo::Mutants;
 use super::tape::Tape;
 use super::undetermined::Dependences;
-use crate::memory::{Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Target};
+use crate::memory::{
+    Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset, Target,
+};
 use lydian_inputs::{Cursor, ExternalPlan};
 
 /// What a condition was in the last evaluation of its decision.
@@ -66,6 +68,36 @@ pub(super) struct ReturnTo {
     pub(super) register: Option<LocalId>,
     /// An address for a struct or union, and how many bytes are copied there.
     pub(super) memory: Option<(Term, u64)>,
+}
+
+/// Where in an object volatile memory was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct VolatilePlace {
+    object: ObjectId,
+    /// The first byte; none where that depends on the input.
+    start: Option<i64>,
+    size: u64,
+}
+
+impl VolatilePlace {
+    /// So many bytes of an object that an address may lie in.
+    pub(super) const fn of(candidate: &Candidate, size: u64) -> Self {
+        let start = match candidate.offset {
+            Offset::Known(start) => Some(start),
+            Offset::Scaled { .. } => None,
+        };
+        Self { object: candidate.object, start, size }
+    }
+
+    /// Whether two have bytes in common, as far as is known.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        let behind = |a: i64, size: u64, b: i64| a.saturating_add_unsigned(size) > b;
+        self.object == other.object
+            && self
+                .start
+                .zip(other.start)
+                .is_none_or(|(a, b)| behind(a, self.size, b) && behind(b, other.size, a))
+    }
 }
 
 /// An activation of a function.
@@ -148,8 +180,8 @@ pub(super) struct State {
     pub(super) fresh_at: u64,
     /// How far a guided search has come with it.
     pub(super) progress: Progress,
-    /// Addresses of volatile memory that the path read.
-    pub(super) volatile: Arc<FxHashSet<Term>>,
+    /// Places of volatile memory that the path read, each once.
+    pub(super) volatile: Arc<Vec<VolatilePlace>>,
     /// How many symbols it made, each for something else that is not determined.
     pub(super) unknowns: u64,
     /// How many activations the path began.
@@ -206,11 +238,10 @@ impl State {
         }
     }
 
-    /// Notes that volatile memory was read.
-    pub(super) fn note_volatile(&mut self, address: Term) {
-        self.unknowns += 1;
-        if !self.volatile.contains(&address) {
-            Arc::make_mut(&mut self.volatile).insert(address);
+    /// Notes that the path may have read volatile memory at a place.
+    pub(super) fn note_volatile(&mut self, place: VolatilePlace) {
+        if !self.volatile.contains(&place) {
+            Arc::make_mut(&mut self.volatile).push(place);
         }
     }
 

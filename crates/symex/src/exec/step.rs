@@ -19,7 +19,7 @@ use super::labels::SiteKey;
 use super::merge::Outcome;
 use super::outcome::Ending;
 use super::query::Feasible;
-use super::state::{ConditionValue, State};
+use super::state::{ConditionValue, State, VolatilePlace};
 use super::tape::Question;
 use crate::limits::Cut;
 use crate::memory::{
@@ -323,9 +323,12 @@ impl<'p> Engine<'p, '_> {
             Stmt::Assign { dst, value: expr } => {
                 let value = self.eval(state, *expr, &mut traps)?;
                 self.leave_traps(state, &traps)?;
-                if let Expr::Load { addr, volatile: true, .. } = body.exprs[*expr] {
+                if let Expr::Load { addr, ty, volatile: true } = body.exprs[*expr] {
                     let address = self.eval(state, addr, &mut Traps::none())?;
-                    state.note_volatile(address);
+                    let read = self.resolve(state, address)?.candidates;
+                    read.iter()
+                        .for_each(|at| state.note_volatile(VolatilePlace::of(at, ty.bytes())));
+                    state.unknowns += 1;
                 }
                 state.frame_mut().registers[dst.index()] = Some(value);
             }

@@ -103,9 +103,7 @@ impl Engine<'_, '_> {
         union.idle = union.idle.min(other.idle);
         union.activations = union.activations.max(other.activations);
         union.unknowns = union.unknowns.max(other.unknowns);
-        if !other.volatile.is_subset(&union.volatile) {
-            Arc::make_mut(&mut union.volatile).extend(other.volatile.iter().copied());
-        }
+        other.volatile.iter().for_each(|place| union.note_volatile(*place));
         union.mark = None;
         begin_anew(&mut union);
         Some(union)
