@@ -91,8 +91,6 @@ impl fmt::Display for Undetermined {
 
 /// The symbol for what is not determined; the same for the same kind, name and sort.
 pub fn undefined_symbol(pool: &mut TermPool, kind: Undetermined, name: &str, sort: Sort) -> Term {
-    // The mark alone is a symbol as soon as there is any undefined one.
-    pool.var("?", Sort::Bool);
     pool.var(&format!("{UNDEFINED_MARK}{}{name}:{sort}", kind.tag()), sort)
 }
 

@@ -1,7 +1,7 @@
 //! What an exploration may cost, and the typed reasons for what it left out.
 //!
 //! Nothing is cut silently: each limit that was hit is a [`Cut`] in the result, with how often, and
-//! only an exploration without any is a complete argument.
+//! stands in the way of all that may lie ahead of where it was hit.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -6,8 +6,8 @@
 //! with a copy of the state at the label's site, until [`Config::label_patience`] states were run
 //! or none is left; whoever covers the label meanwhile deletes it ([000] V-B).
 //!
-//! Invariants: nothing that waits is forgotten unless its labels are covered or the exploration is
-//! stopped by a budget, so that the end of an exploration without cuts stays a complete argument;
+//! Invariants: nothing that waits is forgotten unless its labels are covered; where the exploration is
+//! stopped by a budget, that is noted as what stood in their way, so that its end stays an argument;
 //! the order depends on counts alone, never on time.
 //!
 //! [`Config::label_patience`]: super::Config::label_patience

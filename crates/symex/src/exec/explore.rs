@@ -641,10 +641,10 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// A path is at its end.
     pub(super) fn finish(&mut self, mut state: Box<State>, ending: Ending) {
-        if let Ending::Cut(cut) = &ending {
-            self.cut_path(&state, cut.clone());
+        match &ending {
+            Ending::Cut(cut) => self.cut_path(&state, cut.clone()),
+            _ => self.cut_dependences(&state),
         }
-        self.cut_dependences(&state);
         self.count_path(ending.clone());
         let no_test = state.depends.are_some() || ending == Ending::Assumption;
         let wanted = self.world.config.every_path && !no_test;

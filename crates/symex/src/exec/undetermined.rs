@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::explore::Engine;
 use super::state::{Frame, State};
 use crate::limits::Cut;
-use crate::memory::{has_undefined, undetermined};
+use crate::memory::undetermined;
 
 /// What a path depends on that is not determined: each kind once, with the place where it first came
 /// into play. One word, as nearly all paths depend on nothing.
@@ -51,7 +51,7 @@ pub(super) struct Reads(FxHashMap<Term, Span>);
 impl Reads {
     /// Notes that a value was read at a place. What of it is determined is no matter.
     pub(super) fn note(&mut self, pool: &mut TermPool, value: Term, at: impl FnOnce() -> Span) {
-        if !has_undefined(pool) {
+        if !pool.mentions_marked(value) {
             return;
         }
         let vars = pool.vars_of(value);

@@ -44,7 +44,7 @@ impl Engine<'_, '_> {
             return Some(false);
         }
         for most in BLOCKS {
-            let fit = self.no_longer(&lengths, &vec![most; lengths.len()]);
+            let fit = self.no_longer(&lengths, std::iter::repeat(most));
             if let Feasible::Yes(model) = self.ask_with_promises(state, fit) {
                 state.model = model;
                 let sizes = self.sizes_of(state, &lengths);
@@ -65,18 +65,17 @@ impl Engine<'_, '_> {
     /// Nothing that makes the state's model nicer makes blocks longer, or longer than the first of
     /// [`BLOCKS`].
     fn promise_lengths(&mut self, state: &mut State, lengths: &[Term], sizes: &[u64]) {
-        let most: Vec<u64> = sizes.iter().map(|size| BLOCKS[0].max(*size)).collect();
-        let fit = self.no_longer(lengths, &most);
+        let fit = self.no_longer(lengths, sizes.iter().map(|size| BLOCKS[0].max(*size)));
         if self.pool.as_bool(fit) != Some(true) {
             state.promises.push(fit);
         }
     }
 
     /// Whether blocks are no longer than so many bytes each.
-    fn no_longer(&mut self, lengths: &[Term], most: &[u64]) -> Term {
+    fn no_longer(&mut self, lengths: &[Term], most: impl Iterator<Item = u64>) -> Term {
         let mut all = self.pool.tt();
         for (length, most) in lengths.iter().zip(most) {
-            let most = self.pool.bv(64, *most);
+            let most = self.pool.bv(64, most);
             let fits = self.pool.ule(*length, most);
             all = self.pool.and(all, fits);
         }

@@ -63,12 +63,6 @@ pub struct Contents {
     pub(super) background: Background,
 }
 
-/// Whether a pool has any symbol for what is not determined.
-pub fn has_undefined(pool: &TermPool) -> bool {
-    // The mark alone is a symbol as soon as there is another one.
-    pool.find_var("?").is_some()
-}
-
 /// Whether the value depends on what the program does not determine, such as memory that it never
 /// wrote.
 pub fn depends_on_undefined(pool: &mut TermPool, term: Term) -> bool {

@@ -377,10 +377,12 @@ impl Engine<'_, '_> {
             let mut guard = self.pool.tt();
             if let Some(limit) = plan.limit {
                 guard = self.pool.ult(here, limit);
+                guard = self.simplified(state, guard);
                 let within = self.pool.and(alive, guard);
                 if !plan.pad {
                     // At the limit comes the null character.
                     let at_limit = self.pool.eq(here, limit);
+                    let at_limit = self.simplified(state, at_limit);
                     let ends = self.pool.and(alive, at_limit);
                     if !self.is_dead(state, ends) {
                         writes.push(Write { base, offset, guard: ends, value: zero, size: 1 });
@@ -399,6 +401,7 @@ impl Engine<'_, '_> {
                 let Some(byte) = byte else { break };
                 value = if plan.pad { self.pool.ite(alive, byte, zero) } else { byte };
                 let ends = self.pool.eq(byte, zero);
+                let ends = self.simplified(state, ends);
                 let last = self.pool.and(alive, ends);
                 length = self.pool.ite(last, here, length);
                 let not = self.pool.not(ends);
