@@ -31,11 +31,21 @@ const COMPILERS_OWN: [&str; 3] = ["__builtin_", "__atomic_", "__sync_"];
 /// The tags of records in which the machine keeps what no engine knows.
 const MACHINES_OWN: [&str; 3] = ["__va_list_tag", "__jmp_buf_tag", "_IO_FILE"];
 
-/// Whether an undefined function of this name is known to write nothing: the compiler's own, and those
-/// that give inputs.
+/// What the names of functions of POSIX begin with that change locks and condition variables. These are
+/// opaque: a program cannot tell them from what they were, and there is no error number.
+const OF_LOCKS: [&str; 4] = ["pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_"];
+
+/// Whether an undefined function of this name is known to write nothing that a program looks at: the
+/// compiler's own, those that give inputs, and those of locks.
 pub fn writes_nothing(name: &str) -> bool {
-    let known = COMPILERS_OWN.iter().any(|prefix| name.starts_with(prefix));
+    let begins_with = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    let known = begins_with(&COMPILERS_OWN) || begins_with(&OF_LOCKS) && !reads_out(name);
     known || gives_inputs(name) || name.starts_with(INPUT_PREFIX)
+}
+
+/// Whether a function of locks tells the program something through a pointer.
+fn reads_out(name: &str) -> bool {
+    name.contains("_get") || name.contains("_setprioceiling")
 }
 
 /// The parameters of a function of this name and type that it may write through if it is undefined:

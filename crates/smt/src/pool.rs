@@ -25,6 +25,40 @@ static NEXT_POOL: AtomicU64 = AtomicU64::new(1);
 /// them; the pool knows which terms mention any ([`TermPool::mentions_marked`]).
 pub const MARK: char = '?';
 
+/// By term: whether something is among its leaves, as far as that was asked.
+#[derive(Default)]
+struct Mentions(Vec<Option<bool>>);
+
+impl Mentions {
+    /// Whether a leaf of a term `is_meant`.
+    fn by(&mut self, pool: &TermPool, t: Term, is_meant: impl Fn(Term) -> bool) -> bool {
+        if self.0.len() < pool.len() {
+            self.0.resize(pool.len(), None);
+        }
+        let mut stack = vec![t];
+        while let Some(&top) = stack.last() {
+            if self.0[top.index()].is_some() {
+                stack.pop();
+                continue;
+            }
+            let children = pool.children(top);
+            let of = |child: &Term| self.0[child.index()];
+            let known = if children.is_empty() {
+                Some(is_meant(top))
+            } else if children.iter().any(|child| of(child) == Some(true)) {
+                Some(true)
+            } else {
+                children.iter().all(|child| of(child).is_some()).then_some(false)
+            };
+            match known {
+                Some(known) => self.0[top.index()] = Some(known),
+                None => stack.extend(children.iter().filter(|child| of(child).is_none())),
+            }
+        }
+        self.0[t.index()] == Some(true)
+    }
+}
+
 /// An arena of hash-consed terms.
 pub struct TermPool {
     id: u64,
@@ -43,10 +77,12 @@ pub struct TermPool {
     var_sets: Vec<Option<Arc<[Term]>>>,
     /// By term: its negation, where that was made.
     pub(crate) negations: Vec<Option<Term>>,
-    /// By term: whether it mentions a marked symbol, as far as that was asked.
-    mentions: Vec<Option<bool>>,
+    marked: Mentions,
     /// Whether there is a marked symbol.
     has_marked: bool,
+    addresses: Mentions,
+    /// Which numbers are addresses.
+    is_address: fn(u64) -> bool,
     no_vars: Arc<[Term]>,
     rewriting: bool,
     fired: Vec<u64>,
@@ -77,8 +113,10 @@ impl TermPool {
             defaults: Vec::new(),
             var_sets: Vec::new(),
             negations: Vec::new(),
-            mentions: Vec::new(),
+            marked: Mentions::default(),
             has_marked: false,
+            addresses: Mentions::default(),
+            is_address: |_| false,
             no_vars: Arc::from([]),
             rewriting: true,
             fired: vec![0; RULES.len()],
@@ -88,6 +126,11 @@ impl TermPool {
         pool.intern(Node::Bool(false), Sort::Bool);
         pool.intern(Node::Bool(true), Sort::Bool);
         pool
+    }
+
+    /// An empty pool in which such numbers are addresses ([`TermPool::mentions_address`]).
+    pub fn with_addresses(is_address: fn(u64) -> bool) -> TermPool {
+        TermPool { is_address, ..TermPool::new() }
     }
 
     /// A number for a term that it has in every pool, as [`Structures`] has it.
@@ -499,33 +542,19 @@ impl TermPool {
         if !self.has_marked {
             return false;
         }
-        if self.mentions.len() < self.nodes.len() {
-            self.mentions.resize(self.nodes.len(), None);
-        }
-        let mut stack = vec![t];
-        while let Some(&top) = stack.last() {
-            if self.mentions[top.index()].is_some() {
-                stack.pop();
-                continue;
-            }
-            let children = self.children(top);
-            let known = match self.var_name(top) {
-                Some(name) => Some(name.starts_with(MARK)),
-                None => {
-                    let of = |child: &Term| self.mentions[child.index()];
-                    let all = children.iter().all(|child| of(child).is_some());
-                    let any = children.iter().any(|child| of(child) == Some(true));
-                    (all || any).then_some(any)
-                }
-            };
-            match known {
-                Some(known) => self.mentions[top.index()] = Some(known),
-                None => {
-                    stack.extend(children.iter().filter(|c| self.mentions[c.index()].is_none()))
-                }
-            }
-        }
-        self.mentions[t.index()] == Some(true)
+        let mut marked = std::mem::take(&mut self.marked);
+        let mentions = marked
+            .by(self, t, |leaf| self.var_name(leaf).is_some_and(|name| name.starts_with(MARK)));
+        self.marked = marked;
+        mentions
+    }
+
+    /// Whether a term mentions a number that is an address. Computed once per term.
+    pub fn mentions_address(&mut self, t: Term) -> bool {
+        let mut addresses = std::mem::take(&mut self.addresses);
+        let mentions = addresses.by(self, t, |leaf| self.as_u64(leaf).is_some_and(self.is_address));
+        self.addresses = addresses;
+        mentions
     }
 
     // ---- nodes with constant folding ---------------------------------------------------------

@@ -70,6 +70,7 @@ mod site_table;
 mod sites;
 mod stack;
 mod state;
+mod static_values;
 mod step;
 mod stretch;
 mod tape;

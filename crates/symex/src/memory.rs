@@ -35,7 +35,7 @@ pub use facts::Facts;
 pub use lazy::{Touched, TouchedAt, distance};
 pub use resolve::{
     Candidate, Expansion, Knowledge, Offset, Resolution, Target, choice_of, flatten_address,
-    mentions, mentions_address,
+    in_region, mentions,
 };
 
 use lydian_inputs::lazy::{LazyObject, REGION as LAZY, ROOM};

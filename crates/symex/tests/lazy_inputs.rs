@@ -526,6 +526,99 @@ fn what_needs_more_calls_than_a_run_has_is_infeasible_as_assumed_alone() {
     assert_eq!(assumed, ["the static variable calls has a value that 16 calls can give it"]);
 }
 
+/// The sentences of what verdicts of a function rest on beside the paths.
+fn rests_on(text: &str) -> Vec<String> {
+    let summary = explore(text).summary;
+    let of_labels = summary.left.iter().flat_map(|label| &label.bounds);
+    let all = summary.bounds.iter().chain(&summary.assumptions).chain(of_labels);
+    let sentences: BTreeSet<String> = all.map(|one| one.sentence.clone()).collect();
+    sentences.into_iter().collect()
+}
+
+#[test]
+fn a_static_variable_of_a_callee_has_what_any_call_of_it_can_give() {
+    let level = "static int level(int n) { static int l; if (n == 5) l = 2; return l; }";
+    // Calls of the function itself give it all that it can have.
+    let all = format!("{level} int f(int n) {{ if (level(n) == 2) return 1; return 0; }}");
+    branches(&all, 4, 0);
+    let none = format!("{level} int f(int n) {{ if (level(n) == 1) return 1; return 0; }}");
+    branches(&none, 3, 1);
+    assert!(rests_on(&none).is_empty(), "{:?}", rests_on(&none));
+    // Only others do: nothing is said of what they left.
+    let others =
+        format!("{level} int f(int n) {{ if (n == 5) return 0; return level(n) == 2 ? 1 : 3; }}");
+    assert_eq!(rests_on(&others), ["the static variable l has its first value"]);
+    // What it can have is not seen in the text.
+    for write in ["l++", "l = n", "int *p = &l; *p = 4"] {
+        let unseen = format!(
+            "static int level(int n) {{ static int l; if (n == 5) {{ {write}; }} return l; }}
+             int f(int n) {{ if (level(n) == 1) return 1; return 0; }}"
+        );
+        assert_eq!(rests_on(&unseen), ["the static variable l has its first value"], "{write}");
+    }
+}
+
+#[test]
+fn what_a_static_variable_has_may_be_written_through_its_address() {
+    for text in [
+        "int f(void) { static int l; int *p = &l; (*p)++; if (l > 3) return 1; return 0; }",
+        "static void bump(int *p) { (*p)++; }
+         int f(void) { static int l; bump(&l); if (l > 3) return 1; return 0; }",
+    ] {
+        branches(text, 2, 0);
+    }
+    // Anybody may write through an address that was given away.
+    let given_away = [
+        (
+            "static int *place(void) { static int l; return &l; }
+             void set(void) { *place() = 7; }
+             int f(void) { if (*place() == 7) return 1; return 0; }",
+            "the static variable l has its first value",
+        ),
+        (
+            "int *f(int n) { static int l; if (l == 7) return 0; l = 1; return &l + n; }",
+            "only f writes to its static variable l",
+        ),
+    ];
+    for (text, sentence) in given_away {
+        assert_eq!(rests_on(text), [sentence], "{text}");
+    }
+    // As it is, nobody does.
+    let kept =
+        "int f(int n) { static int l[3]; const int *p = l; if (p[n] == 7) return 1; return 0; }";
+    branches(kept, 1, 1);
+    assert!(rests_on(kept).is_empty(), "{:?}", rests_on(kept));
+}
+
+#[test]
+fn static_variables_have_their_first_values_where_a_program_begins() {
+    let body = "static int calls; calls++; if (calls > 1) return 1; return 0;";
+    let explored = |text: &str| {
+        let settings = Settings { lazy_inputs: true, ..Settings::default() };
+        explore_c_with(text, "main", &[Criterion::Bc], &Config::default(), settings)
+    };
+    let found = explored(&format!("int main(void) {{ {body} }}"));
+    assert_eq!((found.covered(Criterion::Bc).len(), found.summary.left.len()), (1, 1));
+    assert!(found.summary.complete && found.summary.bounds.is_empty(), "{:?}", found.summary);
+    // A program may call it itself.
+    let again =
+        explored(&format!("int main(void) {{ {body} }} int again(void) {{ return main(); }}"));
+    assert_eq!(again.covered(Criterion::Bc).len(), 2);
+}
+
+#[test]
+fn the_low_bits_of_an_address_are_what_its_type_s_alignment_says() {
+    for mask in ["3", "(__alignof__(*p) - 1)", "(sizeof *p - 1)"] {
+        let text = format!(
+            "int f(int *p) {{ if (p == 0 || ((unsigned long)p & {mask})) return 1; return *p; }}"
+        );
+        branches(&text, 3, 1);
+        assert!(rests_on(&text).is_empty(), "{mask}: {:?}", rests_on(&text));
+    }
+    let beyond = "int f(int *p) { if ((unsigned long)p & (sizeof(long) - 1)) return 1; return 0; }";
+    assert!(!rests_on(beyond).is_empty(), "a pointer to int may have that bit");
+}
+
 #[test]
 fn a_pointer_may_lead_to_a_member_of_any_element() {
     branches(

@@ -99,6 +99,22 @@ fn variables_of_external_linkage_get_other_values_and_statics_do_not() {
 }
 
 #[test]
+fn locks_are_opaque_and_their_functions_write_nothing_else() {
+    one_is_left(
+        "typedef struct { int owner; void *list; } pthread_mutex_t;
+         int pthread_mutex_lock(pthread_mutex_t *lock);
+         struct s { pthread_mutex_t lock; int n; };
+         int f(struct s *s) {
+             s->n = 4;
+             pthread_mutex_lock(&s->lock);
+             if (s->n == 9) return 1;
+             return 0;
+         }",
+        &[AssumptionKind::KeptPointers],
+    );
+}
+
+#[test]
 fn arguments_for_dots_are_written_through() {
     let writes = writes_of_all(
         "struct size { unsigned short rows, columns; };

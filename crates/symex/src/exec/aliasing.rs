@@ -114,11 +114,6 @@ impl Aliasing {
         self.globals.contains(&global) || self.may_show(shape)
     }
 
-    /// Whether the functions may write to a global.
-    pub(super) fn may_write(&self, global: GlobalId) -> bool {
-        self.anything || self.globals.contains(&global)
-    }
-
     /// Whether pointers are moved by elements of a size.
     pub(super) fn moves_by(&self, size: u64) -> bool {
         self.moved_by.contains(&size)
@@ -126,13 +121,14 @@ impl Aliasing {
 }
 
 /// What an address is made from.
-enum Base {
+pub(super) enum Base {
     Local,
     Global(GlobalId),
     Pointer,
 }
 
-fn base_of(body: &Body, addr: ExprId) -> Base {
+/// What an address is made from, as far as its expression says it.
+pub(super) fn base_of(body: &Body, addr: ExprId) -> Base {
     match &body.exprs[addr] {
         Expr::AddrLocal(_) => Base::Local,
         Expr::AddrGlobal(global) => Base::Global(*global),

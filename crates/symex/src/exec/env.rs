@@ -21,7 +21,7 @@ use super::world::World;
 use crate::limits::Cut;
 use crate::memory::{
     Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
-    flatten_address, function_address, function_at, mentions_address, within_count,
+    flatten_address, function_address, function_at, within_count,
 };
 
 /// Why an evaluation has no value yet.
@@ -298,7 +298,7 @@ impl Scope<'_, '_> {
     /// Splits on the object that the address is in under the state's model. A number that was made of
     /// no address is null or in no object: what it is otherwise is chance, which nobody follows.
     fn split_on_value(&mut self, pool: &mut TermPool, term: Term) -> Stop {
-        let by_chance = !mentions_address(pool, term);
+        let by_chance = !pool.mentions_address(term);
         if !(self.watch.tentative || by_chance && self.watch.is_no_pointer(pool, term)) {
             self.watch.meet_all();
         }

@@ -29,7 +29,7 @@ use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
 use super::query::Feasible;
 use super::rank::Ranks;
 use super::search::{Rank, Searcher};
-use super::sequences::OwnStatics;
+use super::sequences::Statics;
 use super::setup::lay_out;
 use super::state::{ReturnTo, State};
 use super::step::Flow;
@@ -42,7 +42,7 @@ use super::workers::{Exchange, Given};
 use super::world::{Touched, World, observed_globals};
 use super::{LabelDeletion, Mode};
 use crate::limits::Cut;
-use crate::memory::{Facts, Memory};
+use crate::memory::{Facts, Memory, in_region};
 use lydian_inputs::asked::Asked;
 use lydian_inputs::globals::can_be_input;
 use lydian_inputs::looked_at::Needs;
@@ -117,7 +117,7 @@ pub(super) struct Engine<'p, 'e> {
     /// What the function under test is called with.
     pub(super) arguments: Vec<Term>,
     /// Its static variables, where runs of several calls are followed.
-    pub(super) statics: OwnStatics,
+    pub(super) statics: Statics,
     pub(super) searcher: Searcher,
     pub(super) compaction: Compaction,
     pub(super) ranks: Ranks,
@@ -160,7 +160,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             return Err(ExploreError::NoBody(function.name.clone()));
         }
         let mut world = World::new(program, config.clone(), spec.clone());
-        let mut pool = TermPool::new();
+        let mut pool = TermPool::with_addresses(in_region);
         let mut observed = observed_globals(program, func, objectives);
         let stated = world.stated_functions(func);
         let of_stated = Touched::by(program, &stated, std::iter::empty()).globals;
@@ -230,7 +230,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             pool,
             plan,
             arguments,
-            statics: OwnStatics::default(),
+            statics: Statics::default(),
             tables,
         };
         engine.uses.learned = config.learns.then(Default::default);
@@ -778,6 +778,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.note_left_out_targets();
         self.statistics.terms = self.pool.len();
         (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
+        self.settle_statics();
         let complete = self.left_out.is_empty();
         let (unmet, preconditions) = (self.unmet(), self.preconditions());
         let in_the_way = InTheWay { left_out: &self.left_out, ahead: self.ranks.ahead() };

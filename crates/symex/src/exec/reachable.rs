@@ -20,11 +20,11 @@ use super::lazy::address_of;
 use super::state::State;
 use crate::memory::{
     Background, Knowledge, Object, ObjectId, ObjectKind, Target, depends_on_undefined, distance,
-    flatten_address, mentions_address,
+    flatten_address,
 };
 
 /// A pointer that leads to more places than this is followed to none.
-const MOST_PLACES: usize = 4;
+const MOST_PLACES: usize = 6;
 /// Bytes of a pointer.
 const POINTER_BYTES: u64 = Type::Ptr.bytes();
 /// No more objects than this are reached from one call.
@@ -276,7 +276,7 @@ impl Engine<'_, '_> {
     }
 
     /// The values in what was reached that make a difference: those that the path looked at or wrote.
-    pub(super) fn pieces(&self, state: &State, reached: &Reached) -> Vec<Piece> {
+    pub(super) fn pieces(&mut self, state: &State, reached: &Reached) -> Vec<Piece> {
         let object = state.memory.object(reached.object);
         if let Background::Lazy { object: lazy, .. } = object.contents.background() {
             return touched_pieces(object, lazy, &reached.bytes);
@@ -298,13 +298,13 @@ impl Engine<'_, '_> {
     }
 
     /// Whether a value is an address, as far as its term tells.
-    fn is_address(&self, value: Term) -> bool {
+    fn is_address(&mut self, value: Term) -> bool {
         self.world.inputs.is_pointer(address_of(&self.pool, value))
-            || mentions_address(&self.pool, value)
+            || self.pool.mentions_address(value)
     }
 
     /// The values in some bytes of which no type is known, as they were written.
-    fn pieces_of_cells(&self, object: &Object, bytes: &Range<u64>) -> Vec<Piece> {
+    fn pieces_of_cells(&mut self, object: &Object, bytes: &Range<u64>) -> Vec<Piece> {
         let mut found = Vec::new();
         let mut next = bytes.start;
         for cell in object.contents.cells() {

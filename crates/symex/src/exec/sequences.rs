@@ -7,15 +7,20 @@
 //! and what is left is infeasible for every sequence of calls: a call from values that were followed
 //! already does nothing new, since its arguments and all other inputs have any values again.
 //!
+//! The static variables of functions that it calls have what the text says that they can have
+//! ([`super::static_values`]): anybody may have called those before. Where paths began with each of these
+//! values, whatever the function's own variables had then, nothing is assumed of them.
+//!
 //! Values are compared as terms, and those that are known numbers by what they are. No run has more calls
 //! than [`Limits::calls`](crate::Limits::calls) says; where one would need more, that is an assumption of
 //! what is left.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_inputs::{FurtherCall, Reach, further_call};
-use lydian_ir::CType;
+use lydian_ir::{CType, Callee, FuncId, Program, Stmt};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::Term;
 use rustc_hash::FxHashSet;
@@ -23,6 +28,7 @@ use rustc_hash::FxHashSet;
 use super::explore::Engine;
 use super::outcome::Ending;
 use super::state::State;
+use super::static_values::Uses;
 use super::step::Flow;
 use super::tape::Question;
 use super::world::{Touched, World};
@@ -33,21 +39,79 @@ use lydian_inputs::Bound;
 /// Bytes of static variables whose values are compared.
 const MOST_BYTES: u64 = 256;
 
-/// The static variables of the function under test, where runs of several calls are followed.
-#[derive(Debug, Default)]
-pub(super) struct OwnStatics {
-    /// Their addresses, sizes and names.
-    variables: Vec<(u64, u64, String)>,
-    /// Values with which calls began that are numbers, as bytes.
-    begun: FxHashSet<Vec<u8>>,
+/// So many combinations of values of other functions' variables are followed.
+const MOST_COMBINATIONS: usize = 16;
+
+/// A static variable whose values are followed from call to call.
+#[derive(Debug)]
+struct Variable {
+    address: u64,
+    size: u64,
+    name: String,
 }
 
-impl OwnStatics {
-    /// What they have.
+/// The static variables of the function under test, and of functions that it calls, where runs of
+/// several calls are followed.
+#[derive(Debug, Default)]
+pub(super) struct Statics {
+    own: Vec<Variable>,
+    /// Those of other functions.
+    of_others: Vec<Variable>,
+    /// All combinations of values that the latter can have, as bytes one after the other.
+    combinations: Vec<Vec<u8>>,
+    /// Values with which calls began that are numbers: the function's own, and the others'.
+    begun: FxHashSet<[Vec<u8>; 2]>,
+}
+
+impl Statics {
+    /// What they have, the function's own first.
     pub(super) fn contents(&self, memory: &Memory) -> Arc<[Contents]> {
-        let objects = self.variables.iter().filter_map(|(at, ..)| memory.object_at(*at));
+        let variables = self.own.iter().chain(&self.of_others);
+        let objects = variables.filter_map(|variable| memory.object_at(variable.address));
         objects.map(|object| memory.object(object).contents.clone()).collect()
     }
+
+    fn are_none(&self) -> bool {
+        self.own.is_empty() && self.of_others.is_empty()
+    }
+
+    /// Adds one of another function that can have these values. Whether they are few enough.
+    fn add_of_other(&mut self, variable: Variable, values: &BTreeSet<Vec<u8>>) -> bool {
+        let none = [Vec::new()];
+        let before = if self.of_others.is_empty() { &none[..] } else { &self.combinations };
+        let combinations =
+            before.iter().flat_map(|first| values.iter().map(move |value| (first, value)));
+        let combinations: Vec<_> =
+            combinations.map(|(first, value)| [&first[..], value].concat()).collect();
+        let are_few = combinations.len() <= MOST_COMBINATIONS;
+        if are_few {
+            self.combinations = combinations;
+            self.of_others.push(variable);
+        }
+        are_few
+    }
+
+    /// Whether calls began with all that the variables of others can have, for each that those of the
+    /// function's own had.
+    fn were_all_followed(&self) -> bool {
+        self.begun.iter().all(|[own, _]| {
+            let began = |others: &Vec<u8>| self.begun.contains(&[own.clone(), others.clone()]);
+            self.combinations.iter().all(began)
+        })
+    }
+}
+
+/// Whether a run begins with a function: `main`, where the program does not use it itself.
+fn is_begin_of_program(program: &Program, function: FuncId) -> bool {
+    program.functions[function].name == "main" && !uses(program, function)
+}
+
+/// Whether anything calls a function or takes its address.
+fn uses(program: &Program, function: FuncId) -> bool {
+    let mut bodies = program.functions.values().filter_map(|function| function.body.as_ref());
+    let is_call = |stmt: &Stmt| matches!(stmt, Stmt::Call { callee: Callee::Direct(called), .. } if *called == function);
+    program.addressed_functions().contains(&function)
+        || bodies.any(|body| body.stmts.values().any(is_call))
 }
 
 /// Whether an exploration may follow several calls: it looks for labels, and ends when none is left.
@@ -66,14 +130,18 @@ impl Engine<'_, '_> {
         let function = &program.functions[self.plan.function];
         let own = self.world.spec.settings.function.get(&function.name);
         let own = own.and_then(|own| own.globals.as_ref());
-        if own.is_some_and(Vec::is_empty) {
+        if own.is_some_and(Vec::is_empty) || is_begin_of_program(program, self.plan.function) {
             return; // the run begins with the program, or so it is stated
         }
         let has_calls = self.has_further_calls();
         for id in &touched.globals {
             let global = &program.globals[*id];
             let is_static_local = global.name.contains('.') && !global.read_only;
-            if !is_static_local || !self.world.aliasing.may_write(*id) {
+            if !is_static_local {
+                continue;
+            }
+            let uses = Uses::of(program, *id);
+            if !uses.may_change() {
                 continue;
             }
             let name = match global.name.split_once('@') {
@@ -81,13 +149,19 @@ impl Engine<'_, '_> {
                 None => global.name.rsplit('.').next().unwrap_or_default().to_owned(),
             };
             let object = self.world.globals[id.index()];
+            let variable = Variable { address: object, size: global.size, name: name.clone() };
             let of_function = global.name.strip_prefix(&*function.name);
             let is_own = of_function.is_some_and(|rest| rest.starts_with('.'));
+            let mut sentence = format!("the static variable {name} has its first value");
             if is_own && has_calls && global.size <= MOST_BYTES {
-                self.statics.variables.push((object, global.size, name));
-                continue;
+                self.statics.own.push(variable);
+                if !uses.escapes {
+                    continue;
+                }
+                sentence = format!("only {} writes to its static variable {name}", function.name);
+            } else if has_calls && let Some(values) = uses.values {
+                self.statics.add_of_other(variable, &values);
             }
-            let sentence = format!("the static variable {name} has its first value");
             let assumption = Assumption::new(AssumptionKind::Other, &*name, sentence);
             let reach = Reach::Within { object, from: 0, to: global.size };
             self.watch.add(&[Bound { assumption, reach, shown: false }]);
@@ -116,9 +190,18 @@ impl Engine<'_, '_> {
         contents
     }
 
+    /// Takes back what is assumed of variables all of whose values were followed.
+    pub(super) fn settle_statics(&mut self) {
+        if self.statics.were_all_followed() {
+            for variable in &self.statics.of_others {
+                self.watch.release(variable.address);
+            }
+        }
+    }
+
     /// Whether a path may go on with a further call, so that nothing is out of its reach.
     pub(super) fn may_call_again(&self, state: &State) -> bool {
-        !self.statics.variables.is_empty()
+        !self.statics.are_none()
             && !state.replay
             && state.further_calls() + 1 < self.world.config.limits.calls
     }
@@ -149,21 +232,26 @@ impl Engine<'_, '_> {
     /// Whether a path goes on with a further call: where the static variables have values with which no
     /// call began, as far as that is seen.
     fn calls_again(&mut self, state: &State) -> bool {
-        if self.statics.variables.is_empty() || state.replay || state.depends.are_some() {
+        if self.statics.are_none() || state.replay || state.depends.are_some() {
             return false;
         }
         let contents = self.statics.contents(&state.memory);
         if contents == state.began_with || self.labels.left() == 0 {
             return false;
         }
-        let numbers = self.numbers_of(&contents);
-        if numbers.is_some_and(|numbers| !self.statics.begun.insert(numbers)) {
+        let own = self.statics.own.len();
+        let is_new = match self.numbers_of(&contents) {
+            Some(numbers) => self.statics.begun.insert(numbers),
+            // What others have that is no number is followed no further.
+            None => contents[..own] != state.began_with[..own],
+        };
+        if !is_new {
             return false;
         }
         let may = self.may_call_again(state);
         if !may {
             let calls = self.world.config.limits.calls;
-            for (.., name) in &self.statics.variables {
+            for Variable { name, .. } in &self.statics.own {
                 let sentence = format!(
                     "the static variable {name} has a value that {calls} calls can give it"
                 );
@@ -174,18 +262,25 @@ impl Engine<'_, '_> {
     }
 
     /// What the static variables have as bytes; none where they do not have numbers, or addresses.
-    fn numbers_of(&mut self, contents: &[Contents]) -> Option<Vec<u8>> {
-        let mut numbers = Vec::new();
-        for (contents, (_, size, _)) in contents.iter().zip(&self.statics.variables) {
-            let first = numbers.len();
-            for at in 0..*size {
-                let byte = contents.read_bits(&mut self.pool, at, 1);
-                numbers.push(self.pool.as_u64(byte)? as u8);
-            }
-            for word in numbers[first..].chunks_exact(8) {
-                let word = u64::from_le_bytes(word.try_into().ok()?);
-                if Region::of(word).is_some() {
-                    return None;
+    fn numbers_of(&mut self, contents: &[Contents]) -> Option<[Vec<u8>; 2]> {
+        let Statics { own, of_others, .. } = &self.statics;
+        let sizes = |of: &[Variable]| of.iter().map(|variable| variable.size).collect::<Vec<_>>();
+        let sizes = [sizes(own), sizes(of_others)];
+        let (of_own, of_others) = contents.split_at_checked(own.len())?;
+        let mut numbers = [Vec::new(), Vec::new()];
+        for ((contents, sizes), numbers) in [of_own, of_others].iter().zip(&sizes).zip(&mut numbers)
+        {
+            for (contents, size) in contents.iter().zip(sizes) {
+                let first = numbers.len();
+                for at in 0..*size {
+                    let byte = contents.read_bits(&mut self.pool, at, 1);
+                    numbers.push(self.pool.as_u64(byte)? as u8);
+                }
+                for word in numbers[first..].chunks_exact(8) {
+                    let word = u64::from_le_bytes(word.try_into().ok()?);
+                    if Region::of(word).is_some() {
+                        return None;
+                    }
                 }
             }
         }

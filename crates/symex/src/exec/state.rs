@@ -230,7 +230,7 @@ impl State {
     /// What the path knows.
     pub(super) fn knowledge(&self) -> Knowledge<'_> {
         Knowledge {
-            facts: &self.facts,
+            facts: Some(&self.facts),
             resolved: &self.resolved,
             derived: None,
             inputs: None,

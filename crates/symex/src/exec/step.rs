@@ -22,9 +22,7 @@ use super::query::Feasible;
 use super::state::{ConditionValue, State, VolatilePlace};
 use super::tape::Question;
 use crate::limits::Cut;
-use crate::memory::{
-    Background, Contents, NewObject, ObjectKind, Resolution, Target, mentions, mentions_address,
-};
+use crate::memory::{Background, Contents, NewObject, ObjectKind, Resolution, Target, mentions};
 
 /// Why what a path covered is open again where none of its inputs goes on.
 const NOWHERE: &str = "a path on which a pointer of the inputs leads nowhere";
@@ -255,7 +253,7 @@ impl<'p> Engine<'p, '_> {
         let base = match target {
             Target::Known(base, _) => base,
             // Other inputs of the path may reach an object.
-            Target::Wild if !mentions_address(&self.pool, address) => {
+            Target::Wild if !self.pool.mentions_address(address) => {
                 if !self.watch.is_no_pointer(&mut self.pool, address) {
                     let at = self.text_at(state);
                     self.cut_ahead(state, Cut::Undetermined(Undetermined::Location, at));

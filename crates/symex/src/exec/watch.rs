@@ -216,6 +216,15 @@ impl Watch {
         }
     }
 
+    /// What an object has makes no difference after all: all that it can have was followed.
+    pub(super) fn release(&mut self, object: u64) {
+        let positions = self.by_object.remove(&object).unwrap_or_default();
+        positions.iter().for_each(|at| self.all[*at].met = false);
+        for of_label in self.of_labels.values_mut() {
+            of_label.bounds.retain(|at| !positions.contains(at));
+        }
+    }
+
     /// An access could leave an object that came into being, or a block be allocated, which needs an
     /// object of 1 GiB.
     pub(super) const fn leave_room(&mut self) {

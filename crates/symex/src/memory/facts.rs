@@ -1,33 +1,40 @@
 //! The Booleans that hold on a path.
 
+use std::cell::RefCell;
+use std::fmt;
 use std::ops::Deref;
 
-use lydian_smt::Term;
-use rustc_hash::FxHashSet;
+use lydian_smt::{BinOp, Node, Term, TermPool};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So many are looked through one after the other; more are looked up.
 const FEW: usize = 32;
+/// Of a conjunction no more parts than this are looked at at a time.
+const MOST_PARTS: usize = 1 << 10;
 
 /// Booleans that hold, in the order in which they were found, each once. Whether one is among them takes
 /// the same time however many there are.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Facts {
     all: Vec<Term>,
     /// The same, where there are more than a few.
     looked_up: Option<FxHashSet<Term>>,
+    /// What was found of conjunctions, each with the number of facts at that time. What is known stays
+    /// so; what is not may be known once there are more facts.
+    conjunctions: RefCell<FxHashMap<Term, (usize, Option<bool>)>>,
 }
 
 impl Facts {
     /// None yet.
-    pub const fn new() -> Self {
-        Self { all: Vec::new(), looked_up: None }
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// A copy with room for a few more.
     pub fn fork(&self) -> Self {
         let mut all = Vec::with_capacity(self.all.len() + 4);
         all.extend_from_slice(&self.all);
-        Self { all, looked_up: self.looked_up.clone() }
+        Self { all, looked_up: self.looked_up.clone(), conjunctions: RefCell::default() }
     }
 
     /// The first so many of them.
@@ -58,6 +65,78 @@ impl Facts {
             None => self.all.contains(fact),
         }
     }
+
+    /// The value of a Boolean, where the facts say it in so many words: of a conjunction by its parts,
+    /// as facts are kept.
+    pub fn known(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
+        let Some(parts) = parts(pool, condition) else { return self.known_alone(pool, condition) };
+        let mut found = self.conjunctions.borrow_mut();
+        let now = self.all.len();
+        let still = |found: &(usize, Option<bool>)| found.1.is_some() || found.0 == now;
+        if let Some((_, known)) = found.get(&condition).filter(|found| still(found)) {
+            return *known;
+        }
+        let mut waiting = vec![(condition, parts)];
+        let mut looked_at = 0;
+        while let Some(&(conjunction, parts)) = waiting.last() {
+            let mut known = self.known_alone(pool, conjunction);
+            if known.is_none() {
+                looked_at += 1;
+                let mut of = [None; 2];
+                let mut inner = None;
+                for (part, of) in parts.into_iter().zip(&mut of) {
+                    match self::parts(pool, part) {
+                        None => *of = self.known_alone(pool, part),
+                        Some(parts) => match found.get(&part).filter(|found| still(found)) {
+                            Some((_, known)) => *of = *known,
+                            None => inner = Some((part, parts)),
+                        },
+                    }
+                    if *of == Some(false) {
+                        break;
+                    }
+                }
+                known = match (of, inner) {
+                    ([Some(false), _] | [_, Some(false)], _) => Some(false),
+                    (_, Some(inner)) if looked_at < MOST_PARTS => {
+                        waiting.push(inner);
+                        continue;
+                    }
+                    ([Some(true), Some(true)], None) => Some(true),
+                    _ => None,
+                };
+            }
+            found.insert(conjunction, (now, known));
+            waiting.pop();
+        }
+        found.get(&condition).and_then(|(_, known)| *known)
+    }
+
+    /// The same of a Boolean as a whole.
+    pub fn known_alone(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
+        if let Some(value) = pool.as_bool(condition) {
+            return Some(value);
+        }
+        if self.contains(&condition) {
+            return Some(true);
+        }
+        let negation = pool.not(condition);
+        self.contains(&negation).then_some(false)
+    }
+}
+
+/// The two parts of a conjunction.
+fn parts(pool: &TermPool, condition: Term) -> Option<[Term; 2]> {
+    match pool.node(condition) {
+        Node::Bin(BinOp::And, a, b) => Some([a, b]),
+        _ => None,
+    }
+}
+
+impl fmt::Debug for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.all).finish()
+    }
 }
 
 impl Deref for Facts {
@@ -85,5 +164,33 @@ mod tests {
             assert!(terms[..=count].iter().all(|known| facts.contains(known)));
         }
         assert_eq!(*facts, terms[..]);
+    }
+
+    #[test]
+    fn a_conjunction_is_known_by_its_parts_also_once_there_are_more_facts() {
+        let mut pool = TermPool::new();
+        let terms: Vec<Term> = (0..6).map(|n| pool.var(&format!("f{n}"), Sort::Bool)).collect();
+        let mut facts = Facts::new();
+        // ((f0 and f1) and f2) and f3, asked before and after each of them is a fact.
+        let all = pool.and_all(terms[..4].iter().copied());
+        for (count, term) in terms[..4].iter().enumerate() {
+            assert_eq!(facts.known(&mut pool, all), None, "with {count} facts");
+            facts.push(*term);
+        }
+        assert_eq!(facts.known(&mut pool, all), Some(true));
+        let with_other = pool.and(all, terms[4]);
+        assert_eq!(facts.known(&mut pool, with_other), None);
+        let forked = facts.fork();
+        let not = pool.not(terms[4]);
+        facts.push(not);
+        assert_eq!(facts.known(&mut pool, with_other), Some(false));
+        assert_eq!(forked.known(&mut pool, with_other), None, "the fork does not know that fact");
+        // That not both hold says the same of what both are part of.
+        let both = pool.and(terms[4], terms[5]);
+        let mut others = Facts::new();
+        let not = pool.not(both);
+        others.push(not);
+        let more = pool.and(both, terms[0]);
+        assert_eq!(others.known(&mut pool, more), Some(false));
     }
 }

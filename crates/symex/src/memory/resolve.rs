@@ -18,8 +18,8 @@ use super::{Facts, Memory, NULL_PAGE, ObjectId, Region, function_at};
 /// What the path already knows about terms.
 #[derive(Clone, Copy, Debug)]
 pub struct Knowledge<'a> {
-    /// Booleans that hold on the path.
-    pub facts: &'a Facts,
+    /// Booleans that hold on the path, if there are any.
+    pub facts: Option<&'a Facts>,
     /// Addresses without structure, each with the base of the object that it was found to lie in.
     pub resolved: &'a FxHashMap<Term, Target>,
     /// Addresses that the program made by adding an offset to another, where it did so.
@@ -41,7 +41,7 @@ pub struct Expansion {
 impl Knowledge<'_> {
     /// No knowledge.
     pub const NONE: Knowledge<'static> = Knowledge {
-        facts: &Facts::new(),
+        facts: None,
         resolved: &FxHashMap::with_hasher(FxBuildHasher),
         derived: None,
         inputs: None,
@@ -50,37 +50,18 @@ impl Knowledge<'_> {
 
     /// The value of a Boolean, where the path says it in so many words.
     pub fn known(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
-        // Facts are kept by their parts.
-        if !matches!(pool.node(condition), Node::Bin(BinOp::And, ..)) {
-            return self.known_alone(pool, condition);
+        match self.facts {
+            Some(facts) => facts.known(pool, condition),
+            None => pool.as_bool(condition),
         }
-        let (mut seen, mut waiting) = (FxHashSet::default(), vec![condition]);
-        let mut all_hold = true;
-        while let Some(next) = waiting.pop() {
-            if !seen.insert(next) {
-                continue;
-            }
-            let known = self.known_alone(pool, next);
-            match pool.node(next) {
-                _ if known == Some(false) => return Some(false),
-                _ if known == Some(true) => {}
-                Node::Bin(BinOp::And, a, b) if seen.len() < MOST_PARTS => waiting.extend([b, a]),
-                _ => all_hold = false,
-            }
-        }
-        all_hold.then_some(true)
     }
 
     /// The same of a Boolean as a whole.
     pub fn known_alone(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
-        if let Some(value) = pool.as_bool(condition) {
-            return Some(value);
+        match self.facts {
+            Some(facts) => facts.known_alone(pool, condition),
+            None => pool.as_bool(condition),
         }
-        if self.facts.contains(&condition) {
-            return Some(true);
-        }
-        let negation = pool.not(condition);
-        self.facts.contains(&negation).then_some(false)
     }
 }
 
@@ -154,7 +135,7 @@ pub struct Resolution {
 }
 
 /// Whether a number can be the address of something.
-fn in_region(address: u64) -> bool {
+pub fn in_region(address: u64) -> bool {
     Region::of(address).is_some() || function_at(address).is_some()
 }
 
@@ -171,14 +152,6 @@ pub fn mentions(pool: &TermPool, term: Term, is_meant: impl Fn(u64) -> bool) -> 
     }
     false
 }
-
-/// Whether a term is made of an address: of a number that can be one.
-pub fn mentions_address(pool: &TermPool, term: Term) -> bool {
-    mentions(pool, term, in_region)
-}
-
-/// Of a conjunction no more parts than this are looked at.
-const MOST_PARTS: usize = 1 << 10;
 
 /// The terms of an address are looked through as often as they are part of it. Where that is more often
 /// than this, it has too many alternatives, though many may be the same.
