@@ -258,6 +258,7 @@ impl Builder<'_> {
                 self.give(&mut made, start);
             }
         }
+        self.add_pointers_in_bytes(&mut made);
         self.arena.objects.push(made);
         Some(self.arena.objects.len() - 1)
     }
@@ -283,10 +284,10 @@ impl Builder<'_> {
         };
         made.include((start, end));
         made.values.insert(start, (row.kind.bytes(), bits));
-        let is_address = |bits: u128| bits >= u128::from(REGION) && bits < u128::from(2 * REGION);
         let may_be_pointer = match row.kind {
             PartKind::Pointer(_) => bits != 0,
             PartKind::Raw(8) => is_address(bits),
+            PartKind::Number(..) if row.kind.bytes() == 8 => self.leads_to_looked_at(bits),
             _ => false,
         };
         if may_be_pointer {
@@ -301,6 +302,34 @@ impl Builder<'_> {
         }
         end
     }
+
+    /// Adds the pointers that lie in an object of bytes, as far as they lead to what the path looked at:
+    /// a program may read them there as what it takes the bytes for.
+    fn add_pointers_in_bytes(&mut self, made: &mut Made) {
+        let of_byte = |at: i64| made.values.get(&at).filter(|(size, _)| *size == 1);
+        let words = made.values.keys().filter(|start| start.rem_euclid(8) == 0);
+        let pointers = words.filter_map(|start| {
+            let mut word = 0;
+            for at in (*start..start + 8).rev() {
+                word = word << 8 | of_byte(at)?.1;
+            }
+            self.leads_to_looked_at(word).then_some((*start, word as u64))
+        });
+        let pointers: Vec<(i64, u64)> = pointers.collect();
+        self.waiting.extend(pointers.iter().map(|(_, to)| (*to, None)));
+        made.pointers.extend(pointers);
+    }
+
+    /// Whether a number is an address in an object that the path looked at.
+    fn leads_to_looked_at(&self, bits: u128) -> bool {
+        let is_there = |seen: &LookedAt| is_in_room(seen.object.home, bits as u64);
+        is_address(bits) && self.needs.looked_at.iter().any(is_there)
+    }
+}
+
+/// Whether a number lies where objects of the inputs do.
+fn is_address(bits: u128) -> bool {
+    (u128::from(REGION)..2 * u128::from(REGION)).contains(&bits)
 }
 
 /// The number of an element by the index that arrays have it at.

@@ -56,6 +56,7 @@ mod merge;
 mod narrow;
 mod nicer;
 mod outcome;
+mod outgrown;
 mod overwrites;
 mod permitted;
 mod places;

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use common::{Explored, explore_c_with};
 use lydian_inputs::Settings;
 use lydian_ir::TrapKind;
+use lydian_ir::test::{PointerTarget, Test};
 use lydian_objective::Criterion;
 use lydian_symex::{Config, Ending};
 
@@ -524,6 +525,63 @@ fn what_needs_more_calls_than_a_run_has_is_infeasible_as_assumed_alone() {
     let assumed: Vec<&str> =
         found.summary.assumptions.iter().map(|one| one.sentence.as_str()).collect();
     assert_eq!(assumed, ["the static variable calls has a value that 16 calls can give it"]);
+}
+
+#[test]
+fn what_is_first_followed_as_a_part_may_be_the_larger_struct() {
+    let structs = "
+        struct base { struct base *next; };
+        struct derived { struct base base; long kind; };
+        struct small { struct base base; int low, high; };
+        struct link { struct link *next, *prev; };
+        struct job { int id; int priority; struct link link; double cost; };";
+    let job = "((struct job *)((char *)l - __builtin_offsetof(struct job, link)))";
+    // No variable has any of the larger types: they are only what a pointer is taken for.
+    for (condition, pointer) in [
+        ("((struct derived *)b)->kind == 5", "struct base *b"),
+        ("((struct derived *)b)->kind == -1", "struct base *b"),
+        ("((struct small *)b)->high == 5", "struct base *b"),
+        (&format!("{job}->priority == 5"), "struct link *l"),
+        (&format!("{job}->cost > 1.0"), "struct link *l"),
+    ] {
+        let name = &pointer[pointer.len() - 1..];
+        let text = format!(
+            "{structs} int f({pointer}) {{
+                 if ({name}->next == 0) return 0;
+                 if ({condition}) return 1;
+                 return 2;
+             }}"
+        );
+        branches(&text, 4, 0);
+    }
+}
+
+#[test]
+fn a_number_that_is_read_where_a_pointer_lies_is_any_only_as_is_assumed() {
+    let text = "int f(void **p) { if (p[1] == 0) return 0; return ((long *)p)[1] == 5 ? 1 : 2; }";
+    assert_eq!(rests_on(text), ["where p[1] points to is a number that Lydian chose"]);
+}
+
+#[test]
+fn bytes_may_be_read_as_a_pointer_to_what_the_path_has() {
+    let text = "
+        struct block { unsigned long size; struct block *next; };
+        int f(unsigned char *p) {
+            struct block *block;
+            if (*p == 3) return 2;
+            block = (struct block *)p;
+            if (block->next == block) return 1;
+            return 0;
+        }";
+    let found = explore(text);
+    let leads_to_itself = |test: &Test| {
+        let pointers = test.objects.iter().enumerate().map(|(at, object)| (at, &object.image));
+        pointers.into_iter().any(|(at, image)| {
+            let to = PointerTarget::Object(at as u32, 0);
+            image.pointers.iter().any(|pointer| pointer.offset == 8 && pointer.target == to)
+        })
+    };
+    assert!(found.tests.iter().any(|test| leads_to_itself(&test.test)), "{:?}", found.tests);
 }
 
 /// The sentences of what verdicts of a function rest on beside the paths.

@@ -259,6 +259,8 @@ impl TypeMap {
         });
         let fields: Vec<_> = fields.collect();
         out.records[new].fields = fields;
+        // Where it is only what a pointer is taken for, nothing has that type.
+        out.intern(ir::CType::Record(new));
         new
     }
 

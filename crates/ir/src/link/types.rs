@@ -208,6 +208,8 @@ impl<'t> UnitTypes<'t> {
             }
             table.records[new] = contents;
         }
+        // Where it is only what a pointer is taken for, nothing has that type.
+        table.intern(CType::Record(new));
         new
     }
 }

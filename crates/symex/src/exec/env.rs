@@ -379,6 +379,13 @@ impl Scope<'_, '_> {
             self.note_read(pool, value);
             return Ok(value);
         }
+        if ty != Type::Ptr
+            && self.world.inputs.shows_an_address(pool, value)
+            && let Some(pointer) = self.world.inputs.pointer_within(pool, value)
+        {
+            // What lies there may be no pointer at all.
+            self.watch.meet_place_of(&pointer.place);
+        }
         let value = as_read(pool, ty, value);
         Ok(self.chosen(pool, value))
     }
@@ -623,7 +630,8 @@ impl Environment for Scope<'_, '_> {
 
     fn as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
         let size = self.world.program.types.records[record].size.unwrap_or(0);
-        self.uses.note(pool, self.derived, base, (record, size));
+        let Self { uses, state, derived, .. } = self;
+        state.outgrown |= uses.note(pool, derived, &state.expanded, base, (record, size));
     }
 
     fn related(

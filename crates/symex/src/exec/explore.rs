@@ -26,6 +26,7 @@ use super::left_out::{InTheWay, LeftOut};
 use super::libc::CharacterTables;
 use super::memo::PredicateMemo;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
+use super::outgrown::Beginnings;
 use super::query::Feasible;
 use super::rank::Ranks;
 use super::search::{Rank, Searcher};
@@ -118,6 +119,7 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) arguments: Vec<Term>,
     /// Its static variables, where runs of several calls are followed.
     pub(super) statics: Statics,
+    pub(super) beginnings: Beginnings,
     pub(super) searcher: Searcher,
     pub(super) compaction: Compaction,
     pub(super) ranks: Ranks,
@@ -231,6 +233,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             plan,
             arguments,
             statics: Statics::default(),
+            beginnings: Beginnings::default(),
             tables,
         };
         engine.uses.learned = config.learns.then(Default::default);
@@ -239,6 +242,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         engine.note_unknown_globals(&touched.globals);
         engine.note_static_locals(&touched);
         let first = engine.first_state(memory);
+        engine.beginnings = Beginnings::of(first.as_deref());
         Ok((engine, first))
     }
 
@@ -287,6 +291,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             progress: super::guide::Progress::default(),
             volatile: Arc::default(),
             unknowns: 0,
+            outgrown: false,
             activations: 0,
             externals: Arc::default(),
             cursor: self.plan.cursor,

@@ -58,6 +58,8 @@ pub(super) struct PointerUses {
     records: FxHashMap<Term, UsedRecord>,
     /// The largest record that an address was used as that of, and its size.
     at: FxHashMap<Term, (RecordId, u64)>,
+    /// Whether a path took an address for one into a larger record than what it had expanded it to.
+    outgrown: bool,
     /// The predicate that is evaluated now.
     aside: Aside,
     /// What is learned of them, where that is asked for.
@@ -77,9 +79,14 @@ struct UsedRecord {
 impl UsedRecord {
     /// Whether another is a member of it, as far as the places tell, or an element behind it.
     const fn is_around(self, other: Self) -> bool {
-        let end = self.origin + self.size as i64;
-        let is_within = self.origin <= other.origin && other.origin + other.size as i64 <= end;
-        is_within && self.size > other.size || other.origin > 0
+        other.is_part_of(self) || other.origin > 0
+    }
+
+    /// Whether it lies in another, which is larger.
+    const fn is_part_of(self, other: Self) -> bool {
+        let (end, end_of_other) =
+            (self.origin + self.size as i64, other.origin + other.size as i64);
+        other.origin <= self.origin && end <= end_of_other && other.size > self.size
     }
 }
 
@@ -93,16 +100,18 @@ pub(super) struct Aside {
 }
 
 impl PointerUses {
-    /// Notes that an address is used as that of a record.
+    /// Notes that an address is used as that of a record. Whether a path that expanded the address took it
+    /// for one into a part of that record.
     pub(super) fn note(
         &mut self,
         pool: &TermPool,
         derived: &FxHashMap<Term, (Term, Term)>,
+        expanded: &FxHashMap<Term, Arc<Expansion>>,
         base: Term,
         (record, size): (RecordId, u64),
-    ) {
+    ) -> bool {
         if pool.as_u64(base).is_some() {
-            return;
+            return false;
         }
         let largest = self.at.entry(base).or_insert((record, size));
         if size > largest.1 {
@@ -112,11 +121,23 @@ impl PointerUses {
         let moved = derived.get(&base).map(|(from, by)| (*from, pool.as_i64(*by).unwrap_or(0)));
         let (pointer, origin) = moved.unwrap_or((base, 0));
         let used = UsedRecord { record, origin, size };
+        let mut outgrows = false;
         for address in addresses_of(pool, pointer) {
-            if !self.records.get(&address).is_some_and(|known| known.is_around(used)) {
-                self.records.insert(address, used);
+            let known = self.records.get(&address);
+            if known.is_some_and(|known| known.is_around(used)) {
+                continue;
             }
+            outgrows |= known.is_some_and(|known| known.is_part_of(used))
+                && expanded.contains_key(&address);
+            self.records.insert(address, used);
         }
+        self.outgrown |= outgrows;
+        outgrows
+    }
+
+    /// Whether a path found a larger record since that was asked last.
+    pub(super) const fn take_outgrown(&mut self) -> bool {
+        std::mem::replace(&mut self.outgrown, false)
     }
 
     /// The record that lies at an address, as far as the code says so.

@@ -184,6 +184,8 @@ pub(super) struct State {
     pub(super) volatile: Arc<Vec<VolatilePlace>>,
     /// How many symbols it made, each for something else that is not determined.
     pub(super) unknowns: u64,
+    /// Whether it took a pointer for one into a larger record than what that leads to.
+    pub(super) outgrown: bool,
     /// How many activations the path began.
     pub(super) activations: u64,
     /// Results of undefined functions so far.
@@ -292,6 +294,7 @@ impl State {
             progress: self.progress,
             volatile: self.volatile.clone(),
             unknowns: self.unknowns,
+            outgrown: self.outgrown,
             activations: self.activations,
             externals: self.externals.clone(),
             cursor: self.cursor,

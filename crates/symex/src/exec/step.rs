@@ -47,6 +47,7 @@ impl Flow {
 impl<'p> Engine<'p, '_> {
     /// Takes one step.
     pub(super) fn step(&mut self, state: &mut State) -> Result<(), Flow> {
+        self.begin_anew_if_outgrown(state)?;
         if let Some((decision, condition)) = state.evaluated.take() {
             self.pass(state, SiteKey::Condition(decision, condition));
         }
@@ -170,6 +171,7 @@ impl<'p> Engine<'p, '_> {
         let value = scope.eval(pool, &body.exprs, expr, traps);
         self.term_clock.end(span);
         self.settle_suspicions(state);
+        self.begin_anew_if_outgrown(state)?;
         value.map_err(|stop| self.stopped(state, stop))
     }
 

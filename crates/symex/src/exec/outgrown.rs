@@ -1,0 +1,59 @@
+//! Paths that begin anew, since the code takes a pointer for one into more than it was taken for.
+//!
+//! What a pointer of the inputs leads to comes into being as elements of the type that the code takes it
+//! for when it is first followed. Behind a `struct base` lie others of its kind then, pointers where these
+//! have pointers, and so they would stay where the code goes on to look at a `struct derived` that begins
+//! with it. So a path on which that happens is followed no further: the function is explored from its
+//! beginning once more, where the pointer is known to lead to the larger struct. What the path's inputs do
+//! is met there again, so nothing is left out. Each time a record is larger than the one before, which
+//! comes to an end.
+
+use super::explore::Engine;
+use super::outcome::Ending;
+use super::state::State;
+use super::step::Flow;
+use crate::limits::Cut;
+
+/// So often an exploration begins anew.
+const MOST_BEGINNINGS: u32 = 32;
+/// What is said where it would have to more often, or cannot.
+const OUTGROWN: &str = "a pointer to a struct that is part of a larger one only later";
+
+/// What is kept for beginning anew.
+#[derive(Default)]
+pub(super) struct Beginnings {
+    /// The first state; none where the exploration began with states of another worker.
+    first: Option<Box<State>>,
+    /// How often it was explored again.
+    again: u32,
+}
+
+impl Beginnings {
+    /// Those of an exploration that begins with a state.
+    pub(super) fn of(first: Option<&State>) -> Self {
+        Self { first: first.map(State::fork), again: 0 }
+    }
+}
+
+impl Engine<'_, '_> {
+    /// Ends a path on which a pointer was taken for one into a larger record than what it leads to, if it
+    /// is one.
+    pub(super) fn begin_anew_if_outgrown(&mut self, state: &mut State) -> Result<(), Flow> {
+        if !state.outgrown || state.replay {
+            return Ok(());
+        }
+        if !state.covered.is_empty() || state.keep {
+            self.give_test(state, Ending::Cut(Cut::Unsupported(OUTGROWN.into())));
+        }
+        // Of several paths that found the same, the first did that for all.
+        if self.uses.take_outgrown() {
+            let first = self.beginnings.first.as_deref().map(State::fork);
+            self.beginnings.again += 1;
+            match first.filter(|_| self.beginnings.again <= MOST_BEGINNINGS) {
+                Some(first) => self.push(first),
+                None => self.cut(Cut::Unsupported(OUTGROWN.into())),
+            }
+        }
+        Err(Flow::Infeasible)
+    }
+}
