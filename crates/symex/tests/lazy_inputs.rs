@@ -557,6 +557,28 @@ fn what_is_first_followed_as_a_part_may_be_the_larger_struct() {
 }
 
 #[test]
+fn the_pointer_of_a_ring_may_lead_to_its_head_or_to_a_member_of_a_larger_struct() {
+    branches(
+        "struct link { struct link *next, *prev; };
+         struct job { int id; int priority; struct link link; };
+         struct queue { struct link jobs; int count; };
+         int f(struct queue *q) {
+             struct link *node;
+             for (node = q->jobs.prev; node && node != &q->jobs; node = node->prev) {
+                 struct job *job = (void *)((char *)node - __builtin_offsetof(struct job, link));
+                 if (job->priority >= 3) break;
+             }
+             if (node == 0) return 2;
+             node->next->prev = node; /* of the head itself where the ring is empty */
+             if (q->jobs.next == &q->jobs) return 1;
+             return 0;
+         }",
+        10,
+        0,
+    );
+}
+
+#[test]
 fn a_number_that_is_read_where_a_pointer_lies_is_any_only_as_is_assumed() {
     let text = "int f(void **p) { if (p[1] == 0) return 0; return ((long *)p)[1] == 5 ? 1 : 2; }";
     assert_eq!(rests_on(text), ["where p[1] points to is a number that Lydian chose"]);

@@ -226,6 +226,9 @@ impl Scope<'_, '_> {
         let mut found = Places::default();
         found.add_exact(pool, address, home);
         self.add_aliases(pool, address, of, &mut found);
+        if let Some(declared) = self.declared_element(&pointer).filter(|ty| *ty != of.0) {
+            self.add_declared(pool, address, declared, &mut found);
+        }
         let is_around = !found.around.is_empty();
         let many = found.has_choices || is_around || found.places.len() > MOST_MERGED;
         if many && !self.state.tape.is_aside() {
@@ -395,8 +398,7 @@ impl Scope<'_, '_> {
         access: Option<Type>,
     ) -> (CTypeId, i64) {
         let types = &self.world.program.types;
-        let declared = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some());
-        let plain = declared.filter(|ty| !matches!(types.get(*ty), CType::Void));
+        let plain = self.declared_element(pointer);
         let used = self.uses.records.get(&address).and_then(|used| {
             let ty = self.world.record_type(used.record)?;
             types.size(ty).map(|size| (ty, used.origin, size))
@@ -410,6 +412,36 @@ impl Scope<'_, '_> {
             (None, Some((used, origin, _))) => (used, origin),
             (None, None) => (self.world.type_of_access(access), 0),
         }
+    }
+
+    /// The type that a pointer's own type says it leads to, if it says any.
+    fn declared_element(&self, pointer: &PointerInput) -> Option<CTypeId> {
+        let types = &self.world.program.types;
+        let declared = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some());
+        declared.filter(|ty| !matches!(types.get(*ty), CType::Void))
+    }
+
+    /// Adds the places to which a pointer may lead by its own type, where the code also takes it for one
+    /// into a larger struct: on a path that does not, it may lead to such a part of anything else, as the
+    /// last pointer of a ring leads to the ring's head.
+    fn add_declared(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        declared: CTypeId,
+        found: &mut Places,
+    ) {
+        let (places, around) = (found.places.len(), found.around.len());
+        self.add_aliases(pool, address, (declared, 0), found);
+        for left_out in found.around.drain(around..) {
+            self.assume_nothing_around(&left_out.part);
+        }
+        let more = found.places.split_off(places);
+        let is_known = |place: &(Term, u64, Option<Term>)| {
+            found.places.iter().any(|known| known.1 == place.1 && known.2.is_some())
+        };
+        let more: Vec<_> = more.into_iter().filter(|place| !is_known(place)).collect();
+        found.places.extend(more);
     }
 
     /// The home of a pointer, or the next one behind it that another pointer's object does not take.

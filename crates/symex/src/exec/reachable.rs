@@ -24,7 +24,7 @@ use crate::memory::{
 };
 
 /// A pointer that leads to more places than this is followed to none.
-const MOST_PLACES: usize = 6;
+const MOST_PLACES: usize = 8;
 /// Bytes of a pointer.
 const POINTER_BYTES: u64 = Type::Ptr.bytes();
 /// No more objects than this are reached from one call.
