@@ -629,9 +629,7 @@ impl Environment for Scope<'_, '_> {
     }
 
     fn as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
-        let size = self.world.program.types.records[record].size.unwrap_or(0);
-        let Self { uses, state, derived, .. } = self;
-        state.outgrown |= uses.note(pool, derived, &state.expanded, base, (record, size));
+        self.use_as_record(pool, base, record);
     }
 
     fn related(

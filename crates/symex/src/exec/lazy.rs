@@ -100,18 +100,16 @@ pub(super) struct Aside {
 }
 
 impl PointerUses {
-    /// Notes that an address is used as that of a record. Whether a path that expanded the address took it
-    /// for one into a part of that record.
-    pub(super) fn note(
+    /// Notes that an address is used as that of a record. Gives the addresses that it is made from.
+    fn note(
         &mut self,
         pool: &TermPool,
         derived: &FxHashMap<Term, (Term, Term)>,
-        expanded: &FxHashMap<Term, Arc<Expansion>>,
         base: Term,
         (record, size): (RecordId, u64),
-    ) -> bool {
+    ) -> Option<(Vec<Term>, UsedRecord)> {
         if pool.as_u64(base).is_some() {
-            return false;
+            return None;
         }
         let largest = self.at.entry(base).or_insert((record, size));
         if size > largest.1 {
@@ -121,18 +119,13 @@ impl PointerUses {
         let moved = derived.get(&base).map(|(from, by)| (*from, pool.as_i64(*by).unwrap_or(0)));
         let (pointer, origin) = moved.unwrap_or((base, 0));
         let used = UsedRecord { record, origin, size };
-        let mut outgrows = false;
-        for address in addresses_of(pool, pointer) {
-            let known = self.records.get(&address);
-            if known.is_some_and(|known| known.is_around(used)) {
-                continue;
+        let addresses = addresses_of(pool, pointer);
+        for address in &addresses {
+            if !self.records.get(address).is_some_and(|known| known.is_around(used)) {
+                self.records.insert(*address, used);
             }
-            outgrows |= known.is_some_and(|known| known.is_part_of(used))
-                && expanded.contains_key(&address);
-            self.records.insert(address, used);
         }
-        self.outgrown |= outgrows;
-        outgrows
+        Some((addresses, used))
     }
 
     /// Whether a path found a larger record since that was asked last.
@@ -204,6 +197,35 @@ pub(super) fn address_of(pool: &TermPool, pointer: Term) -> Term {
 }
 
 impl Scope<'_, '_> {
+    /// An address is used as that of a record. Where the path has a part of that record there, and more of
+    /// its kind around it, it is outgrown.
+    pub(super) fn use_as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
+        let size = self.world.program.types.records[record].size.unwrap_or(0);
+        let noted = self.uses.note(pool, self.derived, base, (record, size));
+        let Some((addresses, used)) = noted else { return };
+        let mut laid = addresses.iter().filter_map(|address| self.laid_at_home(*address));
+        if laid.any(|laid| laid.is_part_of(used)) {
+            (self.state.outgrown, self.uses.outgrown) = (true, true);
+        }
+    }
+
+    /// The record as which the object in the home of a pointer is laid out, if the path followed the
+    /// pointer and it is one.
+    fn laid_at_home(&self, address: Term) -> Option<UsedRecord> {
+        self.state.expanded.get(&address)?;
+        let pointer = self.world.inputs.pointer_at(address)?;
+        let object = self.state.memory.object(self.state.memory.object_near(pointer.home)?);
+        let Background::Lazy { object, .. } = object.contents.background() else { return None };
+        let types = &self.world.program.types;
+        let (CType::Record(record), Some(size)) =
+            (types.get(object.own.ty), types.size(object.own.ty))
+        else {
+            return None;
+        };
+        let is_home = object.home == pointer.home;
+        is_home.then_some(UsedRecord { record: *record, origin: object.own.origin, size })
+    }
+
     /// Finds what a pointer of the inputs may lead to, which is followed as one to a value of a type, if
     /// that is known.
     pub(super) fn expand(

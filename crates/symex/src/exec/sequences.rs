@@ -140,7 +140,7 @@ impl Engine<'_, '_> {
             if !is_static_local {
                 continue;
             }
-            let uses = Uses::of(program, *id);
+            let uses = Uses::of(program, &touched.functions, *id);
             if !uses.may_change() {
                 continue;
             }

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use lydian_ir::{
-    Body, CType, CTypeId, Expr, ExprId, Function, GlobalId, GlobalInit, Program, RelocationTarget,
-    Stmt, Type,
+    Body, CType, CTypeId, Expr, ExprId, FuncId, Function, GlobalId, GlobalInit, Program,
+    RelocationTarget, Stmt, Type,
 };
 
 use super::aliasing::{Base, base_of};
@@ -29,8 +29,8 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// Those of a variable.
-    pub(super) fn of(program: &Program, variable: GlobalId) -> Self {
+    /// Those of a variable in some functions, the one that has its name among them.
+    pub(super) fn of(program: &Program, functions: &[FuncId], variable: GlobalId) -> Self {
         let global = &program.globals[variable];
         let first = program.types.scalar(global.ty).and_then(|ty| first_value(&global.init, ty));
         let values = first.map(|first| BTreeSet::from([first]));
@@ -41,7 +41,7 @@ impl Uses {
         });
         let mut relocations = relocations.map(|relocation| relocation.target);
         uses.escapes = relocations.any(|to| to == RelocationTarget::Global(variable));
-        for function in program.functions.values() {
+        for function in functions.iter().map(|id| &program.functions[*id]) {
             if let Some(body) = &function.body {
                 uses.add(&Within { program, function, body, variable });
             }
