@@ -110,7 +110,7 @@ fn locks_are_opaque_and_their_functions_write_nothing_else() {
              if (s->n == 9) return 1;
              return 0;
          }",
-        &[AssumptionKind::KeptPointers],
+        &[],
     );
 }
 

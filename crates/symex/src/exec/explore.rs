@@ -26,7 +26,6 @@ use super::left_out::{InTheWay, LeftOut};
 use super::libc::CharacterTables;
 use super::memo::PredicateMemo;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
-use super::outgrown::Beginnings;
 use super::query::Feasible;
 use super::rank::Ranks;
 use super::search::{Rank, Searcher};
@@ -119,7 +118,8 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) arguments: Vec<Term>,
     /// Its static variables, where runs of several calls are followed.
     pub(super) statics: Statics,
-    pub(super) beginnings: Beginnings,
+    /// How often it was begun anew, as a path outgrew what a pointer leads to.
+    pub(super) begun_anew: u32,
     pub(super) searcher: Searcher,
     pub(super) compaction: Compaction,
     pub(super) ranks: Ranks,
@@ -233,7 +233,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             plan,
             arguments,
             statics: Statics::default(),
-            beginnings: Beginnings::default(),
+            begun_anew: 0,
             tables,
         };
         engine.uses.learned = config.learns.then(Default::default);
@@ -242,7 +242,6 @@ impl<'p, 'e> Engine<'p, 'e> {
         engine.note_unknown_globals(&touched.globals);
         engine.note_static_locals(&touched);
         let first = engine.first_state(memory);
-        engine.beginnings = Beginnings::of(first.as_deref());
         Ok((engine, first))
     }
 

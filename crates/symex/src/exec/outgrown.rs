@@ -19,22 +19,6 @@ const MOST_BEGINNINGS: u32 = 32;
 /// What is said where it would have to more often, or cannot.
 const OUTGROWN: &str = "a pointer to a struct that is part of a larger one only later";
 
-/// What is kept for beginning anew.
-#[derive(Default)]
-pub(super) struct Beginnings {
-    /// The first state; none where the exploration began with states of another worker.
-    first: Option<Box<State>>,
-    /// How often it was explored again.
-    again: u32,
-}
-
-impl Beginnings {
-    /// Those of an exploration that begins with a state.
-    pub(super) fn of(first: Option<&State>) -> Self {
-        Self { first: first.map(State::fork), again: 0 }
-    }
-}
-
 impl Engine<'_, '_> {
     /// Ends a path on which a pointer was taken for one into a larger record than what it leads to, if it
     /// is one.
@@ -47,9 +31,9 @@ impl Engine<'_, '_> {
         }
         // Of several paths that found the same, the first did that for all.
         if self.uses.take_outgrown() {
-            let first = self.beginnings.first.as_deref().map(State::fork);
-            self.beginnings.again += 1;
-            match first.filter(|_| self.beginnings.again <= MOST_BEGINNINGS) {
+            let first = self.compaction.start().map(State::fork);
+            self.begun_anew += 1;
+            match first.filter(|_| self.begun_anew <= MOST_BEGINNINGS) {
                 Some(first) => self.push(first),
                 None => self.cut(Cut::Unsupported(OUTGROWN.into())),
             }

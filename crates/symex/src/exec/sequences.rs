@@ -61,6 +61,8 @@ pub(super) struct Statics {
     combinations: Vec<Vec<u8>>,
     /// Values with which calls began that are numbers: the function's own, and the others'.
     begun: FxHashSet<[Vec<u8>; 2]>,
+    /// Whether a call began with values that are no numbers.
+    began_otherwise: bool,
 }
 
 impl Statics {
@@ -75,29 +77,28 @@ impl Statics {
         self.own.is_empty() && self.of_others.is_empty()
     }
 
-    /// Adds one of another function that can have these values. Whether they are few enough.
-    fn add_of_other(&mut self, variable: Variable, values: &BTreeSet<Vec<u8>>) -> bool {
+    /// Adds one of another function that can have these values, if there are few enough of all.
+    fn add_of_other(&mut self, variable: Variable, values: &BTreeSet<Vec<u8>>) {
         let none = [Vec::new()];
         let before = if self.of_others.is_empty() { &none[..] } else { &self.combinations };
         let combinations =
             before.iter().flat_map(|first| values.iter().map(move |value| (first, value)));
         let combinations: Vec<_> =
             combinations.map(|(first, value)| [&first[..], value].concat()).collect();
-        let are_few = combinations.len() <= MOST_COMBINATIONS;
-        if are_few {
+        if combinations.len() <= MOST_COMBINATIONS {
             self.combinations = combinations;
             self.of_others.push(variable);
         }
-        are_few
     }
 
     /// Whether calls began with all that the variables of others can have, for each that those of the
     /// function's own had.
     fn were_all_followed(&self) -> bool {
-        self.begun.iter().all(|[own, _]| {
+        let all_began = |[own, _]: &[Vec<u8>; 2]| {
             let began = |others: &Vec<u8>| self.begun.contains(&[own.clone(), others.clone()]);
             self.combinations.iter().all(began)
-        })
+        };
+        !self.began_otherwise && self.begun.iter().all(all_began)
     }
 }
 
@@ -109,7 +110,10 @@ fn is_begin_of_program(program: &Program, function: FuncId) -> bool {
 /// Whether anything calls a function or takes its address.
 fn uses(program: &Program, function: FuncId) -> bool {
     let mut bodies = program.functions.values().filter_map(|function| function.body.as_ref());
-    let is_call = |stmt: &Stmt| matches!(stmt, Stmt::Call { callee: Callee::Direct(called), .. } if *called == function);
+    let is_call = |stmt: &Stmt| match stmt {
+        Stmt::Call { callee: Callee::Direct(called), .. } => *called == function,
+        _ => false,
+    };
     program.addressed_functions().contains(&function)
         || bodies.any(|body| body.stmts.values().any(is_call))
 }
@@ -184,8 +188,9 @@ impl Engine<'_, '_> {
     /// What the static variables have when the first call begins.
     pub(super) fn begin_statics(&mut self, memory: &Memory) -> Arc<[Contents]> {
         let contents = self.statics.contents(memory);
-        if let Some(numbers) = self.numbers_of(&contents) {
-            self.statics.begun.insert(numbers);
+        match self.numbers_of(&contents) {
+            Some(numbers) => _ = self.statics.begun.insert(numbers),
+            None => self.statics.began_otherwise = true,
         }
         contents
     }
@@ -243,7 +248,10 @@ impl Engine<'_, '_> {
         let is_new = match self.numbers_of(&contents) {
             Some(numbers) => self.statics.begun.insert(numbers),
             // What others have that is no number is followed no further.
-            None => contents[..own] != state.began_with[..own],
+            None => {
+                self.statics.began_otherwise = true;
+                contents[..own] != state.began_with[..own]
+            }
         };
         if !is_new {
             return false;
@@ -311,5 +319,30 @@ impl Engine<'_, '_> {
             Some(call) => call.cells.iter().map(|cell| cell.value).collect(),
             None => self.arguments.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_was_followed_where_calls_began_with_each_value_of_others_for_each_of_its_own() {
+        let variable = |name: &str| Variable { address: 0, size: 1, name: name.into() };
+        let mut statics = Statics::default();
+        statics.own.push(variable("own"));
+        statics.add_of_other(variable("a"), &BTreeSet::from([vec![0], vec![1]]));
+        statics.add_of_other(variable("b"), &BTreeSet::from([vec![5], vec![6]]));
+        assert_eq!(statics.combinations.len(), 4);
+        let all = statics.combinations.clone();
+        for own in [0, 9] {
+            for (count, others) in all.iter().enumerate() {
+                assert!(!statics.were_all_followed() || count == 0, "{own} {count}");
+                statics.begun.insert([vec![own], others.clone()]);
+            }
+            assert!(statics.were_all_followed());
+        }
+        statics.began_otherwise = true;
+        assert!(!statics.were_all_followed(), "what else its own was, was not begun with all");
     }
 }

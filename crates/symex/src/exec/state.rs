@@ -1,5 +1,6 @@
 //! One path prefix. Forking copies a few small vectors; memory and lower frames are shared.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use lydian_base::{EntityId, Span};
@@ -202,7 +203,7 @@ pub(super) struct State {
     /// What makes the state again.
     pub(super) tape: Tape,
     /// Where the tape begins, if that is not where all paths do: the union of several paths.
-    pub(super) start: Option<Arc<State>>,
+    pub(super) start: Option<Rc<State>>,
     /// An earlier state of the path, to see whether it goes round in circles.
     pub(super) mark: Option<Arc<Mark>>,
     /// A fingerprint of what a state had that was compacted since: registers, memory and facts are gone

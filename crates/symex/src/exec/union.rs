@@ -19,6 +19,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use lydian_base::EntityId;
@@ -259,7 +260,7 @@ fn begin_anew(union: &mut State) {
     start.covered.clear();
     start.promises.clear();
     start.keep = false;
-    union.start = Some(Arc::new(start));
+    union.start = Some(Rc::new(start));
 }
 
 /// Whether an evaluation of a decision may go on from the start of a block: a branch of it that does not
