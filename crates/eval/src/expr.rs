@@ -352,7 +352,7 @@ impl<'a> Evaluation<'a> {
         mask: ExprId,
         env: &E,
     ) -> Option<(ExprId, Type, u32)> {
-        let (ty, mask) = constant_of(self.exprs, mask)?;
+        let (ty, mask) = self.constant_of(mask)?;
         let low = match op {
             BinOp::And => mask,
             BinOp::RemU if mask.is_power_of_two() => mask - 1,
@@ -369,6 +369,18 @@ impl<'a> Evaluation<'a> {
         };
         let is_pointer = type_of(self.exprs, pointer, |local| env.local_type(local)) == Type::Ptr;
         is_pointer.then_some((pointer, ty, u128::BITS - low.leading_zeros()))
+    }
+
+    /// The type and the bits of a constant, or of one made of two by an operator.
+    fn constant_of(&self, expr: ExprId) -> Option<(Type, u128)> {
+        match self.exprs[expr] {
+            Expr::Const(ty, bits) => Some((ty, bits)),
+            Expr::Binary(op, a, b) => {
+                let ((ty, a), (_, b)) = (self.constant_of(a)?, self.constant_of(b)?);
+                Some((ty, lydian_ir::arith::binary(op, ty, a, b, self.overflow).ok()?))
+            }
+            _ => None,
+        }
     }
 
     /// The type of an expression if it is a float that terms do not model.
@@ -451,19 +463,6 @@ pub fn insert_bit_field(pool: &mut TermPool, field: BitField, bytes: Term, value
         whole = pool.concat(above, whole);
     }
     whole
-}
-
-/// The type and the bits of a constant, or of the sum or difference of two.
-fn constant_of(exprs: &ExprArena, expr: ExprId) -> Option<(Type, u128)> {
-    match exprs[expr] {
-        Expr::Const(ty, bits) => Some((ty, bits)),
-        Expr::Binary(op @ (BinOp::AddU | BinOp::SubU), a, b) => {
-            let ((ty, a), (_, b)) = (constant_of(exprs, a)?, constant_of(exprs, b)?);
-            let result = if op == BinOp::AddU { a.wrapping_add(b) } else { a.wrapping_sub(b) };
-            Some((ty, lydian_ir::arith::truncate(ty, result)))
-        }
-        _ => None,
-    }
 }
 
 /// `bytes / size` towards zero; by a shift where the low bits are surely zero, so that the distance

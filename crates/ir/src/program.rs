@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::ctype::{CTypeId, CTypes};
 use crate::expr::Expr;
 use crate::function::Function;
+use crate::stmt::{Callee, Stmt};
 
 entity_id!(
     /// Names a function of a program.
@@ -153,15 +154,30 @@ impl Program {
             Expr::AddrFunc(target) => Some(*target),
             _ => None,
         });
-        let in_globals = self.globals.values().flat_map(|global| match &global.init {
-            GlobalInit::Data { relocations, .. } => &relocations[..],
-            _ => &[],
-        });
-        let in_globals = in_globals.filter_map(|relocation| match relocation.target {
+        let in_globals = self.relocations().filter_map(|relocation| match relocation.target {
             RelocationTarget::Function(target) => Some(target),
             RelocationTarget::Global(_) => None,
         });
         in_bodies.chain(in_globals).collect()
+    }
+
+    /// Whether anything calls a function by its name, or names its address.
+    pub fn is_used(&self, function: FuncId) -> bool {
+        let mut bodies = self.functions.values().filter_map(|function| function.body.as_ref());
+        let calls = |stmt: &Stmt| match stmt {
+            Stmt::Call { callee: Callee::Direct(callee), .. } => *callee == function,
+            _ => false,
+        };
+        bodies.any(|body| body.stmts.values().any(calls))
+            || self.addressed_functions().contains(&function)
+    }
+
+    /// The addresses in initial values of globals.
+    pub fn relocations(&self) -> impl Iterator<Item = &Relocation> {
+        self.globals.values().flat_map(|global| match &global.init {
+            GlobalInit::Data { relocations, .. } => &relocations[..],
+            GlobalInit::Extern | GlobalInit::Zero => &[],
+        })
     }
 
     /// The function of this name.

@@ -10,7 +10,7 @@ use common::explore_c_with;
 use lazy::{branches, explore, rests_on};
 use lydian_inputs::Settings;
 use lydian_objective::Criterion;
-use lydian_symex::Config;
+use lydian_symex::{Config, Limits};
 
 #[test]
 fn a_static_local_has_its_first_value_only_as_is_assumed_where_a_run_has_one_call() {
@@ -133,4 +133,26 @@ fn static_variables_have_their_first_values_where_a_program_begins() {
     let again =
         explored(&format!("int main(void) {{ {body} }} int again(void) {{ return main(); }}"));
     assert_eq!(again.covered(Criterion::Bc).len(), 2);
+}
+
+#[test]
+fn a_value_that_only_more_calls_give_a_callee_s_variable_is_not_taken_for_followed() {
+    let text = "
+        static int level(int n) {
+            static int l;
+            if (n == 5 && l == 0) l = 1;
+            if (n == 6 && l == 1) l = 2;
+            return l;
+        }
+        int f(int n) { if (level(n) == 3) return 1; return 0; }";
+    let explored = |calls: u32| {
+        let limits = Limits { calls, ..Limits::default() };
+        let config = Config { limits, ..Config::default() };
+        let settings = Settings { lazy_inputs: true, ..Settings::default() };
+        explore_c_with(text, "f", &[Criterion::Bc], &config, settings).summary
+    };
+    assert!(explored(3).bounds.is_empty(), "a third call begins with 2");
+    let bounds = explored(2).bounds;
+    let sentences: Vec<&str> = bounds.iter().map(|one| one.sentence.as_str()).collect();
+    assert_eq!(sentences, ["the static variable l has its first value"]);
 }

@@ -1,8 +1,7 @@
 //! Verdicts that follow from others: a hyperlabel is infeasible where each conjunction of its normal
 //! form needs a label that is.
 
-use lydian_ir::program::{GlobalInit, RelocationTarget};
-use lydian_ir::{Callee, Expr, FuncId, Program, Stmt};
+use lydian_ir::{Callee, FuncId, Program, Stmt};
 use lydian_objective::assumption::abridged;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::hyper::{Atom, Scope};
@@ -62,23 +61,11 @@ pub(super) fn others_may_cover(program: &Program, target: &Target<'_>, goal: Goa
 fn may_be_called(program: &Program, func: FuncId) -> bool {
     let ty = program.functions[func].ty;
     let calls = |stmt: &Stmt| match stmt {
-        Stmt::Call { callee: Callee::Direct(callee), .. } => *callee == func,
         Stmt::Call { callee: Callee::Indirect(_), ty: called, .. } => *called == ty,
         _ => false,
     };
-    let names = |expr: &Expr| *expr == Expr::AddrFunc(func);
-    let bodies = program.functions.values().filter_map(|function| function.body.as_ref());
-    let in_code = bodies
-        .into_iter()
-        .any(|body| body.stmts.values().any(calls) || body.exprs.values().any(names));
-    in_code
-        || program.globals.values().any(|global| match &global.init {
-            GlobalInit::Data { relocations, .. } => {
-                let target = RelocationTarget::Function(func);
-                relocations.iter().any(|relocation| relocation.target == target)
-            }
-            _ => false,
-        })
+    let mut bodies = program.functions.values().filter_map(|function| function.body.as_ref());
+    program.is_used(func) || bodies.any(|body| body.stmts.values().any(calls))
 }
 
 impl Session<'_, '_> {

@@ -372,19 +372,17 @@ impl Scope<'_, '_> {
         if self.state.memory.may_see_unwritten(&resolution, size) {
             self.note_read(pool, value);
         }
-        if size < Type::Ptr.bytes() && self.world.inputs.shows_an_address(pool, value) {
+        let is_number = ty != Type::Ptr && self.world.inputs.shows_an_address(pool, value);
+        if is_number && size < Type::Ptr.bytes() {
             // Where objects lie is not for the input to say.
             let place = format!("address{}", value.index());
             let value = undefined_symbol(pool, Undetermined::Location, &place, sort_of(ty));
             self.note_read(pool, value);
             return Ok(value);
         }
-        if ty != Type::Ptr
-            && self.world.inputs.shows_an_address(pool, value)
-            && let Some(pointer) = self.world.inputs.pointer_within(pool, value)
-        {
+        if is_number {
             // What lies there may be no pointer at all.
-            self.watch.meet_place_of(&pointer.place);
+            self.meet_place_within(pool, value);
         }
         let value = as_read(pool, ty, value);
         Ok(self.chosen(pool, value))
@@ -418,6 +416,14 @@ impl Scope<'_, '_> {
         state.placed.get_or_insert(at);
         if !state.tape.is_aside() && !state.tape.is_played() {
             left_out.everywhere(Cut::Undetermined(Undetermined::Location, at));
+        }
+    }
+
+    /// The number that the address of an object of the inputs is makes a difference to who acts now, if a
+    /// value has one.
+    fn meet_place_within(&mut self, pool: &mut TermPool, value: Term) {
+        if let Some(pointer) = self.world.inputs.pointer_within(pool, value) {
+            self.watch.meet_place_of(&pointer.place);
         }
     }
 
@@ -656,9 +662,7 @@ impl Environment for Scope<'_, '_> {
     }
 
     fn as_number(&mut self, pool: &mut TermPool, value: Term) {
-        if let Some(pointer) = self.world.inputs.pointer_within(pool, value) {
-            self.watch.meet_place_of(&pointer.place);
-        }
+        self.meet_place_within(pool, value);
         self.watch.escaped(pool, &self.state.memory, value);
         let memory = &self.state.memory;
         let is_own = |id: &ObjectId| is_placed(memory.object(*id).kind);

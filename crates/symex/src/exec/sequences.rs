@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_inputs::{FurtherCall, Reach, further_call};
-use lydian_ir::{CType, Callee, FuncId, Program, Stmt};
+use lydian_ir::{CType, FuncId, Program};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::Term;
 use rustc_hash::FxHashSet;
@@ -57,12 +57,13 @@ pub(super) struct Statics {
     own: Vec<Variable>,
     /// Those of other functions.
     of_others: Vec<Variable>,
-    /// All combinations of values that the latter can have, as bytes one after the other.
+    /// All combinations of values that the latter can have, as bytes one after the other; none where
+    /// there are no such variables.
     combinations: Vec<Vec<u8>>,
     /// Values with which calls began that are numbers: the function's own, and the others'.
     begun: FxHashSet<[Vec<u8>; 2]>,
-    /// Whether a call began with values that are no numbers.
-    began_otherwise: bool,
+    /// Whether there are values with which a call was not followed, or that are no numbers.
+    left_out: bool,
 }
 
 impl Statics {
@@ -79,12 +80,13 @@ impl Statics {
 
     /// Adds one of another function that can have these values, if there are few enough of all.
     fn add_of_other(&mut self, variable: Variable, values: &BTreeSet<Vec<u8>>) {
-        let none = [Vec::new()];
-        let before = if self.of_others.is_empty() { &none[..] } else { &self.combinations };
-        let combinations =
-            before.iter().flat_map(|first| values.iter().map(move |value| (first, value)));
-        let combinations: Vec<_> =
-            combinations.map(|(first, value)| [&first[..], value].concat()).collect();
+        if self.of_others.is_empty() {
+            self.combinations = vec![Vec::new()];
+        }
+        let each = |value: &Vec<u8>| {
+            self.combinations.iter().map(|first| [&first[..], value].concat()).collect::<Vec<_>>()
+        };
+        let combinations: Vec<Vec<u8>> = values.iter().flat_map(each).collect();
         if combinations.len() <= MOST_COMBINATIONS {
             self.combinations = combinations;
             self.of_others.push(variable);
@@ -98,24 +100,13 @@ impl Statics {
             let began = |others: &Vec<u8>| self.begun.contains(&[own.clone(), others.clone()]);
             self.combinations.iter().all(began)
         };
-        !self.began_otherwise && self.begun.iter().all(all_began)
+        !self.left_out && self.begun.iter().all(all_began)
     }
 }
 
 /// Whether a run begins with a function: `main`, where the program does not use it itself.
 fn is_begin_of_program(program: &Program, function: FuncId) -> bool {
-    program.functions[function].name == "main" && !uses(program, function)
-}
-
-/// Whether anything calls a function or takes its address.
-fn uses(program: &Program, function: FuncId) -> bool {
-    let mut bodies = program.functions.values().filter_map(|function| function.body.as_ref());
-    let is_call = |stmt: &Stmt| match stmt {
-        Stmt::Call { callee: Callee::Direct(called), .. } => *called == function,
-        _ => false,
-    };
-    program.addressed_functions().contains(&function)
-        || bodies.any(|body| body.stmts.values().any(is_call))
+    program.functions[function].name == "main" && !program.is_used(function)
 }
 
 /// Whether an exploration may follow several calls: it looks for labels, and ends when none is left.
@@ -190,7 +181,7 @@ impl Engine<'_, '_> {
         let contents = self.statics.contents(memory);
         match self.numbers_of(&contents) {
             Some(numbers) => _ = self.statics.begun.insert(numbers),
-            None => self.statics.began_otherwise = true,
+            None => self.statics.left_out = true,
         }
         contents
     }
@@ -249,7 +240,7 @@ impl Engine<'_, '_> {
             Some(numbers) => self.statics.begun.insert(numbers),
             // What others have that is no number is followed no further.
             None => {
-                self.statics.began_otherwise = true;
+                self.statics.left_out = true;
                 contents[..own] != state.began_with[..own]
             }
         };
@@ -258,6 +249,7 @@ impl Engine<'_, '_> {
         }
         let may = self.may_call_again(state);
         if !may {
+            self.statics.left_out = true;
             let calls = self.world.config.limits.calls;
             for Variable { name, .. } in &self.statics.own {
                 let sentence = format!(
@@ -272,27 +264,23 @@ impl Engine<'_, '_> {
     /// What the static variables have as bytes; none where they do not have numbers, or addresses.
     fn numbers_of(&mut self, contents: &[Contents]) -> Option<[Vec<u8>; 2]> {
         let Statics { own, of_others, .. } = &self.statics;
-        let sizes = |of: &[Variable]| of.iter().map(|variable| variable.size).collect::<Vec<_>>();
-        let sizes = [sizes(own), sizes(of_others)];
-        let (of_own, of_others) = contents.split_at_checked(own.len())?;
-        let mut numbers = [Vec::new(), Vec::new()];
-        for ((contents, sizes), numbers) in [of_own, of_others].iter().zip(&sizes).zip(&mut numbers)
-        {
-            for (contents, size) in contents.iter().zip(sizes) {
-                let first = numbers.len();
-                for at in 0..*size {
-                    let byte = contents.read_bits(&mut self.pool, at, 1);
-                    numbers.push(self.pool.as_u64(byte)? as u8);
-                }
-                for word in numbers[first..].chunks_exact(8) {
-                    let word = u64::from_le_bytes(word.try_into().ok()?);
-                    if Region::of(word).is_some() {
-                        return None;
-                    }
+        let mut numbers = Vec::new();
+        for (contents, Variable { size, .. }) in contents.iter().zip(own.iter().chain(of_others)) {
+            let first = numbers.len();
+            for at in 0..*size {
+                let byte = contents.read_bits(&mut self.pool, at, 1);
+                numbers.push(self.pool.as_u64(byte)? as u8);
+            }
+            for word in numbers[first..].chunks_exact(8) {
+                let word = u64::from_le_bytes(word.try_into().ok()?);
+                if Region::of(word).is_some() {
+                    return None;
                 }
             }
         }
-        Some(numbers)
+        let bytes_of_own: u64 = own.iter().map(|variable| variable.size).sum();
+        let others = numbers.split_off(bytes_of_own as usize);
+        Some([numbers, others])
     }
 
     /// Begins a further call with fresh arguments.
@@ -342,7 +330,7 @@ mod tests {
             }
             assert!(statics.were_all_followed());
         }
-        statics.began_otherwise = true;
+        statics.left_out = true;
         assert!(!statics.were_all_followed(), "what else its own was, was not begun with all");
     }
 }

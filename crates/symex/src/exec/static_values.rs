@@ -35,12 +35,8 @@ impl Uses {
         let first = program.types.scalar(global.ty).and_then(|ty| first_value(&global.init, ty));
         let values = first.map(|first| BTreeSet::from([first]));
         let mut uses = Self { values, ..Self::default() };
-        let relocations = program.globals.values().flat_map(|other| match &other.init {
-            GlobalInit::Data { relocations, .. } => &relocations[..],
-            GlobalInit::Extern | GlobalInit::Zero => &[],
-        });
-        let mut relocations = relocations.map(|relocation| relocation.target);
-        uses.escapes = relocations.any(|to| to == RelocationTarget::Global(variable));
+        let address = RelocationTarget::Global(variable);
+        uses.escapes = program.relocations().any(|relocation| relocation.target == address);
         for function in functions.iter().map(|id| &program.functions[*id]) {
             if let Some(body) = &function.body {
                 uses.add(&Within { program, function, body, variable });
@@ -61,11 +57,13 @@ impl Uses {
         let leads_to = |expr: ExprId| within.leads_to(expr);
         for expr in body.exprs.values() {
             match expr {
+                // These read there, or are addresses in it themselves.
                 Expr::Load { .. }
                 | Expr::LoadBits { .. }
                 | Expr::Cmp(..)
-                | Expr::PtrDiff { .. } => {}
-                Expr::Field { .. } | Expr::Index { .. } => {}
+                | Expr::PtrDiff { .. }
+                | Expr::Field { .. }
+                | Expr::Index { .. } => {}
                 _ => expr.for_each_operand(|operand| self.escapes |= leads_to(operand)),
             }
         }

@@ -79,33 +79,26 @@ impl Facts {
         let mut waiting = vec![(condition, parts)];
         let mut looked_at = 0;
         while let Some(&(conjunction, parts)) = waiting.last() {
-            let mut known = self.known_alone(pool, conjunction);
-            if known.is_none() {
-                looked_at += 1;
-                let mut of = [None; 2];
-                let mut inner = None;
-                for (part, of) in parts.into_iter().zip(&mut of) {
-                    match self::parts(pool, part) {
-                        None => *of = self.known_alone(pool, part),
-                        Some(parts) => match found.get(&part).filter(|found| still(found)) {
-                            Some((_, known)) => *of = *known,
-                            None => inner = Some((part, parts)),
-                        },
-                    }
-                    if *of == Some(false) {
-                        break;
-                    }
+            looked_at += 1;
+            let whole = self.known_alone(pool, conjunction);
+            // Of a conjunction that was not looked at yet, that it is one.
+            let of_part = |part: Term| match self::parts(pool, part) {
+                None => Ok(self.known_alone(pool, part)),
+                Some(parts) => match found.get(&part).filter(|found| still(found)) {
+                    Some((_, known)) => Ok(*known),
+                    None => Err((part, parts)),
+                },
+            };
+            let known = match parts.map(of_part) {
+                _ if whole.is_some() => whole,
+                [Ok(Some(false)), _] | [_, Ok(Some(false))] => Some(false),
+                [Ok(Some(true)), Ok(Some(true))] => Some(true),
+                [Err(inner), _] | [_, Err(inner)] if looked_at < MOST_PARTS => {
+                    waiting.push(inner);
+                    continue;
                 }
-                known = match (of, inner) {
-                    ([Some(false), _] | [_, Some(false)], _) => Some(false),
-                    (_, Some(inner)) if looked_at < MOST_PARTS => {
-                        waiting.push(inner);
-                        continue;
-                    }
-                    ([Some(true), Some(true)], None) => Some(true),
-                    _ => None,
-                };
-            }
+                _ => None,
+            };
             found.insert(conjunction, (now, known));
             waiting.pop();
         }
