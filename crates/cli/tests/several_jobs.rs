@@ -209,8 +209,11 @@ fn an_interrupt_stops_all_threads_and_keeps_what_each_found() {
         .spawn()
         .expect("it starts");
     wait_until("findings of both functions", || functions_with_findings(&place) == 2);
-    let runners = children(child.id());
-    assert_eq!(runners.len(), 2, "each thread has a runner");
+    let mut runners = Vec::new();
+    wait_until("a runner for each thread", || {
+        runners = children(child.id());
+        runners.len() == 2
+    });
     let mut kill = Command::new("kill");
     assert!(kill.args(["-INT", &child.id().to_string()]).status().expect("kill runs").success());
     let ran = Ran::from(child.wait_with_output().expect("it ends"));

@@ -284,6 +284,8 @@ modelled! {
         ConstantP "__builtin_constant_p" "i?",
         ObjectSize "__builtin_object_size" "lpi",
         DynamicObjectSize "__builtin_dynamic_object_size" "lpi",
+        GoesOn "__lydian_goes_on" "ip",
+        Anything "__lydian_anything" "q",
     }
     Overflow {
         AddOverflow "__builtin_add_overflow" "b??p",

@@ -556,6 +556,10 @@ fn assumed(pool: &mut TermPool, known: &Known, registers: &BTreeMap<LocalId, Ter
         terms.extend(range.map(|range| in_range(pool, *term, *range)));
         let range = known.unsigned.get(local);
         terms.extend(range.and_then(|range| in_unsigned_range(pool, *term, *range)));
+        terms.extend(known.nulls.get(local).map(|is_null| {
+            let zero = pool.bv(pool.width(*term), 0);
+            if *is_null { pool.eq(*term, zero) } else { pool.neq(*term, zero) }
+        }));
     }
     for ((x, y), most) in &known.differences {
         if let (Some(a), Some(b)) = (registers.get(&x.0), registers.get(&y.0)) {

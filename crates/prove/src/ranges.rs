@@ -14,27 +14,28 @@
 //! These are bounds on whole numbers, so a register that is given another one plus a constant is
 //! related to it only where that cannot wrap, by the ranges or by what else it is no more than.
 //!
+//! Pointers are known to be null or not to be ([`pointers`]).
+//!
 //! Memory that is read twice without a change in between is followed as a register is ([`Loads`]).
 //!
 //! An access says where in its object it is: behind one of `items[i].kind`, `i` is a subscript that
 //! `items` has ([`reads`]).
 //!
 //! What a callee returns is kept by its returns, too, each with the arguments that can lead to it: as
-//! long as neither the result nor the arguments change, one of these cases is at hand ([`Case`]).
+//! long as neither the result nor the arguments change, one of these cases is at hand ([`returns`]).
 //!
 //! # Why it is sound
 //! Nothing is assumed of the callers, but that what a run accesses lies in the object that it started
 //! from ([`reads`] has the argument): parameters, globals and all that is loaded can be anything, as
 //! can a register that was never written; only that what was loaded stays what it is until something
 //! may write to memory. A call gives what its callee's returns give, found in the
-//! same way, or anything; it cannot change the caller's registers, whose addresses nobody has. So
+//! same way ([`returns`]), or anything; it cannot change the caller's registers, whose addresses nobody has. So
 //! what holds at a place holds in every run that passes it, whatever the test and the caller.
 //! A place that no edge leads to by these rules is passed by no run. The states before the last
 //! rounds hold all that runs can have; one more step from such states does, too.
 //! Functions that `setjmp` returns to twice are not followed, nor are calls of functions for which
 //! the linker may take another definition.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -56,7 +57,9 @@ mod interval;
 mod known;
 mod loads;
 mod numbers;
+mod pointers;
 mod reads;
+mod returns;
 mod unsigned;
 
 use differences::Differences;
@@ -67,6 +70,7 @@ use loads::Loads;
 pub(crate) use numbers::{Number, View};
 use reads::{Access, Place};
 pub use reads::{LARGE_OBJECT, Sizes};
+use returns::{CallResult, Returned, Summaries};
 
 /// How often the state of a loop's head grows before its bounds jump.
 const PATIENCE: u32 = 3;
@@ -83,10 +87,6 @@ const MOST_STATEMENTS: usize = 4_000;
 /// Functions with deeper or larger expressions are not followed.
 const DEEPEST: u32 = 200;
 const LARGEST: u32 = 5_000;
-/// Functions with more returns have these told apart by nobody.
-const MOST_CASES: usize = 16;
-/// How many statements of callees are followed altogether.
-const MOST_WORK: usize = 40_000;
 
 /// What holds at a place; nothing is said of registers that are not in it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,24 +100,10 @@ struct State {
     differences: Differences<Number>,
     /// Registers that hold addresses, and how these were made.
     places: BTreeMap<LocalId, Place>,
+    /// Pointers of which it is known whether they are null.
+    nulls: BTreeMap<LocalId, bool>,
     /// Registers that have the result of a call whose arguments are still in their registers.
     results: BTreeMap<LocalId, Arc<CallResult>>,
-}
-
-/// A call of a function whose returns are told apart.
-#[derive(Debug, PartialEq, Eq)]
-struct CallResult {
-    /// The arguments that are registers: which parameters, and which registers.
-    arguments: Vec<(usize, LocalId)>,
-    cases: Arc<[Case]>,
-}
-
-/// One of a function's returns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Case {
-    result: Interval,
-    /// The values of its parameters that can lead there, of those that the function does not assign to.
-    parameters: BTreeMap<usize, Interval>,
 }
 
 impl State {
@@ -139,6 +125,7 @@ impl State {
     fn forget(&mut self, local: LocalId) {
         self.ranges.remove(&local);
         self.unsigned.remove(&local);
+        self.nulls.remove(&local);
         self.sums.remove(&local);
         self.sums.retain(|_, (base, _)| *base != local);
         View::ALL.into_iter().for_each(|view| self.differences.forget((local, view)));
@@ -155,6 +142,7 @@ impl State {
     fn forget_cells(&mut self, loads: &Loads) {
         self.ranges.retain(|local, _| !loads.is_cell(*local));
         self.unsigned.retain(|local, _| !loads.is_cell(*local));
+        self.nulls.retain(|local, _| !loads.is_cell(*local));
         self.sums.retain(|local, (base, _)| !loads.is_cell(*local) && !loads.is_cell(*base));
         self.differences.forget_all(|(local, _)| loads.is_cell(local));
         self.places.retain(|_, place| !place.has_index(|index| loads.is_cell(index)));
@@ -163,8 +151,7 @@ impl State {
     /// A register changes: what relates it to the result of a call is no more so.
     fn forget_result(&mut self, local: LocalId) {
         self.results.remove(&local);
-        let is_argument = |call: &CallResult| call.arguments.iter().any(|(_, of)| *of == local);
-        self.results.retain(|_, call| !is_argument(call));
+        self.results.retain(|_, call| !call.has_argument(local));
     }
 }
 
@@ -189,22 +176,6 @@ pub struct Ranges<'a> {
     /// What statements and terminators access, where that is anything.
     accesses: FxHashMap<StmtId, Vec<Access>>,
     tests: FxHashMap<BlockId, Vec<Access>>,
-}
-
-/// What functions return, found once for all callers.
-#[derive(Debug, Default)]
-struct Summaries {
-    known: RefCell<FxHashMap<FuncId, Option<Returned>>>,
-    work: RefCell<usize>,
-}
-
-/// What a function returns.
-#[derive(Clone, Debug)]
-struct Returned {
-    ty: Type,
-    range: Interval,
-    /// The same, return by return; none where there are too many, or one.
-    cases: Arc<[Case]>,
 }
 
 impl<'a> Ranges<'a> {
@@ -251,7 +222,8 @@ impl<'a> Ranges<'a> {
         let related = numbers::related(body, &loads);
         let kept = kept_parameters(body).into_iter().map(|(_, local)| local).collect();
         let some = |accesses: &Vec<Access>| !accesses.is_empty();
-        let stmts = body.stmts.iter().map(|(id, stmt)| (id, reads::accesses_of(body, stmt)));
+        let stmts =
+            body.stmts.iter().map(|(id, stmt)| (id, reads::accesses_of(program, body, stmt)));
         let accesses = stmts.filter(|(_, accesses)| some(accesses)).collect();
         let tests = body.blocks.iter().map(|(id, block)| (id, reads::tested(body, &block.term)));
         let tests = tests.filter(|(_, accesses)| some(accesses)).collect();
@@ -355,6 +327,7 @@ impl<'a> Ranges<'a> {
         state.sums.retain(|local, sum| other.sums.get(local) == Some(sum));
         state.results.retain(|local, call| other.results.get(local) == Some(call));
         state.places.retain(|local, place| other.places.get(local) == Some(place));
+        state.nulls.retain(|local, is_null| other.nulls.get(local) == Some(is_null));
     }
 
     /// Lets the bounds that grew jump to the next threshold, those of differences to none.
@@ -446,12 +419,7 @@ impl<'a> Ranges<'a> {
             }
             Stmt::Mark(_) => return,
             Stmt::Call { dst: Some(dst), args, .. } => {
-                state.forget(*dst);
-                if let Some(returned) = self.results.get(&stmt) {
-                    state.ranges.insert(*dst, returned.range);
-                    let call = self.call_result(*dst, args, &returned.cases);
-                    call.into_iter().for_each(|call| _ = state.results.insert(*dst, call));
-                }
+                self.called(state, stmt, *dst, args);
             }
             Stmt::Alloca { dst, .. } => state.forget(*dst),
             Stmt::Enter(local) | Stmt::Leave(local) | Stmt::Release { pointer: local } => {
@@ -471,6 +439,7 @@ impl<'a> Ranges<'a> {
         let differences = self.assigned(state, dst, value);
         let is_address = register(self.body, dst) == Some(Type::Ptr);
         let place = is_address.then(|| self.place(state, value)).flatten();
+        let is_null = is_address.then(|| self.is_null(state, value)).flatten();
         let result = match self.body.exprs[value] {
             Expr::Local(base) if base != dst => state.results.get(&base).cloned(),
             _ => None,
@@ -494,31 +463,13 @@ impl<'a> Ranges<'a> {
             state.sums.insert(dst, sum);
         }
         state.differences = differences;
+        state.nulls.extend(is_null.map(|is_null| (dst, is_null)));
         if let Some(place) = place.filter(|place| !place.is_made_of(dst)) {
             state.places.insert(dst, place);
         }
-        let is_argument = |call: &CallResult| call.arguments.iter().any(|(_, of)| *of == dst);
-        if let Some(call) = result.filter(|call| !is_argument(call)) {
+        if let Some(call) = result.filter(|call| !call.has_argument(dst)) {
             state.results.insert(dst, call);
         }
-    }
-
-    /// What relates the result of a call to its arguments, if anything does.
-    fn call_result(
-        &self,
-        dst: LocalId,
-        arguments: &[ExprId],
-        cases: &Arc<[Case]>,
-    ) -> Option<Arc<CallResult>> {
-        let is_told = |at: usize| cases.iter().any(|case| case.parameters.contains_key(&at));
-        let register = |(at, argument): (usize, &ExprId)| match self.body.exprs[*argument] {
-            Expr::Local(local) if local != dst && is_told(at) => {
-                register(self.body, local).map(|_| (at, local))
-            }
-            _ => None,
-        };
-        let arguments: Vec<_> = arguments.iter().enumerate().filter_map(register).collect();
-        (!arguments.is_empty()).then(|| Arc::new(CallResult { arguments, cases: cases.clone() }))
     }
 
     /// The register and the constant of which an expression is the sum, if it is one.
@@ -555,6 +506,7 @@ impl<'a> Ranges<'a> {
             Expr::Cmp(op, a, b) => {
                 let sides = self.eval(state, *a).zip(self.eval(state, *b));
                 let known = sides.and_then(|(a, b)| compare(*op, a, b));
+                let known = known.or_else(|| self.compare_pointers(state, *op, *a, *b));
                 known.map(|truth| Interval { low: truth.into(), high: truth.into() })
             }
             Expr::Cast(CastOp::ZExt, _, a) if self.types[*a] != Type::BOOL => {
@@ -590,6 +542,7 @@ impl<'a> Ranges<'a> {
                     return None;
                 };
                 let state = self.compared_unsigned(state, op, a, b)?;
+                let state = self.compared_pointers(state, op, a, b)?;
                 let (Some(x), Some(y)) = (self.eval(&state, a), self.eval(&state, b)) else {
                     return Some(state);
                 };
@@ -659,121 +612,6 @@ impl<'a> Ranges<'a> {
             }
         }
         self.learn_by_cases(state, local)
-    }
-
-    /// What a register's values say of others by way of the calls whose result or argument it is.
-    fn learn_by_cases(&self, mut state: State, local: LocalId) -> Option<State> {
-        let is_about = |result: LocalId, call: &CallResult| {
-            result == local || call.arguments.iter().any(|(_, argument)| *argument == local)
-        };
-        let calls: Vec<Vec<Vec<(LocalId, Interval)>>> = state
-            .results
-            .iter()
-            .filter(|(result, call)| is_about(**result, call))
-            .map(|(result, call)| call.said(*result, &state.ranges))
-            .collect();
-        for cases in calls {
-            let mut cases = cases.into_iter();
-            let mut all: BTreeMap<LocalId, Interval> = cases.next()?.into_iter().collect();
-            for case in cases {
-                let case: BTreeMap<LocalId, Interval> = case.into_iter().collect();
-                all.retain(|other, range| match case.get(other) {
-                    Some(there) => {
-                        *range = range.join(*there);
-                        true
-                    }
-                    None => false,
-                });
-            }
-            for (other, range) in all {
-                let known = self.range(&state, other)?.meet(range)?;
-                state.ranges.insert(other, known);
-            }
-        }
-        Some(state)
-    }
-
-    /// What the function returns.
-    fn returned(&self) -> Option<Returned> {
-        let mut all: Option<(Type, Interval)> = None;
-        let mut cases: Vec<Case> = Vec::new();
-        let parameters = self.kept_parameters();
-        for (id, block) in self.body.blocks.iter() {
-            let Terminator::Return(Some(value)) = block.term else { continue };
-            let Some(state) = self.before(Point::Term(id)) else { continue };
-            let (ty, range) = (self.types[value], self.eval(&state, value)?);
-            all = match all {
-                None => Some((ty, range)),
-                Some((known, before)) if known == ty => Some((ty, before.join(range))),
-                Some(_) => return None,
-            };
-            let values =
-                parameters.iter().filter_map(|(at, local)| Some((*at, *state.ranges.get(local)?)));
-            cases.push(Case { result: range, parameters: values.collect() });
-        }
-        if cases.len() < 2 || cases.len() > MOST_CASES {
-            cases.clear();
-        }
-        all.map(|(ty, range)| Returned { ty, range, cases: cases.into() })
-    }
-
-    /// The parameters in registers to which the function does not assign, with their positions.
-    fn kept_parameters(&self) -> Vec<(usize, LocalId)> {
-        let mut kept = kept_parameters(self.body);
-        kept.retain(|(_, local)| self.all(*local).is_some());
-        kept
-    }
-}
-
-impl CallResult {
-    /// What each case says of registers, the result among them; only of cases that their ranges allow.
-    fn said(
-        &self,
-        result: LocalId,
-        ranges: &BTreeMap<LocalId, Interval>,
-    ) -> Vec<Vec<(LocalId, Interval)>> {
-        let of_case = |case: &Case| -> Vec<(LocalId, Interval)> {
-            let values = self
-                .arguments
-                .iter()
-                .filter_map(|(at, local)| Some((*local, *case.parameters.get(at)?)));
-            std::iter::once((result, case.result)).chain(values).collect()
-        };
-        let is_allowed = |case: &Vec<(LocalId, Interval)>| {
-            let meets = |(local, values): &(LocalId, Interval)| {
-                ranges.get(local).is_none_or(|range| range.meet(*values).is_some())
-            };
-            case.iter().all(meets)
-        };
-        self.cases.iter().map(of_case).filter(is_allowed).collect()
-    }
-}
-
-impl Summaries {
-    /// What a function returns; none if it can be anything.
-    fn result(&self, program: &Program, func: FuncId, depth: u32) -> Option<Returned> {
-        let body = program.functions[func].body.as_ref()?;
-        let ty = body.blocks.values().find_map(|block| match block.term {
-            Terminator::Return(Some(value)) => Some(body.type_of(value)),
-            _ => None,
-        })?;
-        Interval::of(ty)?;
-        if let Some(known) = self.known.borrow().get(&func) {
-            return known.clone();
-        }
-        let work = *self.work.borrow() + body.stmts.len();
-        let function = &program.functions[func];
-        // Another definition may stand in for a weak one, the system's for one of the C library.
-        if depth == 0 || work > MOST_WORK || function.weak || function.library {
-            return None;
-        }
-        *self.work.borrow_mut() = work;
-        // A function that calls itself can return anything, as far as it is known then.
-        self.known.borrow_mut().insert(func, None);
-        let ranges = Ranges::find(program, func, Sizes::Any, self, depth - 1);
-        let found = ranges.and_then(|ranges| ranges.returned()).filter(|found| found.ty == ty);
-        self.known.borrow_mut().insert(func, found.clone());
-        found
     }
 }
 

@@ -39,6 +39,12 @@ extern void __lydian_exit(int status) __attribute__((noreturn));
 extern const char *__lydian_getenv(const char *name);
 void (*__lydian_destructor(int number))(void);
 
+/* Questions to an engine that follows paths. Whether a text has no end in sight, so that what is far
+   behind this place is not followed; and what follows from there: any number. Where a program runs,
+   every text is read to its end. */
+extern int __lydian_goes_on(const char *text);
+extern unsigned long long __lydian_anything(void);
+
 /* A number of the floating types, taken apart: mantissa * 2^exponent. */
 enum lydian_float_class { LYDIAN_ZERO, LYDIAN_FINITE, LYDIAN_INFINITE, LYDIAN_NAN };
 struct lydian_float {
@@ -90,11 +96,15 @@ struct lydian_source {
     /* Whether scanf reads: it goes on to where a word can no longer be `infinity`, and fails there, and
        knows `nan` without parentheses alone. */
     int is_scan;
+    /* Whether it is read at a place that is not followed: each character is any. */
+    int is_far;
 };
 int lydian_get(struct lydian_source *in);
 /* Gives back the character that was read last. */
 void lydian_unget(struct lydian_source *in, int c);
 int lydian_is_space(int c);
+/* Reads what follows blanks. */
+int lydian_skip_space(struct lydian_source *in);
 /* The digits of an integer: its magnitude, whether it was negative, whether it is too large, and how
    many digits there are, counted up to one more than surely fit. */
 struct lydian_integer {
@@ -105,6 +115,9 @@ struct lydian_integer {
 };
 /* So many digits of any base fit a signed number of 64 bits, so that an exploration need not ask. */
 enum { LYDIAN_FITTING_DIGITS = 12 };
+/* So many blanks before a number, and so many of its digits, are followed one by one in a text that
+   has no end in sight. The digits are more than fit in 64 bits. */
+enum { LYDIAN_NEAR_BLANKS = 2, LYDIAN_NEAR_DIGITS = 20 };
 /* `accepted` is how many characters make the number; 0: there is none. */
 struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, size_t *accepted);
 /* *range_error becomes 1 where the value does not fit, and LYDIAN_BROKEN_OFF for `0x` without a digit,

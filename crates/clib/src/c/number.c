@@ -8,7 +8,7 @@ int lydian_get(struct lydian_source *in) {
         c = fgetc(in->stream);
         if (c == EOF) return EOF;
     } else {
-        c = (unsigned char)in->text[in->used];
+        c = (unsigned char)(in->is_far ? __lydian_anything() : in->text[in->used]);
         if (!c) return EOF;
     }
     in->used++;
@@ -21,13 +21,28 @@ void lydian_unget(struct lydian_source *in, int c) {
     if (in->stream) ungetc(c, in->stream);
 }
 
+/* Whether what is read goes on for longer than it is followed. */
+static int goes_far(const struct lydian_source *in, size_t read, size_t near) {
+    return read > near && !in->stream && !in->is_far && __lydian_goes_on(in->text + in->used);
+}
+
+/* Goes on to any place of a text that is further on. */
+static void go_far(struct lydian_source *in) {
+    in->used += __lydian_anything() & INT_MAX >> 2;
+    in->is_far = 1;
+}
+
 int lydian_is_space(int c) { return c == ' ' || (unsigned)c - '\t' < 5; }
 
-static int skip_space(struct lydian_source *in) {
+int lydian_skip_space(struct lydian_source *in) {
+    size_t blanks = 0;
     int c;
-    do
-        c = lydian_get(in);
-    while (lydian_is_space(c));
+    while (lydian_is_space(c = lydian_get(in))) {
+        if (goes_far(in, ++blanks, LYDIAN_NEAR_BLANKS)) {
+            go_far(in);
+            return lydian_get(in);
+        }
+    }
     return c;
 }
 
@@ -44,10 +59,24 @@ static unsigned digit_of_base(int c, int base) {
     return base <= 10 ? (unsigned)c - '0' : (unsigned)digit_value(c);
 }
 
+/* Any number, behind any place further on. */
+static struct lydian_integer any_integer(struct lydian_source *in) {
+    struct lydian_integer result = {__lydian_anything(), __lydian_anything() & 1,
+                                    __lydian_anything() & 1, LYDIAN_FITTING_DIGITS + 1};
+    go_far(in);
+    return result;
+}
+
 struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, size_t *accepted) {
     struct lydian_integer result = {0, 0, 0, 0};
     *accepted = 0;
-    int c = skip_space(in);
+    int c = lydian_skip_space(in);
+    if (in->is_far) {
+        result = any_integer(in);
+        /* A number, one and an x, or none. */
+        if (__lydian_anything() & 1) *accepted = in->used - (__lydian_anything() & 1);
+        return result;
+    }
     if (c == '-' || c == '+') {
         result.negative = c == '-';
         c = lydian_get(in);
@@ -66,6 +95,7 @@ struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, si
         base = 10;
     }
     const uint64_t most = UINT64_MAX / (unsigned)base;
+    size_t read = 0;
     unsigned value;
     while ((value = digit_of_base(c, base)) < (unsigned)base) {
         uint64_t larger = result.magnitude * (unsigned)base + value;
@@ -74,6 +104,11 @@ struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, si
             result.too_large = 1;
         result.magnitude = larger;
         *accepted = in->used;
+        if (goes_far(in, ++read, LYDIAN_NEAR_DIGITS)) {
+            result = any_integer(in);
+            *accepted = in->used;
+            return result;
+        }
         c = lydian_get(in);
     }
     lydian_unget(in, c);
@@ -82,7 +117,7 @@ struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, si
 
 static uint64_t parse(const char *text, char **end, int base, uint64_t most, uint64_t most_negative,
                       int is_signed) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0, 0};
     size_t accepted = 0;
     if (base < 0 || base == 1 || base > 36) {
         errno = EINVAL;
@@ -290,7 +325,7 @@ static struct lydian_float read_decimal(struct lydian_source *in, int c,
 struct lydian_float lydian_read_float(struct lydian_source *in, const struct lydian_format *format,
                                       int *range_error, size_t *accepted) {
     struct lydian_float result = {LYDIAN_ZERO, 0, 0, 0, 0};
-    int negative = 0, c = skip_space(in);
+    int negative = 0, c = lydian_skip_space(in);
     if (c == '-' || c == '+') {
         negative = c == '-';
         c = lydian_get(in);
@@ -314,7 +349,7 @@ struct lydian_float lydian_read_float(struct lydian_source *in, const struct lyd
 }
 
 double strtod(const char *text, char **end) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0, 0};
     int range_error = 0;
     size_t accepted = 0;
     struct lydian_float x = lydian_read_float(&in, &lydian_double_format, &range_error, &accepted);
@@ -341,7 +376,7 @@ float lydian_assemble_float(struct lydian_float parts) {
 }
 
 float strtof(const char *text, char **end) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0, 0};
     int range_error = 0;
     size_t accepted = 0;
     struct lydian_float x = lydian_read_float(&in, &lydian_float_format, &range_error, &accepted);

@@ -190,10 +190,7 @@ static const char *read_scan_directive(const char *at, struct scan_directive *d)
 }
 
 static int skip_to_text(struct lydian_source *in) {
-    int c;
-    do
-        c = lydian_get(in);
-    while (lydian_is_space(c));
+    int c = lydian_skip_space(in);
     lydian_unget(in, c);
     return c != EOF;
 }
@@ -229,6 +226,7 @@ static int scan_one(struct lydian_source *in, struct scan_directive *d, char con
         break;
     }
     in->used = before + part.used;
+    in->is_far = part.is_far;
     return result;
 }
 
@@ -274,7 +272,7 @@ static int scan(struct lydian_source *in, const char *format, va_list *arguments
 }
 
 int vfscanf(FILE *stream, const char *format, va_list arguments) {
-    struct lydian_source in = {NULL, stream, 0, SIZE_MAX, 1};
+    struct lydian_source in = {NULL, stream, 0, SIZE_MAX, 1, 0};
     va_list own;
     va_copy(own, arguments);
     int result = scan(&in, format, &own);
@@ -282,7 +280,7 @@ int vfscanf(FILE *stream, const char *format, va_list arguments) {
     return result;
 }
 int vsscanf(const char *text, const char *format, va_list arguments) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 1};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 1, 0};
     va_list own;
     va_copy(own, arguments);
     int result = scan(&in, format, &own);

@@ -149,7 +149,8 @@ impl Machine<'_, '_> {
         Ok(match function {
             LibFn::Assume if a == 0 => return Err(TrapKind::Unreachable.into()),
             LibFn::Assume | LibFn::Prefetch => None,
-            LibFn::ConstantP => Some(0),
+            // A text that lies in memory is read to its end.
+            LibFn::ConstantP | LibFn::GoesOn | LibFn::Anything => Some(0),
             // Nothing is known of the object's size: as much as can be, or as little.
             LibFn::ObjectSize | LibFn::DynamicObjectSize => {
                 Some(if b & 2 == 0 { u128::from(u64::MAX) } else { 0 })

@@ -24,6 +24,8 @@ pub(crate) struct Known {
     pub(crate) ranges: BTreeMap<LocalId, Interval>,
     /// The unsigned numbers that they can be, where these say more.
     pub(crate) unsigned: BTreeMap<LocalId, Interval>,
+    /// Pointers that are null, and pointers that are not.
+    pub(crate) nulls: BTreeMap<LocalId, bool>,
     /// What the difference of the first and the second number is at most.
     pub(crate) differences: Vec<((Number, Number), i128)>,
     /// Of each list one case is so: what registers there have the values that it says.
@@ -34,8 +36,14 @@ impl Ranges<'_> {
     /// The cells of which something is known: their types, and expressions of their addresses.
     pub(crate) fn cells_of(&self, known: &Known) -> impl Iterator<Item = (LocalId, Type, ExprId)> {
         let related = known.differences.iter().flat_map(|((x, y), _)| [x.0, y.0]);
-        let named: BTreeSet<LocalId> =
-            known.ranges.keys().chain(known.unsigned.keys()).copied().chain(related).collect();
+        let named: BTreeSet<LocalId> = known
+            .ranges
+            .keys()
+            .chain(known.unsigned.keys())
+            .chain(known.nulls.keys())
+            .copied()
+            .chain(related)
+            .collect();
         self.loads.all().filter(move |(cell, _)| named.contains(cell)).filter_map(|(cell, load)| {
             match self.body.exprs[load] {
                 Expr::Load { ty, addr, .. } => Some((cell, ty, addr)),
@@ -108,9 +116,19 @@ impl Ranges<'_> {
 
 impl From<Option<State>> for Knowledge {
     fn from(state: Option<State>) -> Self {
-        state.map_or(Self::Never, |State { ranges, unsigned, differences, results, .. }| {
-            let cases = results.iter().map(|(result, call)| call.said(*result, &ranges)).collect();
-            Self::Of(Known { ranges, unsigned, differences: differences.iter().collect(), cases })
-        })
+        state.map_or(
+            Self::Never,
+            |State { ranges, unsigned, nulls, differences, results, .. }| {
+                let cases =
+                    results.iter().map(|(result, call)| call.said(*result, &ranges)).collect();
+                Self::Of(Known {
+                    ranges,
+                    unsigned,
+                    nulls,
+                    differences: differences.iter().collect(),
+                    cases,
+                })
+            },
+        )
     }
 }

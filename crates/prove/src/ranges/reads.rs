@@ -23,6 +23,7 @@ use lydian_ir::{
     BinOp, Body, CastOp, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, Stmt, Storage, Type,
 };
 
+use super::pointers::accessed_arguments;
 use super::{Interval, Ranges, State};
 
 /// An object of so many bytes is large: 1 GiB.
@@ -63,9 +64,28 @@ pub(super) struct Place {
 
 impl Place {
     /// The address so many bytes on; none where that is too far to be followed.
-    fn moved(self, bytes: i128) -> Option<Self> {
+    pub(super) fn moved(self, bytes: i128) -> Option<Self> {
         let offset = i64::try_from(self.offset.checked_add(bytes)?).ok()?;
         Some(Self { offset: offset.into(), ..self })
+    }
+
+    /// The register with the pointer that it starts from.
+    pub(super) fn pointer(&self) -> Option<LocalId> {
+        match self.base {
+            Base::Pointer(pointer) => Some(pointer),
+            Base::Global(_) | Base::Local(_) => None,
+        }
+    }
+
+    /// The register with the pointer that it starts from, where it is a known number of bytes on.
+    pub(super) fn constant_from_pointer(&self) -> Option<(LocalId, i128)> {
+        let pointer = self.pointer().filter(|_| self.index.is_none())?;
+        Some((pointer, self.offset))
+    }
+
+    /// The register whose pointer it is itself.
+    pub(super) fn copied(&self) -> Option<LocalId> {
+        self.constant_from_pointer().filter(|(_, offset)| *offset == 0).map(|(pointer, _)| pointer)
     }
 
     /// Whether it is made of a register or variable.
@@ -84,11 +104,17 @@ impl Place {
 }
 
 /// What a statement accesses before it changes anything.
-pub(super) fn accesses_of(body: &Body, stmt: &Stmt) -> Vec<Access> {
+pub(super) fn accesses_of(program: &Program, body: &Body, stmt: &Stmt) -> Vec<Access> {
     let mut found = Vec::new();
     stmt.for_each_expr(|expr| reads(body, expr, &mut found));
-    if let Stmt::Store { addr, ty, .. } = stmt {
-        found.push(Access { addr: *addr, bytes: stored(*ty) });
+    match stmt {
+        Stmt::Store { addr, ty, .. } => found.push(Access { addr: *addr, bytes: stored(*ty) }),
+        Stmt::StoreBits { addr, .. } => found.push(Access { addr: *addr, bytes: 1 }),
+        Stmt::Call { args, .. } => {
+            let accessed = &args[..accessed_arguments(program, stmt).min(args.len())];
+            found.extend(accessed.iter().map(|addr| Access { addr: *addr, bytes: 1 }));
+        }
+        _ => {}
     }
     found
 }
@@ -129,6 +155,7 @@ impl Ranges<'_> {
     }
 
     fn accessed_at(&self, state: State, access: Access) -> Option<State> {
+        let state = self.accessed_through(state, access.addr)?;
         let Some(place) = self.place(&state, access.addr) else { return Some(state) };
         let Some(allowed) = self.distances(place.base, access.bytes) else { return Some(state) };
         let allowed = allowed?;

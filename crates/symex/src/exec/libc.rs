@@ -147,6 +147,11 @@ impl Engine<'_, '_> {
                 let most = self.pool.as_u64(args[1]).unwrap_or(0) & 2 == 0;
                 Ok(Some(self.pool.bv(64, if most { u64::MAX } else { 0 })))
             }
+            LibFn::GoesOn => {
+                let endless = self.is_endless(state, args[0])?;
+                Ok(Some(self.pool.bv(32, endless.into())))
+            }
+            LibFn::Anything => Ok(Some(self.not_followed(state, 64))),
             _ => Ok(Some(args[0])),
         }
     }

@@ -95,13 +95,18 @@ impl Engine<'_, '_> {
     /// How much longer a string is that is too long to look at all of it: nothing is said of it but that
     /// the string has a size that an object can have.
     fn unknown_length(&mut self, state: &mut State) -> Term {
+        let more = self.not_followed(state, LENGTH_BITS);
+        self.pool.zext(more, 64)
+    }
+
+    /// What follows from a string that is too long to look at all of it: any value of so many bits.
+    pub(super) fn not_followed(&mut self, state: &mut State, bits: u32) -> Term {
         let name = state.unknowns.to_string();
         state.unknowns += 1;
-        let sort = Sort::BitVec(LENGTH_BITS);
-        let more = undefined_symbol(&mut self.pool, Undetermined::Length, &name, sort);
+        let any = undefined_symbol(&mut self.pool, Undetermined::Length, &name, Sort::BitVec(bits));
         let at = self.text_at(state);
-        self.reads.note(&mut self.pool, more, || at);
-        self.pool.zext(more, 64)
+        self.reads.note(&mut self.pool, any, || at);
+        any
     }
 
     /// Stops with a value where a condition holds; whether the call may go on.

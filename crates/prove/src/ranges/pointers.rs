@@ -1,0 +1,155 @@
+//! Which pointers are null, and which are not.
+//!
+//! A pointer in a register or cell is known to be null or known not to be: by a comparison, by what it was
+//! given, or by an access. A check for null behind an access says nothing new: `p->n = 0; if (p)`.
+//!
+//! # Why it is sound
+//! An access by way of a null pointer traps, at whatever offset: there is no object that it started from
+//! (the argument of [`reads`](super::reads)). So behind an access neither the pointer that it goes
+//! through is null, nor the one that this was made of. Arithmetic on a pointer stays within its object or
+//! goes just behind it, as C wants, so that its result is no more null than the pointer is. Variables that
+//! are only declared weakly can be absent: their addresses say nothing.
+
+use lydian_ir::libc::{LibFn, model_named};
+use lydian_ir::stmt::Callee;
+use lydian_ir::{Body, CmpOp, Expr, ExprId, LocalId, Program, Stmt, Type};
+
+use super::{Ranges, State};
+
+/// How many of the first arguments of a call point to what the callee accesses whatever else it is
+/// given.
+pub(super) fn accessed_arguments(program: &Program, stmt: &Stmt) -> usize {
+    use LibFn::{
+        Stpcpy, Strcasecmp, Strcat, Strchr, Strcmp, Strcpy, Strcspn, Strlen, Strpbrk, Strrchr,
+        Strspn, Strstr,
+    };
+    let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt else { return 0 };
+    let function = &program.functions[*callee];
+    let model = model_named(&function.name).filter(|_| function.body.is_none());
+    match model.map(|model| model.function) {
+        Some(Strlen | Strchr | Strrchr | Strspn | Strcspn | Strpbrk) => 1,
+        Some(Strcmp | Strcasecmp | Strcpy | Stpcpy | Strcat | Strstr) => 2,
+        _ => 0,
+    }
+}
+
+/// The pointer from which an address is computed.
+fn origin(body: &Body, addr: ExprId) -> ExprId {
+    match body.exprs[addr] {
+        Expr::Field { base, .. } | Expr::Index { base, .. } => origin(body, base),
+        _ => addr,
+    }
+}
+
+impl Ranges<'_> {
+    /// The register or cell with a pointer that an expression reads.
+    fn pointer(&self, expr: ExprId) -> Option<LocalId> {
+        let local = match self.body.exprs[expr] {
+            Expr::Local(local) => local,
+            Expr::Load { .. } => self.loads.cell(expr)?,
+            _ => return None,
+        };
+        (self.ty(local) == Some(Type::Ptr)).then_some(local)
+    }
+
+    /// Whether a pointer is null; none where that is not known.
+    pub(super) fn is_null(&self, state: &State, expr: ExprId) -> Option<bool> {
+        match self.body.exprs[expr] {
+            Expr::Const(Type::Ptr, bits) => Some(bits == 0),
+            Expr::AddrLocal(_) => Some(false),
+            Expr::AddrGlobal(global) => (!self.program.globals[global].weak).then_some(false),
+            Expr::AddrFunc(func) => (!self.program.functions[func].weak).then_some(false),
+            Expr::Field { base, .. } | Expr::Index { base, .. } => {
+                self.is_null(state, base).filter(|is_null| !is_null)
+            }
+            _ => state.nulls.get(&self.pointer(expr)?).copied(),
+        }
+    }
+
+    /// The state where a pointer is null, or is not; none where it never is so.
+    fn learn_null(&self, mut state: State, expr: ExprId, is_null: bool) -> Option<State> {
+        if self.is_null(&state, expr).is_some_and(|known| known != is_null) {
+            return None;
+        }
+        if let Some(pointer) = self.pointer(expr) {
+            let same: Vec<LocalId> = self.copies(&state, pointer).collect();
+            state.nulls.extend(same.into_iter().map(|pointer| (pointer, is_null)));
+        }
+        Some(state)
+    }
+
+    /// A register or cell and those that are copies of one and the same pointer.
+    fn copies(&self, state: &State, pointer: LocalId) -> impl Iterator<Item = LocalId> {
+        let original = |local: LocalId| state.places.get(&local).and_then(|place| place.copied());
+        let first = original(pointer).unwrap_or(pointer);
+        let others =
+            state.places.keys().copied().filter(move |local| original(*local) == Some(first));
+        others.chain([first, pointer])
+    }
+
+    /// What a comparison says of pointers; none where it never comes out so.
+    pub(super) fn compared_pointers(
+        &self,
+        state: State,
+        op: CmpOp,
+        a: ExprId,
+        b: ExprId,
+    ) -> Option<State> {
+        if self.types[a] != Type::Ptr {
+            return Some(state);
+        }
+        let of = |state: &State, expr| self.is_null(state, expr);
+        let said = |known: Option<bool>| match op {
+            CmpOp::Eq => known,
+            CmpOp::Ne => known.filter(|is_null| *is_null).map(|_| false),
+            _ => None,
+        };
+        let (of_b, of_a) = (said(of(&state, a)), said(of(&state, b)));
+        let state = match of_a {
+            Some(is_null) => self.learn_null(state, a, is_null)?,
+            None => state,
+        };
+        match of_b {
+            Some(is_null) => self.learn_null(state, b, is_null),
+            None => Some(state),
+        }
+    }
+
+    /// Whether a comparison of pointers holds; none where that is not known.
+    pub(super) fn compare_pointers(
+        &self,
+        state: &State,
+        op: CmpOp,
+        a: ExprId,
+        b: ExprId,
+    ) -> Option<bool> {
+        let equal = match (self.is_null(state, a)?, self.is_null(state, b)?) {
+            (true, true) => true,
+            (false, false) => return None,
+            _ => false,
+        };
+        match op {
+            CmpOp::Eq => Some(equal),
+            CmpOp::Ne => Some(!equal),
+            _ => None,
+        }
+    }
+
+    /// The state behind an access that did not trap; none if it does.
+    pub(super) fn accessed_through(&self, state: State, addr: ExprId) -> Option<State> {
+        let pointer = origin(self.body, addr);
+        if self.types[pointer] != Type::Ptr {
+            return Some(state);
+        }
+        let made_of =
+            self.pointer(pointer).and_then(|pointer| state.places.get(&pointer)?.pointer());
+        let mut state = self.learn_null(state, pointer, false)?;
+        if let Some(first) = made_of {
+            if state.nulls.get(&first) == Some(&true) {
+                return None;
+            }
+            state.nulls.insert(first, false);
+        }
+        Some(state)
+    }
+}

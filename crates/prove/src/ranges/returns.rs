@@ -1,0 +1,265 @@
+//! What functions return, as their callers see it.
+//!
+//! A number is in a range, for each return with the arguments that lead there ([`Case`]). A pointer is null
+//! or not, or is one of the arguments plus an offset.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lydian_ir::source::Point;
+use lydian_ir::stmt::Terminator;
+use lydian_ir::{Block, BlockId, Expr, ExprId, FuncId, LocalId, Program, StmtId, Type};
+use rustc_hash::FxHashMap;
+
+use super::{Interval, Ranges, Sizes, State, kept_parameters, register};
+
+/// Functions with more returns have these told apart by nobody.
+const MOST_CASES: usize = 16;
+/// How many statements of callees are followed altogether.
+const MOST_WORK: usize = 40_000;
+
+/// A call of a function whose returns are told apart.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct CallResult {
+    /// The arguments that are registers: which parameters, and which registers.
+    arguments: Vec<(usize, LocalId)>,
+    cases: Arc<[Case]>,
+}
+
+/// One of a function's returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Case {
+    result: Interval,
+    /// The values of its parameters that can lead there, of those that the function does not assign to.
+    parameters: BTreeMap<usize, Interval>,
+}
+
+/// What functions return, found once for all callers.
+#[derive(Debug, Default)]
+pub(super) struct Summaries {
+    known: RefCell<FxHashMap<FuncId, Option<Returned>>>,
+    work: RefCell<usize>,
+}
+
+/// What a function returns.
+#[derive(Clone, Debug)]
+pub(super) struct Returned {
+    pub(super) ty: Type,
+    value: Value,
+}
+
+/// The value that a function returns.
+#[derive(Clone, Debug)]
+enum Value {
+    /// A number.
+    Number {
+        range: Interval,
+        /// The same, return by return; none where there are too many, or one.
+        cases: Arc<[Case]>,
+    },
+    /// A pointer.
+    Pointer(Pointer),
+}
+
+/// A pointer that a function returns.
+#[derive(Clone, Copy, Debug)]
+struct Pointer {
+    /// Whether it is null, where that is known.
+    is_null: Option<bool>,
+    /// Of which parameter it is made, and how many bytes on it leads.
+    made_of: Option<(usize, i128)>,
+}
+
+/// What all of some have, if it is one and the same.
+fn common<T: PartialEq>(mut all: impl Iterator<Item = Option<T>>) -> Option<T> {
+    let first = all.next()??;
+    all.all(|other| other.as_ref() == Some(&first)).then_some(first)
+}
+
+impl Ranges<'_> {
+    /// A call gives a register its result.
+    pub(super) fn called(&self, state: &mut State, stmt: StmtId, dst: LocalId, args: &[ExprId]) {
+        let returned = self.results.get(&stmt);
+        let place = returned.and_then(|returned| {
+            let Value::Pointer(Pointer { made_of: Some((at, offset)), .. }) = returned.value else {
+                return None;
+            };
+            self.place(state, *args.get(at)?)?.moved(offset).filter(|place| !place.is_made_of(dst))
+        });
+        let argument = |at: usize| self.is_null(state, *args.get(at)?);
+        let is_null = returned.and_then(|returned| match returned.value {
+            Value::Pointer(Pointer { is_null: Some(is_null), .. }) => Some(is_null),
+            Value::Pointer(Pointer { made_of: Some((at, offset)), .. }) => {
+                argument(at).filter(|is_null| !is_null || offset == 0)
+            }
+            _ => None,
+        });
+        state.forget(dst);
+        state.places.extend(place.map(|place| (dst, place)));
+        state.nulls.extend(is_null.map(|is_null| (dst, is_null)));
+        if let Some(Returned { value: Value::Number { range, cases }, .. }) = returned {
+            state.ranges.insert(dst, *range);
+            let call = self.call_result(dst, args, cases);
+            call.into_iter().for_each(|call| _ = state.results.insert(dst, call));
+        }
+    }
+
+    /// What relates the result of a call to its arguments, if anything does.
+    fn call_result(
+        &self,
+        dst: LocalId,
+        arguments: &[ExprId],
+        cases: &Arc<[Case]>,
+    ) -> Option<Arc<CallResult>> {
+        let is_told = |at: usize| cases.iter().any(|case| case.parameters.contains_key(&at));
+        let register = |(at, argument): (usize, &ExprId)| match self.body.exprs[*argument] {
+            Expr::Local(local) if local != dst && is_told(at) => {
+                register(self.body, local).map(|_| (at, local))
+            }
+            _ => None,
+        };
+        let arguments: Vec<_> = arguments.iter().enumerate().filter_map(register).collect();
+        (!arguments.is_empty()).then(|| Arc::new(CallResult { arguments, cases: cases.clone() }))
+    }
+
+    /// What a register's values say of others by way of the calls whose result or argument it is.
+    pub(super) fn learn_by_cases(&self, mut state: State, local: LocalId) -> Option<State> {
+        let is_about =
+            |result: LocalId, call: &CallResult| result == local || call.has_argument(local);
+        let calls: Vec<Vec<Vec<(LocalId, Interval)>>> = state
+            .results
+            .iter()
+            .filter(|(result, call)| is_about(**result, call))
+            .map(|(result, call)| call.said(*result, &state.ranges))
+            .collect();
+        for cases in calls {
+            let mut cases = cases.into_iter();
+            let mut all: BTreeMap<LocalId, Interval> = cases.next()?.into_iter().collect();
+            for case in cases {
+                let case: BTreeMap<LocalId, Interval> = case.into_iter().collect();
+                all.retain(|other, range| match case.get(other) {
+                    Some(there) => {
+                        *range = range.join(*there);
+                        true
+                    }
+                    None => false,
+                });
+            }
+            for (other, range) in all {
+                let known = self.range(&state, other)?.meet(range)?;
+                state.ranges.insert(other, known);
+            }
+        }
+        Some(state)
+    }
+
+    /// What the function returns.
+    fn returned(&self) -> Option<Returned> {
+        let is_return = |(id, block): (BlockId, &Block)| match block.term {
+            Terminator::Return(Some(value)) => Some((self.before(Point::Term(id))?, value)),
+            _ => None,
+        };
+        let returns: Vec<(State, ExprId)> = self.body.blocks.iter().filter_map(is_return).collect();
+        let ty = self.types[returns.first()?.1];
+        if returns.iter().any(|(_, value)| self.types[*value] != ty) {
+            return None;
+        }
+        let value = match ty {
+            Type::Ptr => Value::Pointer(self.returned_pointer(&returns)),
+            _ => self.returned_number(&returns)?,
+        };
+        Some(Returned { ty, value })
+    }
+
+    fn returned_number(&self, returns: &[(State, ExprId)]) -> Option<Value> {
+        let parameters = self.kept_parameters();
+        let case = |(state, value): &(State, ExprId)| {
+            let known = |(at, local): &(usize, LocalId)| Some((*at, *state.ranges.get(local)?));
+            let parameters = parameters.iter().filter_map(known).collect();
+            Some(Case { result: self.eval(state, *value)?, parameters })
+        };
+        let cases: Vec<Case> = returns.iter().map(case).collect::<Option<_>>()?;
+        let range = cases.iter().map(|case| case.result).reduce(Interval::join)?;
+        let is_told = (2..=MOST_CASES).contains(&cases.len());
+        Some(Value::Number { range, cases: if is_told { cases.into() } else { Arc::new([]) } })
+    }
+
+    fn returned_pointer(&self, returns: &[(State, ExprId)]) -> Pointer {
+        let kept = kept_parameters(self.body);
+        let made_of = |(state, value): &(State, ExprId)| {
+            let (pointer, offset) = self.place(state, *value)?.constant_from_pointer()?;
+            Some((kept.iter().find(|(_, local)| *local == pointer)?.0, offset))
+        };
+        Pointer {
+            is_null: common(returns.iter().map(|(state, value)| self.is_null(state, *value))),
+            made_of: common(returns.iter().map(made_of)),
+        }
+    }
+
+    /// The parameters in registers to which the function does not assign, with their positions.
+    fn kept_parameters(&self) -> Vec<(usize, LocalId)> {
+        let mut kept = kept_parameters(self.body);
+        kept.retain(|(_, local)| self.all(*local).is_some());
+        kept
+    }
+}
+
+impl CallResult {
+    /// Whether a register is one of its arguments.
+    pub(super) fn has_argument(&self, local: LocalId) -> bool {
+        self.arguments.iter().any(|(_, argument)| *argument == local)
+    }
+
+    /// What each case says of registers, the result among them; only of cases that their ranges allow.
+    pub(super) fn said(
+        &self,
+        result: LocalId,
+        ranges: &BTreeMap<LocalId, Interval>,
+    ) -> Vec<Vec<(LocalId, Interval)>> {
+        let of_case = |case: &Case| -> Vec<(LocalId, Interval)> {
+            let values = self
+                .arguments
+                .iter()
+                .filter_map(|(at, local)| Some((*local, *case.parameters.get(at)?)));
+            std::iter::once((result, case.result)).chain(values).collect()
+        };
+        let is_allowed = |case: &Vec<(LocalId, Interval)>| {
+            let meets = |(local, values): &(LocalId, Interval)| {
+                ranges.get(local).is_none_or(|range| range.meet(*values).is_some())
+            };
+            case.iter().all(meets)
+        };
+        self.cases.iter().map(of_case).filter(is_allowed).collect()
+    }
+}
+
+impl Summaries {
+    /// What a function returns; none if it can be anything.
+    pub(super) fn result(&self, program: &Program, func: FuncId, depth: u32) -> Option<Returned> {
+        let body = program.functions[func].body.as_ref()?;
+        let ty = body.blocks.values().find_map(|block| match block.term {
+            Terminator::Return(Some(value)) => Some(body.type_of(value)),
+            _ => None,
+        })?;
+        if Interval::of(ty).is_none() && ty != Type::Ptr {
+            return None;
+        }
+        if let Some(known) = self.known.borrow().get(&func) {
+            return known.clone();
+        }
+        let work = *self.work.borrow() + body.stmts.len();
+        let function = &program.functions[func];
+        // Another definition may stand in for a weak one, the system's for one of the C library.
+        if depth == 0 || work > MOST_WORK || function.weak || function.library {
+            return None;
+        }
+        *self.work.borrow_mut() = work;
+        // A function that calls itself can return anything, as far as it is known then.
+        self.known.borrow_mut().insert(func, None);
+        let ranges = Ranges::find(program, func, Sizes::Any, self, depth - 1);
+        let found = ranges.and_then(|ranges| ranges.returned()).filter(|found| found.ty == ty);
+        self.known.borrow_mut().insert(func, found.clone());
+        found
+    }
+}
