@@ -62,6 +62,12 @@ impl Undetermined {
         Self::ALL.into_iter().find(|kind| rest.starts_with(kind.tag()))
     }
 
+    /// Whether the program determines it, and only the exploration does not follow what it is: a path on
+    /// which it is any value takes all of the program's ways, and more.
+    pub const fn is_any(self) -> bool {
+        matches!(self, Self::Length)
+    }
+
     /// What the place is of, as a verb: memory is *read* there.
     pub const fn verb(self) -> &'static str {
         match self {

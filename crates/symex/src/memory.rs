@@ -27,8 +27,8 @@ use lydian_smt::Term;
 
 pub use access::{Window, range_within, within_count};
 pub use cells::{
-    Background, Cell, Contents, LEFT_BY_ASSEMBLY, depends_on_undefined, mentions_other_than,
-    undetermined,
+    Background, Cell, Contents, LEFT_BY_ASSEMBLY, depends_on_undefined, mentions_kind,
+    mentions_other_than, undetermined,
 };
 pub use definedness::definedness;
 pub use facts::Facts;

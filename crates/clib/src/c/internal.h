@@ -105,19 +105,17 @@ void lydian_unget(struct lydian_source *in, int c);
 int lydian_is_space(int c);
 /* Reads what follows blanks. */
 int lydian_skip_space(struct lydian_source *in);
-/* The digits of an integer: its magnitude, whether it was negative, whether it is too large, and how
-   many digits there are, counted up to one more than surely fit. */
+/* The digits of an integer: its magnitude, whether it was negative, whether it is too large, and whether
+   there are so many digits that it may be, which an exploration need not ask of few. */
 struct lydian_integer {
     uint64_t magnitude;
     int negative;
     int too_large;
-    int digits;
+    int is_long;
 };
-/* So many digits of any base fit a signed number of 64 bits, so that an exploration need not ask. */
-enum { LYDIAN_FITTING_DIGITS = 12 };
-/* So many blanks before a number, and so many of its digits, are followed one by one in a text that
-   has no end in sight. The digits are more than fit in 64 bits. */
-enum { LYDIAN_NEAR_BLANKS = 2, LYDIAN_NEAR_DIGITS = 20 };
+/* So many blanks before a number, and so many of its digits beyond those that fit in 64 bits, are
+   followed one by one in a text that has no end in sight. */
+enum { LYDIAN_NEAR_BLANKS = 1, LYDIAN_NEAR_DIGITS = 2 };
 /* `accepted` is how many characters make the number; 0: there is none. */
 struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, size_t *accepted);
 /* *range_error becomes 1 where the value does not fit, and LYDIAN_BROKEN_OFF for `0x` without a digit,

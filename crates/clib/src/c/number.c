@@ -59,10 +59,14 @@ static unsigned digit_of_base(int c, int base) {
     return base <= 10 ? (unsigned)c - '0' : (unsigned)digit_value(c);
 }
 
+/* So many digits of a base surely fit a signed number of 64 bits. */
+static size_t fitting_digits(int base) {
+    return base <= 2 ? 62 : base <= 8 ? 20 : base <= 10 ? 18 : base <= 16 ? 15 : 12;
+}
+
 /* Any number, behind any place further on. */
-static struct lydian_integer any_integer(struct lydian_source *in) {
-    struct lydian_integer result = {__lydian_anything(), __lydian_anything() & 1,
-                                    __lydian_anything() & 1, LYDIAN_FITTING_DIGITS + 1};
+static struct lydian_integer any_integer(struct lydian_source *in, int negative) {
+    struct lydian_integer result = {__lydian_anything(), negative, __lydian_anything() & 1, 1};
     go_far(in);
     return result;
 }
@@ -72,7 +76,7 @@ struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, si
     *accepted = 0;
     int c = lydian_skip_space(in);
     if (in->is_far) {
-        result = any_integer(in);
+        result = any_integer(in, __lydian_anything() & 1);
         /* A number, one and an x, or none. */
         if (__lydian_anything() & 1) *accepted = in->used - (__lydian_anything() & 1);
         return result;
@@ -81,10 +85,10 @@ struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, si
         result.negative = c == '-';
         c = lydian_get(in);
     }
-    if (c == '0') {
+    if (c == '0' && (base == 0 || base == 16)) {
         *accepted = in->used;
         c = lydian_get(in);
-        if ((c == 'x' || c == 'X') && (base == 0 || base == 16)) {
+        if (c == 'x' || c == 'X') {
             /* Without a digit behind it the x is no part of the number. */
             base = 16;
             c = lydian_get(in);
@@ -95,17 +99,18 @@ struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, si
         base = 10;
     }
     const uint64_t most = UINT64_MAX / (unsigned)base;
-    size_t read = 0;
+    const size_t fitting = fitting_digits(base);
+    size_t digits = 0;
     unsigned value;
     while ((value = digit_of_base(c, base)) < (unsigned)base) {
         uint64_t larger = result.magnitude * (unsigned)base + value;
-        if (result.digits <= LYDIAN_FITTING_DIGITS) result.digits++;
-        if (result.digits > LYDIAN_FITTING_DIGITS && (result.magnitude > most || larger < value))
-            result.too_large = 1;
+        result.is_long = ++digits > fitting;
+        /* Without branches, as an exploration has nothing to choose here. */
+        if (result.is_long) result.too_large |= (result.magnitude > most) | (larger < value);
         result.magnitude = larger;
         *accepted = in->used;
-        if (goes_far(in, ++read, LYDIAN_NEAR_DIGITS)) {
-            result = any_integer(in);
+        if (goes_far(in, digits, fitting + LYDIAN_NEAR_DIGITS)) {
+            result = any_integer(in, result.negative);
             *accepted = in->used;
             return result;
         }
@@ -127,7 +132,7 @@ static uint64_t parse(const char *text, char **end, int base, uint64_t most, uin
     struct lydian_integer x = lydian_read_integer(&in, base, &accepted);
     if (end) *end = (char *)text + accepted;
     uint64_t limit = x.negative && is_signed ? most_negative : most;
-    int may_be_beyond = most < INT64_MAX || x.digits > LYDIAN_FITTING_DIGITS;
+    int may_be_beyond = most < INT64_MAX || x.is_long;
     if (may_be_beyond && (x.too_large || x.magnitude > limit)) {
         errno = ERANGE;
         return x.negative && is_signed ? -most_negative : most;

@@ -32,7 +32,7 @@ static void store_integer(const struct scan_directive *d, void *to, uint64_t val
 /* What does not fit a `long`, or a `long long`, becomes the nearest number of that type. */
 static uint64_t nearest_number(struct lydian_integer x, int is_long, int is_signed) {
     uint64_t most = is_signed ? (is_long ? LONG_MAX : LLONG_MAX) : (is_long ? ULONG_MAX : ULLONG_MAX);
-    int may_be_beyond = most < INT64_MAX || x.digits > LYDIAN_FITTING_DIGITS;
+    int may_be_beyond = most < INT64_MAX || x.is_long;
     if (may_be_beyond && (x.too_large || x.magnitude > most + (is_signed && x.negative)))
         return is_signed && x.negative ? ~most : most;
     return x.negative ? -x.magnitude : x.magnitude;

@@ -21,7 +21,7 @@ use super::world::World;
 use crate::limits::Cut;
 use crate::memory::{
     Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
-    flatten_address, function_address, function_at, within_count,
+    flatten_address, function_address, function_at, mentions_kind, within_count,
 };
 
 /// Why an evaluation has no value yet.
@@ -368,6 +368,9 @@ impl Scope<'_, '_> {
         self.note_touched(pool, &resolution, (size, false));
         self.watch.access(pool, &self.state.memory, &resolution, size, false);
         self.state.memory.access_traps(pool, &resolution, size, false, traps);
+        if ty != Type::Ptr && mentions_kind(pool, addr, Undetermined::Length) {
+            return Ok(self.far_away(pool, addr, ty));
+        }
         let value = self.state.memory.load(pool, &resolution, size);
         if self.state.memory.may_see_unwritten(&resolution, size) {
             self.note_read(pool, value);
@@ -386,6 +389,15 @@ impl Scope<'_, '_> {
         }
         let value = as_read(pool, ty, value);
         Ok(self.chosen(pool, value))
+    }
+
+    /// What lies at a place of a text to which nobody follows it: any value each time.
+    fn far_away(&mut self, pool: &mut TermPool, addr: Term, ty: Type) -> Term {
+        let name = format!("{}.{}", self.state.unknowns, addr.index());
+        self.state.unknowns += 1;
+        let value = undefined_symbol(pool, Undetermined::Length, &name, sort_of(ty));
+        self.note_read(pool, value);
+        value
     }
 
     /// Whether a subscript of characters at the first byte of an object of the inputs would look like a

@@ -588,7 +588,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             // A path may still break an assumption, which opens its labels again.
             && (!self.world.assumes || self.labels.without_test() == 0)
             // Nothing that depends on what was never written counts.
-            && (state.depends.are_some()
+            && (state.depends.end_path()
                 || !self.may_call_again(state) && self.ranks.is_hopeless(state, &self.labels))
     }
 

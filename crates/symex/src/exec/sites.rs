@@ -2,7 +2,7 @@
 //! as a branch (direct, [000] IV-A).
 
 use lydian_base::EntityId;
-use lydian_eval::{Kleene, PredEnvironment, Traps};
+use lydian_eval::{Kleene, PredEnvironment, Traps, Undetermined};
 use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId};
 use lydian_smt::{Given, Term, TermPool};
 use smallvec::SmallVec;
@@ -16,6 +16,7 @@ use super::query::Feasible;
 use super::state::{ConditionValue, Passed, State};
 use super::step::Flow;
 use super::{LabelDeletion, Mode};
+use crate::limits::Cut;
 use crate::memory::definedness;
 
 impl<'p> Engine<'p, '_> {
@@ -81,13 +82,36 @@ impl<'p> Engine<'p, '_> {
         }
         let defined = definedness(&mut self.pool, condition);
         let holds = self.pool.and(condition, defined);
-        if self.pool.as_bool(holds) == Some(false) {
-            return None;
+        self.hinder_by_undetermined(state, goal, condition, defined);
+        let may_hold = self.pool.as_bool(holds) != Some(false) && !state.depends.are_some();
+        may_hold.then_some(holds)
+    }
+
+    /// Notes what stands in the way of a label where the path, or its condition, depends on what is not
+    /// determined: nothing where the condition has a value on no input, or holds whatever the value on
+    /// none.
+    fn hinder_by_undetermined(
+        &mut self,
+        state: &State,
+        goal: GoalId,
+        condition: Term,
+        defined: Term,
+    ) {
+        let mut reasons = self.undetermined_of(state, condition, defined);
+        if self.pool.as_bool(defined) == Some(false) {
+            let unwritten =
+                |cut: &Cut| matches!(cut, Cut::Undetermined(Undetermined::Unwritten, _));
+            reasons.retain(|reason| !unwritten(reason));
         }
-        for reason in self.undetermined_of(state, condition, defined) {
-            self.labels.hinder(goal, reason);
+        if reasons.is_empty() {
+            return;
         }
-        (!state.depends.are_some()).then_some(holds)
+        let is_any = |cut: &Cut| matches!(cut, Cut::Undetermined(kind, _) if kind.is_any());
+        let is_any = reasons.iter().all(is_any);
+        if is_any && matches!(self.ask(state, Some(condition)), Feasible::No) {
+            return;
+        }
+        reasons.into_iter().for_each(|reason| self.labels.hinder(goal, reason));
     }
 
     /// Looks at the labels of a site that control passes on the inputs on which `guard` holds, and

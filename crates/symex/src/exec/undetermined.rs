@@ -2,7 +2,9 @@
 //!
 //! The name of a symbol says what kind of thing it stands for ([`Undetermined`]); where it was read
 //! stands in a side table. As soon as a path's way depends on such symbols, the path keeps their
-//! kinds, each with its first place ([`Dependences`]), and claims nothing from then on.
+//! kinds, each with its first place ([`Dependences`]), and claims nothing from then on. It ends there,
+//! unless any value will do ([`Undetermined::is_any`]): then it is followed, so that what lies ahead of it
+//! on no way is still infeasible.
 
 use std::sync::Arc;
 
@@ -26,6 +28,11 @@ impl Dependences {
     /// Whether there are any.
     pub(super) const fn are_some(&self) -> bool {
         self.0.is_some()
+    }
+
+    /// Whether nobody follows the path: it need not be one of the program's.
+    pub(super) fn end_path(&self) -> bool {
+        self.0.iter().flat_map(|all| all.iter()).any(|(kind, _)| !kind.is_any())
     }
 
     /// Adds one, unless its kind is there.
@@ -131,9 +138,12 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Notes that what a state's path does from here on says nothing, as far as it depends on what is
-    /// not determined.
+    /// Notes that what a state's path does from here on says nothing, where it depends on what is not
+    /// determined and is not followed for that.
     pub(super) fn cut_dependences(&mut self, state: &State) {
+        if !state.depends.end_path() {
+            return;
+        }
         state.depends.cuts().into_iter().for_each(|cut| self.cut_ahead(state, cut));
     }
 }

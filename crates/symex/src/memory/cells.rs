@@ -77,11 +77,24 @@ pub(super) fn depends_on_unwritten(pool: &mut TermPool, bits: Term) -> bool {
 
 /// Whether the value depends on anything that is not determined but what is of one kind.
 pub fn mentions_other_than(pool: &mut TermPool, term: Term, kind: Undetermined) -> bool {
+    mentions_where(pool, term, |other| other != kind)
+}
+
+/// Whether the value depends on what is not determined of one kind.
+pub fn mentions_kind(pool: &mut TermPool, term: Term, kind: Undetermined) -> bool {
+    mentions_where(pool, term, |other| other == kind)
+}
+
+fn mentions_where(
+    pool: &mut TermPool,
+    term: Term,
+    is_meant: impl Fn(Undetermined) -> bool,
+) -> bool {
     if !pool.mentions_marked(term) {
         return false;
     }
     let vars = pool.vars_of(term);
-    vars.iter().filter_map(|var| undetermined(pool, *var)).any(|other| other != kind)
+    vars.iter().filter_map(|var| undetermined(pool, *var)).any(is_meant)
 }
 
 /// What a symbol stands for that the program does not determine; `None` for any other.

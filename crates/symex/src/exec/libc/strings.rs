@@ -71,10 +71,8 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
-            if limit.is_none() && offset == FAR && self.is_endless(state, text)? {
-                let more = self.unknown_length(state);
-                let far = self.pool.bv(64, offset);
-                let length = self.pool.add(more, far);
+            if limit.is_none() && self.is_far(state, &[text], offset)? {
+                let length = self.length_beyond(state, offset);
                 return Ok(self.first_of(&arms, length));
             }
             let here = self.pool.bv(64, offset);
@@ -92,11 +90,33 @@ impl Engine<'_, '_> {
         Ok(self.first_of(&arms, last))
     }
 
-    /// How much longer a string is that is too long to look at all of it: nothing is said of it but that
-    /// the string has a size that an object can have.
-    fn unknown_length(&mut self, state: &mut State) -> Term {
+    /// Whether texts go on at a distance from which on they are not followed.
+    fn is_far(&mut self, state: &mut State, texts: &[Term], offset: u64) -> Result<bool, Flow> {
+        if offset != FAR {
+            return Ok(false);
+        }
+        for text in texts {
+            if !self.is_endless(state, *text)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A length of more than so many bytes: nothing is said of it but that an object can have it.
+    fn length_beyond(&mut self, state: &mut State, bytes: u64) -> Term {
         let more = self.not_followed(state, LENGTH_BITS);
-        self.pool.zext(more, 64)
+        let (more, bytes) = (self.pool.zext(more, 64), self.pool.bv(64, bytes));
+        self.pool.add(more, bytes)
+    }
+
+    /// An address of a text that lies more than so many bytes on, or another value.
+    fn place_beyond(&mut self, state: &mut State, text: Term, bytes: u64, other: Term) -> Term {
+        let length = self.length_beyond(state, bytes);
+        let address = self.address_plus(text, length);
+        let any = self.not_followed(state, 1);
+        let is_found = self.pool.is_nonzero(any);
+        self.pool.ite(is_found, address, other)
     }
 
     /// What follows from a string that is too long to look at all of it: any value of so many bits.
@@ -161,6 +181,10 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
+            if self.is_far(state, &[a, b], offset)? {
+                let any = self.not_followed(state, 32);
+                return Ok(self.first_of(&arms, any));
+            }
             if !self.below_limit(state, limit, offset, equal, &mut alive, &mut arms) {
                 break;
             }
@@ -215,6 +239,10 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
+            if self.is_far(state, &[text], offset)? {
+                let place = self.place_beyond(state, text, offset, null);
+                return Ok(self.first_of(&arms, place));
+            }
             if !self.below_limit(state, count, offset, null, &mut alive, &mut arms) {
                 break;
             }
@@ -252,6 +280,10 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
+            if self.is_far(state, &[text], offset)? {
+                let place = self.place_beyond(state, text, offset, last);
+                return Ok(self.first_of(&arms, place));
+            }
             let address = self.address_at(text, offset);
             let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
             let found = self.pool.eq(byte, wanted);
@@ -279,6 +311,10 @@ impl Engine<'_, '_> {
         loop {
             if !self.looks_at(state, offset, alive)? {
                 break;
+            }
+            if self.is_far(state, &[text], offset)? {
+                let place = self.place_beyond(state, text, offset, null);
+                return Ok(self.first_of(&arms, place));
             }
             let address = self.address_at(text, offset);
             let matches = self.begins_with(state, address, wanted, alive, traps)?;
@@ -342,6 +378,13 @@ impl Engine<'_, '_> {
         loop {
             if !self.looks_at(state, offset, alive)? {
                 break;
+            }
+            if self.is_far(state, &[text], offset)? {
+                let beyond = match kind {
+                    Span::Pointer => self.place_beyond(state, text, offset, null),
+                    Span::Inside | Span::Outside => self.length_beyond(state, offset),
+                };
+                return Ok(self.first_of(&arms, beyond));
             }
             let address = self.address_at(text, offset);
             let here = self.pool.bv(64, offset);
