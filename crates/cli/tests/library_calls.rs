@@ -13,18 +13,20 @@ const SETTINGS: [&str; 2] = ["lazy-inputs = false\n", "lazy-inputs = true\n"];
 /// Generates tests for a text under both settings. Of the functions all branches and MC/DC are covered, but
 /// for so many of both that are infeasible.
 fn decided(text: &str, functions: &[(&str, [u64; 2])]) {
-    for settings in SETTINGS {
-        let place = generated(text, settings);
-        let table = place.json("t.json");
-        for (function, infeasible) in functions {
-            for (criterion, infeasible) in ["bc", "mcdc"].into_iter().zip(infeasible) {
-                let [all, covered, proved, _, unknown] = figures(&table, function, criterion);
-                assert_eq!(
-                    (covered, proved, unknown),
-                    (all - infeasible, *infeasible, 0),
-                    "{function}, {criterion}, {settings}: {table:#}"
-                );
-            }
+    SETTINGS.iter().for_each(|settings| decided_with(settings, text, functions));
+}
+
+fn decided_with(settings: &str, text: &str, functions: &[(&str, [u64; 2])]) {
+    let place = generated(text, settings);
+    let table = place.json("t.json");
+    for (function, infeasible) in functions {
+        for (criterion, infeasible) in ["bc", "mcdc"].into_iter().zip(infeasible) {
+            let [all, covered, proved, _, unknown] = figures(&table, function, criterion);
+            assert_eq!(
+                (covered, proved, unknown),
+                (all - infeasible, *infeasible, 0),
+                "{function}, {criterion}, {settings}: {table:#}"
+            );
         }
     }
 }
@@ -131,6 +133,47 @@ fn strtol_sets_its_end_and_the_error_number() {
             return 0;
         }"#;
     decided(text, &[("f", [0, 0])]);
+}
+
+#[test]
+fn what_no_text_gives_is_infeasible_however_long_texts_are() {
+    let text = r#"
+        #include <stdlib.h>
+        #include <string.h>
+        #include <errno.h>
+        int ends(const char *s) {
+            char *end; long v = strtol(s, &end, 10);
+            if (end == NULL) return 1;
+            return v > 5 ? 2 : 3;
+        }
+        int small(const char *s) {
+            errno = 0;
+            long v = strtol(s, NULL, 10);
+            if (v < 0 || v > 255) return 1;
+            if (errno) return 2;
+            return 3;
+        }
+        int blanks(const char *s) {
+            if (strspn(s, " ") >= (size_t)1 << 40) return 1;
+            return s[0] == ' ' ? 2 : 3;
+        }
+        int colon(const char *s) {
+            const char *c = strchr(s, ':');
+            if (c == s + 2) return 1;
+            return c == s - 1 ? 2 : 3;
+        }
+        int last(const char *s) {
+            const char *c = strrchr(s, '/');
+            if (!c) return 3;
+            return c < s ? 1 : 2;
+        }
+        int found(const char *s) {
+            const char *c = strstr(s, "ab");
+            if (!c) return 3;
+            return c < s ? 1 : 2;
+        }"#;
+    let functions = ["ends", "small", "blanks", "colon", "last", "found"];
+    decided_with(SETTINGS[1], text, &functions.map(|function| (function, [1, 1])));
 }
 
 #[test]

@@ -193,6 +193,25 @@ fn what_inline_assembly_leaves_is_a_reason_of_its_own() {
 }
 
 #[test]
+fn a_mutant_that_only_a_very_long_string_shows_is_not_infeasible() {
+    let place = Workplace::with(
+        "#include <string.h>
+int f(const char *s)
+{
+    size_t length = strlen(s);
+    return length == 2000;
+}
+",
+    );
+    place.done("gen unit.c --function f -c wm --json t.json");
+    let [all, covered, infeasible, _, unknown] = figures(&place.json("t.json"), "f", "wm");
+    assert_eq!((covered + unknown, infeasible), (all, 0));
+    assert!(unknown > 0);
+    let reasons = rows(&place.json("t.json"), "f")[0]["reasons"].to_string();
+    assert!(reasons.contains("how long a very long string is"), "{reasons}");
+}
+
+#[test]
 fn several_workers_name_the_same_reasons_as_one() {
     let text = "#include <math.h>
 int f(int a, int b, double x)

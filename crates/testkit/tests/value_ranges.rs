@@ -367,6 +367,95 @@ fn an_unsigned_number_lies_between_what_two_tests_say() {
     }
 }
 
+/// The conditions of `int f(struct s *p, struct s *q, int i)` with this body that are proved never to
+/// come out so.
+fn proved_of_pointers(body: &str) -> Vec<String> {
+    let text = format!(
+        "#include <stddef.h>\n#include <string.h>\n\
+         struct s {{ int n; char name[8]; struct s *next; }};\nvoid touch(void);\n\
+         extern int absent __attribute__((weak));\n\
+         static char *name_of(struct s *p) {{ return p->name; }}\n\
+         static struct s *behind(struct s *p) {{ return p + 1; }}\n\
+         static struct s *some(struct s *p) {{ static struct s own; return p ? p : &own; }}\n\
+         static struct s *next_of(struct s *p) {{ return p->next; }}\n\
+         int f(struct s *p, struct s *q, int i)\n{{\n    {body}\n    return 0;\n}}\n"
+    );
+    proved(&text, Criterion::Cc)
+}
+
+#[test]
+fn a_pointer_is_not_null_behind_an_access_by_way_of_it() {
+    for before in [
+        "p->n = 1;",
+        "int n = p->n; if (n == 3) return 1;",
+        "p[i].n = 1;",
+        "p[i].name[2] = 1;",
+        "if (!p) return 1;",
+        "if (p == NULL) return 1; touch();",
+        "q = &p[i]; q->n = 2;",
+        "q = p; if (q == NULL) return 1;",
+        "i = strlen(p->name);",
+        "i = strcmp(q->name, (char *)p);",
+        "struct s one = *q; if (one.next == p) return 1; p = &one;",
+        "if (!q) return 1; p = q + 1;",
+        "p = some(q);",
+        "p->next = q; q = NULL;",
+        "if (q == NULL || p != q) return 1;",
+        "while (p->n) p = &p[1];",
+    ] {
+        let proved = proved_of_pointers(&format!("{before} if (p) return 7;"));
+        assert!(has(&proved, "!p"), "{before}: {proved:#?}");
+    }
+}
+
+#[test]
+fn a_pointer_that_a_call_made_of_another_one_is_null_only_with_it() {
+    for before in ["*name_of(p) = 1;", "q = behind(p); q->n = 1;"] {
+        let proved = proved_of_pointers(&format!("{before} if (p) return 7;"));
+        assert!(has(&proved, "!p"), "{before}: {proved:#?}");
+    }
+    let proved = proved_of_pointers("p->n = 1; q = behind(p); if (q) return 7;");
+    assert!(has(&proved, "!q"), "{proved:#?}");
+}
+
+#[test]
+fn memory_that_holds_a_pointer_keeps_it_until_it_may_change() {
+    let with = |between: &str| {
+        let body = format!("if (!p->next) return 1; {between} if (p->next) return 7;");
+        has(&proved_of_pointers(&body), "!p->next")
+    };
+    for between in ["", "q = p->next;", "i = p->next->n;"] {
+        assert!(with(between), "{between}");
+    }
+    for between in ["touch();", "p = q;", "q->next = NULL;", "p++;", "p = p->next;"] {
+        assert!(!with(between), "{between}");
+    }
+}
+
+#[test]
+fn a_pointer_that_nothing_was_accessed_by_may_be_null() {
+    for before in [
+        "",
+        "q->n = 1;",
+        "p = q->next;",
+        "if (p) p->n = 1;",
+        "if (i) p->n = 1;",
+        "q = p; q = q->next; touch(); p = q;",
+        "p->n = 1; p = q;",
+        "p->n = 1; p = p->next;",
+        "p = next_of(q);",
+        "memcpy(p, q, (size_t)i);",
+        "i = strncmp(p->name, q->name, (size_t)i);",
+        "p = (struct s *)&absent;",
+        "if (p == q) return 1;",
+        "i = (int)sizeof p->name;",
+        "q = (struct s *)&p->next; if (!q) return 1;",
+    ] {
+        let proved = proved_of_pointers(&format!("{before} if (p) return 7;"));
+        assert!(!has(&proved, "!p"), "{before}: {proved:#?}");
+    }
+}
+
 #[test]
 fn numbers_that_wrap_can_be_anything() {
     let text = "int f(int n)\n{\n    int i = 0;\n    while (n-- != 0)\n        i++;\n    \

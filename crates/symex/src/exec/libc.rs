@@ -33,6 +33,7 @@ use crate::memory::{Offset, Region};
 
 pub(super) use alloc::{ROOM, Size};
 pub(super) use character::CharacterTables;
+pub(super) use strings::farthest_length;
 
 /// Numbers of bytes after which a function that looks for an end is asked whether it goes on.
 const SIGHTS: [u64; 4] = [16, 64, 256, 1024];

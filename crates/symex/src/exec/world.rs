@@ -18,6 +18,7 @@ use rustc_hash::FxHashMap;
 
 use super::aliasing::{Aliasing, is_character, places_within};
 use super::decisive::Decisive;
+use super::libc::farthest_length;
 use super::regions::{Area, Region, Surroundings, readers};
 use super::{Config, Unreached};
 use crate::memory::{function_address, global_addresses};
@@ -70,6 +71,8 @@ pub(super) struct World<'p> {
     pub(super) has_variables: bool,
     /// The C library's error number, if the program asks for it.
     pub(super) error_number: Option<GlobalId>,
+    /// How far texts of the inputs are followed whose length the program asks for.
+    pub(super) farthest_length: u64,
     /// The variables of the explored functions that other files know by their names.
     pub(super) shared_globals: Vec<GlobalId>,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
@@ -135,6 +138,7 @@ impl<'p> World<'p> {
             assumes,
             has_variables,
             error_number,
+            farthest_length: farthest_length(program),
             shared_globals: Vec::new(),
             reach,
             regions,

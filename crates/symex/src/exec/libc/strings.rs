@@ -2,6 +2,7 @@
 
 use lydian_eval::{Traps, Undetermined, undefined_symbol};
 use lydian_ir::libc::LibFn;
+use lydian_ir::{Expr, Program, Type};
 use lydian_smt::{Sort, Term};
 
 use super::super::explore::Engine;
@@ -9,10 +10,25 @@ use super::super::state::State;
 use super::super::step::Flow;
 use super::SIGHTS;
 
-/// So long a string of the inputs is, or longer, without that it is looked at how long.
-const FAR: u64 = SIGHTS[SIGHTS.len() - 1];
+/// So far a text of the inputs without an end in sight is followed where nothing says that more matters.
+const NEAR: u64 = 64;
 /// Bits of what it may be longer: any tester grants that no object has 1 GiB.
 const LENGTH_BITS: u32 = 29;
+
+/// How far texts of the inputs are followed whose length a program asks for: beyond the numbers that it has,
+/// as far as there is a sight for them.
+pub(in crate::exec) fn farthest_length(program: &Program) -> u64 {
+    let bodies = program.functions.values().filter(|function| !function.library);
+    let exprs =
+        bodies.filter_map(|function| function.body.as_ref()).flat_map(|body| body.exprs.values());
+    let numbers = exprs.filter_map(|expr| match expr {
+        Expr::Const(Type::Int(_), bits) => u64::try_from(*bits).ok(),
+        _ => None,
+    });
+    let sights = || SIGHTS.into_iter().filter(|sight| *sight >= NEAR);
+    let sight = |number: u64| sights().find(|sight| *sight > number);
+    numbers.filter_map(sight).max().unwrap_or(NEAR)
+}
 
 /// When two bytes are the same, and whether a zero ends the comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,7 +87,8 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
-            if limit.is_none() && self.is_far(state, &[text], offset)? {
+            let is_far = limit.is_none() && offset == self.world.farthest_length;
+            if is_far && self.are_endless(state, &[text])? {
                 let length = self.length_beyond(state, offset);
                 return Ok(self.first_of(&arms, length));
             }
@@ -90,11 +107,22 @@ impl Engine<'_, '_> {
         Ok(self.first_of(&arms, last))
     }
 
-    /// Whether texts go on at a distance from which on they are not followed.
-    fn is_far(&mut self, state: &mut State, texts: &[Term], offset: u64) -> Result<bool, Flow> {
-        if offset != FAR {
+    /// Whether texts go on at a distance from which on they are not followed. They are as far as a known
+    /// limit.
+    fn is_far(
+        &mut self,
+        state: &mut State,
+        texts: &[Term],
+        limit: Option<Term>,
+        offset: u64,
+    ) -> Result<bool, Flow> {
+        if offset != NEAR || limit.is_some_and(|limit| self.pool.as_u64(limit).is_some()) {
             return Ok(false);
         }
+        self.are_endless(state, texts)
+    }
+
+    fn are_endless(&mut self, state: &mut State, texts: &[Term]) -> Result<bool, Flow> {
         for text in texts {
             if !self.is_endless(state, *text)? {
                 return Ok(false);
@@ -181,7 +209,7 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
-            if self.is_far(state, &[a, b], offset)? {
+            if self.is_far(state, &[a, b], limit, offset)? {
                 let any = self.not_followed(state, 32);
                 return Ok(self.first_of(&arms, any));
             }
@@ -239,7 +267,7 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
-            if self.is_far(state, &[text], offset)? {
+            if self.is_far(state, &[text], count, offset)? {
                 let place = self.place_beyond(state, text, offset, null);
                 return Ok(self.first_of(&arms, place));
             }
@@ -280,7 +308,7 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
-            if self.is_far(state, &[text], offset)? {
+            if self.is_far(state, &[text], None, offset)? {
                 let place = self.place_beyond(state, text, offset, last);
                 return Ok(self.first_of(&arms, place));
             }
@@ -312,7 +340,7 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
-            if self.is_far(state, &[text], offset)? {
+            if self.is_far(state, &[text], None, offset)? {
                 let place = self.place_beyond(state, text, offset, null);
                 return Ok(self.first_of(&arms, place));
             }
@@ -379,7 +407,7 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
-            if self.is_far(state, &[text], offset)? {
+            if self.is_far(state, &[text], None, offset)? {
                 let beyond = match kind {
                     Span::Pointer => self.place_beyond(state, text, offset, null),
                     Span::Inside | Span::Outside => self.length_beyond(state, offset),
