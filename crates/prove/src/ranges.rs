@@ -70,7 +70,7 @@ use loads::Loads;
 pub(crate) use numbers::{Number, View};
 use reads::{Access, Place};
 pub use reads::{LARGE_OBJECT, Sizes};
-use returns::{CallResult, Returned, Summaries};
+use returns::{CallResult, Summaries, Summary};
 
 /// How often the state of a loop's head grows before its bounds jump.
 const PATIENCE: u32 = 3;
@@ -164,8 +164,8 @@ pub struct Ranges<'a> {
     types: SideTable<ExprId, Type>,
     /// The state at the start of each block that some edge leads to.
     starts: FxHashMap<BlockId, State>,
-    /// What calls give, by statement.
-    results: FxHashMap<StmtId, Returned>,
+    /// What calls say of their callees, by statement.
+    summaries: FxHashMap<StmtId, Summary>,
     points: FxHashMap<StmtId, (BlockId, usize)>,
     /// Memory that is read in several places.
     loads: Loads,
@@ -201,20 +201,18 @@ impl<'a> Ranges<'a> {
         if is_large || calls_setjmp(program, body) {
             return None;
         }
-        let mut results = FxHashMap::default();
+        let mut calls = FxHashMap::default();
         let mut points = FxHashMap::default();
         for (id, block) in body.blocks.iter() {
             for (at, stmt) in block.stmts.iter().enumerate() {
                 points.insert(*stmt, (id, at));
-                let Stmt::Call { callee: Callee::Direct(callee), dst: Some(dst), .. } =
-                    &body.stmts[*stmt]
+                let Stmt::Call { callee: Callee::Direct(callee), dst, .. } = &body.stmts[*stmt]
                 else {
                     continue;
                 };
-                let result = summaries.result(program, *callee, depth);
-                // A call through another type gives something else.
-                let fits = |returned: &Returned| register(body, *dst) == Some(returned.ty);
-                results.extend(result.filter(fits).map(|returned| (*stmt, returned)));
+                let ty = dst.and_then(|dst| register(body, dst));
+                let summary = summaries.of(program, *callee, depth);
+                calls.extend(summary.map(|summary| (*stmt, summary.taken_for(ty))));
             }
         }
         let types = body.types_in(&body.exprs);
@@ -233,7 +231,7 @@ impl<'a> Ranges<'a> {
             sizes,
             types,
             starts,
-            results,
+            summaries: calls,
             points,
             loads,
             related,
@@ -418,9 +416,7 @@ impl<'a> Ranges<'a> {
                 return;
             }
             Stmt::Mark(_) => return,
-            Stmt::Call { dst: Some(dst), args, .. } => {
-                self.called(state, stmt, *dst, args);
-            }
+            Stmt::Call { dst, args, .. } => self.called(state, stmt, *dst, args),
             Stmt::Alloca { dst, .. } => state.forget(*dst),
             Stmt::Enter(local) | Stmt::Leave(local) | Stmt::Release { pointer: local } => {
                 state.forget(*local);

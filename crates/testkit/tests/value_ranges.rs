@@ -377,6 +377,11 @@ fn proved_of_pointers(body: &str) -> Vec<String> {
          static char *name_of(struct s *p) {{ return p->name; }}\n\
          static struct s *behind(struct s *p) {{ return p + 1; }}\n\
          static struct s *some(struct s *p) {{ static struct s own; return p ? p : &own; }}\n\
+         static void *private_of(struct s *p) {{\n\
+             return (char *)p + ((sizeof *p + (16 - 1)) & ~(sizeof(int) - 1)); }}\n\
+         static void reset(struct s *p, int n) {{ if (n > 3) p->n = n; else p->next = p; }}\n\
+         static void reset_some(struct s *p, int n) {{ if (n > 3) p->n = n; }}\n\
+         static void moved(struct s *p) {{ p->n = 1; p = p->next; }}\n\
          static struct s *next_of(struct s *p) {{ return p->next; }}\n\
          int f(struct s *p, struct s *q, int i)\n{{\n    {body}\n    return 0;\n}}\n"
     );
@@ -410,7 +415,13 @@ fn a_pointer_is_not_null_behind_an_access_by_way_of_it() {
 
 #[test]
 fn a_pointer_that_a_call_made_of_another_one_is_null_only_with_it() {
-    for before in ["*name_of(p) = 1;", "q = behind(p); q->n = 1;"] {
+    for before in [
+        "*name_of(p) = 1;",
+        "q = behind(p); q->n = 1;",
+        "int *n = private_of(p); *n = 3;",
+        "reset(p, i);",
+        "reset(q, i); p = q;",
+    ] {
         let proved = proved_of_pointers(&format!("{before} if (p) return 7;"));
         assert!(has(&proved, "!p"), "{before}: {proved:#?}");
     }
@@ -444,6 +455,9 @@ fn a_pointer_that_nothing_was_accessed_by_may_be_null() {
         "p->n = 1; p = q;",
         "p->n = 1; p = p->next;",
         "p = next_of(q);",
+        "reset_some(p, i);",
+        "reset(q, i); p = q->next;",
+        "moved(p);",
         "memcpy(p, q, (size_t)i);",
         "i = strncmp(p->name, q->name, (size_t)i);",
         "p = (struct s *)&absent;",

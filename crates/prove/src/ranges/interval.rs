@@ -4,6 +4,7 @@
 //! Every function here gives an interval that holds each value that the operator can have on
 //! values of its operands' intervals; where it wraps, or is not followed, that is all of the type.
 
+use lydian_ir::arith::{self, Overflow};
 use lydian_ir::{BinOp, CastOp, CmpOp, Type, UnOp};
 
 /// The numbers from `low` to `high`, of which there is at least one.
@@ -35,7 +36,7 @@ impl Interval {
         let all = Self::of(ty)?;
         let value = match ty {
             Type::Int(1) => (bits & 1) as i128,
-            _ => lydian_ir::arith::signed(ty.bits(), bits),
+            _ => arith::signed(ty.bits(), bits),
         };
         all.contains(value).then_some(Self { low: value, high: value })
     }
@@ -59,6 +60,12 @@ impl Interval {
     /// Every number plus an offset.
     pub fn plus(self, offset: i128) -> Self {
         Self { low: self.low + offset, high: self.high + offset }
+    }
+
+    /// The bits of its number in a type, if it has but one.
+    fn pattern(self, ty: Type) -> Option<u128> {
+        let bits = self.low as u128 & (u128::MAX >> (128 - ty.bits()));
+        (self.low == self.high).then_some(bits)
     }
 
     const fn is_natural(self) -> bool {
@@ -105,6 +112,10 @@ pub(super) fn binary(op: BinOp, ty: Type, a: Interval, b: Interval) -> Option<In
         let found = [f(a.low, b.low), f(a.low, b.high), f(a.high, b.low), f(a.high, b.high)];
         hull(found).and_then(|found| found.within(ty)).unwrap_or(all)
     };
+    if let (Some(x), Some(y)) = (a.pattern(ty), b.pattern(ty)) {
+        let value = arith::binary(op, ty, x, y, Overflow::Wrap).ok();
+        return Some(value.and_then(|bits| Interval::constant(ty, bits)).unwrap_or(all));
+    }
     let natural = a.is_natural() && b.is_natural();
     Some(match op {
         AddU | AddS => corners(i128::checked_add),
@@ -264,8 +275,6 @@ pub(super) const fn mirrored(op: CmpOp) -> CmpOp {
 
 #[cfg(test)]
 mod tests {
-    use lydian_ir::arith::{self, Overflow};
-
     use super::*;
 
     const BITS: u32 = 4;

@@ -67,7 +67,12 @@ impl Ranges<'_> {
     }
 
     /// The state where a pointer is null, or is not; none where it never is so.
-    fn learn_null(&self, mut state: State, expr: ExprId, is_null: bool) -> Option<State> {
+    pub(super) fn learn_null(
+        &self,
+        mut state: State,
+        expr: ExprId,
+        is_null: bool,
+    ) -> Option<State> {
         if self.is_null(&state, expr).is_some_and(|known| known != is_null) {
             return None;
         }

@@ -234,13 +234,15 @@ impl Ranges<'_> {
     /// such sum on every one of these states.
     fn linear(&self, state: &State, expr: ExprId) -> Option<(Option<LocalId>, i128)> {
         let exprs = &self.body.exprs;
-        let constant = |expr: ExprId| match exprs[expr] {
-            Expr::Const(ty, bits) => Interval::constant(ty, bits).map(|range| range.low),
-            _ => None,
+        let constant = |expr: ExprId| {
+            let range = self.eval(state, expr)?;
+            (range.low == range.high).then_some(range.low)
         };
         let from = |inner: ExprId| self.types[inner];
+        if let Some(number) = constant(expr) {
+            return Some((None, number));
+        }
         match &exprs[expr] {
-            Expr::Const(..) => Some((None, constant(expr)?)),
             Expr::Local(local) => self.all(*local).map(|_| (Some(*local), 0)),
             Expr::Load { .. } => {
                 let cell = self.loads.cell(expr).filter(|cell| self.all(*cell).is_some());

@@ -1,7 +1,8 @@
 //! What functions return, as their callers see it.
 //!
 //! A number is in a range, for each return with the arguments that lead there ([`Case`]). A pointer is null
-//! or not, or is one of the arguments plus an offset.
+//! or not, or is one of the arguments plus an offset. A call that returned says that its arguments are
+//! not null where its callee accesses what they point to on every way.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Terminator;
-use lydian_ir::{Block, BlockId, Expr, ExprId, FuncId, LocalId, Program, StmtId, Type};
+use lydian_ir::{Block, BlockId, Body, Expr, ExprId, FuncId, LocalId, Program, StmtId, Type};
 use rustc_hash::FxHashMap;
 
 use super::{Interval, Ranges, Sizes, State, kept_parameters, register};
@@ -38,14 +39,31 @@ pub(super) struct Case {
 /// What functions return, found once for all callers.
 #[derive(Debug, Default)]
 pub(super) struct Summaries {
-    known: RefCell<FxHashMap<FuncId, Option<Returned>>>,
+    known: RefCell<FxHashMap<FuncId, Option<Summary>>>,
     work: RefCell<usize>,
+}
+
+/// What is so wherever a call of a function has returned.
+#[derive(Clone, Debug)]
+pub(super) struct Summary {
+    returned: Option<Returned>,
+    /// The parameters that were not null, by position.
+    not_null: Arc<[usize]>,
+}
+
+impl Summary {
+    /// The same of a call whose result a caller takes for a type, if for any: a call through another type
+    /// gives something else.
+    pub(super) fn taken_for(mut self, ty: Option<Type>) -> Self {
+        self.returned = self.returned.filter(|returned| Some(returned.ty) == ty);
+        self
+    }
 }
 
 /// What a function returns.
 #[derive(Clone, Debug)]
-pub(super) struct Returned {
-    pub(super) ty: Type,
+struct Returned {
+    ty: Type,
     value: Value,
 }
 
@@ -78,9 +96,28 @@ fn common<T: PartialEq>(mut all: impl Iterator<Item = Option<T>>) -> Option<T> {
 }
 
 impl Ranges<'_> {
+    /// A call returns.
+    pub(super) fn called(
+        &self,
+        state: &mut State,
+        stmt: StmtId,
+        dst: Option<LocalId>,
+        args: &[ExprId],
+    ) {
+        let summary = self.summaries.get(&stmt);
+        for at in summary.iter().flat_map(|summary| summary.not_null.iter()) {
+            // Where it is null, no call returns: what holds there is no matter.
+            let learnt = args.get(*at).and_then(|arg| self.learn_null(state.clone(), *arg, false));
+            learnt.into_iter().for_each(|learnt| *state = learnt);
+        }
+        if let Some(dst) = dst {
+            let returned = summary.and_then(|summary| summary.returned.as_ref());
+            self.gave(state, returned, dst, args);
+        }
+    }
+
     /// A call gives a register its result.
-    pub(super) fn called(&self, state: &mut State, stmt: StmtId, dst: LocalId, args: &[ExprId]) {
-        let returned = self.results.get(&stmt);
+    fn gave(&self, state: &mut State, returned: Option<&Returned>, dst: LocalId, args: &[ExprId]) {
         let place = returned.and_then(|returned| {
             let Value::Pointer(Pointer { made_of: Some((at, offset)), .. }) = returned.value else {
                 return None;
@@ -154,13 +191,28 @@ impl Ranges<'_> {
         Some(state)
     }
 
-    /// What the function returns.
-    fn returned(&self) -> Option<Returned> {
+    /// What is so where the function returns.
+    fn summary(&self) -> Summary {
         let is_return = |(id, block): (BlockId, &Block)| match block.term {
-            Terminator::Return(Some(value)) => Some((self.before(Point::Term(id))?, value)),
+            Terminator::Return(value) => Some((self.before(Point::Term(id))?, value)),
             _ => None,
         };
-        let returns: Vec<(State, ExprId)> = self.body.blocks.iter().filter_map(is_return).collect();
+        let returns: Vec<(State, Option<ExprId>)> =
+            self.body.blocks.iter().filter_map(is_return).collect();
+        let is_not_null = |local: LocalId| {
+            let known = returns.iter().map(|(state, _)| state.nulls.get(&local).copied());
+            common(known) == Some(false)
+        };
+        let not_null = kept_parameters(self.body).into_iter();
+        let not_null = not_null.filter(|(_, local)| is_not_null(*local)).map(|(at, _)| at);
+        let not_null = not_null.collect();
+        let values = returns.into_iter().map(|(state, value)| Some((state, value?)));
+        Summary { returned: self.returned(values.collect()), not_null }
+    }
+
+    /// What the function returns, if that is known of all returns.
+    fn returned(&self, returns: Option<Vec<(State, ExprId)>>) -> Option<Returned> {
+        let returns = returns?;
         let ty = self.types[returns.first()?.1];
         if returns.iter().any(|(_, value)| self.types[*value] != ty) {
             return None;
@@ -235,21 +287,17 @@ impl CallResult {
 }
 
 impl Summaries {
-    /// What a function returns; none if it can be anything.
-    pub(super) fn result(&self, program: &Program, func: FuncId, depth: u32) -> Option<Returned> {
-        let body = program.functions[func].body.as_ref()?;
-        let ty = body.blocks.values().find_map(|block| match block.term {
-            Terminator::Return(Some(value)) => Some(body.type_of(value)),
-            _ => None,
-        })?;
-        if Interval::of(ty).is_none() && ty != Type::Ptr {
+    /// What a call of a function says once it has returned; none if that is nothing.
+    pub(super) fn of(&self, program: &Program, func: FuncId, depth: u32) -> Option<Summary> {
+        let function = &program.functions[func];
+        let body = function.body.as_ref()?;
+        if !may_say_something(body) {
             return None;
         }
         if let Some(known) = self.known.borrow().get(&func) {
             return known.clone();
         }
         let work = *self.work.borrow() + body.stmts.len();
-        let function = &program.functions[func];
         // Another definition may stand in for a weak one, the system's for one of the C library.
         if depth == 0 || work > MOST_WORK || function.weak || function.library {
             return None;
@@ -258,8 +306,20 @@ impl Summaries {
         // A function that calls itself can return anything, as far as it is known then.
         self.known.borrow_mut().insert(func, None);
         let ranges = Ranges::find(program, func, Sizes::Any, self, depth - 1);
-        let found = ranges.and_then(|ranges| ranges.returned()).filter(|found| found.ty == ty);
+        let found = ranges.map(|ranges| ranges.summary());
         self.known.borrow_mut().insert(func, found.clone());
         found
     }
+}
+
+/// Whether a function returns a number or a pointer, or is given a pointer.
+fn may_say_something(body: &Body) -> bool {
+    let is_pointer = |local: &LocalId| register(body, *local) == Some(Type::Ptr);
+    let returned = |block: &Block| match block.term {
+        Terminator::Return(Some(value)) => Some(body.type_of(value)),
+        _ => None,
+    };
+    let is_followed = |ty: Type| Interval::of(ty).is_some() || ty == Type::Ptr;
+    body.params.iter().any(is_pointer)
+        || body.blocks.values().find_map(returned).is_some_and(is_followed)
 }
