@@ -212,6 +212,23 @@ int f(const char *s)
 }
 
 #[test]
+fn what_only_a_call_after_one_with_a_very_long_string_covers_is_not_infeasible() {
+    let text = "#include <string.h>
+int f(const char *s)
+{
+    static int seen;
+    if (seen == 3)
+        return 1;
+    if (strlen(s) > 7000)
+        seen = 3;
+    return 0;
+}
+";
+    let expected = "depends on how long a very long string is, measured at unit.c:7:5";
+    is_unknown_since(text, [4, 2, 0, 0, 2], expected);
+}
+
+#[test]
 fn several_workers_name_the_same_reasons_as_one() {
     let text = "#include <math.h>
 int f(int a, int b, double x)

@@ -391,10 +391,13 @@ impl Scope<'_, '_> {
         Ok(self.chosen(pool, value))
     }
 
-    /// What lies at a place of a text to which nobody follows it: any value each time.
+    /// What lies at a place of a text to which nobody follows it: any value each time that the program
+    /// reads it. What is read aside counts nothing, as it is not read where a path is followed again.
     fn far_away(&mut self, pool: &mut TermPool, addr: Term, ty: Type) -> Term {
-        let name = format!("{}.{}", self.state.unknowns, addr.index());
-        self.state.unknowns += 1;
+        let (number, is_aside) = (self.state.unknowns, self.state.tape.is_aside());
+        let mark = if is_aside { "aside." } else { "" };
+        self.state.unknowns += u64::from(!is_aside);
+        let name = format!("{mark}{number}.{}", addr.index());
         let value = undefined_symbol(pool, Undetermined::Length, &name, sort_of(ty));
         self.note_read(pool, value);
         value

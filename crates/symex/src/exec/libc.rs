@@ -33,10 +33,12 @@ use crate::memory::{Offset, Region};
 
 pub(super) use alloc::{ROOM, Size};
 pub(super) use character::CharacterTables;
-pub(super) use strings::farthest_length;
+pub(super) use strings::farthest;
 
 /// Numbers of bytes after which a function that looks for an end is asked whether it goes on.
 const SIGHTS: [u64; 4] = [16, 64, 256, 1024];
+/// No function looks further for an end of its own accord.
+pub(super) const FARTHEST: u64 = SIGHTS[SIGHTS.len() - 1];
 
 /// Whether the C library's function may set `errno`, which its model does not: mathematics outside of a
 /// function's domain or range.

@@ -228,11 +228,15 @@ impl Engine<'_, '_> {
     /// Whether a path goes on with a further call: where the static variables have values with which no
     /// call began, as far as that is seen.
     fn calls_again(&mut self, state: &State) -> bool {
-        if self.statics.are_none() || state.replay || state.depends.are_some() {
+        if self.statics.are_none() || state.replay {
             return false;
         }
         let contents = self.statics.contents(&state.memory);
         if contents == state.began_with || self.labels.left() == 0 {
+            return false;
+        }
+        if state.depends.are_some() {
+            state.depends.cuts().into_iter().for_each(|cut| self.cut_ahead(state, cut));
             return false;
         }
         let own = self.statics.own.len();

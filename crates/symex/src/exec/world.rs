@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 
 use super::aliasing::{Aliasing, is_character, places_within};
 use super::decisive::Decisive;
-use super::libc::farthest_length;
+use super::libc::{FARTHEST, farthest};
 use super::regions::{Area, Region, Surroundings, readers};
 use super::{Config, Unreached};
 use crate::memory::{function_address, global_addresses};
@@ -71,8 +71,8 @@ pub(super) struct World<'p> {
     pub(super) has_variables: bool,
     /// The C library's error number, if the program asks for it.
     pub(super) error_number: Option<GlobalId>,
-    /// How far texts of the inputs are followed whose length the program asks for.
-    pub(super) farthest_length: u64,
+    /// How far texts of the inputs are followed that have no end in sight.
+    pub(super) farthest: u64,
     /// The variables of the explored functions that other files know by their names.
     pub(super) shared_globals: Vec<GlobalId>,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
@@ -138,7 +138,7 @@ impl<'p> World<'p> {
             assumes,
             has_variables,
             error_number,
-            farthest_length: farthest_length(program),
+            farthest: FARTHEST,
             shared_globals: Vec::new(),
             reach,
             regions,
@@ -169,6 +169,7 @@ impl<'p> World<'p> {
     /// Sets out from what some functions do, which these globals belong to.
     pub(super) fn look_at(&mut self, touched: &Touched) {
         self.aliasing = Aliasing::of(self.program, &touched.functions);
+        self.farthest = farthest(self.program, &touched.functions);
         if !self.spec.lazy {
             return;
         }

@@ -2,7 +2,7 @@
 
 use lydian_eval::{Traps, Undetermined, undefined_symbol};
 use lydian_ir::libc::LibFn;
-use lydian_ir::{Expr, Program, Type};
+use lydian_ir::{Expr, FuncId, Program, Type};
 use lydian_smt::{Sort, Term};
 
 use super::super::explore::Engine;
@@ -10,19 +10,20 @@ use super::super::state::State;
 use super::super::step::Flow;
 use super::SIGHTS;
 
-/// So far a text of the inputs without an end in sight is followed where nothing says that more matters.
+/// So far texts of the inputs are followed at least.
 const NEAR: u64 = 64;
+/// So far those are followed at most in which something is looked for.
+const FAR: u64 = 256;
 /// Bits of what it may be longer: any tester grants that no object has 1 GiB.
 const LENGTH_BITS: u32 = 29;
 
-/// How far texts of the inputs are followed whose length a program asks for: beyond the numbers that it has,
-/// as far as there is a sight for them.
-pub(in crate::exec) fn farthest_length(program: &Program) -> u64 {
-    let bodies = program.functions.values().filter(|function| !function.library);
-    let exprs =
-        bodies.filter_map(|function| function.body.as_ref()).flat_map(|body| body.exprs.values());
-    let numbers = exprs.filter_map(|expr| match expr {
-        Expr::Const(Type::Int(_), bits) => u64::try_from(*bits).ok(),
+/// How far texts of the inputs are followed that have no end in sight: beyond the numbers of the functions
+/// that look at them, as far as there is a sight for that.
+pub(in crate::exec) fn farthest(program: &Program, functions: &[FuncId]) -> u64 {
+    let own = functions.iter().map(|id| &program.functions[*id]).filter(|own| !own.library);
+    let bodies = own.filter_map(|function| function.body.as_ref());
+    let numbers = bodies.flat_map(|body| body.exprs.values()).filter_map(|expr| match *expr {
+        Expr::Const(Type::Int(_), bits) => u64::try_from(bits).ok(),
         _ => None,
     });
     let sights = || SIGHTS.into_iter().filter(|sight| *sight >= NEAR);
@@ -87,7 +88,7 @@ impl Engine<'_, '_> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
-            let is_far = limit.is_none() && offset == self.world.farthest_length;
+            let is_far = limit.is_none() && offset == self.world.farthest;
             if is_far && self.are_endless(state, &[text])? {
                 let length = self.length_beyond(state, offset);
                 return Ok(self.first_of(&arms, length));
@@ -116,7 +117,9 @@ impl Engine<'_, '_> {
         limit: Option<Term>,
         offset: u64,
     ) -> Result<bool, Flow> {
-        if offset != NEAR || limit.is_some_and(|limit| self.pool.as_u64(limit).is_some()) {
+        if offset != self.world.farthest.min(FAR)
+            || limit.is_some_and(|limit| self.pool.as_u64(limit).is_some())
+        {
             return Ok(false);
         }
         self.are_endless(state, texts)
