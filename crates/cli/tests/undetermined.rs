@@ -224,7 +224,7 @@ int f(const char *s)
     return 0;
 }
 ";
-    let expected = "depends on how long a very long string is, measured at unit.c:7:5";
+    let expected = "depends on how long a very long string is, measured at unit.c:7:9";
     is_unknown_since(text, [4, 2, 0, 0, 2], expected);
 }
 

@@ -1,10 +1,13 @@
 //! Which state goes on.
 //!
 //! A [`Searcher`] holds the states that wait. One or several [`Order`]s over their numbers choose in
-//! turn which one goes on; each is told of all states that come and go.
+//! turn which one goes on; each is told of all states that come and go. Those whose paths get no test are
+//! told to none, and go on last.
 
 mod orders;
 mod tree;
+
+use std::collections::BTreeSet;
 
 use lydian_base::Rng;
 use rustc_hash::FxHashMap;
@@ -60,6 +63,8 @@ pub(super) struct Searcher {
     waiting: Waiting,
     /// The orders, each with how often in a row it chooses.
     orders: Vec<(Box<dyn Order>, u32)>,
+    /// States whose paths get no test: no order has them, and they go on where it has no other.
+    last: BTreeSet<u64>,
     /// Which order chooses, and how often it did.
     turn: (usize, u32),
     next: u64,
@@ -190,6 +195,7 @@ impl Searcher {
         Self {
             waiting: Waiting::default(),
             orders: search.orders(),
+            last: BTreeSet::new(),
             turn: (0, 0),
             next: 0,
             rng: Rng::new(seed),
@@ -209,8 +215,12 @@ impl Searcher {
 
     fn add(&mut self, state: Box<State>, origin: Origin, rank: &Rank<'_>) {
         self.next += 1;
-        for (order, _) in &mut self.orders {
-            order.add(self.next, origin, &state, rank);
+        if state.depends.are_some() {
+            self.last.insert(self.next);
+        } else {
+            for (order, _) in &mut self.orders {
+                order.add(self.next, origin, &state, rank);
+            }
         }
         self.waiting.add(self.next, state);
     }
@@ -218,15 +228,13 @@ impl Searcher {
     /// Takes the state that is to go on.
     pub(super) fn pop(&mut self, rank: &Rank<'_>) -> Option<Box<State>> {
         let (order, often) = &mut self.orders[self.turn.0];
-        let number = order.choose(&self.waiting, &mut self.rng, rank)?;
+        let chosen = order.choose(&self.waiting, &mut self.rng, rank);
+        let number = chosen.or_else(|| self.last.first().copied())?;
         self.turn.1 += 1;
         if self.turn.1 >= *often {
             self.turn = ((self.turn.0 + 1) % self.orders.len(), 0);
         }
-        for (order, _) in &mut self.orders {
-            order.taken(number);
-        }
-        self.waiting.take(number)
+        self.take(number)
     }
 
     /// The states that wait, with their numbers, in no order.
@@ -236,6 +244,7 @@ impl Searcher {
 
     /// Takes the state of a number out of turn.
     pub(super) fn take(&mut self, number: u64) -> Option<Box<State>> {
+        self.last.remove(&number);
         for (order, _) in &mut self.orders {
             order.taken(number);
         }
@@ -266,6 +275,7 @@ impl Searcher {
     /// Takes all states, in the order in which they came.
     pub(super) fn drain(&mut self) -> Vec<Box<State>> {
         self.waiting.places.clear();
+        self.last.clear();
         let mut states = std::mem::take(&mut self.waiting.states);
         states.sort_by_key(|(number, _)| *number);
         states.into_iter().map(|(_, state)| state).collect()
