@@ -103,21 +103,15 @@ impl Ranges<'_> {
         if self.types[a] != Type::Ptr {
             return Some(state);
         }
-        let of = |state: &State, expr| self.is_null(state, expr);
-        let said = |known: Option<bool>| match op {
-            CmpOp::Eq => known,
-            CmpOp::Ne => known.filter(|is_null| *is_null).map(|_| false),
+        // Whether one side is null by what is known of the other.
+        let by_other = |other: ExprId| match (op, self.is_null(&state, other)?) {
+            (CmpOp::Eq, is_null) => Some(is_null),
+            (CmpOp::Ne, true) => Some(false),
             _ => None,
         };
-        let (of_b, of_a) = (said(of(&state, a)), said(of(&state, b)));
-        let state = match of_a {
-            Some(is_null) => self.learn_null(state, a, is_null)?,
-            None => state,
-        };
-        match of_b {
-            Some(is_null) => self.learn_null(state, b, is_null),
-            None => Some(state),
-        }
+        let known = [(a, by_other(b)), (b, by_other(a))];
+        let known = known.into_iter().filter_map(|(side, is_null)| Some((side, is_null?)));
+        known.fold(Some(state), |state, (side, is_null)| self.learn_null(state?, side, is_null))
     }
 
     /// Whether a comparison of pointers holds; none where that is not known.

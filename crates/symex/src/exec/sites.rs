@@ -88,8 +88,8 @@ impl<'p> Engine<'p, '_> {
     }
 
     /// Notes what stands in the way of a label where the path, or its condition, depends on what is not
-    /// determined: nothing where the condition has a value on no input, or holds whatever the value on
-    /// none.
+    /// determined: nothing where the condition hangs on unwritten memory on every input, as it has no
+    /// value there, nor where it holds for no value.
     fn hinder_by_undetermined(
         &mut self,
         state: &State,

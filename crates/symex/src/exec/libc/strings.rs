@@ -27,7 +27,7 @@ pub(in crate::exec) fn farthest(program: &Program, functions: &[FuncId]) -> u64 
         _ => None,
     });
     let sights = || SIGHTS.into_iter().filter(|sight| *sight >= NEAR);
-    let sight = |number: u64| sights().find(|sight| *sight > number);
+    let sight = |number: u64| sights().find(|sight| *sight > number.saturating_add(1));
     numbers.filter_map(sight).max().unwrap_or(NEAR)
 }
 
