@@ -352,6 +352,15 @@ impl<'a> Ranges<'a> {
         if self.loads.is_cell(local) { self.loads.ty(local) } else { register(self.body, local) }
     }
 
+    /// The register or cell that an expression reads.
+    fn read(&self, expr: ExprId) -> Option<LocalId> {
+        match self.body.exprs[expr] {
+            Expr::Local(local) => Some(local),
+            Expr::Load { .. } => self.loads.cell(expr),
+            _ => None,
+        }
+    }
+
     /// All values of a register or cell; none if it is not followed.
     fn all(&self, local: LocalId) -> Option<Interval> {
         self.ty(local).and_then(Interval::of)

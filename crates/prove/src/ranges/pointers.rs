@@ -44,12 +44,7 @@ fn origin(body: &Body, addr: ExprId) -> ExprId {
 impl Ranges<'_> {
     /// The register or cell with a pointer that an expression reads.
     fn pointer(&self, expr: ExprId) -> Option<LocalId> {
-        let local = match self.body.exprs[expr] {
-            Expr::Local(local) => local,
-            Expr::Load { .. } => self.loads.cell(expr)?,
-            _ => return None,
-        };
-        (self.ty(local) == Some(Type::Ptr)).then_some(local)
+        self.read(expr).filter(|local| self.ty(*local) == Some(Type::Ptr))
     }
 
     /// Whether a pointer is null; none where that is not known.
@@ -110,8 +105,8 @@ impl Ranges<'_> {
             _ => None,
         };
         let known = [(a, by_other(b)), (b, by_other(a))];
-        let known = known.into_iter().filter_map(|(side, is_null)| Some((side, is_null?)));
-        known.fold(Some(state), |state, (side, is_null)| self.learn_null(state?, side, is_null))
+        let mut known = known.into_iter().filter_map(|(side, is_null)| Some((side, is_null?)));
+        known.try_fold(state, |state, (side, is_null)| self.learn_null(state, side, is_null))
     }
 
     /// Whether a comparison of pointers holds; none where that is not known.

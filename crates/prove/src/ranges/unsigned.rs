@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use lydian_ir::{CmpOp, Expr, ExprId, LocalId, Type};
+use lydian_ir::{CmpOp, ExprId, LocalId, Type};
 
 use super::interval::{as_signed, mirrored, restrict};
 use super::numbers::{extent, viewed};
@@ -16,12 +16,8 @@ use super::{Interval, Ranges, State, View};
 
 impl Ranges<'_> {
     /// The register or cell that an expression reads, if it is followed as an unsigned number.
-    fn read(&self, expr: ExprId) -> Option<LocalId> {
-        let local = match self.body.exprs[expr] {
-            Expr::Local(local) => local,
-            Expr::Load { .. } => self.loads.cell(expr)?,
-            _ => return None,
-        };
+    fn read_unsigned(&self, expr: ExprId) -> Option<LocalId> {
+        let local = self.read(expr)?;
         let ty = self.ty(local).filter(|ty| *ty != Type::BOOL)?;
         Interval::of(ty).map(|_| local)
     }
@@ -42,7 +38,7 @@ impl Ranges<'_> {
 
     /// The same of an expression.
     pub(super) fn eval_unsigned(&self, state: &State, expr: ExprId) -> Option<Interval> {
-        if let Some(local) = self.read(expr) {
+        if let Some(local) = self.read_unsigned(expr) {
             return self.unsigned(state, local);
         }
         let ty = self.types[expr];
@@ -76,7 +72,7 @@ impl Ranges<'_> {
         expr: ExprId,
         values: Interval,
     ) -> Option<State> {
-        match self.read(expr) {
+        match self.read_unsigned(expr) {
             Some(local) => self.learn_unsigned_register(state, local, values),
             None => Some(state),
         }
@@ -92,7 +88,7 @@ impl Ranges<'_> {
     ) -> Option<State> {
         use CmpOp::{Eq, GeU, GtU, LeU, LtU, Ne};
         if !matches!(op, Eq | Ne | LtU | LeU | GtU | GeU)
-            || self.read(a).is_none() && self.read(b).is_none()
+            || self.read_unsigned(a).is_none() && self.read_unsigned(b).is_none()
         {
             return Some(state);
         }
