@@ -171,8 +171,8 @@ pub struct Ranges<'a> {
     loads: Loads,
     /// The registers and cells whose differences are followed.
     related: BTreeSet<LocalId>,
-    /// Parameters that the function does not assign to.
-    kept: BTreeSet<LocalId>,
+    /// Parameters that the function does not assign to, with their positions.
+    kept: BTreeMap<LocalId, usize>,
     /// What statements and terminators access, where that is anything.
     accesses: FxHashMap<StmtId, Vec<Access>>,
     tests: FxHashMap<BlockId, Vec<Access>>,
@@ -218,7 +218,7 @@ impl<'a> Ranges<'a> {
         let types = body.types_in(&body.exprs);
         let (starts, loads) = (FxHashMap::default(), Loads::of(body));
         let related = numbers::related(body, &loads);
-        let kept = kept_parameters(body).into_iter().map(|(_, local)| local).collect();
+        let kept = kept_parameters(body).into_iter().map(|(at, local)| (local, at)).collect();
         let some = |accesses: &Vec<Access>| !accesses.is_empty();
         let stmts =
             body.stmts.iter().map(|(id, stmt)| (id, reads::accesses_of(program, body, stmt)));
@@ -482,8 +482,7 @@ impl<'a> Ranges<'a> {
         use lydian_ir::BinOp::{AddS, AddU, SubS, SubU};
         let exprs = &self.body.exprs;
         match &exprs[value] {
-            Expr::Local(base) => Some((*base, 0)),
-            Expr::Load { .. } => self.loads.cell(value).map(|cell| (cell, 0)),
+            Expr::Local(_) | Expr::Load { .. } => self.read(value).map(|base| (base, 0)),
             Expr::Binary(op @ (AddU | AddS | SubU | SubS), a, b) => {
                 let (Expr::Local(base), Expr::Const(ty, bits)) = (&exprs[*a], &exprs[*b]) else {
                     return None;
@@ -501,8 +500,9 @@ impl<'a> Ranges<'a> {
         let all = Interval::of(ty)?;
         let found = match &self.body.exprs[expr] {
             Expr::Const(ty, bits) => Interval::constant(*ty, *bits),
-            Expr::Local(local) => self.range(state, *local),
-            Expr::Load { .. } => self.loads.cell(expr).and_then(|cell| self.range(state, cell)),
+            Expr::Local(_) | Expr::Load { .. } => {
+                self.read(expr).and_then(|local| self.range(state, local))
+            }
             Expr::Unary(op, a) => self.eval(state, *a).and_then(|a| unary(*op, ty, a)),
             Expr::Binary(op, a, b) => {
                 let (a, b) = (self.eval(state, *a)?, self.eval(state, *b)?);
@@ -565,9 +565,8 @@ impl<'a> Ranges<'a> {
     /// The state where an expression has one of some values; none if it never has.
     fn learn(&self, state: State, expr: ExprId, values: Interval) -> Option<State> {
         match self.body.exprs[expr] {
-            Expr::Local(local) => self.learn_register(state, local, values),
-            Expr::Load { .. } => match self.loads.cell(expr) {
-                Some(cell) => self.learn_register(state, cell, values),
+            Expr::Local(_) | Expr::Load { .. } => match self.read(expr) {
+                Some(local) => self.learn_register(state, local, values),
                 None => Some(state),
             },
             Expr::Cast(CastOp::SExt, _, inner) if self.types[inner] != Type::BOOL => {

@@ -122,7 +122,7 @@ struct lydian_integer lydian_read_integer(struct lydian_source *in, int base, si
 
 static uint64_t parse(const char *text, char **end, int base, uint64_t most, uint64_t most_negative,
                       int is_signed) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0, 0};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0};
     size_t accepted = 0;
     if (base < 0 || base == 1 || base > 36) {
         errno = EINVAL;
@@ -354,7 +354,7 @@ struct lydian_float lydian_read_float(struct lydian_source *in, const struct lyd
 }
 
 double strtod(const char *text, char **end) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0, 0};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0};
     int range_error = 0;
     size_t accepted = 0;
     struct lydian_float x = lydian_read_float(&in, &lydian_double_format, &range_error, &accepted);
@@ -381,7 +381,7 @@ float lydian_assemble_float(struct lydian_float parts) {
 }
 
 float strtof(const char *text, char **end) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0, 0};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0};
     int range_error = 0;
     size_t accepted = 0;
     struct lydian_float x = lydian_read_float(&in, &lydian_float_format, &range_error, &accepted);

@@ -272,7 +272,7 @@ static int scan(struct lydian_source *in, const char *format, va_list *arguments
 }
 
 int vfscanf(FILE *stream, const char *format, va_list arguments) {
-    struct lydian_source in = {NULL, stream, 0, SIZE_MAX, 1, 0};
+    struct lydian_source in = {NULL, stream, 0, SIZE_MAX, 1};
     va_list own;
     va_copy(own, arguments);
     int result = scan(&in, format, &own);
@@ -280,7 +280,7 @@ int vfscanf(FILE *stream, const char *format, va_list arguments) {
     return result;
 }
 int vsscanf(const char *text, const char *format, va_list arguments) {
-    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 1, 0};
+    struct lydian_source in = {text, NULL, 0, SIZE_MAX, 1};
     va_list own;
     va_copy(own, arguments);
     int result = scan(&in, format, &own);

@@ -61,21 +61,21 @@ impl Ranges<'_> {
         }
     }
 
-    /// The state where a pointer is null, or is not; none where it never is so.
-    pub(super) fn learn_null(
-        &self,
-        mut state: State,
-        expr: ExprId,
-        is_null: bool,
-    ) -> Option<State> {
-        if self.is_null(&state, expr).is_some_and(|known| known != is_null) {
-            return None;
+    /// Notes of a state that a pointer is null, or is not; false, and nothing noted, where it never is so.
+    pub(super) fn note_null(&self, state: &mut State, expr: ExprId, is_null: bool) -> bool {
+        match self.pointer(expr) {
+            Some(pointer) => self.note_null_pointer(state, pointer, is_null),
+            None => self.is_null(state, expr).is_none_or(|known| known == is_null),
         }
-        if let Some(pointer) = self.pointer(expr) {
-            let same: Vec<LocalId> = self.copies(&state, pointer).collect();
-            state.nulls.extend(same.into_iter().map(|pointer| (pointer, is_null)));
+    }
+
+    fn note_null_pointer(&self, state: &mut State, pointer: LocalId, is_null: bool) -> bool {
+        if state.nulls.get(&pointer).is_some_and(|known| *known != is_null) {
+            return false;
         }
-        Some(state)
+        let same: Vec<LocalId> = self.copies(state, pointer).collect();
+        state.nulls.extend(same.into_iter().map(|pointer| (pointer, is_null)));
+        true
     }
 
     /// A register or cell and those that are copies of one and the same pointer.
@@ -90,7 +90,7 @@ impl Ranges<'_> {
     /// What a comparison says of pointers; none where it never comes out so.
     pub(super) fn compared_pointers(
         &self,
-        state: State,
+        mut state: State,
         op: CmpOp,
         a: ExprId,
         b: ExprId,
@@ -106,7 +106,7 @@ impl Ranges<'_> {
         };
         let known = [(a, by_other(b)), (b, by_other(a))];
         let mut known = known.into_iter().filter_map(|(side, is_null)| Some((side, is_null?)));
-        known.try_fold(state, |state, (side, is_null)| self.learn_null(state, side, is_null))
+        known.all(|(side, is_null)| self.note_null(&mut state, side, is_null)).then_some(state)
     }
 
     /// Whether a comparison of pointers holds; none where that is not known.
@@ -130,20 +130,15 @@ impl Ranges<'_> {
     }
 
     /// The state behind an access that did not trap; none if it does.
-    pub(super) fn accessed_through(&self, state: State, addr: ExprId) -> Option<State> {
+    pub(super) fn accessed_through(&self, mut state: State, addr: ExprId) -> Option<State> {
         let pointer = origin(self.body, addr);
         if self.types[pointer] != Type::Ptr {
             return Some(state);
         }
         let made_of =
             self.pointer(pointer).and_then(|pointer| state.places.get(&pointer)?.pointer());
-        let mut state = self.learn_null(state, pointer, false)?;
-        if let Some(first) = made_of {
-            if state.nulls.get(&first) == Some(&true) {
-                return None;
-            }
-            state.nulls.insert(first, false);
-        }
-        Some(state)
+        let is_met = self.note_null(&mut state, pointer, false)
+            && made_of.is_none_or(|first| self.note_null_pointer(&mut state, first, false));
+        is_met.then_some(state)
     }
 }

@@ -186,7 +186,7 @@ impl Ranges<'_> {
         let size = match base {
             Base::Pointer(pointer) if self.sizes == Sizes::Small => {
                 let most = LARGE_OBJECT - 1;
-                let is_kept = self.kept.contains(&pointer);
+                let is_kept = self.kept.contains_key(&pointer);
                 return is_kept.then_some(Some(Interval { low: -most, high: most }));
             }
             Base::Pointer(_) => return None,
@@ -243,10 +243,9 @@ impl Ranges<'_> {
             return Some((None, number));
         }
         match &exprs[expr] {
-            Expr::Local(local) => self.all(*local).map(|_| (Some(*local), 0)),
-            Expr::Load { .. } => {
-                let cell = self.loads.cell(expr).filter(|cell| self.all(*cell).is_some());
-                cell.map(|cell| (Some(cell), 0))
+            Expr::Local(_) | Expr::Load { .. } => {
+                let local = self.read(expr).filter(|local| self.all(*local).is_some());
+                local.map(|local| (Some(local), 0))
             }
             Expr::Cast(CastOp::SExt, _, inner) if from(*inner) != Type::BOOL => {
                 self.linear(state, *inner)

@@ -13,7 +13,7 @@ use lydian_ir::stmt::Terminator;
 use lydian_ir::{Block, BlockId, Body, Expr, ExprId, FuncId, LocalId, Program, StmtId, Type};
 use rustc_hash::FxHashMap;
 
-use super::{Interval, Ranges, Sizes, State, kept_parameters, register};
+use super::{Interval, Ranges, Sizes, State, register};
 
 /// Functions with more returns have these told apart by nobody.
 const MOST_CASES: usize = 16;
@@ -107,8 +107,9 @@ impl Ranges<'_> {
         let summary = self.summaries.get(&stmt);
         for at in summary.iter().flat_map(|summary| summary.not_null.iter()) {
             // Where it is null, no call returns: what holds there is no matter.
-            let learnt = args.get(*at).and_then(|arg| self.learn_null(state.clone(), *arg, false));
-            learnt.into_iter().for_each(|learnt| *state = learnt);
+            if let Some(arg) = args.get(*at) {
+                self.note_null(state, *arg, false);
+            }
         }
         if let Some(dst) = dst {
             let returned = summary.and_then(|summary| summary.returned.as_ref());
@@ -203,9 +204,8 @@ impl Ranges<'_> {
             let known = returns.iter().map(|(state, _)| state.nulls.get(&local).copied());
             common(known) == Some(false)
         };
-        let not_null = kept_parameters(self.body).into_iter();
-        let not_null = not_null.filter(|(_, local)| is_not_null(*local)).map(|(at, _)| at);
-        let not_null = not_null.collect();
+        let not_null = self.kept.iter().filter(|(local, _)| is_not_null(**local));
+        let not_null = not_null.map(|(_, at)| *at).collect();
         let values = returns.into_iter().map(|(state, value)| Some((state, value?)));
         Summary { returned: self.returned(values.collect()), not_null }
     }
@@ -225,10 +225,9 @@ impl Ranges<'_> {
     }
 
     fn returned_number(&self, returns: &[(State, ExprId)]) -> Option<Value> {
-        let parameters = self.kept_parameters();
         let case = |(state, value): &(State, ExprId)| {
-            let known = |(at, local): &(usize, LocalId)| Some((*at, *state.ranges.get(local)?));
-            let parameters = parameters.iter().filter_map(known).collect();
+            let known = |(local, at): (&LocalId, &usize)| Some((*at, *state.ranges.get(local)?));
+            let parameters = self.kept.iter().filter_map(known).collect();
             Some(Case { result: self.eval(state, *value)?, parameters })
         };
         let cases: Vec<Case> = returns.iter().map(case).collect::<Option<_>>()?;
@@ -238,22 +237,14 @@ impl Ranges<'_> {
     }
 
     fn returned_pointer(&self, returns: &[(State, ExprId)]) -> Pointer {
-        let kept = kept_parameters(self.body);
         let made_of = |(state, value): &(State, ExprId)| {
             let (pointer, offset) = self.place(state, *value)?.constant_from_pointer()?;
-            Some((kept.iter().find(|(_, local)| *local == pointer)?.0, offset))
+            Some((*self.kept.get(&pointer)?, offset))
         };
         Pointer {
             is_null: common(returns.iter().map(|(state, value)| self.is_null(state, *value))),
             made_of: common(returns.iter().map(made_of)),
         }
-    }
-
-    /// The parameters in registers to which the function does not assign, with their positions.
-    fn kept_parameters(&self) -> Vec<(usize, LocalId)> {
-        let mut kept = kept_parameters(self.body);
-        kept.retain(|(_, local)| self.all(*local).is_some());
-        kept
     }
 }
 

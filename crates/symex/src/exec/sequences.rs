@@ -236,7 +236,7 @@ impl Engine<'_, '_> {
             return false;
         }
         if state.depends.are_some() {
-            state.depends.cuts().into_iter().for_each(|cut| self.cut_ahead(state, cut));
+            self.leave_to_dependences(state);
             return false;
         }
         let own = self.statics.own.len();

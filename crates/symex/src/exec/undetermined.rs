@@ -141,9 +141,13 @@ impl Engine<'_, '_> {
     /// Notes that what a state's path does from here on says nothing, where it depends on what is not
     /// determined and is not followed for that.
     pub(super) fn cut_dependences(&mut self, state: &State) {
-        if !state.depends.end_path() {
-            return;
+        if state.depends.end_path() {
+            self.leave_to_dependences(state);
         }
+    }
+
+    /// Notes that what lies ahead of a state was left out for what its path depends on.
+    pub(super) fn leave_to_dependences(&mut self, state: &State) {
         state.depends.cuts().into_iter().for_each(|cut| self.cut_ahead(state, cut));
     }
 }
