@@ -3,12 +3,13 @@
 //!
 //!     cargo bench -p lydian-cli --bench attack -- [functions=100] [runs=1000000] [seed=1]
 //!         [libraries=NAME,NAME] [files=PATH,PATH] [names=FUNCTION,FUNCTION] [time=2]
-//!         [criteria=stmt,bc,dc,mcc,wm] [first=0] [seconds=60]
+//!         [criteria=stmt,bc,dc,mcc,wm] [first=0] [seconds=60] [jobs=1]
 //!
 //! The functions are drawn by the seed from the open part of `scripts/survey-c`, or are those of the
-//! files given. `lydian gen` judges each for `time` seconds. Its infeasible labels are placed as
-//! checks in the text, as native measurement places them. Then the function runs on `runs` inputs (fewer where `seconds` are over before) that
-//! `attack/runtime.c` makes of its types: graphs of objects with null, shared, aliasing, cyclic and
+//! files given; `jobs` of them are attacked at a time. `lydian gen` judges each for `time` seconds. Its
+//! infeasible labels are placed as checks in the text, as native measurement places them. Then the
+//! function runs on `runs` inputs (fewer where `seconds` are over before) that `attack/runtime.c` makes
+//! of its types: graphs of objects with null, shared, aliasing, cyclic and
 //! inner pointers, strings, globals, static locals as calls before leave them, and stubs of undefined
 //! functions that return anything and write through their pointers. A run ends where undefined
 //! behaviour begins, as far as clang's sanitizers and guard pages see it.
@@ -29,6 +30,7 @@ mod tables;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use lydian_objective::Criterion;
 use native::{Build, Runtime};
@@ -44,6 +46,7 @@ struct Options {
     seed: u64,
     time: f64,
     seconds: u64,
+    jobs: usize,
     criteria: String,
     libraries: Vec<String>,
     files: Vec<String>,
@@ -71,6 +74,20 @@ struct Counts {
     left_out: BTreeMap<String, u64>,
 }
 
+impl Counts {
+    fn add(&mut self, other: Self) {
+        self.functions += other.functions;
+        self.labels += other.labels;
+        self.unplaced += other.unplaced;
+        self.runs += other.runs;
+        self.unconfirmed += other.unconfirmed;
+        self.hits += other.hits;
+        for (why, count) in other.left_out {
+            *self.left_out.entry(why).or_default() += count;
+        }
+    }
+}
+
 fn main() {
     let options = Options::read();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -79,12 +96,7 @@ fn main() {
     let attack = Attack { runtime: Runtime::build(&folder), folder, options };
     let candidates = attack.candidates(&root);
     say(&format!("{} functions, seed {}", candidates.len(), attack.options.seed));
-    let mut counts = Counts::default();
-    for candidate in &candidates {
-        if let Err(why) = attack.function(candidate, &mut counts) {
-            *counts.left_out.entry(why).or_default() += 1;
-        }
-    }
+    let counts = attack.all(&candidates);
     let Counts { functions, labels, unplaced, runs, unconfirmed, hits, left_out } = counts;
     for (why, count) in left_out {
         say(&format!("left out: {count}: {why}"));
@@ -105,6 +117,7 @@ impl Options {
             seed: 1,
             time: 2.0,
             seconds: 60,
+            jobs: 1,
             criteria: "stmt,bc,dc,mcc,wm".to_owned(),
             libraries: Vec::new(),
             files: Vec::new(),
@@ -120,6 +133,7 @@ impl Options {
                 "first" => options.first = number(),
                 "seed" => options.seed = number(),
                 "seconds" => options.seconds = number(),
+                "jobs" => options.jobs = number().max(1) as usize,
                 "time" => options.time = value.parse().expect("seconds"),
                 "criteria" => value.clone_into(&mut options.criteria),
                 "libraries" => options.libraries.extend(list()),
@@ -170,6 +184,29 @@ impl Attack {
         all
     }
 
+    /// Attacks the functions, several at a time.
+    fn all(&self, candidates: &[Candidate]) -> Counts {
+        let queue = Mutex::new(candidates.iter());
+        let next = || queue.lock().expect("no thread panics with the queue").next();
+        let worker = || {
+            let mut counts = Counts::default();
+            while let Some(candidate) = next() {
+                if let Err(why) = self.function(candidate, &mut counts) {
+                    *counts.left_out.entry(why).or_default() += 1;
+                }
+            }
+            counts
+        };
+        let mut all = Counts::default();
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.options.jobs).map(|_| scope.spawn(worker)).collect();
+            for counts in workers {
+                all.add(counts.join().expect("a worker ends without a panic"));
+            }
+        });
+        all
+    }
+
     /// Attacks one function, or says why it cannot be.
     fn function(&self, candidate: &Candidate, counts: &mut Counts) -> Result<(), String> {
         let Candidate { place, file, flags, function, .. } = candidate;
@@ -217,7 +254,9 @@ impl Attack {
         let source = unit.map.text();
         let tables = tables::tables(&unit.program, subject.function, source);
         let tables = tables.map_err(|why| format!("not called: {why}"))?;
-        let folder = self.folder.join(format!("{}.{}", candidate.library, candidate.function));
+        let Candidate { library, file, function, .. } = candidate;
+        let folder = format!("{library}.{}.{function}", file.replace('/', "."));
+        let folder = self.folder.join(folder);
         std::fs::create_dir_all(&folder).expect("the folder can be made");
         let write = |name: &str, text: &str| {
             std::fs::write(folder.join(name), text).expect("the folder can be written to");

@@ -603,6 +603,27 @@ fn a_struct_lies_around_its_member_only_with_all_that_was_accessed() {
 }
 
 #[test]
+fn a_pointer_to_a_member_may_be_moved_to_the_next_members_of_its_type_alone() {
+    let texts = [
+        "struct s { int x, y, z; };
+         int f(struct s *s, int *a) { unsigned t = a[2]; s->z = t + 1; return a[2] == t ? 0 : 1; }",
+        "struct s { int x, y; };
+         int f(struct s *s, int *a) { s->y = a[1]; return &s->y == a + 1 ? 0 : 1; }",
+        "struct s { int a[3]; int b; };
+         int f(struct s *s, int *a) { unsigned t = a[3]; s->b = t + 1; return a[3] == t ? 0 : 1; }",
+    ];
+    for text in texts {
+        branches(text, 2, 0);
+    }
+    branches(
+        "struct s { int x; float y; int z; };
+         int f(struct s *s, int *a) { unsigned t = a[2]; s->z = t + 1; return a[2] == t ? 0 : 1; }",
+        1,
+        1,
+    );
+}
+
+#[test]
 fn a_pointer_may_lead_to_any_element_of_an_array_within_a_struct_that_is_looked_at_later() {
     branches(
         "struct s { int k; int m[3]; };

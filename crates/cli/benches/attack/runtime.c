@@ -102,14 +102,17 @@ static void on_signal(int number) {
     (void)number;
     attack_stop();
 }
+/* A run that two ticks have seen ends with the next one: few that go on so long ever end. One run
+ * alone has more time, as it may be made by the slower build. */
+enum { TICK = 1000, TICKS = 2, TICKS_ALONE = 50 };
 static volatile word current_run, ticked_run;
 static volatile int ticks;
 static void on_tick(int number) {
     (void)number;
     if (ticked_run != current_run) {
         ticked_run = current_run;
-        ticks = 0;
-    } else if (++ticks >= 4 && running) {
+        ticks = 1;
+    } else if (++ticks > (showing ? TICKS_ALONE : TICKS) && running) {
         attack_stop();
     }
 }
@@ -295,13 +298,15 @@ static void *fresh(int type) {
     return at;
 }
 
+/* The first part of the type behind a random one, around the end. */
 static void *known(int type) {
-    int found = 0;
-    char *chosen = 0;
-    for (int i = 0; i < part_count; i++)
-        if (parts[i].type == type && below(++found) == 0)
-            chosen = parts[i].at;
-    return chosen;
+    int begin = part_count ? (int)below((word)part_count) : 0;
+    for (int i = 0; i < part_count; i++) {
+        int at = begin + i < part_count ? begin + i : begin + i - part_count;
+        if (parts[at].type == type)
+            return parts[at].at;
+    }
+    return 0;
 }
 
 static void *pointer_to(int pointee, int is_const) {
@@ -577,9 +582,9 @@ static void catch_signals(void) {
         sigaction(numbers[i], &action, 0);
     action.sa_handler = on_tick;
     action.sa_flags = SA_ONSTACK | SA_NODEFER | SA_RESTART;
-    sigaction(SIGVTALRM, &action, 0);
-    struct itimerval every = {{0, 5000}, {0, 5000}};
-    setitimer(ITIMER_VIRTUAL, &every, 0);
+    sigaction(SIGALRM, &action, 0);
+    struct itimerval every = {{0, TICK}, {0, TICK}};
+    setitimer(ITIMER_REAL, &every, 0);
 }
 
 /* Which cells are known to be hit, and how far the process came, told to the parent. */

@@ -204,6 +204,22 @@ pub(super) struct Within {
     pub(super) elements: (u64, u64),
 }
 
+impl Within {
+    /// How many bytes from the first place on hold values of its type, and whether such lie right before
+    /// it, where all such places of a type are known. Members that lie next to each other are like an
+    /// array to a pointer to the first: C does not say so, but programs walk over them.
+    pub(super) fn run_among(self, all: &[Self]) -> (u64, bool) {
+        let bytes = |place: &Self| place.elements.0 * place.elements.1;
+        let is_alike = |place: &&Self| place.elements.0 == self.elements.0;
+        let mut end = self.first + bytes(&self);
+        while let Some(next) = all.iter().filter(is_alike).find(|place| place.first == end) {
+            end += bytes(next);
+        }
+        let is_before = |place: &Self| place.first + bytes(place) == self.first;
+        (end - self.first, all.iter().filter(is_alike).any(is_before))
+    }
+}
+
 /// Most places of one type within another.
 const MOST_PLACES: usize = 64;
 

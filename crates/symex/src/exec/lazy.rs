@@ -606,7 +606,9 @@ impl Scope<'_, '_> {
                 self.assume_no_other_member(object);
             }
             let is_around = |place: &Within| place.first > 0 || places.is_empty();
-            around.extend(places_around.into_iter().filter(is_around).map(|place| (place, first)));
+            let run = |place: &Within| (*place, place.run_among(&places_around));
+            let of_struct = places_around.iter().filter(|place| is_around(place)).map(run);
+            around.extend(of_struct.map(|(place, run)| (place, run, first)));
             for place in &places {
                 let elements = self.elements_at(*place, (first, size), laid.period());
                 match elements {
@@ -621,29 +623,30 @@ impl Scope<'_, '_> {
             self.assume_nothing_around(object);
             around.clear();
         }
-        for (before, first) in around {
-            self.add_around(pool, (address, size), (before, first), object, found);
+        for (before, run, first) in around {
+            self.add_around(pool, (address, size), (before, run, first), object, found);
         }
     }
 
     /// Adds the places from which a value would reach around an object: the object is its member there, or
-    /// an element of a member that is an array.
+    /// an element of a member that is an array. Members of its type that lie behind that one are reached
+    /// from it, too.
     fn add_around(
         &mut self,
         pool: &mut TermPool,
         (address, period): (Term, u64),
-        (before, first): (Within, u64),
+        (before, (run, follows), first): (Within, (u64, bool), u64),
         part: &Arc<LazyObject>,
         found: &mut Places,
     ) {
         let (stride, count) = before.elements;
-        let whole = self.lies_within(pool, part, stride * count);
+        let whole = self.lies_within(pool, part, run);
         for index in 0..count.min(MOST_AROUND) {
             let place = first.wrapping_sub(before.first + index * stride);
             if found.around.iter().any(|known| known.place == place) {
                 continue;
             }
-            let room = (count - index) * stride;
+            let room = run - index * stride;
             let within = if index == 0 { whole } else { self.lies_within(pool, part, room) };
             if pool.as_bool(within) != Some(false) {
                 let (guard, distance) = match self.world.aliasing.moves_by(period) {
@@ -662,8 +665,9 @@ impl Scope<'_, '_> {
                 found.around.push(Around { place, part, room, guard, distance, within });
             }
         }
-        let is_left_out = count > MOST_AROUND || count > 1 && self.is_accessed_before(part);
-        if is_left_out && self.reaches_no_further(part, stride * count) {
+        let has_before = count > 1 || follows;
+        let is_left_out = count > MOST_AROUND || has_before && self.is_accessed_before(part);
+        if is_left_out && self.reaches_no_further(part, run) {
             self.assume_nothing_around(part);
         }
     }
