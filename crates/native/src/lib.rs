@@ -29,7 +29,7 @@ pub use plan::{
     BoundOf, BoundTable, Cell, CellMeaning, Column, DecisionCells, Implied, Plan, SharedPlace,
     SharedRecords, SharedUse, ShortCell, ShortOf, Unwatched, WideDecision, add_implied,
 };
-pub use request::{DamagedReply, TestError, Wants};
+pub use request::{TestError, Wants};
 pub use rewrite::{Purpose, RewriteRequest, Rewritten, rewrite, rewrite_units};
 pub use runner::{Haste, Limits, RunError, Runner};
 pub use toolchain::Libraries;

@@ -32,6 +32,8 @@ pub enum Outcome {
     /// The runner died of something that it could not tell of, such as `SIGKILL`. Its exit status
     /// or signal in words.
     Killed(String),
+    /// It wrote over the runner's memory, so that nothing is known of it.
+    Damaged,
 }
 
 /// A signal that ended a run.
@@ -175,6 +177,7 @@ impl fmt::Display for Outcome {
             Self::Crashed(crash) => write!(f, "crash: {}", crash.class),
             Self::TimedOut(ms) => write!(f, "ran longer than {ms} ms"),
             Self::Killed(how) => write!(f, "runner lost: {how}"),
+            Self::Damaged => f.write_str("it wrote over the memory of what runs it"),
         }
     }
 }

@@ -411,17 +411,15 @@ impl Wants {
     }
 }
 
-/// Reads the reply's records. A fault in it is a fault of the tool, or of a program under test that
-/// wrote into the shared memory; both end as an error.
+/// Reads the reply's records. A program under test can have written over them.
 pub(crate) struct Decoder<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 /// A reply that cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the runner's reply is damaged")]
-pub struct DamagedReply;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DamagedReply;
 
 impl<'a> Decoder<'a> {
     pub(crate) const fn new(bytes: &'a [u8]) -> Self {

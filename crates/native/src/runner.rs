@@ -1,5 +1,6 @@
 //! The parent's side of the runner: starts it, sends requests, and outlives its crashes.
 
+use std::ops::Range;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use tempfile::TempDir;
 use crate::build::Build;
 use crate::harness::SymbolKind;
 use crate::outcome::{Crash, CrashClass, Outcome, Run};
-use crate::request::{DamagedReply, Decoder, Encoder, TestError, Wants, wide_vectors};
+use crate::request::{Decoder, Encoder, TestError, Wants, wide_vectors};
 use crate::shared::{Areas, Long, Shared, Word};
 
 /// Why tests could not be run.
@@ -35,9 +36,6 @@ pub enum RunError {
     /// The runner dies again and again before it runs anything.
     #[error("the runner dies before it runs a test: {0}")]
     Dies(String),
-    /// The runner answers nonsense.
-    #[error(transparent)]
-    Damaged(#[from] DamagedReply),
     /// The set of wide decisions' vectors has no room left.
     #[error("a decision had more different evaluations than can be kept")]
     WideFull,
@@ -100,6 +98,14 @@ enum Ended {
     Replied,
     /// With the runner, in the test at this position.
     Died(u32, Outcome),
+}
+
+/// How far the replies could be read.
+struct Collected {
+    /// The position behind the last one.
+    done: usize,
+    /// Whether there is another that makes no sense: a test wrote over the runner's memory.
+    damaged: bool,
 }
 
 /// The part of the limit that tests have after one that took longer.
@@ -208,12 +214,17 @@ impl Runner {
         while runs.len() < tests.len() {
             let from = runs.len();
             let batch = self.encode(&mut encoder, &tests[from..], from, &mut bytes)?;
-            self.shared.write(self.shared.areas.request, &bytes);
-            self.shared.set_long(Long::RequestSize, bytes.len() as u64);
-            let prepared = Prepared { from, count: batch, wants };
+            let prepared = Prepared { from, count: batch, wants, bytes: &bytes };
+            self.place(&prepared);
             self.run_prepared(&prepared, &tests[from..from + batch], &mut runs)?;
         }
         Ok(runs)
+    }
+
+    /// Puts a batch's bytes into the shared memory.
+    fn place(&self, batch: &Prepared<'_>) {
+        self.shared.write(self.shared.areas.request, batch.bytes);
+        self.shared.set_long(Long::RequestSize, batch.bytes.len() as u64);
     }
 
     /// Encodes as many tests as fit; at least one.
@@ -243,21 +254,36 @@ impl Runner {
 
     fn run_prepared(
         &mut self,
-        batch: &Prepared,
+        batch: &Prepared<'_>,
         tests: &[Test],
         runs: &mut Vec<Run>,
     ) -> Result<(), RunError> {
         let mut first = 0;
         let mut idle_deaths = 0;
+        let mut alone = false;
         while first < batch.count {
             let started = self.process.is_none();
             self.ensure_started()?;
             let begun = Instant::now();
-            let ended = self.request(first, batch)?;
+            let end = if alone { first + 1 } else { batch.count };
+            let ended = self.request(first..end, batch.wants)?;
             self.waited += begun.elapsed();
-            let done = self.collect(first, tests, batch.wants, runs)?;
+            let Collected { done, damaged } = self.collect(first, &tests[..end], batch.wants, runs);
             let progressed = done > first;
             first = done;
+            if damaged || self.is_lost(&ended, first, end) {
+                self.process = None;
+                self.shared.set(Word::WideFull, 0);
+                self.place(batch);
+                if alone && !progressed {
+                    runs.push(Run::ended(Outcome::Damaged));
+                    first += 1;
+                }
+                // Any test behind the last readable reply may have done it.
+                alone = !alone || progressed;
+                continue;
+            }
+            alone = false;
             match ended {
                 Ended::Replied if progressed => idle_deaths = 0,
                 Ended::Replied => {
@@ -278,9 +304,11 @@ impl Runner {
                         if idle_deaths > 2 || !started && idle_deaths > 1 {
                             return Err(RunError::Dies(outcome.to_string()));
                         }
+                        // The test before may have written over those that were to follow.
+                        self.place(batch);
                         continue;
                     }
-                    runs.push(self.last_words(outcome, batch.wants)?);
+                    runs.push(self.last_words(outcome, batch.wants));
                     first += 1;
                 }
             }
@@ -291,16 +319,26 @@ impl Runner {
         Ok(())
     }
 
-    /// The run of the test that the runner died in: its cells are still in the shared memory.
-    fn last_words(&self, outcome: Outcome, wants: Wants) -> Result<Run, RunError> {
+    /// Whether the runner died in a test that it was not asked for, as what a test wrote over its memory
+    /// may make it say.
+    fn is_lost(&self, ended: &Ended, first: usize, end: usize) -> bool {
+        let Ended::Died(position, _) = ended else { return false };
+        *position != u32::MAX && !(first..=end).contains(&(*position as usize))
+    }
+
+    /// The run of the test that the runner died in: its cells are still in the shared memory, if that
+    /// can be read.
+    fn last_words(&self, outcome: Outcome, wants: Wants) -> Run {
         let mut run = Run::ended(outcome);
         if wants.cells {
-            run.cells = self.cells();
-            let used = self.shared.long(Long::WideUsed) * 8;
+            let used = self.shared.long(Long::WideUsed).saturating_mul(8);
             let used = used.min(self.shared.areas.wide_size);
-            run.wide = wide_vectors(&self.shared.bytes(self.shared.areas.wide, used))?;
+            if let Ok(wide) = wide_vectors(&self.shared.bytes(self.shared.areas.wide, used)) {
+                run.cells = self.cells();
+                run.wide = wide;
+            }
         }
-        Ok(run)
+        run
     }
 
     /// The cells that are set: by the last test if cells were asked for, else by all since the last
@@ -316,30 +354,33 @@ impl Runner {
         self.shared.clear(self.shared.areas.cells, self.shared.areas.cells_size);
     }
 
-    /// Reads the replies from position `first` on; returns the position after the last.
+    /// Reads the replies from position `first` on, until one is damaged.
     fn collect(
         &self,
         first: usize,
         tests: &[Test],
         wants: Wants,
         runs: &mut Vec<Run>,
-    ) -> Result<usize, RunError> {
+    ) -> Collected {
         let size = self.shared.long(Long::ReplySize).min(self.shared.areas.reply_size);
         let done = (self.shared.get(Word::Done) as usize).clamp(first, tests.len());
         let bytes = self.shared.bytes(self.shared.areas.reply, size);
         let mut decoder = Decoder::new(&bytes);
-        for test in &tests[first..done] {
-            runs.push(decoder.run(&self.build, test, wants)?);
+        for (position, test) in tests.iter().enumerate().take(done).skip(first) {
+            let Ok(run) = decoder.run(&self.build, test, wants) else {
+                return Collected { done: position, damaged: true };
+            };
+            runs.push(run);
         }
-        Ok(done)
+        Collected { done, damaged: false }
     }
 
-    fn request(&self, first: usize, batch: &Prepared) -> Result<Ended, RunError> {
+    fn request(&self, positions: Range<usize>, wants: Wants) -> Result<Ended, RunError> {
         let shared = &self.shared;
-        shared.set(Word::First, first as u32);
-        shared.set(Word::Count, batch.count as u32);
-        shared.set(Word::Wants, batch.wants.bits());
-        shared.set(Word::Done, first as u32);
+        shared.set(Word::First, positions.start as u32);
+        shared.set(Word::Count, positions.end as u32);
+        shared.set(Word::Wants, wants.bits());
+        shared.set(Word::Done, positions.start as u32);
         shared.set(Word::Current, u32::MAX);
         shared.set_long(Long::ReplySize, 0);
         let seen = shared.get(Word::Reply);
@@ -545,12 +586,13 @@ impl Runner {
     }
 }
 
-/// A batch whose bytes are in the shared memory.
-struct Prepared {
+/// A batch of tests, encoded.
+struct Prepared<'a> {
     /// Position of its first test among all.
     from: usize,
     count: usize,
     wants: Wants,
+    bytes: &'a [u8],
 }
 
 fn unsafe_zeroed() -> libc::siginfo_t {

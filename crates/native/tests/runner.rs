@@ -486,6 +486,37 @@ fn a_killed_runner_is_told_and_started_again() {
 }
 
 #[test]
+fn a_test_that_writes_over_the_runner_s_memory_is_told_and_the_others_go_on() {
+    // The mapping is found in the process's own list of mappings, which is read without the library.
+    let unit = of_int(
+        "static long call(long number, long a, const void *b, long c, long d) { \
+           register long fourth __asm__(\"r10\") = d; long result; \
+           __asm__ volatile(\"syscall\" : \"=a\"(result) : \"a\"(number), \"D\"(a), \"S\"(b), \"d\"(c), \"r\"(fourth) \
+             : \"rcx\", \"r11\", \"memory\"); return result; } \
+         static int digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; } \
+         static char text[1 << 16]; \
+         static int damage(unsigned long from) { \
+           long file = call(257, -100, \"/proc/self/maps\", 0, 0), size = 0, more; \
+           while ((more = call(0, file, text + size, sizeof text - 1 - size, 0)) > 0) size += more; \
+           char *line = text, *at; \
+           for (at = text; *at; at++) { \
+             if (*at == '\\n') line = at + 1; \
+             if (at[0] != 'm' || at[1] != 'e' || at[2] != 'm' || at[3] != 'f') continue; \
+             unsigned long ends[2] = {0, 0}; \
+             for (int i = 0; i < 2; i++, line++) for (; digit(*line) >= 0; line++) ends[i] = ends[i] * 16 + digit(*line); \
+             for (char *byte = (char *)ends[0] + from; byte < (char *)ends[1]; byte++) *byte = -1; \
+             return 1; } \
+           return 0; } \
+         int f(int x) { if (x == 1) return damage(4096); if (x == 3) return damage(0); return x; }",
+    );
+    let tests: Vec<_> = (0..5).map(|x| call("f", &[int(x)])).collect();
+    let found = outcomes(&unit, &tests);
+    assert!(matches!(&found[1], Outcome::Crashed(_) | Outcome::Damaged), "{found:?}");
+    assert_eq!(found[3], Outcome::Damaged);
+    assert_eq!([&found[0], &found[2], &found[4]], [&returned(0), &returned(2), &returned(4)]);
+}
+
+#[test]
 fn more_tests_than_the_buffer_holds_are_run_in_several_requests() {
     let unit = of_int("int f(int x) { return x; }");
     let limits = Limits { buffer: 4096, ..Limits::default() };

@@ -774,3 +774,63 @@ fn nothing_that_lies_ahead_of_what_hangs_on_unwritten_memory_is_infeasible() {
         assert!(!found.summary.left.is_empty());
     }
 }
+
+#[test]
+fn a_block_is_freed_where_it_begins_whatever_its_address_is_made_from() {
+    branches(
+        "void free(void *);
+         int f(char *t, long n) {
+             if (!t) return 0;
+             char *p = t - n;
+             free(p);
+             return n ? 1 : 2;
+         }",
+        3,
+        1,
+    );
+}
+
+#[test]
+fn a_pointer_that_the_input_moves_stays_in_its_object_where_it_is_compared() {
+    branches(
+        "struct s { int x; char *p; };
+         int f(struct s *s, long n) { return (char *)s - n == s->p ? 1 : 0; }",
+        2,
+        0,
+    );
+    branches("int f(char *s, char *t, long n) { return s - n == t ? *t : 0; }", 2, 0);
+}
+
+#[test]
+fn a_pointer_that_was_found_equal_to_another_leads_where_that_leads() {
+    branches(
+        "struct s { int x; char *p; };
+         int f(struct s *s) {
+             if (!s || s->p != (char *)s) return 0;
+             s->x = 77;
+             return s->p[0] == 77 ? 1 : 2;
+         }",
+        5,
+        1,
+    );
+    branches(
+        "struct s { int x; struct s *next; };
+         int f(struct s *s, char *p) {
+             if (!s || p != (char *)&s->next) return 0;
+             return *(struct s **)p == s ? 1 : 2;
+         }",
+        6,
+        0,
+    );
+    branches(
+        "struct s { int x; char *p; };
+         void free(void *);
+         int f(struct s *s) {
+             if (!s || s->p != (char *)s) return 0;
+             free(s->p);
+             return s ? 1 : 2;
+         }",
+        5,
+        1,
+    );
+}

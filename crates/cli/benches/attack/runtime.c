@@ -354,6 +354,7 @@ static void fill_field(char *at, const struct field *field) {
         fill(at + field->bit_offset / 8, field->type);
 }
 
+enum { FEW = 16 };
 static void fill(char *at, int type) {
     const struct type *t = &types[type];
     switch (t->kind) {
@@ -381,12 +382,16 @@ static void fill(char *at, int type) {
         show("%p: -> %p\n", (void *)at, value);
         break;
     }
-    case ARRAY:
-        for (word i = 0; i < t->count; i++) {
-            add_part(at + i * types[t->element].size, t->element);
-            fill(at + i * types[t->element].size, t->element);
+    case ARRAY: {
+        /* Of a long array mostly a few elements alone are not zero: filling takes the time of a run. */
+        int few = t->count > FEW && below(4);
+        for (word i = 0; i < (few ? FEW : t->count); i++) {
+            char *element = at + (few ? below(t->count) : i) * types[t->element].size;
+            add_part(element, t->element);
+            fill(element, t->element);
         }
         break;
+    }
     case STRUCT:
         for (int i = 0; i < t->fields; i++) {
             const struct field *field = &fields[t->first + i];
@@ -430,6 +435,12 @@ void *attack_realloc(void *at, word size) {
     if (in_slots(at))
         attack_stop(); /* it is no block of the heap */
     return below(5) == 0 || size > 1 << 20 ? 0 : realloc(at, size);
+}
+void attack_free(void *);
+void attack_free(void *at) {
+    if (in_slots(at))
+        attack_stop(); /* the library would end the run, slowly */
+    free(at);
 }
 void *attack_calloc(word, word);
 void *attack_calloc(word count, word size) {
@@ -492,6 +503,10 @@ static int find_unit(struct dl_phdr_info *info, size_t size, void *name) {
 
 /* Copies what `AddressSanitizer` would not let be copied: all of the unit's memory. */
 __attribute__((no_sanitize("address"))) static void copy(char *to, const char *from, word size) {
+#ifndef ASAN
+    memcpy(to, from, size);
+    return;
+#endif
     volatile word *words = (volatile word *)to;
     word at = 0;
     for (; at + sizeof(word) <= size; at += sizeof(word))

@@ -115,6 +115,7 @@ void attack_stop(void);
 void *attack_malloc(unsigned long);
 void *attack_calloc(unsigned long, unsigned long);
 void *attack_realloc(void *, unsigned long);
+void attack_free(void *);
 struct attack_type { int kind; unsigned long size, align; int element, first, fields, is_const; unsigned long count; };
 struct attack_field { int type; unsigned long bit_offset; int bits; };
 ";
@@ -322,6 +323,9 @@ fn stub(text: &mut String, program: &Program, name: &str, ty: CTypeId) {
         ("realloc", _) => text.push_str(
             "__attribute__((weak)) void *realloc(void *p, unsigned long n) { return attack_realloc(p, n); }\n",
         ),
+        ("free", _) => {
+            text.push_str("__attribute__((weak)) void free(void *p) { attack_free(p); }\n");
+        }
         (_, Some(Family::End | Family::Verification)) => ending(text, name),
         // The system's own are run: they have no effect but on memory.
         (_, Some(_)) => {}

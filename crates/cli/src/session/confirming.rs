@@ -35,6 +35,8 @@ const MOST_WAITING: usize = 4096;
 
 /// Why what a test is claimed to cover does not count though its run may cover it.
 const UNWRITTEN: &str = "not confirmed by its test, which uses uninitialised memory";
+/// Why an objective is unknown whose test leaves nothing to read of its run.
+const DAMAGED: &str = "not confirmed by its test, which writes over the memory of what runs it";
 
 /// Tests of an exploration on their way to the ledger.
 pub(super) struct Confirming<'s, 'a, 'm, 'j> {
@@ -192,7 +194,10 @@ impl Session<'_, '_> {
             let is_open = |goal: &Goal| self.hyper_of(*goal).is_some_and(|of| open.contains(&of));
             missing.extend(completed.iter().copied().filter(is_open));
         }
-        let uncounted = self.uncounted(&missing, found.placed);
+        let uncounted = match measured.run.outcome {
+            Outcome::Damaged => missing.iter().map(|goal| (*goal, DAMAGED.to_owned())).collect(),
+            _ => self.uncounted(&missing, found.placed),
+        };
         if !uncounted.is_empty() {
             judged.lack();
             missing.retain(|goal| uncounted.iter().all(|(other, _)| goal != other));

@@ -659,8 +659,9 @@ impl Environment for Scope<'_, '_> {
         values: [Term; 2],
         equality: bool,
     ) -> Result<Option<Term>, Stop> {
-        if !equality {
-            self.lead_together(pool, values)?;
+        match equality {
+            true => self.stay_inside(pool, values)?,
+            false => self.lead_together(pool, values)?,
         }
         self.watch.related(pool, &self.state.memory, values, equality);
         let below = if equality { None } else { below(pool, &self.state.memory, values) };

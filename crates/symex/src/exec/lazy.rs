@@ -247,6 +247,10 @@ impl Scope<'_, '_> {
         }
         let mut found = Places::default();
         found.add_exact(pool, address, home);
+        if let Some(place) = self.known_place(pool, address) {
+            self.note_places(address, vec![place]);
+            return Ok(());
+        }
         self.add_aliases(pool, address, of, &mut found);
         if let Some(declared) = self.declared_element(&pointer).filter(|ty| *ty != of.0) {
             self.add_declared(pool, address, declared, &mut found);

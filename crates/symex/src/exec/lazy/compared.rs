@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use lydian_inputs::lazy::LazyObject;
-use lydian_smt::{Term, TermPool};
+use lydian_inputs::lazy::{LazyObject, ROOM};
+use lydian_smt::{BinOp, Node, Term, TermPool};
 
 use super::super::aliasing::places_within;
 use super::super::env::{Scope, Stop};
 use super::super::places::{Elements, Places};
+use super::address_of;
 use crate::memory::{
-    Background, Knowledge, ObjectId, ObjectKind, Target, choice_of, flatten_address,
+    Background, Knowledge, ObjectId, ObjectKind, Region, Target, choice_of, flatten_address,
 };
 
 /// Two pointers that are compared may each lead to so many objects; with more the path is split first.
@@ -55,6 +56,66 @@ impl Scope<'_, '_> {
             return Ok(Some((pointer, objects)));
         }
         Ok(None)
+    }
+
+    /// Two values are compared for equality. One that is a pointer moved by a distance which depends on
+    /// the input stays within its object, as C says, where the other may lie elsewhere: else a number
+    /// of the input could be the distance of two objects, which no test keeps.
+    pub(in crate::exec) fn stay_inside(
+        &mut self,
+        pool: &mut TermPool,
+        values: [Term; 2],
+    ) -> Result<(), Stop> {
+        let [a, b] = values;
+        for (value, other) in [(a, b), (b, a)] {
+            for (guard, at, distance) in self.moved_by_input(pool, value)? {
+                if self.leads_only_near(pool, other, at) {
+                    continue;
+                }
+                let from_start = pool.bv(64, at % ROOM);
+                let place = pool.add(from_start, distance);
+                let room = pool.bv(64, ROOM);
+                let inside = pool.ult(place, room);
+                let inside = pool.implies(guard, inside);
+                self.suppose(pool, inside, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where in objects of the inputs a value leads that is moved from there by a distance which depends
+    /// on the input: when, from where, and the distance. A pointer that was not followed yet is, for that.
+    fn moved_by_input(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Vec<(Term, u64, Term)>, Stop> {
+        let is_moved = |(_, distance): &(Term, Term)| pool.as_u64(*distance).is_none();
+        if !self.derived.get(&value).is_some_and(is_moved) {
+            return Ok(Vec::new());
+        }
+        if self.few_alternatives(pool, value).is_none() {
+            return Ok(Vec::new());
+        }
+        self.follow(pool, value)?;
+        let mut moved = Vec::new();
+        for (guard, target) in self.alternatives_of(pool, value)? {
+            if let Target::Known(at, Some(distance)) = target
+                && Region::of(at) == Some(Region::Lazy)
+                && pool.as_u64(distance).is_none()
+            {
+                moved.push((guard, at, distance));
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Whether a value can only lead into the object of the inputs at an address.
+    fn leads_only_near(&self, pool: &mut TermPool, value: Term, address: u64) -> bool {
+        let found = self.few_alternatives(pool, value);
+        let is_near =
+            |target: &Target| matches!(target, Target::Known(at, _) if at / ROOM == address / ROOM);
+        found.is_some_and(|found| found.iter().all(|(_, target)| is_near(target)))
     }
 
     /// The path goes on with the inputs on which two values that lead to objects of the inputs do not
@@ -103,21 +164,37 @@ impl Scope<'_, '_> {
         }))
     }
 
+    fn knowledge(&self) -> Knowledge<'_> {
+        Knowledge {
+            derived: Some(self.derived),
+            inputs: Some(&self.world.inputs),
+            ..self.state.knowledge()
+        }
+    }
+
+    /// What a value may lead to, each with when it does, if that is not much.
+    fn few_alternatives(&self, pool: &mut TermPool, value: Term) -> Option<Vec<(Term, Target)>> {
+        flatten_address(pool, value, self.knowledge(), MOST_COMPARED)
+    }
+
+    /// Follows the pointers that a value is made from.
+    fn follow(&mut self, pool: &mut TermPool, value: Term) -> Result<(), Stop> {
+        while let Some((_, pointer)) = self.not_followed(pool, value)? {
+            self.expand(pool, pointer, None)?;
+        }
+        Ok(())
+    }
+
     /// What a value may lead to, each with when it does. The path is split where that is much.
     fn alternatives_of(
         &mut self,
         pool: &mut TermPool,
         value: Term,
     ) -> Result<Vec<(Term, Target)>, Stop> {
-        let knowledge = Knowledge {
-            derived: Some(self.derived),
-            inputs: Some(&self.world.inputs),
-            ..self.state.knowledge()
-        };
-        if let Some(found) = flatten_address(pool, value, knowledge, MOST_COMPARED) {
+        if let Some(found) = self.few_alternatives(pool, value) {
             return Ok(found);
         }
-        let Some(condition) = choice_of(pool, value, knowledge) else {
+        let Some(condition) = choice_of(pool, value, self.knowledge()) else {
             return Err(Stop::Unsupported("the order of pointers with many targets".into()));
         };
         Err(self.split_by_model(pool, condition))
@@ -130,9 +207,7 @@ impl Scope<'_, '_> {
         pool: &mut TermPool,
         value: Term,
     ) -> Result<Vec<Arc<LazyObject>>, Stop> {
-        while let Some((_, pointer)) = self.not_followed(pool, value)? {
-            self.expand(pool, pointer, None)?;
-        }
+        self.follow(pool, value)?;
         let mut objects: Vec<Arc<LazyObject>> = Vec::new();
         for (_, target) in self.alternatives_of(pool, value)? {
             let Target::Known(at, _) = target else { continue };
@@ -145,6 +220,32 @@ impl Scope<'_, '_> {
             }
         }
         Ok(objects)
+    }
+
+    /// Where a pointer leads if the path found it equal to another, of which it knows the place: there,
+    /// whatever the types say.
+    pub(super) fn known_place(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+    ) -> Option<(Term, u64, Option<Term>)> {
+        let knowledge = self.state.knowledge();
+        let equal = self.state.facts.iter().find_map(|fact| {
+            let (own, other) = equal_to(pool, *fact, address)?;
+            let is_pointer = [own, other].iter().any(|one| is_never_null(pool, *one, knowledge));
+            is_pointer.then_some(other)
+        });
+        let (other, by) = base_and_distance(pool, address_of(pool, equal?));
+        let [(guard, place, None)] = self.state.expanded.get(&other)?.places[..] else {
+            return None;
+        };
+        if self.state.knowledge().known(pool, guard) != Some(true) {
+            return None;
+        }
+        let place = place.wrapping_add(by);
+        let at = pool.bv(64, place);
+        let is_there = pool.eq(address, at);
+        self.state.add_fact(pool, is_there).then_some((is_there, place, None))
     }
 
     /// A pointer leads to elements of one of some objects, or just behind them.
@@ -187,4 +288,32 @@ impl Scope<'_, '_> {
         self.note_places(address, found.places);
         Ok(())
     }
+}
+
+/// The pointer with this address, and the other to which a fact says that it is equal.
+fn equal_to(pool: &TermPool, fact: Term, address: Term) -> Option<(Term, Term)> {
+    let Node::Bin(BinOp::Eq, a, b) = pool.node(fact) else { return None };
+    [(a, b), (b, a)].into_iter().find(|(own, _)| address_of(pool, *own) == address)
+}
+
+/// Whether a path knows that a pointer is not null.
+fn is_never_null(pool: &mut TermPool, pointer: Term, knowledge: Knowledge<'_>) -> bool {
+    match pool.node(pointer) {
+        Node::Ite(null, none, _) if pool.as_u64(none) == Some(0) => {
+            knowledge.known(pool, null) == Some(false)
+        }
+        _ => true,
+    }
+}
+
+/// What an address is made from, and a constant distance from there.
+fn base_and_distance(pool: &TermPool, address: Term) -> (Term, u64) {
+    if let Node::Bin(BinOp::Add, a, b) = pool.node(address) {
+        for (base, by) in [(a, b), (b, a)] {
+            if let Some(by) = pool.as_u64(by) {
+                return (base, by);
+            }
+        }
+    }
+    (address, 0)
 }

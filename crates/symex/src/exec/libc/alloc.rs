@@ -229,7 +229,16 @@ impl Engine<'_, '_> {
                     (None, ObjectKind::Heap | ObjectKind::Input) => Some(0),
                     (None, _) => None,
                 };
-                if start.is_none_or(|start| candidate.offset != Offset::Known(start)) {
+                let base = object.base;
+                let is_start = match (start, candidate.offset) {
+                    (None, _) => self.pool.ff(),
+                    (Some(start), Offset::Known(offset)) => self.pool.bool(offset == start),
+                    (Some(start), _) => {
+                        let start = self.pool.bv(64, base.wrapping_add_signed(start));
+                        self.pool.eq(pointer, start)
+                    }
+                };
+                if !self.split_on(state, is_start)? {
                     return Err(self.trapped(state, TrapKind::BadFree));
                 }
                 return Ok(Some(candidate.object));
