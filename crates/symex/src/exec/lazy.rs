@@ -354,7 +354,7 @@ impl Scope<'_, '_> {
     }
 
     /// Where all that the path accessed of an object lies within bytes of it from its first element on.
-    fn lies_within(&self, pool: &mut TermPool, part: &LazyObject, room: u64) -> Term {
+    pub(super) fn lies_within(&self, pool: &mut TermPool, part: &LazyObject, room: u64) -> Term {
         let Some(touched) = self.touched_of(part) else { return pool.tt() };
         let start = REACH.wrapping_add_signed(part.own.origin);
         let is_inside = |(from, to): &(u64, u64)| *from >= start && *to <= start + room;

@@ -95,20 +95,22 @@ impl Engine<'_, '_> {
             distance(place).unsigned_abs() > REASONABLE[0]
         };
         if !places.iter().any(|at| is_far(self, at)) {
+            let near = self.near(&places, REASONABLE[0]);
+            state.promises.push(near);
             return Some(false);
         }
         // Small numbers are nicer everywhere, though only what is accessed makes a test large.
         let everywhere = places.iter().map(|at| TouchedAt { guard: self.pool.tt(), ..*at });
         let everywhere: Vec<TouchedAt> = everywhere.collect();
-        if let Feasible::Yes(model) = self.ask_near(state, &everywhere, REASONABLE[0]) {
-            state.model = model;
-            return Some(true);
-        }
-        for most in REASONABLE {
-            if let Feasible::Yes(model) = self.ask_near(state, &places, most)
+        for (places, most) in
+            [(&everywhere, REASONABLE[0])].into_iter().chain(REASONABLE.map(|most| (&places, most)))
+        {
+            let near = self.near(places, most);
+            if let Feasible::Yes(model) = self.ask_with_promises(state, near)
                 && self.bytes_looked_at(state, &model) <= MOST_TOGETHER
             {
                 state.model = model;
+                state.promises.push(near);
                 return Some(true);
             }
         }
@@ -122,9 +124,8 @@ impl Engine<'_, '_> {
         state.keep = false;
     }
 
-    /// Asks for an input that keeps what the state's model covers, on which some places lie no further than
-    /// so many bytes from where the objects' pointers lead.
-    fn ask_near(&mut self, state: &mut State, places: &[TouchedAt], most: u64) -> Feasible {
+    /// Whether some places lie no further than so many bytes from where the objects' pointers lead.
+    fn near(&mut self, places: &[TouchedAt], most: u64) -> Term {
         let mut all = self.pool.tt();
         for at in places {
             let least = self.pool.bv(64, REACH - most);
@@ -134,7 +135,7 @@ impl Engine<'_, '_> {
             let near = self.pool.implies(at.guard, near);
             all = self.pool.and(all, near);
         }
-        self.ask_with_promises(state, all)
+        all
     }
 
     /// How many bytes a test would have for the objects of the inputs that a path looked at.

@@ -16,7 +16,8 @@ use super::super::step::Flow;
 use super::super::tape::Question;
 use crate::memory::{Background, Contents, NewObject, ObjectId, ObjectKind, Offset};
 use lydian_inputs::CellPlan;
-use lydian_inputs::lazy::REACH;
+use lydian_inputs::lazy::{LazyObject, REACH};
+use lydian_objective::{Assumption, AssumptionKind};
 
 /// An allocation whose size depends on the input has room for this many bytes: the first of these
 /// that is surely enough. The path is split where it may be greater than the last.
@@ -238,13 +239,38 @@ impl Engine<'_, '_> {
                         self.pool.eq(pointer, start)
                     }
                 };
+                let first = object.first.clone();
                 if !self.split_on(state, is_start)? {
+                    let is_before = match candidate.offset {
+                        Offset::Known(offset) => start.is_some_and(|start| offset < start),
+                        Offset::Scaled { .. } => self.derived.contains_key(&pointer),
+                    };
+                    if let Some(first) = first.filter(|_| is_before) {
+                        self.assume_begins_there(&first);
+                    }
                     return Err(self.trapped(state, TrapKind::BadFree));
+                }
+                // Nothing of a block lies before it.
+                if let Some(first) = first {
+                    let start = REACH.wrapping_add_signed(first.own.origin);
+                    let (scope, pool) = self.scope(state);
+                    let within = scope.lies_within(pool, &first, 2 * REACH - start);
+                    if !self.split_on(state, within)? {
+                        return Err(self.trapped(state, TrapKind::BadFree));
+                    }
                 }
                 return Ok(Some(candidate.object));
             }
         }
         Err(self.trapped(state, TrapKind::BadFree))
+    }
+
+    /// A pointer that leads behind the beginning of a block, which the program finds and frees: not
+    /// followed.
+    fn assume_begins_there(&mut self, object: &LazyObject) {
+        let name = &object.own.name;
+        let sentence = format!("no block begins before the first element of {name}");
+        self.watch.assume(Assumption::new(AssumptionKind::LeadingElements, &**name, sentence));
     }
 
     /// Runs `then` where a condition holds.
