@@ -2,15 +2,16 @@
 //!
 //!     cargo bench -p lydian-testkit --bench enumeration -- [count=10000] [first=0] [limit=20000]
 //!         [seconds=2] [jobs=1] [without=alias,inside-array,member,to-global,cycle,global,static,
-//!         no-memory,null] [wm=0] [lazy=off] [keep=DIR]
+//!         no-memory,null] [wm=0] [lazy=off] [moves=off] [keep=DIR]
 //!
 //! `count` functions are generated from the seeds that begin at `first`
 //! (`lydian_testkit::pointers`). Each is explored and asked proofs of, for `seconds` each, and run in
 //! the interpreter on every input of the domain (`lydian_testkit::enumeration`), on a sample of them
 //! where there are more than `limit`. `without` leaves inputs with these traits out. `wm=1` adds the
-//! objectives of weak mutation; with `lazy=on` inputs come into being where a path looks at them. Mismatches are counted by what is special about the inputs that show
-//! them, of which those with the fewest traits are taken; the first of each kind is shown in full, and
-//! `keep` gets a file for each function with one.
+//! objectives of weak mutation; with `lazy=on` inputs come into being where a path looks at them; with
+//! `moves=on` pointers are moved by numbers of the input, and what they lead to is freed. Mismatches are
+//! counted by what is special about the inputs that show them, of which those with the fewest traits are
+//! taken; the first of each kind is shown in full, and `keep` gets a file for each function with one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use lydian_objective::Criterion;
 use lydian_testkit::enumeration::{Judged, Trait, judge};
+use lydian_testkit::pointers::Moves;
 
 struct Options {
     count: u64,
@@ -31,6 +33,7 @@ struct Options {
     without: Vec<Trait>,
     mutants: bool,
     lazy: bool,
+    moves: Moves,
     keep: Option<PathBuf>,
 }
 
@@ -94,6 +97,7 @@ impl Options {
             without: Vec::new(),
             mutants: false,
             lazy: false,
+            moves: Moves::None,
             keep: None,
         };
         for word in std::env::args().skip(1).filter(|word| word != "--bench") {
@@ -108,6 +112,7 @@ impl Options {
                 "without" => options.without = value.split(',').map(trait_named).collect(),
                 "wm" => options.mutants = number() > 0,
                 "lazy" => options.lazy = value == "on",
+                "moves" if value == "on" => options.moves = Moves::Any,
                 "keep" => options.keep = Some(value.into()),
                 _ => panic!("no option is named {name}"),
             }
@@ -122,7 +127,7 @@ impl Options {
         }
         let time = Duration::from_secs_f64(self.seconds);
         let settings = format!("lazy-inputs = {}", self.lazy);
-        judge(seed, &criteria, self.limit, &self.without, &settings, time)
+        judge((seed, self.moves), &criteria, self.limit, &self.without, &settings, time)
     }
 }
 

@@ -542,14 +542,14 @@ pub struct Wrong {
 /// Holds what exploration and local proofs say of a random function, each within `time`, against its
 /// inputs that have none of the traits `without`.
 pub fn judge(
-    seed: u64,
+    (seed, moves): (u64, pointers::Moves),
     criteria: &[Criterion],
     limit: u64,
     without: &[Trait],
     settings: &str,
     time: Duration,
 ) -> Judged {
-    let text = pointers::HEAD.to_owned() + &pointers::function("f", seed);
+    let text = pointers::HEAD.to_owned() + &pointers::function("f", seed, moves);
     let subject = Subject::read(&text, criteria, false);
     let func = subject.functions[0];
     let found = enumerate(&subject, &subject.foresight(), func, limit, without);

@@ -60,9 +60,19 @@ const PARAMETERS: [Parameter; 8] = [
     },
 ];
 
+/// What functions do with pointers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Moves {
+    /// They compare them, and access what they lead to.
+    #[default]
+    None,
+    /// They move them by numbers of the input, too, and free what they lead to.
+    Any,
+}
+
 /// The text of a function `NAME`, which [`HEAD`] must precede.
-pub fn function(name: &str, seed: u64) -> String {
-    let mut writer = Writer::new(seed);
+pub fn function(name: &str, seed: u64, moves: Moves) -> String {
+    let mut writer = Writer::new(seed, moves);
     writer.function(name)
 }
 
@@ -71,12 +81,13 @@ struct Writer {
     cells: Vec<&'static str>,
     pointers: Vec<&'static str>,
     nodes: Vec<&'static str>,
+    moves: Moves,
 }
 
 impl Writer {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, moves: Moves) -> Self {
         let (cells, pointers, nodes) = Default::default();
-        Self { rng: Rng::new(seed), cells, pointers, nodes }
+        Self { rng: Rng::new(seed), cells, pointers, nodes, moves }
     }
 
     fn one_in(&mut self, count: u64) -> bool {
@@ -185,6 +196,9 @@ impl Writer {
     }
 
     fn statement(&mut self) -> String {
+        if self.moves == Moves::Any && self.one_in(3) {
+            return self.moving_statement();
+        }
         match (self.rng.below(10), self.node()) {
             (0, Some(node)) => {
                 let (limit, test) = (1 + self.rng.below(2), self.number());
@@ -220,6 +234,29 @@ impl Writer {
     }
 }
 
+impl Writer {
+    /// A statement that moves a pointer, goes on with one that it found equal to another, or frees one.
+    fn moving_statement(&mut self) -> String {
+        let (pointer, other, cell) = (self.pointer(), self.pointer(), self.cell());
+        let (effect, number, sign) = (self.effect(), self.number(), self.pick(&["+", "-"]));
+        match (self.rng.below(6), self.node()) {
+            (0 | 1, _) => format!(
+                "{{ int *k = {pointer} {sign} {cell}; if (k == {other}) r++; {effect} \
+                 if (*k == {number}) r += 2; }}"
+            ),
+            (2, Some(node)) => format!(
+                "{{ char *k = (char *){node}; if (k == (char *){other}) \
+                 {{ {effect} if (*(int *)k == {number}) r++; }} }}"
+            ),
+            (3, Some(node)) => format!("free({node}); if ({cell} == {number}) r++;"),
+            (4, _) => format!(
+                "{{ int *k = {pointer} {sign} {cell}; free(k); if ({cell} == {number}) r++; }}"
+            ),
+            _ => format!("if ({pointer} {sign} {cell} == {other}) {{ {effect} }}"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,10 +265,11 @@ mod tests {
 
     #[test]
     fn every_function_compiles_and_the_same_seed_gives_the_same() {
-        let functions = (0..40).map(|seed| function(&format!("f{seed}"), seed));
+        let moves = |seed| if seed < 20 { Moves::None } else { Moves::Any };
+        let functions = (0..40).map(|seed| function(&format!("f{seed}"), seed, moves(seed)));
         let text = HEAD.to_owned() + &functions.collect::<String>();
         let subject = Subject::read(&text, &[Criterion::Stmt], false);
         assert_eq!(subject.functions.len(), 40);
-        assert_eq!(function("f", 7), function("f", 7));
+        assert_eq!(function("f", 7, Moves::Any), function("f", 7, Moves::Any));
     }
 }

@@ -8,15 +8,17 @@ use std::time::Duration;
 use lydian_objective::Criterion;
 use lydian_testkit::enumeration::{ASSUMING, Trait, judge};
 use lydian_testkit::oracle::seeds;
+use lydian_testkit::pointers::Moves;
 
 const CRITERIA: [Criterion; 3] = [Criterion::Stmt, Criterion::Bc, Criterion::Mcc];
 
 /// No objective that is called infeasible without assumptions is covered by an input without these
 /// traits.
-fn check(seeds: std::ops::Range<u64>, without: &[Trait], settings: &str) {
+fn check(seeds: std::ops::Range<u64>, moves: Moves, without: &[Trait], settings: &str) {
     let (mut report, mut inputs, mut infeasible) = (String::new(), 0, 0);
     for seed in seeds {
-        let judged = judge(seed, &CRITERIA, 2_000, without, settings, Duration::from_secs(2));
+        let time = Duration::from_secs(2);
+        let judged = judge((seed, moves), &CRITERIA, 2_000, without, settings, time);
         inputs += judged.found.inputs;
         infeasible += judged.labels.1;
         for wrong in judged.wrong.iter().filter(|wrong| wrong.engine != ASSUMING) {
@@ -34,6 +36,7 @@ fn no_input_of_separate_objects_covers_what_is_called_infeasible() {
     use Trait::{Alias, Cycle, InsideArray, Member, Null, Static, ToGlobal};
     check(
         seeds(0..30),
+        Moves::None,
         &[Alias, Cycle, InsideArray, Member, Null, Static, ToGlobal],
         "lazy-inputs = false",
     );
@@ -42,5 +45,11 @@ fn no_input_of_separate_objects_covers_what_is_called_infeasible() {
 /// All inputs of the domain, where what nothing states comes into being.
 #[test]
 fn no_input_covers_what_is_called_infeasible() {
-    check(seeds(0..60), &[], "lazy-inputs = true");
+    check(seeds(0..60), Moves::None, &[], "lazy-inputs = true");
+}
+
+/// The same for functions that move pointers by numbers of the input and free what they lead to.
+#[test]
+fn no_input_that_moves_a_pointer_covers_what_is_called_infeasible() {
+    check(seeds(0..20), Moves::Any, &[], "lazy-inputs = true");
 }
