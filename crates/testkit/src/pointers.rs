@@ -9,10 +9,11 @@ use std::fmt::Write as _;
 
 use lydian_base::Rng;
 
-/// How these texts begin: the types and globals that all functions of a text share.
+/// How these texts begin: the types and globals that all functions of a text share. No struct has
+/// padding, which C lets no pointer to a member read.
 pub const HEAD: &str = "\
 #include <stdlib.h>
-struct node { int value; struct node *next; };
+struct node { int value, spare; struct node *next; };
 struct pair { int left; int right; };
 int g;
 int *gp;
