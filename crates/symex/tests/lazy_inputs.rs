@@ -276,6 +276,19 @@ fn a_walk_over_the_bytes_of_a_struct_claims_nothing() {
 }
 
 #[test]
+fn a_walk_from_a_member_to_others_of_its_type_claims_nothing() {
+    let walk = |members: &str| {
+        let text = format!(
+            "struct s {{ {members} }};
+             int f(struct s *s, int i) {{ return (&s->x)[i] == 5 && i == 1 ? 1 : 2; }}"
+        );
+        explore(&text).summary.left.into_iter().all(|left| left.reasons.is_empty())
+    };
+    assert!(!walk("long a; int x; int y;"));
+    assert!(walk("long a; int x; float y;"));
+}
+
+#[test]
 fn a_pointer_may_lead_to_the_struct_around_what_another_leads_to() {
     let item = "struct node { struct node *next, *prev; };
                 struct item { int key; struct node link; char tag; char *text; };";

@@ -489,8 +489,9 @@ fn number_of_value(
         moved = pool.add(moved, values);
     }
     for summand in left {
-        // A pointer to a member that is no array has one element.
-        let is_alone = row.part > 0 && row.arrays.is_empty();
+        // A pointer to a member that is no array has one element, if none like it lies beside it.
+        let is_alone =
+            row.part > 0 && row.arrays.is_empty() && !is_beside_its_like(object, row, number);
         if !is_alone || summand.factor.unsigned_abs() != row.kind.bytes() {
             return None;
         }
@@ -499,6 +500,15 @@ fn number_of_value(
         *inside = pool.and(*inside, is_first);
     }
     Some(pool.extract(INDEX_BITS - 1, 0, moved))
+}
+
+/// Whether another value of its kind lies right before or behind a value.
+fn is_beside_its_like(object: &LazyObject, row: &Row, number: i64) -> bool {
+    let (start, bytes) = (object.start_of(row, number), row.kind.bytes() as i64);
+    [start - bytes, start + bytes].into_iter().any(|at| {
+        let (other, number) = object.row_at(at);
+        other.kind.is_like(row.kind) && object.start_of(&other, number) == at
+    })
 }
 
 /// An element of an array that no input lets summands lead beyond, from a given one on; none where
