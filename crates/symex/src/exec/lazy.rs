@@ -247,7 +247,7 @@ impl Scope<'_, '_> {
         }
         let mut found = Places::default();
         found.add_exact(pool, address, home);
-        if let Some(place) = self.known_place(pool, address) {
+        if let Some(place) = self.known_place(pool, address)? {
             self.note_places(address, vec![place]);
             return Ok(());
         }

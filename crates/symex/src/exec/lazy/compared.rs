@@ -77,6 +77,7 @@ impl Scope<'_, '_> {
                 let room = pool.bv(64, ROOM);
                 let inside = pool.ult(place, room);
                 let inside = pool.implies(guard, inside);
+                self.watch.leave_room();
                 self.suppose(pool, inside, None)?;
             }
         }
@@ -228,7 +229,16 @@ impl Scope<'_, '_> {
         &mut self,
         pool: &mut TermPool,
         address: Term,
-    ) -> Option<(Term, u64, Option<Term>)> {
+    ) -> Result<Option<(Term, u64, Option<Term>)>, Stop> {
+        let Some(place) = self.place_of_equal(pool, address) else { return Ok(None) };
+        let at = pool.bv(64, place);
+        let is_there = pool.eq(address, at);
+        self.suppose(pool, is_there, None)?;
+        Ok(Some((is_there, place, None)))
+    }
+
+    /// The place to which a pointer leads that the path found equal to this one.
+    fn place_of_equal(&self, pool: &mut TermPool, address: Term) -> Option<u64> {
         let knowledge = self.state.knowledge();
         let equal = self.state.facts.iter().find_map(|fact| {
             let (own, other) = equal_to(pool, *fact, address)?;
@@ -239,13 +249,7 @@ impl Scope<'_, '_> {
         let [(guard, place, None)] = self.state.expanded.get(&other)?.places[..] else {
             return None;
         };
-        if self.state.knowledge().known(pool, guard) != Some(true) {
-            return None;
-        }
-        let place = place.wrapping_add(by);
-        let at = pool.bv(64, place);
-        let is_there = pool.eq(address, at);
-        self.state.add_fact(pool, is_there).then_some((is_there, place, None))
+        (knowledge.known(pool, guard) == Some(true)).then(|| place.wrapping_add(by))
     }
 
     /// A pointer leads to elements of one of some objects, or just behind them.
