@@ -12,7 +12,7 @@ use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
 
 use super::asked::Asked;
 use super::lazy::{LazyObject, REGION};
-use super::looked_at::{Arena, Needs, canonical, place_of_element};
+use super::looked_at::{Arena, Needs, canonical, is_address, place_of_element};
 use super::plan::{
     ARGUMENT_ROOM, Addresses, CellPlan, ExternalPlan, GAP, InputPlan, ObjectPlan, WritePlan,
     Written,
@@ -251,7 +251,13 @@ impl Reader<'_> {
             let bits = self.bits(cell);
             let end = (offset + width).min(image.bytes.len());
             image.bytes[offset..end].copy_from_slice(&bits.to_le_bytes()[..end - offset]);
-            if cell.ty == Type::Ptr
+            // A number may be the address of an object that the test has.
+            let may_be_pointer = match cell.ty {
+                Type::Ptr => true,
+                Type::Int(64) => is_address(bits) && self.arena.place_of(bits as u64).is_some(),
+                _ => false,
+            };
+            if may_be_pointer
                 && end == offset + width
                 && let Some(target) = self.target(bits as u64)
             {

@@ -303,15 +303,16 @@ impl Builder<'_> {
         end
     }
 
-    /// Adds the pointers that lie in an object of bytes, as far as they lead to what the path looked at:
-    /// a program may read them there as what it takes the bytes for.
+    /// Adds the pointers that lie in bytes and other numbers of less than a word, as far as they lead to
+    /// what the path looked at: a program may read them there as what it takes the bytes for.
     fn add_pointers_in_bytes(&mut self, made: &mut Made) {
-        let of_byte = |at: i64| made.values.get(&at).filter(|(size, _)| *size == 1);
         let words = made.values.keys().filter(|start| start.rem_euclid(8) == 0);
         let pointers = words.filter_map(|start| {
-            let mut word = 0;
-            for at in (*start..start + 8).rev() {
-                word = word << 8 | of_byte(at)?.1;
+            let (mut word, mut at) = (0, *start);
+            while at < start + 8 {
+                let (size, bits) = made.values.get(&at).filter(|(size, _)| *size < 8)?;
+                word |= *bits << (8 * (at - start));
+                at += *size as i64;
             }
             self.leads_to_looked_at(word).then_some((*start, word as u64))
         });
@@ -328,7 +329,7 @@ impl Builder<'_> {
 }
 
 /// Whether a number lies where objects of the inputs do.
-fn is_address(bits: u128) -> bool {
+pub(crate) fn is_address(bits: u128) -> bool {
     (u128::from(REGION)..2 * u128::from(REGION)).contains(&bits)
 }
 

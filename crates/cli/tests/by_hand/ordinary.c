@@ -232,3 +232,58 @@ int log_line(const char *format, ...)
     put_line(line);
     return 0;
 }
+
+/* Addresses that lie in numbers, and pointers that are moved by numbers. */
+
+unsigned long known_address;
+
+int at_a_known_address(int *p, unsigned long other)
+{
+    if (*p == 3)
+        return 0;
+    return (unsigned long)p == known_address || (unsigned long)p + 24 == other;
+}
+
+struct priv {
+    union {
+        struct node *one;
+        struct node **many;
+    } nodes;
+    int kind, count, done, status, offset;
+};
+
+int place_among_many(struct priv *priv, struct node *node)
+{
+    int at = 0;
+    for (int i = 0; i < priv->count; i++) {
+        if (priv->nodes.many[i] == node) {
+            at = i + 1;
+            break;
+        }
+    }
+    if (at == 0)
+        return -1;
+    return node ? 1 : 2;
+}
+
+struct owned {
+    int size;
+    char *block;
+};
+
+int frees_what_was_made_before(struct owned *owned, unsigned long header)
+{
+    char *block = (char *)owned - header;
+    if (block != owned->block)
+        return 1;
+    free(block);
+    return 0;
+}
+
+int reads_before_it_grows(struct owned *owned, long from)
+{
+    if (!owned->block || owned->block[from] == 'x')
+        return 0;
+    owned->block = realloc(owned->block, 100);
+    return owned->block ? from > 2 : 3;
+}

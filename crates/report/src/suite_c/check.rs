@@ -137,10 +137,12 @@ impl<'a> Checks<'a> {
     }
 
     fn scalar(&mut self, ty: CTypeId, lvalue: &str, offset: u64, size: u64) {
-        if size == 0 || !self.changed(offset, size) {
+        let types = &self.names.program.types;
+        let is_number = !matches!(types.get(ty), CType::Pointer { .. });
+        if size == 0 || !self.changed(offset, size) || is_number && self.held_address(offset, size)
+        {
             return;
         }
-        let types = &self.names.program.types;
         let value = read_part(types, ty, self.after, offset);
         match (&value, types.get(ty)) {
             (Value::Int { bits, .. }, CType::Int { kind: IntKind::Bool, .. }) if *bits > 1 => {
@@ -239,6 +241,13 @@ impl<'a> Checks<'a> {
         let covers = |start: u64| start <= at && at < start + 8;
         self.after.unknown.iter().any(|start| covers(*start))
             || self.after.image.pointers.iter().any(|pointer| covers(pointer.offset))
+    }
+
+    /// Whether the test gave bytes the address of an object, which is another in each program.
+    fn held_address(&self, offset: u64, size: u64) -> bool {
+        let overlaps = |at: u64| at < offset + size && offset < at + 8;
+        let before = self.before.iter().flat_map(|before| &before.pointers);
+        before.into_iter().any(|pointer| overlaps(pointer.offset))
     }
 
     /// Whether bytes are other than before, or pointers there.
