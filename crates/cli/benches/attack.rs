@@ -9,14 +9,16 @@
 //! files given; `jobs` of them are attacked at a time. `lydian gen` judges each for `time` seconds. Its
 //! infeasible labels are placed as checks in the text, as native measurement places them. Then the
 //! function runs on `runs` inputs (fewer where `seconds` are over before) that `attack/runtime.c` makes
-//! of its types: graphs of objects with null, shared, aliasing, cyclic and
-//! inner pointers, strings, globals, static locals as calls before leave them, and stubs of undefined
-//! functions that return anything and write through their pointers. A run ends where undefined
-//! behaviour begins, as far as clang's sanitizers and guard pages see it.
+//! of its types: graphs of objects with null, shared, aliasing, cyclic and inner pointers, strings,
+//! globals, static locals as calls before leave them, and stubs of undefined functions that return
+//! anything and write through their pointers. A run ends where undefined behaviour begins, as far as
+//! clang's sanitizers and guard pages see it.
 //!
-//! What a run covers so is repeated alone on a build with `AddressSanitizer` and other values in
-//! variables that have none. Where the check is met again, the verdict is wrong: a hit. Hits are
-//! printed with the input, and what replays them is kept in `target/attack`.
+//! What only runs cover that end in a trap of the sanitizer is counted apart: the check stands before
+//! the expression whose own evaluation may be what is undefined. What another run covers is repeated
+//! alone on a build with `AddressSanitizer` and other values in variables that have none. Where the
+//! check is met again, the verdict is wrong: a hit. Hits are printed with the input, and what replays
+//! them is kept in `target/attack`.
 
 #[path = "shared/foreign.rs"]
 mod foreign;
@@ -33,7 +35,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use lydian_objective::Criterion;
-use native::{Build, Runtime};
+use native::{Build, Met, Runtime};
 use subject::{Subject, Unit};
 
 /// How many functions of one file are drawn at most.
@@ -70,6 +72,8 @@ struct Counts {
     runs: u64,
     /// Checks that were met, but not by the same run in the exact build.
     unconfirmed: u64,
+    /// Checks that were met only by runs that end in a trap, maybe in the same expression.
+    trapped: u64,
     hits: u64,
     left_out: BTreeMap<String, u64>,
 }
@@ -81,6 +85,7 @@ impl Counts {
         self.unplaced += other.unplaced;
         self.runs += other.runs;
         self.unconfirmed += other.unconfirmed;
+        self.trapped += other.trapped;
         self.hits += other.hits;
         for (why, count) in other.left_out {
             *self.left_out.entry(why).or_default() += count;
@@ -97,13 +102,13 @@ fn main() {
     let candidates = attack.candidates(&root);
     say(&format!("{} functions, seed {}", candidates.len(), attack.options.seed));
     let counts = attack.all(&candidates);
-    let Counts { functions, labels, unplaced, runs, unconfirmed, hits, left_out } = counts;
+    let Counts { functions, labels, unplaced, runs, unconfirmed, trapped, hits, left_out } = counts;
     for (why, count) in left_out {
         say(&format!("left out: {count}: {why}"));
     }
     say(&format!(
         "{functions} functions, {labels} infeasible labels ({unplaced} more have no check), {runs} runs, \
-         {unconfirmed} unconfirmed, {hits} hits"
+         {unconfirmed} unconfirmed, {trapped} met only by runs that end in a trap, {hits} hits"
     ));
     std::process::exit(i32::from(hits > 0));
 }
@@ -228,7 +233,9 @@ impl Attack {
         let cells: Vec<usize> =
             subject.targets.iter().flat_map(|target| target.cells.clone()).collect();
         let Options { first, runs, seconds, .. } = self.options;
-        let (met, runs) = self.runtime.run(&built, first, runs, &cells, seconds);
+        let Met { hits: met, trapped, runs } =
+            self.runtime.run(&built, first, runs, &cells, seconds);
+        counts.trapped += trapped;
         counts.functions += 1;
         counts.labels += subject.targets.len() as u64;
         counts.runs += runs;

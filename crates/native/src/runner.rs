@@ -98,6 +98,8 @@ enum Ended {
     Replied,
     /// With the runner, in the test at this position.
     Died(u32, Outcome),
+    /// With an answer to something else: a test wrote over the runner's memory.
+    Damaged,
 }
 
 /// How far the replies could be read.
@@ -268,10 +270,13 @@ impl Runner {
             let end = if alone { first + 1 } else { batch.count };
             let ended = self.request(first..end, batch.wants)?;
             self.waited += begun.elapsed();
-            let Collected { done, damaged } = self.collect(first, &tests[..end], batch.wants, runs);
+            let Collected { done, damaged } = match is_damaged(&ended, first..end) {
+                true => Collected { done: first, damaged: true },
+                false => self.collect(first, &tests[..end], batch.wants, runs),
+            };
             let progressed = done > first;
             first = done;
-            if damaged || self.is_lost(&ended, first, end) {
+            if damaged {
                 self.process = None;
                 self.shared.set(Word::WideFull, 0);
                 self.place(batch);
@@ -285,6 +290,7 @@ impl Runner {
             }
             alone = false;
             match ended {
+                Ended::Damaged => {}
                 Ended::Replied if progressed => idle_deaths = 0,
                 Ended::Replied => {
                     let size = self.shared.areas.reply_size;
@@ -317,13 +323,6 @@ impl Runner {
             }
         }
         Ok(())
-    }
-
-    /// Whether the runner died in a test that it was not asked for, as what a test wrote over its memory
-    /// may make it say.
-    fn is_lost(&self, ended: &Ended, first: usize, end: usize) -> bool {
-        let Ended::Died(position, _) = ended else { return false };
-        *position != u32::MAX && !(first..=end).contains(&(*position as usize))
     }
 
     /// The run of the test that the runner died in: its cells are still in the shared memory, if that
@@ -403,8 +402,10 @@ impl Runner {
         let mut used = used_so_far();
         loop {
             shared.await_reply(seen, step);
-            if shared.get(Word::Reply) != seen {
-                return Ok(Ended::Replied);
+            match shared.get(Word::Reply) {
+                reply if reply == seen => {}
+                reply if reply == seen.wrapping_add(1) => return Ok(Ended::Replied),
+                _ => return Ok(Ended::Damaged),
             }
             if shared.get(Word::State) == STATE_CRASHED {
                 return Ok(Ended::Died(shared.get(Word::Current), self.crash()));
@@ -583,6 +584,19 @@ impl Runner {
             self.build.own_symbols as u64,
             u64::from(std::process::id()),
         ]
+    }
+}
+
+/// Whether the runner answered nothing that it was asked, or died in a test that it was not asked for, as
+/// what a test wrote over its memory may make it say.
+fn is_damaged(ended: &Ended, asked: Range<usize>) -> bool {
+    match ended {
+        Ended::Replied => false,
+        Ended::Damaged => true,
+        Ended::Died(position, _) => {
+            let known = asked.start..=asked.end;
+            *position != u32::MAX && !known.contains(&(*position as usize))
+        }
     }
 }
 

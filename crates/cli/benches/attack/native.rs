@@ -52,6 +52,17 @@ const FLAGS: [&str; 9] = [
     "-fno-sanitize=function,vptr",
 ];
 
+/// What runs met.
+pub(crate) struct Met {
+    /// The cells that were set, each with the first run that did.
+    pub(crate) hits: Vec<(usize, u64)>,
+    /// How many others were set only by runs that ended in a trap of the sanitizer, which may have been
+    /// in the same expression.
+    pub(crate) trapped: u64,
+    /// How many runs there were.
+    pub(crate) runs: u64,
+}
+
 impl Runtime {
     pub(crate) fn build(folder: &Path) -> Self {
         std::fs::create_dir_all(folder).expect("the folder can be made");
@@ -70,8 +81,7 @@ impl Runtime {
         Self { folder: folder.to_owned() }
     }
 
-    /// Runs numbers `first` and on, for so many seconds at most; the cells that were set, each with
-    /// the first run that did, and how many runs there were.
+    /// Runs numbers `first` and on, for so many seconds at most.
     pub(crate) fn run(
         &self,
         unit: &Path,
@@ -79,7 +89,7 @@ impl Runtime {
         runs: u64,
         cells: &[usize],
         seconds: u64,
-    ) -> (Vec<(usize, u64)>, u64) {
+    ) -> Met {
         let mut command = Command::new(self.folder.join(Build::Fast.name()));
         command.arg(unit).args([first.to_string(), runs.to_string(), list(cells)]);
         command.arg(seconds.to_string());
@@ -90,7 +100,12 @@ impl Runtime {
             Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
         };
         let runs = text.lines().filter_map(|line| line.strip_prefix("runs ")?.parse::<u64>().ok());
-        (text.lines().filter_map(hit).collect(), runs.sum())
+        let trapped = text.lines().filter(|line| line.starts_with("trapped "));
+        Met {
+            hits: text.lines().filter_map(hit).collect(),
+            trapped: trapped.count() as u64,
+            runs: runs.sum(),
+        }
     }
 
     /// Runs one number alone: what it prints of its input, and the cells that it sets.

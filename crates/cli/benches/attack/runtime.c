@@ -1,7 +1,10 @@
 /* Makes inputs of a function from its types, and runs it on them.
  *
  *     runtime UNIT.so FIRST RUNS CELLS SECONDS   runs FIRST, FIRST + 1, ... as long as there is time;
- *                                               prints "hit CELL RUN", at the end "runs COUNT"
+ *                                               prints "hit CELL RUN", at the end "runs COUNT", and
+ *                                               "trapped CELL" for each that was set only by runs that
+ *                                               ended in a trap of the sanitizer: it may have been set
+ *                                               by the expression whose evaluation C leaves undefined
  *     runtime UNIT.so show RUN CELLS             one run alone; prints its input and the cells that it set
  *
  * UNIT.so has the instrumented text, tables of its types, and stubs of what it leaves undefined (see
@@ -89,7 +92,7 @@ static word below(word bound) { return (word)(((unsigned __int128)next() * bound
 
 /* How a run ends before the function returns. */
 static sigjmp_buf end_of_run;
-static volatile sig_atomic_t running;
+static volatile sig_atomic_t running, trapped;
 void attack_stop(void);
 void attack_stop(void) {
     if (running) {
@@ -99,7 +102,7 @@ void attack_stop(void) {
     _exit(3);
 }
 static void on_signal(int number) {
-    (void)number;
+    trapped = number == SIGILL || number == SIGTRAP;
     attack_stop();
 }
 /* A run that two ticks have seen ends with the next one: few that go on so long ever end. One run
@@ -535,6 +538,7 @@ static void one_call(void) {
 /* Calls before the last one give static locals their values; each call has new inputs. */
 static void one_run(word run) {
     current_run = run;
+    trapped = 0;
     random_state = run * 0xd1342543de82ef95ul + 0x632be59bd9b4e019ul;
     next();
     copy(writable, snapshot, writable_size);
@@ -605,7 +609,7 @@ static void catch_signals(void) {
 /* Which cells are known to be hit, and how far the process came, told to the parent. */
 struct progress {
     word next;
-    unsigned char hit[4096];
+    unsigned char hit[4096], trapped[4096];
 };
 
 static void batch(struct progress *progress, word end) {
@@ -618,6 +622,9 @@ static void batch(struct progress *progress, word end) {
         one_run(run);
         for (int i = 0; i < cell_count; i++)
             if (!progress->hit[i] && read_cell(cells[i])) {
+                progress->trapped[i] = 1;
+                if (trapped)
+                    continue;
                 progress->hit[i] = 1;
                 char line[64];
                 int length = snprintf(line, sizeof line, "hit %lu %lu\n", cells[i], run);
@@ -662,6 +669,9 @@ int main(int argc, char **argv) {
         if (child < 0 || waitpid(child, 0, 0) < 0)
             return 2;
     }
+    for (int i = 0; i < cell_count; i++)
+        if (progress->trapped[i] && !progress->hit[i])
+            dprintf(3, "trapped %lu\n", cells[i]);
     dprintf(3, "runs %lu\n", progress->next - begin);
     return 0;
 }
