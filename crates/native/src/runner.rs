@@ -98,16 +98,6 @@ enum Ended {
     Replied,
     /// With the runner, in the test at this position.
     Died(u32, Outcome),
-    /// With an answer to something else: a test wrote over the runner's memory.
-    Damaged,
-}
-
-/// How far the replies could be read.
-struct Collected {
-    /// The position behind the last one.
-    done: usize,
-    /// Whether there is another that makes no sense: a test wrote over the runner's memory.
-    damaged: bool,
 }
 
 /// The part of the limit that tests have after one that took longer.
@@ -270,13 +260,11 @@ impl Runner {
             let end = if alone { first + 1 } else { batch.count };
             let ended = self.request(first..end, batch.wants)?;
             self.waited += begun.elapsed();
-            let Collected { done, damaged } = match is_damaged(&ended, first..end) {
-                true => Collected { done: first, damaged: true },
-                false => self.collect(first, &tests[..end], batch.wants, runs),
-            };
-            let progressed = done > first;
-            first = done;
-            if damaged {
+            let before = runs.len();
+            let ended = ended.filter(|_| self.collect(first, &tests[..end], batch.wants, runs));
+            let progressed = runs.len() > before;
+            first += runs.len() - before;
+            let Some(ended) = ended else {
                 self.process = None;
                 self.shared.set(Word::WideFull, 0);
                 self.place(batch);
@@ -287,10 +275,9 @@ impl Runner {
                 // Any test behind the last readable reply may have done it.
                 alone = !alone || progressed;
                 continue;
-            }
+            };
             alone = false;
             match ended {
-                Ended::Damaged => {}
                 Ended::Replied if progressed => idle_deaths = 0,
                 Ended::Replied => {
                     let size = self.shared.areas.reply_size;
@@ -353,28 +340,23 @@ impl Runner {
         self.shared.clear(self.shared.areas.cells, self.shared.areas.cells_size);
     }
 
-    /// Reads the replies from position `first` on, until one is damaged.
-    fn collect(
-        &self,
-        first: usize,
-        tests: &[Test],
-        wants: Wants,
-        runs: &mut Vec<Run>,
-    ) -> Collected {
+    /// Reads the replies from position `first` on; false at one that makes no sense, since a test wrote
+    /// over it.
+    fn collect(&self, first: usize, tests: &[Test], wants: Wants, runs: &mut Vec<Run>) -> bool {
         let size = self.shared.long(Long::ReplySize).min(self.shared.areas.reply_size);
         let done = (self.shared.get(Word::Done) as usize).clamp(first, tests.len());
         let bytes = self.shared.bytes(self.shared.areas.reply, size);
         let mut decoder = Decoder::new(&bytes);
-        for (position, test) in tests.iter().enumerate().take(done).skip(first) {
-            let Ok(run) = decoder.run(&self.build, test, wants) else {
-                return Collected { done: position, damaged: true };
-            };
+        for test in &tests[first..done] {
+            let Ok(run) = decoder.run(&self.build, test, wants) else { return false };
             runs.push(run);
         }
-        Collected { done, damaged: false }
+        true
     }
 
-    fn request(&self, positions: Range<usize>, wants: Wants) -> Result<Ended, RunError> {
+    /// Asks for the tests at some positions. `None` where the answer is to something else, as what a test
+    /// wrote over the runner's memory may make it.
+    fn request(&self, positions: Range<usize>, wants: Wants) -> Result<Option<Ended>, RunError> {
         let shared = &self.shared;
         shared.set(Word::First, positions.start as u32);
         shared.set(Word::Count, positions.end as u32);
@@ -386,7 +368,13 @@ impl Runner {
         let next = seen.wrapping_add(1);
         shared.set(Word::Request, next);
         shared.wake_runner();
-        self.watch(seen)
+        let ended = self.watch(seen)?;
+        let is_answer = match &ended {
+            Ended::Replied => shared.get(Word::Reply) == next,
+            Ended::Died(u32::MAX, _) => true,
+            Ended::Died(at, _) => (positions.start..=positions.end).contains(&(*at as usize)),
+        };
+        Ok(is_answer.then_some(ended))
     }
 
     /// Waits for the reply, and ends a test that takes too long.
@@ -402,10 +390,8 @@ impl Runner {
         let mut used = used_so_far();
         loop {
             shared.await_reply(seen, step);
-            match shared.get(Word::Reply) {
-                reply if reply == seen => {}
-                reply if reply == seen.wrapping_add(1) => return Ok(Ended::Replied),
-                _ => return Ok(Ended::Damaged),
+            if shared.get(Word::Reply) != seen {
+                return Ok(Ended::Replied);
             }
             if shared.get(Word::State) == STATE_CRASHED {
                 return Ok(Ended::Died(shared.get(Word::Current), self.crash()));
@@ -584,19 +570,6 @@ impl Runner {
             self.build.own_symbols as u64,
             u64::from(std::process::id()),
         ]
-    }
-}
-
-/// Whether the runner answered nothing that it was asked, or died in a test that it was not asked for, as
-/// what a test wrote over its memory may make it say.
-fn is_damaged(ended: &Ended, asked: Range<usize>) -> bool {
-    match ended {
-        Ended::Replied => false,
-        Ended::Damaged => true,
-        Ended::Died(position, _) => {
-            let known = asked.start..=asked.end;
-            *position != u32::MAX && !known.contains(&(*position as usize))
-        }
     }
 }
 

@@ -233,9 +233,7 @@ impl Writer {
             }
         }
     }
-}
 
-impl Writer {
     /// A statement that moves a pointer, goes on with one that it found equal to another, or frees one.
     fn moving_statement(&mut self) -> String {
         let (pointer, other, cell) = (self.pointer(), self.pointer(), self.cell());

@@ -506,16 +506,16 @@ static int find_unit(struct dl_phdr_info *info, size_t size, void *name) {
 
 /* Copies what `AddressSanitizer` would not let be copied: all of the unit's memory. */
 __attribute__((no_sanitize("address"))) static void copy(char *to, const char *from, word size) {
-#ifndef ASAN
-    memcpy(to, from, size);
-    return;
-#endif
+#ifdef ASAN
     volatile word *words = (volatile word *)to;
     word at = 0;
     for (; at + sizeof(word) <= size; at += sizeof(word))
         words[at / sizeof(word)] = ((const volatile word *)from)[at / sizeof(word)];
     for (; at < size; at++)
         ((volatile char *)to)[at] = ((const volatile char *)from)[at];
+#else
+    memcpy(to, from, size);
+#endif
 }
 
 static void one_call(void) {

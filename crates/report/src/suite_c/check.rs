@@ -238,16 +238,15 @@ impl<'a> Checks<'a> {
     }
 
     fn is_pointer(&self, at: u64) -> bool {
-        let covers = |start: u64| start <= at && at < start + 8;
+        let covers = |start: u64| overlaps(start, (at, 1));
         self.after.unknown.iter().any(|start| covers(*start))
             || self.after.image.pointers.iter().any(|pointer| covers(pointer.offset))
     }
 
     /// Whether the test gave bytes the address of an object, which is another in each program.
     fn held_address(&self, offset: u64, size: u64) -> bool {
-        let overlaps = |at: u64| at < offset + size && offset < at + 8;
-        let before = self.before.iter().flat_map(|before| &before.pointers);
-        before.into_iter().any(|pointer| overlaps(pointer.offset))
+        let mut before = self.before.iter().flat_map(|before| &before.pointers);
+        before.any(|pointer| overlaps(pointer.offset, (offset, size)))
     }
 
     /// Whether bytes are other than before, or pointers there.
@@ -255,7 +254,7 @@ impl<'a> Checks<'a> {
         let Some(before) = &self.before else { return true };
         let range = offset as usize..(offset + size) as usize;
         let after = &self.plain;
-        let inside = |at: u64| at < offset + size && offset < at + 8;
+        let inside = |at: u64| overlaps(at, (offset, size));
         let pointers = |image: &Image| {
             let found = image.pointers.iter().filter(|pointer| inside(pointer.offset));
             found.cloned().collect::<Vec<_>>()
@@ -264,4 +263,9 @@ impl<'a> Checks<'a> {
             || pointers(before) != pointers(after)
             || self.after.unknown.iter().any(|at| inside(*at))
     }
+}
+
+/// Whether a pointer at an offset has a byte in a range that begins at another.
+const fn overlaps(pointer: u64, (offset, size): (u64, u64)) -> bool {
+    pointer < offset + size && offset < pointer + 8
 }

@@ -204,19 +204,27 @@ pub(super) struct Within {
     pub(super) elements: (u64, u64),
 }
 
+/// Members of one type that lie next to each other. They are like an array to a pointer to the first: C
+/// does not say so, but programs walk over them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// How many bytes hold values of the type, from a place on.
+    pub(super) bytes: u64,
+    /// Whether such a value lies right before that place.
+    pub(super) follows: bool,
+}
+
 impl Within {
-    /// How many bytes from the first place on hold values of its type, and whether such lie right before
-    /// it, where all such places of a type are known. Members that lie next to each other are like an
-    /// array to a pointer to the first: C does not say so, but programs walk over them.
-    pub(super) fn run_among(self, all: &[Self]) -> (u64, bool) {
+    /// The run from the first place on, where all places of the type are known.
+    pub(super) fn run_among(self, all: &[Self]) -> Run {
         let bytes = |place: &Self| place.elements.0 * place.elements.1;
-        let is_alike = |place: &&Self| place.elements.0 == self.elements.0;
+        let alike = || all.iter().filter(|place| place.elements.0 == self.elements.0);
         let mut end = self.first + bytes(&self);
-        while let Some(next) = all.iter().filter(is_alike).find(|place| place.first == end) {
+        while let Some(next) = alike().find(|place| place.first == end) {
             end += bytes(next);
         }
-        let is_before = |place: &Self| place.first + bytes(place) == self.first;
-        (end - self.first, all.iter().filter(is_alike).any(is_before))
+        let follows = alike().any(|place| place.first + bytes(place) == self.first);
+        Run { bytes: end - self.first, follows }
     }
 }
 

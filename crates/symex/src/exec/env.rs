@@ -210,6 +210,15 @@ impl Scope<'_, '_> {
         Some(self.chosen(pool, value))
     }
 
+    /// What the path knows of addresses, what they were made from included.
+    pub(super) fn knowledge(&self) -> Knowledge<'_> {
+        Knowledge {
+            derived: Some(self.derived),
+            inputs: Some(&self.world.inputs),
+            ..self.state.knowledge()
+        }
+    }
+
     /// The objects that an address may lie in, which is accessed as a value of a type, if that is known.
     pub(super) fn resolve(
         &mut self,
@@ -220,12 +229,7 @@ impl Scope<'_, '_> {
         let limit = self.world.config.limits.pointer_choices;
         let mut last = None;
         let mut alternatives = loop {
-            let knowledge = Knowledge {
-                derived: Some(self.derived),
-                inputs: Some(&self.world.inputs),
-                ..self.state.knowledge()
-            };
-            let Some(alternatives) = flatten_address(pool, addr, knowledge, limit) else {
+            let Some(alternatives) = flatten_address(pool, addr, self.knowledge(), limit) else {
                 return Err(self.split_on_value(pool, addr));
             };
             let input = alternatives.iter().find_map(|(_, target)| match target {

@@ -24,7 +24,7 @@ use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Node, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 
-use super::aliasing::{Within, is_character, places_within};
+use super::aliasing::{Run, Within, is_character, places_within};
 use super::env::{Scope, Stop};
 use super::explore::Engine;
 use super::places::{Around, Elements, Places};
@@ -639,18 +639,18 @@ impl Scope<'_, '_> {
         &mut self,
         pool: &mut TermPool,
         (address, period): (Term, u64),
-        (before, (run, follows), first): (Within, (u64, bool), u64),
+        (before, run, first): (Within, Run, u64),
         part: &Arc<LazyObject>,
         found: &mut Places,
     ) {
         let (stride, count) = before.elements;
-        let whole = self.lies_within(pool, part, run);
+        let whole = self.lies_within(pool, part, run.bytes);
         for index in 0..count.min(MOST_AROUND) {
             let place = first.wrapping_sub(before.first + index * stride);
             if found.around.iter().any(|known| known.place == place) {
                 continue;
             }
-            let room = run - index * stride;
+            let room = run.bytes - index * stride;
             let within = if index == 0 { whole } else { self.lies_within(pool, part, room) };
             if pool.as_bool(within) != Some(false) {
                 let (guard, distance) = match self.world.aliasing.moves_by(period) {
@@ -669,9 +669,9 @@ impl Scope<'_, '_> {
                 found.around.push(Around { place, part, room, guard, distance, within });
             }
         }
-        let has_before = count > 1 || follows;
+        let has_before = count > 1 || run.follows;
         let is_left_out = count > MOST_AROUND || has_before && self.is_accessed_before(part);
-        if is_left_out && self.reaches_no_further(part, run) {
+        if is_left_out && self.reaches_no_further(part, run.bytes) {
             self.assume_nothing_around(part);
         }
     }

@@ -95,12 +95,13 @@ impl Scope<'_, '_> {
         if !self.derived.get(&value).is_some_and(is_moved) {
             return Ok(Vec::new());
         }
-        if self.few_alternatives(pool, value).is_none() {
-            return Ok(Vec::new());
+        let Some(mut found) = self.few_alternatives(pool, value) else { return Ok(Vec::new()) };
+        if found.iter().any(|(_, target)| matches!(target, Target::Input(_))) {
+            self.follow(pool, value)?;
+            found = self.alternatives_of(pool, value)?;
         }
-        self.follow(pool, value)?;
         let mut moved = Vec::new();
-        for (guard, target) in self.alternatives_of(pool, value)? {
+        for (guard, target) in found {
             if let Target::Known(at, Some(distance)) = target
                 && Region::of(at) == Some(Region::Lazy)
                 && pool.as_u64(distance).is_none()
@@ -163,14 +164,6 @@ impl Scope<'_, '_> {
             Target::Input(pointer) if inputs.is_pointer(pointer) => Some((guard, pointer)),
             _ => None,
         }))
-    }
-
-    fn knowledge(&self) -> Knowledge<'_> {
-        Knowledge {
-            derived: Some(self.derived),
-            inputs: Some(&self.world.inputs),
-            ..self.state.knowledge()
-        }
     }
 
     /// What a value may lead to, each with when it does, if that is not much.
@@ -237,7 +230,8 @@ impl Scope<'_, '_> {
         Ok(Some((is_there, place, None)))
     }
 
-    /// The place to which a pointer leads that the path found equal to this one.
+    /// The place to which a pointer leads that the path found equal to this one, and followed. A constant
+    /// does not count: a path knows that a pointer leads home before it has the object there.
     fn place_of_equal(&self, pool: &mut TermPool, address: Term) -> Option<u64> {
         let knowledge = self.state.knowledge();
         let equal = self.state.facts.iter().find_map(|fact| {

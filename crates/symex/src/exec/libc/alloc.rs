@@ -14,7 +14,7 @@ use super::super::query::Feasible;
 use super::super::state::State;
 use super::super::step::Flow;
 use super::super::tape::Question;
-use crate::memory::{Background, Contents, NewObject, ObjectId, ObjectKind, Offset};
+use crate::memory::{Background, Candidate, Contents, NewObject, ObjectId, ObjectKind, Offset};
 use lydian_inputs::CellPlan;
 use lydian_inputs::lazy::{LazyObject, REACH};
 use lydian_objective::{Assumption, AssumptionKind};
@@ -224,45 +224,51 @@ impl Engine<'_, '_> {
         }
         for candidate in &resolution.candidates {
             if self.split_on(state, candidate.guard)? {
-                let object = state.memory.object(candidate.object);
-                let start = match (&object.first, object.kind) {
-                    (Some(first), _) => Some(REACH as i64 + first.own.origin),
-                    (None, ObjectKind::Heap | ObjectKind::Input) => Some(0),
-                    (None, _) => None,
+                return match self.begins_block(state, pointer, candidate)? {
+                    true => Ok(Some(candidate.object)),
+                    false => Err(self.trapped(state, TrapKind::BadFree)),
                 };
-                let base = object.base;
-                let is_start = match (start, candidate.offset) {
-                    (None, _) => self.pool.ff(),
-                    (Some(start), Offset::Known(offset)) => self.pool.bool(offset == start),
-                    (Some(start), _) => {
-                        let start = self.pool.bv(64, base.wrapping_add_signed(start));
-                        self.pool.eq(pointer, start)
-                    }
-                };
-                let first = object.first.clone();
-                if !self.split_on(state, is_start)? {
-                    let is_before = match candidate.offset {
-                        Offset::Known(offset) => start.is_some_and(|start| offset < start),
-                        Offset::Scaled { .. } => self.derived.contains_key(&pointer),
-                    };
-                    if let Some(first) = first.filter(|_| is_before) {
-                        self.assume_begins_there(&first);
-                    }
-                    return Err(self.trapped(state, TrapKind::BadFree));
-                }
-                // Nothing of a block lies before it.
-                if let Some(first) = first {
-                    let start = REACH.wrapping_add_signed(first.own.origin);
-                    let (scope, pool) = self.scope(state);
-                    let within = scope.lies_within(pool, &first, 2 * REACH - start);
-                    if !self.split_on(state, within)? {
-                        return Err(self.trapped(state, TrapKind::BadFree));
-                    }
-                }
-                return Ok(Some(candidate.object));
             }
         }
         Err(self.trapped(state, TrapKind::BadFree))
+    }
+
+    /// Whether a pointer leads to the first byte of an allocated block, before which nothing was accessed.
+    fn begins_block(
+        &mut self,
+        state: &mut State,
+        pointer: Term,
+        candidate: &Candidate,
+    ) -> Result<bool, Flow> {
+        let object = state.memory.object(candidate.object);
+        let (base, first) = (object.base, object.first.clone());
+        let start = match (&first, object.kind) {
+            (Some(first), _) => REACH.wrapping_add_signed(first.own.origin),
+            (None, ObjectKind::Heap | ObjectKind::Input) => 0,
+            (None, _) => return Ok(false),
+        };
+        let is_start = match candidate.offset {
+            Offset::Known(offset) => self.pool.bool(offset == start as i64),
+            Offset::Scaled { .. } => {
+                let start = self.pool.bv(64, base.wrapping_add(start));
+                self.pool.eq(pointer, start)
+            }
+        };
+        let is_start = self.split_on(state, is_start)?;
+        let Some(first) = first else { return Ok(is_start) };
+        if is_start {
+            let (scope, pool) = self.scope(state);
+            let within = scope.lies_within(pool, &first, 2 * REACH - start);
+            return self.split_on(state, within);
+        }
+        let is_before = match candidate.offset {
+            Offset::Known(offset) => offset < start as i64,
+            Offset::Scaled { .. } => self.derived.contains_key(&pointer),
+        };
+        if is_before {
+            self.assume_begins_there(&first);
+        }
+        Ok(false)
     }
 
     /// A pointer that leads behind the beginning of a block, which the program finds and frees: not
