@@ -11,7 +11,7 @@ use lydian_ir::{CType, CTypeId, Global, GlobalId, GlobalInit, Program, Relocatio
 use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
 
 use super::asked::Asked;
-use super::lazy::{LazyObject, REGION};
+use super::lazy::LazyObject;
 use super::looked_at::{Arena, Needs, canonical, is_address, place_of_element};
 use super::plan::{
     ARGUMENT_ROOM, Addresses, CellPlan, ExternalPlan, GAP, InputPlan, ObjectPlan, WritePlan,
@@ -214,12 +214,13 @@ impl Reader<'_> {
                 let mut indices: Vec<u64> = self.asked.elements(*symbol).collect();
                 indices.sort_unstable();
                 let array = self.evaluator.eval_array(self.pool, self.model, *symbol);
+                let lazy = self.addresses.lazy();
                 let values = indices.into_iter().map(|index| {
                     let at = match of {
                         Some((object, row)) => place_of_element(object, row, index),
                         None => index * kind.bytes(),
                     };
-                    (first.wrapping_add(at), canonical(*kind, u128::from(array.get(index))))
+                    (first.wrapping_add(at), canonical(lazy, *kind, u128::from(array.get(index))))
                 });
                 // A claim may speak of what lies behind the object, which nobody reads.
                 let is_inside = |(at, _): &(u64, u128)| {
@@ -290,7 +291,7 @@ impl Reader<'_> {
         if let Some(function) = function {
             return Some(PointerTarget::Function(self.program.functions[function].name.clone()));
         }
-        if address >= REGION {
+        if is_address(u128::from(address)) {
             let (object, offset) = self.arena.place_of(address)?;
             return Some(PointerTarget::Object(self.position_of(Found::Lazy(object)), offset));
         }
@@ -362,7 +363,7 @@ impl Reader<'_> {
         let cells = args.chain(globals).chain(calls).chain(objects);
         let pointers = cells.filter(|cell| cell.ty == Type::Ptr);
         let values = pointers.map(|cell| self.bits(cell) as u64);
-        values.filter(|address| *address >= REGION).collect()
+        values.filter(|address| is_address(u128::from(*address))).collect()
     }
 
     /// The objects that are reached, with those that they reach in turn.

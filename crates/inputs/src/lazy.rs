@@ -107,8 +107,73 @@ pub struct PointerType {
     pub globals: Vec<GlobalPlace>,
     /// The functions that it may lead to, if it leads to functions: names and addresses.
     pub functions: Vec<(String, u64)>,
-    /// Whether there are more variables or functions than these.
+    /// Numbers that it may be though nothing lies there: those that the program compares pointers with
+    /// (`p == MAP_FAILED`).
+    pub numbers: Vec<u64>,
+    /// Whether there are more variables, functions or numbers than these.
     pub leaves_out: bool,
+}
+
+impl PointerType {
+    /// The numbers that it may be besides null and addresses of objects of the inputs: all but the places
+    /// in variables.
+    fn constants(&self) -> impl Iterator<Item = u64> {
+        self.functions.iter().map(|(_, address)| *address).chain(self.numbers.iter().copied())
+    }
+
+    /// The value that some bits are, where they are that of a function, a place in a variable or a number
+    /// that it may be; else another one.
+    fn or_elsewhere(&self, pool: &mut TermPool, bits: Term, value: Term) -> Term {
+        let mut value = value;
+        for global in &self.globals {
+            let leads = global.is_at(pool, bits);
+            let first = pool.bv(64, global.address);
+            let distance = pool.sub(bits, first);
+            let address = if global.count <= 1 { first } else { pool.add(first, distance) };
+            value = pool.ite(leads, address, value);
+        }
+        for number in self.constants() {
+            let number = pool.bv(64, number);
+            let is_it = pool.eq(bits, number);
+            value = pool.ite(is_it, number, value);
+        }
+        value
+    }
+
+    /// The pointer that some bits of an element of an array are: those that no pointer can have stand
+    /// for another one.
+    pub(crate) fn canonical(&self, bits: u64) -> u64 {
+        let is_known = bits == 0
+            || self.constants().any(|number| number == bits)
+            || self.globals.iter().any(|global| global.has(bits));
+        match self.functions.first() {
+            _ if is_known => bits,
+            Some((_, first)) => *first,
+            None => REGION | bits & (REGION - 1),
+        }
+    }
+}
+
+impl GlobalPlace {
+    /// Whether an address is that of one of its places.
+    fn has(&self, address: u64) -> bool {
+        let distance = address.wrapping_sub(self.address);
+        distance == 0 || distance < self.count * self.stride && distance.is_multiple_of(self.stride)
+    }
+
+    /// The same for an address that depends on the input.
+    fn is_at(&self, pool: &mut TermPool, address: Term) -> Term {
+        let first = pool.bv(64, self.address);
+        if self.count <= 1 {
+            return pool.eq(address, first);
+        }
+        let (bytes, stride) = (pool.bv(64, self.count * self.stride), pool.bv(64, self.stride));
+        let distance = pool.sub(address, first);
+        let inside = pool.ult(distance, bytes);
+        let (rest, zero) = (pool.urem(distance, stride), pool.bv(64, 0));
+        let is_first_byte = pool.eq(rest, zero);
+        pool.and(inside, is_first_byte)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -187,6 +252,15 @@ fn function_pointer(
     pool.ite(null, zero, value.unwrap_or(zero))
 }
 
+/// The value of a pointer, or one of the numbers that it may be instead.
+fn or_a_number(pool: &mut TermPool, place: &str, value: Term, numbers: &[u64]) -> Term {
+    numbers.iter().fold(value, |value, number| {
+        let is_it = pool.var(&format!("{place} == {number:#x}"), Sort::Bool);
+        let number = pool.bv(64, *number);
+        pool.ite(is_it, number, value)
+    })
+}
+
 /// The address of a place of a global, which one depends on the input.
 fn place_in(pool: &mut TermPool, pointer: &str, global: &GlobalPlace) -> Term {
     let first = pool.bv(64, global.address);
@@ -253,7 +327,7 @@ impl LazyInputs {
         depth: u32,
         may_be_null: bool,
     ) -> Term {
-        let known = self.tables().types.get(&ty).cloned().unwrap_or_default();
+        let known = self.type_of(ty);
         self.tables().leaves_out |= known.leaves_out;
         let absent = u64::from(depth > PLAIN_DEPTH);
         let null = match may_be_null {
@@ -261,7 +335,8 @@ impl LazyInputs {
             false => pool.ff(),
         };
         if !known.functions.is_empty() {
-            return function_pointer(pool, place, null, &known.functions);
+            let value = function_pointer(pool, place, null, &known.functions);
+            return or_a_number(pool, place, value, &known.numbers);
         }
         let (home, shift) = (home_of(place), known.aligned);
         let name = format!("at({place})");
@@ -281,7 +356,7 @@ impl LazyInputs {
             let address = place_in(pool, place, global);
             value = pool.ite(leads, address, value);
         }
-        value
+        or_a_number(pool, place, value, &known.numbers)
     }
 
     /// Null, or the address in the region with these 62 bits, which is noted as a pointer's.
@@ -303,8 +378,13 @@ impl LazyInputs {
         pool.ite(null, zero, address)
     }
 
-    /// Whether there is a pointer of which some variables or functions that it may lead to were left out,
-    /// for their number.
+    /// What is known of pointers of a type.
+    pub(crate) fn type_of(&self, ty: CTypeId) -> Arc<PointerType> {
+        self.tables().types.get(&ty).cloned().unwrap_or_default()
+    }
+
+    /// Whether there is a pointer of which some variables, functions or numbers that it may be were left
+    /// out, for their number.
     pub fn leaves_targets_out(&self) -> bool {
         self.tables().leaves_out
     }

@@ -92,8 +92,13 @@ impl Arena {
             arena: Self::default(),
             waiting: roots.iter().map(|root| (*root, None)).collect(),
         };
-        while let Some((address, ty)) = builder.waiting.pop() {
-            builder.reach(address, ty);
+        loop {
+            while let Some((address, ty)) = builder.waiting.pop() {
+                builder.reach(address, ty);
+            }
+            if !builder.add_numbers_that_lead_to_objects() {
+                break;
+            }
         }
         let mut arena = builder.arena;
         arena.place(next);
@@ -258,7 +263,6 @@ impl Builder<'_> {
                 self.give(&mut made, start);
             }
         }
-        self.add_pointers_in_bytes(&mut made);
         self.arena.objects.push(made);
         Some(self.arena.objects.len() - 1)
     }
@@ -278,53 +282,47 @@ impl Builder<'_> {
             (None, Some(array)) => {
                 let array = self.evaluator.eval_array(self.pool, self.model, array);
                 let index = index as u64 & (u64::MAX >> (64 - super::lazy::INDEX_BITS));
-                canonical(row.kind, u128::from(array.get(index)))
+                canonical(Some(self.inputs), row.kind, u128::from(array.get(index)))
             }
             (None, None) => return end,
         };
         made.include((start, end));
         made.values.insert(start, (row.kind.bytes(), bits));
-        let may_be_pointer = match row.kind {
-            PartKind::Pointer(_) => bits != 0,
-            PartKind::Raw(8) => is_address(bits),
-            PartKind::Number(..) if row.kind.bytes() == 8 => self.leads_to_looked_at(bits),
-            _ => false,
-        };
-        if may_be_pointer {
+        if let PartKind::Pointer(ty) = row.kind
+            && bits != 0
+        {
             made.pointers.insert(start, bits as u64);
             if is_address(bits) {
-                let ty = match row.kind {
-                    PartKind::Pointer(ty) => Some(ty),
-                    _ => None,
-                };
-                self.waiting.push((bits as u64, ty));
+                self.waiting.push((bits as u64, Some(ty)));
             }
         }
         end
     }
 
-    /// Adds the pointers that lie in bytes and other numbers of less than a word, as far as they lead to
-    /// what the path looked at: a program may read them there as what it takes the bytes for.
-    fn add_pointers_in_bytes(&mut self, made: &mut Made) {
-        let words = made.values.keys().filter(|start| start.rem_euclid(8) == 0);
-        let pointers = words.filter_map(|start| {
-            let (mut word, mut at) = (0, *start);
-            while at < start + 8 {
-                let (size, bits) = made.values.get(&at).filter(|(size, _)| *size < 8)?;
-                word |= *bits << (8 * (at - start));
-                at += *size as i64;
-            }
-            self.leads_to_looked_at(word).then_some((*start, word as u64))
-        });
-        let pointers: Vec<(i64, u64)> = pointers.collect();
-        self.waiting.extend(pointers.iter().map(|(_, to)| (*to, None)));
-        made.pointers.extend(pointers);
+    /// Numbers, bytes and parts of unions are pointers, too, as far as they lead to what the path looked
+    /// at or the test has anyhow: a program may read them as such, or compare them. Whether there are any
+    /// that were none before.
+    fn add_numbers_that_lead_to_objects(&mut self) -> bool {
+        let mut found = Vec::new();
+        for (at, made) in self.arena.objects.iter().enumerate() {
+            let words = made.values.keys().filter(|start| start.rem_euclid(8) == 0);
+            let words = words.filter(|start| !made.pointers.contains_key(*start));
+            let numbers = words.filter_map(|start| Some((at, *start, made.word_at(*start)?)));
+            found.extend(numbers.filter(|(_, _, word)| self.leads_to_an_object(*word)));
+        }
+        for (at, start, word) in &found {
+            self.arena.objects[*at].pointers.insert(*start, *word);
+            self.waiting.push((*word, None));
+        }
+        !found.is_empty()
     }
 
-    /// Whether a number is an address in an object that the path looked at.
-    fn leads_to_looked_at(&self, bits: u128) -> bool {
-        let is_there = |seen: &LookedAt| is_in_room(seen.object.home, bits as u64);
-        is_address(bits) && self.needs.looked_at.iter().any(is_there)
+    /// Whether a number is an address in an object that the path looked at, or that the test has.
+    fn leads_to_an_object(&self, number: u64) -> bool {
+        let is_there = |object: &LazyObject| is_in_room(object.home, number);
+        is_address(u128::from(number))
+            && (self.needs.looked_at.iter().any(|seen| is_there(&seen.object))
+                || self.arena.objects.iter().any(|made| is_there(&made.looked_at.object)))
     }
 }
 
@@ -345,15 +343,29 @@ pub(crate) fn place_of_element(object: &LazyObject, row: &Row, index: u64) -> u6
 }
 
 /// The value of a part from an array's bits.
-pub(crate) const fn canonical(kind: PartKind, bits: u128) -> u128 {
+pub(crate) fn canonical(inputs: Option<&LazyInputs>, kind: PartKind, bits: u128) -> u128 {
     match kind {
         PartKind::Number(_, Values::Bool) => bits & 1,
-        PartKind::Pointer(_) if bits != 0 => REGION as u128 | bits & (REGION as u128 - 1),
+        PartKind::Pointer(ty) => {
+            let known = inputs.map(|inputs| inputs.type_of(ty)).unwrap_or_default();
+            u128::from(known.canonical(bits as u64))
+        }
         _ => bits,
     }
 }
 
 impl Made {
+    /// The eight bytes from one on, if all of them have values.
+    fn word_at(&self, start: i64) -> Option<u64> {
+        let (mut word, mut at) = (0, start);
+        while at < start + 8 {
+            let (size, bits) = self.values.get(&at).filter(|(size, _)| *size <= 8)?;
+            word |= *bits << (8 * (at - start));
+            at += *size as i64;
+        }
+        Some(word as u64)
+    }
+
     /// The test has a range of bytes, rounded to whole elements.
     fn include(&mut self, (from, to): (i64, i64)) {
         let reach = MOST.min(REACH as i64);

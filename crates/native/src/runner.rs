@@ -251,7 +251,6 @@ impl Runner {
         runs: &mut Vec<Run>,
     ) -> Result<(), RunError> {
         let mut first = 0;
-        let mut idle_deaths = 0;
         let mut alone = false;
         while first < batch.count {
             let started = self.process.is_none();
@@ -264,6 +263,14 @@ impl Runner {
             let ended = ended.filter(|_| self.collect(first, &tests[..end], batch.wants, runs));
             let progressed = runs.len() > before;
             first += runs.len() - before;
+            let ended = match ended {
+                Some(Ended::Died(u32::MAX, outcome)) if started && alone => {
+                    return Err(RunError::Dies(outcome.to_string()));
+                }
+                // Between tests it dies of what one before did to its memory.
+                Some(Ended::Died(at, _)) if first < end && at as usize != first => None,
+                ended => ended,
+            };
             let Some(ended) = ended else {
                 self.process = None;
                 self.shared.set(Word::WideFull, 0);
@@ -278,29 +285,22 @@ impl Runner {
             };
             alone = false;
             match ended {
-                Ended::Replied if progressed => idle_deaths = 0,
+                Ended::Replied if progressed => {}
                 Ended::Replied => {
                     let size = self.shared.areas.reply_size;
                     let error = TestError::Size(size);
                     return Err(RunError::Test { position: batch.from + first, error });
                 }
-                Ended::Died(_, outcome) if first >= batch.count => {
-                    return Err(RunError::Dies(outcome.to_string()));
+                // It replied, and does not go on: nothing says that the reply is right.
+                Ended::Died(..) if first >= end => {
+                    self.process = None;
+                    runs.pop();
+                    runs.push(Run::ended(Outcome::Damaged));
                 }
-                Ended::Died(position, outcome) => {
+                Ended::Died(_, outcome) => {
                     self.process = None;
                     self.impatient |=
                         self.haste == Haste::None && matches!(outcome, Outcome::TimedOut(_));
-                    if position as usize != first {
-                        // It died between tests; a second time in a row is no accident.
-                        idle_deaths += 1;
-                        if idle_deaths > 2 || !started && idle_deaths > 1 {
-                            return Err(RunError::Dies(outcome.to_string()));
-                        }
-                        // The test before may have written over those that were to follow.
-                        self.place(batch);
-                        continue;
-                    }
                     runs.push(self.last_words(outcome, batch.wants));
                     first += 1;
                 }

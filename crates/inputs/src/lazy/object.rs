@@ -429,10 +429,28 @@ impl LazyObject {
                 let home = home_of(&format!("{name}#{number}"));
                 let pointer =
                     PointerInput { place: name.into(), ty, depth: self.depth, home, symbol: None };
-                self.inputs.null_or_address(pool, [null, low], pointer)
+                let known = self.inputs.type_of(ty);
+                let own = match known.functions.first() {
+                    None => self.inputs.null_or_address(pool, [null, low], pointer),
+                    Some((_, first)) => {
+                        let first = pool.bv(64, *first);
+                        pool.ite(null, zero, first)
+                    }
+                };
+                known.or_elsewhere(pool, bits, own)
             }
             _ => bits,
         }
+    }
+
+    /// The first values of a row, where some path asked for them as an array.
+    pub fn first_array(&self, row: &Row) -> Option<Term> {
+        self.known().arrays.get(&row.part).map(|array| array.whole)
+    }
+
+    /// Whether a term is the address that a pointer among the inputs has where it is not null.
+    pub fn is_input_pointer(&self, address: Term) -> bool {
+        self.inputs.is_pointer(address)
     }
 
     /// The first value of the part that begins at a distance from the home, where some path asked for

@@ -663,10 +663,10 @@ impl Environment for Scope<'_, '_> {
         values: [Term; 2],
         equality: bool,
     ) -> Result<Option<Term>, Stop> {
-        match equality {
-            true => self.stay_inside(pool, values)?,
-            false => self.lead_together(pool, values)?,
+        if !equality {
+            self.lead_together(pool, values)?;
         }
+        self.stay_inside(pool, values, equality)?;
         self.watch.related(pool, &self.state.memory, values, equality);
         let below = if equality { None } else { below(pool, &self.state.memory, values) };
         let Some(below) = below else { return Ok(None) };

@@ -10,7 +10,7 @@ use lydian_ir::cfg::Cfg;
 use lydian_ir::libc::{Family, STREAM_BYTES, error_number, is_library_object, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
-    BlockId, Body, CType, CTypeId, CTypes, Callee, ConditionId, DecisionId, Expr, ExprArena,
+    BlockId, Body, CType, CTypeId, CTypes, Callee, CmpOp, ConditionId, DecisionId, Expr, ExprArena,
     ExprId, FuncId, GlobalId, Linkage, LocalId, Program, RecordId, Stmt, Storage, Type,
 };
 use lydian_objective::FunctionObjectives;
@@ -24,7 +24,7 @@ use super::{Config, Unreached};
 use crate::memory::{function_address, global_addresses};
 use lydian_inputs::callback::callback_of;
 use lydian_inputs::globals::can_be_input;
-use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType};
+use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType, REGION};
 use lydian_inputs::shape::Shape;
 use lydian_inputs::{Addresses, InputPlan, InputSpec, Invariant};
 
@@ -44,6 +44,8 @@ type Flow = Rc<(Cfg, Vec<Vec<BlockId>>)>;
 const MOST_FUNCTIONS: usize = 8;
 /// A pointer may lead to so many places in globals.
 const MOST_GLOBALS: usize = 16;
+/// A pointer may be so many numbers that the program names.
+const MOST_NUMBERS: usize = 4;
 
 /// What stays the same during an exploration.
 pub(super) struct World<'p> {
@@ -186,6 +188,11 @@ impl<'p> World<'p> {
             let element = element_of(types, self.program.globals[*id].ty);
             !is_character(types, element) && self.is_shown(*id, &character)
         });
+        // What lies where objects of the inputs do is not told from these.
+        let is_apart = |number: &&u64| !(REGION..2 * REGION).contains(*number);
+        let numbers: Vec<u64> =
+            touched.numbers.iter().filter(is_apart).take(MOST_NUMBERS).copied().collect();
+        let leaves_numbers_out = numbers.len() < touched.numbers.len();
         let pointers = types.iter().filter_map(|(id, _)| Some((id, types.pointee(id)?)));
         let known = pointers.map(|(id, pointee)| {
             let is_function = matches!(types.get(pointee), CType::Function { .. });
@@ -201,7 +208,9 @@ impl<'p> World<'p> {
                 leaves_out |= !self.add_places(pointee, &touched.globals, &mut globals);
             }
             globals.extend(self.streams_of(pointee, &touched.globals));
-            (id, PointerType { aligned, globals, functions, leaves_out })
+            leaves_out |= leaves_numbers_out;
+            let numbers = numbers.clone();
+            (id, PointerType { aligned, globals, functions, numbers, leaves_out })
         });
         self.inputs = LazyInputs::with_types(known.collect::<Vec<_>>());
     }
@@ -473,6 +482,8 @@ pub(super) struct Touched {
     pub(super) functions: Vec<FuncId>,
     /// Globals whose addresses are taken or that are read or written.
     pub(super) globals: BTreeSet<GlobalId>,
+    /// Numbers other than null that pointers are compared with.
+    numbers: BTreeSet<u64>,
 }
 
 impl Touched {
@@ -501,6 +512,13 @@ impl Touched {
                 Expr::AddrFunc(func) => waiting.push(*func),
                 Expr::AddrGlobal(global) => {
                     self.visit_global(program, *global, waiting);
+                }
+                Expr::Cmp(CmpOp::Eq | CmpOp::Ne, a, b) => {
+                    let numbers = [a, b].into_iter().filter_map(|side| match body.exprs[*side] {
+                        Expr::Const(Type::Ptr, number) => Some(number as u64),
+                        _ => None,
+                    });
+                    self.numbers.extend(numbers.filter(|number| *number != 0));
                 }
                 _ => {}
             }

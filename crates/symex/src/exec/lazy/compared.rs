@@ -58,18 +58,20 @@ impl Scope<'_, '_> {
         Ok(None)
     }
 
-    /// Two values are compared for equality. One that is a pointer moved by a distance which depends on
-    /// the input stays within its object, as C says, where the other may lie elsewhere: else a number
-    /// of the input could be the distance of two objects, which no test keeps.
+    /// Two values are compared. One that is a pointer moved by a distance which depends on the input
+    /// stays within its object, as C says, unless it is compared for equality with what lies there, too:
+    /// else a number of the input could be the distance of two objects, or lead around all addresses,
+    /// which no test keeps.
     pub(in crate::exec) fn stay_inside(
         &mut self,
         pool: &mut TermPool,
         values: [Term; 2],
+        equality: bool,
     ) -> Result<(), Stop> {
         let [a, b] = values;
         for (value, other) in [(a, b), (b, a)] {
             for (guard, at, distance) in self.moved_by_input(pool, value)? {
-                if self.leads_only_near(pool, other, at) {
+                if equality && self.leads_only_near(pool, other, at) {
                     continue;
                 }
                 let from_start = pool.bv(64, at % ROOM);
