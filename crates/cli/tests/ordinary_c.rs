@@ -48,6 +48,16 @@ const INFEASIBLE: &[(&str, u64)] = &[
     ("place_among_many", 0),
     ("frees_what_was_made_before", 0),
     ("reads_before_it_grows", 0),
+    ("calls_the_handler", 0),
+    ("leads_to_a_global", 0),
+    ("stores_a_local", 1),
+    ("names_an_entry", 0),
+    ("maps", 0),
+    ("finds_a_name", 0),
+    ("binds", 0),
+    ("in_the_second_channel", 0),
+    ("kind_of_number", 0),
+    ("was_flushed", 0),
 ];
 
 /// Functions with branches that may stay unknown.

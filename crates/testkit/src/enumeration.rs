@@ -2,7 +2,7 @@
 //! infeasible.
 //!
 //! # The domain
-//! There are an array of two numbers, a pair, a pointer to a number, and two nodes. A pointer of the
+//! There are an array of two numbers, a pair, a pointer to a number, a row of two such, and two nodes. A pointer of the
 //! inputs is null or points to each of these, or into it, where its type allows that: to the elements
 //! of the array and one past its end, to the members of the pair and of the nodes, to the globals. So
 //! parameters alias in each way, lists have up to two nodes and may be cyclic. A number is -1, 0, 1, 2
@@ -134,18 +134,19 @@ enum Object {
     Array,
     Pair,
     Pointer,
+    Row,
     FirstNode,
     SecondNode,
 }
 
 impl Object {
-    const ALL: [Self; 5] =
-        [Self::Array, Self::Pair, Self::Pointer, Self::FirstNode, Self::SecondNode];
+    const ALL: [Self; 6] =
+        [Self::Array, Self::Pair, Self::Pointer, Self::Row, Self::FirstNode, Self::SecondNode];
 
     const fn size(self) -> usize {
         match self {
             Self::Array | Self::Pair | Self::Pointer => 8,
-            Self::FirstNode | Self::SecondNode => 16,
+            Self::Row | Self::FirstNode | Self::SecondNode => 16,
         }
     }
 }
@@ -160,7 +161,7 @@ enum Target {
 
 /// What a pointer of a type may point to.
 fn targets(pointee: &CType, name: &str) -> Vec<Target> {
-    use Object::{Array, FirstNode, Pair, Pointer, SecondNode};
+    use Object::{Array, FirstNode, Pair, Pointer, Row, SecondNode};
     let objects: &[(Object, u64)] = match pointee {
         CType::Int { .. } => &[
             (Array, 0),
@@ -171,7 +172,7 @@ fn targets(pointee: &CType, name: &str) -> Vec<Target> {
             (FirstNode, 0),
             (SecondNode, 0),
         ],
-        CType::Pointer { .. } => &[(Pointer, 0)],
+        CType::Pointer { .. } => &[(Pointer, 0), (Row, 0), (Row, 8)],
         CType::Record(_) if name == "struct pair" => &[(Pair, 0)],
         CType::Record(_) => &[(FirstNode, 0), (SecondNode, 0)],
         other => unreachable!("no parameter points to {other:?}"),
@@ -400,6 +401,7 @@ impl<'a> Enumeration<'a> {
         match object {
             Object::Array => vec![(0, global("g")), (4, global("g"))],
             Object::Pointer => vec![(0, global("gp"))],
+            Object::Row => vec![(0, global("gp")), (8, global("gp"))],
             Object::Pair => record("struct pair"),
             Object::FirstNode | Object::SecondNode => record("struct node"),
         }
@@ -449,6 +451,7 @@ impl<'a> Enumeration<'a> {
             Object::Array => (global("g"), 2),
             Object::Pair => (record("struct pair"), 1),
             Object::Pointer => (global("gp"), 1),
+            Object::Row => (global("gp"), 2),
             Object::FirstNode | Object::SecondNode => (record("struct node"), 1),
         };
         TestObject {
@@ -468,8 +471,8 @@ fn note(target: Target, pointee: &CType, input: &mut Input) {
     let special = match target {
         Target::Null => Trait::Null,
         Target::Global(_) => Trait::ToGlobal,
-        Target::In(Object::Array, offset) if offset > 0 => Trait::InsideArray,
-        Target::In(Object::Array | Object::Pointer, _) => return,
+        Target::In(Object::Array | Object::Row, offset) if offset > 0 => Trait::InsideArray,
+        Target::In(Object::Array | Object::Pointer | Object::Row, _) => return,
         Target::In(..) if matches!(pointee, CType::Int { .. }) => Trait::Member,
         Target::In(..) => return,
     };

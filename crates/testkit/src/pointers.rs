@@ -1,5 +1,5 @@
-//! Random C functions over pointers: linked lists, aliasing parameters, pointers to pointers, the
-//! heap, globals and static locals, all over a handful of numbers.
+//! Random C functions over pointers: linked lists, aliasing parameters, pointers to pointers and rows
+//! of them, the heap, globals and static locals, all over a handful of numbers.
 //!
 //! They are small enough for [`crate::enumeration`] to run all inputs of a bounded domain. Unlike the
 //! functions of [`crate::cgen`] they may do what C leaves undefined: a null pointer may be read, a
@@ -33,31 +33,61 @@ struct Parameter {
     pointers: &'static [&'static str],
     /// Pointers to nodes that it gives.
     nodes: &'static [&'static str],
+    /// Where pointers to `int` can be stored.
+    slots: &'static [&'static str],
 }
 
-const PARAMETERS: [Parameter; 8] = [
-    Parameter { declaration: "int x", cells: &["x"], pointers: &[], nodes: &[] },
-    Parameter { declaration: "int *p", cells: &["*p"], pointers: &["p"], nodes: &[] },
-    Parameter { declaration: "int *q", cells: &["*q", "q[0]"], pointers: &["q"], nodes: &[] },
-    Parameter { declaration: "int *a", cells: &["a[0]", "a[1]"], pointers: &["a + 1"], nodes: &[] },
-    Parameter { declaration: "int **pp", cells: &["**pp"], pointers: &["*pp"], nodes: &[] },
+const PARAMETERS: [Parameter; 9] = [
+    Parameter { declaration: "int x", cells: &["x"], pointers: &[], nodes: &[], slots: &[] },
+    Parameter { declaration: "int *p", cells: &["*p"], pointers: &["p"], nodes: &[], slots: &[] },
+    Parameter {
+        declaration: "int *q",
+        cells: &["*q", "q[0]"],
+        pointers: &["q"],
+        nodes: &[],
+        slots: &[],
+    },
+    Parameter {
+        declaration: "int *a",
+        cells: &["a[0]", "a[1]"],
+        pointers: &["a + 1"],
+        nodes: &[],
+        slots: &[],
+    },
+    Parameter {
+        declaration: "int **pp",
+        cells: &["**pp"],
+        pointers: &["*pp"],
+        nodes: &[],
+        slots: &["*pp"],
+    },
+    Parameter {
+        declaration: "int **row, int at",
+        cells: &["*row[at & 1]", "*row[1]", "at"],
+        pointers: &["row[at & 1]", "row[!at]", "row[0]"],
+        nodes: &[],
+        slots: &["row[at & 1]", "row[at & 1]", "row[1]"],
+    },
     Parameter {
         declaration: "struct pair *s",
         cells: &["s->left", "s->right"],
         pointers: &["&s->right"],
         nodes: &[],
+        slots: &[],
     },
     Parameter {
         declaration: "struct node *m",
         cells: &["m->value"],
         pointers: &["(m ? &m->value : 0)"],
         nodes: &["m", "m->next"],
+        slots: &[],
     },
     Parameter {
         declaration: "struct node *n",
         cells: &["n->value", "n->next->value"],
         pointers: &["(n ? &n->value : 0)"],
         nodes: &["n", "n->next"],
+        slots: &[],
     },
 ];
 
@@ -82,13 +112,14 @@ struct Writer {
     cells: Vec<&'static str>,
     pointers: Vec<&'static str>,
     nodes: Vec<&'static str>,
+    slots: Vec<&'static str>,
     moves: Moves,
 }
 
 impl Writer {
     fn new(seed: u64, moves: Moves) -> Self {
-        let (cells, pointers, nodes) = Default::default();
-        Self { rng: Rng::new(seed), cells, pointers, nodes, moves }
+        let (cells, pointers, nodes, slots) = Default::default();
+        Self { rng: Rng::new(seed), cells, pointers, nodes, slots, moves }
     }
 
     fn one_in(&mut self, count: u64) -> bool {
@@ -112,6 +143,7 @@ impl Writer {
             if !declarations.contains(&parameter.declaration) {
                 declarations.push(parameter.declaration);
                 self.offer(parameter.cells, parameter.pointers, parameter.nodes);
+                self.slots.extend(parameter.slots);
             }
         }
         let mut locals = "    int r = 0, v = 1;\n".to_owned();
@@ -121,6 +153,7 @@ impl Writer {
         }
         if self.one_in(5) {
             self.offer(&["*gp"], &["gp"], &[]);
+            self.slots.push("gp");
         }
         if self.one_in(5) {
             self.offer(&["head->value"], &[], &["head"]);
@@ -187,6 +220,10 @@ impl Writer {
     }
 
     fn effect(&mut self) -> String {
+        if !self.slots.is_empty() && self.one_in(3) {
+            let slots = self.slots.clone();
+            return format!("{} = {};", self.pick(&slots), self.pointer());
+        }
         match (self.rng.below(6), self.node()) {
             (0, Some(node)) => format!("{node}->value = {};", self.value()),
             (1, Some(node)) => format!("{node}->next = {};", self.node().unwrap_or("0")),

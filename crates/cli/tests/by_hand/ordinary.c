@@ -287,3 +287,145 @@ int reads_before_it_grows(struct owned *owned, long from)
     owned->block = realloc(owned->block, 100);
     return owned->block ? from > 2 : 3;
 }
+
+/* Pointers in rows, at places that the input says. */
+
+struct handlers {
+    unsigned used;
+    int (*of[8])(int);
+    char *names[16];
+};
+
+int calls_the_handler(struct handlers *all, unsigned char event)
+{
+    if (event >= 8 || !all->of[event])
+        return -1;
+    if (all->of[event](3) == 4)
+        return 1;
+    return 0;
+}
+
+int counted;
+
+int leads_to_a_global(int **row, unsigned char at)
+{
+    counted = 5;
+    if (at >= 8 || !row[at])
+        return 9;
+    if (row[at] == &counted)
+        return 1;
+    if (*row[at] == 5)
+        return 2;
+    return 0;
+}
+
+/* Behind `row[to] = &own` nothing else can hold 7 here. */
+int stores_a_local(int **row, unsigned char to, unsigned char from, int store)
+{
+    int own = 7;
+    int *old = row[from];
+    if (store)
+        row[to] = &own;
+    if (row[from] != old && *row[from] != 8)
+        return 1;
+    return 0;
+}
+
+int names_an_entry(struct handlers *all, unsigned char to, unsigned char from)
+{
+    if (to >= 16 || from >= 16)
+        return 2;
+    all->names[to] = "abc";
+    if (all->names[from] && all->names[from][0] == 'a' && all->names[from][3] == 'x')
+        return 1;
+    return 0;
+}
+
+/* Numbers that stand for pointers. */
+
+void *map_memory(unsigned long size);
+
+int maps(unsigned long size)
+{
+    void *area = map_memory(size);
+    if (area == (void *)-1)
+        return -1;
+    return area != 0;
+}
+
+#define REMOVED ((char *)-2)
+
+int finds_a_name(struct handlers *all, unsigned char from)
+{
+    for (unsigned at = from; at < 16; at++) {
+        if (!all->names[at])
+            return 0;
+        if (all->names[at] == REMOVED)
+            continue;
+        if (all->names[at][0] == 'x')
+            return 1;
+    }
+    return 2;
+}
+
+typedef void (*discard)(void *);
+#define STATIC ((discard)0)
+#define TRANSIENT ((discard)-1)
+
+int binds(char *text, discard how)
+{
+    if (how != STATIC && how != TRANSIENT)
+        how(text);
+    return how == TRANSIENT;
+}
+
+/* Bytes behind the first element, at a distance of two parts. */
+
+int in_the_second_channel(int samples[2][576], unsigned char n, unsigned char k)
+{
+    int const *right = samples[1];
+    if (n < 100 || k < 100)
+        return 2;
+    right += n;
+    right += k;
+    if (right[0] == 5)
+        return 1;
+    return 0;
+}
+
+/* A part of a union that is read as a float has no address, whatever its bits are. */
+
+struct value {
+    int kind;
+    union {
+        char *text;
+        double number;
+    } of;
+};
+
+int kind_of_number(struct value *value)
+{
+    if (value->kind == 1)
+        return value->of.text && value->of.text[0] == 'x';
+    if (value->of.number != value->of.number)
+        return 3;
+    return value->of.number < 0;
+}
+
+/* The sum of an address and any number goes around; pointers that are compared do not. */
+
+struct filled {
+    char *bytes;
+    unsigned long size, used;
+};
+
+int next_piece(int, struct filled *to);
+
+int was_flushed(struct filled *to)
+{
+    char *before = to->bytes + to->used;
+    int more = next_piece(to->size > 8, to);
+    if (to->bytes + to->used < before)
+        before = to->bytes;
+    return more && *before == 'x';
+}
