@@ -380,7 +380,7 @@ impl Scope<'_, '_> {
             self.note_read(pool, value);
         }
         let is_number = ty != Type::Ptr && self.world.inputs.shows_an_address(pool, value);
-        if is_number && size < Type::Ptr.bytes() {
+        if is_number && (size < Type::Ptr.bytes() || ty.is_float()) {
             // Where objects lie is not for the input to say.
             let place = format!("address{}", value.index());
             let value = undefined_symbol(pool, Undetermined::Location, &place, sort_of(ty));
