@@ -80,6 +80,16 @@ pub trait Environment {
     fn as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
         let _ = (pool, base, record);
     }
+    /// How far the first of two addresses lies behind the second, where that is known better than by
+    /// their numbers.
+    fn distance(
+        &mut self,
+        pool: &mut TermPool,
+        values: [Term; 2],
+    ) -> Result<Option<Term>, Self::Stop> {
+        let _ = (pool, values);
+        Ok(None)
+    }
     /// Notes that two values, which may be addresses, are compared for equality, or else for their
     /// order or distance. Gives whether the first lies below the second where their numbers do not
     /// say that.
@@ -294,7 +304,8 @@ impl<'a> Evaluation<'a> {
                 let a = self.eval(pool, *a, env, traps)?;
                 let b = self.eval(pool, *b, env, traps)?;
                 env.related(pool, [a, b], false)?;
-                let bytes = pool.sub(a, b);
+                let distance = env.distance(pool, [a, b])?;
+                let bytes = distance.unwrap_or_else(|| pool.sub(a, b));
                 Ok(exact_quotient(pool, bytes, *size))
             }
         }
@@ -465,19 +476,12 @@ pub fn insert_bit_field(pool: &mut TermPool, field: BitField, bytes: Term, value
     whole
 }
 
-/// `bytes / size` towards zero; by a shift where the low bits are surely zero, so that the distance
-/// of `&a[i]` and `a` is `i` again.
+/// `bytes / size`, which C defines where nothing is left over; by a shift where it can be one, so that the
+/// distance of `&a[i]` and `a` is `i` again.
 fn exact_quotient(pool: &mut TermPool, bytes: Term, size: u64) -> Term {
     if size.is_power_of_two() {
-        let shift = size.trailing_zeros();
-        if shift == 0 {
-            return bytes;
-        }
-        let low = pool.extract(shift - 1, 0, bytes);
-        if pool.as_u64(low) == Some(0) {
-            let amount = pool.bv(64, u64::from(shift));
-            return pool.ashr(bytes, amount);
-        }
+        let amount = pool.bv(64, u64::from(size.trailing_zeros()));
+        return pool.ashr(bytes, amount);
     }
     let size = pool.bv(64, size);
     pool.sdiv(bytes, size)

@@ -433,13 +433,15 @@ pub const fn element_address(base: u64, index: u64, size: u64) -> u64 {
     base.wrapping_add(index.wrapping_mul(size))
 }
 
-/// `(a - b) / size` on addresses, rounding towards zero; 0 for a size of 0.
+/// `(a - b) / size` on addresses, which C defines where nothing is left over: as compilers do it, a shift
+/// where the size is a power of two, else rounding towards zero; 0 for a size of 0.
 pub const fn address_difference(a: u64, b: u64, size: u64) -> u64 {
     let bytes = a.wrapping_sub(b) as i64;
     match size {
         0 => 0,
         // No address is that far from another, and the quotient would not be signed.
         _ if size > i64::MAX as u64 => 0,
+        _ if size.is_power_of_two() => (bytes >> size.trailing_zeros()) as u64,
         _ => bytes.wrapping_div(size as i64) as u64,
     }
 }

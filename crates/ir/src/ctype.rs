@@ -206,8 +206,8 @@ impl Target {
         }
     }
 
-    /// `(a - b) / size` on addresses, where the difference wraps at the width of a pointer and the
-    /// quotient is rounded towards zero; 0 for a size of 0.
+    /// `(a - b) / size` on addresses ([`crate::arith::address_difference`]), where the difference wraps at
+    /// the width of a pointer.
     pub const fn address_difference(self, a: u64, b: u64, size: u64) -> u64 {
         match self {
             Self::X86_64 => crate::arith::address_difference(a, b, size),

@@ -675,6 +675,13 @@ impl Environment for Scope<'_, '_> {
         Ok(Some(below).filter(|_| self.state.tape.is_aside()))
     }
 
+    fn distance(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<Option<Term>, Stop> {
+        let (Some(a), Some(b)) = (self.place_of(pool, a)?, self.place_of(pool, b)?) else {
+            return Ok(None);
+        };
+        Ok(Some(pool.sub(a, b)))
+    }
+
     fn is_aligned(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> bool {
         let is_input = self.world.inputs.is_pointer(address_of(pool, value));
         let low = (1..=12).contains(&bits).then(|| pool.extract(bits - 1, 0, value));

@@ -56,6 +56,8 @@ const CLOCK_STEPS: u32 = 64;
 const SPLIT_TICKS: u32 = 4;
 /// After so many steps in a row that cover nothing, a state lets others go on.
 const PATIENCE: u64 = 1 << 12;
+/// So many new terms count as a step in that, since steps that build large terms are slow.
+const STEP_TERMS: u64 = 8;
 /// After so many, what a model covers is no longer looked for.
 const REPLAY_PATIENCE: u64 = 1 << 13;
 /// How many new terms make a look at the clock due earlier: steps that build large terms are slow.
@@ -465,11 +467,11 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// Runs a state until it ends or another is to go on.
     pub(super) fn run_state(&mut self, mut state: Box<State>) {
-        let mut news = News::of(&state);
+        let mut news = News::of(&state, &self.pool);
         loop {
             let Some(next) = self.pass_stretch(state) else { return };
             state = next;
-            if news.are_older(&state, PATIENCE) && self.may_rest() {
+            if news.are_older(&state, &self.pool, PATIENCE) && self.may_rest() {
                 self.rest(state);
                 return;
             }
@@ -547,10 +549,10 @@ impl<'p, 'e> Engine<'p, 'e> {
         if self.may_rest() {
             most = most.min(REPLAY_PATIENCE);
         }
-        let mut news = News::of(&state);
+        let mut news = News::of(&state, &self.pool);
         loop {
             let ending = match self.step(&mut state) {
-                Ok(()) | Err(Flow::Yield) if news.are_older(&state, most) => {
+                Ok(()) | Err(Flow::Yield) if news.are_older(&state, &self.pool, most) => {
                     Ending::Cut(Cut::PathSteps(most))
                 }
                 Ok(()) | Err(Flow::Yield) => {
@@ -823,21 +825,25 @@ impl<'p, 'e> Engine<'p, 'e> {
 /// When a state last covered something.
 struct News {
     covered: usize,
+    /// Its steps then.
     at: u64,
+    /// How many terms there were.
+    terms: usize,
 }
 
 impl News {
     /// As of now.
-    fn of(state: &State) -> Self {
-        Self { covered: state.covered.len(), at: state.steps }
+    fn of(state: &State, pool: &TermPool) -> Self {
+        Self { covered: state.covered.len(), at: state.steps, terms: pool.len() }
     }
 
-    /// Whether the state has taken at least so many steps since.
-    fn are_older(&mut self, state: &State, steps: u64) -> bool {
+    /// Whether the state has taken at least so many steps since, or has built as many terms as those do.
+    fn are_older(&mut self, state: &State, pool: &TermPool, steps: u64) -> bool {
         if self.covered != state.covered.len() {
-            *self = Self::of(state);
+            *self = Self::of(state, pool);
         }
-        state.steps - self.at >= steps
+        let terms = pool.len() - self.terms;
+        state.steps - self.at + terms as u64 / STEP_TERMS >= steps
     }
 }
 

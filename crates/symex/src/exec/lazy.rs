@@ -527,7 +527,7 @@ impl Scope<'_, '_> {
             return Ok(());
         }
         let holds = self.holds_on_model(pool, any)
-            || plain.is_some_and(|(address, place)| self.lead_to(pool, address, place));
+            || plain.is_some_and(|(address, place)| self.lead_to(pool, address, place, any));
         if !holds {
             return Err(Stop::Suppose(any));
         }
@@ -537,8 +537,9 @@ impl Scope<'_, '_> {
         }
     }
 
-    /// Makes the state's model let a pointer lead to a place, if that changes nothing else of the path.
-    fn lead_to(&mut self, pool: &TermPool, address: Term, place: u64) -> bool {
+    /// Makes the state's model let a pointer lead to a place, if a condition holds then and nothing else of
+    /// the path changes.
+    fn lead_to(&mut self, pool: &TermPool, address: Term, place: u64, condition: Term) -> bool {
         let pointer = self.world.inputs.pointer_at(address);
         let Some((symbol, shift)) = pointer.and_then(|pointer| pointer.symbol) else {
             return false;
@@ -549,7 +550,8 @@ impl Scope<'_, '_> {
         let leads = tape.decide(Question::Holds, || {
             let value = Value::from_u64(pool.sort(symbol), place >> shift);
             let other = model.with([(symbol, value)]);
-            let fits = facts.iter().all(|fact| evaluator.holds(pool, &other, *fact));
+            let mut all = facts.iter().chain([&condition]);
+            let fits = all.all(|fact| evaluator.holds(pool, &other, *fact));
             changed = fits.then_some(other);
             fits
         });

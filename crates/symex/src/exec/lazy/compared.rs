@@ -44,7 +44,10 @@ impl Scope<'_, '_> {
         pool: &mut TermPool,
         [a, b]: [Term; 2],
     ) -> Result<Option<ToLead>, Stop> {
-        for (value, other) in [(b, a), (a, b)] {
+        let sizes = [self.size_of_new(pool, a)?, self.size_of_new(pool, b)?];
+        // A pointer to the larger leads to an object of its own, the other into that.
+        let in_order = if sizes[0] < sizes[1] { [(a, b), (b, a)] } else { [(b, a), (a, b)] };
+        for (value, other) in in_order {
             let Some((guard, pointer)) = self.not_followed(pool, value)? else { continue };
             let objects = self.objects_of(pool, other)?;
             if objects.is_empty() {
@@ -137,6 +140,28 @@ impl Scope<'_, '_> {
         self.suppose(pool, together, None)
     }
 
+    /// The address that a value is, made from the place in an object of the inputs that the path knows: so
+    /// the distance of two shows which elements they are. `None` where there are several such places, or
+    /// none. The path is split on whether the value is null.
+    pub(in crate::exec) fn place_of(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Option<Term>, Stop> {
+        let found = self.few_alternatives(pool, value).unwrap_or_default();
+        match found[..] {
+            [(_, Target::Known(at, distance))] => {
+                let at = pool.bv(64, at);
+                Ok(Some(distance.map_or(at, |distance| pool.add(at, distance))))
+            }
+            [(null, Target::Null), (_, Target::Known(..))]
+            | [(_, Target::Known(..)), (null, Target::Null)] => {
+                Err(self.split_by_model(pool, null))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// The objects of the inputs that a value leads to, each with when it does.
     fn input_objects_of(
         &mut self,
@@ -166,6 +191,14 @@ impl Scope<'_, '_> {
             Target::Input(pointer) if inputs.is_pointer(pointer) => Some((guard, pointer)),
             _ => None,
         }))
+    }
+
+    /// The bytes of what a pointer is to that a value is made from, if it was not followed yet.
+    fn size_of_new(&mut self, pool: &mut TermPool, value: Term) -> Result<Option<u64>, Stop> {
+        let Some((_, address)) = self.not_followed(pool, value)? else { return Ok(None) };
+        let pointer = self.world.inputs.pointer_at(address);
+        let types = &self.world.program.types;
+        Ok(pointer.and_then(|pointer| types.size(types.pointee(pointer.ty)?)))
     }
 
     /// What a value may lead to, each with when it does, if that is not much.

@@ -52,8 +52,14 @@ impl Order for RandomState {
 /// The least rank first; of equal ones the newest, so that a path is followed to its end.
 pub(super) struct Nearest {
     target: Target,
-    /// Ranks and numbers, those of states that are gone among them.
-    heap: BinaryHeap<(Reverse<u64>, u64)>,
+    /// Ranks, sizes and numbers, those of states that are gone among them.
+    heap: BinaryHeap<(Reverse<(u64, usize)>, u64)>,
+}
+
+/// How large a path condition is, as far as that makes a difference: of states that are equally near
+/// one that is cheap to ask for goes first, and of equal ones the newest.
+fn size(state: &State) -> usize {
+    state.facts.len() / 16
 }
 
 impl Nearest {
@@ -65,16 +71,16 @@ impl Nearest {
 
 impl Order for Nearest {
     fn add(&mut self, number: u64, _: Origin, state: &State, rank: &Rank<'_>) {
-        self.heap.push((Reverse(rank.distance(state, self.target)), number));
+        self.heap.push((Reverse((rank.distance(state, self.target), size(state))), number));
     }
 
     fn choose(&mut self, waiting: &Waiting, _: &mut Rng, rank: &Rank<'_>) -> Option<u64> {
         // Ranks only grow, as labels are covered: a state whose rank is still the least is next.
         loop {
-            let (Reverse(before), number) = self.heap.pop()?;
+            let (Reverse((before, _)), number) = self.heap.pop()?;
             let Some(state) = waiting.get(number) else { continue };
-            let now = (Reverse(rank.distance(state, self.target)), number);
-            if now.0.0 <= before || self.heap.peek().is_none_or(|next| *next <= now) {
+            let now = (Reverse((rank.distance(state, self.target), size(state))), number);
+            if now.0.0.0 <= before || self.heap.peek().is_none_or(|next| *next <= now) {
                 return Some(number);
             }
             self.heap.push(now);
