@@ -20,6 +20,7 @@ mod either;
 mod facts;
 mod lazy;
 mod resolve;
+mod rows;
 
 use std::sync::Arc;
 

@@ -429,3 +429,43 @@ int was_flushed(struct filled *to)
         before = to->bytes;
     return more && *before == 'x';
 }
+
+/* Elements that are found by their distance from the first, and by a comparison. */
+
+struct slot {
+    struct slot *next;
+    int used;
+};
+
+struct slots {
+    struct slot *free;
+    struct slot all[4];
+};
+
+int gives_back(struct slots *slots, struct slot *slot)
+{
+    long at = slot - slots->all;
+    if (at < 0 || at > 3)
+        return -1;
+    if (!slots->all[at].used)
+        return -2;
+    slots->all[at].used = 0;
+    slots->all[at].next = slots->free;
+    slots->free = &slots->all[at];
+    return (int)at;
+}
+
+struct branch {
+    struct branch *side[2];
+    int key;
+};
+
+int has_key(struct branch *tree, int key)
+{
+    while (tree) {
+        if (tree->key == key)
+            return 1;
+        tree = tree->side[key > tree->key];
+    }
+    return 0;
+}

@@ -9,11 +9,11 @@ use lydian_eval::to_bytes;
 use lydian_inputs::lazy::{INDEX_BITS, LazyObject, REACH, Row};
 use lydian_inputs::shape::PartKind;
 use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::access::{DEPTH, bit_shift, greatest, store_where, with_byte};
 use super::cells::{Contents, above};
+use super::rows;
 
 /// The rows of a lazy object that are array terms, by the part of an element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -183,95 +183,7 @@ fn element(pool: &mut TermPool, object: &LazyObject, rows: &Rows, row: &Row, num
     let at = index_term(pool, number);
     let bits = pool.select(array, at);
     let name = object.path_at(object.start_of(row, number));
-    value_of_bits(pool, object, row, bits, &name)
-}
-
-/// The value of a row from the bits that its array has for it.
-fn value_of_bits(
-    pool: &mut TermPool,
-    object: &LazyObject,
-    row: &Row,
-    bits: Term,
-    name: &str,
-) -> Term {
-    if !matches!(row.kind, PartKind::Pointer(_)) {
-        return object.from_bits(pool, row.kind, bits, name);
-    }
-    match pool.node(bits) {
-        Node::Ite(condition, a, b) => {
-            let a = value_of_bits(pool, object, row, a, name);
-            let b = value_of_bits(pool, object, row, b, name);
-            pool.ite(condition, a, b)
-        }
-        Node::Bin(BinOp::Select, array, index) => {
-            let (inputs, stores) = stores_over_inputs(pool, object, row, array);
-            let is_elsewhere: SmallVec<[bool; 8]> =
-                stores.iter().map(|(_, value)| is_elsewhere(pool, object, row, *value)).collect();
-            if !is_elsewhere.contains(&true) {
-                return object.from_bits(pool, row.kind, bits, name);
-            }
-            let mut of_inputs = inputs;
-            for ((at, value), is_elsewhere) in stores.iter().zip(&is_elsewhere).rev() {
-                if !is_elsewhere {
-                    of_inputs = pool.store(of_inputs, *at, *value);
-                }
-            }
-            let bits = pool.select(of_inputs, index);
-            let first = value_of_bits(pool, object, row, bits, name);
-            // What the program stored there of its own is told apart by where it did.
-            let stores = stores.into_iter().zip(is_elsewhere).rev();
-            stores.fold(first, |before, ((at, value), is_elsewhere)| {
-                let is_there = pool.eq(index, at);
-                let value = match is_elsewhere {
-                    true => value_of_bits(pool, object, row, value, name),
-                    false => first,
-                };
-                pool.ite(is_there, value, before)
-            })
-        }
-        _ => bits,
-    }
-}
-
-/// What was stored to a row's array, the last store first, and the array before all that: mostly the one
-/// with the first values.
-fn stores_over_inputs(
-    pool: &TermPool,
-    object: &LazyObject,
-    row: &Row,
-    array: Term,
-) -> (Term, SmallVec<[(Term, Term); 8]>) {
-    let first_values = object.first_array(row);
-    let mut stores = SmallVec::new();
-    let mut rest = array;
-    while Some(rest) != first_values
-        && let Node::Store(before, at, value) = pool.node(rest)
-    {
-        stores.push((at, value));
-        rest = before;
-    }
-    (rest, stores)
-}
-
-/// Whether a pointer that was stored to a row's array may be another one than those of the inputs: of a
-/// variable, or of memory that the program has allocated.
-fn is_elsewhere(pool: &TermPool, object: &LazyObject, row: &Row, pointer: Term) -> bool {
-    let mut seen = FxHashSet::default();
-    let mut waiting = vec![pointer];
-    while let Some(next) = waiting.pop() {
-        match pool.node(next) {
-            _ if !seen.insert(next) => {}
-            Node::Ite(_, a, b) => waiting.extend([a, b]),
-            Node::Bin(BinOp::Select, array, _) => {
-                let (_, stores) = stores_over_inputs(pool, object, row, array);
-                waiting.extend(stores.into_iter().map(|(_, value)| value));
-            }
-            Node::Bin(BinOp::Add, base, by) if pool.as_u64(by).is_some() => waiting.push(base),
-            _ if pool.as_u64(next) == Some(0) || object.is_input_pointer(next) => {}
-            _ => return true,
-        }
-    }
-    false
+    rows::value_of_bits(pool, object, row, bits, &name)
 }
 
 /// Bytes of one part of an object.
@@ -687,7 +599,7 @@ impl Access {
                     let bits = pool.select(array, value.number);
                     if value.size == size && value.row.kind.bytes() == size {
                         let name = object.name_of_row(&value.row);
-                        return Some(value_of_bits(pool, object, &value.row, bits, &name));
+                        return Some(rows::value_of_bits(pool, object, &value.row, bits, &name));
                     }
                     let bits = bytes_of(pool, bits, value.low, value.size);
                     whole = Some(above(pool, whole, bits));
