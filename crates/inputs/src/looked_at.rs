@@ -319,7 +319,10 @@ impl Builder<'_> {
 
     /// Whether a number is an address in an object that the path looked at, or that the test has.
     fn leads_to_an_object(&self, number: u64) -> bool {
-        let is_there = |object: &LazyObject| is_in_room(object.home, number);
+        let is_there = |object: &LazyObject| {
+            let distance = number.wrapping_sub(object.home) as i64;
+            is_in_room(object.home, number) && distance.unsigned_abs() <= MOST_COMPARED
+        };
         is_address(u128::from(number))
             && (self.needs.looked_at.iter().any(|seen| is_there(&seen.object))
                 || self.arena.objects.iter().any(|made| is_there(&made.looked_at.object)))

@@ -29,12 +29,15 @@ static void store_integer(const struct scan_directive *d, void *to, uint64_t val
     }
 }
 
-/* What does not fit a `long`, or a `long long`, becomes the nearest number of that type. */
+/* What does not fit a `long`, or a `long long`, becomes the nearest number of that type, and sets
+   `errno`, as the system's library does. */
 static uint64_t nearest_number(struct lydian_integer x, int is_long, int is_signed) {
     uint64_t most = is_signed ? (is_long ? LONG_MAX : LLONG_MAX) : (is_long ? ULONG_MAX : ULLONG_MAX);
     int may_be_beyond = most < INT64_MAX || x.is_long;
-    if (may_be_beyond && (x.too_large || x.magnitude > most + (is_signed && x.negative)))
+    if (may_be_beyond && (x.too_large || x.magnitude > most + (is_signed && x.negative))) {
+        errno = ERANGE;
         return is_signed && x.negative ? ~most : most;
+    }
     return x.negative ? -x.magnitude : x.magnitude;
 }
 
@@ -45,7 +48,8 @@ static int scan_integer(struct lydian_source *in, const struct scan_directive *d
     size_t accepted = 0;
     struct lydian_integer x = lydian_read_integer(in, base, &accepted);
     if (!accepted) return 0;
-    if (to) store_integer(d, to, nearest_number(x, d->length != SCAN_LONG_DOUBLE, is_signed));
+    uint64_t value = nearest_number(x, d->length != SCAN_LONG_DOUBLE, is_signed);
+    if (to) store_integer(d, to, value);
     return 1;
 }
 
@@ -57,6 +61,7 @@ static int scan_float(struct lydian_source *in, const struct scan_directive *d, 
                                                                          : &lydian_float_format;
     struct lydian_float x = lydian_read_float(in, format, &range_error, &accepted);
     if (!accepted || range_error == LYDIAN_BROKEN_OFF) return 0;
+    if (range_error > 0) errno = ERANGE;
     if (!to) return 1;
     if (d->length == SCAN_LONG)
         *(double *)to = lydian_assemble_double(x);

@@ -1,12 +1,34 @@
 /* Random directives on random texts: what is converted, and where. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "random.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* Numbers that do not fit set `errno`; others, and what is no number, leave it. */
+static void out_of_range(void) {
+    static const char *const texts[] = {"-01234567890123456789012345", "99999999999999999999", "123",
+                                        "12345678901", "1e999", "1e-999", "x"};
+    static const char *const formats[] = {"%d", "%u", "%ld", "%lu", "%hd", "%lf", "%f", "%*d", "%p"};
+    for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (unsigned k = 0; k < sizeof formats / sizeof *formats; k++) {
+            union {
+                unsigned char bytes[sizeof(double)];
+                double number;
+            } read = {{0}};
+            errno = 5;
+            int count = sscanf(texts[i], formats[k], &read);
+            printf("%s %s: %d %d", texts[i], formats[k], count, errno);
+            for (unsigned b = 0; b < sizeof read; b++) printf(" %02x", read.bytes[b]);
+            puts("");
+        }
+    }
+}
+
 int main(void) {
+    out_of_range();
     static const char *const texts[] = {
         "12 34 abc", "  -5,7", "0x1f 0x", "99999999999999999999 1", "1.5e3 2.25", "abc def",
         "a,b,c", "", "   ", "0x", "-", "1e", "1e+", "nan inf", "12abc", "[x] y", "100%", "077 08",
