@@ -289,3 +289,27 @@ fn that_no_object_has_2_gib_is_granted_and_named_where_an_access_could_leave_it(
     let near = "int f(int *p) { p[3] = 7; if (p[3] != 7) return 1; return 0; }\n";
     assert_eq!(granted(near, 1), [""; 0], "every access is near");
 }
+
+#[test]
+fn that_nobody_writes_to_variables_between_calls_is_an_assumption_where_it_matters() {
+    let place = Workplace::with(
+        "int *gp;\n\
+         int first(int x) { static int calls; if (calls < 3) x += *gp; if (x < 4) calls = 3; \
+         if (gp == 0) return 1; return 0; }\n\
+         int second(int x) { static int last; if (x == last) return 1; last = x & 3; \
+         return 0; }\n",
+    );
+    let ran = place.done("gen unit.c -c bc --json t.json");
+    let table = place.json("t.json");
+    let told = "between calls nobody else writes to gp (other)";
+    assert!(ran.out.contains(told), "{ran}");
+    for function in ["first", "second"] {
+        let row = row(&table, function, "bc");
+        let assumed = row["infeasible_as_assumed"].as_u64();
+        assert_eq!(
+            (assumed > Some(0), &row["infeasible"]),
+            (function == "first", &0.into()),
+            "{ran}"
+        );
+    }
+}

@@ -312,7 +312,7 @@ fn field_place(place: &Place, field: &Field) -> Place {
 }
 
 /// Whether a value of the type has pointers to objects in it.
-pub(crate) fn has_pointers(types: &CTypes, ty: CTypeId) -> bool {
+pub fn has_pointers(types: &CTypes, ty: CTypeId) -> bool {
     match types.get(ty) {
         CType::Pointer { pointee, .. } => !matches!(types.get(*pointee), CType::Function { .. }),
         CType::Array { element, .. } => has_pointers(types, *element),

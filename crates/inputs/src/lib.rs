@@ -44,6 +44,7 @@ pub use build::{
 pub use callback::prepare;
 pub use concretise::{HeldObject, concretise, concretise_with_objects};
 pub use contract::Contract;
+pub use layout::has_pointers;
 pub use plan::{
     Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, GlobalPlan, InputPlan, ObjectPlan,
     PlanError, RawPointer, Start, Way, WritePlan, Written,

@@ -5,7 +5,9 @@
 //! call began with goes on with a further call, which has arguments of its own. Where each path ends with
 //! values that some call began with, all values were followed that the function's own code can give them,
 //! and what is left is infeasible for every sequence of calls: a call from values that were followed
-//! already does nothing new, since its arguments and all other inputs have any values again.
+//! already does nothing new, since its arguments have any values again. Variables that others may write to
+//! between two calls have what the earlier call left there: where it looked at one, that is an assumption of
+//! what is left, and so it is where a static variable has a pointer to what others may write to.
 //!
 //! The static variables of functions that it calls have what the text says that they can have
 //! ([`super::static_values`]): anybody may have called those before. Where paths began with each of these
@@ -20,7 +22,7 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_inputs::{FurtherCall, Reach, further_call};
-use lydian_ir::{CType, FuncId, Program};
+use lydian_ir::{CType, FuncId, GlobalId, Program};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::Term;
 use rustc_hash::FxHashSet;
@@ -34,7 +36,8 @@ use super::tape::Question;
 use super::world::{Touched, World};
 use super::{Config, Mode};
 use crate::memory::{Contents, Memory, Region};
-use lydian_inputs::Bound;
+use lydian_inputs::globals::can_be_input;
+use lydian_inputs::{Bound, has_pointers};
 
 /// Bytes of static variables whose values are compared.
 const MOST_BYTES: u64 = 256;
@@ -48,6 +51,8 @@ struct Variable {
     address: u64,
     size: u64,
     name: String,
+    /// Whether it has a pointer, or may have one.
+    has_pointer: bool,
 }
 
 /// The static variables of the function under test, and of functions that it calls, where runs of
@@ -57,7 +62,11 @@ pub(super) struct Statics {
     own: Vec<Variable>,
     /// Those of other functions.
     of_others: Vec<Variable>,
-    /// All combinations of values that the latter can have, as bytes one after the other; none where
+    /// Variables that the function gets at and that others may write to between two calls.
+    shared: Vec<Variable>,
+    /// What these have when the first call begins.
+    first_of_shared: Vec<Contents>,
+    /// All combinations of values that those of other functions can have, as bytes one after the other; none where
     /// there are no such variables.
     combinations: Vec<Vec<u8>>,
     /// Values with which calls began that are numbers: the function's own, and the others'.
@@ -133,6 +142,9 @@ impl Engine<'_, '_> {
             let global = &program.globals[*id];
             let is_static_local = global.name.contains('.') && !global.read_only;
             if !is_static_local {
+                if has_calls && can_be_input(program, *id) && !global.read_only {
+                    self.statics.shared.push(self.variable(*id, &global.name));
+                }
                 continue;
             }
             let uses = Uses::of(program, &touched.functions, *id);
@@ -144,7 +156,7 @@ impl Engine<'_, '_> {
                 None => global.name.rsplit('.').next().unwrap_or_default().to_owned(),
             };
             let object = self.world.globals[id.index()];
-            let variable = Variable { address: object, size: global.size, name: name.clone() };
+            let variable = self.variable(*id, &name);
             let of_function = global.name.strip_prefix(&*function.name);
             let is_own = of_function.is_some_and(|rest| rest.starts_with('.'));
             let mut sentence = format!("the static variable {name} has its first value");
@@ -163,6 +175,50 @@ impl Engine<'_, '_> {
         }
     }
 
+    /// A variable, by this name.
+    fn variable(&self, id: GlobalId, name: &str) -> Variable {
+        let World { program, globals, .. } = &self.world;
+        let global = &program.globals[id];
+        Variable {
+            address: globals[id.index()],
+            size: global.size,
+            name: name.to_owned(),
+            has_pointer: has_pointers(&program.types, global.ty),
+        }
+    }
+
+    /// What others may write to between two calls stays as it is: that is an assumption of what is left,
+    /// where the path hangs on it.
+    fn assume_unchanged_between_calls(&mut self, state: &State) {
+        let mut asked = FxHashSet::default();
+        for fact in state.facts.iter() {
+            asked.extend(self.pool.vars_of(*fact).iter().copied());
+        }
+        let Statics { own, shared, first_of_shared, .. } = &self.statics;
+        let memory = &state.memory;
+        let is_written = |variable: &Variable, first: &Contents| {
+            let object = memory.object_at(variable.address).map(|id| memory.object(id));
+            object.is_some_and(|object| object.contents != *first)
+        };
+        let pointers = own.iter().filter(|variable| variable.has_pointer);
+        let mut names: Vec<String> =
+            pointers.map(|variable| format!("what {} points to", variable.name)).collect();
+        for (variable, first) in shared.iter().zip(first_of_shared) {
+            let is_asked = variable.size > MOST_BYTES
+                || (0..variable.size).any(|at| {
+                    let byte = first.read_bits(&mut self.pool, at, 1);
+                    self.pool.vars_of(byte).iter().any(|var| asked.contains(var))
+                });
+            if is_asked || is_written(variable, first) {
+                names.push(variable.name.clone());
+            }
+        }
+        for name in names {
+            let sentence = format!("between calls nobody else writes to {name}");
+            self.watch.assume(Assumption::new(AssumptionKind::Other, &*name, sentence));
+        }
+    }
+
     /// Whether further calls of the function under test can be made: with scalars alone.
     fn has_further_calls(&self) -> bool {
         let program = self.world.program;
@@ -178,6 +234,12 @@ impl Engine<'_, '_> {
 
     /// What the static variables have when the first call begins.
     pub(super) fn begin_statics(&mut self, memory: &Memory) -> Arc<[Contents]> {
+        let Statics { shared, .. } = &mut self.statics;
+        // One that the path does not have is read by nothing.
+        shared.retain(|variable| memory.object_at(variable.address).is_some());
+        let objects = shared.iter().filter_map(|variable| memory.object_at(variable.address));
+        let first = objects.map(|object| memory.object(object).contents.clone());
+        self.statics.first_of_shared = first.collect();
         let contents = self.statics.contents(memory);
         match self.numbers_of(&contents) {
             Some(numbers) => _ = self.statics.begun.insert(numbers),
@@ -289,6 +351,7 @@ impl Engine<'_, '_> {
 
     /// Begins a further call with fresh arguments.
     fn begin_further_call(&mut self, state: &mut State) -> Result<(), Flow> {
+        self.assume_unchanged_between_calls(state);
         let World { program, spec, .. } = &self.world;
         let call = FurtherCall {
             function: self.plan.function,
@@ -320,7 +383,8 @@ mod tests {
 
     #[test]
     fn all_was_followed_where_calls_began_with_each_value_of_others_for_each_of_its_own() {
-        let variable = |name: &str| Variable { address: 0, size: 1, name: name.into() };
+        let variable =
+            |name: &str| Variable { address: 0, size: 1, name: name.into(), has_pointer: false };
         let mut statics = Statics::default();
         statics.own.push(variable("own"));
         statics.add_of_other(variable("a"), &BTreeSet::from([vec![0], vec![1]]));

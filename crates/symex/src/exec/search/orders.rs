@@ -59,7 +59,7 @@ pub(super) struct Nearest {
 /// How large a path condition is, as far as that makes a difference: of states that are equally near
 /// one that is cheap to ask for goes first, and of equal ones the newest.
 fn size(state: &State) -> usize {
-    state.facts.len() / 16
+    state.facts.len() / 64
 }
 
 impl Nearest {
