@@ -316,11 +316,13 @@ impl<'a> ExactC<'a> {
                 if *size == 0 || *size > i64::MAX as u64 {
                     return Ok("0ull".to_owned());
                 }
-                Ok(format!(
-                    "((lydian_u64)((lydian_s64)({} - {}) / {size}ll))",
-                    widened(Type::Ptr, &a),
-                    widened(Type::Ptr, &b)
-                ))
+                let (a, b) = (widened(Type::Ptr, &a), widened(Type::Ptr, &b));
+                // As compilers divide what leaves nothing over.
+                let divided = match size.is_power_of_two() {
+                    true => format!(">> {}", size.trailing_zeros()),
+                    false => format!("/ {size}ll"),
+                };
+                Ok(format!("((lydian_u64)((lydian_s64)({a} - {b}) {divided}))"))
             }
         }
     }
