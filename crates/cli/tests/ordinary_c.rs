@@ -58,8 +58,6 @@ const INFEASIBLE: &[(&str, u64)] = &[
     ("in_the_second_channel", 0),
     ("kind_of_number", 0),
     ("was_flushed", 0),
-    ("gives_back", 0),
-    ("has_key", 0),
 ];
 
 /// Functions with branches that may stay unknown.

@@ -80,15 +80,9 @@ pub trait Environment {
     fn as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
         let _ = (pool, base, record);
     }
-    /// How far the first of two addresses lies behind the second, where that is known better than by
-    /// their numbers.
-    fn distance(
-        &mut self,
-        pool: &mut TermPool,
-        values: [Term; 2],
-    ) -> Result<Option<Term>, Self::Stop> {
-        let _ = (pool, values);
-        Ok(None)
+    /// How far the first of two addresses lies behind the second.
+    fn distance(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<Term, Self::Stop> {
+        Ok(pool.sub(a, b))
     }
     /// Notes that two values, which may be addresses, are compared for equality, or else for their
     /// order or distance. Gives whether the first lies below the second where their numbers do not
@@ -304,8 +298,7 @@ impl<'a> Evaluation<'a> {
                 let a = self.eval(pool, *a, env, traps)?;
                 let b = self.eval(pool, *b, env, traps)?;
                 env.related(pool, [a, b], false)?;
-                let distance = env.distance(pool, [a, b])?;
-                let bytes = distance.unwrap_or_else(|| pool.sub(a, b));
+                let bytes = env.distance(pool, [a, b])?;
                 Ok(exact_quotient(pool, bytes, *size))
             }
         }

@@ -2,10 +2,10 @@
 //! infeasible.
 //!
 //! # The domain
-//! There are an array of two numbers, a pair, a pointer to a number, a row of two such, and two nodes. A pointer of the
-//! inputs is null or points to each of these, or into it, where its type allows that: to the elements
-//! of the array and one past its end, to the members of the pair and of the nodes, to the globals. So
-//! parameters alias in each way, lists have up to two nodes and may be cyclic. A number is -1, 0, 1, 2
+//! There are an array of two numbers, a pair, a pointer to a number, a row of two such pointers, and
+//! two nodes. A pointer of the inputs is null or points to each of these, or into it, where its type
+//! allows that: to the elements of the array and one past its end, to those of the row, to the members
+//! of the pair and of the nodes, to the globals. So parameters alias in each way, lists have up to two nodes and may be cyclic. A number is -1, 0, 1, 2
 //! or 3. Each allocation fails or not. A static local has its first value, and those that calls with
 //! inputs of the domain leave.
 //!

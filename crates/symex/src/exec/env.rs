@@ -675,11 +675,13 @@ impl Environment for Scope<'_, '_> {
         Ok(Some(below).filter(|_| self.state.tape.is_aside()))
     }
 
-    fn distance(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<Option<Term>, Stop> {
-        let (Some(a), Some(b)) = (self.place_of(pool, a)?, self.place_of(pool, b)?) else {
-            return Ok(None);
-        };
-        Ok(Some(pool.sub(a, b)))
+    fn distance(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<Term, Stop> {
+        if let Some(place_a) = self.place_of(pool, a)?
+            && let Some(place_b) = self.place_of(pool, b)?
+        {
+            return Ok(pool.sub(place_a, place_b));
+        }
+        Ok(pool.sub(a, b))
     }
 
     fn is_aligned(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> bool {

@@ -62,10 +62,9 @@ pub(super) struct Statics {
     own: Vec<Variable>,
     /// Those of other functions.
     of_others: Vec<Variable>,
-    /// Variables that the function gets at and that others may write to between two calls.
-    shared: Vec<Variable>,
-    /// What these have when the first call begins.
-    first_of_shared: Vec<Contents>,
+    /// Variables that the function gets at and that others may write to between two calls, each with what
+    /// it has when the first call begins, from there on.
+    shared: Vec<(Variable, Option<Contents>)>,
     /// All combinations of values that those of other functions can have, as bytes one after the other; none where
     /// there are no such variables.
     combinations: Vec<Vec<u8>>,
@@ -143,7 +142,7 @@ impl Engine<'_, '_> {
             let is_static_local = global.name.contains('.') && !global.read_only;
             if !is_static_local {
                 if has_calls && can_be_input(program, *id) && !global.read_only {
-                    self.statics.shared.push(self.variable(*id, &global.name));
+                    self.statics.shared.push((self.variable(*id, &global.name), None));
                 }
                 continue;
             }
@@ -194,7 +193,7 @@ impl Engine<'_, '_> {
         for fact in state.facts.iter() {
             asked.extend(self.pool.vars_of(*fact).iter().copied());
         }
-        let Statics { own, shared, first_of_shared, .. } = &self.statics;
+        let Statics { own, shared, .. } = &self.statics;
         let memory = &state.memory;
         let is_written = |variable: &Variable, first: &Contents| {
             let object = memory.object_at(variable.address).map(|id| memory.object(id));
@@ -203,7 +202,8 @@ impl Engine<'_, '_> {
         let pointers = own.iter().filter(|variable| variable.has_pointer);
         let mut names: Vec<String> =
             pointers.map(|variable| format!("what {} points to", variable.name)).collect();
-        for (variable, first) in shared.iter().zip(first_of_shared) {
+        for (variable, first) in shared {
+            let Some(first) = first else { continue }; // the path does not have it
             let is_asked = variable.size > MOST_BYTES
                 || (0..variable.size).any(|at| {
                     let byte = first.read_bits(&mut self.pool, at, 1);
@@ -234,12 +234,10 @@ impl Engine<'_, '_> {
 
     /// What the static variables have when the first call begins.
     pub(super) fn begin_statics(&mut self, memory: &Memory) -> Arc<[Contents]> {
-        let Statics { shared, .. } = &mut self.statics;
-        // One that the path does not have is read by nothing.
-        shared.retain(|variable| memory.object_at(variable.address).is_some());
-        let objects = shared.iter().filter_map(|variable| memory.object_at(variable.address));
-        let first = objects.map(|object| memory.object(object).contents.clone());
-        self.statics.first_of_shared = first.collect();
+        for (variable, first) in &mut self.statics.shared {
+            let object = memory.object_at(variable.address);
+            *first = object.map(|object| memory.object(object).contents.clone());
+        }
         let contents = self.statics.contents(memory);
         match self.numbers_of(&contents) {
             Some(numbers) => _ = self.statics.begun.insert(numbers),

@@ -44,10 +44,15 @@ impl Scope<'_, '_> {
         pool: &mut TermPool,
         [a, b]: [Term; 2],
     ) -> Result<Option<ToLead>, Stop> {
-        let sizes = [self.size_of_new(pool, a)?, self.size_of_new(pool, b)?];
+        let (new_a, new_b) = (self.not_followed(pool, a)?, self.not_followed(pool, b)?);
+        if new_a.is_none() && new_b.is_none() {
+            return Ok(None);
+        }
         // A pointer to the larger leads to an object of its own, the other into that.
-        let in_order = if sizes[0] < sizes[1] { [(a, b), (b, a)] } else { [(b, a), (a, b)] };
+        let size = |new: Option<(Term, Term)>| new.and_then(|(_, pointer)| self.size_at(pointer));
+        let in_order = if size(new_a) < size(new_b) { [(a, b), (b, a)] } else { [(b, a), (a, b)] };
         for (value, other) in in_order {
+            // Where the other led on the way before, this one may have been followed with it.
             let Some((guard, pointer)) = self.not_followed(pool, value)? else { continue };
             let objects = self.objects_of(pool, other)?;
             if objects.is_empty() {
@@ -193,12 +198,11 @@ impl Scope<'_, '_> {
         }))
     }
 
-    /// The bytes of what a pointer is to that a value is made from, if it was not followed yet.
-    fn size_of_new(&mut self, pool: &mut TermPool, value: Term) -> Result<Option<u64>, Stop> {
-        let Some((_, address)) = self.not_followed(pool, value)? else { return Ok(None) };
-        let pointer = self.world.inputs.pointer_at(address);
+    /// The bytes of what a pointer of the inputs is to, where its type says that.
+    fn size_at(&self, address: Term) -> Option<u64> {
+        let pointer = self.world.inputs.pointer_at(address)?;
         let types = &self.world.program.types;
-        Ok(pointer.and_then(|pointer| types.size(types.pointee(pointer.ty)?)))
+        types.size(types.pointee(pointer.ty)?)
     }
 
     /// What a value may lead to, each with when it does, if that is not much.

@@ -49,15 +49,15 @@ impl Order for RandomState {
     }
 }
 
-/// The least rank first; of equal ones the newest, so that a path is followed to its end.
+/// The least rank first; of equal ones the newest, so that a path is followed to its end, but behind those
+/// whose path conditions are much smaller ([`size`]).
 pub(super) struct Nearest {
     target: Target,
     /// Ranks, sizes and numbers, those of states that are gone among them.
     heap: BinaryHeap<(Reverse<(u64, usize)>, u64)>,
 }
 
-/// How large a path condition is, as far as that makes a difference: of states that are equally near
-/// one that is cheap to ask for goes first, and of equal ones the newest.
+/// How large a path condition is, as far as it makes questions dear.
 fn size(state: &State) -> usize {
     state.facts.len() / 64
 }
