@@ -10,9 +10,9 @@
 //! infeasible labels are placed as checks in the text, as native measurement places them. Then the
 //! function runs on `runs` inputs (fewer where `seconds` are over before) that `attack/runtime.c` makes
 //! of its types: graphs of objects with null, shared, aliasing, cyclic and inner pointers, strings,
-//! globals, static locals as calls before leave them, and stubs of undefined functions that return
-//! anything and write through their pointers. A run ends where undefined behaviour begins, as far as
-//! clang's sanitizers and guard pages see it.
+//! globals, numbers that the text casts to pointers, static locals as calls before leave them, and stubs
+//! of undefined functions that return anything and write through their pointers. A run ends where
+//! undefined behaviour begins, as far as clang's sanitizers and guard pages see it.
 //!
 //! What only runs cover that end in a trap of the sanitizer is counted apart: the check stands before
 //! the expression whose own evaluation may be what is undefined. What another run covers is repeated

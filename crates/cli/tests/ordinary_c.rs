@@ -50,6 +50,8 @@ const INFEASIBLE: &[(&str, u64)] = &[
     ("reads_before_it_grows", 0),
     ("calls_the_handler", 0),
     ("leads_to_a_global", 0),
+    ("follows_one_of_two", 0),
+    ("follows_where_chosen", 0),
     ("stores_a_local", 1),
     ("names_an_entry", 0),
     ("maps", 0),

@@ -68,6 +68,9 @@ pub struct PointerInput {
     /// The symbol that its address is made of, and by how many bits that is shifted; none where the
     /// address is computed from others' bits.
     pub symbol: Option<(Term, u32)>,
+    /// Of an address that is computed from bits which may also be those of another pointer: when it is
+    /// this one that they stand for.
+    pub stands: Option<Term>,
 }
 
 impl PointerInput {
@@ -119,6 +122,23 @@ impl PointerType {
     /// in variables.
     fn constants(&self) -> impl Iterator<Item = u64> {
         self.functions.iter().map(|(_, address)| *address).chain(self.numbers.iter().copied())
+    }
+
+    /// Whether some bits are neither null nor those of a function, a place in a variable or a number that
+    /// it may be.
+    fn is_elsewhere(&self, pool: &mut TermPool, bits: Term) -> Term {
+        let zero = pool.bv(64, 0);
+        let mut known = pool.eq(bits, zero);
+        for global in &self.globals {
+            let leads = global.is_at(pool, bits);
+            known = pool.or(known, leads);
+        }
+        for number in self.constants() {
+            let number = pool.bv(64, number);
+            let is_it = pool.eq(bits, number);
+            known = pool.or(known, is_it);
+        }
+        pool.not(known)
     }
 
     /// The value that some bits are, where they are that of a function, a place in a variable or a number
@@ -348,8 +368,14 @@ impl LazyInputs {
                 pool.concat(symbol, zeros)
             }
         };
-        let pointer =
-            PointerInput { place: place.into(), ty, depth, home, symbol: Some((symbol, shift)) };
+        let pointer = PointerInput {
+            place: place.into(),
+            ty,
+            depth,
+            home,
+            symbol: Some((symbol, shift)),
+            stands: None,
+        };
         let mut value = self.null_or_address(pool, [null, bits], pointer);
         for global in &known.globals {
             let leads = pool.var(&format!("{place} == &{}", global.name), Sort::Bool);
@@ -488,7 +514,7 @@ impl LazyInputs {
         let number = tables.structures.of(pool, address);
         let place: Arc<str> = format!("p{number:x}").into();
         let home = home_of(&place);
-        let pointer = PointerInput { place, ty, depth: 1, home, symbol: None };
+        let pointer = PointerInput { place, ty, depth: 1, home, symbol: None, stands: None };
         tables.add_pointer(address, pointer)
     }
 
@@ -513,7 +539,14 @@ impl LazyInputs {
                 let place = format!("object at {address:x}").into();
                 let ty = ty.unwrap_or_else(|| CTypeId::from_index(0));
                 let home = address / 16 * 16;
-                Arc::new(PointerInput { place, ty, depth: PLAIN_DEPTH, home, symbol: None })
+                Arc::new(PointerInput {
+                    place,
+                    ty,
+                    depth: PLAIN_DEPTH,
+                    home,
+                    symbol: None,
+                    stands: None,
+                })
             });
             let complete = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some());
             let is_byte = |ty: &CType| matches!(ty, CType::Int { kind: IntKind::UChar, .. });

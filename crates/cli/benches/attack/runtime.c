@@ -71,9 +71,9 @@ static const struct type *types;
 static const struct field *fields;
 static const struct global *globals;
 static const struct callee *callees;
-static const word *constants;
+static const word *constants, *sentinels;
 static const int *parameters;
-static int global_count, callee_count, constant_count, parameter_count;
+static int global_count, callee_count, constant_count, parameter_count, sentinel_count;
 static void (*call)(const word *, const double *, const float *);
 static unsigned char (*read_cell)(word);
 static word cells[4096];
@@ -315,6 +315,8 @@ static void *known(int type) {
 static void *pointer_to(int pointee, int is_const) {
     (void)is_const;
     word way = below(16);
+    if (sentinel_count && below(16) == 0)
+        return (void *)sentinels[below(sentinel_count)];
     if (types[pointee].kind == FUNCTION)
         return way == 0 ? 0 : function_of(pointee);
     if (way < 2)
@@ -580,10 +582,11 @@ static void load(const char *path) {
     globals = dlsym(unit, "attack_globals");
     callees = dlsym(unit, "attack_callees");
     constants = dlsym(unit, "attack_constants");
+    sentinels = dlsym(unit, "attack_sentinels");
     parameters = dlsym(unit, "attack_parameters");
     const int *counts = dlsym(unit, "attack_counts");
     global_count = counts[0], callee_count = counts[1];
-    constant_count = counts[2], parameter_count = counts[3];
+    constant_count = counts[2], parameter_count = counts[3], sentinel_count = counts[4];
     call = (void (*)(const word *, const double *, const float *))dlsym(unit, "attack_call");
     read_cell = (unsigned char (*)(word))dlsym(unit, "lydian_read");
     dl_iterate_phdr(find_unit, (void *)path);

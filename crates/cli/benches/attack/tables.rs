@@ -92,14 +92,21 @@ pub(crate) fn tables(program: &Program, func: FuncId, text: &str) -> Result<Tabl
         return Err("its result is no number or pointer");
     }
     let constants = constants(program, text_of(program, func, text));
+    let sentinels = sentinels(text);
     let (appendix, [globals, callees]) = appendix(program, func, params);
-    let counts = [globals, callees, constants.len(), params.len()].map(|count| count.to_string());
-    let listed: Vec<&str> = constants.iter().map(String::as_str).chain(["0"]).collect();
+    let counts = [globals, callees, constants.len(), params.len(), sentinels.len()];
+    let counts = counts.map(|count| count.to_string());
+    let listed = |numbers: &BTreeSet<String>| {
+        let numbers: Vec<&str> = numbers.iter().map(String::as_str).chain(["0"]).collect();
+        numbers.join(", ")
+    };
     let stubs = format!(
         "{HEAD}{}const unsigned long attack_constants[] = {{ {} }};\n\
+         const unsigned long attack_sentinels[] = {{ {} }};\n\
          const int attack_counts[] = {{ {} }};\n{}",
         types(program),
-        listed.join(", "),
+        listed(&constants),
+        listed(&sentinels),
         counts.join(", "),
         stubs(program)
     );
@@ -225,6 +232,22 @@ fn constants(program: &Program, text: &str) -> BTreeSet<String> {
         found.extend(named.map(|(_, value)| format!("{}ul", *value as u64)));
     }
     found
+}
+
+/// Numbers that the text casts to pointers, as `(void *)-1`: a program may compare pointers with them.
+fn sentinels(text: &str) -> BTreeSet<String> {
+    let casts = text.match_indices("*)").map(|(at, cast)| &text[at + cast.len()..]);
+    let number = |after: &str| {
+        let after = after.trim_start_matches([' ', '(']);
+        let (sign, digits) = match after.strip_prefix('-') {
+            Some(digits) => ("-", digits.trim_start()),
+            None => ("", after),
+        };
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        let number = digits[..end].parse::<u32>().ok().filter(|number| *number != 0)?;
+        Some(format!("{sign}{number}l"))
+    };
+    casts.filter_map(number).collect()
 }
 
 /// What calls the function, and addresses that only its file knows, with the numbers of globals and

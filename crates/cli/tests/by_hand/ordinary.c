@@ -319,6 +319,28 @@ int leads_to_a_global(int **row, unsigned char at)
     return 0;
 }
 
+int follows_one_of_two(int **row, unsigned at)
+{
+    int seen = 0;
+    if (row[0] == &counted) {
+        seen = *row[at & 1];
+        if (at & 1)
+            return 8;
+        if (!row[1])
+            seen++;
+    }
+    return seen;
+}
+
+int follows_where_chosen(int **row, unsigned at, int chosen, int *other)
+{
+    int *place = chosen ? row[at & 1] : other;
+    int seen = *place;
+    if (!chosen && !row[at & 1])
+        seen++;
+    return seen;
+}
+
 /* Behind `row[to] = &own` nothing else can hold 7 here. */
 int stores_a_local(int **row, unsigned char to, unsigned char from, int store)
 {

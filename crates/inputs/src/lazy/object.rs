@@ -427,9 +427,11 @@ impl LazyObject {
                 // The same place may have had another pointer before, whose home this is not.
                 let number = self.inputs.number_of(pool, bits);
                 let home = home_of(&format!("{name}#{number}"));
-                let pointer =
-                    PointerInput { place: name.into(), ty, depth: self.depth, home, symbol: None };
                 let known = self.inputs.type_of(ty);
+                let stands = Some(known.is_elsewhere(pool, bits));
+                let place = name.into();
+                let pointer =
+                    PointerInput { place, ty, depth: self.depth, home, symbol: None, stands };
                 let own = match known.functions.first() {
                     None => self.inputs.null_or_address(pool, [null, low], pointer),
                     Some((_, first)) => {

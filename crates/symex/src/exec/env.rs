@@ -232,12 +232,12 @@ impl Scope<'_, '_> {
             let Some(alternatives) = flatten_address(pool, addr, self.knowledge(), limit) else {
                 return Err(self.split_on_value(pool, addr));
             };
-            let input = alternatives.iter().find_map(|(_, target)| match target {
-                Target::Input(pointer) => Some(*pointer),
+            let input = alternatives.iter().find_map(|(guard, target)| match target {
+                Target::Input(pointer) => Some((*guard, *pointer)),
                 _ => None,
             });
             match input {
-                Some(pointer) if last.replace(pointer) == Some(pointer) => {
+                Some((_, pointer)) if last.replace(pointer) == Some(pointer) => {
                     return Err(Stop::Unsupported("an address made of several pointers".into()));
                 }
                 Some(pointer) => self.expand(pool, pointer, access)?,

@@ -226,12 +226,12 @@ impl Scope<'_, '_> {
         is_home.then_some(UsedRecord { record: *record, origin: object.own.origin, size })
     }
 
-    /// Finds what a pointer of the inputs may lead to, which is followed as one to a value of a type, if
-    /// that is known.
+    /// Finds what a pointer of the inputs may lead to, which is followed under a condition as one to a
+    /// value of a type, if that is known.
     pub(super) fn expand(
         &mut self,
         pool: &mut TermPool,
-        address: Term,
+        (guard, address): (Term, Term),
         access: Option<Type>,
     ) -> Result<(), Stop> {
         let world = self.world;
@@ -240,6 +240,7 @@ impl Scope<'_, '_> {
             Some(pointer) => pointer,
             None => world.inputs.adopt(pool, address, void),
         };
+        self.is_followed_alone(pool, guard, &pointer)?;
         let of = self.element_of(address, &pointer, access);
         let home = self.free_home(&pointer);
         if is_character(&world.program.types, of.0) && world.has_other_variables {
@@ -261,7 +262,7 @@ impl Scope<'_, '_> {
             // The model says to which of them the path goes first.
             let somewhere = found.leads_somewhere(pool);
             if !self.holds_on_model(pool, somewhere) {
-                self.suppose(pool, somewhere, Some((address, home)))?;
+                self.suppose_that_leads(pool, (&pointer, address), somewhere, home)?;
             }
             self.split_from_home(pool, found.places[0].0)?;
         }
@@ -275,7 +276,7 @@ impl Scope<'_, '_> {
             None => {}
         }
         let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
-        self.suppose(pool, any, Some((address, home)))?;
+        self.suppose_that_leads(pool, (&pointer, address), any, home)?;
         self.make_home(&PointerInput { home, ..(*pointer).clone() }, of)?;
         let places = found
             .places
@@ -313,7 +314,7 @@ impl Scope<'_, '_> {
         let place = world.inputs.function_place(&pointer, function);
         let at = pool.bv(64, place);
         let leads = pool.eq(address, at);
-        self.suppose(pool, leads, Some((address, place)))?;
+        self.suppose_that_leads(pool, (&pointer, address), leads, place)?;
         self.note_places(address, vec![(leads, place, None)]);
         Ok(())
     }
@@ -506,6 +507,35 @@ impl Scope<'_, '_> {
         };
         let made = self.state.memory.allocate_at(pointer.home - REACH, new);
         made.map(|_| ()).ok_or_else(|| Stop::Unsupported("more memory".into()))
+    }
+
+    /// What leads somewhere is a pointer only where it is followed. Bits that nothing says to be a pointer
+    /// may be any number elsewhere: the path is split on whether they are followed.
+    fn is_followed_alone(
+        &mut self,
+        pool: &mut TermPool,
+        guard: Term,
+        pointer: &PointerInput,
+    ) -> Result<(), Stop> {
+        let is_pointer = !pointer.is_derived() || pointer.stands.is_some();
+        let mut is_followed = || self.state.knowledge().known(pool, guard) == Some(true);
+        if is_pointer || is_followed() || self.state.tape.is_aside() {
+            return Ok(());
+        }
+        Err(self.split_by_model(pool, guard))
+    }
+
+    /// The path goes on with the inputs on which a pointer leads to one of some places, where its bits
+    /// stand for it: to the given one where nothing else says which.
+    pub(super) fn suppose_that_leads(
+        &mut self,
+        pool: &mut TermPool,
+        (pointer, address): (&PointerInput, Term),
+        any: Term,
+        place: u64,
+    ) -> Result<(), Stop> {
+        let any = pointer.stands.map_or(any, |stands| pool.implies(stands, any));
+        self.suppose(pool, any, Some((address, place)))
     }
 
     /// The path goes on with the inputs on which a condition holds: that a pointer leads to one of some

@@ -212,7 +212,7 @@ impl Scope<'_, '_> {
 
     /// Follows the pointers that a value is made from.
     fn follow(&mut self, pool: &mut TermPool, value: Term) -> Result<(), Stop> {
-        while let Some((_, pointer)) = self.not_followed(pool, value)? {
+        while let Some(pointer) = self.not_followed(pool, value)? {
             self.expand(pool, pointer, None)?;
         }
         Ok(())
@@ -321,7 +321,7 @@ impl Scope<'_, '_> {
         }
         let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
         let plain = objects[0].home + PLAIN_DISTANCE * size;
-        self.suppose(pool, any, Some((address, plain)))?;
+        self.suppose_that_leads(pool, (&pointer, address), any, plain)?;
         self.note_places(address, found.places);
         Ok(())
     }
