@@ -64,6 +64,7 @@ mod query;
 mod rank;
 mod reachable;
 mod regions;
+mod rounds;
 mod search;
 mod sequences;
 mod setup;

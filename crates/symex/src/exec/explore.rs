@@ -28,6 +28,7 @@ use super::memo::PredicateMemo;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
 use super::query::Feasible;
 use super::rank::Ranks;
+use super::rounds::Rounds;
 use super::search::{Rank, Searcher};
 use super::sequences::Statics;
 use super::setup::lay_out;
@@ -122,6 +123,8 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) statics: Statics,
     /// How often it was begun anew, as a path outgrew what a pointer leads to.
     pub(super) begun_anew: u32,
+    /// How often it began again for what is left.
+    pub(super) rounds: Rounds,
     pub(super) searcher: Searcher,
     pub(super) compaction: Compaction,
     pub(super) ranks: Ranks,
@@ -236,6 +239,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             arguments,
             statics: Statics::default(),
             begun_anew: 0,
+            rounds: Rounds::default(),
             tables,
         };
         engine.uses.learned = config.learns.then(Default::default);
@@ -362,7 +366,9 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     pub(super) fn run(&mut self) {
-        while !self.stopped && self.run_one() {}
+        while !self.stopped && self.run_one() {
+            self.begin_again_if_due();
+        }
         if let Some(cut) = self.cut_by_stop() {
             self.hypers.stop_asking(&cut);
         }
@@ -425,8 +431,9 @@ impl<'p, 'e> Engine<'p, 'e> {
             }
             guide.give_up(&self.labels, &self.hypers);
         }
+        let work = self.work_on_paths();
         let rank = Rank { ranks: &self.ranks, guide: self.guide.as_ref(), roots: self.roots.len() };
-        self.searcher.pop(&rank)
+        self.searcher.pop(&rank, work)
     }
 
     /// Gives a pending state a model; false where no input takes its path, and where none was found

@@ -1,8 +1,8 @@
 //! Which state goes on.
 //!
 //! A [`Searcher`] holds the states that wait. One or several [`Order`]s over their numbers choose in
-//! turn which one goes on; each is told of all states that come and go. Those whose paths get no test are
-//! told to none, and go on last.
+//! turn which one goes on, in shares; each is told of all states that come and go. Those whose paths get no
+//! test are told to none, and go on last.
 
 mod orders;
 mod tree;
@@ -36,8 +36,9 @@ pub enum Search {
     /// In turn the state that is nearest to a label that is left, in edges of the control-flow graph,
     /// and any state (RSS-MD2U of [001] 7.2).
     Md2u,
-    /// In turn the state that is nearest to a label that no path reached, the one nearest to any label
-    /// that is left, one at the end of a random walk, and any.
+    /// In turn, each for its share of the work, the state that is nearest to a label that no path
+    /// reached, the one nearest to any label that is left, one at the end of a random walk, any, and the
+    /// newest.
     #[default]
     Mixed,
     /// For one objective at a time the state that is nearest to it, in instructions; for a sequence
@@ -61,17 +62,33 @@ pub(super) enum Guidance {
 /// States that wait. They are boxed, as they are moved often and are large.
 pub(super) struct Searcher {
     waiting: Waiting,
-    /// The orders, each with how often in a row it chooses.
-    orders: Vec<(Box<dyn Order>, u32)>,
+    orders: Vec<Turns>,
     /// States whose paths get no test: no order has them, and they go on where it has no other.
     last: BTreeSet<u64>,
-    /// Which order chooses, and how often it did.
-    turn: (usize, u32),
+    /// Which order chooses.
+    turn: usize,
+    /// The clock when its turn began, and when it chose last.
+    began: u64,
+    chose: u64,
+    /// How many states were chosen.
+    choices: u64,
     next: u64,
     rng: Rng,
-    /// Whether a state that was split goes on without a look at the others.
-    stays: bool,
+    search: Search,
 }
+
+/// An order that chooses in turn with others.
+struct Turns {
+    order: Box<dyn Order>,
+    /// Its share beside those of the others.
+    share: u64,
+    /// What the clock says it took until now.
+    took: u64,
+}
+
+/// A turn of [`Search::Mixed`] takes so much work, in steps. An order whose states are dear chooses less
+/// often than one whose states are cheap.
+const TURN: u64 = 4_000;
 
 /// The states that wait, by number. Numbers grow.
 #[derive(Default)]
@@ -166,24 +183,26 @@ impl Search {
         }
     }
 
-    fn orders(self) -> Vec<(Box<dyn Order>, u32)> {
+    fn orders(self) -> Vec<Turns> {
+        fn of(share: u64, order: impl Order + 'static) -> Turns {
+            Turns { order: Box::new(order), share, took: 0 }
+        }
         match self {
-            Self::DepthFirst => vec![(Box::<Newest>::default(), 1)],
-            Self::BreadthFirst => vec![(Box::<Oldest>::default(), 1)],
-            Self::RandomState => vec![(Box::new(RandomState), 1)],
-            Self::RandomPath => vec![(Box::<RandomPath>::default(), 1)],
-            Self::Md2u => {
-                vec![(Box::new(Nearest::to(Target::Left)), 1), (Box::new(RandomState), 1)]
-            }
-            Self::Sdgs | Self::Cpgs => vec![(Box::<Guided>::default(), 1)],
+            Self::DepthFirst => vec![of(1, Newest::default())],
+            Self::BreadthFirst => vec![of(1, Oldest::default())],
+            Self::RandomState => vec![of(1, RandomState)],
+            Self::RandomPath => vec![of(1, RandomPath::default())],
+            Self::Md2u => vec![of(1, Nearest::to(Target::Left)), of(1, RandomState)],
+            Self::Sdgs | Self::Cpgs => vec![of(1, Guided::default())],
             // Ranks alone keep to one part of the tree where what is left needs another past, not
-            // another place: a loop whose flags decide, say. Labels that were reached and not covered
-            // may be infeasible.
+            // another place: a loop whose flags decide, or one that must turn often. Labels that were
+            // reached and not covered may be infeasible.
             Self::Mixed => vec![
-                (Box::new(Nearest::to(Target::New)), 2),
-                (Box::new(Nearest::to(Target::Left)), 1),
-                (Box::<RandomPath>::default(), 1),
-                (Box::new(RandomState), 1),
+                of(3, Nearest::to(Target::New)),
+                of(2, Nearest::to(Target::Left)),
+                of(2, RandomPath::default()),
+                of(1, RandomState),
+                of(1, Newest::default()),
             ],
         }
     }
@@ -196,10 +215,13 @@ impl Searcher {
             waiting: Waiting::default(),
             orders: search.orders(),
             last: BTreeSet::new(),
-            turn: (0, 0),
+            turn: 0,
+            began: 0,
+            chose: 0,
+            choices: 0,
             next: 0,
             rng: Rng::new(seed),
-            stays: search == Search::DepthFirst,
+            search,
         }
     }
 
@@ -218,23 +240,36 @@ impl Searcher {
         if state.depends.are_some() {
             self.last.insert(self.next);
         } else {
-            for (order, _) in &mut self.orders {
+            for Turns { order, .. } in &mut self.orders {
                 order.add(self.next, origin, &state, rank);
             }
         }
         self.waiting.add(self.next, state);
     }
 
-    /// Takes the state that is to go on.
-    pub(super) fn pop(&mut self, rank: &Rank<'_>) -> Option<Box<State>> {
-        let (order, often) = &mut self.orders[self.turn.0];
+    /// Takes the state that is to go on, after so much work of the whole exploration, in steps.
+    pub(super) fn pop(&mut self, rank: &Rank<'_>, work: u64) -> Option<Box<State>> {
+        self.take_turns(work);
+        let order = &mut self.orders[self.turn].order;
         let chosen = order.choose(&self.waiting, &mut self.rng, rank);
         let number = chosen.or_else(|| self.last.first().copied())?;
-        self.turn.1 += 1;
-        if self.turn.1 >= *often {
-            self.turn = ((self.turn.0 + 1) % self.orders.len(), 0);
-        }
+        self.choices += 1;
         self.take(number)
+    }
+
+    /// Says which order chooses: where its turn is over, the one that had least of its share.
+    fn take_turns(&mut self, work: u64) {
+        let (now, turn) = match self.search {
+            Search::Mixed => (work, TURN),
+            _ => (self.choices, 1),
+        };
+        self.orders[self.turn].took += now - self.chose;
+        self.chose = now;
+        if now - self.began >= turn {
+            self.began = now;
+            let had = |at: &usize| self.orders[*at].took / self.orders[*at].share;
+            self.turn = (0..self.orders.len()).min_by_key(had).unwrap_or_default();
+        }
     }
 
     /// The states that wait, with their numbers, in no order.
@@ -245,7 +280,7 @@ impl Searcher {
     /// Takes the state of a number out of turn.
     pub(super) fn take(&mut self, number: u64) -> Option<Box<State>> {
         self.last.remove(&number);
-        for (order, _) in &mut self.orders {
+        for Turns { order, .. } in &mut self.orders {
             order.taken(number);
         }
         self.waiting.take(number)
@@ -259,7 +294,7 @@ impl Searcher {
     /// Whether some state that waits can reach the objective that has its turn.
     pub(super) fn reaches(&mut self, rank: &Rank<'_>) -> bool {
         let orders = self.orders.iter_mut();
-        orders.filter_map(|(order, _)| order.reaches(&self.waiting, rank)).next().unwrap_or(true)
+        orders.filter_map(|turns| turns.order.reaches(&self.waiting, rank)).next().unwrap_or(true)
     }
 
     /// How many states wait.
@@ -268,8 +303,8 @@ impl Searcher {
     }
 
     /// Whether the state that was just split should go on without looking at the others.
-    pub(super) const fn stays(&self) -> bool {
-        self.stays
+    pub(super) fn stays(&self) -> bool {
+        self.search == Search::DepthFirst
     }
 
     /// Takes all states, in the order in which they came.

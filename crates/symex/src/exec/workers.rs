@@ -236,13 +236,17 @@ impl Exchange {
 impl Engine<'_, '_> {
     /// How much work was done, in steps. It is counted, so that it is the same in each run.
     fn work(&self) -> u64 {
+        self.work_on_paths() + self.statistics.replayed_steps + TEST * self.exchange.tests
+    }
+
+    /// The same, of what makes paths longer: it is the same, too, where memory is short and states are
+    /// made again.
+    pub(super) fn work_on_paths(&self) -> u64 {
         let statistics = &self.statistics;
         statistics.steps
-            + statistics.replayed_steps
             + QUESTION * statistics.queries
             + self.solver.effort() / EFFORT
             + self.pool.len() as u64
-            + TEST * self.exchange.tests
     }
 
     /// Notes what a test that is given now says to other workers.
