@@ -54,7 +54,7 @@ pub struct Limits {
 }
 
 /// Some tenths of a second.
-const FIRST_ROUND: u64 = 200_000;
+const FIRST_ROUND: u64 = 100_000;
 
 impl Default for Limits {
     fn default() -> Self {

@@ -208,7 +208,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             watch: Watch::default(),
             paths: BTreeMap::new(),
             left_out: LeftOut::default(),
-            searcher: Searcher::new(config.search, config.seed),
+            searcher: Searcher::new(config.search, config.seed, 0),
             compaction: Compaction::default(),
             guide: config
                 .search

@@ -287,11 +287,16 @@ impl Engine<'_, '_> {
         self.split_on(state, alive)
     }
 
-    /// Whether what lies behind an address is as long as the input likes, whichever object it lies in.
+    /// Whether what lies at an address goes on as long as the input likes, whichever object it lies in. A
+    /// test has another byte there then, of which the path says nothing: zero, at which texts end.
     fn is_endless(&mut self, state: &mut State, address: Term) -> Result<bool, Flow> {
         let resolution = self.resolve(state, address)?;
         let mut objects = resolution.candidates.iter().map(|of| state.memory.object(of.object));
-        Ok(objects.all(|object| object.first.is_some()))
+        let is_endless = objects.all(|object| object.first.is_some());
+        if is_endless {
+            self.note_access(state, &resolution, 1, true);
+        }
+        Ok(is_endless)
     }
 
     /// Splits the path so that a number has one value; gives it.

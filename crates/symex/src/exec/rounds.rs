@@ -42,7 +42,7 @@ impl Engine<'_, '_> {
         self.rounds.ended += 1;
         self.statistics.rounds_ended += 1;
         let Config { search, seed, .. } = self.world.config;
-        let searcher = Searcher::new(search, seed.wrapping_add(self.rounds.ended.into()));
+        let searcher = Searcher::new(search, seed, self.rounds.ended);
         let waiting = std::mem::replace(&mut self.searcher, searcher).drain();
         let hard = std::mem::take(&mut self.hard);
         waiting.into_iter().chain(hard).for_each(|state| self.leave(state));

@@ -89,7 +89,7 @@ impl Engine<'_, '_> {
                 break;
             }
             let is_far = limit.is_none() && offset == self.world.farthest;
-            if is_far && self.are_endless(state, &[text])? {
+            if is_far && self.are_endless(state, &[text], offset)? {
                 let length = self.length_beyond(state, offset);
                 return Ok(self.first_of(&arms, length));
             }
@@ -122,12 +122,18 @@ impl Engine<'_, '_> {
         {
             return Ok(false);
         }
-        self.are_endless(state, texts)
+        self.are_endless(state, texts, offset)
     }
 
-    fn are_endless(&mut self, state: &mut State, texts: &[Term]) -> Result<bool, Flow> {
+    fn are_endless(
+        &mut self,
+        state: &mut State,
+        texts: &[Term],
+        offset: u64,
+    ) -> Result<bool, Flow> {
         for text in texts {
-            if !self.is_endless(state, *text)? {
+            let place = self.address_at(*text, offset);
+            if !self.is_endless(state, place)? {
                 return Ok(false);
             }
         }
