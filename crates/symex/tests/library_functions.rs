@@ -6,7 +6,7 @@ use common::{explore_c, explore_c_with, guessed, plain};
 use lydian_inputs::Settings;
 use lydian_ir::TrapKind;
 use lydian_objective::Criterion;
-use lydian_symex::{Config, Cut, Ending};
+use lydian_symex::{Config, Cut, Ending, Search};
 
 /// The bytes of the first object of every test, in the order of their finding. All paths are followed,
 /// which guessed inputs have for strings: those have a few characters.
@@ -28,6 +28,26 @@ fn a_string_is_compared_without_a_path_for_each_of_its_bytes() {
     let found = objects(text, "is_yes", guessed());
     assert_eq!(found.len(), 2);
     assert!(found.iter().any(|bytes| bytes.starts_with(b"yes\0")), "{found:?}");
+}
+
+#[test]
+fn a_text_that_is_not_followed_to_its_end_has_one_in_the_test() {
+    let text = r#"
+        #include <string.h>
+        int long_or_not(const char *name, int b) {
+            size_t length = strlen(name);
+            if (b > 3) return 1;
+            return length < 60;
+        }
+    "#;
+    for search in [Search::DepthFirst, Search::BreadthFirst, Search::Mixed] {
+        let config = Config { search, ..plain() };
+        let found = explore_c_with(text, "long_or_not", &[], &config, Settings::default());
+        let names = found.tests.iter().filter_map(|found| found.test.objects.first());
+        let names: Vec<&[u8]> = names.map(|name| &name.image.bytes[..]).collect();
+        assert!(names.iter().all(|name| name.contains(&0)), "{names:?}");
+        assert!(names.iter().any(|name| !name[..64.min(name.len())].contains(&0)), "{names:?}");
+    }
 }
 
 #[test]
