@@ -124,40 +124,38 @@ impl PointerType {
         self.functions.iter().map(|(_, address)| *address).chain(self.numbers.iter().copied())
     }
 
+    /// The functions, places in variables and numbers that some bits may be: when they are, and the value.
+    fn targets(&self, pool: &mut TermPool, bits: Term) -> Vec<(Term, Term)> {
+        let mut targets = Vec::new();
+        for global in &self.globals {
+            let leads = global.is_at(pool, bits);
+            let first = pool.bv(64, global.address);
+            let distance = pool.sub(bits, first);
+            let address = if global.count <= 1 { first } else { pool.add(first, distance) };
+            targets.push((leads, address));
+        }
+        for number in self.constants() {
+            let number = pool.bv(64, number);
+            targets.push((pool.eq(bits, number), number));
+        }
+        targets
+    }
+
     /// Whether some bits are neither null nor those of a function, a place in a variable or a number that
     /// it may be.
     fn is_elsewhere(&self, pool: &mut TermPool, bits: Term) -> Term {
         let zero = pool.bv(64, 0);
-        let mut known = pool.eq(bits, zero);
-        for global in &self.globals {
-            let leads = global.is_at(pool, bits);
-            known = pool.or(known, leads);
-        }
-        for number in self.constants() {
-            let number = pool.bv(64, number);
-            let is_it = pool.eq(bits, number);
-            known = pool.or(known, is_it);
-        }
+        let null = pool.eq(bits, zero);
+        let leads = self.targets(pool, bits).into_iter().map(|(leads, _)| leads);
+        let known = pool.or_all(leads.chain([null]));
         pool.not(known)
     }
 
     /// The value that some bits are, where they are that of a function, a place in a variable or a number
     /// that it may be; else another one.
     fn or_elsewhere(&self, pool: &mut TermPool, bits: Term, value: Term) -> Term {
-        let mut value = value;
-        for global in &self.globals {
-            let leads = global.is_at(pool, bits);
-            let first = pool.bv(64, global.address);
-            let distance = pool.sub(bits, first);
-            let address = if global.count <= 1 { first } else { pool.add(first, distance) };
-            value = pool.ite(leads, address, value);
-        }
-        for number in self.constants() {
-            let number = pool.bv(64, number);
-            let is_it = pool.eq(bits, number);
-            value = pool.ite(is_it, number, value);
-        }
-        value
+        let targets = self.targets(pool, bits).into_iter();
+        targets.fold(value, |value, (leads, target)| pool.ite(leads, target, value))
     }
 
     /// The pointer that some bits of an element of an array are: those that no pointer can have stand
