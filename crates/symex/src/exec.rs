@@ -64,7 +64,6 @@ mod query;
 mod rank;
 mod reachable;
 mod regions;
-mod rounds;
 mod search;
 mod sequences;
 mod setup;

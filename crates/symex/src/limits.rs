@@ -24,9 +24,6 @@ pub struct Limits {
     /// States that wait and are kept whole; where there are more, those that wait are compacted to what
     /// makes them again.
     pub whole_states: Option<u64>,
-    /// The work, in steps, after which the exploration begins again for what is left; the next round takes
-    /// twice as much. Without, it never does.
-    pub round: Option<u64>,
     /// Resident memory of the process, in bytes. Where it is nearly used up, states that wait are
     /// compacted; where that does not help, the exploration is stopped.
     pub memory: Option<u64>,
@@ -53,9 +50,6 @@ pub struct Limits {
     pub trap_queries: u32,
 }
 
-/// Some tenths of a second.
-const FIRST_ROUND: u64 = 100_000;
-
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -63,7 +57,6 @@ impl Default for Limits {
             query_time: Some(Duration::from_secs(5)),
             states: Some(200_000),
             whole_states: None,
-            round: Some(FIRST_ROUND),
             memory: None,
             paths: None,
             steps: None,

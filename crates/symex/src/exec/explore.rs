@@ -28,7 +28,6 @@ use super::memo::PredicateMemo;
 use super::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
 use super::query::Feasible;
 use super::rank::Ranks;
-use super::rounds::Rounds;
 use super::search::{Rank, Searcher};
 use super::sequences::Statics;
 use super::setup::lay_out;
@@ -123,8 +122,6 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) statics: Statics,
     /// How often it was begun anew, as a path outgrew what a pointer leads to.
     pub(super) begun_anew: u32,
-    /// How often it began again for what is left.
-    pub(super) rounds: Rounds,
     pub(super) searcher: Searcher,
     pub(super) compaction: Compaction,
     pub(super) ranks: Ranks,
@@ -208,7 +205,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             watch: Watch::default(),
             paths: BTreeMap::new(),
             left_out: LeftOut::default(),
-            searcher: Searcher::new(config.search, config.seed, 0),
+            searcher: Searcher::new(config.search, config.seed),
             compaction: Compaction::default(),
             guide: config
                 .search
@@ -239,7 +236,6 @@ impl<'p, 'e> Engine<'p, 'e> {
             arguments,
             statics: Statics::default(),
             begun_anew: 0,
-            rounds: Rounds::default(),
             tables,
         };
         engine.uses.learned = config.learns.then(Default::default);
@@ -366,9 +362,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     pub(super) fn run(&mut self) {
-        while !self.stopped && self.run_one() {
-            self.begin_again_if_due();
-        }
+        while !self.stopped && self.run_one() {}
         if let Some(cut) = self.cut_by_stop() {
             self.hypers.stop_asking(&cut);
         }

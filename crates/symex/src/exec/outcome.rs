@@ -177,8 +177,6 @@ pub struct Statistics {
     pub dropped: u64,
     /// Labels covered by a state's model without a query.
     pub free_labels: u64,
-    /// How often the exploration began again for what was left.
-    pub rounds_ended: u64,
     /// How often a state was compacted.
     pub compacted: u64,
     /// Statements and terminators executed again for such states.
@@ -212,7 +210,6 @@ impl Statistics {
             united,
             dropped,
             free_labels,
-            rounds_ended,
             compacted,
             replayed_steps,
             terms,
@@ -234,7 +231,6 @@ impl Statistics {
         self.united += united;
         self.dropped += dropped;
         self.free_labels += free_labels;
-        self.rounds_ended += rounds_ended;
         self.compacted += compacted;
         self.replayed_steps += replayed_steps;
         self.terms += terms;

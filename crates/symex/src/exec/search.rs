@@ -37,10 +37,12 @@ pub enum Search {
     /// and any state (RSS-MD2U of [001] 7.2).
     Md2u,
     /// In turn the state that is nearest to a label that no path reached, the one nearest to any label
-    /// that is left, one at the end of a random walk, and any. In every other round the newest has turns,
-    /// too, and each order has its share of the work, not of the choices.
+    /// that is left, one at the end of a random walk, and any.
     #[default]
     Mixed,
+    /// The same orders, and the newest state, each for a share of the work instead of the choices. It goes
+    /// through loops that must turn often, where a few states would take all the time.
+    Shared,
     /// For one objective at a time the state that is nearest to it, in instructions; for a sequence
     /// first to its first label, then to the next (SDGS of [001] 7.2).
     Sdgs,
@@ -68,15 +70,13 @@ pub(super) struct Searcher {
     /// Which order chooses.
     turn: usize,
     /// The clock when its turn began, and when it chose last.
-    began: Option<u64>,
-    chose: Option<u64>,
+    began: u64,
+    chose: u64,
     /// How many states were chosen.
     choices: u64,
     next: u64,
     rng: Rng,
     search: Search,
-    /// Whether the clock counts work, not choices.
-    by_work: bool,
 }
 
 /// An order that chooses in turn with others.
@@ -185,7 +185,7 @@ impl Search {
         }
     }
 
-    fn orders(self, by_work: bool) -> Vec<Turns> {
+    fn orders(self) -> Vec<Turns> {
         fn of(share: u64, order: impl Order + 'static) -> Turns {
             Turns { order: Box::new(order), share, took: 0 }
         }
@@ -199,7 +199,7 @@ impl Search {
             // Ranks alone keep to one part of the tree where what is left needs another past, not
             // another place: a loop whose flags decide, or one that must turn often. Labels that were
             // reached and not covered may be infeasible.
-            Self::Mixed if by_work => vec![
+            Self::Shared => vec![
                 of(3, Nearest::to(Target::New)),
                 of(2, Nearest::to(Target::Left)),
                 of(2, RandomPath::default()),
@@ -217,21 +217,19 @@ impl Search {
 }
 
 impl Searcher {
-    /// Without states, in an order and with a seed, for a round of the exploration.
-    pub(super) fn new(search: Search, seed: u64, round: u32) -> Self {
-        let by_work = search == Search::Mixed && round % 2 == 1;
+    /// Without states, in an order and with a seed.
+    pub(super) fn new(search: Search, seed: u64) -> Self {
         Self {
             waiting: Waiting::default(),
-            orders: search.orders(by_work),
+            orders: search.orders(),
             last: BTreeSet::new(),
             turn: 0,
-            began: None,
-            chose: None,
+            began: 0,
+            chose: 0,
             choices: 0,
             next: 0,
-            rng: Rng::new(seed.wrapping_add(round.into())),
+            rng: Rng::new(seed),
             search,
-            by_work,
         }
     }
 
@@ -269,13 +267,14 @@ impl Searcher {
 
     /// Says which order chooses: where its turn is over, the one that had least of its share.
     fn take_turns(&mut self, work: u64) {
-        let (now, turn) = if self.by_work { (work, TURN) } else { (self.choices, 1) };
-        // The clock ran before this searcher was made.
-        let [began, chose] = [self.began, self.chose].map(|at| at.unwrap_or(now));
-        self.orders[self.turn].took += now - chose;
-        (self.began, self.chose) = (Some(began), Some(now));
-        if now - began >= turn {
-            self.began = Some(now);
+        let (now, turn) = match self.search {
+            Search::Shared => (work, TURN),
+            _ => (self.choices, 1),
+        };
+        self.orders[self.turn].took += now - self.chose;
+        self.chose = now;
+        if now - self.began >= turn {
+            self.began = now;
             let had = |at: &usize| self.orders[*at].took / self.orders[*at].share;
             self.turn = (0..self.orders.len()).min_by_key(had).unwrap_or_default();
         }
