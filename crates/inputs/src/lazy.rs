@@ -65,19 +65,35 @@ pub struct PointerInput {
     pub depth: u32,
     /// Its home.
     pub home: u64,
-    /// The symbol that its address is made of, and by how many bits that is shifted; none where the
-    /// address is computed from others' bits.
-    pub symbol: Option<(Term, u32)>,
-    /// Of an address that is computed from bits which may also be those of another pointer: when it is
-    /// this one that they stand for.
-    pub stands: Option<Term>,
+    /// What its address is made of.
+    pub source: AddressSource,
+}
+
+/// What the address of a pointer among the inputs is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressSource {
+    /// A symbol of its own, shifted by some bits.
+    Symbol(Term, u32),
+    /// Bits of a row, which may also be those of null, a function, a variable or a number: the condition
+    /// under which they stand for this pointer.
+    Row(Term),
+    /// Bits that nothing says to be a pointer.
+    Bits,
 }
 
 impl PointerInput {
     /// Whether its bits are computed from others, so that it may be the same as another pointer
     /// though it lies at another place.
     pub const fn is_derived(&self) -> bool {
-        self.symbol.is_none()
+        self.symbol().is_none()
+    }
+
+    /// The symbol that its address is made of, and by how many bits that is shifted, if it has one.
+    pub const fn symbol(&self) -> Option<(Term, u32)> {
+        match self.source {
+            AddressSource::Symbol(symbol, shift) => Some((symbol, shift)),
+            AddressSource::Row(_) | AddressSource::Bits => None,
+        }
     }
 }
 
@@ -139,23 +155,6 @@ impl PointerType {
             targets.push((pool.eq(bits, number), number));
         }
         targets
-    }
-
-    /// Whether some bits are neither null nor those of a function, a place in a variable or a number that
-    /// it may be.
-    fn is_elsewhere(&self, pool: &mut TermPool, bits: Term) -> Term {
-        let zero = pool.bv(64, 0);
-        let null = pool.eq(bits, zero);
-        let leads = self.targets(pool, bits).into_iter().map(|(leads, _)| leads);
-        let known = pool.or_all(leads.chain([null]));
-        pool.not(known)
-    }
-
-    /// The value that some bits are, where they are that of a function, a place in a variable or a number
-    /// that it may be; else another one.
-    fn or_elsewhere(&self, pool: &mut TermPool, bits: Term, value: Term) -> Term {
-        let targets = self.targets(pool, bits).into_iter();
-        targets.fold(value, |value, (leads, target)| pool.ite(leads, target, value))
     }
 
     /// The pointer that some bits of an element of an array are: those that no pointer can have stand
@@ -366,14 +365,8 @@ impl LazyInputs {
                 pool.concat(symbol, zeros)
             }
         };
-        let pointer = PointerInput {
-            place: place.into(),
-            ty,
-            depth,
-            home,
-            symbol: Some((symbol, shift)),
-            stands: None,
-        };
+        let source = AddressSource::Symbol(symbol, shift);
+        let pointer = PointerInput { place: place.into(), ty, depth, home, source };
         let mut value = self.null_or_address(pool, [null, bits], pointer);
         for global in &known.globals {
             let leads = pool.var(&format!("{place} == &{}", global.name), Sort::Bool);
@@ -393,7 +386,7 @@ impl LazyInputs {
         let high = pool.bv(2, REGION >> 62);
         let address = pool.concat(high, bits);
         let mut tables = self.tables();
-        if let Some((symbol, _)) = pointer.symbol {
+        if let Some((symbol, _)) = pointer.symbol() {
             tables.symbols.insert(symbol, address);
         }
         tables.add_pointer(address, pointer);
@@ -512,7 +505,8 @@ impl LazyInputs {
         let number = tables.structures.of(pool, address);
         let place: Arc<str> = format!("p{number:x}").into();
         let home = home_of(&place);
-        let pointer = PointerInput { place, ty, depth: 1, home, symbol: None, stands: None };
+        let source = AddressSource::Bits;
+        let pointer = PointerInput { place, ty, depth: 1, home, source };
         tables.add_pointer(address, pointer)
     }
 
@@ -537,14 +531,8 @@ impl LazyInputs {
                 let place = format!("object at {address:x}").into();
                 let ty = ty.unwrap_or_else(|| CTypeId::from_index(0));
                 let home = address / 16 * 16;
-                Arc::new(PointerInput {
-                    place,
-                    ty,
-                    depth: PLAIN_DEPTH,
-                    home,
-                    symbol: None,
-                    stands: None,
-                })
+                let source = AddressSource::Bits;
+                Arc::new(PointerInput { place, ty, depth: PLAIN_DEPTH, home, source })
             });
             let complete = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some());
             let is_byte = |ty: &CType| matches!(ty, CType::Int { kind: IntKind::UChar, .. });

@@ -9,7 +9,9 @@ use lydian_ir::CTypeId;
 use lydian_smt::{Sort, Term, TermPool};
 use smallvec::SmallVec;
 
-use super::{INDEX_BITS, LISTED, LazyInputs, PointerInput, bits_of, home_of, symbol_of};
+use super::{
+    AddressSource, INDEX_BITS, LISTED, LazyInputs, PointerInput, bits_of, home_of, symbol_of,
+};
 use crate::shape::{Arrays, Part, PartKind, Shape, Tail, Values, count_in, distance_in};
 
 /// An object that comes into being as it is looked at.
@@ -423,23 +425,28 @@ impl LazyObject {
             PartKind::Pointer(ty) => {
                 let zero = pool.bv(64, 0);
                 let null = pool.eq(bits, zero);
-                let low = pool.extract(61, 0, bits);
-                // The same place may have had another pointer before, whose home this is not.
-                let number = self.inputs.number_of(pool, bits);
-                let home = home_of(&format!("{name}#{number}"));
                 let known = self.inputs.type_of(ty);
-                let stands = Some(known.is_elsewhere(pool, bits));
-                let place = name.into();
-                let pointer =
-                    PointerInput { place, ty, depth: self.depth, home, symbol: None, stands };
-                let own = match known.functions.first() {
-                    None => self.inputs.null_or_address(pool, [null, low], pointer),
+                let targets = known.targets(pool, bits);
+                let elsewhere = match known.functions.first() {
+                    None => {
+                        let is_known =
+                            pool.or_all(targets.iter().map(|(is_it, _)| *is_it).chain([null]));
+                        let source = AddressSource::Row(pool.not(is_known));
+                        // The same place may have had another pointer before, whose home this is not.
+                        let number = self.inputs.number_of(pool, bits);
+                        let home = home_of(&format!("{name}#{number}"));
+                        let (place, depth) = (name.into(), self.depth);
+                        let pointer = PointerInput { place, ty, depth, home, source };
+                        let low = pool.extract(61, 0, bits);
+                        self.inputs.null_or_address(pool, [null, low], pointer)
+                    }
                     Some((_, first)) => {
                         let first = pool.bv(64, *first);
                         pool.ite(null, zero, first)
                     }
                 };
-                known.or_elsewhere(pool, bits, own)
+                let targets = targets.into_iter();
+                targets.fold(elsewhere, |value, (is_it, target)| pool.ite(is_it, target, value))
             }
             _ => bits,
         }

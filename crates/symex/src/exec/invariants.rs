@@ -393,7 +393,7 @@ impl Engine<'_, '_> {
         let types = &self.world.program.types;
         let mut pointers = self.world.inputs.pointers(&self.pool);
         pointers.retain(|(pointer, _, _)| {
-            let is_asked = pointer.symbol.is_some_and(|(symbol, _)| symbols.contains(&symbol));
+            let is_asked = pointer.symbol().is_some_and(|(symbol, _)| symbols.contains(&symbol));
             let to = types.pointee(pointer.ty);
             is_asked && pointer.depth > 0 && to.is_some_and(|to| self.world.has_invariants(to))
         });

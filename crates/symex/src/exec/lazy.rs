@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use lydian_eval::{Fault, Traps};
 use lydian_inputs::callback::callback_of;
-use lydian_inputs::lazy::{LazyObject, PointerInput, REACH, ROOM};
+use lydian_inputs::lazy::{AddressSource, LazyObject, PointerInput, REACH, ROOM};
 use lydian_inputs::learned::Learned;
 use lydian_inputs::looked_at::LookedAt;
 use lydian_ir::{CType, CTypeId, RecordId, Type};
@@ -240,7 +240,7 @@ impl Scope<'_, '_> {
             Some(pointer) => pointer,
             None => world.inputs.adopt(pool, address, void),
         };
-        self.is_followed_alone(pool, guard, &pointer)?;
+        self.split_unless_followed(pool, guard, &pointer)?;
         let of = self.element_of(address, &pointer, access);
         let home = self.free_home(&pointer);
         if is_character(&world.program.types, of.0) && world.has_other_variables {
@@ -511,13 +511,13 @@ impl Scope<'_, '_> {
 
     /// What leads somewhere is a pointer only where it is followed. Bits that nothing says to be a pointer
     /// may be any number elsewhere: the path is split on whether they are followed.
-    fn is_followed_alone(
+    fn split_unless_followed(
         &mut self,
         pool: &mut TermPool,
         guard: Term,
         pointer: &PointerInput,
     ) -> Result<(), Stop> {
-        let is_pointer = !pointer.is_derived() || pointer.stands.is_some();
+        let is_pointer = pointer.source != AddressSource::Bits;
         let mut is_followed = || self.state.knowledge().known(pool, guard) == Some(true);
         if is_pointer || is_followed() || self.state.tape.is_aside() {
             return Ok(());
@@ -534,7 +534,10 @@ impl Scope<'_, '_> {
         any: Term,
         place: u64,
     ) -> Result<(), Stop> {
-        let any = pointer.stands.map_or(any, |stands| pool.implies(stands, any));
+        let any = match pointer.source {
+            AddressSource::Row(stands) => pool.implies(stands, any),
+            AddressSource::Symbol(..) | AddressSource::Bits => any,
+        };
         self.suppose(pool, any, Some((address, place)))
     }
 
@@ -571,7 +574,7 @@ impl Scope<'_, '_> {
     /// the path changes.
     fn lead_to(&mut self, pool: &TermPool, address: Term, place: u64, condition: Term) -> bool {
         let pointer = self.world.inputs.pointer_at(address);
-        let Some((symbol, shift)) = pointer.and_then(|pointer| pointer.symbol) else {
+        let Some((symbol, shift)) = pointer.and_then(|pointer| pointer.symbol()) else {
             return false;
         };
         let Self { state, evaluator, .. } = self;

@@ -88,8 +88,8 @@ struct Turns {
     took: u64,
 }
 
-/// A turn by work takes so much of it, in steps. An order whose states are dear chooses less
-/// often than one whose states are cheap.
+/// A turn by work takes so much of it, in steps. An order whose states are dear chooses less often than one
+/// whose states are cheap.
 const TURN: u64 = 4_000;
 
 /// The states that wait, by number. Numbers grow.
