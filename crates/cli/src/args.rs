@@ -515,8 +515,6 @@ pub(crate) enum DeletionArg {
 pub(crate) enum SearchArg {
     /// The state nearest to what is not covered, now and then any state
     Mixed,
-    /// The same, and the newest state, each for a share of the work: for loops that must turn often
-    Shared,
     /// In turn the nearest state and any state (RSS-MD2U)
     Md2u,
     /// Depth first

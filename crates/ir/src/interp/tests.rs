@@ -679,6 +679,16 @@ fn an_allocation_fails_where_the_test_says_so() {
 }
 
 #[test]
+fn an_allocation_of_a_gibibyte_fails() {
+    for (size, is_null) in [(1_u64 << 20, 0), (1 << 30, 1), (1 << 62, 1)] {
+        let program = allocating(&format!(
+            "s1: call f3 ty19 (v1, {size}:i64) (ty16, ty4) -> v2 return zext i32(eq(v2, 0:ptr))"
+        ));
+        assert_eq!(result(&run_with(&program, &test(vec![int(0)]))), is_null, "{size} bytes");
+    }
+}
+
+#[test]
 fn overflow_builtins_compute_exactly() {
     let call = |op: &str, x: i32, y: i32| {
         let functions = format!(

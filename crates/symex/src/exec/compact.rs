@@ -163,8 +163,7 @@ impl Engine<'_, '_> {
         if self.world.config.mode == Mode::Direct {
             return;
         }
-        let waiting =
-            self.searcher.states_mut().chain(self.hard.iter_mut().map(|state| &mut **state));
+        let waiting = self.searcher.states_mut().chain(self.hard.states_mut());
         for state in waiting.filter(|state| state.can_be_made_again()) {
             self.compaction.compact(&self.pool, state);
             self.statistics.compacted += 1;
@@ -251,7 +250,7 @@ impl State {
     /// Takes over from a compacted state what does not follow from the path.
     fn resume_as(&mut self, compacted: &mut Self) {
         self.pending = compacted.pending;
-        self.asked = compacted.asked;
+        self.tries = compacted.tries;
         self.evaluated = compacted.evaluated;
         self.arrival = compacted.arrival;
         self.queue = std::mem::take(&mut compacted.queue);

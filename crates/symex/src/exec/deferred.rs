@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 
 use super::excluded::OpenLabel;
 use super::explore::Engine;
-use super::query::Feasible;
+use super::query::{Feasible, TRIES};
 use super::state::State;
 
 /// So many states are kept for labels; the oldest is looked at when there are more.
@@ -28,6 +28,8 @@ pub(super) struct Deferred {
     labels: Vec<OpenLabel>,
     /// How many states had been run when it began to wait.
     since: u64,
+    /// How often they were asked for and the solver had no answer.
+    tries: u8,
 }
 
 /// What waits, oldest first.
@@ -62,8 +64,12 @@ impl Engine<'_, '_> {
     pub(super) fn defer(&mut self, state: &mut State) {
         let labels = std::mem::take(&mut state.undecided);
         let copy = state.fork();
+        self.wait_for_labels(copy, labels, 0);
+    }
+
+    fn wait_for_labels(&mut self, state: Box<State>, labels: Vec<OpenLabel>, tries: u8) {
         let since = self.deferred.run;
-        self.deferred.waiting.push_back(Deferred { state: copy, labels, since });
+        self.deferred.waiting.push_back(Deferred { state, labels, since, tries });
     }
 
     /// Looks at the labels that waited long enough.
@@ -97,21 +103,27 @@ impl Engine<'_, '_> {
 
     /// Asks for inputs that cover some of the labels of a place which are left, until there is none;
     /// each is followed to its end. Where the question for any of them is too hard, there is one for
-    /// each.
+    /// each, and those whose own question is wait again, for one with more effort.
     fn look_at_deferred(&mut self, deferred: Deferred) {
-        let Deferred { mut state, mut labels, .. } = deferred;
-        let mut alone = false;
+        let Deferred { mut state, mut labels, tries, .. } = deferred;
+        let (mut alone, mut hard) = (false, Vec::new());
         loop {
             labels.retain(|label| {
                 let excluded = self.excluded.excludes(&state.facts, label.holds);
                 !excluded && !self.labels.is_covered(label.goal)
             });
             if labels.is_empty() {
+                if !hard.is_empty() {
+                    self.wait_for_labels(state, hard, tries + 1);
+                }
                 return;
             }
             if self.look_at_budget() {
                 if let Some(cut) = self.cut_by_stop() {
-                    labels.iter().for_each(|label| self.labels.hinder(label.goal, cut.clone()));
+                    labels
+                        .iter()
+                        .chain(&hard)
+                        .for_each(|label| self.labels.hinder(label.goal, cut.clone()));
                 }
                 return;
             }
@@ -119,7 +131,7 @@ impl Engine<'_, '_> {
             let asked = if alone { &labels[labels.len() - 1..] } else { &labels[..] };
             let any = self.pool.or_all(asked.iter().map(|label| label.holds));
             self.statistics.label_queries += 1;
-            match self.ask_for_labels(&state, any, asked) {
+            match self.ask_for_labels(&state, any, asked, tries) {
                 Feasible::Yes(model) => {
                     let before = labels.len();
                     state.model = model;
@@ -127,7 +139,10 @@ impl Engine<'_, '_> {
                     alone |= labels.len() == before;
                 }
                 Feasible::No if alone => _ = labels.pop(),
-                Feasible::No => return,
+                Feasible::No => labels.clear(),
+                Feasible::Unknown(_) if alone && tries < TRIES && !self.late => {
+                    hard.extend(labels.pop());
+                }
                 Feasible::Unknown(cut) if alone => {
                     labels.pop().into_iter().for_each(|label| {
                         self.labels.hinder(label.goal, cut.clone());

@@ -1,7 +1,7 @@
 //! The exploration itself: sets up the first state and runs states until none is left or a limit
 //! is hit.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lydian_base::{Budget, StopReason};
@@ -17,6 +17,7 @@ use super::deferred::DeferredLabels;
 use super::entry::{ExploreError, Task};
 use super::excluded::Excluded;
 use super::guide::Guide;
+use super::hard::Hard;
 use super::hyper::HyperTable;
 use super::hyper_rows::{DeferredRows, Trail};
 use super::hyper_sequences::Underway;
@@ -80,9 +81,7 @@ pub(super) struct Engine<'p, 'e> {
     pub(super) crashes: FxHashMap<CrashPlace, Crash>,
     /// States that only follow their models, to be run before anything else.
     pub(super) replays: Vec<Box<State>>,
-    /// Pending states whose question was too hard for little time: asked again with more when no
-    /// other state is left.
-    pub(super) hard: VecDeque<Box<State>>,
+    pub(super) hard: Hard,
     /// Labels whose question waits.
     pub(super) deferred: DeferredLabels,
     /// Decisions whose rows are to be asked for.
@@ -198,7 +197,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             followed_values: FxHashMap::default(),
             choices: FxHashMap::default(),
             replays: Vec::new(),
-            hard: VecDeque::new(),
+            hard: Hard::default(),
             deferred: DeferredLabels::default(),
             deferred_rows: DeferredRows::default(),
             roots,
@@ -284,7 +283,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             keep: false,
             depends: Dependences::default(),
             placed: None,
-            asked: false,
+            tries: 0,
             replay: false,
             steps: 0,
             idle: 0,
@@ -378,7 +377,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Where the exploration was stopped: what the models of states that wait cover is not lost.
     pub(super) fn drop_all_waiting(&mut self) {
         if self.stopped {
-            let hard = std::mem::take(&mut self.hard);
+            let hard = self.hard.drain();
             for state in self.searcher.drain().into_iter().chain(hard) {
                 drop_waiting(self, state);
             }
@@ -392,8 +391,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.look_at_due_pairs();
         self.look_at_whole_states();
         self.ranks.refresh(&self.labels, self.statistics.steps);
-        let next = self.next_state();
-        let Some(mut state) = next.or_else(|| self.hard.pop_front()) else { return false };
+        let due = self.hard.due(self.work_on_paths());
+        let next = due.or_else(|| self.next_state()).or_else(|| self.hard.first());
+        let Some(mut state) = next else { return false };
         if self.drops(&mut state) {
             return true;
         }
@@ -405,10 +405,8 @@ impl<'p, 'e> Engine<'p, 'e> {
             return true;
         }
         self.deferred.count_run();
-        if self.activate(&mut state) {
+        if let Some(state) = self.activated(state) {
             self.run_state(state);
-        } else if state.pending {
-            self.hard.push_back(state);
         }
         true
     }
@@ -428,42 +426,6 @@ impl<'p, 'e> Engine<'p, 'e> {
         let work = self.work_on_paths();
         let rank = Rank { ranks: &self.ranks, guide: self.guide.as_ref(), roots: self.roots.len() };
         self.searcher.pop(&rank, work)
-    }
-
-    /// Gives a pending state a model; false where no input takes its path, and where none was found
-    /// in little time: then it is still pending.
-    pub(super) fn activate(&mut self, state: &mut State) -> bool {
-        if !std::mem::take(&mut state.pending) {
-            return true;
-        }
-        let span = self.term_clock.begin();
-        let model = &state.model;
-        let holds = state.facts.iter().all(|fact| self.evaluator.holds(&self.pool, model, *fact));
-        self.term_clock.end(span);
-        if holds {
-            return true;
-        }
-        let again = std::mem::replace(&mut state.asked, true);
-        let answer = if again { self.ask(state, None) } else { self.ask_in_haste(state, None) };
-        match answer {
-            Feasible::Yes(model) => {
-                state.asked = false;
-                if !state.covered.is_empty() {
-                    self.give_test(state, Ending::Returned);
-                }
-                state.model = model;
-                true
-            }
-            Feasible::No => false,
-            Feasible::Unknown(_) if !again && !self.late => {
-                state.pending = true;
-                false
-            }
-            Feasible::Unknown(cut) => {
-                self.cut_path(state, cut);
-                false
-            }
-        }
     }
 
     /// Runs a state until it ends or another is to go on.
@@ -500,12 +462,8 @@ impl<'p, 'e> Engine<'p, 'e> {
                 }
                 Err(Flow::Infeasible) => return,
             }
-            if state.pending && !self.activate(&mut state) {
-                if state.pending {
-                    self.hard.push_back(state);
-                }
-                return;
-            }
+            let Some(active) = self.activated(state) else { return };
+            state = active;
             if self.stopped || self.is_out_of_time() {
                 drop_waiting(self, state);
                 return;
@@ -557,11 +515,8 @@ impl<'p, 'e> Engine<'p, 'e> {
                     Ending::Cut(Cut::PathSteps(most))
                 }
                 Ok(()) | Err(Flow::Yield) => {
-                    // A replay is not put off: the second question has all the time.
-                    while state.pending {
-                        if !self.activate(&mut state) && !state.pending {
-                            return;
-                        }
+                    if !self.activate_now(&mut state) {
+                        return;
                     }
                     if !self.is_out_of_time() {
                         continue;

@@ -487,10 +487,8 @@ impl Engine<'_, '_> {
     /// Follows one way to its end; none where it does not return.
     fn follow_way(&mut self, mut way: Box<State>, steps: &mut u64) -> Option<Box<State>> {
         loop {
-            while way.pending {
-                if !self.activate(&mut way) && !way.pending {
-                    return None;
-                }
+            if !self.activate_now(&mut way) {
+                return None;
             }
             if *steps == 0 || self.is_out_of_time() {
                 self.cut(Cut::Unsupported("an invariant that takes too many steps".into()));

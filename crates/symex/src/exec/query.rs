@@ -12,6 +12,9 @@ use super::tape::Question;
 use crate::limits::Cut;
 use crate::memory::{definedness, depends_on_undefined};
 
+/// A question that can wait is asked so often with little effort.
+pub(super) const TRIES: u8 = 2;
+
 /// A question in haste has this part of the time of others.
 const HASTE: u32 = 4;
 
@@ -31,6 +34,17 @@ impl Effort {
     const KEEPING: Self = Self { haste: HASTE, conflicts: Some(0) };
     /// For what makes a test smaller.
     const WISH: Self = Self { haste: HASTE, conflicts: Some(1000) };
+}
+
+impl Effort {
+    /// For a question that can wait, after it was asked so often and the solver had no answer.
+    const fn after(tries: u8) -> Self {
+        match tries {
+            0 => Self { haste: HASTE, conflicts: Some(500) },
+            1 => Self { haste: HASTE, conflicts: Some(8_000) },
+            TRIES.. => Self::FULL,
+        }
+    }
 }
 
 /// The answer to a question about a path.
@@ -89,14 +103,21 @@ impl Engine<'_, '_> {
         self.ask_within(state, &[], extra, Effort::FULL).0
     }
 
-    /// The same where `extra` says that one of some labels holds.
+    /// Whether some input takes the path, with the effort that its question is worth after it was tried
+    /// before.
+    pub(super) fn try_to_ask(&mut self, state: &State) -> Feasible {
+        self.ask_within(state, &[], None, Effort::after(state.tries)).0
+    }
+
+    /// The same where `extra` says that one of some labels holds, after so many tries.
     pub(super) fn ask_for_labels(
         &mut self,
         state: &State,
         extra: Term,
         labels: &[OpenLabel],
+        tries: u8,
     ) -> Feasible {
-        let (answer, core) = self.ask_within(state, &[], Some(extra), Effort::FULL);
+        let (answer, core) = self.ask_within(state, &[], Some(extra), Effort::after(tries));
         if let Some(core) = &core {
             self.excluded.note_core(&state.facts, extra, labels, core);
         }

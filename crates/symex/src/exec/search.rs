@@ -5,6 +5,7 @@
 //! test are told to none, and go on last.
 
 mod orders;
+mod rota;
 mod tree;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ use super::guide::Guide;
 use super::rank::Ranks;
 use super::state::State;
 use orders::{Guided, Nearest, Newest, Oldest, RandomState};
+use rota::{Clock, Rota};
 use tree::RandomPath;
 
 /// The order of exploration. Each is deterministic; the random ones follow from their seed.
@@ -36,13 +38,12 @@ pub enum Search {
     /// In turn the state that is nearest to a label that is left, in edges of the control-flow graph,
     /// and any state (RSS-MD2U of [001] 7.2).
     Md2u,
-    /// In turn the state that is nearest to a label that no path reached, the one nearest to any label
-    /// that is left, one at the end of a random walk, and any.
+    /// The state that is nearest to a label that no path reached, the one nearest to any label that is
+    /// left, one at the end of a random walk, any, and the newest. Half of the work is done by taking
+    /// these in turn, and half by giving each a share of it, so that dear states of one order take
+    /// nothing from the others: that goes through loops that must turn often.
     #[default]
     Mixed,
-    /// The same orders, and the newest state, each for a share of the work instead of the choices. It goes
-    /// through loops that must turn often, where a few states would take all the time.
-    Shared,
     /// For one objective at a time the state that is nearest to it, in instructions; for a sequence
     /// first to its first label, then to the next (SDGS of [001] 7.2).
     Sdgs,
@@ -64,33 +65,20 @@ pub(super) enum Guidance {
 /// States that wait. They are boxed, as they are moved often and are large.
 pub(super) struct Searcher {
     waiting: Waiting,
-    orders: Vec<Turns>,
+    orders: Vec<Box<dyn Order>>,
+    rotas: Vec<Rota>,
     /// States whose paths get no test: no order has them, and they go on where it has no other.
     last: BTreeSet<u64>,
-    /// Which order chooses.
+    /// Which rota has its turn, and the work of the whole exploration when that began.
     turn: usize,
-    /// The clock when its turn began, and when it chose last.
     began: u64,
-    chose: u64,
-    /// How many states were chosen.
-    choices: u64,
     next: u64,
     rng: Rng,
     search: Search,
 }
 
-/// An order that chooses in turn with others.
-struct Turns {
-    order: Box<dyn Order>,
-    /// Its share beside those of the others.
-    share: u64,
-    /// What the clock says it took until now.
-    took: u64,
-}
-
-/// A turn by work takes so much of it, in steps. An order whose states are dear chooses less often than one
-/// whose states are cheap.
-const TURN: u64 = 4_000;
+/// A rota has its turn for so much work, in steps.
+const ROTA: u64 = 16_000;
 
 /// The states that wait, by number. Numbers grow.
 #[derive(Default)]
@@ -185,33 +173,35 @@ impl Search {
         }
     }
 
-    fn orders(self) -> Vec<Turns> {
-        fn of(share: u64, order: impl Order + 'static) -> Turns {
-            Turns { order: Box::new(order), share, took: 0 }
-        }
+    fn orders(self) -> Vec<Box<dyn Order>> {
         match self {
-            Self::DepthFirst => vec![of(1, Newest::default())],
-            Self::BreadthFirst => vec![of(1, Oldest::default())],
-            Self::RandomState => vec![of(1, RandomState)],
-            Self::RandomPath => vec![of(1, RandomPath::default())],
-            Self::Md2u => vec![of(1, Nearest::to(Target::Left)), of(1, RandomState)],
-            Self::Sdgs | Self::Cpgs => vec![of(1, Guided::default())],
-            // Ranks alone keep to one part of the tree where what is left needs another past, not
-            // another place: a loop whose flags decide, or one that must turn often. Labels that were
-            // reached and not covered may be infeasible.
-            Self::Shared => vec![
-                of(3, Nearest::to(Target::New)),
-                of(2, Nearest::to(Target::Left)),
-                of(2, RandomPath::default()),
-                of(1, RandomState),
-                of(1, Newest::default()),
-            ],
+            Self::DepthFirst => vec![Box::new(Newest::default())],
+            Self::BreadthFirst => vec![Box::new(Oldest::default())],
+            Self::RandomState => vec![Box::new(RandomState)],
+            Self::RandomPath => vec![Box::new(RandomPath::default())],
+            Self::Md2u => vec![Box::new(Nearest::to(Target::Left)), Box::new(RandomState)],
+            Self::Sdgs | Self::Cpgs => vec![Box::new(Guided::default())],
             Self::Mixed => vec![
-                of(2, Nearest::to(Target::New)),
-                of(1, Nearest::to(Target::Left)),
-                of(1, RandomPath::default()),
-                of(1, RandomState),
+                Box::new(Nearest::to(Target::New)),
+                Box::new(Nearest::to(Target::Left)),
+                Box::new(RandomPath::default()),
+                Box::new(RandomState),
+                Box::new(Newest::default()),
             ],
+        }
+    }
+
+    /// How its orders take turns. Ranks alone keep to one part of the tree where what is left needs
+    /// another past, not another place: a loop whose flags decide, or one that must turn often. Labels
+    /// that were reached and not covered may be infeasible.
+    fn rotas(self) -> Vec<Rota> {
+        match self {
+            Self::Md2u => vec![Rota::new(Clock::Choices, &[1, 1])],
+            Self::Mixed => vec![
+                Rota::new(Clock::Choices, &[2, 1, 1, 1, 0]),
+                Rota::new(Clock::Work, &[3, 2, 2, 1, 1]),
+            ],
+            _ => vec![Rota::new(Clock::Choices, &[1])],
         }
     }
 }
@@ -222,11 +212,10 @@ impl Searcher {
         Self {
             waiting: Waiting::default(),
             orders: search.orders(),
+            rotas: search.rotas(),
             last: BTreeSet::new(),
             turn: 0,
             began: 0,
-            chose: 0,
-            choices: 0,
             next: 0,
             rng: Rng::new(seed),
             search,
@@ -248,7 +237,7 @@ impl Searcher {
         if state.depends.are_some() {
             self.last.insert(self.next);
         } else {
-            for Turns { order, .. } in &mut self.orders {
+            for order in &mut self.orders {
                 order.add(self.next, origin, &state, rank);
             }
         }
@@ -257,27 +246,21 @@ impl Searcher {
 
     /// Takes the state that is to go on, after so much work of the whole exploration, in steps.
     pub(super) fn pop(&mut self, rank: &Rank<'_>, work: u64) -> Option<Box<State>> {
-        self.take_turns(work);
-        let order = &mut self.orders[self.turn].order;
-        let chosen = order.choose(&self.waiting, &mut self.rng, rank);
+        let order = self.take_turns(work);
+        let chosen = self.orders[order].choose(&self.waiting, &mut self.rng, rank);
         let number = chosen.or_else(|| self.last.first().copied())?;
-        self.choices += 1;
         self.take(number)
     }
 
-    /// Says which order chooses: where its turn is over, the one that had least of its share.
-    fn take_turns(&mut self, work: u64) {
-        let (now, turn) = match self.search {
-            Search::Shared => (work, TURN),
-            _ => (self.choices, 1),
-        };
-        self.orders[self.turn].took += now - self.chose;
-        self.chose = now;
-        if now - self.began >= turn {
-            self.began = now;
-            let had = |at: &usize| self.orders[*at].took / self.orders[*at].share;
-            self.turn = (0..self.orders.len()).min_by_key(had).unwrap_or_default();
+    /// Says which order chooses.
+    fn take_turns(&mut self, work: u64) -> usize {
+        if work - self.began >= ROTA {
+            self.began = work;
+            self.rotas[self.turn].account(work);
+            self.turn = (self.turn + 1) % self.rotas.len();
+            self.rotas[self.turn].resume(work);
         }
+        self.rotas[self.turn].choose(work)
     }
 
     /// The states that wait, with their numbers, in no order.
@@ -288,7 +271,7 @@ impl Searcher {
     /// Takes the state of a number out of turn.
     pub(super) fn take(&mut self, number: u64) -> Option<Box<State>> {
         self.last.remove(&number);
-        for Turns { order, .. } in &mut self.orders {
+        for order in &mut self.orders {
             order.taken(number);
         }
         self.waiting.take(number)
@@ -302,7 +285,7 @@ impl Searcher {
     /// Whether some state that waits can reach the objective that has its turn.
     pub(super) fn reaches(&mut self, rank: &Rank<'_>) -> bool {
         let orders = self.orders.iter_mut();
-        orders.filter_map(|turns| turns.order.reaches(&self.waiting, rank)).next().unwrap_or(true)
+        orders.filter_map(|order| order.reaches(&self.waiting, rank)).next().unwrap_or(true)
     }
 
     /// How many states wait.

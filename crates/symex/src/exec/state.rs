@@ -143,8 +143,8 @@ pub(super) struct State {
     pub(super) model: Model,
     /// Whether the model may not satisfy the facts yet.
     pub(super) pending: bool,
-    /// Whether the solver was asked for a model, in haste, and had no answer.
-    pub(super) asked: bool,
+    /// How often the solver was asked for a model and had no answer.
+    pub(super) tries: u8,
     /// The condition that was just evaluated.
     pub(super) evaluated: Option<(DecisionId, ConditionId)>,
     /// The site that control reached when the state was made.
@@ -275,7 +275,7 @@ impl State {
             expanded: self.expanded.clone(),
             model: self.model.clone(),
             pending: self.pending,
-            asked: false,
+            tries: 0,
             evaluated: self.evaluated,
             arrival: self.arrival,
             queue: self.queue.clone(),

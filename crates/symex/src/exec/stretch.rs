@@ -350,13 +350,8 @@ impl Engine<'_, '_> {
     fn follow(&mut self, here: &Here, mut state: Box<State>) -> Followed {
         let until = self.statistics.steps + MOST_STEPS;
         loop {
-            if state.pending && !self.activate(&mut state) {
-                if state.pending {
-                    self.hard.push_back(state);
-                }
-                return Followed::Gone;
-            }
-            let Some(next) = self.pass_stretch(state) else { return Followed::Gone };
+            let Some(active) = self.activated(state) else { return Followed::Gone };
+            let Some(next) = self.pass_stretch(active) else { return Followed::Gone };
             state = next;
             match self.place_in(here, &mut state) {
                 At::Behind => return Followed::Behind(state),

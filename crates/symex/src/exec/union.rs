@@ -97,7 +97,7 @@ impl Engine<'_, '_> {
         if !one.covered.is_empty() || one.keep {
             union.promises.extend(&one.facts[parting.common..]);
         }
-        union.asked = false;
+        union.tries = 0;
         union.haste |= other.haste;
         union.placed = union.placed.or(other.placed);
         union.steps = union.steps.max(other.steps);

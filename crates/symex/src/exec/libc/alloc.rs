@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_eval::Traps;
-use lydian_ir::libc::{LibFn, Model, NO_MEMORY};
+use lydian_ir::libc::{LibFn, MOST_OF_A_BLOCK, Model, NO_MEMORY};
 use lydian_ir::{CTypeId, TrapKind, Type};
 use lydian_smt::{Sort, Term};
 
@@ -23,8 +23,6 @@ use lydian_objective::{Assumption, AssumptionKind};
 /// that is surely enough. The path is split where it may be greater than the last.
 const ROOMS: [u64; 3] = [64, 512, ROOM];
 pub(in crate::exec) const ROOM: u64 = 4096;
-/// A block has at most so many bytes: any tester grants that none has 1 GiB.
-const MOST: u64 = (1 << 30) - 1;
 /// No more bytes than this of a block are copied where it is reallocated.
 const MOST_COPIED: u64 = 1 << 16;
 
@@ -96,7 +94,7 @@ impl Engine<'_, '_> {
             return self.size_of_large_block(state, size);
         }
         let value = self.one_value(state, size)?;
-        if value <= MOST {
+        if value <= MOST_OF_A_BLOCK {
             return Ok(Some(Size::Known(value)));
         }
         if i64::try_from(value).is_ok() {
@@ -108,10 +106,10 @@ impl Engine<'_, '_> {
     /// The size of a block of which nobody keeps all bytes; `None` where it is more than any object
     /// has.
     fn size_of_large_block(&mut self, state: &mut State, size: Term) -> Result<Option<Size>, Flow> {
-        let most = self.pool.bv(64, MOST);
+        let most = self.pool.bv(64, MOST_OF_A_BLOCK);
         let fits = self.pool.ule(size, most);
         if self.split_on(state, fits)? {
-            return Ok(Some(Size::Symbolic(size, MOST)));
+            return Ok(Some(Size::Symbolic(size, MOST_OF_A_BLOCK)));
         }
         self.watch.leave_room();
         Ok(None)

@@ -34,7 +34,7 @@ pub(super) struct Parcel {
     /// What it met for hyperlabels.
     seen: Option<Box<Seen>>,
     pending: bool,
-    asked: bool,
+    tries: u8,
     evaluated: Option<(DecisionId, ConditionId)>,
     arrival: Option<SiteKey>,
     haste: bool,
@@ -145,7 +145,7 @@ impl Engine<'_, '_> {
             seen: Seen::take(&self.pool, state).map(Box::new),
             tape: std::mem::take(&mut state.tape),
             pending: state.pending,
-            asked: state.asked,
+            tries: state.tries,
             evaluated: state.evaluated,
             arrival: state.arrival,
             haste: state.haste,
@@ -179,7 +179,7 @@ impl Engine<'_, '_> {
         };
         state.tape = parcel.tape;
         state.pending = parcel.pending;
-        state.asked = parcel.asked;
+        state.tries = parcel.tries;
         state.evaluated = parcel.evaluated;
         state.arrival = parcel.arrival;
         state.haste = parcel.haste;
