@@ -3,6 +3,7 @@
 //! All of Lydian works on one text, the one that the preprocessor gives, so that a macro cannot
 //! confuse an offset. Its line markers lead back to the file and line that the user wrote.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -167,6 +168,11 @@ impl SourceMap {
             line: stretch.line + (line - first_line) as u32,
             column: offset - self.line_starts[line] + 1,
         }
+    }
+
+    /// The files that the text came from, each once, in the order of their names.
+    pub fn files(&self) -> BTreeSet<&str> {
+        self.stretches.iter().map(|stretch| &*stretch.file).collect()
     }
 
     /// Whether the offset lies in a system header.

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lydian_objective::criterion_set::{self, Choice};
 use lydian_objective::{Accepted, Criterion};
 
 /// Says what tests of a C program must reach, measures what they reach, writes those that are
@@ -101,15 +102,26 @@ impl ProgramArgs {
 /// What every command about objectives takes.
 #[derive(Debug, Args)]
 pub(crate) struct CriteriaArgs {
-    /// Criteria, separated by commas
-    #[arg(long, short = 'c', value_delimiter = ',', default_value = "dc,cc,mcc,gacc,wm")]
-    pub(crate) criteria: Vec<Criterion>,
+    /// Criteria and sets of criteria, separated by commas; `--help` lists them
+    #[arg(long, short = 'c', value_delimiter = ',', default_value = "stmt,bc,mcdc", long_help = criteria_help())]
+    pub(crate) criteria: Vec<Choice>,
     /// The value of a condition that evaluation does not reach
     #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
     pub(crate) semantics: SemanticsArg,
     /// A file of hyperlabels, for the criterion `htol`
     #[arg(long, value_name = "FILE")]
     pub(crate) htol: Vec<PathBuf>,
+}
+
+impl CriteriaArgs {
+    /// The criteria that are asked for.
+    pub(crate) fn chosen(&self) -> Vec<Criterion> {
+        Choice::together(&self.criteria)
+    }
+}
+
+fn criteria_help() -> String {
+    format!("Criteria and sets of criteria, separated by commas:\n{}", criterion_set::listed())
 }
 
 #[derive(Debug, Args)]
@@ -177,7 +189,7 @@ pub(crate) struct GenArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LimitArgs {
     /// Seconds for each function
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) time: f64,
     /// Milliseconds for each question to the solver
     #[arg(long, value_name = "MS", default_value_t = 2000)]
@@ -273,7 +285,7 @@ pub(crate) struct InitArgs {
     #[arg(long)]
     pub(crate) force: bool,
     /// Explore each function for so many seconds at most, and all for sixty times as long
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) time: f64,
     /// Write guesses about what pointers lead to instead, for inputs that are planned
     /// (`lazy-inputs = false`)
@@ -321,9 +333,9 @@ impl RunArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "CC=\"lydian cc --criteria dc,mcc --\" ./configure && make && make check")]
 pub(crate) struct CcArgs {
-    /// Criteria, separated by commas
-    #[arg(long, short = 'c', value_delimiter = ',', default_value = "fc,stmt,dc,mcdc")]
-    pub(crate) criteria: Vec<Criterion>,
+    /// Criteria and sets of criteria, separated by commas; `--help` lists them
+    #[arg(long, short = 'c', value_delimiter = ',', default_value = "fc,stmt,dc,mcdc", long_help = criteria_help())]
+    pub(crate) criteria: Vec<Choice>,
     /// The value of a condition that evaluation does not reach
     #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
     pub(crate) semantics: SemanticsArg,

@@ -81,6 +81,7 @@ pub(crate) fn load_program(
     mut config: Config,
 ) -> Result<Loaded, Failure> {
     let flags = flags(args)?;
+    check_language(&args.file)?;
     let mut unit = parse(&args.file, &flags, args)?;
     let of_whole = |asked| WholeProgram::of(&unit.program, args, asked);
     let program = asked.map(of_whole).transpose()?.flatten();
@@ -219,7 +220,16 @@ pub(crate) fn flags_of(
 ) -> Result<CompileFlags, Failure> {
     let bad = |error: &dyn std::fmt::Display| Failure::usage("flags", error.to_string());
     if !flags.is_empty() {
-        return CompileFlags::new(flags, file).map_err(|error| bad(&error));
+        let flags = CompileFlags::new(flags, file).map_err(|error| bad(&error))?;
+        let stray = flags.other_inputs().find(|input| has_extension(input, &["c", "i"]));
+        return match stray.map(Path::display) {
+            None => Ok(flags),
+            Some(stray) => Err(Failure::usage(
+                "flags",
+                format!("{stray} is a source file among the compiler's flags"),
+            )
+            .note(format!("`--with {stray}`, before `--`, makes it part of the program"))),
+        };
     }
     let nearest = database.map(Path::to_owned).or_else(|| CompileCommands::locate(file));
     let Some(path) = nearest else { return Ok(CompileFlags::default()) };
@@ -229,6 +239,21 @@ pub(crate) fn flags_of(
         Err(_) if database.is_none() => Ok(CompileFlags::default()),
         found => found.map_err(|error| bad(&error)),
     }
+}
+
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| extensions.contains(&extension))
+}
+
+/// An error for a file that is C++ by its name.
+fn check_language(file: &Path) -> Result<(), Failure> {
+    let other = ["cc", "cp", "cpp", "cxx", "c++", "C", "CPP", "hh", "hpp", "hxx"];
+    if !has_extension(file, &other) {
+        return Ok(());
+    }
+    let failure = Failure::source("source", format!("{} is C++ by its name", file.display()));
+    Err(failure.note("Lydian reads C; a file that is C after all needs a name that ends in .c"))
 }
 
 fn lowering(args: &SourceArgs) -> LoweringOptions {
@@ -255,7 +280,13 @@ pub(crate) fn rejected(error: FrontendError) -> Failure {
     use lydian_frontend::clang::ClangError;
     match error {
         FrontendError::Clang(ClangError::Rejected(diagnostics)) => {
-            Failure { code: ExitCode::Source, diagnostics }
+            let is_other = diagnostics.first().is_some_and(|first| {
+                ["class", "namespace", "template", "using"]
+                    .iter()
+                    .any(|word| first.message == format!("unknown type name '{word}'"))
+            });
+            let failure = Failure { code: ExitCode::Source, diagnostics };
+            if is_other { failure.note("this looks like C++; Lydian reads C") } else { failure }
         }
         FrontendError::Clang(error) => Failure::environment("clang", error.to_string()),
         error @ FrontendError::Source { .. } => Failure::source("source", error.to_string()),
@@ -273,7 +304,11 @@ fn chosen(program: &Program, map: &SourceMap, args: &SourceArgs) -> Result<Vec<F
             .filter(|(_, function)| !InputSpec::is_of_settings(&function.name))
             .map(|(id, _)| id)
             .collect();
-        return if all.is_empty() { Err(nothing_supported(args)) } else { Ok(all) };
+        return match all.is_empty() {
+            true if own.is_empty() => Err(nothing_to_test(args)),
+            true => Err(nothing_supported(args)),
+            false => Ok(all),
+        };
     }
     let mut found = Vec::new();
     let mut unsupported = 0;
@@ -315,6 +350,11 @@ impl OwnText {
         }
         let outside = defined().filter(|function| !map.is_system(function.span.start));
         Self::Included(outside.map(file_of).collect())
+    }
+
+    /// Whether it defines no function.
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Included(files) if files.is_empty())
     }
 
     fn holds(&self, place: &Place) -> bool {
@@ -366,6 +406,12 @@ fn relevant(unit: &Unit, args: &SourceArgs) -> Vec<Diagnostic> {
         shown.push(Diagnostic::new(Severity::Note, UNSUPPORTED, message));
     }
     shown
+}
+
+fn nothing_to_test(args: &SourceArgs) -> Failure {
+    let what = format!("{} defines no function", args.file.display());
+    let failure = Failure::new(ExitCode::Unsupported, Diagnostic::error("nothing-to-test", what));
+    failure.note("objectives are about functions: name the file that has them")
 }
 
 fn nothing_supported(args: &SourceArgs) -> Failure {

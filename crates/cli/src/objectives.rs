@@ -32,7 +32,8 @@ pub(crate) fn of(
 /// The same, with the labels of other functions.
 pub(crate) fn annotated(loaded: &Loaded, criteria: &CriteriaArgs) -> Result<Annotated, Failure> {
     let mut htol = htol_files(loaded, &criteria.htol)?;
-    if criteria.criteria.iter().any(|criterion| criterion.is_written()) {
+    let chosen = criteria.chosen();
+    if chosen.iter().any(|criterion| criterion.is_written()) {
         let (comments, wrong) = HtolFile::of_comments(&loaded.program, &loaded.written);
         if !wrong.is_empty() {
             return Err(Failure { code: ExitCode::Usage, diagnostics: wrong });
@@ -42,7 +43,7 @@ pub(crate) fn annotated(loaded: &Loaded, criteria: &CriteriaArgs) -> Result<Anno
     let request = Request {
         htol,
         short_circuit: criteria.semantics == SemanticsArg::ShortCircuit,
-        ..Request::new(criteria.criteria.clone())
+        ..Request::new(chosen)
     };
     let mut all = Vec::new();
     let Loaded { program, map, users, starts, .. } = loaded;

@@ -65,6 +65,11 @@ pub(crate) fn page(path: &Path, contents: &str) -> Result<(), Failure> {
 
 /// Makes a folder and those above it.
 pub(crate) fn folder(path: &Path) -> Result<(), Failure> {
+    if let Some(file) = path.ancestors().find(|above| above.is_file()) {
+        let what = format!("cannot make the folder {}", path.display());
+        let why = format!("{} is a file: name another folder, or move the file", file.display());
+        return Err(Failure::environment("output", what).note(why));
+    }
     std::fs::create_dir_all(path).map_err(|error| unwritable(path, &error))
 }
 

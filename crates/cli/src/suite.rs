@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use lydian_base::Diagnostic;
+use lydian_base::{Diagnostic, SourceMap};
 use lydian_ir::Program;
 use lydian_ir::test::Test;
 use lydian_native::{Build, Measured, Outcome};
@@ -87,12 +87,14 @@ impl Collected {
         let mut files = vec![(folder.join(JSON), json)];
         let stubs: Vec<&str> = loaded.stubs.iter().map(String::as_str).collect();
         let externals: Vec<String> = build.externals().map(str::to_owned).collect();
+        let macros = macros(&loaded.map);
         let options = suite_c::Options {
             source: &source,
             include: &source,
             stubs: &stubs,
             driver: &loaded.driver,
             externals: &externals,
+            macros: &macros,
             library: &|name| build.library().contains(name),
         };
         let emitted = suite_c::emit(&loaded.program, &self.tests, &options);
@@ -114,6 +116,22 @@ impl Collected {
         files.push((folder.join(C), emitted.text));
         Ok(files)
     }
+}
+
+/// The macros that the files of a program define anywhere.
+fn macros(map: &SourceMap) -> BTreeSet<String> {
+    let texts = map.files().into_iter().filter_map(|file| std::fs::read(file).ok());
+    texts.flat_map(|text| defined_in(&String::from_utf8_lossy(&text))).collect()
+}
+
+fn defined_in(text: &str) -> Vec<String> {
+    let names = text.lines().filter_map(|line| {
+        let directive = line.trim_start().strip_prefix('#')?.trim_start();
+        let rest = directive.strip_prefix("define")?.strip_prefix([' ', '\t'])?.trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        Some(rest[..end.unwrap_or(rest.len())].to_owned())
+    });
+    names.collect()
 }
 
 /// The test framework of a form, if it is for one.

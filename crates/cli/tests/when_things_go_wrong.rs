@@ -30,6 +30,35 @@ fn a_syntax_error_is_shown_with_its_line() {
 }
 
 #[test]
+fn a_file_that_has_no_function_or_is_another_language_is_told() {
+    let place = Workplace::with("int table[2] = {1, 2};\n");
+    let said = ["error[nothing-to-test]", "unit.c defines no function", "name the file"];
+    place.refused("gen unit.c", 4, &said);
+    place.write("unit.cpp", SIGN);
+    place.refused("gen unit.cpp", 3, &["unit.cpp is C++ by its name", "Lydian reads C"]);
+    place.write("other.c", "class A { int x; };\n");
+    place.refused("gen other.c", 3, &["unknown type name 'class'", "this looks like C++"]);
+}
+
+#[test]
+fn a_source_among_the_flags_of_the_compiler_is_told() {
+    let place = Workplace::with(SIGN);
+    place.write("more.c", "int more(void) { return 1; }\n");
+    let said = ["more.c is a source file among the compiler's flags", "`--with more.c`"];
+    place.refused("gen unit.c -- -I. more.c", 2, &said);
+}
+
+#[test]
+fn a_criterion_that_is_not_known_is_answered_with_those_that_are_and_their_sets() {
+    let place = Workplace::with(SIGN);
+    place.refused("gen unit.c -c stmnt", 2, &["`stmnt`", "mcdc", "do178c-a", "mutation"]);
+    let shown = place.done("objectives unit.c -c iso26262-d,stmt").out;
+    for criterion in ["fc:", "fcc:", "stmt:", "bc:", "mcdc:"] {
+        assert_eq!(shown.matches(&format!("sign {criterion}")).count(), 1, "{shown}");
+    }
+}
+
+#[test]
 fn an_include_that_is_not_found_is_shown() {
     let place = Workplace::with("#include \"absent.h\"\nint f(void) { return 1; }\n");
     place.refused("gen unit.c", 3, &["absent.h", "unit.c:1"]);
@@ -290,7 +319,8 @@ fn a_reader_that_goes_away_is_no_error() {
 fn a_folder_that_cannot_be_made_or_written_is_told() {
     let place = Workplace::with(SIGN);
     place.write("occupied", "a file");
-    place.refused("gen unit.c -o occupied/tests", 5, &["error[output]", "occupied/tests"]);
+    let said = ["error[output]", "occupied/tests", "occupied is a file: name another folder"];
+    place.refused("gen unit.c -o occupied/tests", 5, &said);
     place.refused("gen unit.c --json nowhere/t.json", 5, &["nowhere/t.json"]);
     let folder = place.path("locked");
     std::fs::create_dir(&folder).unwrap();
@@ -322,6 +352,7 @@ fn a_wrong_command_line_is_told() {
     place.refused("gen unit.c --criteria dc,nonsense", 2, &["nonsense"]);
     place.refused("gen", 2, &["FILE"]);
     place.refused("gen unit.c --time=-3", 2, &["--time", "not negative"]);
+    place.refused("gen unit.c --time -3", 2, &["--time", "not negative"]);
     place.refused("gen unit.c --mode sideways", 2, &["sideways", "tight", "direct"]);
 }
 

@@ -14,6 +14,8 @@ pub struct CompileFlags {
     preprocessor: Vec<String>,
     /// Flags that choose the language and the target (`-std`, `-f…`, `-m…`), in order.
     language: Vec<String>,
+    /// Files among the flags beside the source itself, in order.
+    inputs: Vec<String>,
     /// Where relative paths in the flags and the source start; `None` is the current directory.
     directory: Option<PathBuf>,
 }
@@ -99,7 +101,7 @@ impl CompileFlags {
             } else if argument.starts_with('-') {
                 flags.keep(purpose_of(argument), [argument.clone()]);
             } else if Path::new(argument) != source {
-                // Another input of the same command line: no business of this source.
+                flags.inputs.push(argument.clone());
             }
         }
         Ok(flags)
@@ -110,6 +112,11 @@ impl CompileFlags {
     pub fn in_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
+    }
+
+    /// Other inputs of the same command line, which are no business of this source.
+    pub fn other_inputs(&self) -> impl Iterator<Item = &Path> {
+        self.inputs.iter().map(Path::new)
     }
 
     /// The directory in which the compiler is to be run.

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
+use crate::criterion_set::SETS;
+
 /// A coverage criterion (semantics: [000] III, [002] Table II).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -185,6 +187,52 @@ impl Criterion {
         matches!(self, Self::Htol | Self::Spc)
     }
 
+    /// What its objectives are, in a few words.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Fc => "every function is entered",
+            Self::Fcc => "every call of every function, by caller and callee",
+            Self::Stmt => "every statement",
+            Self::Bbc => "every basic block",
+            Self::Bc => "every branch: each condition both ways, each case of a switch",
+            Self::Slo => "every loop is skipped",
+            Self::Elo => "every loop is entered",
+            Self::Mlo => "every loop turns more than once",
+            Self::Dc => "every decision is true and false",
+            Self::Cc => "every condition is true and false",
+            Self::Dcc => "every decision and every condition is true and false",
+            Self::Mcc => "every combination of the conditions of a decision",
+            Self::Gacc => "every condition decides (general active clause coverage)",
+            Self::Gicc => "every condition does not decide (general inactive clause coverage)",
+            Self::Cacc => "every condition decides, with both outcomes: masking MC/DC",
+            Self::Racc => "every condition decides, the others unchanged: unique-cause MC/DC",
+            Self::Ricc => "every condition does not decide, the others unchanged",
+            Self::Mcdc => "MC/DC as evaluation goes, conditions that it skips masked",
+            Self::Ic => "every implicant of a decision and of its negation",
+            Self::Utpc => "every unique true point of each implicant",
+            Self::Cutpnfp => "unique true points with near false points",
+            Self::Bva => "values at, just inside and just outside of each border",
+            Self::Wm => "weak mutation: every mutant of an expression differs",
+            Self::Idc => "every part of the domain of each input",
+            Self::Rte => "every kind of run-time error at each place",
+            Self::AllDefs => "every definition with one of its uses",
+            Self::AllUses => "every definition with each of its uses",
+            Self::AllDuPaths => "every simple path from a definition to a use",
+            Self::AllDefsCells => "as all-defs, cells of arrays told apart",
+            Self::AllUsesCells => "as all-uses, cells of arrays told apart",
+            Self::AllDuPathsCells => "as all-du-paths, cells of arrays told apart",
+            Self::Epc => "every pair of edges",
+            Self::Ppc => "every prime path",
+            Self::Srtc => "one prime round trip of each node",
+            Self::Crtc => "all prime round trips of each node",
+            Self::Bpc => "a basis of the complete paths (McCabe)",
+            Self::Cpc => "every complete path, loops turned up to a limit",
+            Self::Spc => "paths that you list (--htol)",
+            Self::User => "labels that you wrote into the source",
+            Self::Htol => "hyperlabels that you wrote (--htol)",
+        }
+    }
+
     /// Its name, as users write it.
     pub fn name(self) -> &'static str {
         let entry = Self::ALL.iter().find(|(criterion, _)| *criterion == self);
@@ -204,7 +252,9 @@ impl fmt::Display for Criterion {
 pub struct UnknownCriterion(pub String);
 
 fn names() -> String {
-    Criterion::ALL.map(|(_, name)| name).join(", ")
+    let criteria = Criterion::ALL.map(|(_, name)| name).join(", ");
+    let sets = SETS.map(|set| set.name).join(", ");
+    format!("{criteria}; and the sets {sets}, all")
 }
 
 impl FromStr for Criterion {

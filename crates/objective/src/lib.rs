@@ -8,6 +8,7 @@
 pub mod annotate;
 pub mod assumption;
 pub mod criterion;
+pub mod criterion_set;
 pub mod dataflow;
 pub mod dnf;
 pub mod event;

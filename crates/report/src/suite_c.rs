@@ -52,6 +52,8 @@ pub struct Options<'a> {
     /// Undefined functions that need stubs, beside those that tests give results for and those that
     /// the program uses and no engine models.
     pub externals: &'a [String],
+    /// Macros that the source and what it includes may define.
+    pub macros: &'a BTreeSet<String>,
     /// Whether the C library defines a name.
     pub library: &'a dyn Fn(&str) -> bool,
 }
@@ -193,26 +195,7 @@ impl Writer<'_> {
             self.line("/* Functions of verifiers are often called without a declaration. */");
             self.line("#pragma GCC diagnostic ignored \"-Wimplicit-function-declaration\"");
         }
-        let before = self.stubs.before();
-        self.text.push_str(&before);
-        let has_main = self.program.function_named("main").is_some();
-        if has_main {
-            self.line("#define main lydian_program_main");
-        }
-        for file in std::iter::once(&options.include).chain(options.stubs) {
-            self.line(format!("#include \"{file}\""));
-        }
-        if !options.driver.is_empty() {
-            self.text.push_str(options.driver);
-            self.line("# 1 \"tests\"");
-        }
-        if has_main {
-            self.line("#undef main");
-        }
-        if libc::error_number(self.program).is_some() {
-            self.line("#include <errno.h>");
-        }
-        self.line("");
+        // What the user's text defines as macros changes nothing of what stands before it.
         if self.has_files {
             self.line("#define LYDIAN_HAS_FILES");
         }
@@ -229,12 +212,47 @@ impl Writer<'_> {
         if self.stubs.verifies() {
             self.text.push_str(VERIFICATION);
         }
+        self.line("\n/* ---- What is tested ---- */\n");
+        let before = self.stubs.before();
+        self.text.push_str(&before);
+        if self.has_main() {
+            self.line("#define main lydian_program_main");
+        }
+        for file in std::iter::once(&options.include).chain(options.stubs) {
+            self.line(format!("#include \"{file}\""));
+        }
+        if !options.driver.is_empty() {
+            self.text.push_str(options.driver);
+            self.line("# 1 \"tests\"");
+        }
+        if libc::error_number(self.program).is_some() {
+            self.line("#include <errno.h>");
+        }
+        self.undefine(options.macros);
         let after = self.stubs.after();
         if !after.is_empty() {
             self.line("\n/* ---- What the source leaves undefined; what is linked goes before ---------- */\n");
             self.text.push_str(&after);
         }
         self.line("\n/* ---- The tests ---- */");
+    }
+
+    fn has_main(&self) -> bool {
+        self.program.function_named("main").is_some()
+    }
+
+    /// Takes macros away that have the name of something of the program: what stands behind the text names
+    /// these things, and nothing else.
+    fn undefine(&mut self, macros: &BTreeSet<String>) {
+        let program = self.program;
+        let fields = program.types.records.values().flat_map(|record| &record.fields);
+        let names = fields.map(|field| &field.name).chain(program.typedefs.keys());
+        let globals = program.globals.values().map(|global| &global.name);
+        let functions = program.functions.values().map(|function| &function.name);
+        let own: BTreeSet<&String> = names.chain(globals).chain(functions).collect();
+        for name in macros.iter().filter(|name| own.contains(name)) {
+            self.line(format!("#undef {name}"));
+        }
     }
 
     /// A function for each test, for whoever brings a `main`.
@@ -254,6 +272,9 @@ impl Writer<'_> {
     }
 
     fn main(&mut self, runs: &[(Case, String)]) {
+        if self.has_main() {
+            self.line("\n#undef main");
+        }
         self.line("\nint main(void)\n{\n    int count = 0, failed = 0;");
         for crashing in [false, true] {
             let group = runs.iter().filter(|run| run.0.crashes == crashing);
@@ -508,7 +529,7 @@ fn object(names: &Names, position: usize, parts: &mut Parts) -> Result<(), Strin
     let name = &names.objects[position];
     let size = object.image.bytes.len() as u64;
     let aligned = match object.align > program.types.align(object.ty).max(16) {
-        true => format!(" __attribute__((aligned({})))", object.align),
+        true => format!(" __attribute__((__aligned__({})))", object.align),
         false => String::new(),
     };
     let variable = &name.variable;
@@ -519,7 +540,9 @@ fn object(names: &Names, position: usize, parts: &mut Parts) -> Result<(), Strin
             format!("static union {{ {it}; unsigned char bytes[{bytes}]; }} {variable}{aligned};")
         } else {
             let align = object.align.max(1);
-            format!("static unsigned char {variable}[{bytes}] __attribute__((aligned({align})));")
+            format!(
+                "static unsigned char {variable}[{bytes}] __attribute__((__aligned__({align})));"
+            )
         };
         parts.declarations.push(declared);
         return fill(names, variable, &object.image, parts);

@@ -1,5 +1,6 @@
 //! Suites as C, compiled and run by two compilers.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -178,6 +179,7 @@ fn the_c_file_compiles_without_warnings_and_its_tests_hold() {
         stubs: &[],
         driver: "",
         externals: &externals,
+        macros: &BTreeSet::new(),
         library: &|_| false,
     };
     let mut suite = suite(&unit);

@@ -19,6 +19,8 @@ struct World {
     program: Program,
     /// The names that the C library is said to define.
     library: BTreeSet<String>,
+    /// The macros that the program is said to define.
+    macros: BTreeSet<String>,
 }
 
 /// What running a suite gave.
@@ -36,7 +38,7 @@ impl World {
         let unit = load(&LoadRequest::new(ParseRequest::new(&path, flags))).unwrap();
         assert!(unit.diagnostics.is_empty(), "{:?}", unit.diagnostics);
         let library = ["getenv", "getpid", "write", "exit"].map(str::to_owned).into();
-        Self { folder, program: unit.program, library }
+        Self { folder, program: unit.program, library, macros: BTreeSet::new() }
     }
 
     /// Emits a suite that is given as the tests of its JSON form.
@@ -51,6 +53,7 @@ impl World {
             stubs: &[],
             driver: "",
             externals: &[],
+            macros: &self.macros,
             library: &|name| self.library.contains(name),
         };
         let emitted = emit(&self.program, &tests, &options);
@@ -670,4 +673,56 @@ fn a_stub_of_a_library_function_is_for_the_users_text_alone() {
     let status = Command::new(binary).env("LLVM_PROFILE_FILE", &profile).status().unwrap();
     assert!(status.success());
     assert!(std::fs::metadata(&profile).is_ok_and(|file| file.len() > 0), "no profile is written");
+}
+
+/// A member and a macro called `main`, macros with names that attributes, the runtime and members have.
+const MACROS: &str = r#"
+#define weak 1
+#define state status.now
+#define name "a name"
+struct clock { int main, ticks; };
+#define ticks elapsed_(1)
+static int tick(struct clock *clock) { clock->main += 2; return clock->main > 3; }
+int ask(void);
+int asks(void) { return ask(); }
+int main(int argc, char **argv) { (void)argv; return argc > 1; }
+"#;
+
+#[test]
+fn names_of_the_program_that_are_macros_or_main_are_harmless() {
+    let mut world = World::new(MACROS);
+    world.macros = ["weak", "state", "name", "ticks"].map(str::to_owned).into();
+    world.passes(
+        r#"{ "name": "tick_1", "function": "tick", "args": { "clock": "&clock[0]" },
+             "objects": [ { "name": "clock", "type": "struct clock", "count": 1, "align": 16,
+                            "address": "0x2000000040", "value": { "main": 2, "ticks": 7 } } ],
+             "expected": { "outcome": "returned", "result": 1,
+                           "objects": [ { "object": "&clock[0]", "value": { "main": 4, "ticks": 7 } } ] } },
+           { "name": "main_1", "function": "main", "args": { "argc": 2, "argv": null },
+             "expected": { "outcome": "returned", "result": 1 } },
+           { "name": "asks_1", "function": "asks", "args": {},
+             "externals": [ { "function": "ask", "result": 3 } ],
+             "expected": { "outcome": "returned", "result": 3 } }"#,
+    );
+}
+
+#[test]
+fn a_suite_compiles_as_the_c_of_its_source() {
+    let world = World::new(
+        "int fill(char *to, int count);\n\
+         int f(char *s, double d) { int n = fill(s, 3); return n + (d > 0.5) + s[1]; }\n",
+    );
+    let test = r#"{ "name": "f_1", "function": "f", "args": { "s": "&s[0]", "d": 1.5 },
+        "objects": [ { "name": "s", "type": "char", "count": 4, "align": 16,
+                       "address": "0x2000000040", "value": "ab" } ],
+        "externals": [ { "function": "fill", "result": 4 } ],
+        "expected": { "outcome": "returned", "result": 103 } }"#;
+    let (text, left_out) = world.emit(test);
+    assert_eq!(left_out, []);
+    for compiler in COMPILERS {
+        for standard in ["-std=c90", "-std=gnu89", "-std=c17", "-std=gnu2x"] {
+            let ran = run(&world.compile(compiler, &text, &[standard]));
+            assert_eq!(ran.status, Some(0), "{compiler} {standard}: {}", ran.output);
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use lydian_base::{Diagnostic, Severity};
 use lydian_native::cc::{Action, CommandLine, Input, InputKind, Runtime, Store, Stores, UnitState};
 
+use lydian_objective::criterion_set::Choice;
 use lydian_objective::{Criterion, HtolFile};
 
 use crate::args::{CcArgs, SemanticsArg};
@@ -72,7 +73,7 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
 /// The criteria, and the files of hyperlabels. What cannot be read is a warning, and a note of the
 /// units: the build goes on.
 fn written(args: &CcArgs, directory: &Path, store: &Store) -> (Vec<Criterion>, Vec<Hyperlabels>) {
-    let mut criteria = args.criteria.clone();
+    let mut criteria = Choice::together(&args.criteria);
     if !args.htol.is_empty() && !criteria.iter().any(|criterion| criterion.is_written()) {
         criteria.push(Criterion::Htol);
     }

@@ -45,7 +45,8 @@ static void LYDIAN_UNUSED lydian_give(const char *name, const char *bytes, unsig
 static void LYDIAN_UNUSED lydian_clean(int process)
 {
     char path[64];
-    for (int name = 'A'; name <= 'Z'; name++) {
+    int name;
+    for (name = 'A'; name <= 'Z'; name++) {
         lydian_sprintf(path, "/tmp/lydian-%d/%c", process, name);
         (void)!lydian_unlink(path);
     }

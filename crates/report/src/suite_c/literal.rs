@@ -88,7 +88,6 @@ impl Names<'_> {
 /// What a function is called in the emitted file: synthetic ones are known by their stubs.
 pub(super) fn function_name(name: &str) -> String {
     match name {
-        "main" => "lydian_program_main".into(),
         _ if name.starts_with("lydian_callback_") => format!("lydian_stub_{name}"),
         _ => name.into(),
     }

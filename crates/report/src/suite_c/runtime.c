@@ -2,18 +2,18 @@
 
 /* Declared under names of their own, so that nothing depends on which headers the file includes. */
 extern int lydian_dprintf(int, const char *, ...) __asm__("dprintf")
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((__format__(__printf__, 2, 3)));
 extern int lydian_fork(void) __asm__("fork");
 extern int lydian_flush(void *) __asm__("fflush");
 extern void *lydian_signal(int, void *) __asm__("signal");
 extern int lydian_waitpid(int, int *, int) __asm__("waitpid");
-extern void lydian_exit(int) __asm__("exit") __attribute__((noreturn));
+extern void lydian_exit(int) __asm__("exit") __attribute__((__noreturn__));
 extern unsigned lydian_alarm(unsigned) __asm__("alarm");
 
 #ifndef LYDIAN_SECONDS
 #define LYDIAN_SECONDS 10
 #endif
-#define LYDIAN_UNUSED __attribute__((unused))
+#define LYDIAN_UNUSED __attribute__((__unused__))
 
 #ifdef LYDIAN_HAS_FILES
 static void lydian_clean(int process);
@@ -106,7 +106,8 @@ static void LYDIAN_UNUSED lydian_check_bytes(int line, const char *what, const v
                                              const char *expected, unsigned long size)
 {
     const unsigned char *a = seen, *b = (const unsigned char *)expected;
-    for (unsigned long i = 0; i < size; i++) {
+    unsigned long i;
+    for (i = 0; i < size; i++) {
         if (a[i] != b[i]) {
             lydian_dprintf(1, "%s:%d: %s: byte %lu of %s is %d, expected %d\n", __FILE__, line,
                            lydian_test, i, what, a[i], b[i]);
@@ -145,12 +146,13 @@ lydian_run(const char *name, void (*test)(void), enum lydian_ending ending, int 
     }
     return 0;
 #else
+    int state = 0, number, child;
     /* What is buffered would be written by both processes. */
     lydian_flush(0);
-    int state = 0, child = lydian_fork();
+    child = lydian_fork();
     if (child == 0) {
         /* A framework may catch signals itself. */
-        for (int number = 1; number < 32; number++) lydian_signal(number, 0);
+        for (number = 1; number < 32; number++) lydian_signal(number, 0);
         lydian_alarm(LYDIAN_SECONDS);
         test();
         lydian_exit(lydian_failures ? LYDIAN_FAILED : LYDIAN_PASSED);

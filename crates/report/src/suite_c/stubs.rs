@@ -168,7 +168,7 @@ impl<'a> Stubs<'a> {
             let _ = writeln!(
                 text,
                 "unsigned char lydian_data_{name}[{size}] __asm__(\"{name}\") \
-                 __attribute__((weak, aligned({align})));"
+                 __attribute__((__weak__, __aligned__({align})));"
             );
         }
         for (name, ty) in &self.functions {
@@ -200,7 +200,7 @@ impl<'a> Stubs<'a> {
             let _ = writeln!(
                 text,
                 "void lydian_stub_{name}(void) __asm__(\"{linked}\") \
-                 __attribute__((weak, noreturn));\n\
+                 __attribute__((__weak__, __noreturn__));\n\
                  void lydian_stub_{name}(void) {{ lydian_exit(LYDIAN_NO_RETURN); }}"
             );
             return text;
@@ -210,7 +210,7 @@ impl<'a> Stubs<'a> {
         let Some(ty) = ty else {
             let _ = writeln!(
                 text,
-                "{}void lydian_stub_{name}({parameters}) __asm__(\"{linked}\") __attribute__((weak));\n\
+                "{}void lydian_stub_{name}({parameters}) __asm__(\"{linked}\") __attribute__((__weak__));\n\
                  void lydian_stub_{name}({parameters}){}",
                 out.before, out.alone
             );
@@ -222,7 +222,7 @@ impl<'a> Stubs<'a> {
             "typedef {};\n\
              static const {alias} *lydian_results_{name} = 0;\n\
              {}\
-             {alias} lydian_stub_{name}({parameters}) __asm__(\"{linked}\") __attribute__((weak));\n\
+             {alias} lydian_stub_{name}({parameters}) __asm__(\"{linked}\") __attribute__((__weak__));\n\
              {alias} lydian_stub_{name}({parameters})\n\
              {{\n    \
                  static const {alias} none;\n    \
@@ -281,8 +281,9 @@ impl<'a> Stubs<'a> {
             let _ = write!(
                 text,
                 "__builtin_va_list words;\n    \
+                 int i;\n    \
                  __builtin_va_start(words, a{});\n    \
-                 for (int i = {count}; i < {all}; i++) to[i] = __builtin_va_arg(words, void *);\n    \
+                 for (i = {count}; i < {all}; i++) to[i] = __builtin_va_arg(words, void *);\n    \
                  __builtin_va_end(words);\n    ",
                 count - 1
             );

@@ -26,10 +26,11 @@ struct lydian_writes {
 /* Writes to where ways from the arguments lead; what lies behind a null pointer is left out. */
 static void LYDIAN_UNUSED lydian_set(const struct lydian_writes *call, void *const *arguments)
 {
-    for (unsigned i = 0; i < call->count; i++) {
+    unsigned i, step;
+    for (i = 0; i < call->count; i++) {
         const struct lydian_write *write = &call->list[i];
         char *at = write->variable ? write->variable : arguments[write->argument];
-        for (unsigned step = 0; at && step < write->steps; step++)
+        for (step = 0; at && step < write->steps; step++)
             __builtin_memcpy(&at, at + write->through[step], sizeof at);
         if (at) __builtin_memcpy(at + write->offset, write->from, write->size);
     }

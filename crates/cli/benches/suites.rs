@@ -1,0 +1,143 @@
+//! Whether what `lydian gen` emits compiles, passes and can be read, on C that Lydian was not developed on.
+//!
+//!     cargo bench -p lydian-cli --bench suites [-- [part=open|held-out] [libraries=NAME,NAME]
+//!         [time=SECONDS] [files=N] [seed=N] [keep=FOLDER]]
+//!
+//! `lydian gen` runs for stmt, bc and mcdc on the files of the libraries that `scripts/survey-c` fetches,
+//! or on `files` of them, with `time` seconds a function (default 1). Each suite is compiled with the
+//! flags of its source and `-Wall -Wextra` in every build of the list below, and run twice in each.
+//!
+//! Printed are a row for each library, one for each build, and every suite that does not compile, has
+//! warnings in its own lines or has tests that fail, with the first message. Lines of a test are those
+//! from its comment to its end. `keep` is where the suites stay.
+
+#[path = "suites/builds.rs"]
+mod builds;
+#[path = "shared/foreign.rs"]
+mod foreign;
+#[path = "suites/reading.rs"]
+mod reading;
+#[path = "suites/tables.rs"]
+mod tables;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use builds::{BUILDS, Built};
+use foreign::{Library, Unit};
+use reading::Reading;
+
+struct Options {
+    part: String,
+    libraries: Vec<String>,
+    time: f64,
+    files: Option<usize>,
+    seed: u64,
+    keep: Option<PathBuf>,
+}
+
+/// What became of one file.
+struct Row {
+    library: String,
+    file: String,
+    reading: Reading,
+    /// For each build.
+    built: Vec<Built>,
+}
+
+fn main() {
+    let options = Options::read();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root.canonicalize().expect("the workspace is there");
+    let libraries = foreign::libraries(&root, &options.part, &options.libraries);
+    let all =
+        libraries.iter().flat_map(|library| library.units.iter().map(move |unit| (library, unit)));
+    let mut all: Vec<(&Library, &Unit)> = all.collect();
+    if let Some(count) = options.files {
+        all = foreign::sample(all, count, options.seed);
+    }
+    let mut rows = Vec::new();
+    let mut without = 0;
+    for (number, (library, unit)) in all.into_iter().enumerate() {
+        match options.row(number, library, unit) {
+            Some(row) => {
+                row.tell();
+                rows.push(row);
+            }
+            None => without += 1,
+        }
+    }
+    say(&format!("\n{}\n\n{}", tables::by_library(&rows), tables::by_build(&rows)));
+    say(&format!("\n{} files with a suite, {without} without", rows.len()));
+}
+
+impl Options {
+    fn read() -> Self {
+        let mut options = Self {
+            part: "open".to_owned(),
+            libraries: Vec::new(),
+            time: 1.0,
+            files: None,
+            seed: 1,
+            keep: None,
+        };
+        for word in std::env::args().skip(1).filter(|word| word != "--bench") {
+            let (name, value) = word.split_once('=').expect("an option is NAME=VALUE");
+            match name {
+                "part" => value.clone_into(&mut options.part),
+                "libraries" => options.libraries.extend(value.split(',').map(String::from)),
+                "time" => options.time = value.parse().expect("seconds"),
+                "files" => options.files = Some(value.parse().expect("a number")),
+                "seed" => options.seed = value.parse().expect("a number"),
+                "keep" => options.keep = Some(value.into()),
+                _ => panic!("no option is named {name}"),
+            }
+        }
+        options
+    }
+
+    /// Makes a suite of a file, builds and runs it; `None` where the file has no tests.
+    fn row(&self, number: usize, library: &Library, unit: &Unit) -> Option<Row> {
+        let temporary = tempfile::tempdir().expect("a temporary folder");
+        let folder = match &self.keep {
+            Some(keep) => keep.join(format!("{number}")),
+            None => temporary.path().join("suite"),
+        };
+        let mut lydian = Command::new(env!("CARGO_BIN_EXE_lydian"));
+        lydian.current_dir(&library.place).args([
+            "gen",
+            &unit.file,
+            "-c",
+            "stmt,bc,mcdc",
+            "--fresh",
+        ]);
+        lydian.args(["--time", &self.time.to_string(), "-o"]).arg(&folder);
+        lydian.arg("--").args(&unit.flags).stdout(Stdio::null()).stderr(Stdio::null());
+        lydian.status().expect("lydian can be started");
+        let suite = folder.join("tests.c");
+        let text = std::fs::read_to_string(&suite).ok()?;
+        let reading = Reading::of(&text);
+        if reading.lines.is_empty() {
+            return None;
+        }
+        let built = BUILDS.iter().map(|build| build.run(library, unit, &suite)).collect();
+        Some(Row { library: library.name.clone(), file: unit.file.clone(), reading, built })
+    }
+}
+
+impl Row {
+    fn tell(&self) {
+        let wrong = BUILDS
+            .iter()
+            .zip(&self.built)
+            .find_map(|(build, built)| Some(format!("{}: {}", build.name, built.trouble()?)));
+        let tests = self.reading.lines.len();
+        let wrong = wrong.unwrap_or_else(|| "passes".to_owned());
+        say(&format!("{} {}: {tests} tests; {wrong}", self.library, self.file));
+    }
+}
+
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+}

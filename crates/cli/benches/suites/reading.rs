@@ -1,0 +1,31 @@
+//! What a reader of a suite sees.
+
+/// Of the tests of a suite that are compiled without further ado.
+pub(crate) struct Reading {
+    /// How many lines each has.
+    pub(crate) lines: Vec<usize>,
+    /// How many assert nothing.
+    pub(crate) silent: usize,
+}
+
+/// The line behind which the tests stand, and those behind the last.
+const BEGIN: &str = "/* ---- The tests ---- */";
+const END: [&str; 2] = ["#ifdef LYDIAN_NO_MAIN", "int main(void)"];
+
+impl Reading {
+    pub(crate) fn of(text: &str) -> Self {
+        let tests = text.split_once(BEGIN).map_or("", |(_, tests)| tests);
+        let end = END.iter().filter_map(|end| tests.find(end)).min().unwrap_or(tests.len());
+        let mut reading = Self { lines: Vec::new(), silent: 0 };
+        for test in tests[..end].split("\n}\n") {
+            if !test.contains("static void test_") || test.contains("#ifdef LYDIAN_RUN_CRASHING") {
+                continue;
+            }
+            let lines = test.lines().filter(|line| !line.trim().is_empty() && *line != "#endif");
+            reading.lines.push(lines.count() + 1);
+            let asserts = ["lydian_check_", "lydian_fail("];
+            reading.silent += usize::from(!asserts.iter().any(|assert| test.contains(assert)));
+        }
+        reading
+    }
+}
