@@ -50,6 +50,7 @@ mod confirming;
 mod derived;
 mod earlier;
 mod judged;
+mod kept_for;
 pub(crate) mod left;
 mod loose;
 mod news;
@@ -715,11 +716,12 @@ impl<'a> Session<'a, '_> {
         let kept = reduced::reduce(&candidates, &together, &judged, self.effort);
         let mut names = self.names_of_new(&candidates, &all, &kept);
         let kept: FxHashSet<usize> = kept.into_iter().collect();
+        let sources = self.sources();
         let kept = all.into_iter().enumerate().filter_map(|(position, (test, measured))| {
             let wanted = kept.contains(&position) || !measured.run.outcome.is_orderly();
             let new = names.remove(&position).unwrap_or_default();
-            let covers = self.names_of(&new);
-            wanted.then(|| Kept { name: self.name_after(&new), covers, test, measured })
+            let (covers, kept_for) = (self.names_of(&new), self.kept_for(&new, &sources));
+            wanted.then(|| Kept { name: self.name_after(&new), covers, kept_for, test, measured })
         });
         Ok(kept.collect())
     }
@@ -781,13 +783,13 @@ impl<'a> Session<'a, '_> {
                     Goal::Hyper(..) => String::new(),
                 };
                 if !words.is_empty() {
-                    return format!("{function}_{words}");
+                    return names::of_test(function, &words);
                 }
                 let words = match entry.split_whitespace().next() {
                     Some("case" | "default") => names::words_of(&format!("{entry} ")),
                     _ => format!("line_{}", target.place(goal).line),
                 };
-                last.get_or_insert_with(|| format!("{function}_{words}"));
+                last.get_or_insert_with(|| names::of_test(function, &words));
             }
         }
         last.unwrap_or_else(|| self.name().to_owned())

@@ -32,6 +32,8 @@ pub(crate) struct Kept {
     pub(crate) test: Test,
     pub(crate) measured: Measured,
     pub(crate) covers: Vec<String>,
+    /// The same as a reader of the source finds it there.
+    pub(crate) kept_for: Vec<String>,
 }
 
 /// Collects the tests of all functions.
@@ -59,6 +61,7 @@ impl Collected {
                 observed: Some(observed(program, &kept.test, &kept.measured)),
                 test: kept.test,
                 covers: kept.covers,
+                kept_for: kept.kept_for,
             });
         }
         faults
@@ -265,6 +268,7 @@ fn read_foreign(file: &Path, loaded: &Loaded) -> Result<Vec<SuiteTest>, Failure>
         test,
         observed: None,
         covers: Vec::new(),
+        kept_for: Vec::new(),
     });
     Ok(suite.collect())
 }

@@ -6,7 +6,10 @@
 use std::collections::BTreeSet;
 
 /// Characters of the longest part that a predicate gives to a name.
-const MOST: usize = 48;
+const MOST: usize = 40;
+
+/// Characters of a test's name, but for what tells it from others of that name.
+pub const MOST_OF_A_NAME: usize = 52;
 
 /// Operators, the longer ones first.
 const OPERATORS: [(&str, &str); 22] = [
@@ -80,6 +83,22 @@ pub fn words_of(predicate: &str) -> String {
     joined(words.iter().filter(|word| !word.is_empty()).map(String::as_str))
 }
 
+/// The name of a test of a function for what some words say, of at most [`MOST_OF_A_NAME`] characters
+/// unless the function's own has more.
+pub fn of_test(function: &str, words: &str) -> String {
+    let room = MOST_OF_A_NAME.saturating_sub(function.len() + 1);
+    let mut name = function.to_owned();
+    let mut left = room;
+    for word in words.split('_') {
+        if word.len() > left {
+            break;
+        }
+        name = format!("{name}_{word}");
+        left = left.saturating_sub(word.len() + 1);
+    }
+    name
+}
+
 /// Words up to the length that a name may have.
 fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let mut text = String::new();
@@ -99,7 +118,7 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// The predicate without what says that evaluation reached a condition, `reached(…) && `.
-fn without_reached(predicate: &str) -> String {
+pub fn without_reached(predicate: &str) -> String {
     let mut text = predicate.to_owned();
     while let Some(start) = text.find("reached(") {
         let mut depth = 0;
@@ -147,6 +166,15 @@ mod tests {
         }
         let long = words_of(&"alpha + ".repeat(20));
         assert!(long.len() <= MOST && long.starts_with("alpha_plus_alpha"), "{long}");
+    }
+
+    #[test]
+    fn a_name_says_of_a_predicate_what_there_is_room_for() {
+        assert_eq!(of_test("f", "x_gt_100_and_not_done"), "f_x_gt_100_and_not_done");
+        let long = "a_function_with_a_name_of_some_length_itself";
+        assert_eq!(of_test(long, "x_gt_100_and_not_done"), format!("{long}_x_gt"));
+        let longer = long.repeat(2);
+        assert_eq!(of_test(&longer, "x_gt_100"), longer);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub struct SuiteTest {
     pub observed: Option<Observed>,
     /// What it is kept for, in words: the objectives that no earlier test covers.
     pub covers: Vec<String>,
+    /// The same as a reader of the source finds it: a line of the source each, with what is to hold there.
+    pub kept_for: Vec<String>,
 }
 
 /// What a native run of a test showed.

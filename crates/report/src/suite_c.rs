@@ -38,6 +38,9 @@ extern int lydian_setenv(const char *name, const char *value, int overwrite) __a
 extern int lydian_unsetenv(const char *name) __asm__(\"unsetenv\");\n";
 const VERIFICATION: &str = include_str!("suite_c/verification.c");
 
+/// Lines of the comment above a test.
+const MOST_LINES: usize = 3;
+
 /// How the file is made.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -250,7 +253,9 @@ impl Writer<'_> {
         let globals = program.globals.values().map(|global| &global.name);
         let functions = program.functions.values().map(|function| &function.name);
         let own: BTreeSet<&String> = names.chain(globals).chain(functions).collect();
-        for name in macros.iter().filter(|name| own.contains(name)) {
+        // The error number is what its macro says.
+        let is_own = |name: &&String| own.contains(name) && *name != libc::ERROR_NUMBER;
+        for name in macros.iter().filter(is_own) {
             self.line(format!("#undef {name}"));
         }
     }
@@ -296,11 +301,22 @@ impl Writer<'_> {
         self.line("    return failed > 0;\n}\n\n#endif");
     }
 
+    /// The comment above a test: what it is kept for.
+    fn kept_for(&mut self, test: &SuiteTest) {
+        let all = &test.kept_for;
+        let shown = if all.len() > MOST_LINES { MOST_LINES - 1 } else { all.len() };
+        let mut lines: Vec<String> = all[..shown].iter().map(|line| comment(line)).collect();
+        if shown < all.len() {
+            lines.push(format!("and {} more lines, in tests.json", all.len() - shown));
+        }
+        if !lines.is_empty() {
+            self.line(format!("/* {} */", lines.join("\n   ")));
+        }
+    }
+
     fn write_test(&mut self, test: &SuiteTest, name: &str, parts: &Parts) {
         self.line("");
-        if !test.covers.is_empty() {
-            self.line(format!("/* Covers {} */", comment(&test.covers.join(", "))));
-        }
+        self.kept_for(test);
         if crashes(test) {
             self.line("#ifdef LYDIAN_RUN_CRASHING");
         }

@@ -164,6 +164,9 @@ impl<'a> Writer<'a> {
         if !self.suite_test.covers.is_empty() {
             out.insert("covers".into(), json!(self.suite_test.covers));
         }
+        if !self.suite_test.kept_for.is_empty() {
+            out.insert("kept_for".into(), json!(self.suite_test.kept_for));
+        }
         Json::Object(out)
     }
 
@@ -397,7 +400,7 @@ fn inside(field: impl std::fmt::Display) -> impl FnOnce(Fault) -> Fault {
     }
 }
 
-const TEST_FIELDS: [&str; 10] = [
+const TEST_FIELDS: [&str; 11] = [
     "name",
     "function",
     "earlier",
@@ -408,6 +411,7 @@ const TEST_FIELDS: [&str; 10] = [
     "externals",
     "expected",
     "covers",
+    "kept_for",
 ];
 
 fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
@@ -456,11 +460,15 @@ fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
         object.image = image;
     }
     let test = Test { function, earlier, objects, args, variable, globals, externals };
-    let covers = list(json, "covers")?.into_iter().map(|(field, covered)| {
-        let text = covered.as_str().ok_or_else(|| fault(&field, "it is no string"))?;
-        Ok(text.to_owned())
-    });
-    Ok(SuiteTest { name, test, observed, covers: covers.collect::<Result<_, Fault>>()? })
+    let texts = |name: &str| -> Result<Vec<String>, Fault> {
+        let texts = list(json, name)?.into_iter().map(|(field, text)| {
+            let text = text.as_str().ok_or_else(|| fault(&field, "it is no string"))?;
+            Ok(text.to_owned())
+        });
+        texts.collect()
+    };
+    let (covers, kept_for) = (texts("covers")?, texts("kept_for")?);
+    Ok(SuiteTest { name, test, observed, covers, kept_for })
 }
 
 const OBJECT_FIELDS: [&str; 8] =

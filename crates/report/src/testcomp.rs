@@ -236,6 +236,7 @@ mod tests {
             test: test_of("main", values.iter().map(|value| four(*value)).collect()),
             observed: None,
             covers: Vec::new(),
+            kept_for: Vec::new(),
         };
         let about = Metadata {
             program_file: "a & b.c",

@@ -136,6 +136,7 @@ fn suite(unit: &Unit) -> Vec<SuiteTest> {
             test: test.clone(),
             observed: Some(observed),
             covers: vec![],
+            kept_for: vec![],
         }
     };
     vec![
