@@ -154,6 +154,8 @@ impl Writer<'_> {
 
     fn file(&mut self, options: &Options<'_>, tests: &[SuiteTest]) {
         self.head(options);
+        let behind = self.text.len();
+        self.stubs_and_title();
         let mut runs = Vec::new();
         for test in tests {
             let name = unique(format!("test_{}", identifier(&test.name)), &mut self.taken);
@@ -178,6 +180,7 @@ impl Writer<'_> {
         }
         self.functions(&runs);
         self.main(&runs);
+        self.undefine(options.macros, behind);
     }
 
     fn head(&mut self, options: &Options<'_>) {
@@ -231,7 +234,9 @@ impl Writer<'_> {
         if libc::error_number(self.program).is_some() {
             self.line("#include <errno.h>");
         }
-        self.undefine(options.macros);
+    }
+
+    fn stubs_and_title(&mut self) {
         let after = self.stubs.after();
         if !after.is_empty() {
             self.line("\n/* ---- What the source leaves undefined; what is linked goes before ---------- */\n");
@@ -244,20 +249,28 @@ impl Writer<'_> {
         self.program.function_named("main").is_some()
     }
 
-    /// Takes macros away that have the name of something of the program: what stands behind the text names
-    /// these things, and nothing else.
-    fn undefine(&mut self, macros: &BTreeSet<String>) {
+    /// Takes macros away that have the name of something of the program which stands behind a place of the
+    /// text, that of the includes: there the name means that thing, and nothing else.
+    fn undefine(&mut self, macros: &BTreeSet<String>, behind: usize) {
         let program = self.program;
         let fields = program.types.records.values().flat_map(|record| &record.fields);
         let names = fields.map(|field| &field.name).chain(program.typedefs.keys());
         let globals = program.globals.values().map(|global| &global.name);
         let functions = program.functions.values().map(|function| &function.name);
-        let own: BTreeSet<&String> = names.chain(globals).chain(functions).collect();
+        let own: BTreeSet<&str> =
+            names.chain(globals).chain(functions).map(String::as_str).collect();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let words: BTreeSet<&str> = self.text[behind..].split(|c| !is_part(c)).collect();
         // The error number is what its macro says.
-        let is_own = |name: &&String| own.contains(name) && *name != libc::ERROR_NUMBER;
-        for name in macros.iter().filter(is_own) {
-            self.line(format!("#undef {name}"));
-        }
+        let is_own =
+            |name: &&str| own.contains(name) && words.contains(name) && *name != libc::ERROR_NUMBER;
+        let lines: String = macros
+            .iter()
+            .map(String::as_str)
+            .filter(is_own)
+            .map(|name| format!("#undef {name}\n"))
+            .collect();
+        self.text.insert_str(behind, &lines);
     }
 
     /// A function for each test, for whoever brings a `main`.
