@@ -24,7 +24,7 @@ const ALL: &str = "all";
 
 /// Every set but that of all criteria. What the standards name is the structural coverage of code that they
 /// ask for or highly recommend: DO-178C table A-7 with 6.4.4.2 d for calls between functions, ISO 26262-6
-/// tables 9 and 12, IEC 61508-3 table B.2.
+/// (2018) tables 9 and 12, IEC 61508-3 (2010) table B.2.
 pub const SETS: [CriterionSet; 14] = [
     CriterionSet { name: "do178c-c", about: "DO-178C, level C", criteria: &[Fcc, Stmt] },
     CriterionSet { name: "do178c-b", about: "DO-178C, level B", criteria: &[Fcc, Stmt, Dc] },
