@@ -3,6 +3,7 @@
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use lydian_base::{Diagnostic, Place, Severity, SourceMap};
 use lydian_clib::{ClibError, Inputs, Library, Purpose};
@@ -15,6 +16,7 @@ use lydian_ir::link::{LinkError, Role, link};
 use lydian_ir::source::WrittenLine;
 use lydian_ir::{FuncId, Function, Program, Target};
 use lydian_native::{Companion, Libraries};
+use lydian_report::sources::Sources;
 
 use crate::args::{ProgramArgs, SourceArgs, ValueDecisionsArg};
 use crate::config::Config;
@@ -57,6 +59,8 @@ pub(crate) struct Loaded {
     pub(crate) spec: InputSpec,
     /// The file of settings, which `spec` has now.
     pub(crate) config: Config,
+    /// The files that the texts came from, read when they are first asked for.
+    sources: OnceLock<Sources>,
 }
 
 impl Loaded {
@@ -66,6 +70,11 @@ impl Loaded {
             Some(entry) => std::slice::from_ref(entry),
             None => &self.functions,
         }
+    }
+
+    /// The files that the texts came from, as they are on the disk.
+    pub(crate) fn sources(&self) -> &Sources {
+        self.sources.get_or_init(|| Sources::read(self.map.files().into_iter().map(Path::new)))
     }
 }
 
@@ -139,6 +148,7 @@ pub(crate) fn load_program(
         stubs,
         spec,
         config,
+        sources: OnceLock::new(),
     })
 }
 
@@ -280,11 +290,7 @@ pub(crate) fn rejected(error: FrontendError) -> Failure {
     use lydian_frontend::clang::ClangError;
     match error {
         FrontendError::Clang(ClangError::Rejected(diagnostics)) => {
-            let is_other = diagnostics.first().is_some_and(|first| {
-                ["class", "namespace", "template", "using"]
-                    .iter()
-                    .any(|word| first.message == format!("unknown type name '{word}'"))
-            });
+            let is_other = diagnostics.first().is_some_and(is_about_cpp);
             let failure = Failure { code: ExitCode::Source, diagnostics };
             if is_other { failure.note("this looks like C++; Lydian reads C") } else { failure }
         }
@@ -292,6 +298,12 @@ pub(crate) fn rejected(error: FrontendError) -> Failure {
         error @ FrontendError::Source { .. } => Failure::source("source", error.to_string()),
         error => Failure::usage("flags", error.to_string()),
     }
+}
+
+/// Whether clang does not know a word with which declarations of C++ begin.
+fn is_about_cpp(diagnostic: &Diagnostic) -> bool {
+    let words = ["class", "namespace", "template", "using"];
+    words.iter().any(|word| diagnostic.message == format!("unknown type name '{word}'"))
 }
 
 /// The functions that were named, or all that the user's file defines.

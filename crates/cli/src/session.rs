@@ -716,11 +716,10 @@ impl<'a> Session<'a, '_> {
         let kept = reduced::reduce(&candidates, &together, &judged, self.effort);
         let mut names = self.names_of_new(&candidates, &all, &kept);
         let kept: FxHashSet<usize> = kept.into_iter().collect();
-        let sources = self.sources();
         let kept = all.into_iter().enumerate().filter_map(|(position, (test, measured))| {
             let wanted = kept.contains(&position) || !measured.run.outcome.is_orderly();
             let new = names.remove(&position).unwrap_or_default();
-            let (covers, kept_for) = (self.names_of(&new), self.kept_for(&new, &sources));
+            let (covers, kept_for) = (self.names_of(&new), self.kept_for(&new));
             wanted.then(|| Kept { name: self.name_after(&new), covers, kept_for, test, measured })
         });
         Ok(kept.collect())
@@ -771,40 +770,47 @@ impl<'a> Session<'a, '_> {
     /// criteria; things that C has no words for come last.
     fn name_after(&self, goals: &FxHashSet<Goal>) -> String {
         let mut last = None;
-        for (at, target) in self.targets.iter().enumerate() {
+        for (target, goal, entry, _) in self.entries_of(goals) {
             let function = &self.loaded.program.functions[target.objectives.function].name;
-            for (goal, entry, _) in target.entries(at) {
-                if !goals.contains(&goal) {
-                    continue;
-                }
-                let words = match goal {
-                    Goal::Label(..) => names::words_of(self.text(goal)),
-                    // Their texts are sentences; what criteria call them has few words for people.
-                    Goal::Hyper(..) => String::new(),
-                };
-                if !words.is_empty() {
-                    return names::of_test(function, &words);
-                }
-                let words = match entry.split_whitespace().next() {
-                    Some("case" | "default") => names::words_of(&format!("{entry} ")),
-                    _ => format!("line_{}", target.place(goal).line),
-                };
-                last.get_or_insert_with(|| names::of_test(function, &words));
+            let words = match goal {
+                Goal::Label(..) => names::words_of(self.text(goal)),
+                // Their texts are sentences; what criteria call them has few words for people.
+                Goal::Hyper(..) => String::new(),
+            };
+            if !words.is_empty() {
+                return names::of_test(function, &words);
             }
+            let words = match entry.split_whitespace().next() {
+                Some("case" | "default") => names::words_of(&format!("{entry} ")),
+                _ => format!("line_{}", target.place(goal).line),
+            };
+            last.get_or_insert_with(|| names::of_test(function, &words));
         }
         last.unwrap_or_else(|| self.name().to_owned())
     }
 
     /// What the criteria call some objectives.
     fn names_of(&self, goals: &FxHashSet<Goal>) -> Vec<String> {
-        let mut named = Vec::new();
-        for (at, target) in self.targets.iter().enumerate() {
+        let named = self.entries_of(goals).map(|(target, _, name, criterion)| {
             let function = &self.loaded.program.functions[target.objectives.function].name;
-            let of = if self.targets.len() > 1 { format!("{function}: ") } else { String::new() };
-            let new = target.entries(at).filter(|(goal, ..)| goals.contains(goal));
-            named.extend(new.map(|(_, name, criterion)| format!("{of}{criterion}: {name}")));
-        }
-        named
+            match self.targets.len() {
+                1 => format!("{criterion}: {name}"),
+                _ => format!("{function}: {criterion}: {name}"),
+            }
+        });
+        named.collect()
+    }
+
+    /// What the criteria count of some objectives, in the order of the targets and of the criteria.
+    fn entries_of(
+        &self,
+        goals: &FxHashSet<Goal>,
+    ) -> impl Iterator<Item = (&Target<'a>, Goal, &str, Criterion)> {
+        let targets = self.targets.iter().enumerate();
+        targets.flat_map(move |(at, target)| {
+            let entries = target.entries(at).filter(|(goal, ..)| goals.contains(goal));
+            entries.map(move |(goal, name, criterion)| (target, goal, name, criterion))
+        })
     }
 }
 

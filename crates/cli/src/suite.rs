@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use lydian_base::{Diagnostic, SourceMap};
+use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::Test;
 use lydian_native::{Build, Measured, Outcome};
@@ -90,7 +90,7 @@ impl Collected {
         let mut files = vec![(folder.join(JSON), json)];
         let stubs: Vec<&str> = loaded.stubs.iter().map(String::as_str).collect();
         let externals: Vec<String> = build.externals().map(str::to_owned).collect();
-        let macros = macros(&loaded.map);
+        let macros = macros(loaded);
         let options = suite_c::Options {
             source: &source,
             include: &source,
@@ -122,19 +122,17 @@ impl Collected {
 }
 
 /// The macros that the files of a program define anywhere.
-fn macros(map: &SourceMap) -> BTreeSet<String> {
-    let texts = map.files().into_iter().filter_map(|file| std::fs::read(file).ok());
-    texts.flat_map(|text| defined_in(&String::from_utf8_lossy(&text))).collect()
+fn macros(loaded: &Loaded) -> BTreeSet<String> {
+    let lines = loaded.sources().texts().flat_map(|text| &text.lines);
+    lines.filter_map(|line| defined_by(line)).map(str::to_owned).collect()
 }
 
-fn defined_in(text: &str) -> Vec<String> {
-    let names = text.lines().filter_map(|line| {
-        let directive = line.trim_start().strip_prefix('#')?.trim_start();
-        let rest = directive.strip_prefix("define")?.strip_prefix([' ', '\t'])?.trim_start();
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        Some(rest[..end.unwrap_or(rest.len())].to_owned())
-    });
-    names.collect()
+/// The macro that a line defines.
+fn defined_by(line: &str) -> Option<&str> {
+    let directive = line.trim_start().strip_prefix('#')?.trim_start();
+    let rest = directive.strip_prefix("define")?.strip_prefix([' ', '\t'])?.trim_start();
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    Some(&rest[..end.unwrap_or(rest.len())])
 }
 
 /// The test framework of a form, if it is for one.

@@ -75,8 +75,13 @@ impl Choice {
     }
 }
 
+/// A name that is no criterion's and no set's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}; and the sets {sets}, {ALL}", sets = SETS.map(|set| set.name).join(", "))]
+pub struct UnknownChoice(UnknownCriterion);
+
 impl FromStr for Choice {
-    type Err = UnknownCriterion;
+    type Err = UnknownChoice;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let lower = text.trim().to_ascii_lowercase();
@@ -86,7 +91,7 @@ impl FromStr for Choice {
         }
         match SETS.iter().find(|set| set.name == lower) {
             Some(set) => Ok(Self(set.criteria.to_vec())),
-            None => lower.parse().map(|criterion| Self(vec![criterion])),
+            None => lower.parse().map(|criterion| Self(vec![criterion])).map_err(UnknownChoice),
         }
     }
 }

@@ -86,15 +86,13 @@ pub fn words_of(predicate: &str) -> String {
 /// The name of a test of a function for what some words say, of at most [`MOST_OF_A_NAME`] characters
 /// unless the function's own has more.
 pub fn of_test(function: &str, words: &str) -> String {
-    let room = MOST_OF_A_NAME.saturating_sub(function.len() + 1);
     let mut name = function.to_owned();
-    let mut left = room;
     for word in words.split('_') {
-        if word.len() > left {
+        if name.len() + 1 + word.len() > MOST_OF_A_NAME {
             break;
         }
-        name = format!("{name}_{word}");
-        left = left.saturating_sub(word.len() + 1);
+        name.push('_');
+        name.push_str(word);
     }
     name
 }

@@ -47,6 +47,11 @@ impl Sources {
         self.texts.get(path).map(|text| text.as_ref().map_err(String::as_str))
     }
 
+    /// The texts of all files that could be read.
+    pub fn texts(&self) -> impl Iterator<Item = &SourceText> {
+        self.texts.values().filter_map(|text| text.as_ref().ok())
+    }
+
     /// Adds or replaces the text of a file.
     pub fn insert(&mut self, path: PathBuf, text: SourceText) {
         self.texts.insert(path, Ok(text));

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use lydian_base::Place;
 use lydian_report::names::without_reached;
-use lydian_report::sources::Sources;
 use rustc_hash::FxHashSet;
 
 use super::{Goal, Session};
@@ -14,35 +13,24 @@ use super::{Goal, Session};
 const MOST: usize = 72;
 
 impl Session<'_, '_> {
-    /// The texts of the files in which objectives are.
-    pub(super) fn sources(&self) -> Sources {
-        let goals = self.targets.iter().enumerate().flat_map(|(at, target)| {
-            target.entries(at).map(|(goal, ..)| target.place(goal).file.clone())
-        });
-        let files: FxHashSet<_> = goals.collect();
-        Sources::read(files.iter().map(|file| Path::new(&**file)))
-    }
-
     /// A text for each line of the source that has some of these objectives, in order: the place, and
     /// what is to hold there, or the line itself where control passes it.
-    pub(super) fn kept_for(&self, goals: &FxHashSet<Goal>, sources: &Sources) -> Vec<String> {
+    pub(super) fn kept_for(&self, goals: &FxHashSet<Goal>) -> Vec<String> {
         let mut lines: BTreeMap<(&str, u32), Vec<String>> = BTreeMap::new();
-        for (at, target) in self.targets.iter().enumerate() {
-            for (goal, ..) in target.entries(at).filter(|(goal, ..)| goals.contains(goal)) {
-                let Place { file, line, .. } = target.place(goal);
-                let texts = lines.entry((&**file, *line)).or_default();
-                let text = without_reached(self.text(goal));
-                // Its predicate is what is always so.
-                if text != "1" && !texts.contains(&text) {
-                    texts.push(text);
-                }
+        for (target, goal, ..) in self.entries_of(goals) {
+            let Place { file, line, .. } = target.place(goal);
+            let texts = lines.entry((&**file, *line)).or_default();
+            let text = without_reached(self.text(goal));
+            // Its predicate is what is always so.
+            if text != "1" && !texts.contains(&text) {
+                texts.push(text);
             }
         }
         let shown = lines.into_iter().map(|((file, line), texts)| {
             let name =
                 Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
             let whole = || {
-                let source = sources.get(Path::new(file))?.ok()?;
+                let source = self.loaded.sources().get(Path::new(file))?.ok()?;
                 Some(source.line(line)?.trim().to_owned())
             };
             let text = match texts.is_empty() {

@@ -87,10 +87,7 @@ impl Names<'_> {
 
 /// What a function is called in the emitted file: synthetic ones are known by their stubs.
 pub(super) fn function_name(name: &str) -> String {
-    match name {
-        _ if name.starts_with("lydian_callback_") => format!("lydian_stub_{name}"),
-        _ => name.into(),
-    }
+    if name.starts_with("lydian_callback_") { format!("lydian_stub_{name}") } else { name.into() }
 }
 
 /// The text of a string literal of the program.

@@ -19,7 +19,7 @@ static void LYDIAN_UNUSED lydian_assume(int holds)
 }
 
 #define LYDIAN_DEFINES(result, name, parameters)                                    \
-    result lydian_own_##name parameters __asm__(#name) __attribute__((__weak__));       \
+    result lydian_own_##name parameters __asm__(#name) __attribute__((__weak__));   \
     result lydian_own_##name parameters
 
 LYDIAN_DEFINES(void, __VERIFIER_assume, (int holds)) { lydian_assume(holds); }

@@ -34,9 +34,7 @@ impl Effort {
     const KEEPING: Self = Self { haste: HASTE, conflicts: Some(0) };
     /// For what makes a test smaller.
     const WISH: Self = Self { haste: HASTE, conflicts: Some(1000) };
-}
 
-impl Effort {
     /// For a question that can wait, after it was asked so often and the solver had no answer.
     const fn after(tries: u8) -> Self {
         match tries {

@@ -69,9 +69,11 @@ pub(super) struct Searcher {
     rotas: Vec<Rota>,
     /// States whose paths get no test: no order has them, and they go on where it has no other.
     last: BTreeSet<u64>,
-    /// Which rota has its turn, and the work of the whole exploration when that began.
+    /// Which rota has its turn, the work of the whole exploration when that began, and when an order chose
+    /// last, if one did.
     turn: usize,
     began: u64,
+    chose: Option<u64>,
     next: u64,
     rng: Rng,
     search: Search,
@@ -216,6 +218,7 @@ impl Searcher {
             last: BTreeSet::new(),
             turn: 0,
             began: 0,
+            chose: None,
             next: 0,
             rng: Rng::new(seed),
             search,
@@ -254,13 +257,14 @@ impl Searcher {
 
     /// Says which order chooses.
     fn take_turns(&mut self, work: u64) -> usize {
+        if let Some(chose) = self.chose.replace(work) {
+            self.rotas[self.turn].charge(work - chose);
+        }
         if work - self.began >= ROTA {
             self.began = work;
-            self.rotas[self.turn].account(work);
             self.turn = (self.turn + 1) % self.rotas.len();
-            self.rotas[self.turn].resume(work);
         }
-        self.rotas[self.turn].choose(work)
+        self.rotas[self.turn].choose()
     }
 
     /// The states that wait, with their numbers, in no order.
