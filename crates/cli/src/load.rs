@@ -94,7 +94,7 @@ pub(crate) fn load_program(
     let mut unit = parse(&args.file, &flags, args)?;
     let of_whole = |asked| WholeProgram::of(&unit.program, args, asked);
     let program = asked.map(of_whole).transpose()?.flatten();
-    stated::check_fit(&unit.program, &config)?;
+    stated::check_fit(&unit.program, &config, &args.file)?;
     let mut extra = Extra::of(&unit.program, &config)?;
     extra.add(program.as_ref().map_or("", |program| &program.driver));
     if !extra.is_empty() {

@@ -73,6 +73,17 @@ pub(crate) fn folder(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|error| unwritable(path, &error))
 }
 
+/// The path of a file as something in a folder names it: from there, unless they have nothing in common.
+pub(crate) fn relative(folder: &Path, file: &Path) -> String {
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // What lies above a folder is where the folder really lies.
+    let folder = folder.canonicalize().unwrap_or_else(|_| whole(folder));
+    let file = whole(file);
+    let shares = folder.components().nth(1) == file.components().nth(1);
+    let shorter = pathdiff::diff_paths(&file, &folder).filter(|_| shares);
+    shorter.unwrap_or(file).display().to_string()
+}
+
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     let failure =
         Failure::environment("output", format!("cannot write {}: {error}", path.display()));

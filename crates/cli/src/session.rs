@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indexmap::IndexSet;
 use lydian_base::Budget;
@@ -44,6 +44,7 @@ use left::Left;
 use news::News;
 use reasons::reason;
 use reduced::{Candidate, Together};
+use smaller::{Needs, Patience, Smaller};
 
 mod assumed;
 mod confirming;
@@ -56,10 +57,16 @@ mod loose;
 mod news;
 mod reasons;
 mod reduced;
+mod smaller;
 mod vectors;
 
 /// How long one local proof may take: most take no time at all, the others are left to exploration.
 const PROOF_TIME: Duration = Duration::from_millis(200);
+
+/// How long making the kept tests of a function smaller may take, and one part of so many of the time that
+/// finding them took.
+const MAKING_SMALLER: Duration = Duration::from_millis(100);
+const SHARE_OF_MAKING_SMALLER: u32 = 6;
 
 /// A function whose objectives are to be reached.
 pub(crate) struct Target<'a> {
@@ -172,6 +179,7 @@ impl Goal {
 impl<'a> Session<'a, '_> {
     /// Does the work. What was found until a limit or Ctrl-C is in the ledger.
     pub(crate) fn run(&mut self, config: &Config, budget: &Budget) -> Result<Settled, Failure> {
+        let begun = Instant::now();
         self.counting.begin_function();
         self.record(|_, target, recording| recording.objectives(target.objectives))?;
         let mut judged = Judged::new(self.all);
@@ -210,7 +218,8 @@ impl<'a> Session<'a, '_> {
         contradictions.extend(self.withdraw_contradicted()?);
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;
-        let tests = self.tests_worth_keeping()?;
+        let time = MAKING_SMALLER + begun.elapsed() / SHARE_OF_MAKING_SMALLER;
+        let tests = self.tests_worth_keeping(time)?;
         let exploration = explored.as_ref().map(|(summary, last)| in_numbers(summary, *last));
         let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();
         Ok(Settled { rows, tests, contradictions, refused, unmet, exploration })
@@ -696,7 +705,7 @@ impl<'a> Session<'a, '_> {
     }
 
     /// A small set of tests that covers all that is covered, and those that do not end well.
-    fn tests_worth_keeping(&mut self) -> Result<Vec<Kept>, Failure> {
+    fn tests_worth_keeping(&mut self, time: Duration) -> Result<Vec<Kept>, Failure> {
         let tests = self.known_tests()?;
         let all = self.measure_all(tests)?;
         let mut judged = Judged::new(self.all);
@@ -714,6 +723,7 @@ impl<'a> Session<'a, '_> {
         }
         self.add_single(&mut candidates, &mut together, &judged);
         let kept = reduced::reduce(&candidates, &together, &judged, self.effort);
+        let all = self.smaller_tests(all, &mut candidates, &kept, &judged, &Patience::of(time))?;
         let mut names = self.names_of_new(&candidates, &all, &kept);
         let kept: FxHashSet<usize> = kept.into_iter().collect();
         let kept = all.into_iter().enumerate().filter_map(|(position, (test, measured))| {
@@ -723,6 +733,59 @@ impl<'a> Session<'a, '_> {
             wanted.then(|| Kept { name: self.name_after(&new), covers, kept_for, test, measured })
         });
         Ok(kept.collect())
+    }
+
+    /// The tests, those that are wanted as small as they get while the kept ones cover what they cover
+    /// together.
+    fn smaller_tests(
+        &mut self,
+        mut all: Vec<(Test, Measured)>,
+        candidates: &mut [Candidate<Goal>],
+        kept: &[usize],
+        judged: &Judged<'_>,
+        patience: &Patience,
+    ) -> Result<Vec<(Test, Measured)>, Failure> {
+        let has = reduced::merged(candidates, kept);
+        let hypers = self.targets.iter().flat_map(|target| {
+            target.objectives.hypers.iter().map(|(hyper, _)| (target.index, hyper))
+        });
+        let hypers: Vec<HyperOf> = hypers.filter(|hyper| judged.covers(*hyper, &has)).collect();
+        for position in 0..all.len() {
+            let is_kept = kept.contains(&position);
+            if !is_kept && all[position].1.run.outcome.is_orderly() {
+                continue;
+            }
+            let others: Vec<usize> =
+                kept.iter().copied().filter(|other| *other != position).collect();
+            let mut labels: FxHashSet<Goal> = candidates[position]
+                .covers
+                .iter()
+                .filter(|goal| goal.label().is_some())
+                .copied()
+                .collect();
+            let needs = if is_kept {
+                for other in &others {
+                    candidates[*other].covers.iter().for_each(|goal| _ = labels.remove(goal));
+                }
+                let others = reduced::merged(candidates, &others);
+                let open = hypers.iter().copied().filter(|hyper| !judged.covers(*hyper, &others));
+                Needs { labels, hypers: open.collect(), others }
+            } else {
+                Needs { labels, hypers: Vec::new(), others: Vec::new() }
+            };
+            let with = (&needs, judged, patience);
+            let Some(smaller) = Smaller::new(self, with, &all[position].0)? else { continue };
+            all[position] = smaller.run()?;
+            let (covers, has) =
+                (self.covered_by(&all[position].1), judged.of_run(&all[position].1));
+            let hypers = candidates[position].covers.iter().filter(|goal| goal.label().is_none());
+            let hypers = hypers.filter(|goal| {
+                self.hyper_of(**goal).is_some_and(|hyper| judged.covers(hyper, &has))
+            });
+            let covers = covers.into_iter().chain(hypers.copied()).collect();
+            candidates[position] = Candidate { covers, has };
+        }
+        Ok(all)
     }
 
     /// Hyperlabels that single tests cover are covered by these as labels are.

@@ -226,13 +226,14 @@ fn words_at<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + '
     })
 }
 
-/// Refuses settings that name what is not there, or take it for what it is not.
-pub(crate) fn check_fit(program: &Program, config: &Config) -> Result<(), Failure> {
+/// Refuses settings that name what is not there, or take it for what it is not. `source` is the file under
+/// test.
+pub(crate) fn check_fit(program: &Program, config: &Config, source: &Path) -> Result<(), Failure> {
     let misfits = fit::misfits(program, &config.settings).into_iter();
     let mut all: Vec<Diagnostic> =
         misfits.map(|found| config.wrong(&found.way, found.why)).collect();
     for absent in fit::absent(program, &config.settings) {
-        if !is_elsewhere(config, &absent) {
+        if !is_elsewhere(config, source, &absent) {
             all.push(missing(program, config, &absent));
         }
     }
@@ -270,17 +271,15 @@ fn nearest(name: &str, names: impl Iterator<Item = String>) -> Option<String> {
     alike.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, near)| near)
 }
 
-/// Whether C beside or below the settings has a name that the program does not have: then the settings are
-/// about that.
-fn is_elsewhere(config: &Config, absent: &Absent<'_>) -> bool {
-    let Some(folder) =
-        config.file.as_deref().and_then(|file| absolute(file).parent().map(Path::to_owned))
-    else {
-        return true;
-    };
+/// Whether C beside or below the settings or the file under test has a name that the program does not have:
+/// then the settings are about that.
+fn is_elsewhere(config: &Config, source: &Path, absent: &Absent<'_>) -> bool {
+    let folder_of = |file: &Path| absolute(file).parent().map(Path::to_owned);
+    let Some(folder) = config.file.as_deref().and_then(folder_of) else { return true };
     let word = absent.name.split_whitespace().next_back().unwrap_or(absent.name);
     let completes = absent.what == AbsentKind::IncompleteType;
-    let mut waiting = vec![folder];
+    let beside = folder_of(source).filter(|beside| !beside.starts_with(&folder));
+    let mut waiting: Vec<PathBuf> = beside.into_iter().chain([folder]).collect();
     let (mut files, mut seen) = (0, 0);
     while let Some(folder) = waiting.pop() {
         let Ok(entries) = std::fs::read_dir(&folder) else { continue };

@@ -88,17 +88,21 @@ impl Collected {
         }
         let json = suite_json::to_json(&loaded.program, &source, &self.tests);
         let mut files = vec![(folder.join(JSON), json)];
-        let stubs: Vec<&str> = loaded.stubs.iter().map(String::as_str).collect();
+        let include = output::relative(folder, &path);
+        let stubs = loaded.stubs.iter().map(|stub| output::relative(folder, Path::new(stub)));
+        let stubs: Vec<String> = stubs.collect();
+        let stubs: Vec<&str> = stubs.iter().map(String::as_str).collect();
         let externals: Vec<String> = build.externals().map(str::to_owned).collect();
         let macros = macros(loaded);
         let options = suite_c::Options {
-            source: &source,
-            include: &source,
+            source: &include,
+            include: &include,
             stubs: &stubs,
             driver: &loaded.driver,
             externals: &externals,
             macros: &macros,
             library: &|name| build.library().contains(name),
+            framework: None,
         };
         let emitted = suite_c::emit(&loaded.program, &self.tests, &options);
         let left_out: Vec<Diagnostic> = emitted
@@ -109,13 +113,19 @@ impl Collected {
             })
             .collect();
         render::diagnostics(&left_out);
-        let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into());
-        let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let name: String = format!("tests_of_{name}").chars().map(letter).collect();
         for framework in formats.iter().filter_map(|format| framework(*format)) {
-            let text = framework.text(&name, &emitted.cases);
+            let text = match framework {
+                Framework::Googletest => {
+                    Framework::glue(&suite_c::suite_name(&include), &emitted.cases)
+                }
+                _ => {
+                    let options = suite_c::Options { framework: Some(framework), ..options };
+                    suite_c::to_c(&loaded.program, &self.tests, &options)
+                }
+            };
             files.push((folder.join(framework.file()), text));
         }
+        files.push((folder.join(suite_c::HEADER.0), suite_c::HEADER.1.to_owned()));
         files.push((folder.join(C), emitted.text));
         Ok(files)
     }

@@ -7,7 +7,7 @@ use lydian_ir::test::{
     EarlierCall, ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget,
     Test, TestObject, VariableArgument,
 };
-use lydian_ir::{CType, CTypeId, Global, GlobalId, GlobalInit, Program, RelocationTarget, Type};
+use lydian_ir::{CType, CTypeId, Global, GlobalId, GlobalInit, Program, Type};
 use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
 
 use super::asked::Asked;
@@ -252,10 +252,11 @@ impl Reader<'_> {
             let bits = self.bits(cell);
             let end = (offset + width).min(image.bytes.len());
             image.bytes[offset..end].copy_from_slice(&bits.to_le_bytes()[..end - offset]);
-            // A number may be the address of an object that the test has.
+            // A number may be the address of an object that the test has, or of a global.
             let may_be_pointer = match cell.ty {
                 Type::Ptr => true,
-                Type::Int(64) => is_address(bits) && self.arena.place_of(bits as u64).is_some(),
+                Type::Int(64) if is_address(bits) => self.arena.place_of(bits as u64).is_some(),
+                Type::Int(64) => self.global_at(bits as u64).is_some(),
                 _ => false,
             };
             if may_be_pointer
@@ -312,12 +313,22 @@ impl Reader<'_> {
         if let Some((holder, _)) = streams.find(|(_, stream)| *stream == address) {
             return Some(PointerTarget::Stream(self.program.globals[*holder].name.clone()));
         }
-        let mut globals = self.program.globals.iter();
-        let (id, offset) = globals.find_map(|(id, global)| {
+        let (id, offset) = self.global_at(address)?;
+        Some(self.global_target(id, offset))
+    }
+
+    /// The global that an address leads into or just behind, and how far.
+    fn global_at(&self, address: u64) -> Option<(GlobalId, u64)> {
+        let globals = &self.program.globals;
+        // They lie in their order, behind all small numbers.
+        let (first, _) = globals.iter().next()?;
+        if address < self.addresses.global(first) {
+            return None;
+        }
+        globals.iter().find_map(|(id, global)| {
             let offset = address.checked_sub(self.addresses.global(id))?;
             (offset <= global.size).then_some((id, offset))
-        })?;
-        Some(self.global_target(id, offset))
+        })
     }
 
     /// What stands for a place in a global.
@@ -432,7 +443,7 @@ impl Reader<'_> {
             ty: element,
             count: global.size / size,
             align,
-            image: initial_image(self.program, id),
+            image: Image::initial(self.program, id),
             read_only: true,
         }
     }
@@ -455,7 +466,7 @@ impl Reader<'_> {
     /// The contents of a global, if they are not its initial ones.
     fn global(&mut self, id: GlobalId, cells: &[CellPlan]) -> Option<GlobalInput> {
         let global = &self.program.globals[id];
-        let initial = initial_image(self.program, id);
+        let initial = Image::initial(self.program, id);
         let mut image = initial.clone();
         let covered = |offset: u64| {
             cells.iter().any(|cell| cell.offset <= offset && offset < cell.offset + cell.ty.bytes())
@@ -503,30 +514,4 @@ fn append(image: &mut Image, more: Image) {
 /// Whether a global is a string literal, which has no name in C.
 fn is_literal(global: &Global) -> bool {
     global.name.starts_with(".str")
-}
-
-/// A global's contents when the program starts.
-pub(crate) fn initial_image(program: &Program, id: GlobalId) -> Image {
-    let global = &program.globals[id];
-    let mut image = Image { bytes: vec![0; global.size as usize], pointers: Vec::new() };
-    let GlobalInit::Data { items, relocations } = &global.init else { return image };
-    for item in items {
-        let start = (item.offset as usize).min(image.bytes.len());
-        let end = (start + item.bytes.len()).min(image.bytes.len());
-        image.bytes[start..end].copy_from_slice(&item.bytes[..end - start]);
-    }
-    for relocation in relocations {
-        let target = match relocation.target {
-            RelocationTarget::Global(global) => PointerTarget::Global(
-                program.globals[global].name.clone(),
-                relocation.addend as u64,
-            ),
-            RelocationTarget::Function(function) => {
-                PointerTarget::Function(program.functions[function].name.clone())
-            }
-        };
-        image.pointers.push(ImagePointer { offset: relocation.offset, target });
-    }
-    image.pointers.sort_by_key(|pointer| pointer.offset);
-    image
 }

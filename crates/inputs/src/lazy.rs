@@ -457,11 +457,20 @@ impl LazyInputs {
         !vars.is_empty() && vars.iter().all(is_bits)
     }
 
-    /// Whether a value has bits of the address of an object of the inputs.
-    pub fn shows_an_address(&self, pool: &mut TermPool, value: Term) -> bool {
+    /// Whether a value has bits of the address of an object of the inputs. `is_followed` says of bits
+    /// that may be those of a pointer whether the path took them for one.
+    pub fn shows_an_address(
+        &self,
+        pool: &mut TermPool,
+        value: Term,
+        is_followed: impl Fn(Term) -> bool,
+    ) -> bool {
         let vars = pool.vars_of(value);
         let tables = self.tables();
-        if !vars.iter().any(|var| tables.symbols.contains_key(var)) {
+        let is_address = |var: Term| {
+            tables.symbols.contains_key(&var) || tables.raw.contains(&var) && is_followed(var)
+        };
+        if !vars.iter().any(|var| is_address(*var)) {
             return false;
         }
         let mut seen = FxHashSet::default();
@@ -471,7 +480,7 @@ impl LazyInputs {
                 _ if !seen.insert(next) => {}
                 Node::Ite(_, a, b) | Node::Bin(BinOp::Concat, a, b) => waiting.extend([a, b]),
                 Node::Extract(whole, _) => waiting.push(whole),
-                _ if tables.symbols.contains_key(&next) => return true,
+                _ if is_address(next) => return true,
                 _ => {}
             }
         }

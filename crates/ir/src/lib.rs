@@ -20,6 +20,7 @@ pub mod link;
 pub mod nonlocal;
 pub mod outside;
 pub mod program;
+pub mod scalars;
 pub mod source;
 pub mod stmt;
 pub mod test;

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ctype::CTypeId;
+use crate::program::{GlobalId, GlobalInit, Program, RelocationTarget};
 
 /// First address of the region that holds input objects, in every engine and in the runner.
 pub const INPUT_REGION: u64 = 0x20_0000_0000;
@@ -297,6 +298,34 @@ impl ExternalWrite {
     /// A write behind what an argument points to.
     pub const fn behind_argument(position: u32, offset: u64, image: Image) -> Self {
         Self { to: WriteBase::Argument(position), through: Vec::new(), offset, image }
+    }
+}
+
+impl Image {
+    /// A global's contents when the program starts.
+    pub fn initial(program: &Program, id: GlobalId) -> Self {
+        let global = &program.globals[id];
+        let mut image = Self { bytes: vec![0; global.size as usize], pointers: Vec::new() };
+        let GlobalInit::Data { items, relocations } = &global.init else { return image };
+        for item in items {
+            let start = (item.offset as usize).min(image.bytes.len());
+            let end = (start + item.bytes.len()).min(image.bytes.len());
+            image.bytes[start..end].copy_from_slice(&item.bytes[..end - start]);
+        }
+        for relocation in relocations {
+            let target = match relocation.target {
+                RelocationTarget::Global(global) => PointerTarget::Global(
+                    program.globals[global].name.clone(),
+                    relocation.addend as u64,
+                ),
+                RelocationTarget::Function(function) => {
+                    PointerTarget::Function(program.functions[function].name.clone())
+                }
+            };
+            image.pointers.push(ImagePointer { offset: relocation.offset, target });
+        }
+        image.pointers.sort_by_key(|pointer| pointer.offset);
+        image
     }
 }
 

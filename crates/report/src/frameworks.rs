@@ -1,11 +1,18 @@
-//! Suites for test frameworks: one file a framework, to be compiled with the suite as C.
+//! Suites for test frameworks.
 //!
-//! The suite as C ([`crate::suite_c`]) holds what tests do. Compiled with `LYDIAN_NO_MAIN` it has no
-//! `main` but one function a test, which gives 0 where the test passes. A framework's file has a test
-//! of the framework's for each. So the framework's header never meets the source under test, whose
-//! names and macros may be anything, and a C++ framework can test C.
+//! For Unity, CMocka, Check, CUnit and Criterion the suite is written once more with tests and assertions
+//! of the framework's ([`crate::suite_c`]): one file that needs the framework and `lydian.h` alone. The
+//! framework's header stands behind the source under test. Where the framework runs all tests in one
+//! process, variables that some test changes have their first values again before each. A test that ends
+//! the process, and one that needs more of a process of its own (files, the environment, results of
+//! undefined functions, static variables within functions), runs in a child, with checks of Lydian's.
+//!
+//! GoogleTest is C++, and C in general is not. Its tests call those of the suite as C, compiled with
+//! `LYDIAN_NO_MAIN`.
 
 use std::fmt::Write as _;
+
+use crate::suite_c::guarded;
 
 /// A test framework.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,128 +60,169 @@ impl Framework {
         }
     }
 
-    /// What compiles it, with `$CFLAGS` for the flags of the source under test.
-    const fn build(self) -> &'static str {
+    /// What compiles it, behind the compiler and the flags of the source under test.
+    pub(crate) const fn build(self) -> &'static str {
         match self {
-            Self::Unity => "tests_unity.c tests.o unity.c",
-            Self::Cmocka => "tests_cmocka.c tests.o -lcmocka",
-            Self::Check => "tests_check.c tests.o $(pkg-config --libs check)",
-            Self::Cunit => "tests_cunit.c tests.o -lcunit",
-            Self::Criterion => "tests_criterion.c tests.o -lcriterion",
+            Self::Unity => "tests_unity.c unity.c",
+            Self::Cmocka => "tests_cmocka.c -lcmocka",
+            Self::Check => "tests_check.c $(pkg-config --libs check)",
+            Self::Cunit => "tests_cunit.c -lcunit",
+            Self::Criterion => "tests_criterion.c -lcriterion",
             Self::Googletest => "tests_googletest.cc tests.o -lgtest -lgtest_main -lpthread",
         }
     }
 
-    /// The file. `suite` names the tests as a whole: a C identifier.
-    pub fn text(self, suite: &str, cases: &[Case]) -> String {
-        let compiler = if self == Self::Googletest { "c++" } else { "cc" };
+    /// The file of GoogleTest, whose tests call those of the suite as C. `suite` names the tests as a
+    /// whole: a C identifier.
+    pub fn glue(suite: &str, cases: &[Case]) -> String {
         let mut text = format!(
-            "/* The tests of tests.c for a test framework, written by Lydian.\n *\n \
+            "/* The tests of tests.c for GoogleTest, written by Lydian.\n *\n \
              *     cc $CFLAGS -DLYDIAN_NO_MAIN -c tests.c\n \
-             *     {compiler} {}\n *\n \
+             *     c++ {}\n *\n \
              * -DLYDIAN_RUN_CRASHING, for both files, adds the tests that are known to crash or to run\n \
-             * out of time.\n */\n",
-            self.build()
+             * out of time.\n */\n#include <gtest/gtest.h>\n\n\
+             /* Each gives 0 where the test passes, and says what fails otherwise. */\n",
+            Self::Googletest.build()
         );
-        text += self.head();
-        let linkage = if self == Self::Googletest { "extern \"C\" " } else { "" };
-        text += "\n/* Each gives 0 where the test passes, and says what fails otherwise. */\n";
         for case in cases {
-            let _ = writeln!(text, "{linkage}int {}(void);", case.function());
+            let _ = writeln!(text, "extern \"C\" int {}(void);", case.function());
         }
         text.push('\n');
         for case in cases {
-            guarded(&mut text, case, &self.test(suite, case));
+            let (name, function) = (&case.name, case.function());
+            guarded(
+                &mut text,
+                case,
+                &format!("TEST({suite}, {name}) {{ EXPECT_EQ(0, {function}()); }}\n"),
+            );
         }
-        self.main(&mut text, suite, cases);
         text
     }
 
-    const fn head(self) -> &'static str {
+    pub(crate) const fn head(self) -> &'static str {
         match self {
-            Self::Unity => {
-                "#include \"unity.h\"\n\nvoid setUp(void);\nvoid setUp(void) {}\n\
-                 void tearDown(void);\nvoid tearDown(void) {}\n"
-            }
+            Self::Unity => "#include \"unity.h\"\n",
             Self::Cmocka => {
                 "#include <setjmp.h>\n#include <stdarg.h>\n#include <stddef.h>\n\
                  #include <stdint.h>\n#include <cmocka.h>\n"
             }
-            Self::Check => "#include <check.h>\n",
+            Self::Check => "#include <stddef.h>\n#include <check.h>\n",
             Self::Cunit => "#include <stddef.h>\n#include <CUnit/Basic.h>\n",
             Self::Criterion => "#include <criterion/criterion.h>\n",
-            Self::Googletest => "#include <gtest/gtest.h>\n",
+            Self::Googletest => "",
         }
     }
 
-    /// One test.
-    fn test(self, suite: &str, case: &Case) -> String {
-        let (name, function) = (&case.name, case.function());
+    /// The beginning of a test's function.
+    pub(crate) fn begins(self, function: &str, suite: &str) -> String {
         match self {
-            Self::Unity => format!(
-                "static void test_{name}(void) {{ TEST_ASSERT_EQUAL_INT(0, {function}()); }}\n"
-            ),
-            Self::Cmocka => format!(
-                "static void test_{name}(void **state)\n{{\n    (void)state;\n    \
-                 assert_int_equal({function}(), 0);\n}}\n"
-            ),
-            Self::Check => format!(
-                "START_TEST(test_{name})\n{{\n    ck_assert_int_eq({function}(), 0);\n}}\nEND_TEST\n"
-            ),
-            Self::Cunit => {
-                format!("static void test_{name}(void) {{ CU_ASSERT_EQUAL({function}(), 0); }}\n")
-            }
-            Self::Criterion => {
-                format!("Test({suite}, {name}) {{ cr_assert_eq({function}(), 0); }}\n")
-            }
-            Self::Googletest => {
-                format!("TEST({suite}, {name}) {{ EXPECT_EQ(0, {function}()); }}\n")
+            Self::Cmocka => format!("static void {function}(void **state)\n{{\n    (void)state;"),
+            Self::Check => format!("START_TEST({function})\n{{"),
+            Self::Criterion => format!("Test({suite}, {function})\n{{"),
+            Self::Unity | Self::Cunit | Self::Googletest => {
+                format!("static void {function}(void)\n{{")
             }
         }
     }
 
-    fn main(self, text: &mut String, suite: &str, cases: &[Case]) {
+    /// Its end.
+    pub(crate) const fn ends(self) -> &'static str {
+        if matches!(self, Self::Check) { "}\nEND_TEST" } else { "}" }
+    }
+
+    /// A test that runs another, which `entry` tells of, in a process of its own.
+    pub(crate) fn alone(self, function: &str, suite: &str, entry: &str) -> String {
+        let passes = match self {
+            Self::Unity => "TEST_ASSERT_EQUAL_INT(0, lydian_run(&test));",
+            Self::Cmocka => "assert_int_equal(lydian_run(&test), 0);",
+            Self::Check => "ck_assert_int_eq(lydian_run(&test), 0);",
+            Self::Cunit => "CU_ASSERT_EQUAL(lydian_run(&test), 0);",
+            Self::Criterion | Self::Googletest => "cr_assert_eq(lydian_run(&test), 0);",
+        };
+        format!(
+            "\n{}\n    static const struct lydian_test test = {entry};\n    {passes}\n{}\n",
+            self.begins(function, suite),
+            self.ends()
+        )
+    }
+
+    /// Whether all tests run in one process.
+    const fn shares_process(self) -> bool {
+        matches!(self, Self::Unity | Self::Cmocka | Self::Cunit)
+    }
+
+    /// What runs the tests. `changed` are variables that tests change.
+    pub(crate) fn main(
+        self,
+        text: &mut String,
+        suite: &str,
+        cases: &[(&Case, &str)],
+        changed: &[&str],
+    ) {
+        let resets = self.shares_process() && !changed.is_empty();
+        if resets {
+            restore(text, changed);
+        }
+        let setup = if resets { "    lydian_restore();\n" } else { "" };
         let (before, after) = match self {
             // They bring their own.
             Self::Criterion | Self::Googletest => return,
-            Self::Unity => ("    UNITY_BEGIN();\n".to_owned(), "    return UNITY_END();\n"),
-            Self::Cmocka => (
-                "    const struct CMUnitTest tests[] = {\n".to_owned(),
-                // An array has at least one element.
-                "        { 0 },\n    };\n    \
-                 return _cmocka_run_group_tests(\"tests\", tests, sizeof tests / sizeof *tests - 1, \
-                 NULL, NULL);\n",
-            ),
+            Self::Unity => {
+                let _ = write!(
+                    text,
+                    "\nvoid setUp(void);\nvoid setUp(void)\n{{\n{setup}}}\n\
+                     void tearDown(void);\nvoid tearDown(void) {{}}\n"
+                );
+                ("    UNITY_BEGIN();\n".to_owned(), "    return UNITY_END();\n")
+            }
+            Self::Cmocka => {
+                let _ = write!(
+                    text,
+                    "\nstatic int set_up(void **state)\n{{\n    (void)state;\n{setup}    return 0;\n}}\n"
+                );
+                (
+                    "    const struct CMUnitTest tests[] = {\n".to_owned(),
+                    // An array has at least one element.
+                    "        { 0 },\n    };\n    \
+                     return _cmocka_run_group_tests(\"tests\", tests, sizeof tests / sizeof *tests - 1, \
+                     NULL, NULL);\n",
+                )
+            }
             Self::Check => (
                 format!(
                     "    Suite *suite = suite_create(\"{suite}\");\n    \
-                     TCase *all = tcase_create(\"all\");\n    tcase_set_timeout(all, 0);\n"
+                     TCase *all = tcase_create(\"all\");\n    int failed;\n    SRunner *runner;\n    \
+                     tcase_set_timeout(all, 0);\n"
                 ),
-                "    suite_add_tcase(suite, all);\n    SRunner *runner = srunner_create(suite);\n    \
+                "    suite_add_tcase(suite, all);\n    runner = srunner_create(suite);\n    \
                  srunner_run_all(runner, CK_NORMAL);\n    \
-                 int failed = srunner_ntests_failed(runner);\n    srunner_free(runner);\n    \
+                 failed = srunner_ntests_failed(runner);\n    srunner_free(runner);\n    \
                  return failed > 0;\n",
             ),
-            Self::Cunit => (
-                format!(
-                    "    if (CU_initialize_registry() != CUE_SUCCESS) return 2;\n    \
-                     CU_pSuite suite = CU_add_suite(\"{suite}\", NULL, NULL);\n    \
-                     if (!suite) return 2;\n"
-                ),
-                "    CU_basic_set_mode(CU_BRM_VERBOSE);\n    CU_basic_run_tests();\n    \
-                 unsigned failed = CU_get_number_of_failures();\n    CU_cleanup_registry();\n    \
-                 return failed > 0;\n",
-            ),
+            Self::Cunit => {
+                let _ = write!(text, "\nstatic void set_up(void)\n{{\n{setup}}}\n");
+                (
+                    format!(
+                        "    CU_pSuite suite;\n    unsigned failed;\n    \
+                         if (CU_initialize_registry() != CUE_SUCCESS) return 2;\n    \
+                         suite = CU_add_suite_with_setup_and_teardown(\"{suite}\", NULL, NULL, set_up, \
+                         NULL);\n    if (!suite) return 2;\n"
+                    ),
+                    "    CU_basic_set_mode(CU_BRM_VERBOSE);\n    CU_basic_run_tests();\n    \
+                     failed = CU_get_number_of_failures();\n    CU_cleanup_registry();\n    \
+                     return failed > 0;\n",
+                )
+            }
         };
         text.push_str("\nint main(void)\n{\n");
         text.push_str(&before);
-        for case in cases {
+        for (case, function) in cases {
             let name = &case.name;
             let line = match self {
-                Self::Unity => format!("    RUN_TEST(test_{name});\n"),
-                Self::Cmocka => format!("        cmocka_unit_test(test_{name}),\n"),
-                Self::Check => format!("    tcase_add_test(all, test_{name});\n"),
-                _ => format!("    if (!CU_add_test(suite, \"{name}\", test_{name})) return 2;\n"),
+                Self::Unity => format!("    RUN_TEST({function});\n"),
+                Self::Cmocka => format!("        cmocka_unit_test_setup({function}, set_up),\n"),
+                Self::Check => format!("    tcase_add_test(all, {function});\n"),
+                _ => format!("    if (!CU_add_test(suite, \"{name}\", {function})) return 2;\n"),
             };
             guarded(text, case, &line);
         }
@@ -183,13 +231,14 @@ impl Framework {
     }
 }
 
-/// Adds lines that belong to a test.
-fn guarded(text: &mut String, case: &Case, lines: &str) {
-    if case.crashes {
-        text.push_str("#ifdef LYDIAN_RUN_CRASHING\n");
+/// A function that gives variables the values that they had when it was called first.
+fn restore(text: &mut String, changed: &[&str]) {
+    text.push_str("\nstatic void lydian_restore(void)\n{\n    static int is_kept = 0;\n");
+    for (number, name) in changed.iter().enumerate() {
+        let _ = writeln!(text, "    static unsigned char kept_{number}[sizeof {name}];");
     }
-    text.push_str(lines);
-    if case.crashes {
-        text.push_str("#endif\n");
+    for (number, name) in changed.iter().enumerate() {
+        let _ = writeln!(text, "    LYDIAN_RESTORE({name}, kept_{number}, is_kept);");
     }
+    text.push_str("    is_kept = 1;\n}\n");
 }

@@ -1,9 +1,9 @@
 //! A suite: tests with what was observed when they ran natively.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::test::{GlobalInput, Image, ImagePointer, PointerTarget, Test};
-use lydian_ir::{CType, CTypeId, Program};
+use lydian_ir::{CType, CTypeId, Program, libc};
 use serde::{Deserialize, Serialize};
 
 use crate::value::pointer_offsets;
@@ -92,9 +92,10 @@ impl Observed {
         globals: &[(String, Vec<u8>)],
     ) -> Self {
         let result_type = result_type(program, &test.function);
-        let returned = outcome == Outcome::Returned && !result.is_empty();
+        let returned = outcome == Outcome::Returned;
+        let has_result = returned && !result.is_empty();
         let result =
-            result_type.filter(|_| returned).map(|ty| observe(program, test, ty, 1, result));
+            result_type.filter(|_| has_result).map(|ty| observe(program, test, ty, 1, result));
         let of_objects = test.objects.iter().zip(objects).enumerate();
         let changed_objects = of_objects.filter_map(|(at, (object, bytes))| {
             let seen = observe(program, test, object.ty, object.count.max(1), bytes);
@@ -104,6 +105,15 @@ impl Observed {
         let set: BTreeMap<&str, &GlobalInput> =
             test.globals.iter().map(|global| (global.name.as_str(), global)).collect();
         let mut changed_globals = Vec::new();
+        let told: BTreeSet<&str> = globals.iter().map(|(name, _)| name.as_str()).collect();
+        // What is again as the program's start made it is not handed back.
+        let again = set.keys().filter(|name| returned && !told.contains(**name));
+        let again = again.filter(|name| **name != libc::ERROR_NUMBER).filter_map(|name| {
+            let id = program.global_named(name)?;
+            let initial = Image::initial(program, id);
+            (initial != set[name].image).then(|| ((*name).to_owned(), initial.into()))
+        });
+        changed_globals.extend(again);
         for (name, bytes) in globals {
             let Some(id) = program.global_named(name) else { continue };
             let seen = observe(program, test, program.globals[id].ty, 1, bytes);

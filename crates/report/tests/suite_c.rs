@@ -10,7 +10,7 @@ use lydian_ir::test::{
     ExternalResult, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject,
 };
 use lydian_ir::{CType, CTypeId};
-use lydian_report::suite_c::{Options, to_c};
+use lydian_report::suite_c::{HEADER, Options, to_c};
 use lydian_report::{Observed, Outcome, SuiteTest};
 
 const SOURCE: &str = "\
@@ -148,6 +148,7 @@ fn suite(unit: &Unit) -> Vec<SuiteTest> {
 }
 
 fn run(compiler: &str, place: &Path, text: &str) -> (bool, String) {
+    std::fs::write(place.join(HEADER.0), HEADER.1).unwrap();
     std::fs::write(place.join("suite.c"), text).unwrap();
     let compiled = Command::new(compiler)
         .args([
@@ -182,6 +183,7 @@ fn the_c_file_compiles_without_warnings_and_its_tests_hold() {
         externals: &externals,
         macros: &BTreeSet::new(),
         library: &|_| false,
+        framework: None,
     };
     let mut suite = suite(&unit);
     for compiler in ["clang-19", "gcc"] {

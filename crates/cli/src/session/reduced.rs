@@ -54,7 +54,7 @@ pub(super) fn reduce<G: Copy + Eq + std::hash::Hash>(
 }
 
 /// What some tests have together.
-fn merged<G>(tests: &[Candidate<G>], chosen: &[usize]) -> Vec<Harvest> {
+pub(super) fn merged<G>(tests: &[Candidate<G>], chosen: &[usize]) -> Vec<Harvest> {
     let functions = tests.first().map_or(0, |test| test.has.len());
     let mut all = vec![Harvest::new(); functions];
     for at in chosen {

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
+pub mod unity;
 pub mod wrapped;
 
 use std::path::{Path, PathBuf};

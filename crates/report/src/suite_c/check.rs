@@ -1,14 +1,21 @@
 //! Assertions on what a call left in memory.
 
+use std::collections::BTreeSet;
+
 use lydian_ir::test::Image;
 use lydian_ir::{CType, CTypeId, IntKind, RecordId};
 
-use super::literal::{Names, scalar, string};
+use super::assertion::Assertion;
+use super::body::Line;
+use super::literal::{Names, array, scalar, string, unique};
 use crate::suite::{ObservedImage, plain};
 use crate::value::{Pointer, Value, is_byte, read_part};
 
 /// Greatest number of bytes in one assertion.
 const CHUNK: usize = 64;
+
+/// So many numbers in a row are compared as an array.
+const MANY: u64 = 3;
 
 /// Writes the assertions on one piece of memory.
 pub(super) struct Checks<'a> {
@@ -18,7 +25,9 @@ pub(super) struct Checks<'a> {
     plain: Image,
     /// The contents before the call, where only what changed is to be asserted.
     before: Option<Image>,
-    pub(super) lines: Vec<String>,
+    /// Names that are taken in the test.
+    taken: &'a mut BTreeSet<String>,
+    pub(super) lines: Vec<Line>,
 }
 
 impl<'a> Checks<'a> {
@@ -26,12 +35,14 @@ impl<'a> Checks<'a> {
         names: &'a Names<'a>,
         after: &'a ObservedImage,
         before: Option<&Image>,
+        taken: &'a mut BTreeSet<String>,
     ) -> Self {
         Self {
             names,
             after,
             plain: plain(&after.image),
             before: before.map(plain),
+            taken,
             lines: Vec::new(),
         }
     }
@@ -69,12 +80,42 @@ impl<'a> Checks<'a> {
             return self.bytes(lvalue, offset, count, false);
         }
         let size = types.size(element).unwrap_or(1).max(1);
-        for index in 0..count {
-            let at = offset + index * size;
-            if self.changed(at, size) {
-                self.value(element, &format!("{lvalue}[{index}]"), at);
-            }
+        let changed = |index: &u64| self.changed(offset + index * size, size);
+        let changed: Vec<u64> = (0..count).filter(changed).collect();
+        if let [first, .., last] = changed[..]
+            && changed.len() as u64 > MANY
+            && self.numbers(element, (first, last + 1 - first), lvalue, offset)
+        {
+            return;
         }
+        for index in changed {
+            self.value(element, &format!("{lvalue}[{index}]"), offset + index * size);
+        }
+    }
+
+    /// Asserts so many numbers of an array from a first one as an array; whether they are such.
+    fn numbers(
+        &mut self,
+        element: CTypeId,
+        (first, count): (u64, u64),
+        lvalue: &str,
+        offset: u64,
+    ) -> bool {
+        let types = &self.names.program.types;
+        let is_number = matches!(types.get(element), CType::Int { bits: ..=64, kind, .. } if *kind != IntKind::Bool);
+        let size = types.size(element).unwrap_or(1).max(1);
+        if !is_number || self.held_address(offset + first * size, count * size) {
+            return false;
+        }
+        let at = |index: u64| read_part(types, element, self.after, offset + index * size);
+        let values: Vec<Value> = (first..first + count).map(at).collect();
+        let Ok(text) = array(self.names, element, &values) else { return false };
+        let expected = unique("expected".to_owned(), self.taken);
+        let declared = types.spell_compiled(element, &format!("{expected}[{count}]"));
+        let seen = if first == 0 { lvalue.to_owned() } else { format!("&{lvalue}[{first}]") };
+        self.lines.push(Line::Text(format!("const {declared} = {text};")));
+        self.lines.push(Line::Assert(Assertion::Same { seen, expected }));
+        true
     }
 
     fn members(&mut self, record: RecordId, lvalue: &str, offset: u64) {
@@ -153,49 +194,51 @@ impl<'a> Checks<'a> {
             }
             (Value::Int { bits, width, signed }, CType::Int { .. }) => {
                 match scalar(self.names, ty, &value) {
-                    Ok(text) if text.starts_with('\'') => self.call("int", lvalue, &text),
+                    Ok(expected) if expected.starts_with('\'') => {
+                        self.push(Assertion::Int { seen: lvalue.to_owned(), expected });
+                    }
                     _ => self.integer(lvalue, *bits, *width, *signed),
                 }
             }
             (Value::Int { bits, width, signed }, _) => self.integer(lvalue, *bits, *width, *signed),
-            (Value::Enumerator(name), _) => self.call("int", lvalue, name),
+            (Value::Enumerator(name), _) => {
+                self.push(Assertion::Int { seen: lvalue.to_owned(), expected: name.clone() });
+            }
             (Value::Float(bits), _) => {
-                self.call("float", lvalue, &format!("{bits:#010x}U"));
+                let expected = super::literal::single_or_nan(*bits);
+                self.push(Assertion::Float { seen: lvalue.to_owned(), expected });
             }
             (Value::Double(bits), _) => {
-                self.call("double", lvalue, &format!("{bits:#018x}UL"));
+                let expected = super::literal::double_or_nan(*bits);
+                self.push(Assertion::Double { seen: lvalue.to_owned(), expected });
             }
             (Value::Pointer(pointer), _) => self.pointer(pointer, lvalue),
             _ => self.bytes(&format!("&{lvalue}"), offset, size, true),
         }
     }
 
+    fn push(&mut self, assertion: Assertion) {
+        self.lines.push(Line::Assert(assertion));
+    }
+
     fn integer(&mut self, place: &str, bits: u128, width: u16, signed: bool) {
-        let kind = if signed { "int" } else { "unsigned" };
-        self.call(kind, place, &super::literal::integer(bits, width, signed));
+        let (seen, expected) = (place.to_owned(), super::literal::integer(bits, width, signed));
+        self.push(match signed {
+            true => Assertion::Int { seen, expected },
+            false => Assertion::Unsigned { seen, expected },
+        });
     }
 
     fn pointer(&mut self, pointer: &Pointer, lvalue: &str) {
-        let seen = format!("(const void *){lvalue}");
+        let seen = lvalue.to_owned();
         match pointer {
-            Pointer::Unknown => self.lines.push(format!(
-                "lydian_check_set(__LINE__, {}, {seen});",
-                string(lvalue.as_bytes())
-            )),
+            Pointer::Unknown => self.push(Assertion::NotNull { seen }),
             _ => {
                 if let Ok(expected) = self.names.pointer(pointer, None) {
-                    let what = string(lvalue.as_bytes());
-                    self.lines.push(format!(
-                        "lydian_check_pointer(__LINE__, {what}, {seen}, {expected});"
-                    ));
+                    self.push(Assertion::Pointer { seen, expected });
                 }
             }
         }
-    }
-
-    fn call(&mut self, kind: &str, place: &str, expected: &str) {
-        let what = string(place.as_bytes());
-        self.lines.push(format!("lydian_check_{kind}(__LINE__, {what}, {place}, {expected});"));
     }
 
     /// Asserts the bytes at an address: those that changed, but for pointers among them. `part`
@@ -216,21 +259,36 @@ impl<'a> Checks<'a> {
                 }
                 stop += 1;
             }
-            let bytes = &self.after.image.bytes[at as usize..=last as usize];
             let from = at - offset;
-            let place = match (part, from) {
+            if !part
+                && from == 0
+                && let Some(text) = self.text(at, last + 1)
+            {
+                let (seen, expected) = (address.to_owned(), string(text));
+                self.push(Assertion::Text { seen, expected });
+                at = stop;
+                continue;
+            }
+            let bytes = &self.after.image.bytes[at as usize..=last as usize];
+            let seen = match (part, from) {
                 (true, 0) => format!("(const char *){address}"),
                 (true, _) => format!("(const char *){address} + {from}"),
                 (false, 0) => address.to_owned(),
                 (false, _) => format!("{address} + {from}"),
             };
-            let what = string(place.trim_start_matches("(const char *)").as_bytes());
-            let (expected, length) = (string(bytes), bytes.len());
-            self.lines.push(format!(
-                "lydian_check_bytes(__LINE__, {what}, {place}, {expected}, {length});"
-            ));
+            let (expected, size) = (string(bytes), bytes.len());
+            self.push(Assertion::Bytes { seen, expected, size });
             at = stop;
         }
+    }
+
+    /// The text that begins at a place, if it ends where bytes end that are to be asserted.
+    fn text(&self, from: u64, end: u64) -> Option<&[u8]> {
+        let bytes = self.after.image.bytes.get(from as usize..)?;
+        let length = bytes.iter().position(|byte| *byte == 0)?;
+        let is_text = |byte: &u8| (b' '..=b'~').contains(byte) || matches!(byte, b'\n' | b'\t');
+        let ends = length as u64 + 1 >= end - from;
+        (length > 0 && ends && bytes[..length].iter().all(is_text)).then_some(&bytes[..length])
     }
 
     fn assertable(&self, at: u64) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lydian_ir::test::{PointerTarget, Test};
-use lydian_ir::{CType, CTypeId, GlobalInit, IntKind, Program, Type, arith};
+use lydian_ir::{CType, CTypeId, CTypes, GlobalInit, IntKind, Program, Type, arith};
 
 use crate::value::{Pointer, Value, cut, member};
 
@@ -11,8 +11,6 @@ use crate::value::{Pointer, Value, cut, member};
 pub(super) struct Names<'a> {
     pub(super) program: &'a Program,
     pub(super) test: &'a Test,
-    /// A C expression for each object that decays or evaluates to its address, and whether its type
-    /// is that of the object's elements.
     pub(super) objects: Vec<ObjectName>,
 }
 
@@ -21,18 +19,39 @@ pub(super) struct Names<'a> {
 pub(super) struct ObjectName {
     /// The variable.
     pub(super) variable: String,
-    /// Element 0 of the object as an lvalue prefix: `x` in `x[0]`. For one with a flexible array
-    /// member the lvalue itself.
-    pub(super) elements: String,
-    /// Whether `elements` is the object itself, not an array.
-    pub(super) lone: bool,
-    /// Whether it has the type of its elements; else it is bytes.
-    pub(super) typed: bool,
+    /// What the variable is.
+    pub(super) form: Form,
+}
+
+/// What stands for an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A variable of its type.
+    One,
+    /// An array of its type.
+    Array,
+    /// A union of its type, as `it`, with as many bytes as the object has: its type ends with a flexible
+    /// array member.
+    Room,
+    /// An array of bytes.
+    Bytes,
+    /// No variable: a string literal, which is given here.
+    Text(String),
+}
+
+impl ObjectName {
+    /// The object as an lvalue; for an array what an index goes behind.
+    pub(super) fn lvalue(&self) -> String {
+        match self.form {
+            Form::Room => format!("{}.it", self.variable),
+            _ => self.variable.clone(),
+        }
+    }
 }
 
 impl Names<'_> {
-    /// A pointer as a constant expression. `pointee` is what the context wants it to point to, so
-    /// that no cast is written where none is needed. An error says what C has no name for.
+    /// A pointer as an expression. `pointee` is what the context wants it to point to, so that no cast is
+    /// written where none is needed. An error says what C has no name for.
     pub(super) fn pointer(
         &self,
         pointer: &Pointer,
@@ -47,42 +66,137 @@ impl Names<'_> {
 
     fn target(&self, target: &PointerTarget, pointee: Option<CTypeId>) -> Result<String, String> {
         match target {
-            PointerTarget::Function(name) => Ok(format!("(void *){}", function_name(name))),
-            PointerTarget::Global(name, offset) => self.global(name, *offset),
+            PointerTarget::Function(name) => self.function(name, pointee),
+            PointerTarget::Global(name, offset) => self.global(name, *offset, pointee),
             PointerTarget::Stream(name) => Ok(name.clone()),
             PointerTarget::Object(position, offset) => {
-                let object = &self.test.objects[*position as usize];
-                let name = &self.objects[*position as usize];
-                let size = self.program.types.size(object.ty).unwrap_or(1).max(1);
-                let same = pointee == Some(object.ty) && name.typed && !object.read_only;
-                let address = match (name.lone, name.typed, *offset) {
-                    (false, true, 0) => name.elements.clone(),
-                    (false, true, at) if at % size == 0 => {
-                        format!("&{}[{}]", name.elements, at / size)
-                    }
-                    (true, _, 0) => format!("&{}", name.elements),
-                    (_, _, 0) => format!("(void *)&{}", name.variable),
-                    (_, _, at) => {
-                        return Ok(format!("(void *)((char *)&{} + {at})", name.variable));
-                    }
-                };
-                let cast = if same || address.starts_with('(') { "" } else { "(void *)" };
-                Ok(format!("{cast}{address}"))
+                Ok(self.object(*position as usize, *offset, pointee))
             }
         }
     }
 
-    fn global(&self, name: &str, offset: u64) -> Result<String, String> {
-        let base = match literal_text(self.program, name) {
-            Some(text) => text,
-            None if name.contains('.') => return Err(format!("C has no name for {name} here")),
-            None => format!("&{name}"),
+    fn object(&self, position: usize, offset: u64, pointee: Option<CTypeId>) -> String {
+        let object = &self.test.objects[position];
+        let name = &self.objects[position];
+        let types = &self.program.types;
+        let variable = &name.variable;
+        let size = types.size(object.ty).unwrap_or(1).max(1);
+        let fits = pointee == Some(object.ty) && !object.read_only;
+        let address = match &name.form {
+            Form::Text(text) => {
+                let is_plain =
+                    matches!(types.get(object.ty), CType::Int { kind: IntKind::Char, .. });
+                let cast = if is_plain || pointee.is_none() { "" } else { "(const void *)" };
+                return format!("{cast}{text}");
+            }
+            Form::One | Form::Room if offset == 0 && (fits || pointee.is_none()) => {
+                return format!("&{}", name.lvalue());
+            }
+            Form::Array if offset == 0 => variable.clone(),
+            Form::Array if offset.is_multiple_of(size) && offset == size * object.count => {
+                format!("{variable} + {}", object.count)
+            }
+            Form::Array if offset.is_multiple_of(size) => format!("&{variable}[{}]", offset / size),
+            Form::Bytes => match offset {
+                0 => return format!("(void *){variable}"),
+                _ => return format!("(void *)({variable} + {offset})"),
+            },
+            _ => {
+                let within = match &name.form {
+                    Form::Array => format!("{variable}[{}]", offset / size),
+                    _ => name.lvalue(),
+                };
+                let wanted = pointee.filter(|_| offset < size * object.count);
+                let part = wanted.and_then(|ty| part_at(types, object.ty, offset % size, ty));
+                if let Some(part) = part.filter(|_| !object.read_only) {
+                    return address_of_part(&format!("{within}{}", part.place), part.is_element);
+                }
+                return match offset {
+                    0 => format!("(void *)&{}", name.lvalue()),
+                    _ => format!("(void *)((char *)&{variable} + {offset})"),
+                };
+            }
         };
+        let cast = match pointee {
+            None => "",
+            Some(_) if fits => "",
+            Some(_) => "(void *)",
+        };
+        match address.contains(' ') && !cast.is_empty() {
+            true => format!("{cast}({address})"),
+            false => format!("{cast}{address}"),
+        }
+    }
+
+    fn function(&self, name: &str, pointee: Option<CTypeId>) -> Result<String, String> {
+        let own = self.program.function_named(name).map(|id| self.program.functions[id].ty);
+        let called = function_name(name);
+        let fits = pointee.is_some() && pointee == own && called == name;
+        Ok(if fits { called } else { format!("(void *){called}") })
+    }
+
+    fn global(&self, name: &str, offset: u64, pointee: Option<CTypeId>) -> Result<String, String> {
+        let text = literal_text(self.program, name);
+        if text.is_none() && name.contains('.') {
+            return Err(format!("C has no name for {name} here"));
+        }
+        let types = &self.program.types;
+        let known = self.program.global_named(name).map(|id| &self.program.globals[id]);
+        if let (None, Some(global), Some(wanted)) = (&text, known, pointee)
+            && !global.read_only
+            && let Some(part) = part_at(types, global.ty, offset, wanted)
+        {
+            return Ok(address_of_part(&format!("{name}{}", part.place), part.is_element));
+        }
+        let base = text.unwrap_or_else(|| format!("&{name}"));
         Ok(match offset {
             0 => format!("(void *){base}"),
             _ => format!("(void *)((char *){base} + {offset})"),
         })
     }
+}
+
+/// A part of a value, as C names it.
+struct Part {
+    /// What goes behind the name of the whole.
+    place: String,
+    /// Whether it is the first element of an array, whose name alone is its address.
+    is_element: bool,
+}
+
+/// The part of a type that lies at an offset and has a type.
+fn part_at(types: &CTypes, ty: CTypeId, offset: u64, wanted: CTypeId) -> Option<Part> {
+    if ty == wanted && offset == 0 {
+        return Some(Part { place: String::new(), is_element: false });
+    }
+    match types.get(ty) {
+        CType::Array { element, .. } => {
+            let size = types.size(*element).filter(|size| *size > 0)?;
+            if offset == 0 && *element == wanted {
+                return Some(Part { place: String::new(), is_element: true });
+            }
+            let part = part_at(types, *element, offset % size, wanted)?;
+            Some(Part { place: format!("[{}]{}", offset / size, part.place), ..part })
+        }
+        CType::Record(record) => {
+            let fields = &types.records[*record].fields;
+            fields.iter().filter(|field| field.bits.is_none()).find_map(|field| {
+                let behind = offset.checked_sub(field.bit_offset / 8)?;
+                if behind >= types.size(field.ty)? {
+                    return None;
+                }
+                let part = part_at(types, field.ty, behind, wanted)?;
+                let own =
+                    if field.name.is_empty() { String::new() } else { format!(".{}", field.name) };
+                Some(Part { place: format!("{own}{}", part.place), ..part })
+            })
+        }
+        _ => None,
+    }
+}
+
+fn address_of_part(place: &str, is_element: bool) -> String {
+    if is_element { place.to_owned() } else { format!("&{place}") }
 }
 
 /// What a function is called in the emitted file: synthetic ones are known by their stubs.
@@ -144,13 +258,7 @@ pub(super) fn initialiser(names: &Names, ty: CTypeId, value: &Value) -> Result<S
                 let (field, _) = found.ok_or("it has bytes in a member without a name")?;
                 parts.push(format!(".{name} = {}", initialiser(names, field.ty, value)?));
             }
-            Ok(match parts.is_empty() {
-                true => "{ 0 }".into(),
-                false => format!("{{ {} }}", parts.join(", ")),
-            })
-        }
-        (_, Value::Pointer(Pointer::To(PointerTarget::Stream(name)))) => {
-            Err(format!("{name} is no constant"))
+            Ok(braced(&parts))
         }
         _ => scalar(names, ty, value),
     }
@@ -169,10 +277,12 @@ pub(super) fn array(names: &Names, element: CTypeId, elements: &[Value]) -> Resu
         parts.push(if index == next { text } else { format!("[{index}] = {text}") });
         next = index + 1;
     }
-    Ok(match parts.is_empty() {
-        true => "{ 0 }".into(),
-        false => format!("{{ {} }}", parts.join(", ")),
-    })
+    Ok(braced(&parts))
+}
+
+/// An initialiser of these parts.
+fn braced(parts: &[String]) -> String {
+    if parts.is_empty() { "{ 0 }".into() } else { format!("{{ {} }}", parts.join(", ")) }
 }
 
 /// The initialiser of an array of characters with room for `length`.
@@ -253,6 +363,16 @@ fn double(bits: u64) -> Result<String, String> {
         (_, true, _) => Err("it is a NaN with bits of its own".into()),
         (_, _, positive) => Ok(format!("{}__builtin_inf()", if positive { "" } else { "-" })),
     }
+}
+
+/// The literal of a double, NaNs of all kinds being one.
+pub(super) fn double_or_nan(bits: u64) -> String {
+    double(bits).unwrap_or_else(|_| "__builtin_nan(\"\")".into())
+}
+
+/// The literal of a float, NaNs of all kinds being one.
+pub(super) fn single_or_nan(bits: u32) -> String {
+    single(bits).unwrap_or_else(|_| "__builtin_nanf(\"\")".into())
 }
 
 fn other_float(ty: Type, bits: u128, spelling: &str) -> Result<String, String> {

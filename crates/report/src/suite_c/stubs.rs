@@ -62,6 +62,8 @@ pub(super) struct Stubs<'a> {
     functions: Vec<(String, Option<CTypeId>)>,
     /// Those of these that write in some test, with what they need for that.
     writing: BTreeMap<String, Reach>,
+    /// For each function the most results that a test gives, and the most writes.
+    most: BTreeMap<String, (usize, usize)>,
     /// Those names that the C library defines.
     library: &'a dyn Fn(&str) -> bool,
     /// Allocators that fail in some test.
@@ -93,6 +95,18 @@ impl<'a> Stubs<'a> {
             writing.entry(call.function.clone()).or_default().extend(call);
         }
         names.extend(more.iter().cloned());
+        let mut most: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for test in tests {
+            let mut own: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+            for call in &test.test.externals {
+                let counts = own.entry(&call.function).or_default();
+                *counts = (counts.0 + 1, counts.1 + call.writes.len());
+            }
+            for (name, (calls, writes)) in own {
+                let all = most.entry(name.to_owned()).or_default();
+                *all = (all.0.max(calls), all.1.max(writes));
+            }
+        }
         let undefined = |name: &String| {
             let function = program.function_named(name).map(|id| &program.functions[id]);
             function.is_some_and(|function| function.body.is_none())
@@ -134,6 +148,7 @@ impl<'a> Stubs<'a> {
             program,
             functions: functions.collect(),
             writing,
+            most,
             library,
             failing: failing.into_iter().collect(),
             verifies,
@@ -165,11 +180,7 @@ impl<'a> Stubs<'a> {
     pub(super) fn after(&self) -> String {
         let mut text = String::new();
         for (name, size, align) in &self.globals {
-            let _ = writeln!(
-                text,
-                "unsigned char lydian_data_{name}[{size}] __asm__(\"{name}\") \
-                 __attribute__((__weak__, __aligned__({align})));"
-            );
+            let _ = writeln!(text, "LYDIAN_VARIABLE({name}, {size}, {align})");
         }
         for (name, ty) in &self.functions {
             let linked = match self.symbol(name) {
@@ -195,72 +206,46 @@ impl<'a> Stubs<'a> {
     fn stub(&self, name: &str, linked: &str, ty: Option<CTypeId>) -> String {
         let noreturn = self.program.function_named(name);
         let noreturn = noreturn.is_some_and(|id| self.program.functions[id].noreturn);
-        let mut text = String::new();
         if noreturn {
-            let _ = writeln!(
-                text,
-                "void lydian_stub_{name}(void) __asm__(\"{linked}\") \
-                 __attribute__((__weak__, __noreturn__));\n\
-                 void lydian_stub_{name}(void) {{ lydian_exit(LYDIAN_NO_RETURN); }}"
-            );
-            return text;
+            return format!("LYDIAN_STUB_THAT_ENDS({name}, \"{linked}\")\n");
         }
-        let out = self.out(name);
-        let parameters = &out.parameters;
-        let Some(ty) = ty else {
-            let _ = writeln!(
-                text,
-                "{}void lydian_stub_{name}({parameters}) __asm__(\"{linked}\") __attribute__((__weak__));\n\
-                 void lydian_stub_{name}({parameters}){}",
-                out.before, out.alone
-            );
-            return text;
-        };
+        let (results, writes) = self.most.get(name).copied().unwrap_or_default();
+        let results = results.max(1);
         let alias = format!("lydian_type_{name}");
-        let _ = writeln!(
-            text,
-            "typedef {};\n\
-             static const {alias} *lydian_results_{name} = 0;\n\
-             {}\
-             {alias} lydian_stub_{name}({parameters}) __asm__(\"{linked}\") __attribute__((__weak__));\n\
-             {alias} lydian_stub_{name}({parameters})\n\
-             {{\n    \
-                 static const {alias} none;\n    \
-                 if (lydian_left_{name} == 0) return none;\n    \
-                 lydian_left_{name}--;\n    \
-                 {}return *lydian_results_{name}++;\n\
-             }}",
-            self.result_spelling(ty, &alias),
-            out.before_with_result,
-            out.within
-        );
-        text
-    }
-
-    /// What a stub needs to write.
-    fn out(&self, name: &str) -> Out {
+        let typed = ty.map(|ty| format!("typedef {};\n", self.result_spelling(ty, &alias)));
+        let typed = typed.unwrap_or_default();
         let Some(parameters) = self.passed(name) else {
-            return Out {
-                parameters: "void".into(),
-                before: String::new(),
-                before_with_result: format!("static unsigned lydian_left_{name} = 0;\n"),
-                within: String::new(),
-                alone: " { }".into(),
+            return match ty {
+                Some(_) => format!("{typed}LYDIAN_STUB({name}, \"{linked}\", {results})\n"),
+                None => format!("LYDIAN_STUB_OF_NOTHING({name}, \"{linked}\")\n"),
             };
         };
-        let before = format!(
-            "static unsigned lydian_left_{name} = 0;\n\
-             static const struct lydian_writes *lydian_writes_{name} = 0;\n"
-        );
         let (taken, array) = self.taken(name);
-        let within = format!(
-            "{taken}if (lydian_writes_{name}) lydian_set(lydian_writes_{name}++, {array});\n    "
+        let result = if ty.is_some() { alias.as_str() } else { "void" };
+        let mut text = typed;
+        let counter = match ty {
+            Some(_) => format!("LYDIAN_RESULTS({name}, {results})\n"),
+            None => format!("static unsigned lydian_calls_{name} = 0;\n"),
+        };
+        let gives = match ty {
+            Some(_) => format!(
+                "    if (lydian_calls_{name} > lydian_given_{name}) return none;\n    \
+                 return lydian_results_{name}[lydian_calls_{name} - 1];\n"
+            ),
+            None => String::new(),
+        };
+        let none = if ty.is_some() { format!("    static {alias} none;\n") } else { String::new() };
+        let _ = write!(
+            text,
+            "{counter}LYDIAN_WRITTEN({name}, {})\n\
+             {result} lydian_stub_{name}({parameters}) __asm__(\"{linked}\") __attribute__((__weak__));\n\
+             {result} lydian_stub_{name}({parameters})\n\
+             {{\n{none}    {taken}\
+             lydian_set(lydian_writes_{name}, lydian_written_{name}, ++lydian_calls_{name}, {array});\n\
+             {gives}}}\n",
+            writes.max(1)
         );
-        let alone = format!(
-            "\n{{\n    if (lydian_left_{name} == 0) return;\n    lydian_left_{name}--;\n    {}\n}}",
-            within.trim_end()
-        );
-        Out { parameters, before_with_result: before.clone(), before, within, alone }
+        text
     }
 
     /// Statements that take the pointers among a stub's arguments, and the array of these.
@@ -329,14 +314,9 @@ impl<'a> Stubs<'a> {
         named.then(|| if count == 0 { "void".to_owned() } else { declared.join(", ") })
     }
 
-    /// Whether a function writes in some test.
-    pub(super) fn writes(&self, name: &str) -> bool {
-        self.writing.contains_key(name)
-    }
-
-    /// Whether some function writes in some test.
-    pub(super) fn write(&self) -> bool {
-        !self.writing.is_empty()
+    /// The most inputs that a test takes by the functions of verifiers and KLEE.
+    pub(super) fn most_inputs(&self) -> usize {
+        self.most.values().map(|(calls, _)| *calls).max().unwrap_or(0).max(1)
     }
 
     /// The result's type; every pointer is a `void *`, since it is passed as one.
@@ -359,19 +339,6 @@ impl<'a> Stubs<'a> {
     }
 }
 
-/// What a stub needs to write.
-struct Out {
-    /// Their declarations.
-    parameters: String,
-    /// The variables beside it, of one that gives no result and of one that does.
-    before: String,
-    before_with_result: String,
-    /// What it does before it returns a result.
-    within: String,
-    /// The whole body of one that gives none.
-    alone: String,
-}
-
 fn allocator(index: usize, sets_error_number: bool) -> String {
     let (name, result, params, args, failure) = ALLOCATORS[index];
     let tells = sets_error_number && name != "posix_memalign";
@@ -379,13 +346,12 @@ fn allocator(index: usize, sets_error_number: bool) -> String {
     format!(
         "#undef {name}\n\
          extern {result}lydian_real_{name}({params}) __asm__(\"{name}\");\n\
-         static const unsigned char *lydian_results_{name} = 0;\n\
-         static unsigned lydian_left_{name} = 0;\n\
+         static unsigned long lydian_fails_{name} = 0;\n\
          {result}lydian_own_{name}({params});\n\
          {result}lydian_own_{name}({params})\n\
          {{\n    \
-             int fails = lydian_left_{name} > 0 && *lydian_results_{name} == 0;\n    \
-             if (lydian_left_{name} > 0) {{ lydian_left_{name}--; lydian_results_{name}++; }}\n    \
+             int fails = lydian_fails_{name} & 1;\n    \
+             lydian_fails_{name} >>= 1;\n    \
              if (!fails) return lydian_real_{name}({args});\n    \
              {told}return {failure};\n\
          }}\n"

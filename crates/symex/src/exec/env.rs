@@ -379,7 +379,10 @@ impl Scope<'_, '_> {
         if self.state.memory.may_see_unwritten(&resolution, size) {
             self.note_read(pool, value);
         }
-        let is_number = ty != Type::Ptr && self.world.inputs.shows_an_address(pool, value);
+        let expanded = &self.state.expanded;
+        let is_followed = |bits: Term| expanded.contains_key(&bits);
+        let inputs = &self.world.inputs;
+        let is_number = ty != Type::Ptr && inputs.shows_an_address(pool, value, is_followed);
         if is_number && (size < Type::Ptr.bytes() || ty.is_float()) {
             // Where objects lie is not for the input to say.
             let place = format!("address{}", value.index());

@@ -1,0 +1,688 @@
+//! Tests as small as they can be while they still do what they are kept for.
+//!
+//! What exploration leaves in a test is what one path's model needs, with values as they came. Here parts
+//! are taken away from a test, one after the other, and its numbers are made small (delta debugging:
+//! Zeller and Hildebrandt, TSE 2002). Each candidate runs as every test does, natively and in the
+//! interpreter; it takes the place of the test if it ends in the same way, does nothing undefined that the
+//! test does not do, and the suite as a whole still covers what it covered.
+//!
+//! At the end, what is zero before and after the call, and can be anything else before it without a
+//! difference, is made something else: what the function writes there is seen then.
+
+use std::time::{Duration, Instant};
+
+use lydian_ir::libc::{self, Family};
+use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
+use lydian_ir::test::{Image, PointerTarget, Test, TestObject};
+use lydian_ir::{CType, CTypeId, Program};
+use lydian_native::{Measured, Outcome};
+use lydian_objective::Harvest;
+use rustc_hash::FxHashSet;
+
+use super::judged::{HyperOf, Judged};
+use super::{Goal, Session};
+use crate::exit::Failure;
+
+/// So many candidates of one test are run.
+const MOST_RUNS: u32 = 600;
+
+/// So many numbers of a test are tried for what the function writes.
+const MOST_PROBES: usize = 24;
+
+/// Scalars of one object that are looked at one by one.
+const MOST_SCALARS: usize = 256;
+
+/// What the suite needs of one of its tests.
+pub(super) struct Needs {
+    /// Labels that no other test covers.
+    pub(super) labels: FxHashSet<Goal>,
+    /// Hyperlabels that the others do not cover together.
+    pub(super) hypers: Vec<HyperOf>,
+    /// What the others have together, function by function.
+    pub(super) others: Vec<Harvest>,
+}
+
+/// How long making tests of one function smaller may take.
+pub(super) struct Patience {
+    end: Instant,
+}
+
+impl Patience {
+    /// As long as this from now on.
+    pub(super) fn of(time: Duration) -> Self {
+        Self { end: Instant::now() + time }
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.end
+    }
+}
+
+/// A test on its way to a smaller one.
+pub(super) struct Smaller<'s, 'a, 'm, 'j> {
+    session: &'s mut Session<'a, 'm>,
+    needs: &'s Needs,
+    judged: &'s Judged<'j>,
+    patience: &'s Patience,
+    test: Test,
+    measured: Measured,
+    is_undefined: bool,
+    is_uninitialised: bool,
+    runs: u32,
+}
+
+/// A place of a test that has bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    Argument(usize, usize),
+    Variable(usize, usize),
+    Object(usize),
+    Global(usize),
+    Result(usize),
+    Write(usize, usize),
+}
+
+impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
+    /// The test as it is.
+    pub(super) fn new(
+        session: &'s mut Session<'a, 'm>,
+        (needs, judged, patience): (&'s Needs, &'s Judged<'j>, &'s Patience),
+        test: &Test,
+    ) -> Result<Option<Self>, Failure> {
+        let Ok(measured) = session.counting.measure(test)? else { return Ok(None) };
+        let is_undefined = session.counting.was_undefined();
+        let is_uninitialised = session.counting.uninitialised().is_some();
+        Ok(Some(Self {
+            session,
+            needs,
+            judged,
+            patience,
+            test: test.clone(),
+            measured,
+            is_undefined,
+            is_uninitialised,
+            runs: 0,
+        }))
+    }
+
+    /// Makes it as small as it gets, and gives it with what it shows.
+    pub(super) fn run(mut self) -> Result<(Test, Measured), Failure> {
+        let before = (self.test.clone(), self.measured.clone());
+        self.drop_externals()?;
+        self.drop_globals()?;
+        self.drop_pointers()?;
+        self.zero()?;
+        self.drop_pointers()?;
+        self.shorten()?;
+        self.lessen()?;
+        self.drop_unreached();
+        self.shorten_externals();
+        self.probe()?;
+        // What was taken away without a run is no difference; that is seen here.
+        let Ok(last) = self.session.counting.measure(&self.test)? else { return Ok(before) };
+        let is_same = ends_alike(&last.run.outcome, &before.1.run.outcome) && self.covers(&last);
+        Ok(if is_same { (self.test, last) } else { before })
+    }
+
+    fn is_over(&self) -> bool {
+        self.runs >= MOST_RUNS || self.patience.is_over()
+    }
+
+    /// Takes a candidate if it does what the test is kept for; whether it does.
+    fn take(&mut self, candidate: Test) -> Result<bool, Failure> {
+        Ok(self.attempt(candidate, |_| true)?.is_some())
+    }
+
+    /// The same, if what it shows is right, too.
+    fn attempt(
+        &mut self,
+        candidate: Test,
+        is_right: impl Fn(&Measured) -> bool,
+    ) -> Result<Option<()>, Failure> {
+        if self.is_over() || candidate == self.test {
+            return Ok(None);
+        }
+        self.runs += 1;
+        let Ok(measured) = self.session.counting.measure(&candidate)? else { return Ok(None) };
+        let counting = &self.session.counting;
+        let ends_alike = ends_alike(&self.measured.run.outcome, &measured.run.outcome);
+        let is_defined = self.is_undefined || !counting.was_undefined();
+        let is_set = self.is_uninitialised || counting.uninitialised().is_none();
+        if !(ends_alike && is_defined && is_set && self.covers(&measured) && is_right(&measured)) {
+            return Ok(None);
+        }
+        (self.test, self.measured) = (candidate, measured);
+        Ok(Some(()))
+    }
+
+    fn covers(&self, measured: &Measured) -> bool {
+        let Needs { labels, hypers, others } = self.needs;
+        let covered = self.session.covered_by(measured);
+        let found = covered.iter().filter(|goal| labels.contains(goal)).count();
+        if found < labels.len() {
+            return false;
+        }
+        if hypers.is_empty() {
+            return true;
+        }
+        let mut has = self.judged.of_run(measured);
+        has.iter_mut().zip(others).for_each(|(own, others)| _ = own.merge(others));
+        hypers.iter().all(|hyper| self.judged.covers(*hyper, &has))
+    }
+
+    fn program(&self) -> &'a Program {
+        &self.session.loaded.program
+    }
+
+    // ---- what is taken away -------------------------------------------------------------------------
+
+    /// Results of undefined functions: all, those of one function, then one by one.
+    fn drop_externals(&mut self) -> Result<(), Failure> {
+        if self.test.externals.is_empty() {
+            return Ok(());
+        }
+        let mut none = self.test.clone();
+        none.externals.clear();
+        if self.take(none)? {
+            return Ok(());
+        }
+        for at in (0..self.test.externals.len()).rev() {
+            let mut candidate = self.test.clone();
+            let call = &mut candidate.externals[at];
+            if !call.writes.is_empty() {
+                call.writes.clear();
+                if !self.take(candidate)? {
+                    self.drop_writes(at)?;
+                }
+            }
+            let mut candidate = self.test.clone();
+            set_default(&mut candidate.externals[at].result, &self.test.externals[at].function);
+            self.take(candidate)?;
+        }
+        self.shorten_externals();
+        Ok(())
+    }
+
+    /// Writes of one call, one by one.
+    fn drop_writes(&mut self, call: usize) -> Result<(), Failure> {
+        for at in (0..self.test.externals[call].writes.len()).rev() {
+            let mut candidate = self.test.clone();
+            candidate.externals[call].writes.remove(at);
+            self.take(candidate)?;
+        }
+        Ok(())
+    }
+
+    /// Takes away results at the end of a function's that are what a call without a result gives. That is no
+    /// difference for a run.
+    fn shorten_externals(&mut self) {
+        let mut ended: FxHashSet<String> = FxHashSet::default();
+        let mut kept = Vec::new();
+        for call in std::mem::take(&mut self.test.externals).into_iter().rev() {
+            let mut default = call.result.clone();
+            set_default(&mut default, &call.function);
+            let says_nothing = call.writes.is_empty()
+                && call.object.is_none()
+                && default == call.result
+                && !call.function.starts_with(lydian_ir::test::INPUT_PREFIX)
+                && !call.function.starts_with('*')
+                && !is_of_verifiers(&call.function);
+            if says_nothing && !ended.contains(&call.function) {
+                continue;
+            }
+            ended.insert(call.function.clone());
+            kept.push(call);
+        }
+        kept.reverse();
+        self.test.externals = kept;
+    }
+
+    fn drop_globals(&mut self) -> Result<(), Failure> {
+        if self.test.globals.len() > 1 {
+            let mut none = self.test.clone();
+            none.globals.clear();
+            if self.take(none)? {
+                return Ok(());
+            }
+        }
+        for at in (0..self.test.globals.len()).rev() {
+            let mut candidate = self.test.clone();
+            candidate.globals.remove(at);
+            self.take(candidate)?;
+        }
+        Ok(())
+    }
+
+    /// Pointers become null.
+    fn drop_pointers(&mut self) -> Result<(), Failure> {
+        for holder in holders(&self.test) {
+            let count = image(&mut self.test.clone(), holder).pointers.len();
+            if count > 1 {
+                let mut candidate = self.test.clone();
+                clear_pointers(image(&mut candidate, holder), |_| true);
+                if self.take(candidate)? {
+                    continue;
+                }
+            }
+            for at in (0..count).rev() {
+                let mut candidate = self.test.clone();
+                let of = image(&mut candidate, holder);
+                let Some(offset) = of.pointers.get(at).map(|pointer| pointer.offset) else {
+                    continue;
+                };
+                clear_pointers(of, |pointer| pointer == offset);
+                self.take(candidate)?;
+            }
+        }
+        self.drop_unreached();
+        Ok(())
+    }
+
+    /// Objects that no pointer leads to, which is no difference for a run.
+    fn drop_unreached(&mut self) {
+        let count = self.test.objects.len();
+        let mut reached = vec![false; count];
+        let mut waiting: Vec<usize> = Vec::new();
+        let mut copy = self.test.clone();
+        for holder in holders(&self.test) {
+            if !matches!(holder, Holder::Object(_)) {
+                waiting.extend(objects_of(image(&mut copy, holder)));
+            }
+        }
+        while let Some(at) = waiting.pop() {
+            if at < count && !std::mem::replace(&mut reached[at], true) {
+                waiting.extend(objects_of(&self.test.objects[at].image));
+            }
+        }
+        if reached.iter().all(|reached| *reached) {
+            return;
+        }
+        let numbers: Vec<u32> = reached
+            .iter()
+            .scan(0, |next, reached| {
+                let own = *next;
+                *next += u32::from(*reached);
+                Some(own)
+            })
+            .collect();
+        for holder in holders(&self.test) {
+            for pointer in &mut image(&mut copy, holder).pointers {
+                if let PointerTarget::Object(position, _) = &mut pointer.target {
+                    *position = numbers.get(*position as usize).copied().unwrap_or(*position);
+                }
+            }
+        }
+        let mut keeps = reached.iter();
+        copy.objects.retain(|_| *keeps.next().expect("one for each object"));
+        let mut keeps = reached.iter();
+        self.measured.run.objects.retain(|_| keeps.next().is_none_or(|kept| *kept));
+        self.test = copy;
+    }
+
+    /// Numbers become zero: all of an object, halves of it, single ones.
+    fn zero(&mut self) -> Result<(), Failure> {
+        for holder in holders(&self.test) {
+            let places = self.numbers(holder);
+            self.zero_of(holder, &places)?;
+        }
+        Ok(())
+    }
+
+    fn zero_of(&mut self, holder: Holder, places: &[Scalar]) -> Result<(), Failure> {
+        let mut copy = self.test.clone();
+        let base = self.base(holder);
+        let own = image(&mut copy, holder);
+        let is_set = |place: &Scalar| bytes_of(own, place) != bytes_of(&base, place);
+        let set: Vec<Scalar> = places.iter().copied().filter(is_set).collect();
+        if set.is_empty() {
+            return Ok(());
+        }
+        for place in &set {
+            put(own, place, &bytes_of(&base, place));
+        }
+        if self.take(copy)? || set.len() == 1 || self.is_over() {
+            return Ok(());
+        }
+        let (first, second) = set.split_at(set.len() / 2);
+        self.zero_of(holder, first)?;
+        self.zero_of(holder, second)
+    }
+
+    /// What the bytes of a place are where a test says nothing.
+    fn base(&self, holder: Holder) -> Image {
+        let size = image(&mut self.test.clone(), holder).bytes.len();
+        let initial = match holder {
+            Holder::Global(at) => {
+                let program = self.program();
+                let id = program.global_named(&self.test.globals[at].name);
+                id.map(|id| Image::initial(program, id))
+            }
+            _ => None,
+        };
+        initial.unwrap_or_else(|| Image { bytes: vec![0; size], pointers: Vec::new() })
+    }
+
+    /// The numbers of a place, but those under pointers.
+    fn numbers(&self, holder: Holder) -> Vec<Scalar> {
+        let mut copy = self.test.clone();
+        let types = &self.program().types;
+        let ty = self.type_of(holder);
+        let own = image(&mut copy, holder);
+        let bytes = own.bytes.len() as u64;
+        let all = match ty {
+            Some(ty) if bytes <= 1 << 16 => scalars(types, ty, bytes),
+            _ => Vec::new(),
+        };
+        let under = |place: &Scalar| {
+            let mut pointers = own.pointers.iter();
+            pointers.any(|p| p.offset < place.offset + place.size && place.offset < p.offset + 8)
+        };
+        all.into_iter().filter(|place| !under(place)).take(MOST_SCALARS).collect()
+    }
+
+    fn type_of(&self, holder: Holder) -> Option<CTypeId> {
+        let program = self.program();
+        let function = |name: &str| {
+            let id = program.function_named(name)?;
+            match program.types.get(program.functions[id].ty) {
+                CType::Function { result, params, .. } => Some((*result, params)),
+                _ => None,
+            }
+        };
+        match holder {
+            Holder::Argument(_, at) => function(&self.test.function)?.1.get(at).copied(),
+            Holder::Variable(call, at) => {
+                self.test.calls().nth(call)?.variable.get(at).map(|passed| passed.ty)
+            }
+            Holder::Object(at) => Some(self.test.objects[at].ty),
+            Holder::Global(at) => {
+                let id = program.global_named(&self.test.globals[at].name)?;
+                Some(program.globals[id].ty)
+            }
+            Holder::Result(at) => {
+                let call = &self.test.externals[at];
+                let (result, _) = function(&call.function)?;
+                let fits = program.types.size(result) == Some(call.result.bytes.len() as u64);
+                fits.then_some(result)
+            }
+            Holder::Write(..) => None,
+        }
+    }
+
+    /// Arrays end where the run no longer looks at them.
+    fn shorten(&mut self) -> Result<(), Failure> {
+        for at in 0..self.test.objects.len() {
+            let object = &self.test.objects[at];
+            let Some(size) = self.program().types.size(object.ty).filter(|size| *size > 0) else {
+                continue;
+            };
+            if object.image.bytes.len() as u64 != size * object.count || object.count < 2 {
+                continue;
+            }
+            let (mut low, mut high) = (1, object.count);
+            // The smallest length that does, if longer ones do wherever one does.
+            while low < high && !self.is_over() {
+                let middle = low + (high - low) / 2;
+                let does = match shortened(&self.test, at, size, middle) {
+                    Some(candidate) => self.take(candidate)?,
+                    None => false,
+                };
+                match does {
+                    true => high = middle,
+                    false => low = middle + 1,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers become small, characters ones that can be read.
+    fn lessen(&mut self) -> Result<(), Failure> {
+        for holder in holders(&self.test) {
+            for place in self.numbers(holder) {
+                let own = bytes_of(image(&mut self.test.clone(), holder), &place);
+                if own.iter().all(|byte| *byte == 0) {
+                    continue;
+                }
+                match place.kind {
+                    ScalarKind::Character => self.readable(holder, &place, own[0])?,
+                    ScalarKind::Integer { signed } => self.nearer(holder, &place, signed)?,
+                    ScalarKind::Float => self.rounder(holder, &place, &own)?,
+                    ScalarKind::Pointer | ScalarKind::Other => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn with(&self, holder: Holder, place: &Scalar, bytes: &[u8]) -> Test {
+        let mut candidate = self.test.clone();
+        put(image(&mut candidate, holder), place, bytes);
+        candidate
+    }
+
+    fn readable(&mut self, holder: Holder, place: &Scalar, own: u8) -> Result<(), Failure> {
+        let is_plain =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'\n' | b'\t');
+        if is_plain(own) {
+            return Ok(());
+        }
+        let tried: &[u8] = match own {
+            b'!'..=b'~' => b"a1",
+            _ => b"a1 \x01\x02",
+        };
+        for byte in tried {
+            if self.take(self.with(holder, place, &[*byte]))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number that is nearest to zero, where all between it and the one that there is do, too.
+    fn nearer(&mut self, holder: Holder, place: &Scalar, signed: bool) -> Result<(), Failure> {
+        let own = bytes_of(image(&mut self.test.clone(), holder), place);
+        let value = number(&own, signed);
+        let write = |value: i128| value.to_le_bytes()[..own.len()].to_vec();
+        let sign = if value < 0 { -1 } else { 1 };
+        let (mut low, mut high) = (0, value.abs());
+        for small in [1, 2, 3] {
+            if small < high && self.take(self.with(holder, place, &write(sign * small)))? {
+                return Ok(());
+            }
+            low = small;
+        }
+        while high - low > 1 && !self.is_over() {
+            let middle = low + (high - low) / 2;
+            match self.take(self.with(holder, place, &write(sign * middle)))? {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        Ok(())
+    }
+
+    /// The float with the fewest digits that does.
+    fn rounder(&mut self, holder: Holder, place: &Scalar, own: &[u8]) -> Result<(), Failure> {
+        let value = match own.len() {
+            4 => f64::from(f32::from_le_bytes(own.try_into().expect("four bytes"))),
+            _ => f64::from_le_bytes(own.try_into().expect("eight bytes")),
+        };
+        let places = [1.0, 10.0, 100.0, 1000.0];
+        let rounded = places.map(|scale: f64| (value * scale).round() / scale);
+        for tried in [1.0, -1.0, 0.5, 2.0].into_iter().chain(rounded) {
+            let bytes = match own.len() {
+                4 => (tried as f32).to_le_bytes().to_vec(),
+                _ => tried.to_le_bytes().to_vec(),
+            };
+            if bytes == own || self.take(self.with(holder, place, &bytes))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    // ---- what the function writes ------------------------------------------------------------------
+
+    /// Numbers that are zero before the call and after it begin with something else, where nothing but that
+    /// they are zero after it changes.
+    fn probe(&mut self) -> Result<(), Failure> {
+        if !matches!(self.measured.run.outcome, Outcome::Returned(_)) {
+            return Ok(());
+        }
+        let mut left = MOST_PROBES;
+        for at in 0..self.test.objects.len() {
+            if self.test.objects[at].read_only {
+                continue;
+            }
+            for place in self.numbers(Holder::Object(at)) {
+                let is_number = !matches!(place.kind, ScalarKind::Other | ScalarKind::Pointer);
+                let own = bytes_of(&self.test.objects[at].image, &place);
+                if !is_number || own.iter().any(|byte| *byte != 0) {
+                    continue;
+                }
+                if left == 0 {
+                    return Ok(());
+                }
+                left -= 1;
+                let (start, end) = (place.offset as usize, (place.offset + place.size) as usize);
+                let known = self.measured.run.clone();
+                let is_same = |measured: &Measured| {
+                    let run = &measured.run;
+                    run.outcome == known.outcome
+                        && run.globals == known.globals
+                        && run.objects == known.objects
+                };
+                let is_zero = known.objects.get(at).and_then(|bytes| bytes.get(start..end));
+                if is_zero.is_none_or(|bytes| bytes.iter().any(|byte| *byte != 0)) {
+                    continue;
+                }
+                let mut other = vec![0; own.len()];
+                match place.kind {
+                    ScalarKind::Float => *other.last_mut().expect("a float has bytes") = 0x40,
+                    ScalarKind::Character => other[0] = b'x',
+                    _ => other[0] = 1,
+                }
+                let candidate = self.with(Holder::Object(at), &place, &other);
+                self.attempt(candidate, is_same)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a run ends as another does.
+fn ends_alike(a: &Outcome, b: &Outcome) -> bool {
+    match (a, b) {
+        (Outcome::Returned(_), Outcome::Returned(_)) => true,
+        (Outcome::Crashed(a), Outcome::Crashed(b)) => a.signal == b.signal && a.class == b.class,
+        _ => a == b,
+    }
+}
+
+/// All places of a test that have bytes.
+fn holders(test: &Test) -> Vec<Holder> {
+    let mut all = Vec::new();
+    for (call, passed) in test.calls().enumerate() {
+        all.extend((0..passed.args.len()).map(|at| Holder::Argument(call, at)));
+        all.extend((0..passed.variable.len()).map(|at| Holder::Variable(call, at)));
+    }
+    all.extend((0..test.globals.len()).map(Holder::Global));
+    for (at, call) in test.externals.iter().enumerate() {
+        if call.variable().is_none() && !call.result.bytes.is_empty() {
+            all.push(Holder::Result(at));
+        }
+        all.extend((0..call.writes.len()).map(|write| Holder::Write(at, write)));
+    }
+    all.extend((0..test.objects.len()).map(Holder::Object));
+    all
+}
+
+fn image(test: &mut Test, holder: Holder) -> &mut Image {
+    let last = test.earlier.len();
+    match holder {
+        Holder::Argument(call, at) if call == last => &mut test.args[at],
+        Holder::Argument(call, at) => &mut test.earlier[call].args[at],
+        Holder::Variable(call, at) if call == last => &mut test.variable[at].image,
+        Holder::Variable(call, at) => &mut test.earlier[call].variable[at].image,
+        Holder::Object(at) => &mut test.objects[at].image,
+        Holder::Global(at) => &mut test.globals[at].image,
+        Holder::Result(at) => &mut test.externals[at].result,
+        Holder::Write(call, at) => &mut test.externals[call].writes[at].image,
+    }
+}
+
+fn objects_of(image: &Image) -> Vec<usize> {
+    let targets = image.pointers.iter().filter_map(|pointer| match pointer.target {
+        PointerTarget::Object(position, _) => Some(position as usize),
+        _ => None,
+    });
+    targets.collect()
+}
+
+/// Makes pointers null.
+fn clear_pointers(image: &mut Image, which: impl Fn(u64) -> bool) {
+    for pointer in image.pointers.iter().filter(|pointer| which(pointer.offset)) {
+        let at = pointer.offset as usize;
+        if let Some(bytes) = image.bytes.get_mut(at..at + 8) {
+            bytes.fill(0);
+        }
+    }
+    image.pointers.retain(|pointer| !which(pointer.offset));
+}
+
+fn bytes_of(image: &Image, place: &Scalar) -> Vec<u8> {
+    let range = place.offset as usize..(place.offset + place.size) as usize;
+    image.bytes.get(range).map_or_else(Vec::new, <[u8]>::to_vec)
+}
+
+fn put(image: &mut Image, place: &Scalar, bytes: &[u8]) {
+    let start = place.offset as usize;
+    if let Some(own) = image.bytes.get_mut(start..start + bytes.len()) {
+        own.copy_from_slice(bytes);
+    }
+}
+
+fn number(bytes: &[u8], signed: bool) -> i128 {
+    let mut all = [0; 16];
+    all[..bytes.len()].copy_from_slice(bytes);
+    let is_negative = signed && bytes.last().is_some_and(|byte| byte & 0x80 != 0);
+    if is_negative {
+        all[bytes.len()..].fill(0xff);
+    }
+    i128::from_le_bytes(all)
+}
+
+/// The result of a call of which a test says nothing: zero, and success for what allocates.
+fn set_default(result: &mut Image, function: &str) {
+    let allocates = libc::model_named(function)
+        .is_some_and(|model| model.family == Family::Allocation && result.bytes.len() == 1);
+    result.bytes.fill(u8::from(allocates));
+    result.pointers.clear();
+}
+
+fn is_of_verifiers(function: &str) -> bool {
+    libc::model_named(function).is_some_and(|model| model.family == Family::Verification)
+}
+
+/// The test with so many elements of an object; none where something is behind them.
+fn shortened(test: &Test, at: usize, size: u64, count: u64) -> Option<Test> {
+    let end = size * count;
+    let TestObject { image: own, .. } = &test.objects[at];
+    let is_used = own.bytes.get(end as usize..)?.iter().any(|byte| *byte != 0)
+        || own.pointers.iter().any(|pointer| pointer.offset + 8 > end);
+    let mut copy = test.clone();
+    let leads_behind = holders(test).into_iter().any(|holder| {
+        image(&mut copy, holder).pointers.iter().any(|pointer| match pointer.target {
+            PointerTarget::Object(position, offset) => position as usize == at && offset > end,
+            _ => false,
+        })
+    });
+    if is_used || leads_behind {
+        return None;
+    }
+    let object = &mut copy.objects[at];
+    object.image.bytes.truncate(end as usize);
+    object.count = count;
+    Some(copy)
+}

@@ -1,0 +1,825 @@
+//! The body of a test: its data, the call, and what is asserted.
+//!
+//! Data stands in the test's function: what is pointed to before what points to it; where objects lead
+//! to each other, pointers are assigned behind. Only what is too large for a stack is static.
+
+use std::collections::BTreeSet;
+
+use lydian_ir::test::{
+    ExternalResult, INPUT_PREFIX, Image, PassedArguments, PointerTarget, Test, TestObject,
+};
+use lydian_ir::{CType, CTypeId, CTypes, GlobalId, IntKind, Program, libc};
+
+use super::assertion::Assertion;
+use super::check::Checks;
+use super::literal::{Form, Names, ObjectName, array, characters, function_name, identifier};
+use super::literal::{initialiser, scalar, string, unique};
+use super::stubs::Stubs;
+use crate::suite::{Observed, ObservedImage, Outcome, SuiteTest, parameter_names, result_type};
+use crate::value::{Pointer, Value, is_byte, read};
+
+/// Greatest number of bytes of a local variable.
+const MOST_LOCAL: u64 = 1 << 14;
+
+/// So many assignments set a global; with more of them a whole value is copied.
+const MOST_ASSIGNMENTS: usize = 8;
+
+/// Words that no variable can be called.
+const RESERVED: &str = "auto break case char const continue default do double else enum extern float for \
+    goto if inline int long register restrict return short signed sizeof static struct switch typedef \
+    union unsigned void volatile while asm typeof main errno result test tests bool true false nullptr \
+    constexpr alignas alignof thread_local static_assert _Bool";
+
+/// A line of a test.
+#[derive(Clone, Debug)]
+pub(super) enum Line {
+    /// A statement or declaration.
+    Text(String),
+    /// An assertion.
+    Assert(Assertion),
+}
+
+/// A test that is one assertion on the result of one call, of which nothing else is to be seen.
+#[derive(Clone, Debug)]
+pub(super) struct Row(pub(super) Assertion);
+
+/// Writes one test.
+pub(super) struct Body<'a> {
+    program: &'a Program,
+    stubs: &'a Stubs<'a>,
+    /// Whether data has the alignment that it was measured with.
+    aligns: bool,
+    taken: BTreeSet<String>,
+    lines: Vec<Line>,
+}
+
+impl<'a> Body<'a> {
+    /// Nothing is written yet. `taken` are names that mean something else at file level.
+    pub(super) fn new(
+        program: &'a Program,
+        stubs: &'a Stubs<'a>,
+        taken: &BTreeSet<String>,
+        aligns: bool,
+    ) -> Self {
+        let mut taken = taken.clone();
+        taken.extend(RESERVED.split_whitespace().map(str::to_owned));
+        Self { program, stubs, aligns, taken, lines: Vec::new() }
+    }
+
+    fn line(&mut self, line: impl Into<String>) {
+        self.lines.push(Line::Text(line.into()));
+    }
+
+    /// A name for a variable.
+    fn name(&mut self, wanted: &str) -> String {
+        unique(identifier(wanted), &mut self.taken)
+    }
+
+    /// The lines of a test that is expected to return, or not to.
+    pub(super) fn of(mut self, suite_test: &SuiteTest) -> Result<Vec<Line>, String> {
+        let test = &suite_test.test;
+        let observed = suite_test.observed.as_ref();
+        let returns = observed.is_none_or(|observed| observed.outcome == Outcome::Returned);
+        let objects = self.object_names(test, observed);
+        let names = Names { program: self.program, test, objects };
+        self.objects(&names)?;
+        let program = self.program;
+        let has_error_number = libc::error_number(program).is_some();
+        let is_error_number = |name: &str| has_error_number && name == libc::ERROR_NUMBER;
+        for global in test.globals.iter().filter(|global| !is_error_number(&global.name)) {
+            self.global(&names, &global.name, &global.image)?;
+        }
+        self.externals(&names)?;
+        let function = program.function_named(&test.function);
+        let function = function.ok_or_else(|| format!("there is no function {}", test.function))?;
+        let params = match program.types.get(program.functions[function].ty) {
+            CType::Function { params, .. } => params.clone(),
+            _ => Vec::new(),
+        };
+        let params: Vec<_> = params.into_iter().zip(parameter_names(program, function)).collect();
+        let mut calls = Vec::new();
+        for call in test.calls() {
+            calls.push(self.call(&names, &params, call)?);
+        }
+        if has_error_number {
+            // The last thing to be set, since what comes before may change it.
+            let set = test.globals.iter().find(|global| is_error_number(&global.name));
+            let byte = |at: usize| set.and_then(|set| set.image.bytes.get(at)).copied();
+            let value = i32::from_le_bytes(std::array::from_fn(|at| byte(at).unwrap_or(0)));
+            if value != 0 {
+                self.line(format!("errno = {};", int_constant(value)));
+            }
+        }
+        let last = calls.pop().expect("a test has a call");
+        let ty = result_type(program, &test.function);
+        for call in calls {
+            self.unasserted(ty.filter(|_| !returns), &call, true);
+        }
+        self.last_call(&names, observed, ty, &last, returns);
+        Ok(self.lines)
+    }
+
+    // ---- data ---------------------------------------------------------------------------------
+
+    fn object_names(&mut self, test: &Test, observed: Option<&Observed>) -> Vec<ObjectName> {
+        // For each object, whether each pointer to it is one to constants at its start.
+        let mut pointed: Vec<Vec<bool>> = vec![Vec::new(); test.objects.len()];
+        self.each_pointer(test, &mut |to_const, target| {
+            if let PointerTarget::Object(position, offset) = target
+                && let Some(all) = pointed.get_mut(*position as usize)
+            {
+                all.push(to_const && *offset == 0);
+            }
+        });
+        let program = self.program;
+        let types = &program.types;
+        let names = test.objects.iter().zip(pointed).enumerate().map(|(position, (object, by))| {
+            let typed = !types.spell(object.ty, "").contains('{');
+            let size = types.size(object.ty).unwrap_or(1);
+            let bytes = object.image.bytes.len() as u64;
+            let changed = observed.is_none_or(|observed| {
+                observed.outcome != Outcome::Returned
+                    || observed.objects.iter().any(|(at, _)| *at as usize == position)
+            });
+            let form = if !typed {
+                Form::Bytes
+            } else if bytes != size * object.count {
+                Form::Room
+            } else if let (false, Some(text)) =
+                (changed && !object.read_only, text(types, object, &by))
+            {
+                Form::Text(text)
+            } else if object.count == 1 {
+                Form::One
+            } else {
+                Form::Array
+            };
+            let variable = match &form {
+                Form::Text(text) => text.clone(),
+                _ => self.name(&variable(types, object)),
+            };
+            ObjectName { variable, form }
+        });
+        names.collect()
+    }
+
+    /// Shows all pointers of a test, each with whether the type of its place says that it leads to
+    /// constants.
+    fn each_pointer<'t>(&self, test: &'t Test, show: &mut impl FnMut(bool, &'t PointerTarget)) {
+        let program = self.program;
+        let types = &program.types;
+        let params: &[CTypeId] = match program.function_named(&test.function) {
+            Some(id) => match types.get(program.functions[id].ty) {
+                CType::Function { params, .. } => params,
+                _ => &[],
+            },
+            None => &[],
+        };
+        for call in test.calls() {
+            for (at, image) in call.args.iter().enumerate() {
+                pointers(types, params.get(at).copied(), 1, image, show);
+            }
+            for passed in call.variable {
+                pointers(types, Some(passed.ty), 1, &passed.image, show);
+            }
+        }
+        for object in &test.objects {
+            pointers(types, Some(object.ty), object.count, &object.image, show);
+        }
+        for global in &test.globals {
+            let ty = program.global_named(&global.name).map(|id| program.globals[id].ty);
+            pointers(types, ty, 1, &global.image, show);
+        }
+        for external in &test.externals {
+            pointers(types, None, 1, &external.result, show);
+            for write in &external.writes {
+                pointers(types, None, 1, &write.image, show);
+            }
+        }
+    }
+
+    /// Declares the objects.
+    fn objects(&mut self, names: &Names<'_>) -> Result<(), String> {
+        let count = names.objects.len();
+        let mut order =
+            Order { names, seen: vec![false; count], done: vec![false; count], all: Vec::new() };
+        (0..count).for_each(|position| order.visit(position));
+        let all = order.all;
+        let mut declared = vec![false; count];
+        let mut left = Vec::new();
+        for position in all {
+            if !matches!(names.objects[position].form, Form::Text(_)) {
+                let object = &names.test.objects[position];
+                let is_open = |target: &PointerTarget| match target {
+                    PointerTarget::Object(other, _) => {
+                        let other = *other as usize;
+                        let is_text = || matches!(names.objects[other].form, Form::Text(_));
+                        other != position && !declared[other] && !is_text()
+                    }
+                    _ => false,
+                };
+                let (image, open) = split(&object.image, is_open);
+                self.object(names, position, &image)?;
+                if !open.is_empty() {
+                    left.push((position, image));
+                }
+            }
+            declared[position] = true;
+        }
+        for (position, image) in left {
+            let (object, name) = (&names.test.objects[position], &names.objects[position]);
+            let types = &self.program.types;
+            let before = read(types, object.ty, object.count, &image.into());
+            let after = read(types, object.ty, object.count, &object.image.clone().into());
+            let mut assigned = Vec::new();
+            let whole = (object.ty, (name.form == Form::Array).then_some(object.count));
+            let done = name.form != Form::Bytes
+                && assign(names, whole, &name.lvalue(), &after, &before, &mut assigned).is_ok();
+            match done {
+                true => assigned.into_iter().for_each(|line| self.line(line)),
+                false => self.fill(names, &address(name), &object.image, false)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Declares an object with these contents.
+    fn object(&mut self, names: &Names<'_>, position: usize, image: &Image) -> Result<(), String> {
+        let types = &self.program.types;
+        let object = &names.test.objects[position];
+        let name = &names.objects[position];
+        let variable = &name.variable;
+        let size = object.image.bytes.len() as u64;
+        let align = if self.aligns { object.align.max(16) } else { object.align };
+        let usual =
+            if self.aligns { types.align(object.ty) } else { types.align(object.ty).max(16) };
+        let aligned = match align > usual || name.form == Form::Bytes {
+            true => format!(" __attribute__((__aligned__({align})))"),
+            false => String::new(),
+        };
+        let storage = if size > MOST_LOCAL { "static " } else { "" };
+        let spelled = match name.form {
+            Form::Room => {
+                let it = types.spell_compiled(object.ty, "it");
+                format!("union {{ {it}; unsigned char bytes[{}]; }} {variable}", size.max(1))
+            }
+            Form::Bytes => format!("unsigned char {variable}[{}]", size.max(1)),
+            Form::Array => {
+                let declarator = format!("{variable}[{}]", object.count.max(1));
+                types.spell_compiled(object.ty, &declarator)
+            }
+            Form::One | Form::Text(_) => types.spell_compiled(object.ty, variable),
+        };
+        let is_one = matches!(name.form, Form::One | Form::Room);
+        let count = if is_one { 1 } else { object.count };
+        let value = match name.form {
+            Form::Room | Form::Bytes => Value::Raw(image.clone().into()),
+            _ => read(types, object.ty, count, &image.clone().into()),
+        };
+        let is_zero = value.is_zero();
+        let initial = match &value {
+            Value::Raw(_) if is_zero => Ok("{ 0 }".to_owned()),
+            value if is_zero && types.scalar(object.ty).is_none() => {
+                _ = value;
+                Ok("{ 0 }".to_owned())
+            }
+            Value::Text(bytes) if !is_one => {
+                Ok(characters(self.program, object.ty, bytes, object.count))
+            }
+            Value::Array(elements) if !is_one => array(names, object.ty, elements),
+            value => initialiser(names, object.ty, value),
+        };
+        match initial {
+            Ok(text) if storage.is_empty() => {
+                let constant = if object.read_only { "const " } else { "" };
+                self.line(format!("{constant}{spelled}{aligned} = {text};"));
+                Ok(())
+            }
+            _ => {
+                let zero = if storage.is_empty() { " = { 0 }" } else { "" };
+                self.line(format!("{storage}{spelled}{aligned}{zero};"));
+                self.fill(names, &address(name), image, !storage.is_empty())
+            }
+        }
+    }
+
+    /// Copies bytes and pointers to an address.
+    fn fill(
+        &mut self,
+        names: &Names<'_>,
+        address: &str,
+        image: &Image,
+        again: bool,
+    ) -> Result<(), String> {
+        let image = crate::suite::plain(image);
+        let used = image.bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        if again && used < image.bytes.len() {
+            self.line(format!("__builtin_memset({address}, 0, {});", image.bytes.len()));
+        }
+        if used > 0 {
+            let bytes = string(&image.bytes[..used]);
+            self.line(format!("__builtin_memcpy({address}, {bytes}, {used});"));
+        }
+        for pointer in &image.pointers {
+            let target = names.pointer(&Pointer::To(pointer.target.clone()), None)?;
+            let at = pointer.offset;
+            let to = if at == 0 { address.to_owned() } else { format!("(char *){address} + {at}") };
+            self.line(format!(
+                "{{ const void *pointer = {target}; __builtin_memcpy({to}, &pointer, sizeof pointer); }}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Sets a global.
+    fn global(&mut self, names: &Names<'_>, global: &str, image: &Image) -> Result<(), String> {
+        let program = self.program;
+        if global.contains('.') {
+            return Err(format!("C has no name for {global} outside of its function"));
+        }
+        let id: GlobalId =
+            program.global_named(global).ok_or_else(|| format!("there is no global {global}"))?;
+        let (ty, size) = (program.globals[id].ty, image.bytes.len());
+        let whole: ObservedImage = image.clone().into();
+        let value = read(&program.types, ty, 1, &whole);
+        let before = read(&program.types, ty, 1, &Image::initial(program, id).into());
+        let mut assigned = Vec::new();
+        let assignable = !program.globals[id].read_only
+            && assign(names, (ty, None), global, &value, &before, &mut assigned).is_ok();
+        if assignable && assigned.len() <= MOST_ASSIGNMENTS {
+            assigned.into_iter().for_each(|line| self.line(line));
+            return Ok(());
+        }
+        match initialiser(names, ty, &value) {
+            Ok(text) => {
+                let variable = self.name(&format!("{global}_set"));
+                let text = if value.is_zero() { "{ 0 }".to_owned() } else { text };
+                self.line(format!("__typeof__({global}) {variable} = {text};"));
+                self.line(format!(
+                    "__builtin_memcpy((void *)&{global}, (void *)&{variable}, sizeof {variable});"
+                ));
+                Ok(())
+            }
+            Err(_) => {
+                self.line(format!("__builtin_memset((void *)&{global}, 0, {size});"));
+                self.fill(names, &format!("(void *)&{global}"), image, false)
+            }
+        }
+    }
+
+    /// Files, the environment, and what undefined functions do.
+    fn externals(&mut self, names: &Names<'_>) -> Result<(), String> {
+        for (file, bytes) in names.test.files() {
+            let (shown, size) = (string(&bytes), bytes.len());
+            self.line(format!("lydian_give(\"{file}\", {shown}, {size});"));
+        }
+        for (name, value) in names.test.environment() {
+            let name = string(name.as_bytes());
+            self.line(match value {
+                Some(value) => format!("lydian_setenv({name}, {}, 1);", string(&value)),
+                None => format!("lydian_unsetenv({name});"),
+            });
+        }
+        let calls = names.test.externals.iter().filter(|call| call.variable().is_none());
+        let calls: Vec<&ExternalResult> = calls.collect();
+        let functions: BTreeSet<&str> = calls.iter().map(|call| call.function.as_str()).collect();
+        for function in functions.into_iter().filter(|name| !name.starts_with(INPUT_PREFIX)) {
+            let calls: Vec<&ExternalResult> =
+                calls.iter().filter(|call| call.function == function).copied().collect();
+            self.gives(names, function, &calls)?;
+            for (number, call) in calls.iter().enumerate() {
+                self.writes(names, number + 1, call)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the calls of a function return.
+    fn gives(
+        &mut self,
+        names: &Names<'_>,
+        function: &str,
+        calls: &[&ExternalResult],
+    ) -> Result<(), String> {
+        let is_set =
+            |image: &Image| !image.pointers.is_empty() || image.bytes.iter().any(|byte| *byte != 0);
+        let results = calls.iter().map(|call| &call.result);
+        if self.stubs.can_fail(function) {
+            for (at, _) in results.enumerate().filter(|(_, result)| !is_set(result)) {
+                self.line(format!("FAILS({function}, {});", at + 1));
+            }
+            return Ok(());
+        }
+        // What is not given is zero.
+        let told = results.clone().rposition(is_set).map_or(0, |last| last + 1);
+        let int = |image: &Image| {
+            let byte = |at: usize| image.bytes.get(at).copied().unwrap_or(0);
+            int_constant(i32::from_le_bytes(std::array::from_fn(byte)))
+        };
+        let mut values = Vec::new();
+        for image in results.take(told) {
+            values.push(match (self.stubs.has_queue(function), function) {
+                (Some(ty), _) => {
+                    let value = read(&self.program.types, ty, 1, &image.clone().into());
+                    let text = initialiser(names, ty, &value);
+                    text.map_err(|why| format!("a result of {function}: {why}"))?
+                }
+                (None, "klee_int" | "klee_range") => int(image),
+                (None, "klee_make_symbolic") => {
+                    format!("{{ {}, {} }}", string(&image.bytes), image.bytes.len())
+                }
+                (None, _) => return Ok(()),
+            });
+        }
+        if !values.is_empty() {
+            self.line(format!("GIVES({function}, {});", values.join(", ")));
+        }
+        Ok(())
+    }
+
+    /// What a call of an undefined function writes.
+    fn writes(
+        &mut self,
+        names: &Names<'_>,
+        call: usize,
+        result: &ExternalResult,
+    ) -> Result<(), String> {
+        let function = result.function.as_str();
+        if !result.writes.is_empty() && self.stubs.passed(function).is_none() {
+            return Err(format!("the type of a parameter of {function} has no name"));
+        }
+        for write in &result.writes {
+            let mut before = Vec::new();
+            let way = self.stubs.way(names, function, write)?;
+            let (from, size) =
+                self.stubs.written(names, function, write, &mut before, &mut self.taken)?;
+            before.into_iter().for_each(|line| self.line(line));
+            self.line(format!(
+                "WRITES({function}, .call = {call}, {way}, .from = {from}, .size = {size});"
+            ));
+        }
+        Ok(())
+    }
+
+    // ---- the call and what it shows ---------------------------------------------------------------
+
+    /// The text of a call.
+    fn call(
+        &mut self,
+        names: &Names<'_>,
+        params: &[(CTypeId, String)],
+        call: PassedArguments<'_>,
+    ) -> Result<String, String> {
+        let mut args = Vec::new();
+        for ((ty, param), image) in params.iter().zip(call.args) {
+            args.push(self.argument(names, *ty, param, image)?);
+        }
+        for (position, passed) in call.variable.iter().enumerate() {
+            // No prototype converts it to its type, so a cast does.
+            let ty = self.program.types.spell_compiled(passed.ty, "");
+            let param = format!("arg{}", params.len() + position);
+            if ty.contains('{') {
+                return Err(format!("the type of {param} has no name"));
+            }
+            let text = self.argument(names, passed.ty, &param, &passed.image)?;
+            args.push(format!("({ty}){text}"));
+        }
+        Ok(format!("{}({})", function_name(&names.test.function), args.join(", ")))
+    }
+
+    /// An argument: a literal, or a variable for what is none.
+    fn argument(
+        &mut self,
+        names: &Names<'_>,
+        ty: CTypeId,
+        param: &str,
+        image: &Image,
+    ) -> Result<String, String> {
+        let types = &self.program.types;
+        let value = read(types, ty, 1, &image.clone().into());
+        if types.scalar(ty).is_some()
+            && let Ok(text) = scalar(names, ty, &value)
+        {
+            return Ok(text);
+        }
+        let variable = self.name(param);
+        let declared = types.spell_compiled(ty, &variable);
+        if declared.contains('{') {
+            return Err(format!("the type of {param} has no name"));
+        }
+        match initialiser(names, ty, &value) {
+            Ok(text) => self.line(format!("{declared} = {text};")),
+            Err(_) => {
+                self.line(format!("{declared};"));
+                self.fill(names, &format!("(void *)&{variable}"), image, true)?;
+            }
+        }
+        Ok(variable)
+    }
+
+    /// A call whose result is not looked at; kept where one of the calls may end the test.
+    fn unasserted(&mut self, kept: Option<CTypeId>, call: &str, in_block: bool) {
+        let Some(ty) = kept else { return self.line(format!("(void){call};")) };
+        let declared = self.declared_result(ty, call);
+        let used = "LYDIAN_KEEP(result);";
+        match in_block {
+            true => self.line(format!("{{ {declared} {used} }}")),
+            false => {
+                self.line(declared);
+                self.line(used);
+            }
+        }
+    }
+
+    fn declared_result(&self, ty: CTypeId, call: &str) -> String {
+        let spelled = self.program.types.spell_compiled(ty, "result");
+        match spelled.contains('{') {
+            true => format!("__typeof__({call}) result = {call};"),
+            false => format!("{spelled} = {call};"),
+        }
+    }
+
+    /// The last call and the assertions behind it.
+    fn last_call(
+        &mut self,
+        names: &Names<'_>,
+        observed: Option<&Observed>,
+        ty: Option<CTypeId>,
+        call: &str,
+        returns: bool,
+    ) {
+        let Some(observed) = observed.filter(|_| returns) else {
+            self.unasserted(ty.filter(|_| !returns), call, false);
+            if matches!(observed.map(|observed| &observed.outcome), Some(Outcome::Exited(_))) {
+                self.line("LYDIAN_RETURNED();");
+            }
+            return;
+        };
+        let result = observed.result.as_ref().zip(ty).map(|(result, ty)| {
+            let mut checks = Checks::new(names, result, None, &mut self.taken);
+            checks.value(ty, "result", 0);
+            (ty, checks.lines)
+        });
+        match result {
+            Some((_, lines)) if lines.is_empty() => self.unasserted(None, call, false),
+            Some((ty, lines)) => {
+                let alone = match &lines[..] {
+                    [Line::Assert(one)] if one.seen() == "result" => one.of(call),
+                    _ => None,
+                };
+                match alone {
+                    Some(assertion) => self.lines.push(Line::Assert(assertion)),
+                    None => {
+                        self.line(self.declared_result(ty, call));
+                        self.lines.extend(lines);
+                    }
+                }
+            }
+            None => self.unasserted(None, call, false),
+        }
+        self.changes(names, observed);
+    }
+
+    /// Asserts what the call left in memory.
+    fn changes(&mut self, names: &Names<'_>, observed: &Observed) {
+        let program = self.program;
+        for (position, after) in &observed.objects {
+            let object = &names.test.objects[*position as usize];
+            let name = &names.objects[*position as usize];
+            let mut checks = Checks::new(names, after, Some(&object.image), &mut self.taken);
+            match name.form {
+                Form::Bytes => {
+                    checks.bytes(&name.variable, 0, after.image.bytes.len() as u64, false);
+                }
+                Form::Array => checks.elements(object.ty, object.count, &name.variable, 0),
+                _ => checks.value(object.ty, &name.lvalue(), 0),
+            }
+            let lines = checks.lines;
+            self.lines.extend(lines);
+        }
+        for (global, after) in &observed.globals {
+            let Some(id) = program.global_named(global).filter(|_| !global.contains('.')) else {
+                continue; // a static local
+            };
+            let set = names.test.globals.iter().find(|input| input.name == *global);
+            let initial = Image::initial(program, id);
+            let before = set.map_or(&initial, |input| &input.image);
+            let mut checks = Checks::new(names, after, Some(before), &mut self.taken);
+            checks.value(program.globals[id].ty, global, 0);
+            let lines = checks.lines;
+            self.lines.extend(lines);
+        }
+    }
+}
+
+/// The test as a row, if it is one.
+pub(super) fn row(suite_test: &SuiteTest, lines: &[Line]) -> Option<Row> {
+    let SuiteTest { test, observed, .. } = suite_test;
+    let observed = observed.as_ref()?;
+    let alone = observed.outcome == Outcome::Returned
+        && observed.globals.is_empty()
+        && test.objects.is_empty()
+        && test.globals.is_empty()
+        && test.externals.is_empty()
+        && test.earlier.is_empty();
+    match lines {
+        [Line::Assert(assertion)] if alone => Some(Row(assertion.clone())),
+        _ => None,
+    }
+}
+
+/// The order in which objects are declared: what is pointed to before what points to it.
+struct Order<'n> {
+    names: &'n Names<'n>,
+    seen: Vec<bool>,
+    done: Vec<bool>,
+    all: Vec<usize>,
+}
+
+impl Order<'_> {
+    fn visit(&mut self, position: usize) {
+        if std::mem::replace(&mut self.seen[position], true) {
+            return;
+        }
+        let pointers = &self.names.test.objects[position].image.pointers;
+        for pointer in pointers {
+            if let PointerTarget::Object(other, _) = pointer.target
+                && (other as usize) < self.seen.len()
+            {
+                self.visit(other as usize);
+            }
+        }
+        if !std::mem::replace(&mut self.done[position], true) {
+            self.all.push(position);
+        }
+    }
+}
+
+/// The image without the pointers that lead to something open, and these.
+fn split(image: &Image, is_open: impl Fn(&PointerTarget) -> bool) -> (Image, Vec<PointerTarget>) {
+    let mut copy = crate::suite::plain(image);
+    let open = copy.pointers.iter().filter(|pointer| is_open(&pointer.target));
+    let open = open.map(|pointer| pointer.target.clone()).collect();
+    copy.pointers.retain(|pointer| !is_open(&pointer.target));
+    (copy, open)
+}
+
+fn address(name: &ObjectName) -> String {
+    match name.form {
+        Form::Bytes | Form::Array => format!("(void *){}", name.variable),
+        _ => format!("(void *)&{}", name.variable),
+    }
+}
+
+/// Shows the pointers of an image, each with whether its place is a pointer to constants.
+fn pointers<'t>(
+    types: &CTypes,
+    ty: Option<CTypeId>,
+    count: u64,
+    image: &'t Image,
+    show: &mut impl FnMut(bool, &'t PointerTarget),
+) {
+    for pointer in &image.pointers {
+        let size = ty.and_then(|ty| types.size(ty)).unwrap_or(0);
+        let at = if count > 1 && size > 0 { pointer.offset % size } else { pointer.offset };
+        let to_const = ty.and_then(|ty| leads_to_constants(types, ty, at));
+        show(to_const.unwrap_or(false), &pointer.target);
+    }
+}
+
+/// Whether the pointer that lies at an offset in a type leads to constants.
+fn leads_to_constants(types: &CTypes, ty: CTypeId, offset: u64) -> Option<bool> {
+    match types.get(ty) {
+        CType::Pointer { to_const, .. } => (offset == 0).then_some(*to_const),
+        CType::Array { element, .. } => {
+            let size = types.size(*element).filter(|size| *size > 0)?;
+            leads_to_constants(types, *element, offset % size)
+        }
+        CType::Record(record) if !types.records[*record].is_union => {
+            let fields = &types.records[*record].fields;
+            fields.iter().filter(|field| field.bits.is_none()).find_map(|field| {
+                let behind = offset.checked_sub(field.bit_offset / 8)?;
+                (behind < types.size(field.ty)?)
+                    .then(|| leads_to_constants(types, field.ty, behind))?
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The string literal that stands for an object, if one does: a text that ends where the object does, and
+/// that one pointer to constant characters leads to.
+fn text(types: &CTypes, object: &TestObject, by: &[bool]) -> Option<String> {
+    let bytes = &object.image.bytes;
+    let (last, text) = bytes.split_last()?;
+    let is_constant = by == [true];
+    let fits = is_byte(types, object.ty) && object.image.pointers.is_empty();
+    let printable =
+        text.iter().all(|byte| (b' '..=b'~').contains(byte) || matches!(byte, b'\n' | b'\t'));
+    (is_constant && fits && *last == 0 && printable).then(|| string(text))
+}
+
+/// What an object's variable is called: the last member of its place that says something.
+fn variable(types: &CTypes, object: &TestObject) -> String {
+    let place = object.name.replace("->", ".");
+    let mut words = place.split('.').rev();
+    let last = words.find(|word| !word.is_empty()).unwrap_or("");
+    let is_hash = |word: &str| {
+        word.len() > 10 && word.starts_with('p') && word[1..].bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    if let Some((function, _)) = last.split_once("()#") {
+        let is_callback = function.starts_with("lydian_callback_");
+        return if is_callback { "given".to_owned() } else { format!("{function}_gives") };
+    }
+    if is_hash(last) || place.contains('@') || place.contains(' ') {
+        return match types.get(object.ty) {
+            CType::Record(record) if !types.records[*record].name.is_empty() => {
+                format!("a_{}", types.records[*record].name)
+            }
+            CType::Int { kind: IntKind::Char, .. } => "text".to_owned(),
+            _ => "data".to_owned(),
+        };
+    }
+    last.to_owned()
+}
+
+/// Assigns the parts of a value that differ from those before. `count` is that of the elements, if the
+/// whole is an array of them.
+fn assign(
+    names: &Names<'_>,
+    (ty, count): (CTypeId, Option<u64>),
+    lvalue: &str,
+    value: &Value,
+    before: &Value,
+    lines: &mut Vec<String>,
+) -> Result<(), String> {
+    if value == before {
+        return Ok(());
+    }
+    let types = &names.program.types;
+    let element = match (count, types.get(ty)) {
+        (Some(_), _) => Some(ty),
+        (None, CType::Array { element, .. }) => Some(*element),
+        _ => None,
+    };
+    match (value, element, types.get(ty)) {
+        (Value::Raw(_), ..) => Err("it has bytes that no value of its type has".into()),
+        (Value::Text(bytes), Some(_), _) => {
+            let known = if let Value::Text(known) = before {
+                known.len()
+            } else {
+                return Err("bytes".into());
+            };
+            let mut all = bytes.clone();
+            all.resize(known.max(bytes.len()), 0);
+            lines.push(format!("__builtin_memcpy({lvalue}, {}, {});", string(&all), all.len()));
+            Ok(())
+        }
+        (Value::Array(elements), Some(element), _) => {
+            let Value::Array(known) = before else { return Err("another array".into()) };
+            let zero = zero_of(types, element);
+            for index in 0..elements.len().max(known.len()) {
+                let (new, old) = (elements.get(index), known.get(index));
+                let place = format!("{lvalue}[{index}]");
+                let (new, old) = (new.unwrap_or(&zero), old.unwrap_or(&zero));
+                assign(names, (element, None), &place, new, old, lines)?;
+            }
+            Ok(())
+        }
+        (Value::Struct(members), _, CType::Record(record)) => {
+            let Value::Struct(known) = before else { return Err("another struct".into()) };
+            for (name, value) in members {
+                let found = crate::value::member(types, *record, name);
+                let (field, _) = found.ok_or("it has bytes in a member without a name")?;
+                let old = known.iter().find(|(other, _)| other == name).map(|(_, old)| old);
+                let old = old.ok_or("another member of a union")?;
+                assign(names, (field.ty, None), &format!("{lvalue}.{name}"), value, old, lines)?;
+            }
+            Ok(())
+        }
+        (Value::Union(name, value), _, CType::Record(record)) => {
+            let found = crate::value::member(types, *record, name);
+            let (field, _) = found.ok_or("it has bytes in a member without a name")?;
+            let Value::Union(known, old) = before else { return Err("another union".into()) };
+            if known != name {
+                return Err("another member of a union".into());
+            }
+            assign(names, (field.ty, None), &format!("{lvalue}.{name}"), value, old, lines)
+        }
+        (value, None, _) => {
+            lines.push(format!("{lvalue} = {};", scalar(names, ty, value)?));
+            Ok(())
+        }
+        _ => Err("it is no value of its type".into()),
+    }
+}
+
+/// The zero of a type.
+fn zero_of(types: &CTypes, ty: CTypeId) -> Value {
+    read(types, ty, 1, &ObservedImage::zero(types.size(ty).unwrap_or(0)))
+}
+
+/// An `int` as a constant expression.
+fn int_constant(value: i32) -> String {
+    if value == i32::MIN { format!("(-{} - 1)", i32::MAX) } else { value.to_string() }
+}
