@@ -1,7 +1,7 @@
 //! Whether what `lydian gen` emits compiles, passes and can be read, on C that Lydian was not developed on.
 //!
 //!     cargo bench -p lydian-cli --bench suites [-- [part=open|held-out] [libraries=NAME,NAME]
-//!         [time=SECONDS] [files=N] [seed=N] [keep=FOLDER]]
+//!         [time=SECONDS] [files=N] [seed=N] [jobs=N] [keep=FOLDER]]
 //!
 //! `lydian gen` runs for stmt, bc and mcdc on the files of the libraries that `scripts/survey-c` fetches,
 //! or on `files` of them, with `time` seconds a function (default 1). Each suite is compiled with the
@@ -23,6 +23,8 @@ mod tables;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use builds::{BUILDS, Built};
 use foreign::{Library, Unit};
@@ -34,6 +36,7 @@ struct Options {
     time: f64,
     files: Option<usize>,
     seed: u64,
+    jobs: usize,
     keep: Option<PathBuf>,
 }
 
@@ -57,17 +60,24 @@ fn main() {
     if let Some(count) = options.files {
         all = foreign::sample(all, count, options.seed);
     }
-    let mut rows = Vec::new();
-    let mut without = 0;
-    for (number, (library, unit)) in all.into_iter().enumerate() {
-        match options.row(number, library, unit) {
-            Some(row) => {
-                row.tell();
-                rows.push(row);
-            }
-            None => without += 1,
+    let (next, made) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..options.jobs.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((library, unit)) = all.get(number) else { break };
+                    let row = options.row(number, library, unit);
+                    row.iter().for_each(Row::tell);
+                    made.lock().expect("no thread panics").push((number, row));
+                }
+            });
         }
-    }
+    });
+    let mut made = made.into_inner().expect("no thread panics");
+    made.sort_by_key(|(number, _)| *number);
+    let rows: Vec<Row> = made.into_iter().filter_map(|(_, row)| row).collect();
+    let without = all.len() - rows.len();
     say(&format!("\n{}\n\n{}", tables::by_library(&rows), tables::by_build(&rows)));
     say(&format!("\n{} files with a suite, {without} without", rows.len()));
 }
@@ -80,6 +90,7 @@ impl Options {
             time: 1.0,
             files: None,
             seed: 1,
+            jobs: 1,
             keep: None,
         };
         for word in std::env::args().skip(1).filter(|word| word != "--bench") {
@@ -90,6 +101,7 @@ impl Options {
                 "time" => options.time = value.parse().expect("seconds"),
                 "files" => options.files = Some(value.parse().expect("a number")),
                 "seed" => options.seed = value.parse().expect("a number"),
+                "jobs" => options.jobs = value.parse().expect("a number"),
                 "keep" => options.keep = Some(value.into()),
                 _ => panic!("no option is named {name}"),
             }

@@ -19,7 +19,7 @@ use lydian_ir::interp::{BadTest, End, Location, Options};
 use lydian_ir::test::{INPUT_PREFIX, Test};
 use lydian_ir::{DecisionId, TrapKind};
 use lydian_native::{
-    BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, RunError, TestError,
+    BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, Run, RunError, TestError,
 };
 use lydian_objective::trace::{Tracer, is_covered};
 use lydian_objective::{
@@ -245,6 +245,14 @@ impl<'a> Counting<'a> {
             self.untraced = !self.keep_traced(test, &options, &mut measured);
         }
         Ok(Ok(measured))
+    }
+
+    /// What a test that ends well leaves in memory, and what it leaves where memory that nobody wrote has
+    /// other values.
+    pub(crate) fn observe(&mut self, test: &Test) -> Result<[Run; 2], Failure> {
+        let measurer = self.measurer()?;
+        let mut run = |fill| measurer.observe(test, fill).map_err(measure::failure);
+        Ok([run(false)?, run(true)?])
     }
 
     /// Keeps the sequences that end before what is undefined, none where that is not known; whether

@@ -12,7 +12,7 @@ use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
-use lydian_native::Measured;
+use lydian_native::{Measured, Outcome};
 use lydian_objective::assumption::abridged;
 use lydian_objective::ledger::{
     Contradictory, CriterionRow, Engine, Evidence, FunctionName, LedgerError, Recording, Scope,
@@ -726,13 +726,31 @@ impl<'a> Session<'a, '_> {
         let all = self.smaller_tests(all, &mut candidates, &kept, &judged, &Patience::of(time))?;
         let mut names = self.names_of_new(&candidates, &all, &kept);
         let kept: FxHashSet<usize> = kept.into_iter().collect();
-        let kept = all.into_iter().enumerate().filter_map(|(position, (test, measured))| {
-            let wanted = kept.contains(&position) || !measured.run.outcome.is_orderly();
+        let mut worth = Vec::new();
+        for (position, (test, measured)) in all.into_iter().enumerate() {
+            let outcome = &measured.run.outcome;
+            if !kept.contains(&position) && outcome.is_orderly() {
+                continue;
+            }
             let new = names.remove(&position).unwrap_or_default();
             let (covers, kept_for) = (self.names_of(&new), self.kept_for(&new));
-            wanted.then(|| Kept { name: self.name_after(&new), covers, kept_for, test, measured })
-        });
-        Ok(kept.collect())
+            let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
+            let is_undefined = ends_well && self.is_undefined(&test)?;
+            let seen = match ends_well && !is_undefined {
+                true => Some(self.counting.observe(&test)?),
+                false => None,
+            };
+            let name = self.name_after(&new);
+            worth.push(Kept { name, covers, kept_for, test, measured, seen, is_undefined });
+        }
+        Ok(worth)
+    }
+
+    /// Whether a test does what C leaves undefined.
+    fn is_undefined(&mut self, test: &Test) -> Result<bool, Failure> {
+        let counting = &mut self.counting;
+        let fits = counting.measure(test)?.is_ok();
+        Ok(fits && (counting.was_undefined() || counting.uninitialised().is_some()))
     }
 
     /// The tests, those that are wanted as small as they get while the kept ones cover what they cover

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::Test;
-use lydian_native::{Build, Measured, Outcome};
+use lydian_native::{Build, Measured, Outcome, Run};
 use lydian_report::frameworks::Framework;
 use lydian_report::names;
-use lydian_report::{Observed, Outcome as Ending, SuiteTest, ktest, suite_c, suite_json, testcomp};
+use lydian_report::{
+    Memory, Observed, Outcome as Ending, SuiteTest, ktest, suite_c, suite_json, testcomp,
+};
 
 use crate::args::FormatArg;
 use crate::exit::Failure;
@@ -31,6 +33,11 @@ pub(crate) struct Kept {
     pub(crate) name: String,
     pub(crate) test: Test,
     pub(crate) measured: Measured,
+    /// What it leaves in memory where it ends well, and what it leaves where memory that nobody wrote has
+    /// other values.
+    pub(crate) seen: Option<[Run; 2]>,
+    /// Whether it does what C leaves undefined.
+    pub(crate) is_undefined: bool,
     pub(crate) covers: Vec<String>,
     /// The same as a reader of the source finds it there.
     pub(crate) kept_for: Vec<String>,
@@ -51,14 +58,15 @@ impl Collected {
         for kept in tests {
             let outcome = &kept.measured.run.outcome;
             let ends_well = outcome.is_orderly();
-            let name = if ends_well { kept.name } else { format!("{}_fails", kept.name) };
+            let name = if ends_well { kept.name.clone() } else { format!("{}_fails", kept.name) };
             let name = names::unique(&name, &mut self.names);
             if !ends_well {
                 faults += &format!("{name}: {outcome}\n");
             }
+            let observed = Some(observed(program, &kept));
             self.tests.push(SuiteTest {
                 name,
-                observed: Some(observed(program, &kept.test, &kept.measured)),
+                observed,
                 test: kept.test,
                 covers: kept.covers,
                 kept_for: kept.kept_for,
@@ -282,15 +290,33 @@ fn read_foreign(file: &Path, loaded: &Loaded) -> Result<Vec<SuiteTest>, Failure>
 }
 
 /// What a run showed, as the suite keeps it.
-fn observed(program: &Program, test: &Test, measured: &Measured) -> Observed {
-    let run = &measured.run;
-    let (ending, result): (Ending, &[u8]) = match &run.outcome {
-        Outcome::Returned(bytes) => (Ending::Returned, bytes),
-        Outcome::Exited(status) => (Ending::Exited(*status), &[]),
-        Outcome::Aborted => (Ending::Aborted, &[]),
-        Outcome::Crashed(crash) => (Ending::Crashed(crash.signal), &[]),
-        Outcome::TimedOut(limit) => (Ending::TimedOut(*limit), &[]),
-        other => (Ending::Ended(other.to_string()), &[]),
+fn observed(program: &Program, kept: &Kept) -> Observed {
+    let outcome = &kept.measured.run.outcome;
+    let ending = match outcome {
+        Outcome::Returned(_) => Ending::Returned,
+        Outcome::Exited(status) => Ending::Exited(*status),
+        Outcome::Aborted => Ending::Aborted,
+        Outcome::Crashed(crash) => Ending::Crashed(crash.signal),
+        Outcome::TimedOut(limit) => Ending::TimedOut(*limit),
+        other => Ending::Ended(other.to_string()),
     };
-    Observed::from_bytes(program, test, ending, result, &run.objects, &run.globals)
+    let seen = match &kept.seen {
+        Some([first, other]) if !kept.is_undefined => {
+            Observed::of(program, &kept.test, ending, &memory(first), Some(&memory(other)))
+        }
+        _ => Observed::ended(ending),
+    };
+    Observed { is_undefined: kept.is_undefined, ..seen }
+}
+
+/// The memory of a run.
+fn memory(run: &Run) -> Memory<'_> {
+    Memory {
+        result: if let Outcome::Returned(bytes) = &run.outcome { bytes } else { &[] },
+        objects: &run.objects,
+        globals: &run.globals,
+        released: &run.released,
+        blocks: &run.blocks,
+        places: Some(&run.places),
+    }
 }

@@ -50,7 +50,7 @@ fn main() {
     }
     report("one at a time", tests.len(), started.elapsed());
 
-    let wants = Wants { cells: true, memory: true };
+    let wants = Wants { cells: true, memory: true, ..Wants::default() };
     let started = Instant::now();
     runner.run(&tests, wants).expect("the tests fit the program");
     report("in batches, with memory and cells", tests.len(), started.elapsed());

@@ -30,7 +30,7 @@
 #include "lydian.h"
 
 enum { PAGE = 4096, ALIGN = 16 };
-enum { WANT_CELLS = 1, WANT_MEMORY = 2 };
+enum { WANT_CELLS = 1, WANT_MEMORY = 2, WANT_HEAP = 4, WANT_FILL = 8 };
 enum { STATE_LOADING = 0, STATE_READY = 1, STATE_CRASHED = 2, STATE_FAILED = 3 };
 
 struct control {
@@ -82,10 +82,14 @@ struct file {
 struct run {
     uint32_t size, test, how, code;
     uint32_t result, cells, objects, globals;
-    uint32_t wrote_read_only, pad[3];
+    uint32_t wrote_read_only, released, blocks, pad;
 };
 struct changed {
     uint32_t symbol, size, pad[2];
+};
+/* A block that was allocated and is live; its contents follow. */
+struct told_block {
+    uint64_t address, size;
 };
 struct symbol {
     uint64_t address, size, writable, pad;
@@ -250,6 +254,9 @@ static struct block *arena_take(uint64_t size, uint64_t align) {
     return block;
 }
 
+/* What is in memory that nobody wrote yet, in the heap and on the stack. */
+static int fill;
+
 static void *serve_allocate(lydian_u32 function, lydian_u64 size, lydian_u64 align) {
     struct external *next = next_result(function);
     int fails = next && next->size > 0 && *(uint8_t *)(next + 1) == 0;
@@ -260,7 +267,7 @@ static void *serve_allocate(lydian_u32 function, lydian_u64 size, lydian_u64 ali
     }
     block->size = size;
     block->live = LIVE;
-    memset(block + 1, 0, size);
+    memset(block + 1, function == LYDIAN_CALLOC ? 0 : fill, size);
     return block + 1;
 }
 
@@ -739,6 +746,28 @@ static uint8_t *tell_cells(uint8_t *out, struct run *run) {
     return out + padded(words * 8);
 }
 
+/* So much is told of the heap. */
+enum { TOLD_BLOCKS = 256, TOLD_BYTES = 1 << 16, TOLD_RELEASED = 1024 };
+
+/* The objects that were released, and the blocks that are live, the newest first. */
+static uint8_t *tell_heap(uint8_t *out, struct run *run, uint32_t objects) {
+    uint32_t *list = (uint32_t *)out;
+    for (uint32_t i = 0; i < objects && i < TOLD_RELEASED; i++)
+        if (is_released((int)i)) list[run->released++] = i;
+    out += padded(run->released * 4);
+    uint64_t told = 0;
+    for (struct block *block = newest; block && run->blocks < TOLD_BLOCKS; block = block->older) {
+        if (block->live != LIVE || told + block->size > TOLD_BYTES) continue;
+        struct told_block *head = (struct told_block *)out;
+        *head = (struct told_block){(uint64_t)(block + 1), block->size};
+        memcpy(head + 1, block + 1, block->size);
+        out += sizeof *head + padded(block->size);
+        told += padded(block->size);
+        run->blocks++;
+    }
+    return out;
+}
+
 static uint64_t globals_size;
 
 /* Room that one reply may need at most. */
@@ -746,7 +775,17 @@ static uint64_t room(struct test *test, uint32_t wants) {
     uint64_t need = sizeof(struct run) + padded(entries[test->function].result_size);
     if (wants & WANT_CELLS) need += setup.cells_size * 4 + setup.wide_size + 2 * ALIGN;
     if (wants & WANT_MEMORY) need += test->size + globals_size;
+    if (wants & WANT_HEAP)
+        need += TOLD_RELEASED * 4 + ALIGN + 2 * TOLD_BYTES +
+                TOLD_BLOCKS * (sizeof(struct told_block) + ALIGN);
     return need;
+}
+
+/* Leaves a value in the part of the stack that calls use next. */
+static __attribute__((noinline)) void fill_stack(void) {
+    uint8_t room[1 << 14];
+    memset(room, fill, sizeof room);
+    __asm__ volatile("" : : "r"(room) : "memory");
 }
 
 /* Makes the calls of a test; the last one's result is left. */
@@ -768,10 +807,12 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
         wide_clear();
     }
     first_error_number = 0;
+    fill = wants & WANT_FILL ? 0xa5 : 0;
     struct layout layout = place(at);
     how = LYDIAN_RETURNED;
     code = 0;
     atomic_store_explicit(&control->current, position, memory_order_relaxed);
+    if (wants & WANT_HEAP) fill_stack();
     errno = first_error_number;
     if (_setjmp(back) == 0) call_all(test, entry, layout.arguments);
     struct run *run = (struct run *)out;
@@ -785,6 +826,7 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
     p = tell_objects(p, run, test, layout.objects, wants & WANT_MEMORY);
     if (wants & WANT_MEMORY) p = tell_globals(p, run);
     if (wants & WANT_CELLS) p = tell_cells(p, run);
+    if (wants & WANT_HEAP) p = tell_heap(p, run, test->objects);
     run->size = (uint32_t)(p - out);
     return p;
 }

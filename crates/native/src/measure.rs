@@ -195,7 +195,7 @@ impl<'a> Measurer<'a> {
     /// # Errors
     /// Where a test does not fit the program, or no runner can be started.
     pub fn measure(&mut self, tests: &[Test]) -> Result<Vec<Measured>, MeasureError> {
-        let wants = Wants { cells: true, memory: true };
+        let wants = Wants { cells: true, memory: true, ..Wants::default() };
         let mut runs = self.runner.run(tests, wants)?;
         let repeats = |index: &usize| {
             let outcome = &runs[*index].outcome;
@@ -210,6 +210,17 @@ impl<'a> Measurer<'a> {
             }
         }
         Ok(runs.into_iter().map(|run| self.judge(run)).collect())
+    }
+
+    /// Runs a test for what it leaves in memory, the heap included. With `fill`, memory that nobody wrote has
+    /// other values: what differs is not determined.
+    ///
+    /// # Errors
+    /// As of [`Measurer::measure`].
+    pub fn observe(&mut self, test: &Test, fill: bool) -> Result<Run, MeasureError> {
+        let wants = Wants { cells: false, memory: true, heap: true, fill };
+        let mut runs = self.runner.run(std::slice::from_ref(test), wants)?;
+        Ok(runs.pop().expect("one test gives one run"))
     }
 
     fn run_on_second(&mut self, tests: &[Test], wants: Wants) -> Result<Vec<Run>, MeasureError> {

@@ -1,8 +1,10 @@
 //! What became of one test, as the runner saw it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use lydian_ir::DecisionId;
+use lydian_ir::test::PointerTarget;
 use lydian_objective::harvest::Row;
 use lydian_objective::{DecisionVector, Harvest, LabelId, SequenceId};
 use serde::{Deserialize, Serialize};
@@ -84,6 +86,13 @@ pub struct Run {
     pub globals: Vec<(String, Vec<u8>)>,
     /// Whether it wrote to an object that is read-only.
     pub wrote_read_only: bool,
+    /// The objects that it released, if the heap was asked for.
+    pub released: Vec<u32>,
+    /// The blocks that it allocated and did not release: their addresses and contents, if the heap was asked
+    /// for.
+    pub blocks: Vec<(u64, Vec<u8>)>,
+    /// What addresses of the program's own among all this lead to, if the heap was asked for.
+    pub places: BTreeMap<u64, PointerTarget>,
 }
 
 /// One evaluation of a decision that has too many conditions for cells.
@@ -147,6 +156,9 @@ impl Run {
             objects: Vec::new(),
             globals: Vec::new(),
             wrote_read_only: false,
+            released: Vec::new(),
+            blocks: Vec::new(),
+            places: BTreeMap::new(),
         }
     }
 }

@@ -403,11 +403,19 @@ pub struct Wants {
     pub cells: bool,
     /// The final contents of objects and changed globals.
     pub memory: bool,
+    /// Which objects were released, and the contents of blocks that are live at the end.
+    pub heap: bool,
+    /// Memory that nobody wrote has other values than without this: in allocated blocks, and on the stack
+    /// if [`Wants::heap`] is asked for.
+    pub fill: bool,
 }
 
 impl Wants {
     pub(crate) const fn bits(self) -> u32 {
-        self.cells as u32 | (self.memory as u32) << 1
+        self.cells as u32
+            | (self.memory as u32) << 1
+            | (self.heap as u32) << 2
+            | (self.fill as u32) << 3
     }
 }
 
@@ -450,7 +458,7 @@ impl<'a> Decoder<'a> {
         wants: Wants,
     ) -> Result<Run, DamagedReply> {
         let start = self.at;
-        let [size, _, how, code, result, cells, objects, globals, wrote, ..] =
+        let [size, _, how, code, result, cells, objects, globals, wrote, released, blocks, _] =
             self.words::<12>()?;
         let outcome = match how {
             0 => Outcome::Returned(self.take(result as usize)?.to_vec()),
@@ -477,10 +485,26 @@ impl<'a> Decoder<'a> {
         if wants.cells {
             self.cells(&mut run, cells as usize)?;
         }
+        if wants.heap {
+            self.heap(&mut run, released as usize, blocks)?;
+        }
         if self.at != start + size as usize {
             return Err(DamagedReply);
         }
         Ok(run)
+    }
+
+    fn heap(&mut self, run: &mut Run, released: usize, blocks: u32) -> Result<(), DamagedReply> {
+        let list = self.take(released * 4)?.chunks_exact(4);
+        run.released.extend(list.map(|bytes| {
+            u32::from_le_bytes(bytes.try_into().expect("a chunk of four bytes has four"))
+        }));
+        for _ in 0..blocks {
+            let [address, high, size, _] = self.words::<4>()?;
+            let address = u64::from(address) | u64::from(high) << 32;
+            run.blocks.push((address, self.take(size as usize)?.to_vec()));
+        }
+        Ok(())
     }
 
     fn cells(&mut self, run: &mut Run, count: usize) -> Result<(), DamagedReply> {

@@ -1,5 +1,6 @@
 //! The parent's side of the runner: starts it, sends requests, and outlives its crashes.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lydian_base::CancelToken;
-use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Test};
+use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, PointerTarget, Test};
 use tempfile::TempDir;
 
 use crate::build::Build;
@@ -129,6 +130,8 @@ impl Haste {
 const STATE_READY: u32 = 1;
 const STATE_CRASHED: u32 = 2;
 const STATE_FAILED: u32 = 3;
+/// Bytes of `struct symbol`.
+const SYMBOL_BYTES: u64 = 32;
 /// Bytes for the vectors of wide decisions; what labels and sequences bind has its own.
 const WIDE_SIZE: u64 = 1 << 20;
 
@@ -348,10 +351,50 @@ impl Runner {
         let bytes = self.shared.bytes(self.shared.areas.reply, size);
         let mut decoder = Decoder::new(&bytes);
         for test in &tests[first..done] {
-            let Ok(run) = decoder.run(&self.build, test, wants) else { return false };
+            let Ok(mut run) = decoder.run(&self.build, test, wants) else { return false };
+            if wants.heap {
+                self.find_places(&mut run);
+            }
             runs.push(run);
         }
         true
+    }
+
+    /// Finds what addresses of the program's own in a run's memory lead to: words that lie in a variable, or
+    /// are a function's address.
+    fn find_places(&self, run: &mut Run) {
+        let count = self.build.symbols.len() as u64;
+        let bytes = self.shared.bytes(self.shared.areas.symbols, count * SYMBOL_BYTES);
+        let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight"));
+        let names = self.build.symbols.iter().enumerate();
+        let mut known: BTreeMap<u64, (u64, &str, SymbolKind)> = BTreeMap::new();
+        for (at, (name, (kind, _))) in names {
+            let (start, size) = (at * SYMBOL_BYTES as usize, at * SYMBOL_BYTES as usize + 8);
+            known.insert(long(start), (long(size), name, kind.clone()));
+        }
+        let result = match &run.outcome {
+            Outcome::Returned(bytes) => bytes.as_slice(),
+            _ => &[],
+        };
+        let globals = run.globals.iter().map(|(_, bytes)| bytes);
+        let blocks = run.blocks.iter().map(|(_, bytes)| bytes);
+        let memories = run.objects.iter().chain(globals).chain(blocks).map(Vec::as_slice);
+        let words = memories.chain([result]).flat_map(|bytes| bytes.chunks_exact(8));
+        for word in words {
+            let address = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+            let Some((start, (size, name, kind))) = known.range(..=address).next_back() else {
+                continue;
+            };
+            let offset = address - start;
+            let target = match kind {
+                SymbolKind::Function if offset == 0 => PointerTarget::Function((*name).to_owned()),
+                SymbolKind::Global { .. } if offset < (*size).max(1) => {
+                    PointerTarget::Global((*name).to_owned(), offset)
+                }
+                _ => continue,
+            };
+            run.places.insert(address, target);
+        }
     }
 
     /// Asks for the tests at some positions. `None` where the answer is to something else, as what a test

@@ -167,7 +167,7 @@ fn compare(unit: &Unit, tests: usize) {
     let mut rng = Rng::new(1);
     for id in &entries {
         let tests: Vec<_> = (0..tests).map(|_| random_test(unit, *id, &mut rng)).collect();
-        let expected = runner.run(&tests, Wants { cells: false, memory: true }).unwrap();
+        let expected = runner.run(&tests, Wants { memory: true, ..Wants::default() }).unwrap();
         let found = measurer.measure(&tests).unwrap_or_else(|error| panic!("{error}"));
         for ((expected, found), test) in expected.into_iter().zip(found).zip(&tests) {
             if expected.outcome.is_orderly() {

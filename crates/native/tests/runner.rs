@@ -12,7 +12,7 @@ use lydian_ir::test::{
 use lydian_ir::{CType, IntKind};
 use lydian_native::{CrashClass, Haste, Limits, Outcome, RunError, TestError, Wants};
 
-const MEMORY: Wants = Wants { cells: false, memory: true };
+const MEMORY: Wants = Wants { cells: false, memory: true, heap: false, fill: false };
 
 fn returned(value: i32) -> Outcome {
     Outcome::Returned(value.to_le_bytes().to_vec())

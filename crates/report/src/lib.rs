@@ -29,6 +29,6 @@ mod value;
 mod written;
 
 pub use report::Report;
-pub use suite::{Observed, ObservedImage, Outcome, SuiteTest};
+pub use suite::{Memory, Observed, ObservedImage, Outcome, SuiteTest};
 pub use summary::{CriterionSummary, Exploration, FunctionSummary, GuessSummary, Summary};
 pub use totals::Totals;

@@ -34,6 +34,29 @@ pub struct Observed {
     pub objects: Vec<(u32, ObservedImage)>,
     /// The globals whose contents changed, by name.
     pub globals: Vec<(String, ObservedImage)>,
+    /// The objects that the program released, by position.
+    pub released: Vec<u32>,
+    /// The blocks that the program allocated and that were live at the end.
+    pub blocks: Vec<ObservedImage>,
+    /// Whether the run does what C leaves undefined, so that nothing that it shows is asserted.
+    pub is_undefined: bool,
+}
+
+/// The bytes that a runner hands back of one run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Memory<'a> {
+    /// The result's, none for `void`.
+    pub result: &'a [u8],
+    /// Those of all objects, in their order.
+    pub objects: &'a [Vec<u8>],
+    /// Those of the globals that are not as the program's start made them.
+    pub globals: &'a [(String, Vec<u8>)],
+    /// The objects that were released.
+    pub released: &'a [u32],
+    /// The blocks that are live, with their addresses.
+    pub blocks: &'a [(u64, Vec<u8>)],
+    /// What addresses of the program's own lead to.
+    pub places: Option<&'a BTreeMap<u64, PointerTarget>>,
 }
 
 /// How a native run ended.
@@ -59,30 +82,60 @@ pub enum Outcome {
 pub struct ObservedImage {
     /// The contents; zero bytes where nothing is known.
     pub image: Image,
-    /// Offsets of addresses, eight bytes each, that may differ in the next run: of allocated
-    /// memory, of locals, of code.
+    /// Offsets of addresses, eight bytes each, that may differ in the next run: of locals, of the library.
     pub unknown: Vec<u64>,
+    /// Addresses within blocks that the program allocated.
+    pub blocks: Vec<BlockPointer>,
+    /// Bytes that are not determined: ranges of offsets, in order.
+    pub vague: Vec<(u64, u64)>,
+}
+
+/// A pointer to a block that the program allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockPointer {
+    /// Where it stands.
+    pub offset: u64,
+    /// The block, by position in [`Observed::blocks`].
+    pub block: u32,
+    /// How many bytes behind the block's start it leads.
+    pub at: u64,
 }
 
 impl ObservedImage {
     /// Zero bytes, without pointers.
     pub(crate) fn zero(size: u64) -> Self {
-        let image = Image { bytes: vec![0; size as usize], pointers: Vec::new() };
-        Self { image, unknown: Vec::new() }
+        Image { bytes: vec![0; size as usize], pointers: Vec::new() }.into()
+    }
+
+    /// Whether a range has a byte that is not determined.
+    pub(crate) fn is_vague(&self, offset: u64, size: u64) -> bool {
+        self.vague.iter().any(|(start, end)| *start < offset + size && offset < *end)
     }
 }
 
 impl From<Image> for ObservedImage {
     fn from(image: Image) -> Self {
-        Self { image, unknown: Vec::new() }
+        Self { image, unknown: Vec::new(), blocks: Vec::new(), vague: Vec::new() }
     }
 }
 
 impl Observed {
+    /// A run of which nothing but its end is known.
+    pub const fn ended(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            result: None,
+            objects: Vec::new(),
+            globals: Vec::new(),
+            released: Vec::new(),
+            blocks: Vec::new(),
+            is_undefined: false,
+        }
+    }
+
     /// What was observed, from the bytes of memory that a runner hands back: the result's, those of
     /// all objects in their order, and those of the globals that are not as the program's start
-    /// made them. Addresses among them become references to input objects where they are such.
-    /// What the run left as the test set it is dropped.
+    /// made them.
     pub fn from_bytes(
         program: &Program,
         test: &Test,
@@ -91,40 +144,157 @@ impl Observed {
         objects: &[Vec<u8>],
         globals: &[(String, Vec<u8>)],
     ) -> Self {
-        let result_type = result_type(program, &test.function);
-        let returned = outcome == Outcome::Returned;
-        let has_result = returned && !result.is_empty();
-        let result =
-            result_type.filter(|_| has_result).map(|ty| observe(program, test, ty, 1, result));
-        let of_objects = test.objects.iter().zip(objects).enumerate();
-        let changed_objects = of_objects.filter_map(|(at, (object, bytes))| {
-            let seen = observe(program, test, object.ty, object.count.max(1), bytes);
-            let before = object.image.clone().into();
-            (!same_contents(&before, &seen)).then_some((at as u32, seen))
+        let memory = Memory { result, objects, globals, ..Memory::default() };
+        Self::of(program, test, outcome, &memory, None)
+    }
+
+    /// What was observed. Addresses become references to input objects, to the program's variables and
+    /// functions and to allocated blocks where they are such. What the run left as the test set it is
+    /// dropped. `other` is what the same run left where memory that nobody wrote had other values: bytes
+    /// that differ are not determined.
+    pub fn of(
+        program: &Program,
+        test: &Test,
+        outcome: Outcome,
+        memory: &Memory<'_>,
+        other: Option<&Memory<'_>>,
+    ) -> Self {
+        let mut seen = Self::ended(outcome);
+        let observer = Observer { program, test, memory };
+        let returned = seen.outcome == Outcome::Returned;
+        let has_result = returned && !memory.result.is_empty();
+        let result = result_type(program, &test.function).filter(|_| has_result);
+        seen.result = result.map(|ty| {
+            let other = other.map(|other| other.result);
+            observer.observe(ty, 1, memory.result, other)
         });
+        for (at, (object, bytes)) in test.objects.iter().zip(memory.objects).enumerate() {
+            let other = other.map(|other| other.objects.get(at).map_or(&[][..], Vec::as_slice));
+            let after = observer.observe(object.ty, object.count.max(1), bytes, other);
+            let before = object.image.clone().into();
+            if !memory.released.contains(&(at as u32)) && !same_contents(&before, &after) {
+                seen.objects.push((at as u32, after));
+            }
+        }
+        seen.globals = observer.globals(returned, other);
+        seen.released = memory.released.to_vec();
+        for (at, (address, bytes)) in memory.blocks.iter().enumerate() {
+            let other = other.map(|other| match other.blocks.get(at) {
+                Some((same, bytes)) if same == address => bytes.as_slice(),
+                _ => &[],
+            });
+            let offsets = (0..bytes.len() as u64 / 8).map(|word| (word * 8, false));
+            seen.blocks.push(observer.pointers(bytes, offsets, other));
+        }
+        seen
+    }
+}
+
+/// Reads the memory that a run left.
+struct Observer<'a> {
+    program: &'a Program,
+    test: &'a Test,
+    memory: &'a Memory<'a>,
+}
+
+impl Observer<'_> {
+    /// The globals that changed.
+    fn globals(&self, returned: bool, other: Option<&Memory<'_>>) -> Vec<(String, ObservedImage)> {
+        let Self { program, test, memory } = self;
         let set: BTreeMap<&str, &GlobalInput> =
             test.globals.iter().map(|global| (global.name.as_str(), global)).collect();
-        let mut changed_globals = Vec::new();
-        let told: BTreeSet<&str> = globals.iter().map(|(name, _)| name.as_str()).collect();
+        let told: BTreeSet<&str> = memory.globals.iter().map(|(name, _)| name.as_str()).collect();
         // What is again as the program's start made it is not handed back.
         let again = set.keys().filter(|name| returned && !told.contains(**name));
         let again = again.filter(|name| **name != libc::ERROR_NUMBER).filter_map(|name| {
-            let id = program.global_named(name)?;
-            let initial = Image::initial(program, id);
+            let initial = Image::initial(program, program.global_named(name)?);
             (initial != set[name].image).then(|| ((*name).to_owned(), initial.into()))
         });
-        changed_globals.extend(again);
-        for (name, bytes) in globals {
+        let mut changed: Vec<(String, ObservedImage)> = again.collect();
+        for (name, bytes) in memory.globals {
             let Some(id) = program.global_named(name) else { continue };
-            let seen = observe(program, test, program.globals[id].ty, 1, bytes);
-            let before = set.get(name.as_str()).map(|global| global.image.clone().into());
-            if before.is_none_or(|before| !same_contents(&before, &seen)) {
-                changed_globals.push((name.clone(), seen));
+            let other = other.map(|other| {
+                let found = other.globals.iter().find(|(known, _)| known == name);
+                found.map_or(&[][..], |(_, bytes)| bytes.as_slice())
+            });
+            let seen = self.observe(program.globals[id].ty, 1, bytes, other);
+            let before = set.get(name.as_str()).map(|global| global.image.clone());
+            let before = before.unwrap_or_else(|| Image::initial(program, id));
+            if !same_contents(&before.into(), &seen) {
+                changed.push((name.clone(), seen));
             }
         }
-        changed_globals.sort_by(|a, b| a.0.cmp(&b.0));
-        Self { outcome, result, objects: changed_objects.collect(), globals: changed_globals }
+        changed.sort_by(|a, b| a.0.cmp(&b.0));
+        changed
     }
+
+    /// Memory that holds `count` elements of a type.
+    fn observe(
+        &self,
+        ty: CTypeId,
+        count: u64,
+        bytes: &[u8],
+        other: Option<&[u8]>,
+    ) -> ObservedImage {
+        let offsets = pointer_offsets(&self.program.types, ty, count, bytes.len() as u64);
+        self.pointers(bytes, offsets.into_iter(), other)
+    }
+
+    /// Memory that may have pointers at some offsets, each with whether it surely is one.
+    fn pointers(
+        &self,
+        bytes: &[u8],
+        offsets: impl Iterator<Item = (u64, bool)>,
+        other: Option<&[u8]>,
+    ) -> ObservedImage {
+        let mut seen: ObservedImage = Image { bytes: bytes.to_vec(), pointers: Vec::new() }.into();
+        if let Some(other) = other {
+            seen.vague = differing(bytes, other);
+        }
+        for (offset, sure) in offsets {
+            let at = offset as usize;
+            let value = u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+            if value == 0 {
+                continue;
+            }
+            let place = || self.memory.places.and_then(|places| places.get(&value)).cloned();
+            if let Some(target) = object_at(self.test, value).or_else(place) {
+                seen.image.pointers.push(ImagePointer { offset, target });
+            } else if let Some((block, at)) = self.block_at(value) {
+                seen.blocks.push(BlockPointer { offset, block, at });
+            } else if sure || looks_like_an_address(value) {
+                seen.unknown.push(offset);
+            } else {
+                continue;
+            }
+            seen.image.bytes[at..at + 8].fill(0);
+        }
+        seen
+    }
+
+    /// The block that an address lies in, and how far.
+    fn block_at(&self, address: u64) -> Option<(u32, u64)> {
+        let blocks = self.memory.blocks;
+        let holds = |(start, bytes): &(u64, Vec<u8>)| {
+            *start <= address && address < start + bytes.len().max(1) as u64
+        };
+        let position = blocks.iter().position(holds)?;
+        Some((position as u32, address - blocks[position].0))
+    }
+}
+
+/// The ranges in which bytes differ.
+fn differing(bytes: &[u8], other: &[u8]) -> Vec<(u64, u64)> {
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for (at, byte) in bytes.iter().enumerate().filter(|(at, byte)| other.get(*at) != Some(*byte)) {
+        _ = byte;
+        let at = at as u64;
+        match ranges.last_mut() {
+            Some((_, end)) if *end == at => *end += 1,
+            _ => ranges.push((at, at + 1)),
+        }
+    }
+    ranges
 }
 
 /// The type of a function's result; `None` for `void` and for a function that is not there.
@@ -134,28 +304,6 @@ pub(crate) fn result_type(program: &Program, function: &str) -> Option<CTypeId> 
         CType::Function { result, .. } => program.types.size(*result).map(|_| *result),
         _ => None,
     }
-}
-
-/// Finds the pointers in bytes that hold `count` elements of a type.
-fn observe(program: &Program, test: &Test, ty: CTypeId, count: u64, bytes: &[u8]) -> ObservedImage {
-    let mut seen = ObservedImage {
-        image: Image { bytes: bytes.to_vec(), pointers: Vec::new() },
-        unknown: Vec::new(),
-    };
-    for (offset, sure) in pointer_offsets(&program.types, ty, count, bytes.len() as u64) {
-        let at = offset as usize;
-        let value = u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        if value == 0 {
-            continue;
-        }
-        if let Some(target) = object_at(test, value) {
-            seen.image.pointers.push(ImagePointer { offset, target });
-        } else if sure || looks_like_an_address(value) {
-            seen.image.bytes[at..at + 8].fill(0);
-            seen.unknown.push(offset);
-        }
-    }
-    seen
 }
 
 /// Whether a number is where Linux puts the code, heap, libraries and stack of a 64-bit process.
@@ -175,7 +323,9 @@ fn object_at(test: &Test, address: u64) -> Option<PointerTarget> {
 
 /// Whether two images say the same, whatever bytes stand where pointers are.
 fn same_contents(before: &ObservedImage, after: &ObservedImage) -> bool {
-    after.unknown.is_empty() && plain(&before.image) == plain(&after.image)
+    after.unknown.is_empty()
+        && after.blocks.is_empty()
+        && plain(&before.image) == plain(&after.image)
 }
 
 /// The image with zero bytes under its pointers, and those in order.

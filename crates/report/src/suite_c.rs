@@ -103,6 +103,9 @@ pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> Em
 /// How the runtime names an outcome, and the number that goes with it.
 fn ending(observed: Option<&Observed>) -> (&'static str, i32) {
     match observed.map(|observed| &observed.outcome) {
+        Some(Outcome::Returned) if observed.is_some_and(|observed| observed.is_undefined) => {
+            ("LYDIAN_UNDEFINED", 0)
+        }
         None | Some(Outcome::Returned) => ("LYDIAN_RETURNS", 0),
         Some(Outcome::Exited(status)) => ("LYDIAN_EXITS", *status),
         Some(Outcome::Aborted) => ("LYDIAN_CRASHES", 6),
@@ -114,7 +117,8 @@ fn ending(observed: Option<&Observed>) -> (&'static str, i32) {
 }
 
 fn crashes(test: &SuiteTest) -> bool {
-    !matches!(ending(test.observed.as_ref()).0, "LYDIAN_RETURNS" | "LYDIAN_EXITS")
+    let (ending, _) = ending(test.observed.as_ref());
+    !matches!(ending, "LYDIAN_RETURNS" | "LYDIAN_EXITS" | "LYDIAN_UNDEFINED")
 }
 
 /// Whether some function of the user's looks at the low bits of a pointer, or divides it.
@@ -268,7 +272,8 @@ impl Writer<'_> {
     }
 
     fn body(&self, test: &SuiteTest) -> Result<Vec<Line>, String> {
-        Body::new(self.program, self.stubs, &self.taken, self.aligns).of(test)
+        let hides_free = self.options.macros.contains("free");
+        Body::new(self.program, self.stubs, &self.taken, (self.aligns, hides_free)).of(test)
     }
 
     /// The framework, where a test of it can be one of its own.
@@ -372,6 +377,11 @@ impl Writer<'_> {
         let mut lines: Vec<String> = all[..shown].iter().map(|line| comment(line)).collect();
         if shown < all.len() {
             lines.push(format!("and {} more lines, in tests.json", all.len() - shown));
+        }
+        let is_undefined = test.observed.as_ref().is_some_and(|observed| observed.is_undefined);
+        if is_undefined {
+            lines.truncate(MOST_LINES - 1);
+            lines.push("C leaves undefined what this run does: nothing is asserted".to_owned());
         }
         if !lines.is_empty() {
             self.line(format!("/* {} */", lines.join("\n   ")));

@@ -678,7 +678,7 @@ impl ExpectedReader<'_> {
             let image = read_global(self.program, self.codec, name, value);
             globals.push((name.clone(), image.map_err(inside("globals"))?));
         }
-        Ok(Observed { outcome, result, objects, globals })
+        Ok(Observed { result, objects, globals, ..Observed::ended(outcome) })
     }
 
     fn object(&self, json: &Json) -> Result<(u32, ObservedImage), Fault> {

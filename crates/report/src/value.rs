@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use lydian_ir::test::{Image, ImagePointer, PointerTarget};
 use lydian_ir::{CType, CTypeId, CTypes, Field, IntKind, RecordId, Type};
 
-use crate::suite::{ObservedImage, plain};
+use crate::suite::{BlockPointer, ObservedImage, plain};
 
 /// A value of a C type.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,8 @@ pub(crate) enum Pointer {
     To(PointerTarget),
     /// Other bits.
     Bits(u64),
+    /// An address so many bytes into a block that the program allocated.
+    Block(u32, u64),
     /// An address that may differ from run to run.
     Unknown,
 }
@@ -81,6 +83,7 @@ impl Value {
             Self::Union(_, value) => value.is_zero(),
             Self::Raw(raw) => {
                 raw.unknown.is_empty()
+                    && raw.blocks.is_empty()
                     && raw.image.pointers.is_empty()
                     && raw.image.bytes.iter().all(|byte| *byte == 0)
             }
@@ -110,7 +113,7 @@ pub(crate) fn read_part(types: &CTypes, ty: CTypeId, memory: &ObservedImage, off
 
 /// Whether two memories say the same, whatever bytes stand where pointers are.
 fn same(a: &ObservedImage, b: &ObservedImage) -> bool {
-    plain(&a.image) == plain(&b.image) && a.unknown == b.unknown
+    plain(&a.image) == plain(&b.image) && a.unknown == b.unknown && a.blocks == b.blocks
 }
 
 /// Writes what [`read`] gives into an image of zero bytes. Bytes under pointers stay zero.
@@ -130,6 +133,7 @@ pub(crate) fn write(
     }
     image.image.pointers.sort_by_key(|pointer| pointer.offset);
     image.unknown.sort_unstable();
+    image.blocks.sort_unstable_by_key(|pointer| pointer.offset);
     Ok(())
 }
 
@@ -187,6 +191,9 @@ fn read_pointer(memory: &ObservedImage, offset: u64) -> Pointer {
     if memory.unknown.contains(&offset) {
         return Pointer::Unknown;
     }
+    if let Some(found) = memory.blocks.iter().find(|pointer| pointer.offset == offset) {
+        return Pointer::Block(found.block, found.at);
+    }
     let known = memory.image.pointers.iter().find(|pointer| pointer.offset == offset);
     match (known, number(&memory.image.bytes, offset, 8) as u64) {
         (Some(pointer), _) => Pointer::To(pointer.target.clone()),
@@ -206,7 +213,8 @@ fn read_array(
     let size = types.size(element).unwrap_or(1).max(1);
     if is_byte(types, element) {
         let room = |at: &&u64| offset <= **at && **at < offset + length;
-        if memory.unknown.iter().any(|at| room(&at)) {
+        let mut led = memory.blocks.iter().map(|pointer| &pointer.offset);
+        if memory.unknown.iter().any(|at| room(&at)) || led.any(|at| room(&at)) {
             return Value::Raw(part(memory, offset, length));
         }
         let start = (offset as usize).min(memory.image.bytes.len());
@@ -287,9 +295,15 @@ fn part(memory: &ObservedImage, offset: u64, size: u64) -> ObservedImage {
         Some(ImagePointer { offset: inside(pointer.offset)?, target })
     });
     let bytes = image.bytes[start..end].to_vec();
+    let blocks = memory
+        .blocks
+        .iter()
+        .filter_map(|pointer| Some(BlockPointer { offset: inside(pointer.offset)?, ..*pointer }));
     ObservedImage {
         image: plain(&Image { bytes, pointers: pointers.collect() }),
         unknown: memory.unknown.iter().filter_map(|at| inside(*at)).collect(),
+        blocks: blocks.collect(),
+        vague: Vec::new(),
     }
 }
 
@@ -355,6 +369,9 @@ fn write_at(
                     image.image.pointers.push(ImagePointer { offset, target: target.clone() });
                 }
                 Pointer::Unknown => image.unknown.push(offset),
+                Pointer::Block(block, at) => {
+                    image.blocks.push(BlockPointer { offset, block: *block, at: *at });
+                }
                 Pointer::Null | Pointer::Bits(_) => {}
             }
             Ok(())
@@ -402,6 +419,9 @@ fn write_raw(
         image.image.pointers.push(ImagePointer { offset: offset + pointer.offset, target });
     }
     image.unknown.extend(raw.unknown.iter().map(|at| offset + at));
+    let moved =
+        |pointer: &BlockPointer| BlockPointer { offset: offset + pointer.offset, ..*pointer };
+    image.blocks.extend(raw.blocks.iter().map(moved));
     Ok(())
 }
 
@@ -432,8 +452,7 @@ fn write_array(
     match value {
         Value::Text(bytes) => {
             let text = Image { bytes: bytes.clone(), pointers: Vec::new() };
-            let raw = ObservedImage { image: text, unknown: Vec::new() };
-            write_raw(&raw, image, offset, length)
+            write_raw(&text.into(), image, offset, length)
         }
         Value::Array(elements) => {
             for (index, value) in elements.iter().enumerate() {

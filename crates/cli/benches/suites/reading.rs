@@ -22,9 +22,18 @@ impl Reading {
                 continue;
             }
             let lines = test.lines().filter(|line| !line.trim().is_empty() && *line != "#endif");
-            reading.lines.push(lines.count() + 1);
-            let asserts = ["lydian_check_", "lydian_fail("];
-            reading.silent += usize::from(!asserts.iter().any(|assert| test.contains(assert)));
+            let lines: Vec<&str> = lines.collect();
+            let checks =
+                lines.iter().filter(|line| line.trim_start().starts_with("CHECK_")).count();
+            let is_table = lines.first().is_some_and(|line| line.starts_with("static void"));
+            if is_table && checks > 1 {
+                // Each check is a row, which is a test.
+                let each = lines.len().div_ceil(checks);
+                reading.lines.extend(std::iter::repeat_n(each, checks));
+                continue;
+            }
+            reading.lines.push(lines.len() + 1);
+            reading.silent += usize::from(checks == 0 && !test.contains("LYDIAN_RETURNED("));
         }
         reading
     }

@@ -11,7 +11,7 @@ use lydian_ir::test::{
 use lydian_ir::{CType, CTypeId, CTypes, GlobalId, IntKind, Program, libc};
 
 use super::assertion::Assertion;
-use super::check::Checks;
+use super::check::{Checks, Shared};
 use super::literal::{Form, Names, ObjectName, array, characters, function_name, identifier};
 use super::literal::{initialiser, scalar, string, unique};
 use super::stubs::Stubs;
@@ -49,6 +49,8 @@ pub(super) struct Body<'a> {
     stubs: &'a Stubs<'a>,
     /// Whether data has the alignment that it was measured with.
     aligns: bool,
+    /// Whether a macro is called as the function that releases a block.
+    hides_free: bool,
     taken: BTreeSet<String>,
     lines: Vec<Line>,
 }
@@ -59,11 +61,11 @@ impl<'a> Body<'a> {
         program: &'a Program,
         stubs: &'a Stubs<'a>,
         taken: &BTreeSet<String>,
-        aligns: bool,
+        (aligns, hides_free): (bool, bool),
     ) -> Self {
         let mut taken = taken.clone();
         taken.extend(RESERVED.split_whitespace().map(str::to_owned));
-        Self { program, stubs, aligns, taken, lines: Vec::new() }
+        Self { program, stubs, aligns, hides_free, taken, lines: Vec::new() }
     }
 
     fn line(&mut self, line: impl Into<String>) {
@@ -141,7 +143,10 @@ impl<'a> Body<'a> {
                 observed.outcome != Outcome::Returned
                     || observed.objects.iter().any(|(at, _)| *at as usize == position)
             });
-            let form = if !typed {
+            let released = observed.is_some_and(|seen| seen.released.contains(&(position as u32)));
+            let form = if typed && released && bytes == size * object.count {
+                Form::Block { is_one: object.count == 1 }
+            } else if !typed {
                 Form::Bytes
             } else if bytes != size * object.count {
                 Form::Room
@@ -232,7 +237,8 @@ impl<'a> Body<'a> {
             let before = read(types, object.ty, object.count, &image.into());
             let after = read(types, object.ty, object.count, &object.image.clone().into());
             let mut assigned = Vec::new();
-            let whole = (object.ty, (name.form == Form::Array).then_some(object.count));
+            let is_array = matches!(name.form, Form::Array | Form::Block { is_one: false });
+            let whole = (object.ty, is_array.then_some(object.count));
             let done = name.form != Form::Bytes
                 && assign(names, whole, &name.lvalue(), &after, &before, &mut assigned).is_ok();
             match done {
@@ -269,8 +275,9 @@ impl<'a> Body<'a> {
                 types.spell_compiled(object.ty, &declarator)
             }
             Form::One | Form::Text(_) => types.spell_compiled(object.ty, variable),
+            Form::Block { .. } => types.spell_compiled(object.ty, &format!("*{variable}")),
         };
-        let is_one = matches!(name.form, Form::One | Form::Room);
+        let is_one = matches!(name.form, Form::One | Form::Room | Form::Block { is_one: true });
         let count = if is_one { 1 } else { object.count };
         let value = match name.form {
             Form::Room | Form::Bytes => Value::Raw(image.clone().into()),
@@ -289,6 +296,21 @@ impl<'a> Body<'a> {
             Value::Array(elements) if !is_one => array(names, object.ty, elements),
             value => initialiser(names, object.ty, value),
         };
+        if let Form::Block { .. } = name.form {
+            let ty = types.spell_compiled(object.ty, "");
+            let is_plain = initial.as_ref().is_ok_and(|_| !is_zero) && !ty.contains(['(', '[']);
+            let (size, text) = (size.max(1), initial.unwrap_or_default());
+            if is_plain {
+                let inner = text.strip_prefix("{ ").and_then(|text| text.strip_suffix(" }"));
+                let inner = inner.unwrap_or(&text);
+                let macros = if is_one { "BLOCK(" } else { "BLOCK_OF(" };
+                let count = if is_one { String::new() } else { format!("{}, ", object.count) };
+                self.line(format!("{spelled} = {macros}{ty}, {count}{inner});"));
+                return Ok(());
+            }
+            self.line(format!("{spelled} = lydian_block({size});"));
+            return self.fill(names, variable, image, false);
+        }
         match initial {
             Ok(text) if storage.is_empty() => {
                 let constant = if object.read_only { "const " } else { "" };
@@ -548,6 +570,9 @@ impl<'a> Body<'a> {
         call: &str,
         returns: bool,
     ) {
+        if observed.is_some_and(|observed| observed.is_undefined && returns) {
+            return self.unasserted(ty, call, false);
+        }
         let Some(observed) = observed.filter(|_| returns) else {
             self.unasserted(ty.filter(|_| !returns), call, false);
             if matches!(observed.map(|observed| &observed.outcome), Some(Outcome::Exited(_))) {
@@ -555,8 +580,10 @@ impl<'a> Body<'a> {
             }
             return;
         };
+        let mut taken = std::mem::take(&mut self.taken);
+        let mut shared = Shared::new(&mut taken, &observed.blocks);
         let result = observed.result.as_ref().zip(ty).map(|(result, ty)| {
-            let mut checks = Checks::new(names, result, None, &mut self.taken);
+            let mut checks = Checks::new(names, result, None, &mut shared);
             checks.value(ty, "result", 0);
             (ty, checks.lines)
         });
@@ -567,7 +594,8 @@ impl<'a> Body<'a> {
                     [Line::Assert(one)] if one.seen() == "result" => one.of(call),
                     _ => None,
                 };
-                match alone {
+                let frees = !shared.is_empty();
+                match alone.filter(|_| !frees) {
                     Some(assertion) => self.lines.push(Line::Assert(assertion)),
                     None => {
                         self.line(self.declared_result(ty, call));
@@ -577,16 +605,16 @@ impl<'a> Body<'a> {
             }
             None => self.unasserted(None, call, false),
         }
-        self.changes(names, observed);
+        self.changes(names, observed, &mut shared);
     }
 
-    /// Asserts what the call left in memory.
-    fn changes(&mut self, names: &Names<'_>, observed: &Observed) {
+    /// Asserts what the call left in memory, and frees the blocks that its result and the objects lead to.
+    fn changes(&mut self, names: &Names<'_>, observed: &Observed, shared: &mut Shared<'_>) {
         let program = self.program;
         for (position, after) in &observed.objects {
             let object = &names.test.objects[*position as usize];
             let name = &names.objects[*position as usize];
-            let mut checks = Checks::new(names, after, Some(&object.image), &mut self.taken);
+            let mut checks = Checks::new(names, after, Some(&object.image), shared);
             match name.form {
                 Form::Bytes => {
                     checks.bytes(&name.variable, 0, after.image.bytes.len() as u64, false);
@@ -597,6 +625,7 @@ impl<'a> Body<'a> {
             let lines = checks.lines;
             self.lines.extend(lines);
         }
+        let own = shared.take_met();
         for (global, after) in &observed.globals {
             let Some(id) = program.global_named(global).filter(|_| !global.contains('.')) else {
                 continue; // a static local
@@ -604,10 +633,15 @@ impl<'a> Body<'a> {
             let set = names.test.globals.iter().find(|input| input.name == *global);
             let initial = Image::initial(program, id);
             let before = set.map_or(&initial, |input| &input.image);
-            let mut checks = Checks::new(names, after, Some(before), &mut self.taken);
+            let mut checks = Checks::new(names, after, Some(before), shared);
             checks.value(program.globals[id].ty, global, 0);
             let lines = checks.lines;
             self.lines.extend(lines);
+        }
+        for pointer in own {
+            let is_declared = program.function_named("free").is_some() && !self.hides_free;
+            let free = if is_declared { "free" } else { "FREE" };
+            self.line(format!("{free}({pointer});"));
         }
     }
 }
@@ -666,7 +700,7 @@ fn split(image: &Image, is_open: impl Fn(&PointerTarget) -> bool) -> (Image, Vec
 
 fn address(name: &ObjectName) -> String {
     match name.form {
-        Form::Bytes | Form::Array => format!("(void *){}", name.variable),
+        Form::Bytes | Form::Array | Form::Block { .. } => format!("(void *){}", name.variable),
         _ => format!("(void *)&{}", name.variable),
     }
 }

@@ -7,7 +7,7 @@ use lydian_ir::{CType, CTypeId, IntKind, RecordId};
 
 use super::assertion::Assertion;
 use super::body::Line;
-use super::literal::{Names, array, scalar, string, unique};
+use super::literal::{Names, array, member_of, scalar, string, unique};
 use crate::suite::{ObservedImage, plain};
 use crate::value::{Pointer, Value, is_byte, read_part};
 
@@ -17,32 +17,67 @@ const CHUNK: usize = 64;
 /// So many numbers in a row are compared as an array.
 const MANY: u64 = 3;
 
+/// Greatest number of assertions on blocks that a call allocated.
+const MOST_OF_BLOCKS: usize = 16;
+
 /// Writes the assertions on one piece of memory.
-pub(super) struct Checks<'a> {
+pub(super) struct Checks<'a, 'b> {
     names: &'a Names<'a>,
     after: &'a ObservedImage,
     /// The contents after the call, without what stands under pointers.
     plain: Image,
     /// The contents before the call, where only what changed is to be asserted.
     before: Option<Image>,
-    /// Names that are taken in the test.
-    taken: &'a mut BTreeSet<String>,
+    shared: &'a mut Shared<'b>,
     pub(super) lines: Vec<Line>,
 }
 
-impl<'a> Checks<'a> {
+/// What all assertions of a test share.
+pub(super) struct Shared<'b> {
+    /// Names that are taken in the test.
+    pub(super) taken: &'b mut BTreeSet<String>,
+    /// The blocks that the call allocated.
+    blocks: &'b [ObservedImage],
+    /// For each the first pointer to its start that was met.
+    paths: Vec<Option<String>>,
+    /// Those pointers, in the order in which they were met.
+    met: Vec<String>,
+    /// How many more assertions on blocks there may be.
+    left: usize,
+}
+
+impl<'b> Shared<'b> {
+    pub(super) fn new(taken: &'b mut BTreeSet<String>, blocks: &'b [ObservedImage]) -> Self {
+        let paths = vec![None; blocks.len()];
+        Self { taken, blocks, paths, met: Vec::new(), left: MOST_OF_BLOCKS }
+    }
+
+    /// Whether no block was met since the last time.
+    pub(super) fn is_empty(&self) -> bool {
+        self.met.is_empty()
+    }
+
+    /// The pointers to the blocks that were met since the last time, those that others lie behind last.
+    pub(super) fn take_met(&mut self) -> Vec<String> {
+        let mut met = std::mem::take(&mut self.met);
+        met.reverse();
+        met
+    }
+}
+
+impl<'a, 'b> Checks<'a, 'b> {
     pub(super) fn new(
         names: &'a Names<'a>,
         after: &'a ObservedImage,
         before: Option<&Image>,
-        taken: &'a mut BTreeSet<String>,
+        shared: &'a mut Shared<'b>,
     ) -> Self {
         Self {
             names,
             after,
             plain: plain(&after.image),
             before: before.map(plain),
-            taken,
+            shared,
             lines: Vec::new(),
         }
     }
@@ -110,7 +145,7 @@ impl<'a> Checks<'a> {
         let at = |index: u64| read_part(types, element, self.after, offset + index * size);
         let values: Vec<Value> = (first..first + count).map(at).collect();
         let Ok(text) = array(self.names, element, &values) else { return false };
-        let expected = unique("expected".to_owned(), self.taken);
+        let expected = unique("expected".to_owned(), self.shared.taken);
         let declared = types.spell_compiled(element, &format!("{expected}[{count}]"));
         let seen = if first == 0 { lvalue.to_owned() } else { format!("&{lvalue}[{first}]") };
         self.lines.push(Line::Text(format!("const {declared} = {text};")));
@@ -125,7 +160,7 @@ impl<'a> Checks<'a> {
             // Members of an anonymous member are named as the outer one's own.
             let place = match field.name.as_str() {
                 "" => lvalue.to_owned(),
-                name => format!("{lvalue}.{name}"),
+                name => member_of(lvalue, name),
             };
             match field.bits {
                 None => self.value(field.ty, &place, at),
@@ -164,14 +199,14 @@ impl<'a> Checks<'a> {
             && let Some((field, _)) = crate::value::member(types, record, &name)
             && field.bits.is_none()
         {
-            return self.value(field.ty, &format!("{lvalue}.{name}"), offset);
+            return self.value(field.ty, &member_of(lvalue, &name), offset);
         }
         let named = types.records[record].fields.iter().find(|field| !field.name.is_empty());
         if let Some(named) = named {
             // An anonymous union has no name of its own, but its first member has its address.
             let address = match lvalue {
                 "" => return,
-                _ => format!("&{lvalue}.{}", named.name),
+                _ => format!("&{}", member_of(lvalue, &named.name)),
             };
             self.bytes(&address, offset, size, true);
         }
@@ -212,7 +247,7 @@ impl<'a> Checks<'a> {
                 let expected = super::literal::double_or_nan(*bits);
                 self.push(Assertion::Double { seen: lvalue.to_owned(), expected });
             }
-            (Value::Pointer(pointer), _) => self.pointer(pointer, lvalue),
+            (Value::Pointer(pointer), _) => self.pointer(pointer, lvalue, types.pointee(ty)),
             _ => self.bytes(&format!("&{lvalue}"), offset, size, true),
         }
     }
@@ -229,15 +264,58 @@ impl<'a> Checks<'a> {
         });
     }
 
-    fn pointer(&mut self, pointer: &Pointer, lvalue: &str) {
+    fn pointer(&mut self, pointer: &Pointer, lvalue: &str, pointee: Option<CTypeId>) {
         let seen = lvalue.to_owned();
         match pointer {
+            Pointer::Block(block, at) => self.block(*block as usize, *at, lvalue, pointee),
             Pointer::Unknown => self.push(Assertion::NotNull { seen }),
             _ => {
                 if let Ok(expected) = self.names.pointer(pointer, None) {
                     self.push(Assertion::Pointer { seen, expected });
                 }
             }
+        }
+    }
+
+    /// Asserts what a pointer into an allocated block leads to.
+    fn block(&mut self, block: usize, at: u64, lvalue: &str, pointee: Option<CTypeId>) {
+        let seen = lvalue.to_owned();
+        if let Some(path) = self.shared.paths.get(block).and_then(Option::as_ref) {
+            let expected = match at {
+                0 => path.clone(),
+                _ => format!("(char *){path} + {at}"),
+            };
+            return self.push(Assertion::Pointer { seen, expected });
+        }
+        let types = &self.names.program.types;
+        let memory = match self.shared.blocks.get(block) {
+            Some(memory) if at == 0 && self.shared.left > 0 => memory,
+            _ => return self.push(Assertion::NotNull { seen }),
+        };
+        self.shared.paths[block] = Some(seen.clone());
+        self.shared.met.push(seen.clone());
+        let before = self.lines.len();
+        let bytes = memory.image.bytes.len() as u64;
+        if let Some(ty) = pointee
+            && let Some(size) = types.size(ty).filter(|size| *size > 0 && *size <= bytes)
+        {
+            let mut inner = Checks::new(self.names, memory, None, self.shared);
+            match bytes / size {
+                1 if !is_byte(types, ty) => {
+                    let is_record = matches!(types.get(ty), CType::Record(_));
+                    let whole =
+                        if is_record { format!("(*{lvalue})") } else { format!("*{lvalue}") };
+                    inner.value(ty, &whole, 0);
+                }
+                count => inner.elements(ty, count, lvalue, 0),
+            }
+            let mut lines = inner.lines;
+            lines.truncate(self.shared.left);
+            self.shared.left -= lines.len();
+            self.lines.extend(lines);
+        }
+        if self.lines.len() == before {
+            self.push(Assertion::NotNull { seen });
         }
     }
 
@@ -253,7 +331,11 @@ impl<'a> Checks<'a> {
             }
             let mut stop = at;
             let mut last = at;
-            while stop < end && stop - at < CHUNK as u64 && !self.is_pointer(stop) {
+            while stop < end
+                && stop - at < CHUNK as u64
+                && !self.is_pointer(stop)
+                && !self.after.is_vague(stop, 1)
+            {
                 if self.changed(stop, 1) {
                     last = stop;
                 }
@@ -298,6 +380,7 @@ impl<'a> Checks<'a> {
     fn is_pointer(&self, at: u64) -> bool {
         let covers = |start: u64| overlaps(start, (at, 1));
         self.after.unknown.iter().any(|start| covers(*start))
+            || self.after.blocks.iter().any(|pointer| covers(pointer.offset))
             || self.after.image.pointers.iter().any(|pointer| covers(pointer.offset))
     }
 
@@ -309,6 +392,9 @@ impl<'a> Checks<'a> {
 
     /// Whether bytes are other than before, or pointers there.
     fn changed(&self, offset: u64, size: u64) -> bool {
+        if self.after.is_vague(offset, size) {
+            return false;
+        }
         let Some(before) = &self.before else { return true };
         let range = offset as usize..(offset + size) as usize;
         let after = &self.plain;
@@ -320,6 +406,7 @@ impl<'a> Checks<'a> {
         before.bytes.get(range.clone()) != after.bytes.get(range)
             || pointers(before) != pointers(after)
             || self.after.unknown.iter().any(|at| inside(*at))
+            || self.after.blocks.iter().any(|pointer| inside(pointer.offset))
     }
 }
 

@@ -37,6 +37,11 @@ pub(super) enum Form {
     Bytes,
     /// No variable: a string literal, which is given here.
     Text(String),
+    /// A pointer to an allocated block, which the program releases; of one value, else of an array.
+    Block {
+        /// Whether it is one value.
+        is_one: bool,
+    },
 }
 
 impl ObjectName {
@@ -44,6 +49,7 @@ impl ObjectName {
     pub(super) fn lvalue(&self) -> String {
         match self.form {
             Form::Room => format!("{}.it", self.variable),
+            Form::Block { is_one: true } => format!("(*{})", self.variable),
             _ => self.variable.clone(),
         }
     }
@@ -58,7 +64,7 @@ impl Names<'_> {
         pointee: Option<CTypeId>,
     ) -> Result<String, String> {
         match pointer {
-            Pointer::Null | Pointer::Unknown => Ok("0".into()),
+            Pointer::Null | Pointer::Unknown | Pointer::Block(..) => Ok("0".into()),
             Pointer::Bits(bits) => Ok(format!("(void *){bits:#x}UL")),
             Pointer::To(target) => self.target(target, pointee),
         }
@@ -92,28 +98,41 @@ impl Names<'_> {
             Form::One | Form::Room if offset == 0 && (fits || pointee.is_none()) => {
                 return format!("&{}", name.lvalue());
             }
+            Form::Block { .. } if offset == 0 => variable.clone(),
             Form::Array if offset == 0 => variable.clone(),
-            Form::Array if offset.is_multiple_of(size) && offset == size * object.count => {
+            Form::Array | Form::Block { .. } if offset == size * object.count => {
                 format!("{variable} + {}", object.count)
             }
-            Form::Array if offset.is_multiple_of(size) => format!("&{variable}[{}]", offset / size),
+            Form::Array | Form::Block { is_one: false } if offset.is_multiple_of(size) => {
+                format!("&{variable}[{}]", offset / size)
+            }
             Form::Bytes => match offset {
                 0 => return format!("(void *){variable}"),
                 _ => return format!("(void *)({variable} + {offset})"),
             },
             _ => {
                 let within = match &name.form {
-                    Form::Array => format!("{variable}[{}]", offset / size),
+                    Form::Array | Form::Block { is_one: false } => {
+                        format!("{variable}[{}]", offset / size)
+                    }
                     _ => name.lvalue(),
                 };
                 let wanted = pointee.filter(|_| offset < size * object.count);
                 let part = wanted.and_then(|ty| part_at(types, object.ty, offset % size, ty));
                 if let Some(part) = part.filter(|_| !object.read_only) {
-                    return address_of_part(&format!("{within}{}", part.place), part.is_element);
+                    let place = match (part.place.strip_prefix('.'), pointed_by(&within)) {
+                        (Some(member), Some(pointer)) => format!("{pointer}->{member}"),
+                        _ => format!("{within}{}", part.place),
+                    };
+                    return address_of_part(&place, part.is_element);
                 }
+                let first = match name.form {
+                    Form::Block { .. } => variable.clone(),
+                    _ => format!("&{variable}"),
+                };
                 return match offset {
                     0 => format!("(void *)&{}", name.lvalue()),
-                    _ => format!("(void *)((char *)&{variable} + {offset})"),
+                    _ => format!("(void *)((char *){first} + {offset})"),
                 };
             }
         };
@@ -153,6 +172,19 @@ impl Names<'_> {
             0 => format!("(void *){base}"),
             _ => format!("(void *)((char *){base} + {offset})"),
         })
+    }
+}
+
+/// The pointer that an lvalue `(*pointer)` is behind.
+pub(super) fn pointed_by(lvalue: &str) -> Option<&str> {
+    lvalue.strip_prefix("(*")?.strip_suffix(')')
+}
+
+/// A member of an lvalue.
+pub(super) fn member_of(lvalue: &str, member: &str) -> String {
+    match pointed_by(lvalue) {
+        Some(pointer) => format!("{pointer}->{member}"),
+        None => format!("{lvalue}.{member}"),
     }
 }
 

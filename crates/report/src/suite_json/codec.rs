@@ -45,8 +45,8 @@ impl<'a> Codec<'a> {
     }
 
     pub(super) fn encode_bytes(&self, memory: &ObservedImage) -> Json {
-        let (image, unknown) = (crate::suite::plain(&memory.image), memory.unknown.clone());
-        self.value(&Value::Raw(ObservedImage { image, unknown }))
+        let image = crate::suite::plain(&memory.image);
+        self.value(&Value::Raw(ObservedImage { image, ..memory.clone() }))
     }
 
     fn value(&self, value: &Value) -> Json {
@@ -74,7 +74,7 @@ impl<'a> Codec<'a> {
             Pointer::Null => Json::Null,
             Pointer::To(target) => json!(self.target(target)),
             Pointer::Bits(bits) => json!(format!("{bits:#x}")),
-            Pointer::Unknown => json!(UNKNOWN),
+            Pointer::Unknown | Pointer::Block(..) => json!(UNKNOWN),
         }
     }
 
