@@ -275,7 +275,8 @@ impl Attack {
         Ok((folder, built))
     }
 
-    /// Repeats the runs that met a check on the exact build; prints and counts those that do again.
+    /// Repeats the runs that met a check on the exact build; prints and counts those that do again, and do not
+    /// end in a trap of the sanitizer.
     fn confirm(
         &self,
         candidate: &Candidate,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use lydian_ir::interp::{BadTest, End, Location, Options};
 use lydian_ir::test::{INPUT_PREFIX, Test};
-use lydian_ir::{DecisionId, TrapKind};
+use lydian_ir::{DecisionId, Overflow, TrapKind};
 use lydian_native::{
     BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, Run, RunError, TestError,
 };
@@ -245,6 +245,21 @@ impl<'a> Counting<'a> {
             self.untraced = !self.keep_traced(test, &options, &mut measured);
         }
         Ok(Ok(measured))
+    }
+
+    /// Whether a test does what C leaves undefined, also where machines do what is expected: signed overflow,
+    /// unless the user's flags define it, and misuse of functions of the library.
+    pub(crate) fn is_undefined(&self, test: &Test) -> bool {
+        let wraps = |flag: &str| matches!(flag, "-fwrapv" | "-fno-strict-overflow" | "-ftrapv");
+        let overflow = match self.loaded.flags.for_parsing().any(wraps) {
+            true => Overflow::Wrap,
+            false => Overflow::Trap,
+        };
+        let options = Options { overflow, max_steps: STEPS_OF_ENDLESS, ..self.options };
+        self.foresight.run(test, &options).is_ok_and(|foreseen| {
+            let run = &foreseen.outcome;
+            is_undefined(run.end) || run.uninitialised.is_some() || run.misused.is_some()
+        })
     }
 
     /// What a test that ends well leaves in memory, and what it leaves where memory that nobody wrote has

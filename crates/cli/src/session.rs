@@ -735,7 +735,7 @@ impl<'a> Session<'a, '_> {
             let new = names.remove(&position).unwrap_or_default();
             let (covers, kept_for) = (self.names_of(&new), self.kept_for(&new));
             let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
-            let is_undefined = ends_well && self.is_undefined(&test)?;
+            let is_undefined = ends_well && self.counting.is_undefined(&test);
             let seen = match ends_well && !is_undefined {
                 true => Some(self.counting.observe(&test)?),
                 false => None,
@@ -744,13 +744,6 @@ impl<'a> Session<'a, '_> {
             worth.push(Kept { name, covers, kept_for, test, measured, seen, is_undefined });
         }
         Ok(worth)
-    }
-
-    /// Whether a test does what C leaves undefined.
-    fn is_undefined(&mut self, test: &Test) -> Result<bool, Failure> {
-        let counting = &mut self.counting;
-        let fits = counting.measure(test)?.is_ok();
-        Ok(fits && (counting.was_undefined() || counting.uninitialised().is_some()))
     }
 
     /// The tests, those that are wanted as small as they get while the kept ones cover what they cover

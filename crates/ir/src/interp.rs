@@ -169,6 +169,9 @@ pub struct Outcome {
     pub globals: Vec<Vec<u8>>,
     /// Where a value that was never written was first used; `None` if that did not happen.
     pub uninitialised: Option<Location>,
+    /// Where a function of the C library was first called in a way that C does not define though libraries do
+    /// what is expected: `memcpy` of overlapping memory, `memcmp` beyond the end of an object.
+    pub misused: Option<Location>,
     /// How many statements and terminators ran.
     pub steps: u64,
     /// The undefined functions that were called, in order. Modelled functions are left out.

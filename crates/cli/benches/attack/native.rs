@@ -108,7 +108,9 @@ impl Runtime {
         }
     }
 
-    /// Runs one number alone: what it prints of its input, and the cells that it sets.
+    /// Runs one number alone: what it prints of its input, and the cells that it sets, but for those that it
+    /// sets before it ends in a trap of the sanitizer: where a run is one of many, a limit may end it between
+    /// the two.
     pub(crate) fn show(
         &self,
         build: Build,

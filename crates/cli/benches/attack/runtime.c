@@ -652,7 +652,7 @@ int main(int argc, char **argv) {
         one_run(strtoul(argv[3], 0, 10));
         for (int i = 0; i < cell_count; i++)
             if (read_cell(cells[i]))
-                printf("set %lu\n", cells[i]);
+                printf("%s %lu\n", trapped ? "trapped" : "set", cells[i]);
         return 0;
     }
     dup2(1, 3); /* the program under test may close or write to the standard ones */

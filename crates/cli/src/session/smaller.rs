@@ -67,7 +67,6 @@ pub(super) struct Smaller<'s, 'a, 'm, 'j> {
     test: Test,
     measured: Measured,
     is_undefined: bool,
-    is_uninitialised: bool,
     runs: u32,
 }
 
@@ -90,8 +89,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         test: &Test,
     ) -> Result<Option<Self>, Failure> {
         let Ok(measured) = session.counting.measure(test)? else { return Ok(None) };
-        let is_undefined = session.counting.was_undefined();
-        let is_uninitialised = session.counting.uninitialised().is_some();
+        let is_undefined = session.counting.is_undefined(test);
         Ok(Some(Self {
             session,
             needs,
@@ -100,7 +98,6 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
             test: test.clone(),
             measured,
             is_undefined,
-            is_uninitialised,
             runs: 0,
         }))
     }
@@ -144,11 +141,11 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         }
         self.runs += 1;
         let Ok(measured) = self.session.counting.measure(&candidate)? else { return Ok(None) };
-        let counting = &self.session.counting;
         let ends_alike = ends_alike(&self.measured.run.outcome, &measured.run.outcome);
-        let is_defined = self.is_undefined || !counting.was_undefined();
-        let is_set = self.is_uninitialised || counting.uninitialised().is_none();
-        if !(ends_alike && is_defined && is_set && self.covers(&measured) && is_right(&measured)) {
+        if !(ends_alike && self.covers(&measured) && is_right(&measured)) {
+            return Ok(None);
+        }
+        if !self.is_undefined && self.session.counting.is_undefined(&candidate) {
             return Ok(None);
         }
         (self.test, self.measured) = (candidate, measured);

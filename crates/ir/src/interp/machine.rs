@@ -151,6 +151,7 @@ pub(super) struct Machine<'p, 'c> {
     pub(super) tables: Option<CharacterTables>,
     pub(super) result: Option<Vec<u8>>,
     pub(super) uninitialised: Option<Location>,
+    pub(super) misused: Option<Location>,
     /// By slot of all windows: whether its value is undefined. Empty until something is.
     pub(super) undefined: Vec<bool>,
     pub(super) forgotten: Option<Forgotten>,
@@ -188,6 +189,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             tables: None,
             result: None,
             uninitialised: None,
+            misused: None,
             undefined: Vec::new(),
             forgotten: None,
             jump_value: None,
@@ -446,6 +448,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             objects,
             globals: globals.collect(),
             uninitialised: self.uninitialised,
+            misused: self.misused,
             steps,
             externals: self.externals,
             memory: self.memory,

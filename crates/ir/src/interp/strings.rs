@@ -16,12 +16,19 @@ impl Machine<'_, '_> {
     ) -> Step<Option<u128>> {
         let (second, third, byte) = (b as u64, c as u64, b as u8);
         let result = match function {
-            LibFn::Memcpy | LibFn::Memmove => self.copy(a, second, third)?,
+            LibFn::Memcpy | LibFn::Memmove => {
+                let overlap = a != second && a.abs_diff(second) < third;
+                self.note_misuse(function == LibFn::Memcpy && overlap);
+                self.copy(a, second, third)?
+            }
             LibFn::Memset => {
                 self.memory.fill(a, third, byte)?;
                 a
             }
             LibFn::Memcmp | LibFn::Bcmp => {
+                let reads = |at| self.memory.read(at, third).is_ok();
+                let is_inside = third == 0 || reads(a) && reads(second);
+                self.note_misuse(!is_inside);
                 return self.compare(a, second, Some(third), Same::Bytes);
             }
             LibFn::Strcmp => return self.compare(a, second, None, Same::Text),
@@ -61,6 +68,14 @@ impl Machine<'_, '_> {
             }
         };
         Ok(Some(u128::from(result)))
+    }
+
+    /// Notes where a function is first called in a way that C does not define though libraries do what is
+    /// expected, if this is one.
+    fn note_misuse(&mut self, is_misuse: bool) {
+        if is_misuse && self.misused.is_none() {
+            self.misused = self.location();
+        }
     }
 
     /// The byte at an address.
