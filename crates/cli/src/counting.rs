@@ -262,6 +262,24 @@ impl<'a> Counting<'a> {
         })
     }
 
+    /// How often a test that ends well calls each undefined function; nothing where the interpreter does not
+    /// follow it to its end.
+    pub(crate) fn calls(&self, test: &Test) -> Vec<(String, u32)> {
+        let Ok(foreseen) = self.foresight.run(test, &self.options) else { return Vec::new() };
+        if !matches!(foreseen.outcome.end, End::Returned) {
+            return Vec::new();
+        }
+        let mut calls: Vec<(String, u32)> = Vec::new();
+        for function in &foreseen.outcome.externals {
+            let name = &self.loaded.program.functions[*function].name;
+            match calls.iter_mut().find(|(known, _)| known == name) {
+                Some((_, count)) => *count += 1,
+                None => calls.push((name.clone(), 1)),
+            }
+        }
+        calls
+    }
+
     /// What a test that ends well leaves in memory, and what it leaves where memory that nobody wrote has
     /// other values.
     pub(crate) fn observe(&mut self, test: &Test) -> Result<[Run; 2], Failure> {

@@ -740,8 +740,9 @@ impl<'a> Session<'a, '_> {
                 true => Some(self.counting.observe(&test)?),
                 false => None,
             };
+            let calls = seen.as_ref().map_or_else(Vec::new, |_| self.counting.calls(&test));
             let name = self.name_after(&new);
-            worth.push(Kept { name, covers, kept_for, test, measured, seen, is_undefined });
+            worth.push(Kept { name, covers, kept_for, test, measured, seen, calls, is_undefined });
         }
         Ok(worth)
     }

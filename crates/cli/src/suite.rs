@@ -36,6 +36,8 @@ pub(crate) struct Kept {
     /// What it leaves in memory where it ends well, and what it leaves where memory that nobody wrote has
     /// other values.
     pub(crate) seen: Option<[Run; 2]>,
+    /// How often it calls each undefined function.
+    pub(crate) calls: Vec<(String, u32)>,
     /// Whether it does what C leaves undefined.
     pub(crate) is_undefined: bool,
     pub(crate) covers: Vec<String>,
@@ -306,7 +308,7 @@ fn observed(program: &Program, kept: &Kept) -> Observed {
         }
         _ => Observed::ended(ending),
     };
-    Observed { is_undefined: kept.is_undefined, ..seen }
+    Observed { is_undefined: kept.is_undefined, calls: kept.calls.clone(), ..seen }
 }
 
 /// The memory of a run.

@@ -38,6 +38,8 @@ pub struct Observed {
     pub released: Vec<u32>,
     /// The blocks that the program allocated and that were live at the end.
     pub blocks: Vec<ObservedImage>,
+    /// How often each undefined function was called.
+    pub calls: Vec<(String, u32)>,
     /// Whether the run does what C leaves undefined, so that nothing that it shows is asserted.
     pub is_undefined: bool,
 }
@@ -129,6 +131,7 @@ impl Observed {
             globals: Vec::new(),
             released: Vec::new(),
             blocks: Vec::new(),
+            calls: Vec::new(),
             is_undefined: false,
         }
     }

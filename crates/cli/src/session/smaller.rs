@@ -70,6 +70,21 @@ pub(super) struct Smaller<'s, 'a, 'm, 'j> {
     runs: u32,
 }
 
+/// Something that can be taken away from a test.
+#[derive(Clone, Copy, Debug)]
+enum Atom {
+    /// What a call writes.
+    Write(usize, usize),
+    /// What a call returns.
+    Result(usize),
+    /// That a global has another value than at the start.
+    Global(usize),
+    /// A pointer at an offset, which becomes null.
+    Pointer(Holder, u64),
+    /// A number, which becomes zero, or what it is at the program's start.
+    Number(Holder, Scalar),
+}
+
 /// A place of a test that has bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holder {
@@ -105,15 +120,12 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
     /// Makes it as small as it gets, and gives it with what it shows.
     pub(super) fn run(mut self) -> Result<(Test, Measured), Failure> {
         let before = (self.test.clone(), self.measured.clone());
-        self.drop_externals()?;
-        self.drop_globals()?;
-        self.drop_pointers()?;
-        self.zero()?;
-        self.drop_pointers()?;
+        let atoms = self.atoms();
+        self.drop(&atoms)?;
+        self.clear_away();
         self.shorten()?;
         self.lessen()?;
-        self.drop_unreached();
-        self.shorten_externals();
+        self.clear_away();
         self.probe()?;
         // What was taken away without a run is no difference; that is seen here.
         let Ok(last) = self.session.counting.measure(&self.test)? else { return Ok(before) };
@@ -173,41 +185,80 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
 
     // ---- what is taken away -------------------------------------------------------------------------
 
-    /// Results of undefined functions: all, those of one function, then one by one.
-    fn drop_externals(&mut self) -> Result<(), Failure> {
-        if self.test.externals.is_empty() {
-            return Ok(());
+    /// What can be taken away from the test: first what undefined functions do, then globals, pointers and
+    /// numbers.
+    fn atoms(&self) -> Vec<Atom> {
+        let mut atoms = Vec::new();
+        for (at, call) in self.test.externals.iter().enumerate() {
+            atoms.extend((0..call.writes.len()).map(|write| Atom::Write(at, write)));
+            atoms.push(Atom::Result(at));
         }
-        let mut none = self.test.clone();
-        none.externals.clear();
-        if self.take(none)? {
-            return Ok(());
+        atoms.extend((0..self.test.globals.len()).map(Atom::Global));
+        let holders = holders(&self.test);
+        let mut copy = self.test.clone();
+        for holder in &holders {
+            let pointers = &image(&mut copy, *holder).pointers;
+            atoms.extend(pointers.iter().map(|pointer| Atom::Pointer(*holder, pointer.offset)));
         }
-        for at in (0..self.test.externals.len()).rev() {
-            let mut candidate = self.test.clone();
-            let call = &mut candidate.externals[at];
-            if !call.writes.is_empty() {
-                call.writes.clear();
-                if !self.take(candidate)? {
-                    self.drop_writes(at)?;
-                }
-            }
-            let mut candidate = self.test.clone();
-            set_default(&mut candidate.externals[at].result, &self.test.externals[at].function);
-            self.take(candidate)?;
+        for holder in holders {
+            let base = self.base(holder);
+            let places = self.numbers(holder).into_iter();
+            let own = image(&mut copy, holder);
+            let set = places.filter(|place| bytes_of(own, place) != bytes_of(&base, place));
+            atoms.extend(set.map(|place| Atom::Number(holder, place)));
         }
-        self.shorten_externals();
-        Ok(())
+        atoms
     }
 
-    /// Writes of one call, one by one.
-    fn drop_writes(&mut self, call: usize) -> Result<(), Failure> {
-        for at in (0..self.test.externals[call].writes.len()).rev() {
-            let mut candidate = self.test.clone();
-            candidate.externals[call].writes.remove(at);
-            self.take(candidate)?;
+    /// Takes away all of these at once; where that is too much, halves of them, down to single ones.
+    fn drop(&mut self, atoms: &[Atom]) -> Result<(), Failure> {
+        if atoms.is_empty() || self.is_over() {
+            return Ok(());
         }
-        Ok(())
+        let candidate = self.without(atoms);
+        if self.take(candidate)? || atoms.len() == 1 {
+            return Ok(());
+        }
+        let (first, second) = atoms.split_at(atoms.len() / 2);
+        self.drop(first)?;
+        self.drop(second)
+    }
+
+    fn without(&self, atoms: &[Atom]) -> Test {
+        let mut test = self.test.clone();
+        for atom in atoms {
+            match atom {
+                // Writes of nothing are no writes; positions stay what they are.
+                Atom::Write(call, at) => test.externals[*call].writes[*at].image = Image::default(),
+                Atom::Result(at) => {
+                    let call = &mut test.externals[*at];
+                    set_default(&mut call.result, &call.function);
+                }
+                Atom::Global(at) => test.globals[*at].image = self.base(Holder::Global(*at)),
+                Atom::Pointer(holder, offset) => {
+                    clear_pointers(image(&mut test, *holder), |pointer| pointer == *offset);
+                }
+                Atom::Number(holder, place) => {
+                    let base = self.base(*holder);
+                    put(image(&mut test, *holder), place, &bytes_of(&base, place));
+                }
+            }
+        }
+        test
+    }
+
+    /// Takes away what says nothing any more, which is no difference for a run.
+    fn clear_away(&mut self) {
+        for call in &mut self.test.externals {
+            call.writes.retain(|write| !write.image.bytes.is_empty());
+        }
+        let program = self.program();
+        self.test.globals.retain(|global| {
+            let id = program.global_named(&global.name);
+            id.is_none_or(|id| Image::initial(program, id) != global.image)
+        });
+        self.shorten_externals();
+        self.drop_unreached();
     }
 
     /// Takes away results at the end of a function's that are what a call without a result gives. That is no
@@ -232,47 +283,6 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         }
         kept.reverse();
         self.test.externals = kept;
-    }
-
-    fn drop_globals(&mut self) -> Result<(), Failure> {
-        if self.test.globals.len() > 1 {
-            let mut none = self.test.clone();
-            none.globals.clear();
-            if self.take(none)? {
-                return Ok(());
-            }
-        }
-        for at in (0..self.test.globals.len()).rev() {
-            let mut candidate = self.test.clone();
-            candidate.globals.remove(at);
-            self.take(candidate)?;
-        }
-        Ok(())
-    }
-
-    /// Pointers become null.
-    fn drop_pointers(&mut self) -> Result<(), Failure> {
-        for holder in holders(&self.test) {
-            let count = image(&mut self.test.clone(), holder).pointers.len();
-            if count > 1 {
-                let mut candidate = self.test.clone();
-                clear_pointers(image(&mut candidate, holder), |_| true);
-                if self.take(candidate)? {
-                    continue;
-                }
-            }
-            for at in (0..count).rev() {
-                let mut candidate = self.test.clone();
-                let of = image(&mut candidate, holder);
-                let Some(offset) = of.pointers.get(at).map(|pointer| pointer.offset) else {
-                    continue;
-                };
-                clear_pointers(of, |pointer| pointer == offset);
-                self.take(candidate)?;
-            }
-        }
-        self.drop_unreached();
-        Ok(())
     }
 
     /// Objects that no pointer leads to, which is no difference for a run.
@@ -316,35 +326,6 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         self.test = copy;
     }
 
-    /// Numbers become zero: all of an object, halves of it, single ones.
-    fn zero(&mut self) -> Result<(), Failure> {
-        for holder in holders(&self.test) {
-            let places = self.numbers(holder);
-            self.zero_of(holder, &places)?;
-        }
-        Ok(())
-    }
-
-    fn zero_of(&mut self, holder: Holder, places: &[Scalar]) -> Result<(), Failure> {
-        let mut copy = self.test.clone();
-        let base = self.base(holder);
-        let own = image(&mut copy, holder);
-        let is_set = |place: &Scalar| bytes_of(own, place) != bytes_of(&base, place);
-        let set: Vec<Scalar> = places.iter().copied().filter(is_set).collect();
-        if set.is_empty() {
-            return Ok(());
-        }
-        for place in &set {
-            put(own, place, &bytes_of(&base, place));
-        }
-        if self.take(copy)? || set.len() == 1 || self.is_over() {
-            return Ok(());
-        }
-        let (first, second) = set.split_at(set.len() / 2);
-        self.zero_of(holder, first)?;
-        self.zero_of(holder, second)
-    }
-
     /// What the bytes of a place are where a test says nothing.
     fn base(&self, holder: Holder) -> Image {
         let size = image(&mut self.test.clone(), holder).bytes.len();
@@ -366,8 +347,15 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         let ty = self.type_of(holder);
         let own = image(&mut copy, holder);
         let bytes = own.bytes.len() as u64;
-        let all = match ty {
-            Some(ty) if bytes <= 1 << 16 => scalars(types, ty, bytes),
+        let all = match (ty, holder) {
+            (Some(ty), _) if bytes <= 1 << 16 => scalars(types, ty, bytes),
+            (None, Holder::Write(..)) => (0..bytes)
+                .step_by(4)
+                .map(|offset| {
+                    let size = (bytes - offset).min(4);
+                    Scalar { offset, size, kind: ScalarKind::Other }
+                })
+                .collect(),
             _ => Vec::new(),
         };
         let under = |place: &Scalar| {

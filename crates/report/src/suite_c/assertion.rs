@@ -23,6 +23,8 @@ pub(super) enum Assertion {
     Bytes { seen: String, expected: String, size: usize },
     /// Of all bytes of an array; `expected` is a variable.
     Same { seen: String, expected: String },
+    /// Of how often an undefined function was called.
+    Calls { function: String, count: u32 },
 }
 
 impl Assertion {
@@ -53,7 +55,13 @@ impl Assertion {
             | Self::Text { seen, .. }
             | Self::Bytes { seen, .. }
             | Self::Same { seen, .. } => seen,
+            Self::Calls { function, .. } => function,
         }
+    }
+
+    /// Whether it names no variable that a statement before declares.
+    pub(super) const fn stands_alone(&self) -> bool {
+        !matches!(self, Self::Same { .. })
     }
 
     /// The statement, for the suite's own runner or a framework.
@@ -77,6 +85,7 @@ impl Assertion {
                 format!("CHECK_BYTES({seen}, {expected}, {size});")
             }
             Self::Same { seen, expected } => format!("CHECK_SAME({seen}, {expected});"),
+            Self::Calls { function, count } => format!("CHECK_CALLS({function}, {count});"),
         }
     }
 
@@ -149,6 +158,7 @@ impl Assertion {
                 }
             }
             Self::Bytes { seen, expected, size } => bytes(seen, expected, &size.to_string()),
+            Self::Calls { .. } => self.own(),
             Self::Same { seen, expected } => bytes(seen, expected, &format!("sizeof {expected}")),
         }
     }

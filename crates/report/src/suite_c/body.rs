@@ -24,6 +24,9 @@ const MOST_LOCAL: u64 = 1 << 14;
 /// So many assignments set a global; with more of them a whole value is copied.
 const MOST_ASSIGNMENTS: usize = 8;
 
+/// So many parts of objects are asserted to be as before where nothing else is to be seen of a call.
+const MOST_UNCHANGED: usize = 3;
+
 /// Words that no variable can be called.
 const RESERVED: &str = "auto break case char const continue default do double else enum extern float for \
     goto if inline int long register restrict return short signed sizeof static struct switch typedef \
@@ -606,6 +609,44 @@ impl<'a> Body<'a> {
             None => self.unasserted(None, call, false),
         }
         self.changes(names, observed, &mut shared);
+        if !self.lines.iter().any(|line| matches!(line, Line::Assert(_))) {
+            self.effects(names, observed, &mut shared);
+        }
+    }
+
+    /// Asserts of a call that shows nothing what it calls, and that it leaves objects as they are.
+    fn effects(&mut self, names: &Names<'_>, observed: &Observed, shared: &mut Shared<'_>) {
+        for (function, count) in &observed.calls {
+            if self.stubs.counts(function) {
+                self.lines.push(Line::Assert(Assertion::Calls {
+                    function: function.clone(),
+                    count: *count,
+                }));
+            }
+        }
+        if self.lines.iter().any(|line| matches!(line, Line::Assert(_))) {
+            return;
+        }
+        let objects = names.test.objects.iter().zip(&names.objects).enumerate();
+        let mut unchanged = Vec::new();
+        for (position, (object, name)) in objects {
+            let is_released = observed.released.contains(&(position as u32));
+            if is_released || matches!(name.form, Form::Text(_) | Form::Bytes) {
+                continue;
+            }
+            let before: ObservedImage = object.image.clone().into();
+            let mut checks = Checks::new(names, &before, None, shared);
+            match name.form {
+                Form::Array | Form::Block { is_one: false } => {
+                    checks.elements(object.ty, object.count, &name.variable, 0);
+                }
+                _ => checks.value(object.ty, &name.lvalue(), 0),
+            }
+            unchanged.extend(checks.lines);
+        }
+        unchanged.retain(|line| matches!(line, Line::Assert(one) if one.stands_alone()));
+        unchanged.truncate(MOST_UNCHANGED);
+        self.lines.extend(unchanged);
     }
 
     /// Asserts what the call left in memory, and frees the blocks that its result and the objects lead to.
@@ -755,7 +796,8 @@ fn text(types: &CTypes, object: &TestObject, by: &[bool]) -> Option<String> {
 
 /// What an object's variable is called: the last member of its place that says something.
 fn variable(types: &CTypes, object: &TestObject) -> String {
-    let place = object.name.replace("->", ".");
+    // What follows says when the object came into being.
+    let place = object.name.split(['@', ' ']).next().unwrap_or_default().replace("->", ".");
     let mut words = place.split('.').rev();
     let last = words.find(|word| !word.is_empty()).unwrap_or("");
     let is_hash = |word: &str| {
@@ -765,7 +807,7 @@ fn variable(types: &CTypes, object: &TestObject) -> String {
         let is_callback = function.starts_with("lydian_callback_");
         return if is_callback { "given".to_owned() } else { format!("{function}_gives") };
     }
-    if is_hash(last) || place.contains('@') || place.contains(' ') {
+    if is_hash(last) || last.is_empty() {
         return match types.get(object.ty) {
             CType::Record(record) if !types.records[*record].name.is_empty() => {
                 format!("a_{}", types.records[*record].name)

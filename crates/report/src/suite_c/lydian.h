@@ -192,7 +192,7 @@ struct lydian_write {
     /* Pointers that are followed: each lies so many bytes behind where the one before leads. */
     __SIZE_TYPE__ through[8];
     unsigned steps;
-    /* What is written so many bytes behind the end. */
+    /* What is written so many bytes behind the end; zeros if nothing is given. */
     __SIZE_TYPE__ offset;
     const void *from;
     __SIZE_TYPE__ size;
@@ -211,7 +211,8 @@ static void lydian_set(const struct lydian_write *all, unsigned count, unsigned 
         at = (char *)(write->variable ? write->variable : arguments[write->argument]);
         for (step = 0; at && step < write->steps; step++)
             __builtin_memcpy(&at, at + write->through[step], sizeof at);
-        if (at) __builtin_memcpy(at + write->offset, write->from, write->size);
+        if (at && write->from) __builtin_memcpy(at + write->offset, write->from, write->size);
+        else if (at) __builtin_memset(at + write->offset, 0, write->size);
     }
 }
 
@@ -377,6 +378,7 @@ LYDIAN_DEFINES(int, klee_range, (int least, int end, const char *name))
 #undef CHECK_STR
 #undef CHECK_BYTES
 #undef CHECK_SAME
+#undef CHECK_CALLS
 #undef GIVES
 #undef FAILS
 #undef WRITES
@@ -403,6 +405,10 @@ LYDIAN_DEFINES(int, klee_range, (int least, int end, const char *name))
     lydian_check_bytes(__FILE__, __LINE__, #seen, (const void *)(seen), expected, sizeof(expected))
 
 #define FREE(block) lydian_free((void *)(block))
+/* How often an undefined function was called. */
+#define CHECK_CALLS(name, count)                                                                   \
+    lydian_check_int(__FILE__, __LINE__, "calls of " #name, lydian_calls_##name, count)
+
 /* An allocated block with a value, or with so many of them. */
 #define BLOCK(type, ...)                                                                           \
     ((type *)lydian_copy(lydian_block(sizeof(type)), &(type){ __VA_ARGS__ }, sizeof(type)))
@@ -456,12 +462,13 @@ LYDIAN_DEFINES(int, klee_range, (int least, int end, const char *name))
     lydian_type_##name lydian_stub_##name(void)                                                    \
     {                                                                                              \
         static lydian_type_##name none;                                                            \
-        if (lydian_calls_##name >= lydian_given_##name) return none;                               \
-        return lydian_results_##name[lydian_calls_##name++];                                       \
+        if (lydian_calls_##name++ >= lydian_given_##name) return none;                             \
+        return lydian_results_##name[lydian_calls_##name - 1];                                     \
     }
 #define LYDIAN_STUB_OF_NOTHING(name, symbol)                                                       \
+    static unsigned lydian_calls_##name = 0;                                                       \
     void lydian_stub_##name(void) __asm__(symbol) __attribute__((__weak__));                       \
-    void lydian_stub_##name(void) {}
+    void lydian_stub_##name(void) { lydian_calls_##name++; }
 #define LYDIAN_STUB_THAT_ENDS(name, symbol)                                                        \
     void lydian_stub_##name(void) __asm__(symbol) __attribute__((__weak__, __noreturn__));         \
     void lydian_stub_##name(void) { lydian_exit(LYDIAN_NO_RETURN); }

@@ -333,6 +333,13 @@ impl<'a> Stubs<'a> {
         found.and_then(|(_, ty)| *ty)
     }
 
+    /// Whether there is a stub of a function that counts its calls.
+    pub(super) fn counts(&self, function: &str) -> bool {
+        let known = self.program.function_named(function);
+        self.functions.iter().any(|(name, _)| name == function)
+            && known.is_some_and(|id| !self.program.functions[id].noreturn)
+    }
+
     /// Whether the function is an allocator that some test makes fail.
     pub(super) fn can_fail(&self, function: &str) -> bool {
         self.failing.iter().any(|index| ALLOCATORS[*index].0 == function)

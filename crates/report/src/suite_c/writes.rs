@@ -24,6 +24,10 @@ impl Stubs<'_> {
         let program = names.program;
         let types = &program.types;
         let size = write.image.bytes.len();
+        let is_zero = write.image.bytes.iter().all(|byte| *byte == 0);
+        if is_zero && write.image.pointers.is_empty() {
+            return Ok(("0".to_owned(), size));
+        }
         let elements = written::elements(program, function, write);
         let elements = elements.filter(|of| !types.spell(of.ty, "").contains('{'));
         let value = elements.map(|Elements { ty, count, .. }| {
