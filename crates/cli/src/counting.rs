@@ -38,7 +38,7 @@ const MOST_CALLS: u32 = 1 << 16;
 const MOST_EVENTS: usize = 512;
 
 /// How far a test is followed first, and at all if it does not come to an end natively.
-const STEPS_OF_ENDLESS: u64 = 200_000;
+pub(crate) const STEPS_OF_ENDLESS: u64 = 200_000;
 
 /// Runs tests natively and in the interpreter.
 pub(crate) struct Counting<'a> {
@@ -247,19 +247,22 @@ impl<'a> Counting<'a> {
         Ok(Ok(measured))
     }
 
-    /// Whether a test does what C leaves undefined, also where machines do what is expected: signed overflow,
-    /// unless the user's flags define it, and misuse of functions of the library.
-    pub(crate) fn is_undefined(&self, test: &Test) -> bool {
+    /// What the interpreter says of a test that it follows so many steps: signed overflow traps, unless the
+    /// user's flags define it. None where the test does not fit the program.
+    pub(crate) fn foresee(&self, test: &Test, max_steps: u64) -> Option<Foreseen> {
         let wraps = |flag: &str| matches!(flag, "-fwrapv" | "-fno-strict-overflow" | "-ftrapv");
         let overflow = match self.loaded.flags.for_parsing().any(wraps) {
             true => Overflow::Wrap,
             false => Overflow::Trap,
         };
-        let options = Options { overflow, max_steps: STEPS_OF_ENDLESS, ..self.options };
-        self.foresight.run(test, &options).is_ok_and(|foreseen| {
-            let run = &foreseen.outcome;
-            is_undefined(run.end) || run.uninitialised.is_some() || run.misused.is_some()
-        })
+        let options = Options { overflow, max_steps, ..self.options };
+        self.foresight.run(test, &options).ok()
+    }
+
+    /// Whether a test does what C leaves undefined, also where machines do what is expected: signed overflow,
+    /// and misuse of functions of the library.
+    pub(crate) fn is_undefined(&self, test: &Test) -> bool {
+        self.foresee(test, STEPS_OF_ENDLESS).is_some_and(|foreseen| does_undefined(&foreseen))
     }
 
     /// How often a test that ends well calls each undefined function; nothing where the interpreter does not
@@ -328,6 +331,12 @@ impl<'a> Counting<'a> {
             | End::Trapped(_) => Standing::Defined,
         }
     }
+}
+
+/// Whether a run does what C leaves undefined.
+pub(crate) fn does_undefined(foreseen: &Foreseen) -> bool {
+    let run = &foreseen.outcome;
+    is_undefined(run.end) || run.uninitialised.is_some() || run.misused.is_some()
 }
 
 /// Whether a run ends with what C leaves undefined. It defines `abort`.

@@ -65,7 +65,7 @@ const PROOF_TIME: Duration = Duration::from_millis(200);
 
 /// How long making the kept tests of a function smaller may take, and one part of so many of the time that
 /// finding them took.
-const MAKING_SMALLER: Duration = Duration::from_millis(100);
+const MAKING_SMALLER: Duration = Duration::from_millis(200);
 const SHARE_OF_MAKING_SMALLER: u32 = 6;
 
 /// A function whose objectives are to be reached.
@@ -297,9 +297,14 @@ impl<'a> Session<'a, '_> {
 
     /// The labels of all targets that a run covers, in order.
     fn covered_by(&self, measured: &Measured) -> Vec<Goal> {
+        self.covered_in(&measured.covered)
+    }
+
+    /// The same of labels that are covered, function by function.
+    fn covered_in(&self, covered: &[Vec<LabelId>]) -> Vec<Goal> {
         let all = self.targets.iter().enumerate();
         let labels = all.flat_map(|(at, target)| {
-            measured.covered[target.index].iter().map(move |label| Goal::Label(at, *label))
+            covered[target.index].iter().map(move |label| Goal::Label(at, *label))
         });
         labels.collect()
     }
@@ -762,11 +767,13 @@ impl<'a> Session<'a, '_> {
             target.objectives.hypers.iter().map(|(hyper, _)| (target.index, hyper))
         });
         let hypers: Vec<HyperOf> = hypers.filter(|hyper| judged.covers(*hyper, &has)).collect();
-        for position in 0..all.len() {
+        // Those that only show how they end come last.
+        let endings = (0..all.len()).filter(|position| {
+            !kept.contains(position) && !all[*position].1.run.outcome.is_orderly()
+        });
+        let order: Vec<usize> = kept.iter().copied().chain(endings).collect();
+        for position in order {
             let is_kept = kept.contains(&position);
-            if !is_kept && all[position].1.run.outcome.is_orderly() {
-                continue;
-            }
             let others: Vec<usize> =
                 kept.iter().copied().filter(|other| *other != position).collect();
             let mut labels: FxHashSet<Goal> = candidates[position]

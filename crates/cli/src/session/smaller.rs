@@ -11,6 +11,7 @@
 
 use std::time::{Duration, Instant};
 
+use lydian_ir::interp::{End, Location};
 use lydian_ir::libc::{self, Family};
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
 use lydian_ir::test::{Image, PointerTarget, Test, TestObject};
@@ -21,7 +22,14 @@ use rustc_hash::FxHashSet;
 
 use super::judged::{HyperOf, Judged};
 use super::{Goal, Session};
+use crate::counting::{STEPS_OF_ENDLESS, does_undefined};
 use crate::exit::Failure;
+
+/// A candidate may take twice the steps of the test, and so many.
+const LEAST_STEPS: u64 = 2000;
+
+/// So often everything is tried.
+const MOST_ROUNDS: u32 = 3;
 
 /// So many candidates of one test are run.
 const MOST_RUNS: u32 = 600;
@@ -67,6 +75,14 @@ pub(super) struct Smaller<'s, 'a, 'm, 'j> {
     test: Test,
     measured: Measured,
     is_undefined: bool,
+    /// Whether it ends by itself.
+    is_orderly: bool,
+    /// Whether the interpreter does not follow it to its end.
+    is_stopped: bool,
+    /// Where it ends, as the interpreter says.
+    location: Option<Location>,
+    /// How far candidates are followed.
+    steps: u64,
     runs: u32,
 }
 
@@ -104,7 +120,14 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         test: &Test,
     ) -> Result<Option<Self>, Failure> {
         let Ok(measured) = session.counting.measure(test)? else { return Ok(None) };
-        let is_undefined = session.counting.is_undefined(test);
+        let Some(foreseen) = session.counting.foresee(test, STEPS_OF_ENDLESS) else {
+            return Ok(None);
+        };
+        let is_undefined = does_undefined(&foreseen);
+        let is_orderly = measured.run.outcome.is_orderly();
+        let is_stopped = matches!(foreseen.outcome.end, End::Stopped(_));
+        let location = foreseen.outcome.location;
+        let steps = 2 * foreseen.outcome.steps + LEAST_STEPS;
         Ok(Some(Self {
             session,
             needs,
@@ -113,6 +136,10 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
             test: test.clone(),
             measured,
             is_undefined,
+            is_orderly,
+            is_stopped,
+            location,
+            steps,
             runs: 0,
         }))
     }
@@ -120,9 +147,16 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
     /// Makes it as small as it gets, and gives it with what it shows.
     pub(super) fn run(mut self) -> Result<(Test, Measured), Failure> {
         let before = (self.test.clone(), self.measured.clone());
-        let atoms = self.atoms();
-        self.drop(&atoms)?;
-        self.clear_away();
+        // What one thing was needed for may be gone with another.
+        for _ in 0..MOST_ROUNDS {
+            let known = self.test.clone();
+            let atoms = self.atoms();
+            self.drop(&atoms)?;
+            self.clear_away();
+            if self.test == known {
+                break;
+            }
+        }
         self.shorten()?;
         self.lessen()?;
         self.clear_away();
@@ -152,16 +186,41 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
             return Ok(None);
         }
         self.runs += 1;
+        if !self.is_promising(&candidate) {
+            return Ok(None);
+        }
         let Ok(measured) = self.session.counting.measure(&candidate)? else { return Ok(None) };
         let ends_alike = ends_alike(&self.measured.run.outcome, &measured.run.outcome);
         if !(ends_alike && self.covers(&measured) && is_right(&measured)) {
             return Ok(None);
         }
-        if !self.is_undefined && self.session.counting.is_undefined(&candidate) {
-            return Ok(None);
-        }
         (self.test, self.measured) = (candidate, measured);
         Ok(Some(()))
+    }
+
+    /// Whether the interpreter has nothing against a candidate: it comes to an end, does nothing undefined
+    /// that the test does not do, and covers the labels that it must, as far as it is followed.
+    fn is_promising(&self, candidate: &Test) -> bool {
+        let Some(foreseen) = self.session.counting.foresee(candidate, self.steps) else {
+            return false;
+        };
+        let end = foreseen.outcome.end;
+        if self.is_orderly && matches!(end, End::Stopped(_)) && !self.is_stopped {
+            return false;
+        }
+        // What a test shows that does not end well is where it ends.
+        if !self.is_orderly && foreseen.outcome.location != self.location {
+            return false;
+        }
+        if !self.is_undefined && does_undefined(&foreseen) {
+            return false;
+        }
+        let is_followed = matches!(end, End::Returned | End::Exited(_));
+        !is_followed || {
+            let covered = self.session.covered_in(&foreseen.covered);
+            let found = covered.iter().filter(|goal| self.needs.labels.contains(goal)).count();
+            found == self.needs.labels.len()
+        }
     }
 
     fn covers(&self, measured: &Measured) -> bool {

@@ -1,5 +1,6 @@
 //! What a test asserts, and how it is written for Lydian's own runner and for test frameworks.
 
+use super::literal::NULL;
 use crate::frameworks::Framework;
 
 /// One assertion. What is seen and what is expected are C expressions.
@@ -122,7 +123,7 @@ impl Assertion {
                 };
                 holds(framework, &same)
             }
-            Self::Pointer { seen, expected } if expected == "0" => match framework {
+            Self::Pointer { seen, expected } if expected == NULL => match framework {
                 Unity => format!("TEST_ASSERT_NULL({seen});"),
                 Cmocka => format!("assert_null({seen});"),
                 Check => format!("ck_assert_ptr_null({seen});"),

@@ -52,6 +52,8 @@ pub(super) struct Body<'a> {
     stubs: &'a Stubs<'a>,
     /// Whether data has the alignment that it was measured with.
     aligns: bool,
+    /// Whether the function that is called has a result.
+    has_result: bool,
     /// Whether a macro is called as the function that releases a block.
     hides_free: bool,
     taken: BTreeSet<String>,
@@ -68,7 +70,7 @@ impl<'a> Body<'a> {
     ) -> Self {
         let mut taken = taken.clone();
         taken.extend(RESERVED.split_whitespace().map(str::to_owned));
-        Self { program, stubs, aligns, hides_free, taken, lines: Vec::new() }
+        Self { program, stubs, aligns, has_result: false, hides_free, taken, lines: Vec::new() }
     }
 
     fn line(&mut self, line: impl Into<String>) {
@@ -117,6 +119,7 @@ impl<'a> Body<'a> {
         }
         let last = calls.pop().expect("a test has a call");
         let ty = result_type(program, &test.function);
+        self.has_result = ty.is_some();
         for call in calls {
             self.unasserted(ty.filter(|_| !returns), &call, true);
         }
@@ -301,7 +304,7 @@ impl<'a> Body<'a> {
         };
         if let Form::Block { .. } = name.form {
             let ty = types.spell_compiled(object.ty, "");
-            let is_plain = initial.as_ref().is_ok_and(|_| !is_zero) && !ty.contains(['(', '[']);
+            let is_plain = initial.is_ok() && !ty.contains(['(', '[']);
             let (size, text) = (size.max(1), initial.unwrap_or_default());
             if is_plain {
                 let inner = text.strip_prefix("{ ").and_then(|text| text.strip_suffix(" }"));
@@ -544,7 +547,10 @@ impl<'a> Body<'a> {
 
     /// A call whose result is not looked at; kept where one of the calls may end the test.
     fn unasserted(&mut self, kept: Option<CTypeId>, call: &str, in_block: bool) {
-        let Some(ty) = kept else { return self.line(format!("(void){call};")) };
+        let Some(ty) = kept else {
+            let cast = if self.has_result { "(void)" } else { "" };
+            return self.line(format!("{cast}{call};"));
+        };
         let declared = self.declared_result(ty, call);
         let used = "LYDIAN_KEEP(result);";
         match in_block {

@@ -7,6 +7,9 @@ use lydian_ir::{CType, CTypeId, CTypes, GlobalInit, IntKind, Program, Type, arit
 
 use crate::value::{Pointer, Value, cut, member};
 
+/// The null pointer.
+pub(super) const NULL: &str = "NULL";
+
 /// How the parts of one test are called in C.
 pub(super) struct Names<'a> {
     pub(super) program: &'a Program,
@@ -64,7 +67,7 @@ impl Names<'_> {
         pointee: Option<CTypeId>,
     ) -> Result<String, String> {
         match pointer {
-            Pointer::Null | Pointer::Unknown | Pointer::Block(..) => Ok("0".into()),
+            Pointer::Null | Pointer::Unknown | Pointer::Block(..) => Ok(NULL.into()),
             Pointer::Bits(bits) => Ok(format!("(void *){bits:#x}UL")),
             Pointer::To(target) => self.target(target, pointee),
         }

@@ -369,6 +369,9 @@ LYDIAN_DEFINES(int, klee_range, (int least, int end, const char *name))
 
 /* ---- What tests are written with -------------------------------------------------------------- */
 
+#ifndef NULL
+#define NULL ((void *)0)
+#endif
 #undef CHECK_INT
 #undef CHECK_UINT
 #undef CHECK_DOUBLE
