@@ -12,7 +12,7 @@ use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
-use lydian_native::{Measured, Outcome};
+use lydian_native::{Measured, Outcome, Run};
 use lydian_objective::assumption::abridged;
 use lydian_objective::ledger::{
     Contradictory, CriterionRow, Engine, Evidence, FunctionName, LedgerError, Recording, Scope,
@@ -740,11 +740,15 @@ impl<'a> Session<'a, '_> {
             let new = names.remove(&position).unwrap_or_default();
             let (covers, kept_for) = (self.names_of(&new), self.kept_for(&new));
             let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
-            let is_undefined = ends_well && self.counting.is_undefined(&test);
-            let seen = match ends_well && !is_undefined {
+            let mut is_undefined = ends_well && self.counting.is_undefined(&test);
+            let mut seen = match ends_well && !is_undefined {
                 true => Some(self.counting.observe(&test)?),
                 false => None,
             };
+            let ends_alike = |run: &Run| smaller::ends_alike(&run.outcome, outcome);
+            if seen.as_ref().is_some_and(|runs| !runs.iter().all(ends_alike)) {
+                (is_undefined, seen) = (true, None);
+            }
             let calls = seen.as_ref().map_or_else(Vec::new, |_| self.counting.calls(&test));
             let name = self.name_after(&new);
             worth.push(Kept { name, covers, kept_for, test, measured, seen, calls, is_undefined });

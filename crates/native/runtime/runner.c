@@ -807,7 +807,8 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
         wide_clear();
     }
     first_error_number = 0;
-    fill = wants & WANT_FILL ? 0xa5 : 0;
+    /* Two values of which no bit is the same, where it matters what is determined. */
+    fill = wants & WANT_FILL ? 0xa5 : wants & WANT_HEAP ? 0x5a : 0;
     struct layout layout = place(at);
     how = LYDIAN_RETURNED;
     code = 0;

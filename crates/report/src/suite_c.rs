@@ -287,6 +287,9 @@ impl Writer<'_> {
             || !inputs.files().is_empty()
             || !inputs.environment().is_empty()
             || !inputs.externals.is_empty()
+            || test.observed.as_ref().is_some_and(|observed| {
+                !observed.calls.is_empty() || !observed.released.is_empty()
+            })
             || test.observed.as_ref().is_some_and(changes_locals);
         self.options.framework.filter(|framework| !alone && *framework != Framework::Googletest)
     }

@@ -175,7 +175,7 @@ fn seen(rng: &mut Rng, size: u64, objects: &[(u64, u64)]) -> ObservedImage {
         }
         known
     });
-    ObservedImage { image, unknown }
+    ObservedImage { image, unknown, ..ObservedImage::default() }
 }
 
 /// What a call of `set` writes: to structs, to characters and to bytes of any kind.
@@ -270,12 +270,12 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
         .iter()
         .enumerate()
         .map(|(at, object)| (at as u32, seen(rng, object.image.bytes.len() as u64, &places)));
+    let outcomes = [Outcome::Returned, Outcome::Exited(3), Outcome::Crashed(11)];
     let observed = Observed {
-        outcome: [Outcome::Returned, Outcome::Exited(3), Outcome::Crashed(11)][seed as usize % 3]
-            .clone(),
         objects: changed.collect(),
         result: Some(seen(rng, types.size(world.global).unwrap(), &places)),
         globals: vec![("state".into(), seen(rng, types.size(world.global).unwrap(), &places))],
+        ..Observed::ended(outcomes[seed as usize % 3].clone())
     };
     let test = Test {
         function: "f".into(),

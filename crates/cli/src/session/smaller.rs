@@ -616,7 +616,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
 }
 
 /// Whether a run ends as another does.
-fn ends_alike(a: &Outcome, b: &Outcome) -> bool {
+pub(super) fn ends_alike(a: &Outcome, b: &Outcome) -> bool {
     match (a, b) {
         (Outcome::Returned(_), Outcome::Returned(_)) => true,
         (Outcome::Crashed(a), Outcome::Crashed(b)) => a.signal == b.signal && a.class == b.class,

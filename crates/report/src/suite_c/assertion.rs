@@ -26,6 +26,8 @@ pub(super) enum Assertion {
     Same { seen: String, expected: String },
     /// Of how often an undefined function was called.
     Calls { function: String, count: u32 },
+    /// Of how many blocks among the inputs were released.
+    Released { count: usize },
 }
 
 impl Assertion {
@@ -57,6 +59,7 @@ impl Assertion {
             | Self::Bytes { seen, .. }
             | Self::Same { seen, .. } => seen,
             Self::Calls { function, .. } => function,
+            Self::Released { .. } => "",
         }
     }
 
@@ -87,6 +90,7 @@ impl Assertion {
             }
             Self::Same { seen, expected } => format!("CHECK_SAME({seen}, {expected});"),
             Self::Calls { function, count } => format!("CHECK_CALLS({function}, {count});"),
+            Self::Released { count } => format!("CHECK_RELEASED({count});"),
         }
     }
 
@@ -159,7 +163,7 @@ impl Assertion {
                 }
             }
             Self::Bytes { seen, expected, size } => bytes(seen, expected, &size.to_string()),
-            Self::Calls { .. } => self.own(),
+            Self::Calls { .. } | Self::Released { .. } => self.own(),
             Self::Same { seen, expected } => bytes(seen, expected, &format!("sizeof {expected}")),
         }
     }

@@ -622,6 +622,10 @@ impl<'a> Body<'a> {
 
     /// Asserts of a call that shows nothing what it calls, and that it leaves objects as they are.
     fn effects(&mut self, names: &Names<'_>, observed: &Observed, shared: &mut Shared<'_>) {
+        if self.stubs.counts_releases() && !observed.released.is_empty() {
+            let count = observed.released.len();
+            self.lines.push(Line::Assert(Assertion::Released { count }));
+        }
         for (function, count) in &observed.calls {
             if self.stubs.counts(function) {
                 self.lines.push(Line::Assert(Assertion::Calls {

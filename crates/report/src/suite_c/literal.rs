@@ -135,7 +135,7 @@ impl Names<'_> {
                 };
                 return match offset {
                     0 => format!("(void *)&{}", name.lvalue()),
-                    _ => format!("(void *)((char *){first} + {offset})"),
+                    _ => format!("(void *)((char *){first} {})", distance(offset)),
                 };
             }
         };
@@ -173,9 +173,15 @@ impl Names<'_> {
         let base = text.unwrap_or_else(|| format!("&{name}"));
         Ok(match offset {
             0 => format!("(void *){base}"),
-            _ => format!("(void *)((char *){base} + {offset})"),
+            _ => format!("(void *)((char *){base} {})", distance(offset)),
         })
     }
+}
+
+/// So many bytes more, or fewer.
+fn distance(offset: u64) -> String {
+    let offset = offset as i64;
+    format!("{} {}", if offset < 0 { '-' } else { '+' }, offset.unsigned_abs())
 }
 
 /// The pointer that an lvalue `(*pointer)` is behind.

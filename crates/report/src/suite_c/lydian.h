@@ -117,10 +117,23 @@ static void lydian_check_bytes(const char *file, int line, const char *what, con
 extern void *lydian_calloc(unsigned long, unsigned long) __asm__("calloc");
 extern void lydian_free(void *) __asm__("free");
 
+/* The blocks of the running test, and how many of them were released. */
+static void *lydian_blocks[256];
+static int lydian_block_count = 0, lydian_released = 0;
+
 /* A block of zeros. */
 static void *lydian_block(unsigned long size)
 {
-    return lydian_calloc(1, size);
+    void *block = lydian_calloc(1, size);
+    if (lydian_block_count < 256) lydian_blocks[lydian_block_count++] = block;
+    return block;
+}
+
+static void lydian_release(void *block)
+{
+    int at;
+    for (at = 0; block && at < lydian_block_count; at++) lydian_released += lydian_blocks[at] == block;
+    lydian_free(block);
 }
 
 static void *lydian_copy(void *to, const void *from, unsigned long size)
@@ -382,6 +395,7 @@ LYDIAN_DEFINES(int, klee_range, (int least, int end, const char *name))
 #undef CHECK_BYTES
 #undef CHECK_SAME
 #undef CHECK_CALLS
+#undef CHECK_RELEASED
 #undef GIVES
 #undef FAILS
 #undef WRITES
@@ -411,6 +425,13 @@ LYDIAN_DEFINES(int, klee_range, (int least, int end, const char *name))
 /* How often an undefined function was called. */
 #define CHECK_CALLS(name, count)                                                                   \
     lydian_check_int(__FILE__, __LINE__, "calls of " #name, lydian_calls_##name, count)
+
+/* How many of the blocks that the test made were released. */
+#define CHECK_RELEASED(count)                                                                      \
+    lydian_check_int(__FILE__, __LINE__, "blocks released", lydian_released, count)
+#define LYDIAN_COUNTS_RELEASES                                                                     \
+    void lydian_own_free(void *);                                                                  \
+    void lydian_own_free(void *block) { lydian_release(block); }
 
 /* An allocated block with a value, or with so many of them. */
 #define BLOCK(type, ...)                                                                           \

@@ -68,6 +68,8 @@ pub(super) struct Stubs<'a> {
     library: &'a dyn Fn(&str) -> bool,
     /// Allocators that fail in some test.
     failing: Vec<usize>,
+    /// Whether some test counts the blocks of its inputs that are released.
+    releases: bool,
     /// Whether the program uses what verifiers and KLEE define.
     verifies: bool,
     /// Variables that are defined here unless they are elsewhere, with their sizes and alignments.
@@ -119,6 +121,9 @@ impl<'a> Stubs<'a> {
             let family = libc::model_named(name).map(|model| model.family);
             undefined(name) && family == Some(libc::Family::Verification)
         });
+        let released =
+            |test: &SuiteTest| test.observed.iter().any(|seen| !seen.released.is_empty());
+        let releases = undefined(&"free".to_owned()) && tests.iter().any(released);
         let real = |name: &str| {
             name.starts_with(INPUT_PREFIX)
                 || name.starts_with("__builtin_")
@@ -151,6 +156,7 @@ impl<'a> Stubs<'a> {
             most,
             library,
             failing: failing.into_iter().collect(),
+            releases,
             verifies,
             globals,
         }
@@ -173,6 +179,9 @@ impl<'a> Stubs<'a> {
             let name = ALLOCATORS[*index].0;
             let _ = writeln!(text, "#define {name} lydian_own_{name}");
         }
+        if self.releases {
+            text.push_str("#pragma redefine_extname free lydian_own_free\n");
+        }
         text
     }
 
@@ -193,6 +202,9 @@ impl<'a> Stubs<'a> {
         let sets_error_number = libc::error_number(self.program).is_some();
         for index in &self.failing {
             text.push_str(&allocator(*index, sets_error_number));
+        }
+        if self.releases {
+            text.push_str("LYDIAN_COUNTS_RELEASES\n");
         }
         text
     }
@@ -331,6 +343,11 @@ impl<'a> Stubs<'a> {
     pub(super) fn has_queue(&self, function: &str) -> Option<CTypeId> {
         let found = self.functions.iter().find(|(name, _)| name == function);
         found.and_then(|(_, ty)| *ty)
+    }
+
+    /// Whether blocks of the inputs that are released are counted.
+    pub(super) const fn counts_releases(&self) -> bool {
+        self.releases
     }
 
     /// Whether there is a stub of a function that counts its calls.
