@@ -5,14 +5,14 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indexmap::IndexSet;
 use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
-use lydian_native::{Measured, Outcome, Run};
+use lydian_native::Measured;
 use lydian_objective::assumption::abridged;
 use lydian_objective::ledger::{
     Contradictory, CriterionRow, Engine, Evidence, FunctionName, LedgerError, Recording, Scope,
@@ -24,7 +24,6 @@ use lydian_objective::{
 use lydian_prove::call_graph::never_called;
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_report::minimise::Effort;
-use lydian_report::names;
 use lydian_report::{CriterionSummary, Exploration};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
@@ -43,14 +42,13 @@ use judged::{HyperOf, Judged};
 use left::Left;
 use news::News;
 use reasons::reason;
-use reduced::{Candidate, Together};
-use smaller::{Needs, Patience, Smaller};
 
 mod assumed;
 mod confirming;
 mod derived;
 mod earlier;
 mod judged;
+mod kept;
 mod kept_for;
 pub(crate) mod left;
 mod loose;
@@ -63,10 +61,8 @@ mod vectors;
 /// How long one local proof may take: most take no time at all, the others are left to exploration.
 const PROOF_TIME: Duration = Duration::from_millis(200);
 
-/// How long making the kept tests of a function smaller may take, and one part of so many of the time that
-/// finding them took.
-const MAKING_SMALLER: Duration = Duration::from_millis(200);
-const SHARE_OF_MAKING_SMALLER: u32 = 6;
+/// Making the kept tests of a function smaller may take one part of so many of the time that it has.
+const SHARE_OF_MAKING_SMALLER: u32 = 4;
 
 /// A function whose objectives are to be reached.
 pub(crate) struct Target<'a> {
@@ -179,7 +175,7 @@ impl Goal {
 impl<'a> Session<'a, '_> {
     /// Does the work. What was found until a limit or Ctrl-C is in the ledger.
     pub(crate) fn run(&mut self, config: &Config, budget: &Budget) -> Result<Settled, Failure> {
-        let begun = Instant::now();
+        let limit = budget.remaining();
         self.counting.begin_function();
         self.record(|_, target, recording| recording.objectives(target.objectives))?;
         let mut judged = Judged::new(self.all);
@@ -218,7 +214,7 @@ impl<'a> Session<'a, '_> {
         contradictions.extend(self.withdraw_contradicted()?);
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;
-        let time = MAKING_SMALLER + begun.elapsed() / SHARE_OF_MAKING_SMALLER;
+        let time = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
         let tests = self.tests_worth_keeping(time)?;
         let exploration = explored.as_ref().map(|(summary, last)| in_numbers(summary, *last));
         let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();
@@ -707,184 +703,6 @@ impl<'a> Session<'a, '_> {
             row.unwrap_or_else(|| CriterionRow::count(criterion, Vec::new()))
         });
         Ok(all.map(CriterionSummary::from).collect())
-    }
-
-    /// A small set of tests that covers all that is covered, and those that do not end well.
-    fn tests_worth_keeping(&mut self, time: Duration) -> Result<Vec<Kept>, Failure> {
-        let tests = self.known_tests()?;
-        let all = self.measure_all(tests)?;
-        let mut judged = Judged::new(self.all);
-        let mut together: Vec<Together> = Vec::new();
-        let mut candidates: Vec<Candidate<Goal>> = Vec::new();
-        for (test, measured) in &all {
-            let found = self.completed_by(test, measured, &mut judged);
-            let position = |test: &Test| all.iter().position(|(known, _)| known == test);
-            together.extend(found.into_iter().filter_map(|(goal, tests)| {
-                let tests = tests.iter().filter_map(position).collect();
-                Some(Together { hyper: self.hyper_of(goal)?, tests })
-            }));
-            let (covers, has) = (self.covered_by(measured), judged.of_run(measured));
-            candidates.push(Candidate { covers, has });
-        }
-        self.add_single(&mut candidates, &mut together, &judged);
-        let kept = reduced::reduce(&candidates, &together, &judged, self.effort);
-        let all = self.smaller_tests(all, &mut candidates, &kept, &judged, &Patience::of(time))?;
-        let mut names = self.names_of_new(&candidates, &all, &kept);
-        let kept: FxHashSet<usize> = kept.into_iter().collect();
-        let mut worth = Vec::new();
-        for (position, (test, measured)) in all.into_iter().enumerate() {
-            let outcome = &measured.run.outcome;
-            if !kept.contains(&position) && outcome.is_orderly() {
-                continue;
-            }
-            let new = names.remove(&position).unwrap_or_default();
-            let (covers, kept_for) = (self.names_of(&new), self.kept_for(&new));
-            let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
-            let mut is_undefined = ends_well && self.counting.is_undefined(&test);
-            let mut seen = match ends_well && !is_undefined {
-                true => Some(self.counting.observe(&test)?),
-                false => None,
-            };
-            let ends_alike = |run: &Run| smaller::ends_alike(&run.outcome, outcome);
-            if seen.as_ref().is_some_and(|runs| !runs.iter().all(ends_alike)) {
-                (is_undefined, seen) = (true, None);
-            }
-            let calls = seen.as_ref().map_or_else(Vec::new, |_| self.counting.calls(&test));
-            let name = self.name_after(&new);
-            worth.push(Kept { name, covers, kept_for, test, measured, seen, calls, is_undefined });
-        }
-        Ok(worth)
-    }
-
-    /// The tests, those that are wanted as small as they get while the kept ones cover what they cover
-    /// together.
-    fn smaller_tests(
-        &mut self,
-        mut all: Vec<(Test, Measured)>,
-        candidates: &mut [Candidate<Goal>],
-        kept: &[usize],
-        judged: &Judged<'_>,
-        patience: &Patience,
-    ) -> Result<Vec<(Test, Measured)>, Failure> {
-        let has = reduced::merged(candidates, kept);
-        let hypers = self.targets.iter().flat_map(|target| {
-            target.objectives.hypers.iter().map(|(hyper, _)| (target.index, hyper))
-        });
-        let hypers: Vec<HyperOf> = hypers.filter(|hyper| judged.covers(*hyper, &has)).collect();
-        // Those that only show how they end come last.
-        let endings = (0..all.len()).filter(|position| {
-            !kept.contains(position) && !all[*position].1.run.outcome.is_orderly()
-        });
-        let order: Vec<usize> = kept.iter().copied().chain(endings).collect();
-        for position in order {
-            let is_kept = kept.contains(&position);
-            let others: Vec<usize> =
-                kept.iter().copied().filter(|other| *other != position).collect();
-            let mut labels: FxHashSet<Goal> = candidates[position]
-                .covers
-                .iter()
-                .filter(|goal| goal.label().is_some())
-                .copied()
-                .collect();
-            let needs = if is_kept {
-                for other in &others {
-                    candidates[*other].covers.iter().for_each(|goal| _ = labels.remove(goal));
-                }
-                let others = reduced::merged(candidates, &others);
-                let open = hypers.iter().copied().filter(|hyper| !judged.covers(*hyper, &others));
-                Needs { labels, hypers: open.collect(), others }
-            } else {
-                Needs { labels, hypers: Vec::new(), others: Vec::new() }
-            };
-            let with = (&needs, judged, patience);
-            let Some(smaller) = Smaller::new(self, with, &all[position].0)? else { continue };
-            all[position] = smaller.run()?;
-            let (covers, has) =
-                (self.covered_by(&all[position].1), judged.of_run(&all[position].1));
-            let hypers = candidates[position].covers.iter().filter(|goal| goal.label().is_none());
-            let hypers = hypers.filter(|goal| {
-                self.hyper_of(**goal).is_some_and(|hyper| judged.covers(hyper, &has))
-            });
-            let covers = covers.into_iter().chain(hypers.copied()).collect();
-            candidates[position] = Candidate { covers, has };
-        }
-        Ok(all)
-    }
-
-    /// Hyperlabels that single tests cover are covered by these as labels are.
-    fn add_single(
-        &self,
-        candidates: &mut [Candidate<Goal>],
-        together: &mut Vec<Together>,
-        judged: &Judged<'_>,
-    ) {
-        together.retain(|one| {
-            if one.tests.len() != 1 {
-                return true;
-            }
-            let at = self.targets.iter().position(|target| target.index == one.hyper.0);
-            let goal = at.map(|at| Goal::Hyper(at, one.hyper.1));
-            for candidate in candidates.iter_mut() {
-                if judged.covers(one.hyper, &candidate.has) {
-                    candidate.covers.extend(goal);
-                }
-            }
-            false
-        });
-    }
-
-    /// What each of the kept tests adds to those before it.
-    fn names_of_new(
-        &self,
-        candidates: &[Candidate<Goal>],
-        all: &[(Test, Measured)],
-        kept: &[usize],
-    ) -> FxHashMap<usize, FxHashSet<Goal>> {
-        let mut seen: FxHashSet<Goal> = FxHashSet::default();
-        let mut judged = Judged::new(self.all);
-        let new = kept.iter().map(|position| {
-            let (test, measured) = &all[*position];
-            let completes = self.completed_by(test, measured, &mut judged).into_iter();
-            let goals = candidates[*position].covers.iter().copied();
-            let goals = goals.chain(completes.map(|(goal, _)| goal));
-            (*position, goals.filter(|goal| seen.insert(*goal)).collect())
-        });
-        new.collect()
-    }
-
-    /// The name of a test after the first thing that it adds, in the order of the targets and of the
-    /// criteria; things that C has no words for come last.
-    fn name_after(&self, goals: &FxHashSet<Goal>) -> String {
-        let mut last = None;
-        for (target, goal, entry, _) in self.entries_of(goals) {
-            let function = &self.loaded.program.functions[target.objectives.function].name;
-            let words = match goal {
-                Goal::Label(..) => names::words_of(self.text(goal)),
-                // Their texts are sentences; what criteria call them has few words for people.
-                Goal::Hyper(..) => String::new(),
-            };
-            if !words.is_empty() {
-                return names::of_test(function, &words);
-            }
-            let words = match entry.split_whitespace().next() {
-                Some("case" | "default") => names::words_of(&format!("{entry} ")),
-                _ => format!("line_{}", target.place(goal).line),
-            };
-            last.get_or_insert_with(|| names::of_test(function, &words));
-        }
-        last.unwrap_or_else(|| self.name().to_owned())
-    }
-
-    /// What the criteria call some objectives.
-    fn names_of(&self, goals: &FxHashSet<Goal>) -> Vec<String> {
-        let named = self.entries_of(goals).map(|(target, _, name, criterion)| {
-            let function = &self.loaded.program.functions[target.objectives.function].name;
-            match self.targets.len() {
-                1 => format!("{criterion}: {name}"),
-                _ => format!("{function}: {criterion}: {name}"),
-            }
-        });
-        named.collect()
     }
 
     /// What the criteria count of some objectives, in the order of the targets and of the criteria.

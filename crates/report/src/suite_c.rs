@@ -14,6 +14,7 @@
 //! tests are written as its own ([`crate::frameworks`]).
 
 mod assertion;
+mod assign;
 mod body;
 mod check;
 mod literal;
@@ -548,7 +549,7 @@ mod tests {
         assert!(lines.iter().all(|line| line.len() <= WIDTH), "{lines:?}");
         assert!(lines[1..].iter().all(|line| line.starts_with("        \"a, b\"")), "{lines:?}");
         let one = "x".repeat(2 * WIDTH);
-        assert_eq!(broken(&one), [one.clone()]);
+        assert_eq!(broken(&one), std::slice::from_ref(&one));
     }
 
     #[test]

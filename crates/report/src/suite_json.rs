@@ -31,6 +31,8 @@
 //!   follows the pointer that lies 8 bytes behind that place, and then the one that lies where it
 //!   points to. `type` says of what type the elements are where it is not that of the place.
 //! - What is passed for `...` is a list, too: `"variable": [ { "type": "int", "value": 5 } ]`.
+//! - A run that does what C leaves undefined has `"undefined": true` under `expected`, and nothing else is
+//!   expected of it but how it ends.
 //! - Calls of the function before the last one, to which everything else belongs too, are a list:
 //!   `"earlier": [ { "args": { "n": 1 } }, { "args": { "n": 2 } } ]`, with `variable` as in the test.
 //! - Whatever else memory holds is `{ "$bytes": "00ff…", "$pointers": { "8": "&name[0]" } }`.
@@ -292,6 +294,9 @@ impl<'a> Writer<'a> {
     fn expected(&self, observed: &Observed) -> Json {
         let mut out = Map::new();
         out.insert("outcome".into(), json!(observed.outcome));
+        if observed.is_undefined {
+            out.insert("undefined".into(), json!(true));
+        }
         if let Some(result) = &observed.result
             && let Some(ty) = result_type(self.program, &self.test.function)
         {
@@ -657,7 +662,7 @@ struct ExpectedReader<'a> {
 impl ExpectedReader<'_> {
     fn read(&self, function: &str, json: &Json) -> Result<Observed, Fault> {
         let json = object_of(json, "")?;
-        only_fields(json, &["outcome", "result", "objects", "globals"])?;
+        only_fields(json, &["outcome", "undefined", "result", "objects", "globals"])?;
         let outcome = json.get("outcome").ok_or_else(|| fault("outcome", "it is missing"))?;
         let outcome: Outcome = serde_json::from_value(outcome.clone())
             .map_err(|error| fault("outcome", error.to_string()))?;
@@ -678,7 +683,9 @@ impl ExpectedReader<'_> {
             let image = read_global(self.program, self.codec, name, value);
             globals.push((name.clone(), image.map_err(inside("globals"))?));
         }
-        Ok(Observed { result, objects, globals, ..Observed::ended(outcome) })
+        let is_undefined = json.get("undefined").and_then(Json::as_bool).unwrap_or(false);
+        let ended = Observed::ended(outcome);
+        Ok(Observed { result, objects, globals, is_undefined, ..ended })
     }
 
     fn object(&self, json: &Json) -> Result<(u32, ObservedImage), Fault> {

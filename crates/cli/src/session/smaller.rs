@@ -9,6 +9,7 @@
 //! At the end, what is zero before and after the call, and can be anything else before it without a
 //! difference, is made something else: what the function writes there is seen then.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use lydian_ir::interp::{End, Location};
@@ -27,6 +28,10 @@ use crate::exit::Failure;
 
 /// A candidate may take twice the steps of the test, and so many.
 const LEAST_STEPS: u64 = 2000;
+
+/// So many candidates of tests of one function are tried; one that takes so many steps counts as another.
+const MOST_WORK: u64 = 4000;
+const STEPS_OF_UNIT: u64 = 4000;
 
 /// So often everything is tried.
 const MOST_ROUNDS: u32 = 3;
@@ -50,19 +55,26 @@ pub(super) struct Needs {
     pub(super) others: Vec<Harvest>,
 }
 
-/// How long making tests of one function smaller may take.
+/// How much work making tests of one function smaller may be. It is counted, so that the same tests come of
+/// it each time; the time is only a limit for what takes longer than it should.
 pub(super) struct Patience {
-    end: Instant,
+    left: Cell<u64>,
+    end: Option<Instant>,
 }
 
 impl Patience {
-    /// As long as this from now on.
-    pub(super) fn of(time: Duration) -> Self {
-        Self { end: Instant::now() + time }
+    /// [`MOST_WORK`] from now on, and no longer than this.
+    pub(super) fn of(time: Option<Duration>) -> Self {
+        Self { left: Cell::new(MOST_WORK), end: time.map(|time| Instant::now() + time) }
+    }
+
+    /// A candidate was followed so many steps.
+    fn pay(&self, steps: u64) {
+        self.left.set(self.left.get().saturating_sub(1 + steps / STEPS_OF_UNIT));
     }
 
     fn is_over(&self) -> bool {
-        Instant::now() >= self.end
+        self.left.get() == 0 || self.end.is_some_and(|end| Instant::now() >= end)
     }
 }
 
@@ -204,6 +216,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         let Some(foreseen) = self.session.counting.foresee(candidate, self.steps) else {
             return false;
         };
+        self.patience.pay(foreseen.outcome.steps);
         let end = foreseen.outcome.end;
         if self.is_orderly && matches!(end, End::Stopped(_)) && !self.is_stopped {
             return false;
@@ -333,7 +346,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
                 && default == call.result
                 && !call.function.starts_with(lydian_ir::test::INPUT_PREFIX)
                 && !call.function.starts_with('*')
-                && !is_of_verifiers(&call.function);
+                && !libc::gives_inputs(&call.function);
             if says_nothing && !ended.contains(&call.function) {
                 continue;
             }
@@ -703,10 +716,6 @@ fn set_default(result: &mut Image, function: &str) {
         .is_some_and(|model| model.family == Family::Allocation && result.bytes.len() == 1);
     result.bytes.fill(u8::from(allocates));
     result.pointers.clear();
-}
-
-fn is_of_verifiers(function: &str) -> bool {
-    libc::model_named(function).is_some_and(|model| model.family == Family::Verification)
 }
 
 /// The test with so many elements of an object; none where something is behind them.
