@@ -15,6 +15,7 @@ mod load;
 mod measure;
 mod objectives;
 mod output;
+mod owned;
 mod program;
 mod progress;
 mod render;

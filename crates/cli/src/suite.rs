@@ -16,7 +16,7 @@ use lydian_report::{
 use crate::args::FormatArg;
 use crate::exit::Failure;
 use crate::load::Loaded;
-use crate::{output, render};
+use crate::{output, owned, render};
 
 /// The suite as JSON, in a folder of tests.
 pub(crate) const JSON: &str = "tests.json";
@@ -58,6 +58,9 @@ impl Collected {
     pub(crate) fn add(&mut self, program: &Program, tests: Vec<Kept>) -> String {
         let mut faults = String::new();
         for kept in tests {
+            if self.tests.iter().any(|known| known.keep && known.test == kept.test) {
+                continue;
+            }
             let outcome = &kept.measured.run.outcome;
             let ends_well = outcome.is_orderly();
             let name = if ends_well { kept.name.clone() } else { format!("{}_fails", kept.name) };
@@ -72,9 +75,35 @@ impl Collected {
                 test: kept.test,
                 covers: kept.covers,
                 kept_for: kept.kept_for,
+                keep: false,
             });
         }
         faults
+    }
+
+    /// Adds the tests of an earlier suite in the folder that its user wants to stay, under their names.
+    pub(crate) fn add_kept(&mut self, folder: &Path, loaded: &Loaded) {
+        let path = folder.join(JSON);
+        let Ok(text) = std::fs::read_to_string(&path) else { return };
+        let kept = match suite_json::from_json(&loaded.program, &path.display().to_string(), &text)
+        {
+            Ok(tests) => tests.into_iter().filter(|test| test.keep),
+            Err(error) => {
+                let message = format!("no test of it stays: {error}");
+                return render::diagnostics(&[Diagnostic::warning("tests", message)]);
+            }
+        };
+        for test in kept {
+            self.names.insert(test.name.clone());
+            self.tests.push(test);
+        }
+    }
+
+    /// The names of the files of a suite in these forms.
+    pub(crate) fn files(formats: &[FormatArg]) -> Vec<&'static str> {
+        let frameworks = formats.iter().filter_map(|format| framework(*format));
+        let own = [JSON, C, suite_c::HEADER.0];
+        own.into_iter().chain(frameworks.map(Framework::file)).collect()
     }
 
     /// Writes the forms for other tools into the folder, and gives the files that are Lydian's own or for
@@ -137,6 +166,10 @@ impl Collected {
         }
         files.push((folder.join(suite_c::HEADER.0), suite_c::HEADER.1.to_owned()));
         files.push((folder.join(C), emitted.text));
+        for (path, text) in &mut files {
+            owned::set_aside(path)?;
+            *text = owned::sealed(path, text);
+        }
         Ok(files)
     }
 }
@@ -287,6 +320,7 @@ fn read_foreign(file: &Path, loaded: &Loaded) -> Result<Vec<SuiteTest>, Failure>
         observed: None,
         covers: Vec::new(),
         kept_for: Vec::new(),
+        keep: false,
     });
     Ok(suite.collect())
 }

@@ -21,6 +21,8 @@ pub struct SuiteTest {
     pub covers: Vec<String>,
     /// The same as a reader of the source finds it: a line of the source each, with what is to hold there.
     pub kept_for: Vec<String>,
+    /// Whether its user wants it to stay, whatever other tests cover.
+    pub keep: bool,
 }
 
 /// What a native run of a test showed.

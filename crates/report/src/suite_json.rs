@@ -31,6 +31,7 @@
 //!   follows the pointer that lies 8 bytes behind that place, and then the one that lies where it
 //!   points to. `type` says of what type the elements are where it is not that of the place.
 //! - What is passed for `...` is a list, too: `"variable": [ { "type": "int", "value": 5 } ]`.
+//! - A test with `"keep": true` stays when the suite is made anew.
 //! - A run that does what C leaves undefined has `"undefined": true` under `expected`, and nothing else is
 //!   expected of it but how it ends.
 //! - Calls of the function before the last one, to which everything else belongs too, are a list:
@@ -168,6 +169,9 @@ impl<'a> Writer<'a> {
         }
         if !self.suite_test.kept_for.is_empty() {
             out.insert("kept_for".into(), json!(self.suite_test.kept_for));
+        }
+        if self.suite_test.keep {
+            out.insert("keep".into(), json!(true));
         }
         Json::Object(out)
     }
@@ -405,7 +409,7 @@ fn inside(field: impl std::fmt::Display) -> impl FnOnce(Fault) -> Fault {
     }
 }
 
-const TEST_FIELDS: [&str; 11] = [
+const TEST_FIELDS: [&str; 12] = [
     "name",
     "function",
     "earlier",
@@ -417,6 +421,7 @@ const TEST_FIELDS: [&str; 11] = [
     "expected",
     "covers",
     "kept_for",
+    "keep",
 ];
 
 fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
@@ -473,7 +478,8 @@ fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
         texts.collect()
     };
     let (covers, kept_for) = (texts("covers")?, texts("kept_for")?);
-    Ok(SuiteTest { name, test, observed, covers, kept_for })
+    let keep = json.get("keep").and_then(Json::as_bool).unwrap_or(false);
+    Ok(SuiteTest { name, test, observed, covers, kept_for, keep })
 }
 
 const OBJECT_FIELDS: [&str; 8] =

@@ -237,6 +237,7 @@ mod tests {
             observed: None,
             covers: Vec::new(),
             kept_for: Vec::new(),
+            keep: false,
         };
         let about = Metadata {
             program_file: "a & b.c",

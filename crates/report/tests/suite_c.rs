@@ -137,6 +137,7 @@ fn suite(unit: &Unit) -> Vec<SuiteTest> {
             observed: Some(observed),
             covers: vec![],
             kept_for: vec![],
+            keep: false,
         }
     };
     vec![

@@ -26,7 +26,9 @@ use crate::measure::{Compiled, Measuring};
 use crate::objectives::{self, Annotated};
 use crate::progress::Lines;
 use crate::session::{Session, Settled, Target};
-use crate::{config, guesses, interrupt, ledger, load, output, render, suite, table, workers};
+use crate::{
+    config, guesses, interrupt, ledger, load, output, owned, render, suite, table, workers,
+};
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let cancel = interrupt::install()?;
@@ -48,6 +50,7 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     std::thread::scope(|scope| {
         scope.spawn(|| drop(compiled.get()));
         output::folder(&args.output)?;
+        owned::check(&args.output, &suite::Collected::files(&args.format))?;
         let ledger = ledger::open(&args.output, args.fresh)?;
         let workers = (0..threads).map(|_| measuring.counting(&compiled)).collect();
         let run =
@@ -194,6 +197,7 @@ impl<'a> Run<'a> {
     ) -> Result<(), Failure> {
         let mut summary = Summary { guesses: self.guesses.clone(), ..Summary::default() };
         let mut suite = suite::Collected::default();
+        suite.add_kept(&self.args.output, self.loaded);
         let mut faults = String::new();
         for (position, Done { settled, seconds }) in done {
             let tests = settled.tests.len();
