@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Cover(CoverArgs),
     /// List the objectives, each with its place and predicate
     Objectives(ObjectivesArgs),
+    /// Say what is known of some objectives: the verdict, tests, the argument and its assumptions
+    Explain(ExplainArgs),
     /// Write a commented lydian.toml with what Lydian guesses about the inputs
     Init(InitArgs),
     /// Compile and link with another compiler, and measure what runs of the program cover
@@ -40,7 +42,7 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it parses C with clang, surely and first of all.
     pub(crate) const fn parses(&self) -> bool {
-        !matches!(self, Self::Cc(_) | Self::Report(_))
+        !matches!(self, Self::Cc(_) | Self::Report(_) | Self::Explain(_))
     }
 }
 
@@ -272,6 +274,17 @@ pub(crate) struct ObjectivesArgs {
     /// Write the list as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// What all objectives that are meant have: a line, FILE:LINE, a function, a criterion, a name, a
+    /// verdict, a test, or part of a predicate
+    #[arg(value_name = "WORD", required = true)]
+    pub(crate) words: Vec<String>,
+    /// The folder that `lydian gen` wrote
+    #[arg(long, value_name = "FOLDER", default_value = "tests")]
+    pub(crate) tests: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod cc;
 pub(crate) mod cover;
+pub(crate) mod explain;
 pub(crate) mod gen_tests;
 pub(crate) mod init;
 pub(crate) mod objectives;

@@ -30,7 +30,7 @@ mod wrapper;
 use clap::Parser as _;
 
 use args::{Cli, Command};
-use commands::{cc, cover, gen_tests, init, objectives as list, report, run, show_ir};
+use commands::{cc, cover, explain, gen_tests, init, objectives as list, report, run, show_ir};
 use exit::ExitCode;
 use lydian_frontend::clang::Clang;
 
@@ -50,6 +50,7 @@ fn run(command: &Command) -> u8 {
         Command::Gen(args) => gen_tests::run(args).map(done),
         Command::Cover(args) => cover::run(args).map(done),
         Command::Objectives(args) => list::run(args).map(done),
+        Command::Explain(args) => explain::run(args).map(done),
         Command::Init(args) => init::run(args).map(done),
         Command::Cc(args) => cc::run(args),
         Command::Ir(args) => show_ir::run(args).map(done),

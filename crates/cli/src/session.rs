@@ -24,7 +24,7 @@ use lydian_objective::{
 use lydian_prove::call_graph::never_called;
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_report::minimise::Effort;
-use lydian_report::{CriterionSummary, Exploration};
+use lydian_report::{CriterionSummary, Exploration, ObjectiveSummary};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::{Config, Cut, ExploreError, Summary, Task, Unmet, Workers};
@@ -47,6 +47,7 @@ mod assumed;
 mod confirming;
 mod derived;
 mod earlier;
+mod explained;
 mod judged;
 mod kept;
 mod kept_for;
@@ -112,6 +113,8 @@ pub(crate) struct Settled {
     pub(crate) rows: Vec<Vec<CriterionSummary>>,
     /// The tests worth keeping, with what was measured.
     pub(crate) tests: Vec<Kept>,
+    /// For each target what is known of its objectives, with the positions of the tests that cover them.
+    pub(crate) objectives: Vec<Vec<(ObjectiveSummary, Vec<usize>)>>,
     /// One sentence for each internal error.
     pub(crate) contradictions: Vec<String>,
     /// Why nothing could be explored.
@@ -218,7 +221,26 @@ impl<'a> Session<'a, '_> {
         let tests = self.tests_worth_keeping(time)?;
         let exploration = explored.as_ref().map(|(summary, last)| in_numbers(summary, *last));
         let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();
-        Ok(Settled { rows, tests, contradictions, refused, unmet, exploration })
+        let objectives = self.objectives_with(&tests)?;
+        let tests = tests.into_iter().map(|(kept, _)| kept).collect();
+        Ok(Settled { rows, tests, objectives, contradictions, refused, unmet, exploration })
+    }
+
+    /// What is known of the objectives of each target, with the positions of the tests that cover them.
+    fn objectives_with(
+        &self,
+        tests: &[(Kept, FxHashSet<Goal>)],
+    ) -> Result<Vec<Vec<(ObjectiveSummary, Vec<usize>)>>, Failure> {
+        let of_target = |(at, target): (usize, &Target<'_>)| {
+            let all = self.explained(at, target)?.into_iter().map(|(goal, told)| {
+                let covers =
+                    |(_, (_, goals)): &(usize, &(Kept, FxHashSet<Goal>))| goals.contains(&goal);
+                let tests = tests.iter().enumerate().filter(covers).map(|(position, _)| position);
+                (told, tests.collect())
+            });
+            Ok(all.collect())
+        };
+        self.targets.iter().enumerate().map(of_target).collect()
     }
 
     /// The name of what tests call.

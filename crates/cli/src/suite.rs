@@ -53,12 +53,14 @@ pub(crate) struct Collected {
 }
 
 impl Collected {
-    /// Adds tests. Gives a line for each that does not end well: it shows a fault of the program
-    /// under test.
-    pub(crate) fn add(&mut self, program: &Program, tests: Vec<Kept>) -> String {
-        let mut faults = String::new();
+    /// Adds tests. Gives a line for each that does not end well, as it shows a fault of the program under
+    /// test, and the names of all.
+    pub(crate) fn add(&mut self, program: &Program, tests: Vec<Kept>) -> (String, Vec<String>) {
+        let (mut faults, mut names) = (String::new(), Vec::new());
         for kept in tests {
-            if self.tests.iter().any(|known| known.keep && known.test == kept.test) {
+            let same = |known: &&SuiteTest| known.keep && known.test == kept.test;
+            if let Some(known) = self.tests.iter().find(same) {
+                names.push(known.name.clone());
                 continue;
             }
             let outcome = &kept.measured.run.outcome;
@@ -68,6 +70,7 @@ impl Collected {
             if !ends_well {
                 faults += &format!("{name}: {outcome}\n");
             }
+            names.push(name.clone());
             let observed = Some(observed(program, &kept));
             self.tests.push(SuiteTest {
                 name,
@@ -78,7 +81,7 @@ impl Collected {
                 keep: false,
             });
         }
-        faults
+        (faults, names)
     }
 
     /// Adds the tests of an earlier suite in the folder that its user wants to stay, under their names.

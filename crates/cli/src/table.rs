@@ -151,6 +151,7 @@ mod tests {
             tests: 7,
             seconds: 0.5,
             exploration: None,
+            objectives: Vec::new(),
         };
         Summary { functions: vec![function], ..Summary::default() }
     }

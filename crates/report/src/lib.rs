@@ -30,5 +30,8 @@ mod written;
 
 pub use report::Report;
 pub use suite::{Memory, Observed, ObservedImage, Outcome, SuiteTest};
-pub use summary::{CriterionSummary, Exploration, FunctionSummary, GuessSummary, Summary};
+pub use summary::{
+    CriterionSummary, Exploration, FunctionSummary, GuessSummary, ObjectiveSummary, Summary,
+    VerdictKind,
+};
 pub use totals::Totals;

@@ -45,6 +45,68 @@ pub struct FunctionSummary {
     /// What exploring it took, where it was explored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploration: Option<Exploration>,
+    /// Each objective with what is known of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<ObjectiveSummary>,
+}
+
+/// What is known of one objective.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObjectiveSummary {
+    /// The criterion that asks for it.
+    pub criterion: Criterion,
+    /// What the criterion calls it.
+    pub name: String,
+    /// The file that it lies in.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in bytes, from 1.
+    pub column: u32,
+    /// What is to hold there.
+    pub text: String,
+    /// What is known.
+    pub verdict: VerdictKind,
+    /// Of what it is a duplicate, why it is unknown, or what argument says that it is infeasible.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// What the argument rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<Assumption>,
+    /// The tests of the suite that cover it, by name; of one that only tests together cover the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<String>,
+}
+
+/// The kinds of verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictKind {
+    /// Tests cover it.
+    Covered,
+    /// No test can.
+    Infeasible,
+    /// No test can, under assumptions.
+    InfeasibleAsAssumed,
+    /// It is an earlier one once more.
+    Duplicate,
+    /// Neither is known.
+    Unknown,
+    /// It is both covered and claimed to be infeasible: an internal error.
+    Contradictory,
+}
+
+impl std::fmt::Display for VerdictKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Covered => "covered",
+            Self::Infeasible => "infeasible",
+            Self::InfeasibleAsAssumed => "infeasible as assumed",
+            Self::Duplicate => "duplicate",
+            Self::Unknown => "unknown",
+            Self::Contradictory => "contradictory (internal error)",
+        })
+    }
 }
 
 /// What an exploration did.
@@ -202,6 +264,7 @@ mod tests {
             tests: 2,
             seconds: 0.25,
             exploration,
+            objectives: Vec::new(),
         };
         let guess = GuessSummary {
             ty: None,

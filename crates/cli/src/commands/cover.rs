@@ -59,7 +59,14 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
         let tests = counts.get(name.as_str()).copied().unwrap_or(0);
         let criteria = rows(function, &coverage, index);
         let exploration = None;
-        summary.functions.push(FunctionSummary { name, criteria, tests, seconds, exploration });
+        summary.functions.push(FunctionSummary {
+            name,
+            criteria,
+            tests,
+            seconds,
+            exploration,
+            objectives: Vec::new(),
+        });
     }
     output::text(&(table::render(&summary) + "\n"))?;
     if args.missing {

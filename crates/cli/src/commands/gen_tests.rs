@@ -11,13 +11,14 @@ use lydian_native::Build;
 use lydian_objective::ledger::Scope;
 use lydian_objective::{Accepted, FunctionObjectives};
 use lydian_report::minimise::Effort;
-use lydian_report::{FunctionSummary, GuessSummary, Summary};
+use lydian_report::{FunctionSummary, GuessSummary, ObjectiveSummary, Summary};
 use lydian_symex::exec::Unreached;
 use lydian_symex::{Config, ExploreError, LabelDeletion, Limits, Mode, Search, Unmet};
 
 use crate::args::{
     DeletionArg, ExploreArg, GenArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg, SemanticsArg,
 };
+use crate::commands::explain;
 use crate::counting::Counting;
 use crate::exit::{ExitCode, Failure};
 use crate::ledger::SharedLedger;
@@ -201,23 +202,32 @@ impl<'a> Run<'a> {
         let mut faults = String::new();
         for (position, Done { settled, seconds }) in done {
             let tests = settled.tests.len();
-            faults += &suite.add(&self.loaded.program, settled.tests);
+            let (ended, names) = suite.add(&self.loaded.program, settled.tests);
+            faults += &ended;
             // Of a whole program, tests, time and paths are those of all functions together.
             let mut whole = Some((tests, seconds, settled.exploration));
-            for (target, criteria) in tasks[position].targets.iter().zip(settled.rows) {
+            let targets = tasks[position].targets.iter().zip(settled.rows).zip(settled.objectives);
+            for ((target, criteria), objectives) in targets {
                 let (tests, seconds, exploration) = whole.take().unwrap_or((0, 0.0, None));
                 let name = self.name(target.objectives.function).to_owned();
+                let named = objectives.into_iter().map(|(objective, tests)| {
+                    let tests = tests.iter().filter_map(|test| names.get(*test).cloned()).collect();
+                    ObjectiveSummary { tests, ..objective }
+                });
+                let objectives = named.collect();
                 summary.functions.push(FunctionSummary {
                     name,
                     criteria,
                     tests,
                     seconds,
                     exploration,
+                    objectives,
                 });
             }
         }
         let GenArgs { source, output, format, .. } = self.args;
         let mut files = suite.write(output, &source.file, self.loaded, build, format)?;
+        files.push((output.join(explain::FILE), summary.to_json()));
         files.extend(self.args.json.iter().map(|path| (path.clone(), summary.to_json())));
         let written = output::files(&files);
         output::text(&(table::render(&summary) + "\n" + &faults))?;

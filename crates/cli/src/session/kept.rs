@@ -15,11 +15,12 @@ use crate::exit::Failure;
 use crate::suite::Kept;
 
 impl Session<'_, '_> {
-    /// A small set of tests that covers all that is covered, and those that do not end well.
+    /// A small set of tests that covers all that is covered, and those that do not end well, each with what
+    /// it covers alone, or is the last to cover together with others.
     pub(super) fn tests_worth_keeping(
         &mut self,
         time: Option<Duration>,
-    ) -> Result<Vec<Kept>, Failure> {
+    ) -> Result<Vec<(Kept, FxHashSet<Goal>)>, Failure> {
         let tests = self.known_tests()?;
         let all = self.measure_all(tests)?;
         let mut judged = Judged::new(self.all);
@@ -60,7 +61,9 @@ impl Session<'_, '_> {
             }
             let calls = seen.as_ref().map_or_else(Vec::new, |_| self.counting.calls(&test));
             let name = self.name_after(&new);
-            worth.push(Kept { name, covers, kept_for, test, measured, seen, calls, is_undefined });
+            let goals = candidates[position].covers.iter().copied().chain(new).collect();
+            let kept = Kept { name, covers, kept_for, test, measured, seen, calls, is_undefined };
+            worth.push((kept, goals));
         }
         Ok(worth)
     }

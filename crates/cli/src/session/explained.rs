@@ -1,0 +1,100 @@
+//! What is known of each objective, for `lydian explain` and the table as JSON.
+
+use lydian_base::Place;
+use lydian_objective::Criterion;
+use lydian_objective::ledger::{Evidence, Verdict};
+use lydian_report::names::without_reached;
+use lydian_report::{ObjectiveSummary, VerdictKind};
+
+use super::{Goal, Session, Target};
+use crate::exit::Failure;
+
+impl Session<'_, '_> {
+    /// What is known of the objectives of a target, in the order of its criteria. Tests are told by their
+    /// positions among the kept ones: `reached` says which goals each covers.
+    pub(super) fn explained(
+        &self,
+        at: usize,
+        target: &Target<'_>,
+    ) -> Result<Vec<(Goal, ObjectiveSummary)>, Failure> {
+        let verdicts = self.verdicts(target)?;
+        let objectives = target.objectives;
+        let labels = objectives.criteria.iter().flat_map(|(criterion, entries)| {
+            let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+            entries.iter().map(move |entry| {
+                let first = entry.duplicate_of.and_then(|first| names.get(first as usize).copied());
+                (*criterion, entry.name.as_str(), Goal::Label(at, entry.label), first)
+            })
+        });
+        let hypers = objectives.hyper_criteria.iter().flat_map(|(criterion, entries)| {
+            let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+            entries.iter().map(move |entry| {
+                let first = entry.duplicate_of.and_then(|first| names.get(first as usize).copied());
+                (*criterion, entry.name.as_str(), Goal::Hyper(at, entry.hyper), first)
+            })
+        });
+        let all = labels.chain(hypers).map(|(criterion, name, goal, first)| {
+            let place = target.place(goal);
+            let text = match without_reached(self.text(goal)).trim() {
+                // Its predicate is what is always so.
+                "1" => "control passes here".to_owned(),
+                text => text.to_owned(),
+            };
+            let mut told = told(criterion, name, place, text);
+            match (first, verdicts.get(target.key(goal))) {
+                (Some(first), _) => {
+                    told.verdict = VerdictKind::Duplicate;
+                    told.reason = format!("the same as {first}");
+                }
+                (None, Some(Some(verdict))) => say(verdict, &mut told),
+                (None, Some(None)) => told.verdict = VerdictKind::Contradictory,
+                (None, None) => told.reason = "not tried".to_owned(),
+            }
+            (goal, told)
+        });
+        Ok(all.collect())
+    }
+}
+
+fn told(criterion: Criterion, name: &str, place: &Place, text: String) -> ObjectiveSummary {
+    ObjectiveSummary {
+        criterion,
+        name: name.to_owned(),
+        file: place.file.to_string(),
+        line: place.line,
+        column: place.column,
+        text,
+        verdict: VerdictKind::Unknown,
+        reason: String::new(),
+        assumptions: Vec::new(),
+        tests: Vec::new(),
+    }
+}
+
+/// Adds what a verdict says.
+fn say(verdict: &Verdict, told: &mut ObjectiveSummary) {
+    match verdict {
+        Verdict::Covered { .. } => told.verdict = VerdictKind::Covered,
+        Verdict::Infeasible { argument } => {
+            told.verdict = VerdictKind::Infeasible;
+            argue(argument, told);
+        }
+        Verdict::InfeasibleAssumed { argument, assumptions } => {
+            told.verdict = VerdictKind::InfeasibleAsAssumed;
+            argue(argument, told);
+            told.assumptions.clone_from(assumptions);
+        }
+        Verdict::Duplicate { .. } => told.verdict = VerdictKind::Duplicate,
+        Verdict::Unknown { reason } => told.reason = reason.to_string(),
+    }
+}
+
+fn argue(argument: &Evidence, told: &mut ObjectiveSummary) {
+    argument.method().clone_into(&mut told.reason);
+    if let Evidence::Complete { preconditions, assumptions, .. } = argument {
+        if !preconditions.is_empty() {
+            told.reason += &format!(", with {preconditions}");
+        }
+        told.assumptions.clone_from(assumptions);
+    }
+}
