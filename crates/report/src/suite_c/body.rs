@@ -226,7 +226,12 @@ impl<'a> Body<'a> {
                     PointerTarget::Object(other, _) => {
                         let other = *other as usize;
                         let is_text = || matches!(names.objects[other].form, Form::Text(_));
-                        other != position && !declared[other] && !is_text()
+                        // A variable has an address in its own initial value, a block has none yet.
+                        let is_own = || {
+                            let is_block = matches!(names.objects[other].form, Form::Block { .. });
+                            other == position && !is_block
+                        };
+                        !declared[other] && !is_own() && !is_text()
                     }
                     _ => false,
                 };

@@ -382,6 +382,13 @@ LYDIAN_DEFINES(int, klee_range, (int least, int end, const char *name))
 
 /* ---- What tests are written with -------------------------------------------------------------- */
 
+/* Tests lead variables of the program to their own, and pass what no program should. */
+#pragma GCC diagnostic ignored "-Wnonnull"
+#pragma GCC diagnostic ignored "-Wformat"
+#if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 12
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
+
 #ifndef NULL
 #define NULL ((void *)0)
 #endif
