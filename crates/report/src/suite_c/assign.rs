@@ -2,7 +2,7 @@
 
 use lydian_ir::{CType, CTypeId, CTypes};
 
-use super::literal::{Names, scalar, string};
+use super::literal::{Names, member_of, scalar, string};
 use crate::suite::ObservedImage;
 use crate::value::{Value, member, read};
 
@@ -56,7 +56,7 @@ pub(super) fn assign(
                 let (field, _) = found.ok_or("it has bytes in a member without a name")?;
                 let old = known.iter().find(|(other, _)| other == name).map(|(_, old)| old);
                 let old = old.ok_or("another member of a union")?;
-                assign(names, (field.ty, None), &format!("{lvalue}.{name}"), value, old, lines)?;
+                assign(names, (field.ty, None), &member_of(lvalue, name), value, old, lines)?;
             }
             Ok(())
         }
@@ -67,7 +67,7 @@ pub(super) fn assign(
             if known != name {
                 return Err("another member of a union".into());
             }
-            assign(names, (field.ty, None), &format!("{lvalue}.{name}"), value, old, lines)
+            assign(names, (field.ty, None), &member_of(lvalue, name), value, old, lines)
         }
         (value, None, _) => {
             lines.push(format!("{lvalue} = {};", scalar(names, ty, value)?));
