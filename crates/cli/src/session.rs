@@ -107,6 +107,9 @@ struct Last {
     seconds: f64,
 }
 
+/// What is known of the objectives of a target, each with the positions of the tests that cover it.
+type Explained = Vec<(ObjectiveSummary, Vec<usize>)>;
+
 /// What came of it.
 pub(crate) struct Settled {
     /// For each target.
@@ -114,7 +117,7 @@ pub(crate) struct Settled {
     /// The tests worth keeping, with what was measured.
     pub(crate) tests: Vec<Kept>,
     /// For each target what is known of its objectives, with the positions of the tests that cover them.
-    pub(crate) objectives: Vec<Vec<(ObjectiveSummary, Vec<usize>)>>,
+    pub(crate) objectives: Vec<Explained>,
     /// One sentence for each internal error.
     pub(crate) contradictions: Vec<String>,
     /// Why nothing could be explored.
@@ -230,7 +233,7 @@ impl<'a> Session<'a, '_> {
     fn objectives_with(
         &self,
         tests: &[(Kept, FxHashSet<Goal>)],
-    ) -> Result<Vec<Vec<(ObjectiveSummary, Vec<usize>)>>, Failure> {
+    ) -> Result<Vec<Explained>, Failure> {
         let of_target = |(at, target): (usize, &Target<'_>)| {
             let all = self.explained(at, target)?.into_iter().map(|(goal, told)| {
                 let covers =
