@@ -116,7 +116,9 @@ impl Framework {
     /// The beginning of a test's function.
     pub(crate) fn begins(self, function: &str, suite: &str) -> String {
         match self {
-            Self::Cmocka => format!("static void {function}(void **state)\n{{\n    (void)state;"),
+            Self::Cmocka => {
+                format!("static void {function}(void **lydian_state)\n{{\n    (void)lydian_state;")
+            }
             Self::Check => format!("START_TEST({function})\n{{"),
             Self::Criterion => format!("Test({suite}, {function})\n{{"),
             Self::Unity | Self::Cunit | Self::Googletest => {
@@ -178,7 +180,8 @@ impl Framework {
             Self::Cmocka => {
                 let _ = write!(
                     text,
-                    "\nstatic int set_up(void **state)\n{{\n    (void)state;\n{setup}    return 0;\n}}\n"
+                    "\nstatic int lydian_set_up(void **lydian_state)\n{{\n    (void)lydian_state;\n\
+                     {setup}    return 0;\n}}\n"
                 );
                 (
                     "    const struct CMUnitTest tests[] = {\n".to_owned(),
@@ -200,12 +203,12 @@ impl Framework {
                  return failed > 0;\n",
             ),
             Self::Cunit => {
-                let _ = write!(text, "\nstatic void set_up(void)\n{{\n{setup}}}\n");
+                let _ = write!(text, "\nstatic void lydian_set_up(void)\n{{\n{setup}}}\n");
                 (
                     format!(
                         "    CU_pSuite suite;\n    unsigned failed;\n    \
                          if (CU_initialize_registry() != CUE_SUCCESS) return 2;\n    \
-                         suite = CU_add_suite_with_setup_and_teardown(\"{suite}\", NULL, NULL, set_up, \
+                         suite = CU_add_suite_with_setup_and_teardown(\"{suite}\", NULL, NULL, lydian_set_up, \
                          NULL);\n    if (!suite) return 2;\n"
                     ),
                     "    CU_basic_set_mode(CU_BRM_VERBOSE);\n    CU_basic_run_tests();\n    \
@@ -220,7 +223,9 @@ impl Framework {
             let name = &case.name;
             let line = match self {
                 Self::Unity => format!("    RUN_TEST({function});\n"),
-                Self::Cmocka => format!("        cmocka_unit_test_setup({function}, set_up),\n"),
+                Self::Cmocka => {
+                    format!("        cmocka_unit_test_setup({function}, lydian_set_up),\n")
+                }
                 Self::Check => format!("    tcase_add_test(all, {function});\n"),
                 _ => format!("    if (!CU_add_test(suite, \"{name}\", {function})) return 2;\n"),
             };
@@ -233,12 +238,12 @@ impl Framework {
 
 /// A function that gives variables the values that they had when it was called first.
 fn restore(text: &mut String, changed: &[&str]) {
-    text.push_str("\nstatic void lydian_restore(void)\n{\n    static int is_kept = 0;\n");
+    text.push_str("\nstatic void lydian_restore(void)\n{\n    static int lydian_kept = 0;\n");
     for (number, name) in changed.iter().enumerate() {
-        let _ = writeln!(text, "    static unsigned char kept_{number}[sizeof {name}];");
+        let _ = writeln!(text, "    static unsigned char lydian_kept_{number}[sizeof {name}];");
     }
     for (number, name) in changed.iter().enumerate() {
-        let _ = writeln!(text, "    LYDIAN_RESTORE({name}, kept_{number}, is_kept);");
+        let _ = writeln!(text, "    LYDIAN_RESTORE({name}, lydian_kept_{number}, lydian_kept);");
     }
-    text.push_str("    is_kept = 1;\n}\n");
+    text.push_str("    lydian_kept = 1;\n}\n");
 }
