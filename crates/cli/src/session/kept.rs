@@ -37,6 +37,7 @@ impl Session<'_, '_> {
             candidates.push(Candidate { covers, has });
         }
         self.add_single(&mut candidates, &mut together, &judged);
+        prefer_good_ends(&all, &mut candidates);
         let kept = reduced::reduce(&candidates, &together, &judged, self.effort);
         let all = self.smaller_tests(all, &mut candidates, &kept, &judged, &Patience::of(time))?;
         let mut names = self.names_of_new(&candidates, &all, &kept);
@@ -200,5 +201,15 @@ impl Session<'_, '_> {
             }
         });
         named.collect()
+    }
+}
+
+/// Leaves to tests that end well what such tests cover.
+fn prefer_good_ends(all: &[(Test, Measured)], candidates: &mut [Candidate<Goal>]) {
+    let ends_well = |(_, measured): &(Test, Measured)| measured.run.outcome.is_orderly();
+    let well = all.iter().zip(&*candidates).filter(|(test, _)| ends_well(test));
+    let well: FxHashSet<Goal> = well.flat_map(|(_, one)| &one.covers).copied().collect();
+    for (_, candidate) in all.iter().zip(candidates).filter(|(test, _)| !ends_well(test)) {
+        candidate.covers.retain(|goal| !well.contains(goal));
     }
 }

@@ -92,6 +92,18 @@ impl Engine<'_, '_> {
         if state.replay {
             return Err(self.trapped(state, kind));
         }
+        // What an input that goes on can cover is better covered by that one.
+        if !state.covered.is_empty()
+            && let Feasible::Yes(model) = self.ask_with_promises(state, safe)
+        {
+            if self.is_new_crash(state, kind) {
+                let mut crashing = state.fork();
+                self.give_test(&mut crashing, Ending::Trapped(kind));
+            }
+            self.count_path(Ending::Trapped(kind));
+            state.model = model;
+            return Ok(());
+        }
         match self.ask(state, Some(safe)) {
             Feasible::Yes(model) => {
                 let new = self.is_new_crash(state, kind);
