@@ -67,7 +67,11 @@ fn the_table_as_json_has_exactly_the_documented_members() {
     let table = place.json("t.json");
     assert_eq!(keys(&table), ["functions"]);
     let function = &table["functions"][0];
-    assert_eq!(keys(function), ["name", "criteria", "tests", "seconds", "exploration"]);
+    let documented = ["name", "criteria", "tests", "seconds", "exploration", "objectives"];
+    assert_eq!(keys(function), documented);
+    let objective = keys(&function["objectives"][0]);
+    let always = ["criterion", "name", "file", "line", "column", "text", "verdict"];
+    assert_eq!(objective[..always.len()], always);
     assert_eq!(
         keys(&function["exploration"]),
         [

@@ -291,9 +291,8 @@ impl Observer<'_> {
 /// The ranges in which bytes differ.
 fn differing(bytes: &[u8], other: &[u8]) -> Vec<(u64, u64)> {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for (at, byte) in bytes.iter().enumerate().filter(|(at, byte)| other.get(*at) != Some(*byte)) {
-        _ = byte;
-        let at = at as u64;
+    let differ = (0..bytes.len()).filter(|at| other.get(*at) != Some(&bytes[*at]));
+    for at in differ.map(|at| at as u64) {
         match ranges.last_mut() {
             Some((_, end)) if *end == at => *end += 1,
             _ => ranges.push((at, at + 1)),

@@ -267,15 +267,14 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         }
         atoms.extend((0..self.test.globals.len()).map(Atom::Global));
         let holders = holders(&self.test);
-        let mut copy = self.test.clone();
         for holder in &holders {
-            let pointers = &image(&mut copy, *holder).pointers;
+            let pointers = &image(&self.test, *holder).pointers;
             atoms.extend(pointers.iter().map(|pointer| Atom::Pointer(*holder, pointer.offset)));
         }
         for holder in holders {
             let base = self.base(holder);
             let places = self.numbers(holder).into_iter();
-            let own = image(&mut copy, holder);
+            let own = image(&self.test, holder);
             let set = places.filter(|place| bytes_of(own, place) != bytes_of(&base, place));
             atoms.extend(set.map(|place| Atom::Number(holder, place)));
         }
@@ -308,11 +307,11 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
                 }
                 Atom::Global(at) => test.globals[*at].image = self.base(Holder::Global(*at)),
                 Atom::Pointer(holder, offset) => {
-                    clear_pointers(image(&mut test, *holder), |pointer| pointer == *offset);
+                    clear_pointers(image_mut(&mut test, *holder), |pointer| pointer == *offset);
                 }
                 Atom::Number(holder, place) => {
                     let base = self.base(*holder);
-                    put(image(&mut test, *holder), place, &bytes_of(&base, place));
+                    put(image_mut(&mut test, *holder), place, &bytes_of(&base, place));
                 }
             }
         }
@@ -362,10 +361,9 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         let count = self.test.objects.len();
         let mut reached = vec![false; count];
         let mut waiting: Vec<usize> = Vec::new();
-        let mut copy = self.test.clone();
         for holder in holders(&self.test) {
             if !matches!(holder, Holder::Object(_)) {
-                waiting.extend(objects_of(image(&mut copy, holder)));
+                waiting.extend(objects_of(image(&self.test, holder)));
             }
         }
         while let Some(at) = waiting.pop() {
@@ -376,6 +374,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         if reached.iter().all(|reached| *reached) {
             return;
         }
+        let mut copy = self.test.clone();
         let numbers: Vec<u32> = reached
             .iter()
             .scan(0, |next, reached| {
@@ -385,7 +384,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
             })
             .collect();
         for holder in holders(&self.test) {
-            for pointer in &mut image(&mut copy, holder).pointers {
+            for pointer in &mut image_mut(&mut copy, holder).pointers {
                 if let PointerTarget::Object(position, _) = &mut pointer.target {
                     *position = numbers.get(*position as usize).copied().unwrap_or(*position);
                 }
@@ -400,7 +399,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
 
     /// What the bytes of a place are where a test says nothing.
     fn base(&self, holder: Holder) -> Image {
-        let size = image(&mut self.test.clone(), holder).bytes.len();
+        let size = image(&self.test, holder).bytes.len();
         let initial = match holder {
             Holder::Global(at) => {
                 let program = self.program();
@@ -414,10 +413,9 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
 
     /// The numbers of a place, but those under pointers.
     fn numbers(&self, holder: Holder) -> Vec<Scalar> {
-        let mut copy = self.test.clone();
         let types = &self.program().types;
         let ty = self.type_of(holder);
-        let own = image(&mut copy, holder);
+        let own = image(&self.test, holder);
         let bytes = own.bytes.len() as u64;
         let all = match (ty, holder) {
             (Some(ty), _) if bytes <= 1 << 16 => scalars(types, ty, bytes),
@@ -497,7 +495,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
     fn lessen(&mut self) -> Result<(), Failure> {
         for holder in holders(&self.test) {
             for place in self.numbers(holder) {
-                let own = bytes_of(image(&mut self.test.clone(), holder), &place);
+                let own = bytes_of(image(&self.test, holder), &place);
                 if own.iter().all(|byte| *byte == 0) {
                     continue;
                 }
@@ -514,7 +512,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
 
     fn with(&self, holder: Holder, place: &Scalar, bytes: &[u8]) -> Test {
         let mut candidate = self.test.clone();
-        put(image(&mut candidate, holder), place, bytes);
+        put(image_mut(&mut candidate, holder), place, bytes);
         candidate
     }
 
@@ -538,7 +536,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
 
     /// The number that is nearest to zero, where all between it and the one that there is do, too.
     fn nearer(&mut self, holder: Holder, place: &Scalar, signed: bool) -> Result<(), Failure> {
-        let own = bytes_of(image(&mut self.test.clone(), holder), place);
+        let own = bytes_of(image(&self.test, holder), place);
         let value = number(&own, signed);
         let write = |value: i128| value.to_le_bytes()[..own.len()].to_vec();
         let sign = if value < 0 { -1 } else { 1 };
@@ -655,7 +653,21 @@ fn holders(test: &Test) -> Vec<Holder> {
     all
 }
 
-fn image(test: &mut Test, holder: Holder) -> &mut Image {
+fn image(test: &Test, holder: Holder) -> &Image {
+    let last = test.earlier.len();
+    match holder {
+        Holder::Argument(call, at) if call == last => &test.args[at],
+        Holder::Argument(call, at) => &test.earlier[call].args[at],
+        Holder::Variable(call, at) if call == last => &test.variable[at].image,
+        Holder::Variable(call, at) => &test.earlier[call].variable[at].image,
+        Holder::Object(at) => &test.objects[at].image,
+        Holder::Global(at) => &test.globals[at].image,
+        Holder::Result(at) => &test.externals[at].result,
+        Holder::Write(call, at) => &test.externals[call].writes[at].image,
+    }
+}
+
+fn image_mut(test: &mut Test, holder: Holder) -> &mut Image {
     let last = test.earlier.len();
     match holder {
         Holder::Argument(call, at) if call == last => &mut test.args[at],
@@ -724,9 +736,8 @@ fn shortened(test: &Test, at: usize, size: u64, count: u64) -> Option<Test> {
     let TestObject { image: own, .. } = &test.objects[at];
     let is_used = own.bytes.get(end as usize..)?.iter().any(|byte| *byte != 0)
         || own.pointers.iter().any(|pointer| pointer.offset + 8 > end);
-    let mut copy = test.clone();
     let leads_behind = holders(test).into_iter().any(|holder| {
-        image(&mut copy, holder).pointers.iter().any(|pointer| match pointer.target {
+        image(test, holder).pointers.iter().any(|pointer| match pointer.target {
             PointerTarget::Object(position, offset) => position as usize == at && offset > end,
             _ => false,
         })
@@ -734,6 +745,7 @@ fn shortened(test: &Test, at: usize, size: u64, count: u64) -> Option<Test> {
     if is_used || leads_behind {
         return None;
     }
+    let mut copy = test.clone();
     let object = &mut copy.objects[at];
     object.image.bytes.truncate(end as usize);
     object.count = count;

@@ -296,10 +296,9 @@ impl<'a> Body<'a> {
             _ => read(types, object.ty, count, &image.clone().into()),
         };
         let is_zero = value.is_zero();
+        let is_scalar = types.scalar(object.ty).is_some();
         let initial = match &value {
-            Value::Raw(_) if is_zero => Ok("{ 0 }".to_owned()),
-            value if is_zero && types.scalar(object.ty).is_none() => {
-                _ = value;
+            value if is_zero && (!is_scalar || matches!(value, Value::Raw(_))) => {
                 Ok("{ 0 }".to_owned())
             }
             Value::Text(bytes) if !is_one => {
