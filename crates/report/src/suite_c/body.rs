@@ -694,9 +694,9 @@ impl<'a> Body<'a> {
             let lines = checks.lines;
             self.lines.extend(lines);
         }
-        for pointer in own {
+        for (pointer, to_const) in own {
             let is_declared = program.function_named("free").is_some() && !self.hides_free;
-            let free = if is_declared { "free" } else { "FREE" };
+            let free = if is_declared && !to_const { "free" } else { "FREE" };
             self.line(format!("{free}({pointer});"));
         }
     }

@@ -40,8 +40,8 @@ pub(super) struct Shared<'b> {
     blocks: &'b [ObservedImage],
     /// For each the first pointer to its start that was met.
     paths: Vec<Option<String>>,
-    /// Those pointers, in the order in which they were met.
-    met: Vec<String>,
+    /// Those pointers, in the order in which they were met, each with whether it leads to constants.
+    met: Vec<(String, bool)>,
     /// How many more assertions on blocks there may be.
     left: usize,
 }
@@ -58,7 +58,7 @@ impl<'b> Shared<'b> {
     }
 
     /// The pointers to the blocks that were met since the last time, those that others lie behind last.
-    pub(super) fn take_met(&mut self) -> Vec<String> {
+    pub(super) fn take_met(&mut self) -> Vec<(String, bool)> {
         let mut met = std::mem::take(&mut self.met);
         met.reverse();
         met
@@ -247,7 +247,7 @@ impl<'a, 'b> Checks<'a, 'b> {
                 let expected = super::literal::double_or_nan(*bits);
                 self.push(Assertion::Double { seen: lvalue.to_owned(), expected });
             }
-            (Value::Pointer(pointer), _) => self.pointer(pointer, lvalue, types.pointee(ty)),
+            (Value::Pointer(pointer), _) => self.pointer(pointer, lvalue, ty),
             _ => self.bytes(&format!("&{lvalue}"), offset, size, true),
         }
     }
@@ -264,10 +264,10 @@ impl<'a, 'b> Checks<'a, 'b> {
         });
     }
 
-    fn pointer(&mut self, pointer: &Pointer, lvalue: &str, pointee: Option<CTypeId>) {
+    fn pointer(&mut self, pointer: &Pointer, lvalue: &str, ty: CTypeId) {
         let seen = lvalue.to_owned();
         match pointer {
-            Pointer::Block(block, at) => self.block(*block as usize, *at, lvalue, pointee),
+            Pointer::Block(block, at) => self.block(*block as usize, *at, lvalue, ty),
             Pointer::Unknown => self.push(Assertion::NotNull { seen }),
             _ => {
                 if let Ok(expected) = self.names.pointer(pointer, None) {
@@ -278,7 +278,7 @@ impl<'a, 'b> Checks<'a, 'b> {
     }
 
     /// Asserts what a pointer into an allocated block leads to.
-    fn block(&mut self, block: usize, at: u64, lvalue: &str, pointee: Option<CTypeId>) {
+    fn block(&mut self, block: usize, at: u64, lvalue: &str, ty: CTypeId) {
         let seen = lvalue.to_owned();
         if let Some(path) = self.shared.paths.get(block).and_then(Option::as_ref) {
             let expected = match at {
@@ -293,10 +293,11 @@ impl<'a, 'b> Checks<'a, 'b> {
             _ => return self.push(Assertion::NotNull { seen }),
         };
         self.shared.paths[block] = Some(seen.clone());
-        self.shared.met.push(seen.clone());
+        let to_const = matches!(types.get(ty), CType::Pointer { to_const: true, .. });
+        self.shared.met.push((seen.clone(), to_const));
         let before = self.lines.len();
         let bytes = memory.image.bytes.len() as u64;
-        if let Some(ty) = pointee
+        if let Some(ty) = types.pointee(ty)
             && let Some(size) = types.size(ty).filter(|size| *size > 0 && *size <= bytes)
         {
             let mut inner = Checks::new(self.names, memory, None, self.shared);

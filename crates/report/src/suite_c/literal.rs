@@ -106,6 +106,9 @@ impl Names<'_> {
             Form::Array | Form::Block { .. } if offset == size * object.count => {
                 format!("{variable} + {}", object.count)
             }
+            Form::One if offset == size && (fits || pointee.is_none()) => {
+                return format!("&{variable} + 1");
+            }
             Form::Array | Form::Block { is_one: false } if offset.is_multiple_of(size) => {
                 format!("&{variable}[{}]", offset / size)
             }
