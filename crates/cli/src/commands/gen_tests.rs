@@ -227,8 +227,9 @@ impl<'a> Run<'a> {
         }
         let GenArgs { source, output, format, .. } = self.args;
         let mut files = suite.write(output, &source.file, self.loaded, build, format)?;
-        files.push((output.join(explain::FILE), summary.to_json()));
-        files.extend(self.args.json.iter().map(|path| (path.clone(), summary.to_json())));
+        let objectives = summary.to_json();
+        files.push((output.join(explain::FILE), objectives.clone()));
+        files.extend(self.args.json.iter().map(|path| (path.clone(), objectives.clone())));
         let written = output::files(&files);
         output::text(&(table::render(&summary) + "\n" + &faults))?;
         written

@@ -185,7 +185,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
 
     /// Takes a candidate if it does what the test is kept for; whether it does.
     fn take(&mut self, candidate: Test) -> Result<bool, Failure> {
-        Ok(self.attempt(candidate, |_| true)?.is_some())
+        self.attempt(candidate, |_| true)
     }
 
     /// The same, if what it shows is right, too.
@@ -193,21 +193,21 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         &mut self,
         candidate: Test,
         is_right: impl Fn(&Measured) -> bool,
-    ) -> Result<Option<()>, Failure> {
+    ) -> Result<bool, Failure> {
         if self.is_over() || candidate == self.test {
-            return Ok(None);
+            return Ok(false);
         }
         self.runs += 1;
         if !self.is_promising(&candidate) {
-            return Ok(None);
+            return Ok(false);
         }
-        let Ok(measured) = self.session.counting.measure(&candidate)? else { return Ok(None) };
+        let Ok(measured) = self.session.counting.measure(&candidate)? else { return Ok(false) };
         let ends_alike = ends_alike(&self.measured.run.outcome, &measured.run.outcome);
         if !(ends_alike && self.covers(&measured) && is_right(&measured)) {
-            return Ok(None);
+            return Ok(false);
         }
         (self.test, self.measured) = (candidate, measured);
-        Ok(Some(()))
+        Ok(true)
     }
 
     /// Whether the interpreter has nothing against a candidate: it comes to an end, does nothing undefined

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use lydian_ir::test::{PointerTarget, Test};
-use lydian_ir::{CType, CTypeId, CTypes, GlobalInit, IntKind, Program, Type, arith};
+use lydian_ir::test::{Image, PointerTarget, Test};
+use lydian_ir::{CType, CTypeId, CTypes, IntKind, Program, Type, arith};
 
 use crate::value::{Pointer, Value, cut, member};
 
@@ -250,15 +250,8 @@ pub(super) fn function_name(name: &str) -> String {
 
 /// The text of a string literal of the program.
 fn literal_text(program: &Program, name: &str) -> Option<String> {
-    let global =
-        &program.globals[program.global_named(name).filter(|_| name.starts_with(".str."))?];
-    let mut bytes = vec![0u8; global.size as usize];
-    if let GlobalInit::Data { items, .. } = &global.init {
-        for item in items {
-            let start = item.offset as usize;
-            bytes.get_mut(start..start + item.bytes.len())?.copy_from_slice(&item.bytes);
-        }
-    }
+    let global = program.global_named(name).filter(|_| name.starts_with(".str."))?;
+    let mut bytes = Image::initial(program, global).bytes;
     bytes.pop(); // C adds the last NUL itself
     Some(string(&bytes))
 }
