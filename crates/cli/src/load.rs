@@ -180,7 +180,8 @@ fn others(args: &SourceArgs) -> Result<Vec<(PathBuf, Unit)>, Failure> {
 
 fn companion(unit: &Unit) -> Companion {
     let flags = unit.flags.for_parsing().map(str::to_owned).collect();
-    Companion { text: unit.source.text().to_string(), flags }
+    let declarations = lydian_native::implicit_declarations(&unit.program);
+    Companion { text: unit.source.text().to_string(), declarations, flags }
 }
 
 /// The program of a file, other files, and what of the C library is worth exploring.

@@ -227,6 +227,8 @@ pub struct Target {
     pub short_enums: bool,
     /// Whether signed overflow wraps (`-fwrapv`).
     pub wrapv: bool,
+    /// Whether the end of `main` returns 0: since C99.
+    pub main_returns_zero: bool,
 }
 
 impl Target {
@@ -276,6 +278,7 @@ impl Default for Target {
             size_type: IntKind::ULong,
             short_enums: false,
             wrapv: false,
+            main_returns_zero: true,
         }
     }
 }

@@ -154,11 +154,21 @@ impl CompileFlags {
 
     /// Whether `//` starts a comment: not in strict C90.
     pub fn line_comments(&self) -> bool {
-        let standard = self.language.iter().rev().find_map(|flag| match flag.as_str() {
+        !self.standard().is_some_and(is_strict_c90)
+    }
+
+    /// Whether the text is C of before 1999.
+    pub fn before_c99(&self) -> bool {
+        let standard = self.standard();
+        standard.is_some_and(|standard| is_strict_c90(standard) || GNU_C90.contains(&standard))
+    }
+
+    /// The standard that the flags name.
+    fn standard(&self) -> Option<&str> {
+        self.language.iter().rev().find_map(|flag| match flag.as_str() {
             "-ansi" => Some("c90"),
             other => other.strip_prefix("-std=").or_else(|| other.strip_prefix("--std=")),
-        });
-        !matches!(standard, Some("c89" | "c90" | "iso9899:1990" | "iso9899:199409"))
+        })
     }
 
     fn keep<const N: usize>(&mut self, purpose: Use, words: [String; N]) {
@@ -181,6 +191,13 @@ fn flag_with_argument(argument: &str) -> Option<&'static (&'static str, bool, Us
 fn is_other_flag(argument: &str) -> bool {
     ["-objc", "-undef", "-include-pch"].iter().any(|other| argument.starts_with(other))
         || (argument.starts_with("-include") && argument != "-include")
+}
+
+/// C90 with GNU's extensions.
+const GNU_C90: [&str; 2] = ["gnu89", "gnu90"];
+
+fn is_strict_c90(standard: &str) -> bool {
+    matches!(standard, "c89" | "c90" | "iso9899:1990" | "iso9899:199409")
 }
 
 fn check_language(language: &str) -> Result<(), FlagError> {
@@ -282,6 +299,13 @@ mod tests {
         assert!(sorted("-fno-wrapv -fwrapv").wraps_on_overflow());
         assert!(!sorted("-fwrapv -fstrict-overflow").wraps_on_overflow());
         assert!(!sorted("").wraps_on_overflow());
+    }
+
+    #[test]
+    fn the_last_standard_decides_what_c_the_text_is() {
+        assert!(!sorted("").before_c99() && !sorted("-std=gnu89 -std=c99").before_c99());
+        assert!(sorted("-std=gnu89").before_c99() && sorted("-std=gnu89").line_comments());
+        assert!(sorted("-ansi").before_c99() && !sorted("-ansi").line_comments());
     }
 
     #[test]

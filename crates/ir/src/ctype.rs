@@ -372,6 +372,14 @@ impl CTypes {
         }
     }
 
+    /// Whether a function of this type has parameters that are known: it is no `int f()`.
+    pub fn is_prototype(&self, ty: CTypeId) -> bool {
+        match self.get(ty) {
+            CType::Function { params, variadic, .. } => !*variadic || !params.is_empty(),
+            _ => false,
+        }
+    }
+
     /// Whether a call through a pointer to a function of type `called`, passing arguments of these
     /// types, suits a function of type `function`: the two pass and return machine values in the
     /// same way. A type without parameters that takes any arguments is one without a prototype

@@ -40,6 +40,9 @@ pub struct Function {
     /// Whether it is declared by a header of the system, so that a library defines it which knows none
     /// of the program's variables.
     pub system: bool,
+    /// Whether the text calls it and declares it nowhere: compilers take it for the builtin of its
+    /// name, or for a function of `int`.
+    pub implicit: bool,
     /// Its body, if it is defined here and everything in it is supported.
     pub body: Option<Body>,
     /// The text of its definition or declaration.
@@ -60,6 +63,7 @@ impl Function {
             weak: false,
             library: false,
             system: false,
+            implicit: false,
             body: None,
             span: Span::NONE,
         }

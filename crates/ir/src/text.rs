@@ -35,7 +35,7 @@
 //! linkage   = "external" | "internal"
 //! init      = "extern" | "zero" | "{" { N ":" ( "bytes" | "&"(gN | fN) ["+" N] ) } "}"
 //! function  = "function" fN "name" tyN linkage ["noreturn"] ["weak"] ["library"]
-//!             "(" "name", ... ")" span [ body ]
+//!             ["system"] ["implicit"] "(" "name", ... ")" span [ body ]
 //! alias     = "alias" "name" (gN | fN)
 //! startup   = "startup" fN ("before" | "after") PRIORITY
 //! body      = "{" "params" "(" vN, ... ")" { local } "entry" bbN

@@ -69,6 +69,8 @@ pub enum BuildError {
 pub struct Companion {
     /// Its preprocessed text, with records or as it is.
     pub text: String,
+    /// What it calls without a declaration ([`flags::implicit_declarations`]).
+    pub declarations: String,
     /// The compile flags for it.
     pub flags: Vec<String>,
 }
@@ -142,7 +144,8 @@ impl Build {
         let entries = callers(request)?;
         let table = harness::table_symbols(request.program, request.own_end);
         let cells = cell_bytes(request.plan);
-        let mut text = with_cells(request.text, request.plan);
+        let mut text = flags::implicit_declarations(request.program);
+        text.push_str(&with_cells(request.text, request.plan));
         text.push_str(&harness::appendix(&entries, &table));
         write(&place.join("unit.i"), &text)?;
         write(&place.join("lydian.h"), harness::HEADER)?;
@@ -393,7 +396,7 @@ fn compile_companion(
 ) -> Result<(), BuildError> {
     let companion = &request.companions[number];
     let name = format!("companion{number}.i");
-    write(&place.join(&name), &companion.text)?;
+    write(&place.join(&name), &format!("{}{}", companion.declarations, companion.text))?;
     let mut arguments = compile_flags(&companion.flags, request.level);
     arguments.extend(["-c".to_owned(), name, "-o".to_owned(), companion_object(number)]);
     Compilation::start(request.compiler, place, "other unit", &arguments)?.finish()

@@ -1,6 +1,8 @@
 //! Which of the user's compile flags still matter once the text is preprocessed, and those that
 //! the measured build adds.
 
+use lydian_ir::Program;
+
 /// How the instrumented text is compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Optimization {
@@ -60,21 +62,52 @@ pub(crate) fn kept(flags: &[String]) -> Vec<String> {
     kept
 }
 
+/// Functions that are not builtins. A compiler may delete an allocation whose failure a test asks
+/// for, and may make a call of `puts` out of one of `printf`, whose result a test gives.
+const NO_BUILTINS: [&str; 17] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "strdup",
+    "strndup",
+    "aligned_alloc",
+    "posix_memalign",
+    "printf",
+    "fprintf",
+    "sprintf",
+    "snprintf",
+    "puts",
+    "putchar",
+    "fputs",
+    "fputc",
+    "fwrite",
+];
+
+/// Declarations of what is no builtin and what the text of this unit calls without a declaration:
+/// compilers take such a function for the builtin of its name, unless that is turned off.
+pub fn implicit_declarations(program: &Program) -> String {
+    let implicit = program.functions.values().filter(|function| function.implicit);
+    let named = implicit.filter(|function| NO_BUILTINS.contains(&function.name.as_str()));
+    let types = &program.types;
+    named
+        .map(|function| format!("{};\n", types.spell_compiled(function.ty, &function.name)))
+        .collect()
+}
+
 /// The measured build's own flags.
 ///
 /// `-fwrapv`, `-fno-strict-aliasing` and `-fno-delete-null-pointer-checks` give the text the meaning
 /// that the IR gives it: arithmetic that wraps, memory that is bytes, no conclusions from calls such
 /// as `memcpy(p, q, 0)`. Variables without an initial value start as zero, so that a run depends on
-/// its inputs alone, and a pure condition may be read before the program would. Allocators are not
-/// builtins, since a compiler may delete an allocation whose failure a test asks for; nor is output,
-/// since it may make a call of `puts` out of one of `printf`, whose result a test gives.
+/// its inputs alone, and a pure condition may be read before the program would.
 pub(crate) fn own(level: Optimization) -> Vec<String> {
     let fixed = [
         "-x",
         "cpp-output",
         "-w",
-        // As the front end takes them.
-        "-Wno-implicit-function-declaration",
+        // What clang makes an error by default is not stricter here than in the front end.
+        "-Wno-everything",
         "-fPIC",
         "-fwrapv",
         "-fno-strict-aliasing",
@@ -84,25 +117,9 @@ pub(crate) fn own(level: Optimization) -> Vec<String> {
         "-fno-stack-protector",
         "-fno-asynchronous-unwind-tables",
         "-fbracket-depth=1024",
-        "-fno-builtin-malloc",
-        "-fno-builtin-calloc",
-        "-fno-builtin-realloc",
-        "-fno-builtin-free",
-        "-fno-builtin-strdup",
-        "-fno-builtin-strndup",
-        "-fno-builtin-aligned_alloc",
-        "-fno-builtin-posix_memalign",
-        "-fno-builtin-printf",
-        "-fno-builtin-fprintf",
-        "-fno-builtin-sprintf",
-        "-fno-builtin-snprintf",
-        "-fno-builtin-puts",
-        "-fno-builtin-putchar",
-        "-fno-builtin-fputs",
-        "-fno-builtin-fputc",
-        "-fno-builtin-fwrite",
     ];
-    let mut flags: Vec<String> = fixed.into_iter().map(str::to_owned).collect();
+    let no_builtins = NO_BUILTINS.iter().map(|name| format!("-fno-builtin-{name}"));
+    let mut flags: Vec<String> = fixed.into_iter().map(str::to_owned).chain(no_builtins).collect();
     flags.push(level.flag().to_owned());
     flags
 }

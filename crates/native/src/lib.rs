@@ -22,6 +22,7 @@ mod toolchain;
 
 pub use build::{Build, BuildError, BuildRequest, Companion, compile_flags, with_cells};
 pub use flags::Optimization;
+pub use flags::implicit_declarations;
 pub use harness::Uncallable;
 pub use measure::{Instrumented, MeasureError, MeasureRequest, Measurer};
 pub use outcome::{Crash, CrashClass, Measured, Outcome, Run, WideVector};

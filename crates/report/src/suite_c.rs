@@ -103,10 +103,11 @@ pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> Em
 
 /// How the runtime names an outcome, and the number that goes with it.
 fn ending(observed: Option<&Observed>) -> (&'static str, i32) {
+    let is_undefined = observed.is_some_and(|observed| observed.is_undefined);
     match observed.map(|observed| &observed.outcome) {
-        Some(Outcome::Returned) if observed.is_some_and(|observed| observed.is_undefined) => {
-            ("LYDIAN_UNDEFINED", 0)
-        }
+        Some(Outcome::Returned) if is_undefined => ("LYDIAN_UNDEFINED", 0),
+        // It is known to end the process.
+        Some(Outcome::Exited(_)) if is_undefined => ("LYDIAN_UNDEFINED", 1),
         None | Some(Outcome::Returned) => ("LYDIAN_RETURNS", 0),
         Some(Outcome::Exited(status)) => ("LYDIAN_EXITS", *status),
         Some(Outcome::Aborted) => ("LYDIAN_CRASHES", 6),
@@ -191,6 +192,8 @@ impl Writer<'_> {
             );
             self.text.push_str(&after);
         }
+        let members = self.stubs.members();
+        self.text.push_str(&members);
         self.line("\n/* ---- The tests ---- */");
         let bodies: Vec<(&SuiteTest, Result<Vec<Line>, String>)> =
             tests.iter().map(|test| (test, self.body(test))).collect();
@@ -253,8 +256,11 @@ impl Writer<'_> {
         self.line(format!("#include \"{}\"", HEADER.0));
         let before = self.stubs.before();
         self.text.push_str(&before);
-        if self.has_main() {
-            self.line("#define main lydian_program_main");
+        if let Some(main) = self.program.function_named("main") {
+            // As a function of another name it would not return 0 at its end.
+            let types = &self.program.types;
+            let declared = types.spell_compiled(self.program.functions[main].ty, "main");
+            self.line(format!("{declared} __asm__(\"lydian_program_main\");"));
         }
         for file in std::iter::once(&self.options.include).chain(self.options.stubs) {
             self.line(format!("#include \"{file}\""));
@@ -266,10 +272,18 @@ impl Writer<'_> {
         if libc::error_number(self.program).is_some() {
             self.line("#include <errno.h>");
         }
+        let behind = self.stubs.behind();
+        self.text.push_str(&behind);
     }
 
-    fn has_main(&self) -> bool {
-        self.program.function_named("main").is_some()
+    /// What makes a further `main` of the text that of the whole, where the program has one.
+    fn own_main(&self) -> &'static str {
+        match self.program.function_named("main") {
+            Some(_) => {
+                "\nint lydian_suite_main(void) __asm__(\"main\");\n#define main lydian_suite_main\n"
+            }
+            None => "",
+        }
     }
 
     fn body(&self, test: &SuiteTest) -> Result<Vec<Line>, String> {
@@ -434,9 +448,7 @@ impl Writer<'_> {
             guarded(&mut text, &run.case, &case);
         }
         text.push_str("\n#else\n");
-        if self.has_main() {
-            text.push_str("\n#undef main\n");
-        }
+        text.push_str(self.own_main());
         text.push_str("\nint main(void)\n{\n    static const struct lydian_test tests[] = {\n");
         for run in &self.runs {
             guarded(&mut text, &run.case, &format!("        {},\n", Self::entry(run)));
@@ -472,9 +484,7 @@ impl Writer<'_> {
                 && known.is_some_and(|id| !self.program.globals[id].read_only)
         };
         let changed: Vec<&str> = changed.into_iter().filter(writable).collect();
-        if self.has_main() {
-            text.push_str("\n#undef main\n");
-        }
+        text.push_str(self.own_main());
         let cases: Vec<(&Case, &str)> =
             self.runs.iter().map(|run| (&run.case, run.function.as_str())).collect();
         framework.main(&mut text, &suite, &cases, &changed);

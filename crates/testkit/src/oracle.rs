@@ -107,9 +107,11 @@ impl Subject {
             LinkUnit { name, program: unit.program, source: unit.source, role }
         });
         let units: Vec<LinkUnit> = units.collect();
-        let companions = units[1..]
-            .iter()
-            .map(|unit| Companion { text: unit.source.text().to_string(), flags: Vec::new() });
+        let companions = units[1..].iter().map(|unit| Companion {
+            text: unit.source.text().to_string(),
+            declarations: lydian_native::implicit_declarations(&unit.program),
+            flags: Vec::new(),
+        });
         let companions = companions.collect();
         let linked = link(units).unwrap_or_else(|error| panic!("{error}"));
         let (mut program, map, starts) = (linked.program, linked.source, linked.starts);

@@ -158,6 +158,7 @@ fn read_target(values: &BTreeMap<String, i64>, flags: &CompileFlags) -> Target {
         },
         short_enums: answer("short_enums") == Some(1),
         wrapv: flags.wraps_on_overflow(),
+        main_returns_zero: !flags.before_c99(),
     }
 }
 

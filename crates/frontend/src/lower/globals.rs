@@ -255,6 +255,7 @@ impl<'a> Module<'a> {
                     weak: is_weak(decl),
                     library: decl.in_system_header && decl.body.is_some(),
                     system: decl.in_system_header,
+                    implicit: decl.is_builtin && decl.body.is_none(),
                     body: None,
                     span: decl.span,
                 };

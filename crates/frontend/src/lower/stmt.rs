@@ -350,7 +350,8 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             _ => true,
         };
-        if !is_void && &*decl.name == "main" {
+        let is_main = &*decl.name == "main" && unit.target.main_returns_zero;
+        if !is_void && is_main {
             let zero = self.constant(lydian_ir::Type::Int(32), 0);
             self.terminate(Terminator::Return(Some(zero)));
         } else {

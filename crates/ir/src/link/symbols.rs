@@ -24,6 +24,7 @@ pub(super) fn head(function: &Function) -> Function {
         weak: function.weak,
         library: false,
         system: function.system,
+        implicit: function.implicit,
         body: None,
         span: function.span,
     }

@@ -429,6 +429,7 @@ impl Reader<'_> {
         let weak = self.take_word("weak");
         let library = self.take_word("library");
         let system = self.take_word("system");
+        let implicit = self.take_word("implicit");
         let param_names = self.list(Self::quoted_text)?;
         let span = self.span()?;
         let body = if self.sees("{") { Some(read_body::body(self)?) } else { None };
@@ -442,6 +443,7 @@ impl Reader<'_> {
             weak,
             library,
             system,
+            implicit,
             body,
             span,
         })

@@ -224,7 +224,7 @@ fn global_text(global: &Global) -> String {
 fn head(function: &Function) -> String {
     let symbol = function.symbol.as_ref().map(|symbol| format!(" symbol {}", quoted(symbol)));
     format!(
-        "{}{} {} {}{}{}{}{} ({}){}",
+        "{}{} {} {}{}{}{}{}{} ({}){}",
         quoted(&function.name),
         symbol.unwrap_or_default(),
         function.ty,
@@ -233,6 +233,7 @@ fn head(function: &Function) -> String {
         if function.weak { " weak" } else { "" },
         if function.library { " library" } else { "" },
         if function.system { " system" } else { "" },
+        if function.implicit { " implicit" } else { "" },
         list(function.param_names.iter().map(|name| quoted(name))),
         span(function.span)
     )

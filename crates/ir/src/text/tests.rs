@@ -429,6 +429,7 @@ impl Soup {
             weak: soup.coin(),
             library: soup.coin(),
             system: soup.coin(),
+            implicit: soup.coin(),
             body: soup.some(Self::body),
             span: soup.span(),
         });
@@ -515,6 +516,7 @@ fn an_expression_of_ten_thousand_nodes_is_cut_and_reads_back() {
         weak: false,
         library: false,
         system: false,
+        implicit: false,
         body: Some(body),
         span: Span::NONE,
     });

@@ -28,6 +28,9 @@ const MOST_ASSIGNMENTS: usize = 8;
 /// So many parts of objects are asserted to be as before where nothing else is to be seen of a call.
 const MOST_UNCHANGED: usize = 3;
 
+/// Which calls of an allocator can be told to fail: `FAILS` has a bit for each.
+const MOST_FAILING: usize = 64;
+
 /// Words that no variable can be called.
 const RESERVED: &str = "auto break case char const continue default do double else enum extern float for \
     goto if inline int long register restrict return short signed sizeof static struct switch typedef \
@@ -161,6 +164,8 @@ impl<'a> Body<'a> {
                 (changed && !object.read_only, text(types, object, &by))
             {
                 Form::Text(text)
+            } else if !changed && is_empty_text(types, object) {
+                Form::Array
             } else if object.count == 1 {
                 Form::One
             } else {
@@ -283,8 +288,11 @@ impl<'a> Body<'a> {
             }
             Form::Bytes => format!("unsigned char {variable}[{}]", size.max(1)),
             Form::Array => {
-                let declarator = format!("{variable}[{}]", object.count.max(1));
-                types.spell_compiled(object.ty, &declarator)
+                let count = match size <= MOST_LOCAL && is_whole_text(types, object) {
+                    true => String::new(),
+                    false => object.count.max(1).to_string(),
+                };
+                types.spell_compiled(object.ty, &format!("{variable}[{count}]"))
             }
             Form::One | Form::Text(_) => types.spell_compiled(object.ty, variable),
             Form::Block { .. } => types.spell_compiled(object.ty, &format!("*{variable}")),
@@ -298,6 +306,7 @@ impl<'a> Body<'a> {
         let is_zero = value.is_zero();
         let is_scalar = types.scalar(object.ty).is_some();
         let initial = match &value {
+            _ if name.form == Form::Array && is_empty_text(types, object) => Ok("\"\"".to_owned()),
             value if is_zero && (!is_scalar || matches!(value, Value::Raw(_))) => {
                 Ok("{ 0 }".to_owned())
             }
@@ -439,6 +448,9 @@ impl<'a> Body<'a> {
         let results = calls.iter().map(|call| &call.result);
         if self.stubs.can_fail(function) {
             for (at, _) in results.enumerate().filter(|(_, result)| !is_set(result)) {
+                if at >= MOST_FAILING {
+                    return Err(format!("call {} of {function} fails", at + 1));
+                }
                 self.line(format!("FAILS({function}, {});", at + 1));
             }
             return Ok(());
@@ -589,7 +601,10 @@ impl<'a> Body<'a> {
         }
         let Some(observed) = observed.filter(|_| returns) else {
             self.unasserted(ty.filter(|_| !returns), call, false);
-            if matches!(observed.map(|observed| &observed.outcome), Some(Outcome::Exited(_))) {
+            let exits = |observed: &Observed| {
+                matches!(observed.outcome, Outcome::Exited(_)) && !observed.is_undefined
+            };
+            if observed.is_some_and(exits) {
                 self.line("LYDIAN_RETURNED();");
             }
             return;
@@ -807,6 +822,19 @@ fn text(types: &CTypes, object: &TestObject, by: &[bool]) -> Option<String> {
     let printable =
         text.iter().all(|byte| (b' '..=b'~').contains(byte) || matches!(byte, b'\n' | b'\t'));
     (is_constant && fits && *last == 0 && printable).then(|| string(text))
+}
+
+/// Whether an object is a text that ends where the object does.
+fn is_whole_text(types: &CTypes, object: &TestObject) -> bool {
+    let is_char = matches!(types.get(object.ty), CType::Int { kind: IntKind::Char, .. });
+    let bytes = &object.image.bytes;
+    let text = bytes.split_last().is_some_and(|(last, text)| *last == 0 && !text.contains(&0));
+    is_char && text && bytes.len() as u64 == object.count && object.image.pointers.is_empty()
+}
+
+/// Whether an object is a text of no characters.
+fn is_empty_text(types: &CTypes, object: &TestObject) -> bool {
+    object.count == 1 && is_whole_text(types, object)
 }
 
 /// What an object's variable is called: the last member of its place that says something.

@@ -29,6 +29,24 @@ const ALLOCATORS: [(&str, &str, &str, &str, &str); 8] = [
     ("strndup", "char *", "const char *s, __SIZE_TYPE__ a", "s, a", "0"),
 ];
 
+/// Functions whose calls gcc replaces by calls of others, under whatever name for the linker they
+/// are declared: `printf("a\n")` by `puts("a")`. It does not know them by another name in C.
+const REPLACED: [&str; 13] = [
+    "fprintf",
+    "fputc",
+    "fputs",
+    "fwrite",
+    "printf",
+    "putc",
+    "putchar",
+    "puts",
+    "snprintf",
+    "sprintf",
+    "vfprintf",
+    "vprintf",
+    "vsnprintf",
+];
+
 /// Bytes for a variable whose size is not known.
 const UNKNOWN_SIZE: u64 = 4096;
 
@@ -170,19 +188,78 @@ impl<'a> Stubs<'a> {
     /// What makes the user's text call otherwise, to stand before it.
     pub(super) fn before(&self) -> String {
         let mut text = String::new();
-        for (name, _) in &self.functions {
-            if (self.library)(name) && self.symbol(name).is_none() {
-                let _ = writeln!(text, "#pragma redefine_extname {name} lydian_own_{name}");
-            }
+        for name in self.redirected() {
+            let _ = writeln!(text, "#pragma redefine_extname {name} lydian_own_{name}");
+            self.declare_implicit(name, &mut text);
         }
-        for index in &self.failing {
-            let name = ALLOCATORS[*index].0;
+        if self.replaced().next().is_some() {
+            text.push_str(
+                "/* Attributes of formats name `printf`. */\n\
+                 #pragma GCC diagnostic push\n\
+                 #pragma GCC diagnostic ignored \"-Wformat\"\n\
+                 #pragma GCC diagnostic ignored \"-Wattributes\"\n",
+            );
+        }
+        for name in self.renamed() {
             let _ = writeln!(text, "#define {name} lydian_own_{name}");
-        }
-        if self.releases {
-            text.push_str("#pragma redefine_extname free lydian_own_free\n");
+            self.declare_implicit(name, &mut text);
         }
         text
+    }
+
+    /// What ends the renaming, behind the user's text.
+    pub(super) fn behind(&self) -> String {
+        let mut text = String::new();
+        for name in self.renamed() {
+            let _ = writeln!(text, "#undef {name}");
+        }
+        if self.replaced().next().is_some() {
+            text.push_str("#pragma GCC diagnostic pop\n");
+        }
+        text
+    }
+
+    /// Renames members that have the name of a renamed function, as they are in the user's text.
+    pub(super) fn members(&self) -> String {
+        let records = self.program.types.records.values();
+        let names: BTreeSet<&str> =
+            records.flat_map(|record| &record.fields).map(|field| field.name.as_str()).collect();
+        let renamed = self.renamed().filter(|name| names.contains(name));
+        renamed.map(|name| format!("#define {name} lydian_own_{name}\n")).collect()
+    }
+
+    /// Functions with another name for the linker.
+    fn redirected(&self) -> impl Iterator<Item = &str> {
+        let stubbed = self.functions.iter().map(|(name, _)| name.as_str());
+        let stubbed = stubbed.filter(|name| self.is_own(name) && !REPLACED.contains(name));
+        stubbed.chain(self.releases.then_some("free"))
+    }
+
+    /// Functions with another name in C, too.
+    fn renamed(&self) -> impl Iterator<Item = &str> {
+        self.replaced().chain(self.failing.iter().map(|index| ALLOCATORS[*index].0))
+    }
+
+    fn replaced(&self) -> impl Iterator<Item = &str> {
+        let stubbed = self.functions.iter().map(|(name, _)| name.as_str());
+        stubbed.filter(|name| self.is_own(name) && REPLACED.contains(name))
+    }
+
+    /// Whether the stub of a function has a name of its own for the linker, since the process around
+    /// the tests needs the real one.
+    fn is_own(&self, name: &str) -> bool {
+        (self.library)(name) && self.symbol(name).is_none()
+    }
+
+    /// Declares what the text does not declare as the builtin that compilers take it for: under another
+    /// name it is none.
+    fn declare_implicit(&self, name: &str, text: &mut String) {
+        let Some(id) = self.program.function_named(name) else { return };
+        let function = &self.program.functions[id];
+        let types = &self.program.types;
+        if function.implicit && types.is_prototype(function.ty) {
+            let _ = writeln!(text, "{};", types.spell_compiled(function.ty, name));
+        }
     }
 
     /// The stubs, after the user's text.
@@ -194,7 +271,7 @@ impl<'a> Stubs<'a> {
         for (name, ty) in &self.functions {
             let linked = match self.symbol(name) {
                 Some(symbol) => symbol.to_owned(),
-                None if (self.library)(name) => format!("lydian_own_{name}"),
+                None if self.is_own(name) => format!("lydian_own_{name}"),
                 None => name.clone(),
             };
             text.push_str(&self.stub(name, &linked, *ty));
@@ -226,8 +303,12 @@ impl<'a> Stubs<'a> {
         let alias = format!("lydian_type_{name}");
         let typed = ty.map(|ty| format!("typedef {};\n", self.result_spelling(ty, &alias)));
         let typed = typed.unwrap_or_default();
+        let of_library = (self.library)(linked);
         let Some(parameters) = self.passed(name) else {
             return match ty {
+                Some(_) if of_library => {
+                    format!("{typed}LYDIAN_STUB_OF_LIBRARY({name}, \"{linked}\", {results})\n")
+                }
                 Some(_) => format!("{typed}LYDIAN_STUB({name}, \"{linked}\", {results})\n"),
                 None => format!("LYDIAN_STUB_OF_NOTHING({name}, \"{linked}\")\n"),
             };
@@ -246,11 +327,12 @@ impl<'a> Stubs<'a> {
             ),
             None => String::new(),
         };
+        let weak = if of_library { "" } else { " __attribute__((__weak__))" };
         let none = if ty.is_some() { format!("    static {alias} none;\n") } else { String::new() };
         let _ = write!(
             text,
             "{counter}LYDIAN_WRITTEN({name}, {})\n\
-             {result} lydian_stub_{name}({parameters}) __asm__(\"{linked}\") __attribute__((__weak__));\n\
+             {result} lydian_stub_{name}({parameters}) __asm__(\"{linked}\"){weak};\n\
              {result} lydian_stub_{name}({parameters})\n\
              {{\n{none}    {taken}\
              lydian_set(lydian_writes_{name}, lydian_written_{name}, ++lydian_calls_{name}, {array});\n\
@@ -363,18 +445,19 @@ impl<'a> Stubs<'a> {
     }
 }
 
+/// What stands in an allocator's place. Its name in C is not that for the linker, by which the
+/// user's text has declared it, in old C without its parameters or with another result.
 fn allocator(index: usize, sets_error_number: bool) -> String {
     let (name, result, params, args, failure) = ALLOCATORS[index];
     let tells = sets_error_number && name != "posix_memalign";
     let told = if tells { "errno = ENOMEM;\n    " } else { "" };
     format!(
-        "#undef {name}\n\
-         extern {result}lydian_real_{name}({params}) __asm__(\"{name}\");\n\
-         static unsigned long lydian_fails_{name} = 0;\n\
-         {result}lydian_own_{name}({params});\n\
-         {result}lydian_own_{name}({params})\n\
+        "extern {result}lydian_real_{name}({params}) __asm__(\"{name}\");\n\
+         static unsigned long long lydian_fails_{name} = 0;\n\
+         {result}lydian_tried_{name}({params}) __asm__(\"lydian_own_{name}\");\n\
+         {result}lydian_tried_{name}({params})\n\
          {{\n    \
-             int fails = lydian_fails_{name} & 1;\n    \
+             int fails = (int)(lydian_fails_{name} & 1);\n    \
              lydian_fails_{name} >>= 1;\n    \
              if (!fails) return lydian_real_{name}({args});\n    \
              {told}return {failure};\n\
