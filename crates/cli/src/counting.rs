@@ -259,28 +259,22 @@ impl<'a> Counting<'a> {
         self.foresight.run(test, &options).ok()
     }
 
-    /// Whether a test does what C leaves undefined, also where machines do what is expected: signed overflow,
-    /// and misuse of functions of the library.
-    pub(crate) fn is_undefined(&self, test: &Test) -> bool {
-        self.foresee(test, STEPS_OF_ENDLESS).is_some_and(|foreseen| does_undefined(&foreseen))
-    }
-
-    /// How often a test that ends well calls each undefined function; nothing where the interpreter does not
-    /// follow it to its end.
-    pub(crate) fn calls(&self, test: &Test) -> Vec<(String, u32)> {
-        let Ok(foreseen) = self.foresight.run(test, &self.options) else { return Vec::new() };
-        if !matches!(foreseen.outcome.end, End::Returned) {
-            return Vec::new();
-        }
+    /// What the interpreter says of a test that ends well, of what no native run shows.
+    pub(crate) fn foretell(&self, test: &Test) -> Foretold {
+        let Some(foreseen) = self.foresee(test, self.options.max_steps) else {
+            return Foretold::default();
+        };
+        let returns = matches!(foreseen.outcome.end, End::Returned);
         let mut calls: Vec<(String, u32)> = Vec::new();
-        for function in &foreseen.outcome.externals {
+        for function in foreseen.outcome.externals.iter().filter(|_| returns) {
             let name = &self.loaded.program.functions[*function].name;
             match calls.iter_mut().find(|(known, _)| known == name) {
                 Some((_, count)) => *count += 1,
                 None => calls.push((name.clone(), 1)),
             }
         }
-        calls
+        let has_no_result = returns && foreseen.outcome.result.is_none();
+        Foretold { is_undefined: does_undefined(&foreseen), has_no_result, calls }
     }
 
     /// What a test that ends well leaves in memory, and what it leaves where memory that nobody wrote has
@@ -331,6 +325,19 @@ impl<'a> Counting<'a> {
             | End::Trapped(_) => Standing::Defined,
         }
     }
+}
+
+/// What the interpreter says of a test that ends well.
+#[derive(Default)]
+pub(crate) struct Foretold {
+    /// Whether it does what C leaves undefined, also where machines do what is expected: signed overflow,
+    /// and misuse of functions of the library.
+    pub(crate) is_undefined: bool,
+    /// Whether the function returns without a value: what a caller finds then is no result.
+    pub(crate) has_no_result: bool,
+    /// How often it calls each undefined function; empty where the interpreter does not follow it to its
+    /// end.
+    pub(crate) calls: Vec<(String, u32)>,
 }
 
 /// Whether a run does what C leaves undefined.

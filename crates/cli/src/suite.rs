@@ -14,6 +14,7 @@ use lydian_report::{
 };
 
 use crate::args::FormatArg;
+use crate::counting::Foretold;
 use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::{output, owned, render};
@@ -36,10 +37,7 @@ pub(crate) struct Kept {
     /// What it leaves in memory where it ends well, and what it leaves where memory that nobody wrote has
     /// other values.
     pub(crate) seen: Option<[Run; 2]>,
-    /// How often it calls each undefined function.
-    pub(crate) calls: Vec<(String, u32)>,
-    /// Whether it does what C leaves undefined.
-    pub(crate) is_undefined: bool,
+    pub(crate) foretold: Foretold,
     pub(crate) covers: Vec<String>,
     /// The same as a reader of the source finds it there.
     pub(crate) kept_for: Vec<String>,
@@ -339,13 +337,17 @@ fn observed(program: &Program, kept: &Kept) -> Observed {
         Outcome::TimedOut(limit) => Ending::TimedOut(*limit),
         other => Ending::Ended(other.to_string()),
     };
-    let seen = match &kept.seen {
-        Some([first, other]) if !kept.is_undefined => {
+    let Foretold { is_undefined, has_no_result, calls } = &kept.foretold;
+    let mut seen = match &kept.seen {
+        Some([first, other]) if !is_undefined => {
             Observed::of(program, &kept.test, ending, &memory(first), Some(&memory(other)))
         }
         _ => Observed::ended(ending),
     };
-    Observed { is_undefined: kept.is_undefined, calls: kept.calls.clone(), ..seen }
+    if *has_no_result {
+        seen.result = None;
+    }
+    Observed { is_undefined: *is_undefined, calls: calls.clone(), ..seen }
 }
 
 /// The memory of a run.

@@ -11,6 +11,7 @@ use super::judged::{HyperOf, Judged};
 use super::reduced::{self, Candidate, Together};
 use super::smaller::{self, Needs, Patience, Smaller};
 use super::{Goal, Session};
+use crate::counting::Foretold;
 use crate::exit::Failure;
 use crate::suite::Kept;
 
@@ -51,19 +52,24 @@ impl Session<'_, '_> {
             let new = names.remove(&position).unwrap_or_default();
             let (covers, kept_for) = (self.names_of(&new), self.kept_for(&new));
             let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
-            let mut is_undefined = ends_well && self.counting.is_undefined(&test);
-            let mut seen = match ends_well && !is_undefined {
+            let mut foretold = match ends_well {
+                true => self.counting.foretell(&test),
+                false => Foretold::default(),
+            };
+            let mut seen = match ends_well && !foretold.is_undefined {
                 true => Some(self.counting.observe(&test)?),
                 false => None,
             };
             let ends_alike = |run: &Run| smaller::ends_alike(&run.outcome, outcome);
             if seen.as_ref().is_some_and(|runs| !runs.iter().all(ends_alike)) {
-                (is_undefined, seen) = (true, None);
+                (foretold.is_undefined, seen) = (true, None);
             }
-            let calls = seen.as_ref().map_or_else(Vec::new, |_| self.counting.calls(&test));
+            if seen.is_none() {
+                foretold.calls.clear();
+            }
             let name = self.name_after(&new);
             let goals = candidates[position].covers.iter().copied().chain(new).collect();
-            let kept = Kept { name, covers, kept_for, test, measured, seen, calls, is_undefined };
+            let kept = Kept { name, covers, kept_for, test, measured, seen, foretold };
             worth.push((kept, goals));
         }
         Ok(worth)
@@ -113,7 +119,7 @@ impl Session<'_, '_> {
                 Needs { labels, hypers: Vec::new(), others: Vec::new() }
             };
             let with = (&needs, judged, patience);
-            let Some(smaller) = Smaller::new(self, with, &all[position].0)? else { continue };
+            let Some(smaller) = Smaller::new(self, with, &all[position]) else { continue };
             all[position] = smaller.run()?;
             let (covers, has) =
                 (self.covered_by(&all[position].1), judged.of_run(&all[position].1));

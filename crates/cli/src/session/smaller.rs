@@ -125,35 +125,32 @@ enum Holder {
 }
 
 impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
-    /// The test as it is.
+    /// The test as it is, with what it shows. None where it does not fit the program.
     pub(super) fn new(
         session: &'s mut Session<'a, 'm>,
         (needs, judged, patience): (&'s Needs, &'s Judged<'j>, &'s Patience),
-        test: &Test,
-    ) -> Result<Option<Self>, Failure> {
-        let Ok(measured) = session.counting.measure(test)? else { return Ok(None) };
-        let Some(foreseen) = session.counting.foresee(test, STEPS_OF_ENDLESS) else {
-            return Ok(None);
-        };
+        (test, measured): &(Test, Measured),
+    ) -> Option<Self> {
+        let foreseen = session.counting.foresee(test, STEPS_OF_ENDLESS)?;
         let is_undefined = does_undefined(&foreseen);
         let is_orderly = measured.run.outcome.is_orderly();
         let is_stopped = matches!(foreseen.outcome.end, End::Stopped(_));
         let location = foreseen.outcome.location;
         let steps = 2 * foreseen.outcome.steps + LEAST_STEPS;
-        Ok(Some(Self {
+        Some(Self {
             session,
             needs,
             judged,
             patience,
             test: test.clone(),
-            measured,
+            measured: measured.clone(),
             is_undefined,
             is_orderly,
             is_stopped,
             location,
             steps,
             runs: 0,
-        }))
+        })
     }
 
     /// Makes it as small as it gets, and gives it with what it shows.

@@ -1,0 +1,141 @@
+//! Suites compile and pass under gcc and clang, optimised and not, and under sanitizers.
+
+mod common;
+
+use std::process::Command;
+
+use common::{Ran, Workplace, figures};
+
+const BUILDS: [&str; 6] = [
+    "gcc -O0",
+    "gcc -O2",
+    "gcc -O1 -fsanitize=address,undefined",
+    "clang-19 -O0",
+    "clang-19 -O2",
+    "clang-19 -O1 -fsanitize=address,undefined",
+];
+
+/// Makes a suite and runs it in all builds. Compilers may warn of the source, not of the suite.
+fn passes_everywhere(place: &Workplace, flags: &str) {
+    place.done(&format!("gen unit.c --time 2 -- {flags}"));
+    for build in BUILDS {
+        let compile = format!("{build} {flags} -Wall -Wextra tests/tests.c -o suite 2> said");
+        let compile = format!("{compile} && ASAN_OPTIONS=detect_leaks=0 ./suite && ./suite");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &compile]);
+        place.settle(&mut shell);
+        let ran = Ran::of(&mut shell);
+        let said = place.read("said");
+        assert_eq!(ran.code, Some(0), "{compile}\n{said}\n{ran}\n{}", place.read("tests/tests.c"));
+        let theirs = |line: &&str| line.starts_with("tests/tests.c:") || line.contains("lydian.h:");
+        let warnings: Vec<&str> =
+            said.lines().filter(theirs).filter(|line| line.contains("warning")).collect();
+        assert!(warnings.is_empty(), "{compile}: {warnings:?}");
+    }
+}
+
+/// Functions without types, `return` without a value, numbers for pointers, undeclared functions.
+const BEFORE_C99: &str = "\
+#include <stdio.h>
+char *malloc();
+int counter;
+f(x) int x; { if (x > 3) return; return x * 2; }
+char *next() { return counter++; }
+g(n, s) char *s; { int i; for (i = 0; i < n; i++) if (s[i] == 'x') break; h(i); }
+h(i) { counter = i; if (i > 5) return 7; }
+struct node { struct node *next; int v; };
+struct node *make(v) int v;
+{
+    struct node *p = (struct node *)malloc(sizeof *p);
+    if (!p) return 0;
+    p->v = v;
+    p->next = 0;
+    return p;
+}
+int outside(a) int a; { if (a == 3) return not_declared(a); return toupper(a) + strlen(\"abc\"); }
+main(argc, argv) int argc; char *argv[];
+{
+    if (argc < 4) { printf(\"usage\\n\"); return; }
+    printf(\"%d\\n\", argc);
+}
+";
+
+#[test]
+fn c_of_before_1999_is_taken_as_compilers_take_it() {
+    let lax = "-Wno-implicit-int -Wno-implicit-function-declaration -Wno-int-conversion";
+    let lax = format!("{lax} -Wno-return-mismatch -Wno-return-type");
+    for standard in ["-std=gnu89", "-std=c90", "-std=gnu17"] {
+        let place = Workplace::with(BEFORE_C99);
+        passes_everywhere(&place, &format!("{standard} {lax}"));
+        let suite = place.read("tests/tests.c");
+        // What falls off its end has no result, nor has a `main` that returns none.
+        for call in ["f(4)", "h(0)", "main(0, NULL)"] {
+            assert!(suite.contains(&format!("(void){call};")), "{call}\n{suite}");
+        }
+        let end = suite.contains("CHECK_INT(main(4, NULL), 0)");
+        assert_eq!(end, standard == "-std=gnu17", "{standard}\n{suite}");
+    }
+}
+
+#[test]
+fn an_undeclared_allocator_returns_pointers() {
+    let place = Workplace::with(
+        "struct s { int v; };\nstruct s *make(int v)\n{\n    struct s *made = \
+         malloc(sizeof *made);\n    if (!made) return 0;\n    made->v = v;\n    return made;\n}\n",
+    );
+    let flags = "-w -Wno-implicit-function-declaration -Wno-int-conversion";
+    passes_everywhere(&place, flags);
+    place.done(&format!("gen unit.c --fresh --json out.json -- {flags}"));
+    let [objectives, covered, ..] = figures(&place.json("out.json"), "make", "stmt");
+    assert_eq!((objectives, covered), (5, 5));
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("FAILS(malloc, 1);"), "{suite}");
+}
+
+#[test]
+fn calls_that_a_compiler_replaces_are_counted() {
+    let place = Workplace::with(
+        "#include <stdio.h>\nvoid report(int x) { if (x) printf(\"yes\\n\"); else fprintf(stderr, \
+         \"no\"); }\nstruct log { int (*printf)(const char *, ...); };\nint log_it(struct log *l)\n{\n    \
+         if (l->printf) return l->printf(\"%d\", 1);\n    return 0;\n}\nint say(const char *, ...) \
+         __attribute__((format(printf, 1, 2)));\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    for call in ["CHECK_CALLS(printf, 1);", "CHECK_CALLS(fprintf, 1);"] {
+        assert!(suite.contains(call), "{suite}");
+    }
+}
+
+#[test]
+fn a_main_that_ends_without_a_result_returns_zero() {
+    let place = Workplace::with(
+        "struct phase { int main; };\nint main(int argc, char **argv)\n{\n    struct phase p = { argc \
+         };\n    (void)argv;\n    if (p.main > 3)\n        return 2;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("CHECK_INT(main(0, NULL), 0);"), "{suite}");
+}
+
+#[test]
+fn a_result_that_is_declared_to_be_new_memory_may_be_one_of_the_test() {
+    let place = Workplace::with(
+        "#include <stdio.h>\n#include <stdlib.h>\nstruct file { FILE *fp; };\nstruct file \
+         *open_it(const char *name)\n{\n    struct file *made = malloc(sizeof *made);\n    if (!made) \
+         exit(1);\n    made->fp = fopen(name, \"r\");\n    if (!made->fp) exit(2);\n    return \
+         made;\n}\nint numbers(void)\n{\n    int a, b;\n    if (scanf(\"%d %d\", &a, &b) != 2) return \
+         -1;\n    return a > b;\n}\n",
+    );
+    passes_everywhere(&place, "");
+}
+
+#[test]
+fn a_text_is_an_array_of_characters() {
+    let place = Workplace::with(
+        "int length(char *s) { int n = 0; while (*s++) n++; return n > 1 ? n : -1; }\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("char s[] = \"\";") && !suite.contains("char s = 0"), "{suite}");
+}
