@@ -54,6 +54,7 @@ mod kept_for;
 pub(crate) mod left;
 mod loose;
 mod news;
+mod probe;
 mod reasons;
 mod reduced;
 mod smaller;

@@ -6,8 +6,7 @@
 //! interpreter; it takes the place of the test if it ends in the same way, does nothing undefined that the
 //! test does not do, and the suite as a whole still covers what it covered.
 //!
-//! At the end, what is zero before and after the call, and can be anything else before it without a
-//! difference, is made something else: what the function writes there is seen then.
+//! At the end, what the function writes with the value that was there begins with another ([`super::probe`]).
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -38,9 +37,6 @@ const MOST_ROUNDS: u32 = 3;
 
 /// So many candidates of one test are run.
 const MOST_RUNS: u32 = 600;
-
-/// So many numbers of a test are tried for what the function writes.
-const MOST_PROBES: usize = 24;
 
 /// Scalars of one object that are looked at one by one.
 const MOST_SCALARS: usize = 256;
@@ -80,12 +76,12 @@ impl Patience {
 
 /// A test on its way to a smaller one.
 pub(super) struct Smaller<'s, 'a, 'm, 'j> {
-    session: &'s mut Session<'a, 'm>,
+    pub(super) session: &'s mut Session<'a, 'm>,
     needs: &'s Needs,
     judged: &'s Judged<'j>,
     patience: &'s Patience,
-    test: Test,
-    measured: Measured,
+    pub(super) test: Test,
+    pub(super) measured: Measured,
     is_undefined: bool,
     /// Whether it ends by itself.
     is_orderly: bool,
@@ -115,7 +111,7 @@ enum Atom {
 
 /// A place of a test that has bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holder {
+pub(super) enum Holder {
     Argument(usize, usize),
     Variable(usize, usize),
     Object(usize),
@@ -170,6 +166,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         self.lessen()?;
         self.clear_away();
         self.probe()?;
+        self.clear_away();
         // What was taken away without a run is no difference; that is seen here.
         let Ok(last) = self.session.counting.measure(&self.test)? else { return Ok(before) };
         let is_same = ends_alike(&last.run.outcome, &before.1.run.outcome) && self.covers(&last);
@@ -186,7 +183,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
     }
 
     /// The same, if what it shows is right, too.
-    fn attempt(
+    pub(super) fn attempt(
         &mut self,
         candidate: Test,
         is_right: impl Fn(&Measured) -> bool,
@@ -248,7 +245,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         hypers.iter().all(|hyper| self.judged.covers(*hyper, &has))
     }
 
-    fn program(&self) -> &'a Program {
+    pub(super) fn program(&self) -> &'a Program {
         &self.session.loaded.program
     }
 
@@ -394,6 +391,10 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         self.test = copy;
     }
 
+    pub(super) fn image(&self, holder: Holder) -> &Image {
+        image(&self.test, holder)
+    }
+
     /// What the bytes of a place are where a test says nothing.
     fn base(&self, holder: Holder) -> Image {
         let size = image(&self.test, holder).bytes.len();
@@ -409,7 +410,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
     }
 
     /// The numbers of a place, but those under pointers.
-    fn numbers(&self, holder: Holder) -> Vec<Scalar> {
+    pub(super) fn numbers(&self, holder: Holder) -> Vec<Scalar> {
         let types = &self.program().types;
         let ty = self.type_of(holder);
         let own = image(&self.test, holder);
@@ -507,7 +508,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         Ok(())
     }
 
-    fn with(&self, holder: Holder, place: &Scalar, bytes: &[u8]) -> Test {
+    pub(super) fn with(&self, holder: Holder, place: &Scalar, bytes: &[u8]) -> Test {
         let mut candidate = self.test.clone();
         put(image_mut(&mut candidate, holder), place, bytes);
         candidate
@@ -569,54 +570,6 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
             };
             if bytes == own || self.take(self.with(holder, place, &bytes))? {
                 break;
-            }
-        }
-        Ok(())
-    }
-
-    // ---- what the function writes ------------------------------------------------------------------
-
-    /// Numbers that are zero before the call and after it begin with something else, where nothing but that
-    /// they are zero after it changes.
-    fn probe(&mut self) -> Result<(), Failure> {
-        if !matches!(self.measured.run.outcome, Outcome::Returned(_)) {
-            return Ok(());
-        }
-        let mut left = MOST_PROBES;
-        for at in 0..self.test.objects.len() {
-            if self.test.objects[at].read_only {
-                continue;
-            }
-            for place in self.numbers(Holder::Object(at)) {
-                let is_number = !matches!(place.kind, ScalarKind::Other | ScalarKind::Pointer);
-                let own = bytes_of(&self.test.objects[at].image, &place);
-                if !is_number || own.iter().any(|byte| *byte != 0) {
-                    continue;
-                }
-                if left == 0 {
-                    return Ok(());
-                }
-                left -= 1;
-                let (start, end) = (place.offset as usize, (place.offset + place.size) as usize);
-                let known = self.measured.run.clone();
-                let is_same = |measured: &Measured| {
-                    let run = &measured.run;
-                    run.outcome == known.outcome
-                        && run.globals == known.globals
-                        && run.objects == known.objects
-                };
-                let is_zero = known.objects.get(at).and_then(|bytes| bytes.get(start..end));
-                if is_zero.is_none_or(|bytes| bytes.iter().any(|byte| *byte != 0)) {
-                    continue;
-                }
-                let mut other = vec![0; own.len()];
-                match place.kind {
-                    ScalarKind::Float => *other.last_mut().expect("a float has bytes") = 0x40,
-                    ScalarKind::Character => other[0] = b'x',
-                    _ => other[0] = 1,
-                }
-                let candidate = self.with(Holder::Object(at), &place, &other);
-                self.attempt(candidate, is_same)?;
             }
         }
         Ok(())
@@ -697,7 +650,7 @@ fn clear_pointers(image: &mut Image, which: impl Fn(u64) -> bool) {
     image.pointers.retain(|pointer| !which(pointer.offset));
 }
 
-fn bytes_of(image: &Image, place: &Scalar) -> Vec<u8> {
+pub(super) fn bytes_of(image: &Image, place: &Scalar) -> Vec<u8> {
     let range = place.offset as usize..(place.offset + place.size) as usize;
     image.bytes.get(range).map_or_else(Vec::new, <[u8]>::to_vec)
 }
