@@ -14,6 +14,8 @@
 
 #[path = "shared/evaluation.rs"]
 mod evaluation;
+#[path = "shared/llvm.rs"]
+mod llvm;
 #[path = "real_c/llvm_cov.rs"]
 mod llvm_cov;
 
@@ -23,7 +25,7 @@ use std::process::{Command, Output};
 
 use comfy_table::{Table, presets};
 use evaluation::{Evaluation, RealFunction, config_of, place_of};
-use llvm_cov::Agreement;
+use llvm::Agreement;
 use lydian_report::{CriterionSummary, FunctionSummary, Summary};
 
 /// What tests are made for.

@@ -7,14 +7,21 @@
 //! or on `files` of them, with `time` seconds a function (default 1). Each suite is compiled with the
 //! flags of its source and `-Wall -Wextra` in every build of the list below, and run twice in each.
 //!
-//! Printed are a row for each library, one for each build, and every suite that does not compile, has
+//! gcov and llvm-cov then measure what the tests that do not crash cover of lines and conditions, and are
+//! held against what `objectives.json` claims.
+//!
+//! Printed are a row for each library, one for each build, one for each tool, and every suite that does not compile, has
 //! warnings in its own lines or has tests that fail, with the first message. Lines of a test are those
 //! from its comment to its end. `keep` is where the suites stay.
 
 #[path = "suites/builds.rs"]
 mod builds;
+#[path = "suites/coverage.rs"]
+mod coverage;
 #[path = "shared/foreign.rs"]
 mod foreign;
+#[path = "shared/llvm.rs"]
+mod llvm;
 #[path = "suites/reading.rs"]
 mod reading;
 #[path = "suites/tables.rs"]
@@ -27,6 +34,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use builds::{BUILDS, Built};
+use coverage::Confirmed;
 use foreign::{Library, Unit};
 use reading::Reading;
 
@@ -47,6 +55,8 @@ struct Row {
     reading: Reading,
     /// For each build.
     built: Vec<Built>,
+    /// What tools of coverage make of it, or why they do not.
+    confirmed: Result<Confirmed, String>,
 }
 
 fn main() {
@@ -78,7 +88,8 @@ fn main() {
     made.sort_by_key(|(number, _)| *number);
     let rows: Vec<Row> = made.into_iter().filter_map(|(_, row)| row).collect();
     let without = all.len() - rows.len();
-    say(&format!("\n{}\n\n{}", tables::by_library(&rows), tables::by_build(&rows)));
+    let tables = [tables::by_library(&rows), tables::by_build(&rows), tables::coverage(&rows)];
+    tables.iter().for_each(|table| say(&format!("\n{table}")));
     say(&format!("\n{} files with a suite, {without} without", rows.len()));
 }
 
@@ -134,7 +145,9 @@ impl Options {
             return None;
         }
         let built = BUILDS.iter().map(|build| build.run(library, unit, &suite)).collect();
-        Some(Row { library: library.name.clone(), file: unit.file.clone(), reading, built })
+        let confirmed = coverage::confirm(library, unit, &folder);
+        let (library, file) = (library.name.clone(), unit.file.clone());
+        Some(Row { library, file, reading, built, confirmed })
     }
 }
 
@@ -147,6 +160,10 @@ impl Row {
         let tests = self.reading.lines.len();
         let wrong = wrong.unwrap_or_else(|| "passes".to_owned());
         say(&format!("{} {}: {tests} tests; {wrong}", self.library, self.file));
+        match &self.confirmed {
+            Ok(confirmed) => confirmed.llvm.notes.iter().for_each(|note| say(&format!("  {note}"))),
+            Err(error) => say(&format!("  coverage: {error}")),
+        }
     }
 }
 

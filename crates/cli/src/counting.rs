@@ -273,8 +273,15 @@ impl<'a> Counting<'a> {
                 None => calls.push((name.clone(), 1)),
             }
         }
+        let is_undefined = does_undefined(&foreseen);
         let has_no_result = returns && foreseen.outcome.result.is_none();
-        Foretold { is_undefined: does_undefined(&foreseen), has_no_result, calls }
+        let name = |id| self.loaded.program.globals[id].name.clone();
+        let globals = foreseen.outcome.undetermined_globals.iter();
+        let undetermined = Undetermined {
+            globals: globals.map(|(id, byte)| (name(*id), *byte)).collect(),
+            objects: foreseen.outcome.undetermined_objects,
+        };
+        Foretold { is_undefined, has_no_result, undetermined, calls }
     }
 
     /// What a test that ends well leaves in memory, and what it leaves where memory that nobody wrote has
@@ -327,6 +334,30 @@ impl<'a> Counting<'a> {
     }
 }
 
+/// Bytes that hold at the end what was computed from bytes that nobody wrote.
+#[derive(Default)]
+pub(crate) struct Undetermined {
+    /// Of the test's objects: the object's position, and the byte's.
+    objects: Vec<(usize, usize)>,
+    /// Of globals, by name.
+    globals: Vec<(String, usize)>,
+}
+
+impl Undetermined {
+    /// Changes these bytes of a run, so that it differs there from another one.
+    pub(crate) fn disturb(&self, run: &mut Run) {
+        for (object, byte) in &self.objects {
+            let found = run.objects.get_mut(*object).and_then(|bytes| bytes.get_mut(*byte));
+            found.into_iter().for_each(|byte| *byte = !*byte);
+        }
+        for (global, byte) in &self.globals {
+            let found = run.globals.iter_mut().find(|(name, _)| name == global);
+            let found = found.and_then(|(_, bytes)| bytes.get_mut(*byte));
+            found.into_iter().for_each(|byte| *byte = !*byte);
+        }
+    }
+}
+
 /// What the interpreter says of a test that ends well.
 #[derive(Default)]
 pub(crate) struct Foretold {
@@ -335,6 +366,7 @@ pub(crate) struct Foretold {
     pub(crate) is_undefined: bool,
     /// Whether the function returns without a value: what a caller finds then is no result.
     pub(crate) has_no_result: bool,
+    pub(crate) undetermined: Undetermined,
     /// How often it calls each undefined function; empty where the interpreter does not follow it to its
     /// end.
     pub(crate) calls: Vec<(String, u32)>,

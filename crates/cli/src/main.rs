@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod counting;
 mod coverage_table;
+mod elsewhere;
 mod exit;
 mod guesses;
 mod harvest;

@@ -24,13 +24,14 @@ use lydian_objective::{
 use lydian_prove::call_graph::never_called;
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_report::minimise::Effort;
-use lydian_report::{CriterionSummary, Exploration, ObjectiveSummary};
+use lydian_report::{CriterionSummary, Exploration};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::exec::{Event, Unreached};
 use lydian_symex::{Config, Cut, ExploreError, Summary, Task, Unmet, Workers};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counting::Counting;
+use crate::elsewhere::Explained;
 use crate::exit::Failure;
 use crate::ledger;
 use crate::ledger::SharedLedger;
@@ -108,9 +109,6 @@ struct Last {
     seconds: f64,
 }
 
-/// What is known of the objectives of a target, each with the positions of the tests that cover it.
-type Explained = Vec<(ObjectiveSummary, Vec<usize>)>;
-
 /// What came of it.
 pub(crate) struct Settled {
     /// For each target.
@@ -118,7 +116,7 @@ pub(crate) struct Settled {
     /// The tests worth keeping, with what was measured.
     pub(crate) tests: Vec<Kept>,
     /// For each target what is known of its objectives, with the positions of the tests that cover them.
-    pub(crate) objectives: Vec<Explained>,
+    pub(crate) objectives: Vec<Vec<Explained>>,
     /// One sentence for each internal error.
     pub(crate) contradictions: Vec<String>,
     /// Why nothing could be explored.
@@ -234,13 +232,14 @@ impl<'a> Session<'a, '_> {
     fn objectives_with(
         &self,
         tests: &[(Kept, FxHashSet<Goal>)],
-    ) -> Result<Vec<Explained>, Failure> {
+    ) -> Result<Vec<Vec<Explained>>, Failure> {
         let of_target = |(at, target): (usize, &Target<'_>)| {
             let all = self.explained(at, target)?.into_iter().map(|(goal, told)| {
                 let covers =
                     |(_, (_, goals)): &(usize, &(Kept, FxHashSet<Goal>))| goals.contains(&goal);
                 let tests = tests.iter().enumerate().filter(covers).map(|(position, _)| position);
-                (told, tests.collect())
+                let label = goal.label();
+                Explained { told, tests: tests.collect(), label, elsewhere: Vec::new() }
             });
             Ok(all.collect())
         };

@@ -337,7 +337,7 @@ fn observed(program: &Program, kept: &Kept) -> Observed {
         Outcome::TimedOut(limit) => Ending::TimedOut(*limit),
         other => Ending::Ended(other.to_string()),
     };
-    let Foretold { is_undefined, has_no_result, calls } = &kept.foretold;
+    let Foretold { is_undefined, has_no_result, calls, .. } = &kept.foretold;
     let mut seen = match &kept.seen {
         Some([first, other]) if !is_undefined => {
             Observed::of(program, &kept.test, ending, &memory(first), Some(&memory(other)))

@@ -167,6 +167,11 @@ pub struct Outcome {
     pub objects: Vec<Vec<u8>>,
     /// The contents of the globals at the end, in the order of the program.
     pub globals: Vec<Vec<u8>>,
+    /// The bytes of the test's objects that hold what was computed from bytes that were never written:
+    /// the object's position, and the byte's.
+    pub undetermined_objects: Vec<(usize, usize)>,
+    /// The same of globals.
+    pub undetermined_globals: Vec<(GlobalId, usize)>,
     /// Where a value that was never written was first used; `None` if that did not happen.
     pub uninitialised: Option<Location>,
     /// Where a function of the C library was first called in a way that C does not define though libraries do

@@ -6,50 +6,16 @@
 //! - lines with statements: executed by llvm-cov's line counts, covered by criterion `stmt`;
 //! - branches: true and false counts of each condition, covered by criterion `bc`;
 //! - decisions of one condition: the same counts, covered by criterion `dc`.
-//!
-//! Lydian's columns are those of the preprocessed text and llvm-cov's those of the source, so
-//! conditions are paired by line and their order in it. Lines on which the two see different
-//! numbers of conditions (constants that clang folds, macros over several lines) are not compared.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::llvm::{self, Agreement, Branches, branches, compare_sides, lines, run, sides};
 use super::{Work, first_error};
-
-/// How many of what was compared agrees.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Count {
-    agree: usize,
-    all: usize,
-}
-
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.agree, self.all)
-    }
-}
-
-impl Count {
-    fn add(&mut self, agrees: bool) {
-        self.all += 1;
-        self.agree += usize::from(agrees);
-    }
-}
-
-/// The result of a comparison.
-#[derive(Default)]
-pub(crate) struct Agreement {
-    pub(crate) lines: Count,
-    pub(crate) branches: Count,
-    pub(crate) decisions: Count,
-    /// Each disagreement, and what was not compared.
-    pub(crate) notes: Vec<String>,
-}
 
 /// `lydian objectives --json`.
 #[derive(Deserialize)]
@@ -73,15 +39,6 @@ struct Objective {
     predicate: String,
     duplicate_of: Option<u32>,
 }
-
-/// By line, column and name of a condition or decision: whether its sides, true and false, are
-/// covered, where they are objectives.
-type Sides = BTreeMap<(u64, u64, String), Covered>;
-type Covered = [Option<bool>; 2];
-
-/// By line, in the order of the text: how often each condition was true and false.
-type Branches = BTreeMap<u64, Vec<Counts>>;
-type Counts = [u64; 2];
 
 /// Compiles and runs the emitted tests and compares.
 pub(super) fn compare(work: &Work<'_>, folder: &Path) -> Result<Agreement, String> {
@@ -109,64 +66,15 @@ pub(super) fn compare(work: &Work<'_>, folder: &Path) -> Result<Agreement, Strin
             None => agreement.notes.push(format!("line {line}: llvm-cov has no count")),
         }
     }
-    let branches = sides(function.iter().filter(|o| o.criterion == "bc"), " to ", &covered);
+    let of = |criterion: &'static str| {
+        let of = function.iter().filter(move |objective| objective.criterion == criterion);
+        of.map(|o| (o.line, o.column, o.name.as_str(), covered(o)))
+    };
+    let branches = sides(of("bc"), " to ");
     compare_sides(&branches, &llvm.branches, true, &mut agreement);
-    let decisions = sides(function.iter().filter(|o| o.criterion == "dc"), " ", &covered);
+    let decisions = sides(of("dc"), " ");
     compare_sides(&decisions, &llvm.branches, false, &mut agreement);
     Ok(agreement)
-}
-
-/// The sides of conditions or decisions, whose names end with `true` or `false` behind `before`.
-fn sides<'a>(
-    objectives: impl Iterator<Item = &'a &'a Objective>,
-    before: &str,
-    covered: &impl Fn(&Objective) -> bool,
-) -> Sides {
-    let mut sides = Sides::new();
-    for objective in objectives {
-        for (side, word) in ["true", "false"].into_iter().enumerate() {
-            if let Some(name) = objective.name.strip_suffix(&format!("{before}{word}")) {
-                let key = (objective.line, objective.column, name.to_owned());
-                sides.entry(key).or_default()[side] = Some(covered(objective));
-            }
-        }
-    }
-    sides
-}
-
-/// Pairs by line and order. Decisions are only compared on lines where each has one condition.
-fn compare_sides(ours: &Sides, theirs: &Branches, conditions: bool, agreement: &mut Agreement) {
-    let mut lines: BTreeMap<u64, Vec<(&str, Covered)>> = BTreeMap::new();
-    for ((line, _, name), sides) in ours {
-        lines.entry(*line).or_default().push((name, *sides));
-    }
-    for (line, ours) in lines {
-        let theirs = theirs.get(&line).map_or(&[][..], Vec::as_slice);
-        if ours.len() != theirs.len() {
-            if conditions {
-                let (here, there) = (ours.len(), theirs.len());
-                let what =
-                    format!("line {line}: {here} conditions, by llvm-cov {there}: not compared");
-                agreement.notes.push(what);
-            }
-            continue;
-        }
-        for ((name, ours), counts) in ours.into_iter().zip(theirs) {
-            for (side, word) in ["true", "false"].into_iter().enumerate() {
-                let Some(covered) = ours[side] else { continue };
-                let agrees = covered == (counts[side] > 0);
-                let count =
-                    if conditions { &mut agreement.branches } else { &mut agreement.decisions };
-                count.add(agrees);
-                if !agrees {
-                    agreement.notes.push(format!(
-                        "line {line}: {name} {word}: lydian {covered}, llvm-cov {} times",
-                        counts[side]
-                    ));
-                }
-            }
-        }
-    }
 }
 
 /// An objective as `lydian cover --missing` writes it, with the ends of lines around it: the text of
@@ -245,16 +153,8 @@ impl Llvm {
         let mut tests = Command::new(&program);
         tests.env("LLVM_PROFILE_FILE", raw.join("%m.profraw")).current_dir(folder);
         run(&mut tests).map_err(|error| format!("the emitted tests fail: {error}"))?;
-        let raws = std::fs::read_dir(&raw).map_err(|error| format!("no profile: {error}"))?;
-        let raws = raws.flatten().map(|entry| entry.path());
-        run(Command::new("llvm-profdata-19")
-            .args(["merge", "-sparse", "-o"])
-            .arg(&profile)
-            .args(raws))?;
-        let instr = format!("-instr-profile={}", profile.display());
-        let export = |format: &str| {
-            run(Command::new("llvm-cov-19").arg("export").arg(format).arg(&program).arg(&instr))
-        };
+        let profile = llvm::merged(&raw, profile)?;
+        let export = |format| llvm::export(&program, &profile, format);
         let json: Value =
             serde_json::from_str(&export("-format=text")?).map_err(|e| e.to_string())?;
         Ok(Self {
@@ -262,75 +162,4 @@ impl Llvm {
             branches: branches(&json, &work.function).ok_or("llvm-cov has no such function")?,
         })
     }
-}
-
-/// The output of a command, or what it complains about.
-fn run(command: &mut Command) -> Result<String, String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let out = command.output().map_err(|error| format!("{name}: {error}"))?;
-    if out.status.success() {
-        return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
-    }
-    let both = [out.stdout, out.stderr].concat();
-    let text = String::from_utf8_lossy(&both);
-    let lines: Vec<&str> = text.lines().take(4).collect();
-    Err(format!("{name}: {}: {}", out.status, lines.join(" | ")))
-}
-
-/// `DA:` lines of the source's section.
-fn lines(lcov: &str, file: &str) -> BTreeMap<u64, u64> {
-    let mut inside = false;
-    let mut found = BTreeMap::new();
-    for line in lcov.lines() {
-        if let Some(path) = line.strip_prefix("SF:") {
-            inside = Path::new(path).ends_with(file);
-        } else if inside {
-            let row = line.strip_prefix("DA:").and_then(|row| row.split_once(','));
-            let numbers = row.and_then(|(line, count)| {
-                Some((line.parse::<u64>().ok()?, count.parse::<u64>().ok()?))
-            });
-            found.extend(numbers);
-        }
-    }
-    found
-}
-
-/// The branches of a function by the line in the function's file at which they, or the macro that
-/// they come from, stand; in the order of the text.
-fn branches(json: &Value, function: &str) -> Option<Branches> {
-    let functions = json.pointer("/data/0/functions")?.as_array()?;
-    let named = |candidate: &&Value| {
-        let name = candidate.get("name").and_then(Value::as_str).unwrap_or_default();
-        name == function || name.rsplit(':').next() == Some(function)
-    };
-    let function = functions.iter().find(named)?;
-    let numbers = |key: &str| -> Vec<Vec<u64>> {
-        let rows = function.get(key).and_then(Value::as_array).into_iter().flatten();
-        let row =
-            |row: &Value| row.as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
-        rows.map(row).collect()
-    };
-    // [line, column, end line, end column, count, file, expanded file, kind]; kind 1 is the use of a
-    // macro, whose text is the expanded file.
-    let uses: BTreeMap<u64, (u64, u64, u64)> = numbers("regions")
-        .iter()
-        .filter(|region| region.get(7) == Some(&1))
-        .map(|region| (region[6], (region[5], region[0], region[1])))
-        .collect();
-    let mut found: Vec<(Vec<(u64, u64)>, Counts)> = Vec::new();
-    for branch in numbers("branches").iter().filter(|branch| branch.len() >= 7) {
-        let mut place = vec![(branch[0], branch[1])];
-        let mut file = branch[6];
-        while let Some((outer, line, column)) = uses.get(&file) {
-            place.insert(0, (*line, *column));
-            file = *outer;
-        }
-        found.push((place, [branch[4], branch[5]]));
-    }
-    found.sort();
-    let mut lines = Branches::new();
-    for (place, counts) in found {
-        lines.entry(place[0].0).or_default().push(counts);
-    }
-    Some(lines)
 }

@@ -6,6 +6,8 @@ use comfy_table::{Table, presets};
 
 use crate::Row;
 use crate::builds::{BUILDS, Built};
+use crate::coverage::Confirmed;
+use crate::llvm::Count;
 
 /// A row for each library, and one for all.
 pub(crate) fn by_library(rows: &[Row]) -> Table {
@@ -74,6 +76,38 @@ pub(crate) fn by_build(rows: &[Row]) -> Table {
         ];
         let counts = counts.map(|count| count.to_string());
         table.add_row(std::iter::once(build.name.to_owned()).chain(counts));
+    }
+    table
+}
+
+/// A row for each tool that measures coverage.
+pub(crate) fn coverage(rows: &[Row]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN).set_header([
+        "coverage",
+        "claims",
+        "as measured",
+        "files",
+        "files where all are",
+    ]);
+    let confirmed: Vec<&Confirmed> =
+        rows.iter().filter_map(|row| row.confirmed.as_ref().ok()).collect();
+    let of: [(&str, fn(&Confirmed) -> Count); 3] = [
+        ("gcov, lines", |confirmed| confirmed.gcov_lines),
+        ("llvm-cov, lines", |confirmed| confirmed.llvm.lines),
+        ("llvm-cov, conditions", |confirmed| confirmed.llvm.branches),
+    ];
+    for (name, count) in of {
+        let counts: Vec<Count> = confirmed.iter().map(|confirmed| count(confirmed)).collect();
+        let agree = |count: &&Count| count.agree == count.all;
+        let numbers = [
+            counts.iter().map(|count| count.all).sum(),
+            counts.iter().map(|count| count.agree).sum(),
+            counts.len(),
+            counts.iter().filter(agree).count(),
+        ];
+        let numbers = numbers.map(|number: usize| number.to_string());
+        table.add_row(std::iter::once(name.to_owned()).chain(numbers));
     }
     table
 }

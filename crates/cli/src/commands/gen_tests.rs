@@ -28,7 +28,8 @@ use crate::objectives::{self, Annotated};
 use crate::progress::Lines;
 use crate::session::{Session, Settled, Target};
 use crate::{
-    config, guesses, interrupt, ledger, load, output, owned, render, suite, table, workers,
+    config, elsewhere, guesses, interrupt, ledger, load, output, owned, render, suite, table,
+    workers,
 };
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
@@ -121,10 +122,14 @@ impl<'a> Run<'a> {
             .enumerate()
             .map(|(at, task)| (task, workers::within(self.args.jobs, tasks.len() - at)))
             .collect();
-        let results =
+        let mut results =
             workers::work_on(&within, workers, &self.cancel, |(task, within), counting| {
                 self.settle(task, *within, &ledger, counting, &lines)
             })?;
+        let positions: Vec<usize> = results.done.iter().map(|(position, _)| *position).collect();
+        let settled = results.done.iter_mut().map(|(_, done)| &mut done.settled);
+        let index = |at: usize, target: usize| tasks[positions[at]].targets[target].index;
+        elsewhere::credit(&mut settled.collect::<Vec<_>>(), index);
         let mut code = ExitCode::Done;
         for (position, done) in &results.done {
             code = code.max(self.report(self.name(tasks[*position].entry), &done.settled));
@@ -199,20 +204,26 @@ impl<'a> Run<'a> {
         let mut summary = Summary { guesses: self.guesses.clone(), ..Summary::default() };
         let mut suite = suite::Collected::default();
         suite.add_kept(&self.args.output, self.loaded);
-        let mut faults = String::new();
-        for (position, Done { settled, seconds }) in done {
-            let tests = settled.tests.len();
-            let (ended, names) = suite.add(&self.loaded.program, settled.tests);
+        let (mut faults, mut done, mut names) = (String::new(), done, Vec::new());
+        for (_, done) in &mut done {
+            let tests = std::mem::take(&mut done.settled.tests);
+            let (ended, of_function) = suite.add(&self.loaded.program, tests);
             faults += &ended;
+            names.push(of_function);
+        }
+        for (at, (position, Done { settled, seconds })) in done.into_iter().enumerate() {
+            let tests = names[at].len();
             // Of a whole program, tests, time and paths are those of all functions together.
             let mut whole = Some((tests, seconds, settled.exploration));
             let targets = tasks[position].targets.iter().zip(settled.rows).zip(settled.objectives);
             for ((target, criteria), objectives) in targets {
                 let (tests, seconds, exploration) = whole.take().unwrap_or((0, 0.0, None));
                 let name = self.name(target.objectives.function).to_owned();
-                let named = objectives.into_iter().map(|(objective, tests)| {
-                    let tests = tests.iter().filter_map(|test| names.get(*test).cloned()).collect();
-                    ObjectiveSummary { tests, ..objective }
+                let named = objectives.into_iter().map(|objective| {
+                    let own = objective.tests.iter().map(|test| (at, *test));
+                    let tests = own.chain(objective.elsewhere);
+                    let tests = tests.filter_map(|(of, test)| names[of].get(test).cloned());
+                    ObjectiveSummary { tests: tests.collect(), ..objective.told }
                 });
                 let objectives = named.collect();
                 summary.functions.push(FunctionSummary {

@@ -64,8 +64,9 @@ impl Session<'_, '_> {
             if seen.as_ref().is_some_and(|runs| !runs.iter().all(ends_alike)) {
                 (foretold.is_undefined, seen) = (true, None);
             }
-            if seen.is_none() {
-                foretold.calls.clear();
+            match &mut seen {
+                Some([_, other]) => foretold.undetermined.disturb(other),
+                None => foretold.calls.clear(),
             }
             let name = self.name_after(&new);
             let goals = candidates[position].covers.iter().copied().chain(new).collect();

@@ -439,6 +439,14 @@ impl<'p, 'c> Machine<'p, 'c> {
     /// Ends the run: what it did.
     pub(super) fn outcome(self, end: End, objects: &[u64]) -> Outcome {
         let (location, steps) = self.place_and_steps(end);
+        let undetermined_objects = objects.iter().enumerate().flat_map(|(at, base)| {
+            self.memory.input_undetermined(*base).into_iter().map(move |byte| (at, byte))
+        });
+        let undetermined_globals = self.program.globals.ids().flat_map(|id| {
+            self.memory.global_undetermined(id).into_iter().map(move |byte| (id, byte))
+        });
+        let (undetermined_objects, undetermined_globals) =
+            (undetermined_objects.collect(), undetermined_globals.collect());
         let objects = objects.iter().map(|base| self.memory.input_bytes(*base)).collect();
         let globals = self.program.globals.ids().map(|id| self.memory.global_bytes(id));
         Outcome {
@@ -447,6 +455,8 @@ impl<'p, 'c> Machine<'p, 'c> {
             result: self.result,
             objects,
             globals: globals.collect(),
+            undetermined_objects,
+            undetermined_globals,
             uninitialised: self.uninitialised,
             misused: self.misused,
             steps,

@@ -196,6 +196,26 @@ impl Memory {
         found.map_or_else(|_| Vec::new(), |index| self.contents(base, self.inputs[index].size))
     }
 
+    /// The bytes of the input object at an address that hold what was computed from bytes that were
+    /// never written.
+    pub(super) fn input_undetermined(&self, base: u64) -> Vec<usize> {
+        let found = self.inputs.binary_search_by_key(&base, |object| object.base);
+        found.map_or_else(|_| Vec::new(), |index| self.undetermined(base, self.inputs[index].size))
+    }
+
+    /// The same of a global.
+    pub(super) fn global_undetermined(&self, global: GlobalId) -> Vec<usize> {
+        let object = self.globals.get(global.index());
+        object.map_or_else(Vec::new, |object| self.undetermined(object.base, object.size))
+    }
+
+    fn undetermined(&self, base: u64, size: u64) -> Vec<usize> {
+        let Ok((number, offset)) = self.reach(base, size) else { return Vec::new() };
+        let (_, states) = self.areas[number].slices(offset, size);
+        let kept = states.iter().enumerate().filter(|(_, state)| *state & area::KEPT != 0);
+        kept.map(|(at, _)| at).collect()
+    }
+
     fn contents(&self, base: u64, size: u64) -> Vec<u8> {
         self.read(base, size).map_or_else(|_| Vec::new(), |bytes| bytes.values())
     }
