@@ -16,8 +16,8 @@
 use std::sync::Arc;
 
 use lydian_ir::interp::{BadTest, End, Location, Options};
-use lydian_ir::test::{INPUT_PREFIX, Test};
-use lydian_ir::{DecisionId, Overflow, TrapKind};
+use lydian_ir::test::{INPUT_PREFIX, Image, Test};
+use lydian_ir::{DecisionId, GlobalId, Overflow, Program, TrapKind};
 use lydian_native::{
     BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, Run, RunError, TestError,
 };
@@ -275,11 +275,10 @@ impl<'a> Counting<'a> {
         }
         let is_undefined = does_undefined(&foreseen);
         let has_no_result = returns && foreseen.outcome.result.is_none();
-        let name = |id| self.loaded.program.globals[id].name.clone();
-        let globals = foreseen.outcome.undetermined_globals.iter();
         let undetermined = Undetermined {
-            globals: globals.map(|(id, byte)| (name(*id), *byte)).collect(),
+            globals: foreseen.outcome.undetermined_globals,
             objects: foreseen.outcome.undetermined_objects,
+            blocks: foreseen.outcome.undetermined_blocks,
         };
         Foretold { is_undefined, has_no_result, undetermined, calls }
     }
@@ -339,21 +338,41 @@ impl<'a> Counting<'a> {
 pub(crate) struct Undetermined {
     /// Of the test's objects: the object's position, and the byte's.
     objects: Vec<(usize, usize)>,
-    /// Of globals, by name.
-    globals: Vec<(String, usize)>,
+    globals: Vec<(GlobalId, usize)>,
+    /// Of blocks, the newest first, each with its size; empty where there are none.
+    blocks: Vec<(u64, Vec<usize>)>,
 }
 
 impl Undetermined {
     /// Changes these bytes of a run, so that it differs there from another one.
-    pub(crate) fn disturb(&self, run: &mut Run) {
+    pub(crate) fn disturb(&self, program: &Program, run: &mut Run) {
         for (object, byte) in &self.objects {
             let found = run.objects.get_mut(*object).and_then(|bytes| bytes.get_mut(*byte));
             found.into_iter().for_each(|byte| *byte = !*byte);
         }
         for (global, byte) in &self.globals {
-            let found = run.globals.iter_mut().find(|(name, _)| name == global);
-            let found = found.and_then(|(_, bytes)| bytes.get_mut(*byte));
+            let name = &program.globals[*global].name;
+            let known = run.globals.iter().position(|(known, _)| known == name);
+            let at = known.unwrap_or_else(|| {
+                run.globals.push((name.clone(), Image::initial(program, *global).bytes));
+                run.globals.len() - 1
+            });
+            let found = run.globals[at].1.get_mut(*byte);
             found.into_iter().for_each(|byte| *byte = !*byte);
+        }
+        if self.blocks.is_empty() {
+            return;
+        }
+        let sizes = self.blocks.iter().map(|(size, _)| *size);
+        let is_same = sizes.eq(run.blocks.iter().map(|(_, bytes)| bytes.len() as u64));
+        for (at, (_, contents)) in run.blocks.iter_mut().enumerate() {
+            match self.blocks.get(at).filter(|_| is_same) {
+                Some((_, bytes)) => {
+                    bytes.iter().for_each(|byte| contents[*byte] = !contents[*byte])
+                }
+                // Which block is which is not known.
+                None => contents.iter_mut().for_each(|byte| *byte = !*byte),
+            }
         }
     }
 }

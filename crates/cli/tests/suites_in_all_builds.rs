@@ -139,3 +139,43 @@ fn a_text_is_an_array_of_characters() {
     let suite = place.read("tests/tests.c");
     assert!(suite.contains("char s[] = \"\";") && !suite.contains("char s = 0"), "{suite}");
 }
+
+#[test]
+fn what_was_computed_from_memory_that_nobody_wrote_is_not_asserted() {
+    let place = Workplace::with(
+        "#include <stdlib.h>\nvoid coder(short *s, short *out);\nint last;\nstruct s { int code, kind; \
+         };\nstruct s *encode(short *s, unsigned char *c)\n{\n    short made[8];\n    struct s *result = \
+         malloc(sizeof *result);\n    coder(s, made);\n    if (!result) return result;\n    c[0] = 6 | \
+         (made[0] & 3) << 4;\n    last = made[1];\n    result->code = made[2];\n    result->kind = 4;\n    \
+         return result;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("CHECK_INT(result->kind, 4);"), "{suite}");
+    assert!(!suite.contains("CHECK_UINT(c") && !suite.contains("CHECK_INT(last"), "{suite}");
+    assert!(!suite.contains("CHECK_INT(result->code"), "{suite}");
+}
+
+#[test]
+fn tests_of_callers_count_for_what_a_function_does_not_reach_by_itself() {
+    let place = Workplace::with(
+        "static int opens(const unsigned char *key)\n{\n    unsigned h = 5381;\n    for (int i = 0; i < 12; \
+         i++)\n        for (unsigned turn = 0; turn < 40; turn++)\n            h = (h ^ (key[i] + turn)) * (h | \
+         1) + (h >> 13) + 0x9e3779b9u;\n    if (h == 3738387486u)\n        return 1;\n    return \
+         0;\n}\nint door(void)\n{\n    unsigned char key[12] = { 3 };\n    return opens(key);\n}\n",
+    );
+    place.done("gen unit.c -c stmt,bc --time 0.3 --json out.json");
+    let table = place.json("out.json");
+    for function in table["functions"].as_array().unwrap() {
+        for objective in function["objectives"].as_array().unwrap() {
+            let is_covered = objective["verdict"] == "covered";
+            let has_tests = objective["tests"].as_array().is_some_and(|tests| !tests.is_empty());
+            assert_eq!(is_covered, has_tests, "{objective:#}");
+        }
+    }
+    let [objectives, covered, ..] = figures(&table, "opens", "bc");
+    assert_eq!(objectives, covered, "{table:#}");
+    let opened = &table["functions"][0]["objectives"];
+    let by_door = |objective: &serde_json::Value| objective["tests"][0] == "door_line_13";
+    assert!(opened.as_array().unwrap().iter().any(by_door), "{opened:#}");
+}

@@ -172,6 +172,9 @@ pub struct Outcome {
     pub undetermined_objects: Vec<(usize, usize)>,
     /// The same of globals.
     pub undetermined_globals: Vec<(GlobalId, usize)>,
+    /// The same of the blocks that were allocated and not released, the newest first, each with its size;
+    /// empty where there are no such bytes.
+    pub undetermined_blocks: Vec<(u64, Vec<usize>)>,
     /// Where a value that was never written was first used; `None` if that did not happen.
     pub uninitialised: Option<Location>,
     /// Where a function of the C library was first called in a way that C does not define though libraries do

@@ -202,6 +202,12 @@ struct Observer<'a> {
     memory: &'a Memory<'a>,
 }
 
+/// What a run left in a global, if that is told.
+fn contents<'m>(memory: &'m Memory<'_>, name: &str) -> Option<&'m [u8]> {
+    let found = memory.globals.iter().find(|(known, _)| known == name);
+    found.map(|(_, bytes)| bytes.as_slice())
+}
+
 impl Observer<'_> {
     /// The globals that changed.
     fn globals(&self, returned: bool, other: Option<&Memory<'_>>) -> Vec<(String, ObservedImage)> {
@@ -213,15 +219,18 @@ impl Observer<'_> {
         let again = set.keys().filter(|name| returned && !told.contains(**name));
         let again = again.filter(|name| **name != libc::ERROR_NUMBER).filter_map(|name| {
             let initial = Image::initial(program, program.global_named(name)?);
-            (initial != set[name].image).then(|| ((*name).to_owned(), initial.into()))
+            (initial != set[name].image).then(|| {
+                let told = other.and_then(|other| contents(other, name));
+                let vague = told.map_or_else(Vec::new, |other| differing(&initial.bytes, other));
+                let mut seen = ObservedImage::from(initial);
+                seen.vague = vague;
+                ((*name).to_owned(), seen)
+            })
         });
         let mut changed: Vec<(String, ObservedImage)> = again.collect();
         for (name, bytes) in memory.globals {
             let Some(id) = program.global_named(name) else { continue };
-            let other = other.map(|other| {
-                let found = other.globals.iter().find(|(known, _)| known == name);
-                found.map_or(&[][..], |(_, bytes)| bytes.as_slice())
-            });
+            let other = other.map(|other| contents(other, name).unwrap_or_default());
             let seen = self.observe(program.globals[id].ty, 1, bytes, other);
             let before = set.get(name.as_str()).map(|global| global.image.clone());
             let before = before.unwrap_or_else(|| Image::initial(program, id));

@@ -65,7 +65,7 @@ impl Session<'_, '_> {
                 (foretold.is_undefined, seen) = (true, None);
             }
             match &mut seen {
-                Some([_, other]) => foretold.undetermined.disturb(other),
+                Some([_, other]) => foretold.undetermined.disturb(&self.loaded.program, other),
                 None => foretold.calls.clear(),
             }
             let name = self.name_after(&new);

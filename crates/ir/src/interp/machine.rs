@@ -457,6 +457,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             globals: globals.collect(),
             undetermined_objects,
             undetermined_globals,
+            undetermined_blocks: self.memory.blocks_undetermined(),
             uninitialised: self.uninitialised,
             misused: self.misused,
             steps,

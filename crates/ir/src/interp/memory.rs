@@ -209,7 +209,7 @@ impl Memory {
         object.map_or_else(Vec::new, |object| self.undetermined(object.base, object.size))
     }
 
-    fn undetermined(&self, base: u64, size: u64) -> Vec<usize> {
+    pub(super) fn undetermined(&self, base: u64, size: u64) -> Vec<usize> {
         let Ok((number, offset)) = self.reach(base, size) else { return Vec::new() };
         let (_, states) = self.areas[number].slices(offset, size);
         let kept = states.iter().enumerate().filter(|(_, state)| *state & area::KEPT != 0);

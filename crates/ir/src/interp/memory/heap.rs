@@ -56,6 +56,15 @@ const fn room_for(size: u64) -> u64 {
 }
 
 impl Memory {
+    /// The live blocks, the newest first, each with its size and the bytes that hold what was computed
+    /// from bytes that were never written; nothing where there are no such bytes.
+    pub(in crate::interp) fn blocks_undetermined(&self) -> Vec<(u64, Vec<usize>)> {
+        let live = self.heap.blocks.iter().rev().filter(|block| block.live);
+        let all = live.map(|block| (block.size, self.undetermined(block.base, block.size)));
+        let all: Vec<_> = all.collect();
+        if all.iter().all(|(_, bytes)| bytes.is_empty()) { Vec::new() } else { all }
+    }
+
     /// A new block, never written; `None` where the area is full.
     pub(in crate::interp) fn allocate(&mut self, size: u64) -> Option<u64> {
         let (start, area_bytes) = (self.start(HEAP), self.area_bytes());
