@@ -199,7 +199,7 @@ pub(crate) struct LimitArgs {
     /// Finished paths for each function
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(crate) max_paths: u64,
-    /// States alive at once
+    /// States alive at once; where there are so many, paths are followed to their ends first
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) max_states: u64,
     /// Resident memory in MiB: where it is short, states that wait keep only what makes them again

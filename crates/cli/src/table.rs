@@ -60,12 +60,29 @@ pub(crate) fn render(summary: &Summary) -> String {
         for row in &function.criteria {
             for (reason, count) in &row.reasons {
                 let criterion = row.criterion;
-                text += &format!("\n{} {criterion}: {count} unknown: {reason}", function.name);
+                let option = option_of(reason);
+                text +=
+                    &format!("\n{} {criterion}: {count} unknown: {reason}{option}", function.name);
             }
             text += &assumed(&function.name, row);
         }
     }
     text + &granted(summary)
+}
+
+/// The option that a limit can be raised with, in brackets.
+fn option_of(reason: &str) -> String {
+    let is_limit = |(begin, end): (&str, &str)| reason.starts_with(begin) && reason.ends_with(end);
+    let limits = [
+        (("time limit of ", ""), "--time"),
+        (("limit of ", " states"), "--max-states"),
+        (("limit of ", " paths"), "--max-paths"),
+        (("memory limit of ", ""), "--max-memory"),
+        (("loop bound of ", ""), "--loop-bound"),
+        (("recursion bound of ", ""), "--recursion"),
+    ];
+    let option = limits.into_iter().find(|(text, _)| is_limit(*text));
+    option.map_or_else(String::new, |(_, option)| format!(" ({option})"))
 }
 
 /// A line for each set of assumptions that objectives of a row rest on.

@@ -69,12 +69,19 @@ pub(super) struct Compaction {
     looks: u32,
     /// From this many bytes on, states are compacted again.
     next: u64,
+    /// Whether memory was short when it was last looked at, although states were compacted.
+    is_short: bool,
 }
 
 impl Compaction {
     /// All paths begin with a state.
     pub(super) fn begin_with(&mut self, first: &State) {
         self.start = Some(Box::new(first.clone()));
+    }
+
+    /// Whether memory is short.
+    pub(super) fn is_short(&self) -> bool {
+        self.is_short
     }
 
     /// A state is let wait.
@@ -141,6 +148,7 @@ impl Engine<'_, '_> {
         let most = limit - limit / 8;
         let mut used = memory::resident()?;
         if used < self.compaction.next.max(most) {
+            self.compaction.is_short &= used >= most - limit / 8;
             return None;
         }
         self.exchange.tell_that_memory_is_short();
@@ -152,6 +160,7 @@ impl Engine<'_, '_> {
             memory::give_back();
             used = memory::resident()?;
         }
+        self.compaction.is_short = used >= most - limit / 8;
         // Not for every kilobyte more.
         self.compaction.next = (used + limit / 64).min(limit);
         let short = used >= limit && !self.exchange.waits_for_memory();

@@ -64,6 +64,11 @@ const REPLAY_PATIENCE: u64 = 1 << 13;
 /// How many new terms make a look at the clock due earlier: steps that build large terms are slow.
 const CLOCK_TERMS: usize = 2048;
 
+/// The exploration ends where there are so many times the states that may be, and so many beyond that,
+/// which the splits of one path may leave.
+const CROWD: u64 = 4;
+const LONG_PATH: u64 = 1000;
+
 /// Where a program traps: function, block, position in it, and how.
 pub(super) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
 
@@ -713,17 +718,21 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
         let memory = self.clock_is_due().then(|| self.look_at_memory()).flatten();
         let time = self.look_at_clock();
-        let limits = &self.world.config.limits;
-        let over = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
         let others = self.exchange.others();
         let paths: u64 = self.paths.values().sum::<u64>() + others.paths;
         let steps = self.statistics.steps + others.steps;
         let states = (self.searcher.len() + others.waiting) as u64;
+        self.throttle(states);
+        let limits = &self.world.config.limits;
+        let over = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
         let reason = time
             .or(memory)
             .or_else(|| over(paths, limits.paths).map(StopReason::Paths))
             .or_else(|| over(steps, limits.steps).map(StopReason::Steps))
-            .or_else(|| over(states, limits.states).map(StopReason::States));
+            .or_else(|| {
+                over(states.saturating_sub(LONG_PATH) / CROWD, limits.states)
+                    .map(StopReason::States)
+            });
         if let Some(reason) = reason {
             self.stop(reason);
         }
@@ -734,6 +743,17 @@ impl<'p, 'e> Engine<'p, 'e> {
             && (!self.world.assumes || self.labels.without_test() == 0);
         self.stopped |= covered;
         self.stopped
+    }
+
+    /// Where there are as many states as may be, or memory is short, paths are followed to their ends
+    /// until there is room again.
+    fn throttle(&mut self, states: u64) {
+        let Some(limit) = self.world.config.limits.states else { return };
+        let is_crowded = match self.searcher.is_crowded() {
+            true => states > limit - limit / 4,
+            false => states >= limit,
+        };
+        self.searcher.crowd(is_crowded || self.compaction.is_short());
     }
 
     pub(super) fn into_summary(mut self) -> Summary {

@@ -69,6 +69,9 @@ pub(super) struct Searcher {
     rotas: Vec<Rota>,
     /// States whose paths get no test: no order has them, and they go on where it has no other.
     last: BTreeSet<u64>,
+    /// The newest first, whatever the order: it chooses while there are too many states.
+    newest: Newest,
+    is_crowded: bool,
     /// Which rota has its turn, the work of the whole exploration when that began, and when an order chose
     /// last, if one did.
     turn: usize,
@@ -216,6 +219,8 @@ impl Searcher {
             orders: search.orders(),
             rotas: search.rotas(),
             last: BTreeSet::new(),
+            newest: Newest::default(),
+            is_crowded: false,
             turn: 0,
             began: 0,
             chose: None,
@@ -243,6 +248,7 @@ impl Searcher {
             for order in &mut self.orders {
                 order.add(self.next, origin, &state, rank);
             }
+            self.newest.add(self.next, origin, &state, rank);
         }
         self.waiting.add(self.next, state);
     }
@@ -250,9 +256,24 @@ impl Searcher {
     /// Takes the state that is to go on, after so much work of the whole exploration, in steps.
     pub(super) fn pop(&mut self, rank: &Rank<'_>, work: u64) -> Option<Box<State>> {
         let order = self.take_turns(work);
-        let chosen = self.orders[order].choose(&self.waiting, &mut self.rng, rank);
+        let order: &mut dyn Order = match self.is_crowded {
+            true => &mut self.newest,
+            false => &mut *self.orders[order],
+        };
+        let chosen = order.choose(&self.waiting, &mut self.rng, rank);
         let number = chosen.or_else(|| self.last.first().copied())?;
         self.take(number)
+    }
+
+    /// Says whether states, or what they take, are so many that paths are to come to their ends first: the
+    /// newest state goes on then, of which fewest others come.
+    pub(super) fn crowd(&mut self, is_crowded: bool) {
+        self.is_crowded = is_crowded;
+    }
+
+    /// Whether the newest state goes on for that reason.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.is_crowded
     }
 
     /// Says which order chooses.
