@@ -46,6 +46,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use lydian_base::{Arena, Diagnostic, SourceMap, Span};
+use lydian_ir::ctext::UserC;
 use lydian_ir::stmt::MarkKind;
 use lydian_ir::{Body, ExprId, FuncId, Function, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -576,24 +577,32 @@ impl<'a> Context<'a> {
     }
 
     /// Gives each label its text and key.
+    fn labels(&self, drafts: Arena<LabelId, Draft>, keys: &mut KeyMaker) -> Arena<LabelId, Label> {
+        let temporaries = text::temporaries(self);
+        let spelled = |expr| text::spelled(self, &temporaries, expr);
+        let user = UserC::new(self.program, self.body, self.exprs.arena(), &spelled);
+        let labels = drafts.into_values().map(|Draft { site, pred, span }| {
+            let span = self.shown_span(site, &pred, span);
+            Label {
+                text: text::predicate(self, &user, site, &pred),
+                place: self.map.place(span.start),
+                key: keys.key(self.program, self.exprs.arena(), site, &pred),
+                site,
+                pred,
+            }
+        });
+        labels.collect()
+    }
+
     fn finish(
         mut self,
         criteria: IndexMap<Criterion, Vec<Entry>>,
         hyper_criteria: IndexMap<Criterion, Vec<HyperEntry>>,
     ) -> Annotation {
         let func = self.func;
-        let mut labels: Arena<LabelId, Label> = Arena::new();
         let mut keys = KeyMaker::new(self.program, self.map, func);
-        for Draft { site, pred, span } in std::mem::take(&mut self.drafts).into_values() {
-            let span = self.shown_span(site, &pred, span);
-            labels.push(Label {
-                text: text::predicate(&mut self, site, &pred),
-                place: self.map.place(span.start),
-                key: keys.key(self.program, self.exprs.arena(), site, &pred),
-                site,
-                pred,
-            });
-        }
+        let drafts = std::mem::take(&mut self.drafts);
+        let labels = self.labels(drafts, &mut keys);
         let sequences = std::mem::take(&mut self.sequences);
         let hypers = std::mem::take(&mut self.hypers);
         let hypers = hypers.into_values().map(|HyperDraft { hyper, text, span }| Hyperlabel {

@@ -91,6 +91,26 @@ pub fn conditions(tree: &BoolTree) -> Vec<ConditionId> {
     found
 }
 
+/// Where evaluation reaches a condition: what the conditions before it must be. Their values decide
+/// that in the order in which they are evaluated. `None`: the tree has no such condition.
+pub fn reaches(tree: &BoolTree, wanted: ConditionId) -> Option<Pred> {
+    let after = |test: Pred, tree: &BoolTree| Some(Pred::and(test, reaches(tree, wanted)?));
+    match tree {
+        BoolTree::Const(_) => None,
+        BoolTree::Cond(condition) => (*condition == wanted).then_some(Pred::Const(true)),
+        BoolTree::Not(a) => reaches(a, wanted),
+        BoolTree::And(a, b) => reaches(a, wanted).or_else(|| after(outcome(a), b)),
+        BoolTree::Or(a, b) => reaches(a, wanted).or_else(|| after(Pred::not(outcome(a)), b)),
+        BoolTree::BitAnd(a, b)
+        | BoolTree::BitOr(a, b)
+        | BoolTree::Eq(a, b)
+        | BoolTree::Xor(a, b) => reaches(a, wanted).or_else(|| reaches(b, wanted)),
+        BoolTree::Ite(test, a, b) => reaches(test, wanted)
+            .or_else(|| after(outcome(test), a))
+            .or_else(|| after(Pred::not(outcome(test)), b)),
+    }
+}
+
 /// The conditions that every evaluation reaches, whatever the values.
 pub fn always_reached(tree: &BoolTree) -> ConditionSet {
     let mut set = ConditionSet::new();

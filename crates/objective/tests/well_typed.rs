@@ -190,11 +190,11 @@ fn predicates_read_as_c() {
     for expected in [
         "j == 0",
         "s == 0",
-        "((int64_t)i) >= 10",
-        "!((x > (-1.0f)) && (x < 1.8446744e19f))",
-        "table[(int64_t)i] != (-table[(int64_t)i])",
-        "s->a != (s->a + 1)",
-        "s->b != (~s->b)",
+        "i >= 10ul",
+        "!((x > -1.0f) && (x < 1.8446744e19f))",
+        "table[i] != -table[i]",
+        "s->a != s->a + 1",
+        "s->b != ~s->b",
         "(i < 7) != (i <= 7)",
         "j != i",
     ] {

@@ -39,12 +39,11 @@ const OPERATORS: [(&str, &str); 22] = [
 
 /// A predicate as words with underscores between them; empty where it says nothing, as `1` does.
 pub fn words_of(predicate: &str) -> String {
-    let text = without_reached(predicate);
-    if text.trim().chars().all(|c| c.is_ascii_digit() || c.is_whitespace()) {
+    if predicate.trim().chars().all(|c| c.is_ascii_digit() || c.is_whitespace()) {
         return String::new();
     }
     let mut words: Vec<String> = Vec::new();
-    let mut rest = text.as_str();
+    let mut rest = predicate;
     // Whether an operand was just read, so that `-`, `*` and `&` have two sides.
     let mut after_operand = false;
     while let Some(first) = rest.chars().next() {
@@ -115,23 +114,6 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
     text.trim_matches('_').to_owned()
 }
 
-/// The predicate without what says that evaluation reached a condition, `reached(…) && `.
-pub fn without_reached(predicate: &str) -> String {
-    let mut text = predicate.to_owned();
-    while let Some(start) = text.find("reached(") {
-        let mut depth = 0;
-        let end = text[start..].char_indices().find_map(|(at, c)| {
-            depth += i32::from(c == '(') - i32::from(c == ')');
-            (c == ')' && depth == 0).then_some(start + at + 1)
-        });
-        let end = end.unwrap_or(text.len());
-        let after = text[end..].trim_start();
-        let after = after.strip_prefix("&&").unwrap_or(after).to_owned();
-        text = format!("{}{after}", &text[..start]);
-    }
-    text
-}
-
 /// A name that is not taken yet: itself, or with a number behind it.
 pub fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
     let mut number = 1;
@@ -152,7 +134,7 @@ mod tests {
         for (predicate, words) in [
             ("x > 100 && !done", "x_gt_100_and_not_done"),
             ("!((y > 10) && (y != x))", "not_y_gt_10_and_y_ne_x"),
-            ("reached(y != (x)) && !(y != x)", "not_y_ne_x"),
+            ("b && !(y != x)", "b_and_not_y_ne_x"),
             ("p->next == 'a'", "p_next_eq_a"),
             ("s.len <= -5", "s_len_le_minus_5"),
             ("*p * 3 == 21u", "p_times_3_eq_21"),

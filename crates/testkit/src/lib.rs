@@ -15,5 +15,6 @@ pub mod hyperlabels;
 pub mod oracle;
 pub mod outside;
 pub mod pointers;
+pub mod predicates;
 pub mod survey;
 pub mod tools;

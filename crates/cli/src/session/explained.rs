@@ -3,7 +3,6 @@
 use lydian_base::Place;
 use lydian_objective::Criterion;
 use lydian_objective::ledger::{Evidence, Verdict};
-use lydian_report::names::without_reached;
 use lydian_report::{ObjectiveSummary, VerdictKind};
 
 use super::{Goal, Session, Target};
@@ -35,7 +34,7 @@ impl Session<'_, '_> {
         });
         let all = labels.chain(hypers).map(|(criterion, name, goal, first)| {
             let place = target.place(goal);
-            let text = match without_reached(self.text(goal)).trim() {
+            let text = match self.text(goal).trim() {
                 // Its predicate is what is always so.
                 "1" => "control passes here".to_owned(),
                 text => text.to_owned(),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lydian_base::Place;
-use lydian_report::names::without_reached;
 use rustc_hash::FxHashSet;
 
 use super::{Goal, Session};
@@ -20,7 +19,7 @@ impl Session<'_, '_> {
         for (target, goal, ..) in self.entries_of(goals) {
             let Place { file, line, .. } = target.place(goal);
             let texts = lines.entry((&**file, *line)).or_default();
-            let text = without_reached(self.text(goal));
+            let text = self.text(goal).to_owned();
             // Its predicate is what is always so.
             if text != "1" && !texts.contains(&text) {
                 texts.push(text);

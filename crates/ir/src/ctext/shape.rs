@@ -1,6 +1,7 @@
 //! What matters of a C type for conversions between numbers.
 
-use crate::ctype::{CType, CTypeId, CTypes, IntKind};
+use crate::arithmetic_type::ArithmeticType;
+use crate::ctype::{CType, CTypeId, CTypes, IntKind, Target};
 use crate::expr::Type;
 
 /// A type as arithmetic sees it.
@@ -18,11 +19,8 @@ pub(super) enum Shape {
         /// Whether it has a sign.
         signed: bool,
     },
-    /// `float` or `double`.
-    Float {
-        /// Width.
-        bits: u32,
-    },
+    /// A float of a machine type.
+    Float(Type),
     /// A pointer, or what is no number.
     Other,
 }
@@ -39,11 +37,23 @@ impl Shape {
                 Self::Int { bits: u32::from(*bits), signed: *signed }
             }
             CType::Enum { underlying, .. } => Self::of(types, *underlying),
-            CType::Float16 | CType::BFloat16 => Self::Float { bits: 16 },
-            CType::Float => Self::Float { bits: 32 },
-            CType::Double => Self::Float { bits: 64 },
-            CType::LongDouble => Self::Float { bits: 80 },
+            CType::Float16 => Self::Float(Type::F16),
+            CType::BFloat16 => Self::Float(Type::BF16),
+            CType::Float => Self::Float(Type::F32),
+            CType::Double => Self::Float(Type::F64),
+            CType::LongDouble => Self::Float(Type::F80),
             _ => Self::Other,
+        }
+    }
+
+    /// A number's type in C.
+    pub(super) const fn of_number(ty: ArithmeticType) -> Self {
+        match ty {
+            ArithmeticType::Bool => Self::Int { bits: 8, signed: false },
+            ArithmeticType::Int { bits, signed } | ArithmeticType::BitInt { bits, signed, .. } => {
+                Self::Int { bits: bits as u32, signed }
+            }
+            ArithmeticType::Float(ty) => Self::Float(ty),
         }
     }
 
@@ -52,9 +62,10 @@ impl Shape {
         Self::Int { bits: ty.bits(), signed }
     }
 
-    const fn bits(self) -> u32 {
+    pub(super) const fn bits(self) -> u32 {
         match self {
-            Self::Int { bits, .. } | Self::Float { bits } => bits,
+            Self::Int { bits, .. } => bits,
+            Self::Float(ty) => ty.bits(),
             Self::Char { .. } => 8,
             Self::Other => 64,
         }
@@ -63,12 +74,12 @@ impl Shape {
     pub(super) const fn is_signed(self) -> bool {
         match self {
             Self::Int { signed, .. } | Self::Char { signed } => signed,
-            Self::Float { .. } => true,
+            Self::Float(_) => true,
             Self::Other => false,
         }
     }
 
-    const fn is_integer(self) -> bool {
+    pub(super) const fn is_integer(self) -> bool {
         matches!(self, Self::Int { .. } | Self::Char { .. })
     }
 
@@ -97,8 +108,10 @@ impl Shape {
     pub(super) fn common(a: Self, b: Self) -> Self {
         let (a, b) = (a.promoted(), b.promoted());
         match (a, b) {
-            (Self::Float { bits: x }, Self::Float { bits: y }) => Self::Float { bits: x.max(y) },
-            (float @ Self::Float { .. }, _) | (_, float @ Self::Float { .. }) => float,
+            (Self::Float(x), Self::Float(y)) => {
+                Self::Float(if x.bits() >= y.bits() { x } else { y })
+            }
+            (float @ Self::Float(_), _) | (_, float @ Self::Float(_)) => float,
             (Self::Int { bits: x, signed: s }, Self::Int { bits: y, signed: t }) => {
                 let signed = match x.cmp(&y) {
                     std::cmp::Ordering::Less => t,
@@ -111,13 +124,18 @@ impl Shape {
         }
     }
 
-    /// As C spells it.
-    pub(super) const fn name(self) -> &'static str {
+    /// As C spells it for a target.
+    pub(super) const fn name(self, target: Target) -> &'static str {
+        let (wide, wide_unsigned) = match target {
+            Target::X86_64 => ("long", "unsigned long"),
+            Target::I386 => ("long long", "unsigned long long"),
+        };
         match self {
-            Self::Float { bits: 32 } => "float",
-            Self::Float { bits: 16 } => "_Float16",
-            Self::Float { bits: 80 } => "long double",
-            Self::Float { .. } => "double",
+            Self::Float(Type::F32) => "float",
+            Self::Float(Type::F16) => "_Float16",
+            Self::Float(Type::BF16) => "__bf16",
+            Self::Float(Type::F80) => "long double",
+            Self::Float(_) => "double",
             Self::Other => "void *",
             Self::Char { signed: true } => "signed char",
             Self::Char { signed: false } => "unsigned char",
@@ -128,8 +146,8 @@ impl Shape {
                 (9..=16, false) => "unsigned short",
                 (17..=32, true) => "int",
                 (17..=32, false) => "unsigned int",
-                (33..=64, true) => "long",
-                (33..=64, false) => "unsigned long",
+                (33..=64, true) => wide,
+                (33..=64, false) => wide_unsigned,
                 (_, true) => "__int128",
                 (_, false) => "unsigned __int128",
             },

@@ -10,9 +10,10 @@
 //! | float | -infinity; negative; 0; positive; +infinity; NaN |
 //! | pointer | null; not null |
 //!
-//! Parameters of struct or union type have no classes.
+//! Parameters of struct or union type have no classes, nor have those without a name: nothing reads
+//! them.
 
-use lydian_ir::{CType, CTypeId, CmpOp, ExprId, IntKind, LocalId, Type};
+use lydian_ir::{CType, CTypeId, CmpOp, ExprId, IntKind, Type};
 
 use super::exprs::{least, mask};
 use super::{Annotator, Context};
@@ -31,20 +32,25 @@ impl Annotator for InputDomainCoverage {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         let body = cx.body;
-        for local in &body.params {
+        for (position, local) in body.params.iter().enumerate() {
             let Some(ty) = cx.program.types.scalar(body.locals[*local].ty) else { continue };
+            let Some(parameter) = parameter_name(cx, position) else { continue };
             let value = cx.exprs.local_value(*local, ty);
             for (class, pred) in classes(cx, body.locals[*local].ty, ty, value) {
-                let name = format!("{} {class}", parameter_name(cx, *local));
+                let name = format!("{parameter} {class}");
                 cx.push(Site::Entry, pred, cx.function.span, name);
             }
         }
     }
 }
 
-fn parameter_name(cx: &Context<'_>, local: LocalId) -> String {
-    let name = &cx.body.locals[local].name;
-    if name.is_empty() { local.to_string() } else { name.clone() }
+/// The name of a parameter; `None` if it has none. Where a definition in the old style says that its
+/// type is narrower than what is passed, the local that gets it has none.
+pub(super) fn parameter_name(cx: &Context<'_>, position: usize) -> Option<String> {
+    let own = &cx.body.locals[*cx.body.params.get(position)?].name;
+    let declared = cx.function.param_names.get(position);
+    let name = if own.is_empty() { declared? } else { own };
+    (!name.is_empty()).then(|| name.clone())
 }
 
 /// The classes of a scalar with their names. They are disjoint and leave nothing out.

@@ -52,8 +52,8 @@ use crate::criterion::Criterion;
 use crate::formula::{active_conditions, for_each_node, outcome};
 use crate::label::{Pred, Site};
 use operators::Mutant;
+pub(super) use operators::is_written;
 pub use operators::operand_made_absolute;
-pub(super) use operators::{c_symbol, is_written};
 
 mod conversions;
 mod operators;

@@ -1,25 +1,31 @@
 //! The text of a predicate for the user: C, with the program's own text for its conditions.
 
-use lydian_base::Span;
-use lydian_ir::source::RootKind;
-use lydian_ir::{Body, CastOp, ConditionId, Expr, ExprId, LocalId, RecordId, Type, UnOp};
+use std::borrow::Cow;
 
-use rustc_hash::FxHashSet;
+use lydian_base::Span;
+use lydian_ir::ctext::{UserC, is_truth, words};
+use lydian_ir::source::RootKind;
+use lydian_ir::{Body, ConditionId, Expr, ExprId, LocalId, Stmt};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Context;
-use super::mutation::c_symbol as op_symbol;
+use super::domain::parameter_name;
+use crate::formula::reaches;
 use crate::label::{Pred, Site};
 
-/// Longer texts are cut: they are for reading.
-const MAX_LENGTH: usize = 2000;
+/// Longer texts are cut.
+const MAX_LENGTH: usize = 1 << 16;
 
 /// The most characters of a part of the program's text in a hyperlabel's.
 const SHOWN: usize = 60;
 
-/// The predicate as C. `reached(c)` stands for "evaluation reached `c`".
-pub(super) fn predicate(cx: &mut Context<'_>, site: Site, pred: &Pred) -> String {
+/// The predicate as C that compiles at its site and means what is judged there.
+///
+/// Where the program evaluates a condition or an operand that has an effect (a call, an assignment),
+/// its text stands for the value that this evaluation gave.
+pub(super) fn predicate(cx: &Context<'_>, user: &UserC<'_>, site: Site, pred: &Pred) -> String {
     let mut out = String::new();
-    write(cx, site, pred, Binding::Loose, &mut out);
+    Writer { cx, site, user }.write(pred, Binding::Loose, &mut out);
     if out.len() > MAX_LENGTH {
         let end = (0..=MAX_LENGTH).rev().find(|at| out.is_char_boundary(*at)).unwrap_or(0);
         out.truncate(end);
@@ -48,48 +54,108 @@ enum Binding {
     Tight,
 }
 
-fn write(cx: &Context<'_>, site: Site, pred: &Pred, binding: Binding, out: &mut String) {
-    if out.len() > MAX_LENGTH {
-        return;
-    }
-    match pred {
-        Pred::Const(value) => out.push_str(if *value { "1" } else { "0" }),
-        Pred::Cond(id) => operand(&condition(cx, site, *id), binding, out),
-        Pred::Reached(id) => {
-            out.push_str("reached(");
-            out.push_str(&condition(cx, site, *id));
-            out.push(')');
-        }
-        Pred::Mutant(_, expr) | Pred::Expr(expr) => operand(&expression(cx, *expr), binding, out),
-        Pred::Not(a) => {
-            out.push('!');
-            write(cx, site, a, Binding::Tight, out);
-        }
-        Pred::And(a, b) => connective(cx, site, "&&", (a, b), binding, out),
-        Pred::Or(a, b) => connective(cx, site, "||", (a, b), binding, out),
-        Pred::Xor(a, b) => connective(cx, site, "^", (a, b), binding, out),
-    }
+/// Writes the predicates of one site.
+struct Writer<'c, 'a> {
+    cx: &'c Context<'a>,
+    site: Site,
+    user: &'c UserC<'c>,
 }
 
-fn connective(
-    cx: &Context<'_>,
-    site: Site,
-    symbol: &'static str,
-    (a, b): (&Pred, &Pred),
-    binding: Binding,
-    out: &mut String,
-) {
-    let bare = matches!(binding, Binding::Loose) || binding == Binding::Connective(symbol);
-    if !bare {
-        out.push('(');
+impl Writer<'_, '_> {
+    fn write(&self, pred: &Pred, binding: Binding, out: &mut String) {
+        if out.len() > MAX_LENGTH {
+            return;
+        }
+        match pred {
+            Pred::Const(value) => out.push_str(if *value { "1" } else { "0" }),
+            Pred::Cond(id) => operand(&self.condition(*id), binding, out),
+            Pred::Reached(id) => self.write(&self.way_to(*id), binding, out),
+            Pred::Mutant(_, expr) | Pred::Expr(expr) => {
+                operand(&self.user.text(*expr), binding, out);
+            }
+            Pred::Not(a) => match &**a {
+                Pred::Reached(id) => self.write(&Pred::not(self.way_to(*id)), binding, out),
+                _ => {
+                    out.push('!');
+                    self.write(a, Binding::Tight, out);
+                }
+            },
+            Pred::And(a, b) => self.connective("&&", (a, b), binding, out),
+            Pred::Or(a, b) => self.connective("||", (a, b), binding, out),
+            Pred::Xor(a, b) => self.differ(a, b, binding, out),
+        }
     }
-    write(cx, site, a, Binding::Connective(symbol), out);
-    out.push(' ');
-    out.push_str(symbol);
-    out.push(' ');
-    write(cx, site, b, Binding::Connective(symbol), out);
-    if !bare {
-        out.push(')');
+
+    fn connective(
+        &self,
+        symbol: &'static str,
+        (a, b): (&Pred, &Pred),
+        binding: Binding,
+        out: &mut String,
+    ) {
+        let (a, b) = (self.without_reached(a), self.without_reached(b));
+        match (symbol, &*a, &*b) {
+            ("&&", Pred::Const(true), other) | ("&&", other, Pred::Const(true)) => {
+                return self.write(other, binding, out);
+            }
+            _ => {}
+        }
+        let bare = matches!(binding, Binding::Loose) || binding == Binding::Connective(symbol);
+        if !bare {
+            out.push('(');
+        }
+        self.write(&a, Binding::Connective(symbol), out);
+        out.push(' ');
+        out.push_str(symbol);
+        out.push(' ');
+        self.write(&b, Binding::Connective(symbol), out);
+        if !bare {
+            out.push(')');
+        }
+    }
+
+    /// That two truth values differ: `!=` of two that are 0 or 1.
+    fn differ(&self, a: &Pred, b: &Pred, binding: Binding, out: &mut String) {
+        let side = |pred: &Pred| {
+            let mut text = String::new();
+            self.write(pred, Binding::Tight, &mut text);
+            text
+        };
+        let (mut a, mut b) = (side(a), side(b));
+        match (is_truth(&a), is_truth(&b)) {
+            (true, true) => {}
+            (true, false) => b.insert_str(0, "!!"),
+            (false, true) => a.insert_str(0, "!!"),
+            (false, false) => {
+                a.insert(0, '!');
+                b.insert(0, '!');
+            }
+        }
+        let bare = binding == Binding::Loose;
+        out.push_str(&if bare { format!("{a} != {b}") } else { format!("({a} != {b})") });
+    }
+
+    fn without_reached<'p>(&self, pred: &'p Pred) -> Cow<'p, Pred> {
+        match pred {
+            Pred::Reached(id) => Cow::Owned(self.way_to(*id)),
+            _ => Cow::Borrowed(pred),
+        }
+    }
+
+    /// That evaluation reaches a condition, as what the conditions before it must be.
+    fn way_to(&self, id: ConditionId) -> Pred {
+        let Site::Decision(decision) = self.site else { return Pred::Const(true) };
+        reaches(&self.cx.body.decisions[decision].tree, id).unwrap_or(Pred::Const(true))
+    }
+
+    /// A condition as the user wrote it, on one line.
+    fn condition(&self, id: ConditionId) -> String {
+        let (Site::Decision(decision) | Site::Condition(decision, _)) = self.site else {
+            return id.to_string();
+        };
+        let span = self.cx.body.decisions[decision].conditions[id].span;
+        let text = one_line(self.cx.map.slice(span));
+        if text.is_empty() { id.to_string() } else { text }
     }
 }
 
@@ -126,14 +192,6 @@ fn is_primary(text: &str) -> bool {
     true
 }
 
-/// A condition as the user wrote it, on one line.
-fn condition(cx: &Context<'_>, site: Site, id: ConditionId) -> String {
-    let Site::Decision(decision) = site else { return id.to_string() };
-    let span = cx.body.decisions[decision].conditions[id].span;
-    let text = one_line(cx.map.slice(span));
-    if text.is_empty() { id.to_string() } else { text }
-}
-
 /// The text without line markers, on one line.
 fn one_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -148,49 +206,78 @@ fn one_line(text: &str) -> String {
     out
 }
 
-/// An expression as C: the user's own text where there is one, else in the same spirit. Conversions
-/// are written out; it is for reading, and the types of literals are not.
-fn expression(cx: &Context<'_>, expr: ExprId) -> String {
-    let node = &cx.exprs.arena()[expr];
-    let is_address = matches!(node, Expr::Field { .. } | Expr::Index { .. });
-    // The text of an address is that of the lvalue, whose value it is not.
-    let written = one_line(cx.map.slice(cx.body.source.exprs[expr]));
-    if !written.is_empty() && !is_address && !cx.updates.contains(&expr) {
-        return written;
+/// The user's own text of an expression, where it is one of its value.
+pub(super) fn spelled(
+    cx: &Context<'_>,
+    temporaries: &FxHashMap<LocalId, Temporary>,
+    expr: ExprId,
+) -> Option<String> {
+    if cx.updates.contains(&expr) {
+        return None;
     }
-    match node {
-        Expr::Const(ty, bits) => constant(*ty, *bits),
-        Expr::Local(local) => local_name(cx, *local),
-        Expr::AddrFunc(func) => cx.program.functions[*func].name.clone(),
-        Expr::AddrLocal(_) | Expr::AddrGlobal(_) | Expr::Field { .. } | Expr::Index { .. } => {
-            format!("&{}", lvalue(cx, expr))
+    let own = cx.body.source.exprs[expr];
+    let (span, is_constant) = match &cx.exprs.arena()[expr] {
+        Expr::Local(local) | Expr::AddrLocal(local) if own.is_none() => {
+            match temporaries.get(local)? {
+                Temporary::Text(span) => (*span, false),
+                Temporary::Parameter(name) => return Some(name.clone()),
+            }
         }
-        Expr::Load { addr, .. } => lvalue(cx, *addr),
-        Expr::LoadBits { field, addr } => {
-            let base = match cx.exprs.arena()[*addr] {
-                Expr::Index { base, .. } => base,
-                _ => *addr,
-            };
-            member(cx, base, field.record, field.field)
+        node => (own, matches!(node, Expr::Const(..))),
+    };
+    let written = one_line(cx.map.slice(span));
+    // A constant stands for all that are equal to it, which may be elsewhere.
+    let names_a_local = || {
+        let is_local = |word: &str| cx.body.locals.values().any(|local| local.name == word);
+        words(&written).any(is_local)
+    };
+    let is_elsewhere = written.is_empty() || (is_constant && names_a_local());
+    (!is_elsewhere).then_some(written)
+}
+
+/// What C calls the value of a local without a name.
+pub(super) enum Temporary {
+    /// It is that of a text.
+    Text(Span),
+    /// It is a parameter's.
+    Parameter(String),
+}
+
+/// What each local without a name has the value of: of what a root's text has in its place, or of what
+/// it is assigned.
+pub(super) fn temporaries(cx: &Context<'_>) -> FxHashMap<LocalId, Temporary> {
+    let (body, source) = (cx.body, &cx.body.source);
+    let mut found = FxHashMap::default();
+    let mut note = |local: LocalId, span: Span| {
+        if !span.is_none() && body.locals[local].name.is_empty() {
+            found.entry(local).or_insert(Temporary::Text(span));
         }
-        Expr::Unary(op, a) => {
-            let symbol = match op {
-                UnOp::NegU | UnOp::NegS | UnOp::FNeg => "-",
-                UnOp::Not if cx.exprs.type_of(*a) == Type::BOOL => "!",
-                UnOp::Not => "~",
-            };
-            format!("{symbol}{}", part(cx, *a))
-        }
-        Expr::Binary(op, a, b) => {
-            format!("{} {} {}", part(cx, *a), op_symbol(*op), part(cx, *b))
-        }
-        Expr::Cmp(op, a, b) => format!("{} {} {}", part(cx, *a), op.c_symbol(), part(cx, *b)),
-        Expr::Cast(op, ty, a) => conversion(cx, *op, *ty, *a),
-        Expr::PtrDiff { a, b, .. } => format!("{} - {}", part(cx, *a), part(cx, *b)),
-        Expr::Select { test, then, otherwise } => {
-            format!("{} ? {} : {}", part(cx, *test), part(cx, *then), part(cx, *otherwise))
+    };
+    let captures = source.roots.values().flat_map(|root| &root.captures);
+    captures.for_each(|capture| note(capture.temp, capture.span));
+    for (id, expr) in body.exprs.iter() {
+        if let Expr::Local(local) | Expr::AddrLocal(local) = expr {
+            note(*local, source.exprs[id]);
         }
     }
+    for (id, stmt) in body.stmts.iter() {
+        match stmt {
+            Stmt::Assign { dst, value } => note(*dst, source.exprs[*value]),
+            Stmt::Call { dst: Some(dst), .. } => note(*dst, source.stmts[id]),
+            Stmt::Call { dst_addr: Some(addr), .. } => {
+                if let Expr::AddrLocal(local) = body.exprs[*addr] {
+                    note(local, source.stmts[id]);
+                }
+            }
+            _ => {}
+        }
+    }
+    for (position, local) in body.params.iter().enumerate() {
+        if let Some(name) = parameter_name(cx, position) {
+            found.entry(*local).or_insert(Temporary::Parameter(name));
+        }
+    }
+    found
 }
 
 /// The new values of `x op= e`, `x++` and the like, below the conversions at their roots. They may
@@ -206,79 +293,4 @@ pub(super) fn updates(body: &Body) -> FxHashSet<ExprId> {
         }
     }
     found
-}
-
-/// An expression as an operand.
-fn part(cx: &Context<'_>, expr: ExprId) -> String {
-    let mut out = String::new();
-    operand(&expression(cx, expr), Binding::Tight, &mut out);
-    out
-}
-
-/// What an address is the address of.
-fn lvalue(cx: &Context<'_>, addr: ExprId) -> String {
-    match &cx.exprs.arena()[addr] {
-        Expr::AddrLocal(local) => local_name(cx, *local),
-        Expr::AddrGlobal(global) => cx.program.globals[*global].name.clone(),
-        Expr::Field { base, record, field } => member(cx, *base, *record, *field),
-        Expr::Index { base, index, .. } => {
-            let array = if is_object(cx, *base) { lvalue(cx, *base) } else { part(cx, *base) };
-            format!("{array}[{}]", expression(cx, *index))
-        }
-        _ => format!("*{}", part(cx, addr)),
-    }
-}
-
-/// Whether an address is of something that has a name or is part of that, rather than a pointer's
-/// value.
-fn is_object(cx: &Context<'_>, addr: ExprId) -> bool {
-    let arena = cx.exprs.arena();
-    matches!(arena[addr], Expr::AddrLocal(_) | Expr::AddrGlobal(_) | Expr::Field { .. })
-}
-
-fn member(cx: &Context<'_>, base: ExprId, record: RecordId, field: u32) -> String {
-    let field = cx.program.types.records[record].fields.get(field as usize);
-    let name = field.map_or("", |field| field.name.as_str());
-    let is_element = matches!(cx.exprs.arena()[base], Expr::Index { .. });
-    if is_object(cx, base) || is_element {
-        format!("{}.{name}", lvalue(cx, base))
-    } else {
-        format!("{}->{name}", part(cx, base))
-    }
-}
-
-fn local_name(cx: &Context<'_>, local: LocalId) -> String {
-    let name = &cx.body.locals[local].name;
-    if name.is_empty() { local.to_string() } else { name.clone() }
-}
-
-fn conversion(cx: &Context<'_>, op: CastOp, ty: Type, a: ExprId) -> String {
-    let name = match (op, ty) {
-        // A truth value is a number in C.
-        (CastOp::ZExt, _) if cx.exprs.type_of(a) == Type::BOOL => return expression(cx, a),
-        (CastOp::Bits, _) => return format!("bits({})", expression(cx, a)),
-        (_, Type::F16) => "_Float16".to_owned(),
-        (_, Type::BF16) => "__bf16".to_owned(),
-        (_, Type::F80) => "long double".to_owned(),
-        (_, Type::F32) => "float".to_owned(),
-        (_, Type::F64) => "double".to_owned(),
-        (_, Type::Ptr) => "void *".to_owned(),
-        (CastOp::SExt | CastOp::FToS, Type::Int(bits)) => format!("int{bits}_t"),
-        (_, Type::Int(bits)) => format!("uint{bits}_t"),
-    };
-    format!("({name}){}", part(cx, a))
-}
-
-/// A constant; numbers in the upper half of 32 bits and more are read as negative.
-fn constant(ty: Type, bits: u128) -> String {
-    match ty {
-        Type::F32 => format!("{:?}f", f32::from_bits(bits as u32)),
-        Type::F64 => format!("{:?}", f64::from_bits(bits as u64)),
-        Type::Int(32..) => {
-            let unused = 128 - ty.bits();
-            (((bits << unused) as i128) >> unused).to_string()
-        }
-        _ if ty.is_float() => format!("{:?}", lydian_ir::arith::to_f64(ty, bits)),
-        _ => bits.to_string(),
-    }
 }

@@ -393,7 +393,7 @@ fn family(op: BinOp) -> Option<(&'static str, &'static [BinOp])> {
 }
 
 /// As C writes it.
-pub(in crate::annotate) fn c_symbol(op: BinOp) -> &'static str {
+fn c_symbol(op: BinOp) -> &'static str {
     use BinOp::*;
     match op {
         AddU | AddS | FAdd => "+",
