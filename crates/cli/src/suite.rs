@@ -345,7 +345,9 @@ fn observed(program: &Program, kept: &Kept) -> Observed {
         }
         _ => Observed::ended(ending),
     };
-    Observed { is_undefined: kept.is_undefined, calls: kept.calls.clone(), ..seen }
+    let attempts = kept.measured.run.attempts.iter().map(|attempt| attempt.what.clone()).collect();
+    let calls = kept.calls.clone();
+    Observed { is_undefined: kept.is_undefined, calls, attempts, ..seen }
 }
 
 /// The memory of a run.
