@@ -149,6 +149,8 @@ pub(crate) struct GenArgs {
     pub(crate) json: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) confinement: ConfinementArgs,
     /// How labels are explored
     #[arg(long, value_enum, default_value_t = ModeArg::Tight)]
     pub(crate) mode: ModeArg,
@@ -185,6 +187,15 @@ pub(crate) struct GenArgs {
     /// Forget what an earlier run found (the old ledger is kept under another name)
     #[arg(long)]
     pub(crate) fresh: bool,
+}
+
+/// What code under test may do where it is run.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ConfinementArgs {
+    /// Let code under test do what it likes: by itself it reads no files of yours, writes only in a folder
+    /// that is removed, starts no processes, and reaches no other process and no network
+    #[arg(long)]
+    pub(crate) unconfined: bool,
 }
 
 /// Budgets. Each one that is hit is the stated reason of an unknown verdict.
@@ -260,6 +271,8 @@ pub(crate) struct CoverArgs {
     /// List the objectives that no test covers
     #[arg(long)]
     pub(crate) missing: bool,
+    #[command(flatten)]
+    pub(crate) confinement: ConfinementArgs,
     /// Milliseconds for one native test
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     pub(crate) test_time: u64,

@@ -13,13 +13,14 @@
 //! functions that the front end does not support. What is not followed counts as measured unless
 //! the native run crashes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lydian_ir::interp::{BadTest, End, Location, Options};
 use lydian_ir::test::{INPUT_PREFIX, Image, Test};
 use lydian_ir::{DecisionId, GlobalId, Overflow, Program, TrapKind};
 use lydian_native::{
-    BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, Run, RunError, TestError,
+    Attempt, BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, Run, RunError, TestError,
 };
 use lydian_objective::trace::{Tracer, is_covered};
 use lydian_objective::{
@@ -60,6 +61,8 @@ pub(crate) struct Counting<'a> {
     given: FxHashSet<String>,
     /// Tests of this function that were stopped early.
     given_up: Vec<Test>,
+    /// What tests of this function tried outside of the program.
+    attempts: BTreeSet<Attempt>,
 }
 
 /// How long a run may take.
@@ -104,7 +107,13 @@ impl<'a> Counting<'a> {
             uninitialised: None,
             given: FxHashSet::default(),
             given_up: Vec::new(),
+            attempts: BTreeSet::new(),
         }
+    }
+
+    /// What tests tried outside of the program since this was asked for last.
+    pub(crate) fn take_attempts(&mut self) -> BTreeSet<Attempt> {
+        std::mem::take(&mut self.attempts)
     }
 
     /// Whether a test can be run without waiting for the compiler.
@@ -152,6 +161,7 @@ impl<'a> Counting<'a> {
     /// Another function's tests begin: how long those of the last one took says nothing of them.
     pub(crate) fn begin_function(&mut self) {
         self.given_up.clear();
+        self.attempts.clear();
         if let Some(measurer) = &mut self.measurer {
             measurer.be_patient();
         }
@@ -195,6 +205,7 @@ impl<'a> Counting<'a> {
             Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
             Err(error) => return Err(measure::failure(error)),
         };
+        self.attempts.extend(measured.run.attempts.iter().cloned());
         if measured.run.outcome == Outcome::Assumption {
             // What the program assumes of its inputs does not hold, so it is no test of it.
             measured.forget();

@@ -72,6 +72,11 @@ impl Loaded {
         }
     }
 
+    /// What a user calls the function that tests call: a whole program may have a driver before `main`.
+    pub(crate) const fn caller<'n>(&self, function: &'n str) -> &'n str {
+        if self.entry.is_some() { "main" } else { function }
+    }
+
     /// The files that the texts came from, as they are on the disk.
     pub(crate) fn sources(&self) -> &Sources {
         self.sources.get_or_init(|| Sources::read(self.map.files().into_iter().map(Path::new)))

@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod config;
+mod confined;
 mod counting;
 mod coverage_table;
 mod elsewhere;

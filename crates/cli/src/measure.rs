@@ -7,7 +7,8 @@ use lydian_base::CancelToken;
 use lydian_ir::Program;
 use lydian_ir::libc::{model_named, model_of};
 use lydian_native::{
-    Instrumented, Limits, MeasureError, MeasureRequest, Measurer, Optimization, RewriteRequest,
+    Confinement, Instrumented, Limits, MeasureError, MeasureRequest, Measurer, Optimization,
+    RewriteRequest,
 };
 use lydian_objective::trace::Tracer;
 use lydian_objective::{Foresight, FunctionObjectives};
@@ -69,7 +70,7 @@ impl<'a> Measuring<'a> {
         loaded: &'a Loaded,
         objectives: &'a [FunctionObjectives],
         criteria: &CriteriaArgs,
-        test_milliseconds: u64,
+        (test_milliseconds, confinement): (u64, Confinement),
     ) -> Self {
         Self {
             loaded,
@@ -80,6 +81,7 @@ impl<'a> Measuring<'a> {
                 test: Duration::from_millis(test_milliseconds),
                 // After Ctrl-C the tests that were found are still run and written.
                 cancel: CancelToken::new(),
+                confinement,
                 ..Limits::default()
             },
             modelled: Box::new(|name| is_modelled(&loaded.program, name)),

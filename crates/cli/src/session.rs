@@ -12,7 +12,7 @@ use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
-use lydian_native::Measured;
+use lydian_native::{Attempt, Measured};
 use lydian_objective::assumption::abridged;
 use lydian_objective::ledger::{
     Contradictory, CriterionRow, Engine, Evidence, FunctionName, LedgerError, Recording, Scope,
@@ -125,6 +125,8 @@ pub(crate) struct Settled {
     pub(crate) unmet: Vec<Unmet>,
     /// What exploring took, if anything was explored.
     pub(crate) exploration: Option<Exploration>,
+    /// What tests tried outside of the program.
+    pub(crate) attempts: BTreeSet<Attempt>,
 }
 
 /// A test that was run, waiting to be recorded.
@@ -225,7 +227,17 @@ impl<'a> Session<'a, '_> {
         let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();
         let objectives = self.objectives_with(&tests)?;
         let tests = tests.into_iter().map(|(kept, _)| kept).collect();
-        Ok(Settled { rows, tests, objectives, contradictions, refused, unmet, exploration })
+        let attempts = self.counting.take_attempts();
+        Ok(Settled {
+            rows,
+            tests,
+            objectives,
+            contradictions,
+            refused,
+            unmet,
+            exploration,
+            attempts,
+        })
     }
 
     /// What is known of the objectives of each target, with the positions of the tests that cover them.

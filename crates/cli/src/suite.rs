@@ -347,7 +347,8 @@ fn observed(program: &Program, kept: &Kept) -> Observed {
     if *has_no_result {
         seen.result = None;
     }
-    Observed { is_undefined: *is_undefined, calls: calls.clone(), ..seen }
+    let attempts = kept.measured.run.attempts.iter().map(|attempt| attempt.what.clone()).collect();
+    Observed { is_undefined: *is_undefined, calls: calls.clone(), attempts, ..seen }
 }
 
 /// The memory of a run.

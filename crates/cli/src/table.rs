@@ -163,6 +163,7 @@ mod tests {
 
     fn of_f(row: CriterionSummary) -> Summary {
         let function = FunctionSummary {
+            attempts: Vec::new(),
             name: "f".into(),
             criteria: vec![row],
             tests: 7,

@@ -10,7 +10,7 @@ use std::time::Instant;
 use common::{Unit, bytes_object, call, pointer};
 use lydian_ir::IntKind;
 use lydian_ir::test::{PointerTarget, Test};
-use lydian_native::Wants;
+use lydian_native::{Confinement, Limits, Optimization, Runner, Wants};
 
 const TEXT: &str = "\
     int digits(const char *s) { int n = 0; \
@@ -33,6 +33,9 @@ fn main() {
     let mut runner = unit.runner();
     runner.run(&tests, Wants::default()).expect("the tests fit the program");
 
+    starts("one a runner", &unit, &tests[0], Confinement::On);
+    starts("one a runner that is not confined", &unit, &tests[0], Confinement::Off);
+
     let rounds = 20;
     let started = Instant::now();
     for _ in 0..rounds {
@@ -54,6 +57,20 @@ fn main() {
     let started = Instant::now();
     runner.run(&tests, wants).expect("the tests fit the program");
     report("in batches, with memory and cells", tests.len(), started.elapsed());
+}
+
+/// How long it takes from nothing to the first test's end, the program being built.
+fn starts(what: &str, unit: &Unit, test: &Test, confinement: Confinement) {
+    let build = unit.build(Optimization::None);
+    let rounds = 200;
+    let started = Instant::now();
+    for _ in 0..rounds {
+        let limits = Limits { confinement, ..Limits::default() };
+        let mut runner = Runner::new(build.clone(), limits).expect("a runner starts");
+        let one = std::slice::from_ref(test);
+        runner.run(one, Wants::default()).expect("the test fits the program");
+    }
+    report(what, rounds, started.elapsed());
 }
 
 fn report(what: &str, tests: usize, time: std::time::Duration) {

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -22,12 +23,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "lydian.h"
+#include "confine.h"
 
 enum { PAGE = 4096, ALIGN = 16 };
 enum { WANT_CELLS = 1, WANT_MEMORY = 2, WANT_HEAP = 4, WANT_FILL = 8 };
@@ -56,6 +61,7 @@ struct setup {
     uint64_t cells_at, cells_size, wide_at, wide_size, symbols_at, request_at, request_limit,
         reply_at, reply_limit, total, region, region_size, cells_offset, symbols_offset, entries,
         symbols, own_symbols, parent;
+    struct confinement confinement;
 };
 
 struct test {
@@ -103,6 +109,8 @@ static struct symbol *symbols;
 static jmp_buf back;
 static int how;
 static long code;
+
+static uint32_t running_test(void) { return atomic_load_explicit(&control->current, memory_order_relaxed); }
 
 /* ---- waiting ------------------------------------------------------------------------------ */
 
@@ -475,88 +483,7 @@ static void make_room(uint64_t address, uint64_t size) {
     }
 }
 
-/* Files lie in the folder in which this process runs, which is its own. Whatever a test left open
- * or written is gone before the next. */
-static int first_free_descriptor = -1, files_used;
-
-static int is_elsewhere(const char *path) { return !*path || strchr(path, '/') != NULL; }
-
-static int serve_open_file(const char *path, int flags) {
-    files_used = 1;
-    if (is_elsewhere(path)) return errno = ENOENT, -1;
-    return open(path, flags, 0600);
-}
-
-static void *serve_open_stream(const char *path, const char *mode) {
-    files_used = 1;
-    if (is_elsewhere(path)) return errno = ENOENT, (void *)0;
-    return fopen(path, mode);
-}
-
-static void remove_files(void) {
-    DIR *folder = opendir(".");
-    struct dirent *entry;
-    if (!folder) return;
-    while ((entry = readdir(folder)))
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) unlink(entry->d_name);
-    closedir(folder);
-}
-
-/* Makes an open file the standard input, without what was read ahead from the one before. */
-static void set_stdin(int fd) {
-    if (fd < 0 || dup2(fd, 0) < 0) fail("no file for standard input");
-    close(fd);
-    FILE *stream = fdopen(0, "r");
-    if (!stream) fail("no stream for standard input");
-    stdin = stream;
-}
-
-static int file_with(const char *name, const void *bytes, uint64_t size) {
-    int fd = name ? open(name, O_RDWR | O_CREAT | O_TRUNC, 0600) : memfd_create("stdin", 0);
-    if (fd < 0 || write(fd, bytes, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET) != 0)
-        fail("a file of a test cannot be written");
-    return fd;
-}
-
-/* The variables of the environment that a test names; others it does not ask for. */
-static int variables_used = 1;
-
-static void set_variable(const uint8_t *name, struct file *file, const uint8_t *bytes) {
-    char *copied = strndup((const char *)name, file->name);
-    char *value = strndup((const char *)bytes, file->size);
-    if (!copied || !value) fail("no memory for the environment");
-    if (file->missing ? unsetenv(copied) : setenv(copied, value, 1))
-        fail("a variable of the environment cannot be set");
-    free(copied);
-    free(value);
-    variables_used = 1;
-}
-
-static void place_file(const uint8_t *from, struct file *file, const uint8_t *bytes) {
-    char name[64] = "";
-    memcpy(name, from, file->name < sizeof name ? file->name : sizeof name - 1);
-    files_used = 1;
-    if (!strcmp(name, "stdin")) set_stdin(file_with(NULL, bytes, file->size));
-    else if (!is_elsewhere(name)) close(file_with(name, bytes, file->size));
-}
-
-static void place_files(uint8_t *p, uint32_t count) {
-    if (variables_used) clearenv();
-    variables_used = 0;
-    if (files_used) {
-        syscall(SYS_close_range, first_free_descriptor, ~0u, 0);
-        remove_files();
-        set_stdin(open("/dev/null", O_RDONLY));
-        files_used = 0;
-    }
-    for (; count; count--) {
-        struct file *file = (struct file *)p;
-        uint8_t *name = (uint8_t *)(file + 1), *bytes = name + padded(file->name);
-        if (file->is_variable) set_variable(name, file, bytes);
-        else place_file(name, file, bytes);
-        p += sizeof *file + padded(file->name) + padded(file->size);
-    }
-}
+#include "files.h"
 
 struct layout {
     uint8_t *arguments, *objects, *globals;
@@ -839,6 +766,7 @@ static void serve(void) {
     for (uint32_t i = 0; i < control->first; i++) at += ((struct test *)at)->size;
     uint32_t i = control->first;
     for (; i < control->count; i++) {
+        if (i > control->first && attempts_are_full()) break;
         if (out + room((struct test *)at, wants) > limit) break;
         out = run_test(at, out, i, wants);
         at += ((struct test *)at)->size;
@@ -913,6 +841,9 @@ int main(int argc, char **argv) {
     open_region();
     arena_open();
     install_handlers();
+    const char *failed = confine(shared, &setup.confinement);
+    if (failed) fail(failed);
+    open_own_folder();
     load(argv[1]);
     empty_input();
     snapshot();

@@ -13,6 +13,7 @@ use lydian_process::{Start, Started};
 use rustc_hash::FxHashMap;
 use tempfile::TempDir;
 
+use crate::confine::Sandbox;
 use crate::elf::Symbols;
 use crate::flags::{self, Optimization};
 use crate::harness::{self, Entry, Stubs, SymbolKind, Uncallable, Writing};
@@ -221,6 +222,13 @@ impl Build {
     /// A new folder for tests to run in, one for each runner: it is emptied between tests.
     pub(crate) fn files(&self) -> std::io::Result<TempDir> {
         tempfile::Builder::new().prefix("files-").tempdir_in(self.directory.path())
+    }
+
+    /// What keeps a runner in its place whose tests run in a folder.
+    pub(crate) fn sandbox(&self, folder: &Path) -> Result<Sandbox, landlock::RulesetError> {
+        let libraries = self.library.paths().iter().filter_map(|path| Path::new(path).parent());
+        let readable: Vec<&Path> = libraries.chain([self.directory.path()]).collect();
+        Sandbox::new(folder, &readable)
     }
 
     /// The file of the compiled object.

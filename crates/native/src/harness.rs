@@ -89,6 +89,10 @@ unsigned int lydian_next(unsigned int);\n\
 void lydian_forget(void *);\n";
 /// The part of the runner that gives results of undefined functions.
 pub(crate) const QUEUE: &str = include_str!("../runtime/queue.h");
+/// The part of the runner that gives tests their files.
+pub(crate) const FILES: &str = include_str!("../runtime/files.h");
+/// The part of the runner that confines it.
+pub(crate) const CONFINE: &str = include_str!("../runtime/confine.h");
 /// The runner.
 pub(crate) const RUNNER: &str = include_str!("../runtime/runner.c");
 /// The part of the harness that is the same for all programs.

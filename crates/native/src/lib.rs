@@ -4,10 +4,11 @@
 //! [`rewrite()`] instruments, [`Build`] compiles, [`Runner`] runs, and [`Measurer`] does all of it and
 //! says which labels each test covers. The crate sees no solver, and is the only one that runs
 //! code of the user's. What a test does to the runner (crash, time-out, exit) is an [`Outcome`],
-//! never an error.
+//! never an error. It runs confined ([`confine`]).
 
 mod build;
 pub mod cc;
+pub mod confine;
 mod elf;
 mod flags;
 mod harness;
@@ -21,6 +22,7 @@ mod shared;
 mod toolchain;
 
 pub use build::{Build, BuildError, BuildRequest, Companion, compile_flags, with_cells};
+pub use confine::{Attempt, Confinement};
 pub use flags::Optimization;
 pub use flags::implicit_declarations;
 pub use harness::Uncallable;

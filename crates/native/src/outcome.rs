@@ -9,6 +9,7 @@ use lydian_objective::harvest::Row;
 use lydian_objective::{DecisionVector, Harvest, LabelId, SequenceId};
 use serde::{Deserialize, Serialize};
 
+use crate::confine::Attempt;
 use crate::plan::{BoundOf, ShortOf};
 
 /// How a call ended.
@@ -93,6 +94,8 @@ pub struct Run {
     pub blocks: Vec<(u64, Vec<u8>)>,
     /// What addresses of the program's own among all this lead to, if the heap was asked for.
     pub places: BTreeMap<u64, PointerTarget>,
+    /// What it tried outside of the program, in order; what loading the program tried is among it.
+    pub attempts: Vec<Attempt>,
 }
 
 /// One evaluation of a decision that has too many conditions for cells.
@@ -159,6 +162,7 @@ impl Run {
             released: Vec::new(),
             blocks: Vec::new(),
             places: BTreeMap::new(),
+            attempts: Vec::new(),
         }
     }
 }

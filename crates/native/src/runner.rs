@@ -12,6 +12,7 @@ use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, PointerTarget, Test};
 use tempfile::TempDir;
 
 use crate::build::Build;
+use crate::confine::{self, ATTEMPTS_BYTES, Attempt, Confinement, Noted, Sandbox};
 use crate::harness::SymbolKind;
 use crate::outcome::{Crash, CrashClass, Outcome, Run};
 use crate::request::{Decoder, Encoder, TestError, Wants, wide_vectors};
@@ -31,6 +32,9 @@ pub enum RunError {
     /// The system refuses memory or a process.
     #[error("cannot start the runner: {0}")]
     Start(std::io::Error),
+    /// The kernel refuses to confine what it says it can.
+    #[error("the code under test cannot be confined: {0}")]
+    Confinement(#[from] landlock::RulesetError),
     /// The compiled object does not load.
     #[error("the compiled program cannot be loaded: {0}")]
     Load(String),
@@ -56,11 +60,18 @@ pub struct Limits {
     pub buffer: u64,
     /// Stops a run between or within tests.
     pub cancel: CancelToken,
+    /// Whether the process is kept in its place.
+    pub confinement: Confinement,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { test: Duration::from_secs(1), buffer: 8 << 20, cancel: CancelToken::new() }
+        Self {
+            test: Duration::from_secs(1),
+            buffer: 8 << 20,
+            cancel: CancelToken::new(),
+            confinement: Confinement::default(),
+        }
     }
 }
 
@@ -73,6 +84,10 @@ pub struct Runner {
     process: Option<Process>,
     /// Where tests run. It lies in the build's folder, so it goes first.
     files: TempDir,
+    /// None where it is not confined.
+    sandbox: Option<Sandbox>,
+    /// What loading the program tried.
+    at_start: Vec<Attempt>,
     build: Arc<Build>,
     starts: u64,
     waited: Duration,
@@ -130,6 +145,8 @@ impl Haste {
 const STATE_READY: u32 = 1;
 const STATE_CRASHED: u32 = 2;
 const STATE_FAILED: u32 = 3;
+/// Bytes that the runner keeps for the heap of the code under test.
+const HEAP_BYTES: u64 = 1 << 30;
 /// Bytes of `struct symbol`.
 const SYMBOL_BYTES: u64 = 32;
 /// Bytes for the vectors of wide decisions; what labels and sequences bind has its own.
@@ -147,11 +164,17 @@ impl Runner {
         let symbols = build.symbols.len() as u64;
         let areas = Areas::new(build.cells, wide, symbols, buffer, build.memory());
         let shared = Shared::new(areas).map_err(RunError::Start)?;
+        let sandbox = match limits.confinement {
+            Confinement::On => Some(build.sandbox(files.path())?),
+            Confinement::Off => None,
+        };
         Ok(Self {
             limits,
             shared,
             process: None,
             files,
+            sandbox,
+            at_start: Vec::new(),
             build,
             starts: 0,
             waited: Duration::ZERO,
@@ -263,6 +286,7 @@ impl Runner {
             let ended = self.request(first..end, batch.wants)?;
             self.waited += begun.elapsed();
             let before = runs.len();
+            let attempts = self.attempts();
             let ended = ended.filter(|_| self.collect(first, &tests[..end], batch.wants, runs));
             let progressed = runs.len() > before;
             first += runs.len() - before;
@@ -282,6 +306,7 @@ impl Runner {
                     runs.push(Run::ended(Outcome::Damaged));
                     first += 1;
                 }
+                self.tell_attempts(attempts, first, &mut runs[before..]);
                 // Any test behind the last readable reply may have done it.
                 alone = !alone || progressed;
                 continue;
@@ -308,11 +333,39 @@ impl Runner {
                     first += 1;
                 }
             }
+            self.tell_attempts(attempts, first, &mut runs[before..]);
             if self.shared.get(Word::WideFull) != 0 {
                 return Err(RunError::WideFull);
             }
         }
         Ok(())
+    }
+
+    /// What was noted since tests were asked for last, or since the process began.
+    fn attempts(&self) -> Vec<Noted> {
+        if self.sandbox.is_none() || self.shared.get_at(self.shared.areas.attempts) == 0 {
+            return Vec::new();
+        }
+        let bytes = self.shared.bytes(self.shared.areas.attempts, ATTEMPTS_BYTES);
+        confine::noted(&bytes)
+    }
+
+    /// Adds attempts to the runs of their tests, of which the last is before position `end`, and to each
+    /// what loading the program tried.
+    fn tell_attempts(&self, attempts: Vec<Noted>, end: usize, runs: &mut [Run]) {
+        for run in &mut *runs {
+            run.attempts.splice(..0, self.at_start.iter().cloned());
+            if matches!(&run.outcome, Outcome::Killed(how) if *how == killed_by(libc::SIGSYS)) {
+                run.attempts.push(Attempt::blocked());
+            }
+        }
+        let first = end.saturating_sub(runs.len());
+        for Noted { test, attempt } in attempts {
+            let of_test = test.and_then(|test| runs.get_mut((test as usize).checked_sub(first)?));
+            if let Some(run) = of_test {
+                run.attempts.push(attempt);
+            }
+        }
     }
 
     /// The run of the test that the runner died in: its cells are still in the shared memory, if that
@@ -406,6 +459,7 @@ impl Runner {
         shared.set(Word::Wants, wants.bits());
         shared.set(Word::Done, positions.start as u32);
         shared.set(Word::Current, u32::MAX);
+        shared.set_at(shared.areas.attempts, 0);
         shared.set_long(Long::ReplySize, 0);
         let seen = shared.get(Word::Reply);
         let next = seen.wrapping_add(1);
@@ -522,6 +576,12 @@ impl Runner {
         Some(ExitStatus::from_raw(raw).to_string())
     }
 
+    /// What a process gets as its standard output.
+    fn standard_output(&self) -> std::io::Result<Stdio> {
+        let ruleset = self.sandbox.as_ref().map(Sandbox::ruleset).transpose()?.flatten();
+        Ok(ruleset.map_or_else(Stdio::null, Stdio::from))
+    }
+
     fn ensure_started(&mut self) -> Result<(), RunError> {
         if self.process.is_some() {
             return Ok(());
@@ -532,6 +592,11 @@ impl Runner {
             shared.set(word, 0);
         }
         shared.set_long(Long::WideUsed, 0);
+        shared.set(Word::Current, u32::MAX);
+        shared.set_at(shared.areas.attempts, 0);
+        if self.sandbox.is_some() {
+            shared.write(shared.areas.filter, Sandbox::filter());
+        }
         let mut command = Command::new(self.build.runner());
         command
             .arg(self.build.object())
@@ -542,12 +607,14 @@ impl Runner {
             // The runner finds the shared memory there. Handed over by a closure in the child, it would
             // cost a copy of this process's page tables with each start.
             .stdin(shared.file().map_err(RunError::Start)?)
-            .stdout(Stdio::null())
+            .stdout(self.standard_output().map_err(RunError::Start)?)
             .stderr(Stdio::null());
         let child = command.spawn().map_err(RunError::Start)?;
         self.process = Some(Process(child));
         self.starts += 1;
-        self.await_start()
+        self.await_start()?;
+        self.at_start = self.attempts().into_iter().map(|noted| noted.attempt).collect();
+        Ok(())
     }
 
     fn await_start(&mut self) -> Result<(), RunError> {
@@ -591,9 +658,9 @@ impl Runner {
     }
 
     /// The numbers of `struct setup`.
-    fn setup(&self) -> [u64; 18] {
+    fn setup(&self) -> impl Iterator<Item = u64> {
         let areas = &self.shared.areas;
-        [
+        let own = [
             areas.cells,
             areas.cells_size,
             areas.wide,
@@ -612,7 +679,12 @@ impl Runner {
             self.build.symbols.len() as u64,
             self.build.own_symbols as u64,
             u64::from(std::process::id()),
-        ]
+        ];
+        let needed = areas.total + INPUT_REGION_SIZE + HEAP_BYTES + 4 * self.build.memory();
+        let sandbox = self.sandbox.as_ref();
+        let confinement =
+            sandbox.map_or([0; 8], |sandbox| sandbox.setup(areas.filter, areas.attempts, needed));
+        own.into_iter().chain(confinement)
     }
 }
 
@@ -623,6 +695,11 @@ struct Prepared<'a> {
     count: usize,
     wants: Wants,
     bytes: &'a [u8],
+}
+
+/// A process's end by a signal, in words.
+fn killed_by(signal: i32) -> String {
+    ExitStatus::from_raw(signal).to_string()
 }
 
 fn unsafe_zeroed() -> libc::siginfo_t {

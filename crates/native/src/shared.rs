@@ -1,12 +1,13 @@
 //! The memory that runner and parent share: one file without a name, mapped by both.
 
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd as _, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use memmap2::MmapRaw;
 
 use crate::build::PAGE;
+use crate::confine::{ATTEMPTS_BYTES, FILTER_BYTES};
 
 /// Offsets of the control page's words, as `struct control` lays them out.
 #[derive(Clone, Copy)]
@@ -50,6 +51,9 @@ pub(crate) struct Areas {
     pub(crate) request_size: u64,
     pub(crate) reply: u64,
     pub(crate) reply_size: u64,
+    /// The filter of system calls, and what tests attempted.
+    pub(crate) filter: u64,
+    pub(crate) attempts: u64,
     pub(crate) total: u64,
 }
 
@@ -70,6 +74,8 @@ impl Areas {
         // A reply holds at least one test's: its memory, and every cell and vector.
         let one = buffer + memory + cells_size * 4 + wide_size + PAGE;
         let reply_size = (buffer + one).next_multiple_of(PAGE);
+        let filter = reply + reply_size;
+        let attempts = filter + FILTER_BYTES.next_multiple_of(PAGE);
         Self {
             cells,
             cells_size,
@@ -80,7 +86,9 @@ impl Areas {
             request_size: buffer,
             reply,
             reply_size,
-            total: reply + reply_size,
+            filter,
+            attempts,
+            total: attempts + ATTEMPTS_BYTES.next_multiple_of(PAGE),
         }
     }
 }
@@ -102,7 +110,8 @@ impl Shared {
     pub(crate) fn new(areas: Areas) -> std::io::Result<Self> {
         // SAFETY: the name is a C string; the descriptor that comes back is ours alone.
         let file = unsafe {
-            let raw = libc::memfd_create(c"lydian".as_ptr(), libc::MFD_CLOEXEC);
+            let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+            let raw = libc::memfd_create(c"lydian".as_ptr(), flags);
             if raw < 0 {
                 return Err(std::io::Error::last_os_error());
             }
@@ -110,6 +119,12 @@ impl Shared {
         };
         let file = std::fs::File::from(file);
         file.set_len(areas.total)?;
+        // Where a program under test made it shorter, reading it would end this process.
+        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+        // SAFETY: the descriptor is open; the call takes a number.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } != 0 {
+            return Err(std::io::Error::last_os_error());
+        }
         let map = memmap2::MmapOptions::new().len(areas.total as usize).map_raw(&file)?;
         Ok(Self { file: file.into(), map, areas })
     }
@@ -131,6 +146,17 @@ impl Shared {
         // SAFETY: the place is in the control page, aligned, lives as long as the mapping, and both
         // sides touch it by atomic operations or while the other one waits.
         unsafe { AtomicU32::from_ptr(place) }
+    }
+
+    /// The 32-bit number at a place.
+    pub(crate) fn get_at(&self, offset: u64) -> u32 {
+        let mut bytes = [0; 4];
+        self.read(offset, &mut bytes);
+        u32::from_le_bytes(bytes)
+    }
+
+    pub(crate) fn set_at(&self, offset: u64, value: u32) {
+        self.write(offset, &value.to_le_bytes());
     }
 
     pub(crate) fn get(&self, word: Word) -> u32 {

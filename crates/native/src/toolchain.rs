@@ -23,6 +23,14 @@ use crate::elf::Symbols;
 use crate::harness;
 
 const RUNNER_FLAGS: &[&str] = &["-O2", "-w", "-std=gnu17", "runner.c", "-o", "runner", "-ldl"];
+/// The runner's files, beside the header that it shares with the harness.
+const RUNNER_FILES: &[(&str, &str)] = &[
+    ("runner.c", harness::RUNNER),
+    ("environments.h", harness::ENVIRONMENTS),
+    ("queue.h", harness::QUEUE),
+    ("files.h", harness::FILES),
+    ("confine.h", harness::CONFINE),
+];
 const OWN_FLAGS: &[&str] = &["-O1", "-w", "-std=gnu17", "-fno-builtin", "-fPIC", "-c"];
 
 /// How an object is linked. The harness's fixed part is what the linker's command is recognised by.
@@ -69,6 +77,11 @@ impl Libraries {
         self.names.iter().any(|names| names.contains(name))
     }
 
+    /// The files of all of them.
+    pub(crate) fn paths(&self) -> &[String] {
+        &self.paths
+    }
+
     /// The paths of the C library and of its mathematical part, if these define all of the names.
     fn for_all(&self, names: &[&str]) -> Option<&[String]> {
         if names.is_empty() {
@@ -97,15 +110,15 @@ impl<'a> Toolchain<'a> {
 
     /// The runner's program.
     pub(crate) fn runner(&self) -> Result<PathBuf, BuildError> {
-        let texts = [harness::RUNNER, harness::HEADER, harness::ENVIRONMENTS, harness::QUEUE];
-        let key = self.key("runner", texts.into_iter().chain(RUNNER_FLAGS.iter().copied()));
+        let texts = RUNNER_FILES.iter().map(|(_, text)| *text).chain([harness::HEADER]);
+        let key = self.key("runner", texts.chain(RUNNER_FLAGS.iter().copied()));
         let kept = key.as_ref().and_then(|key| self.cache.file(key));
         if let Some(path) = kept.filter(|path| is_executable(path)) {
             return Ok(path);
         }
-        write(&self.place.join("runner.c"), harness::RUNNER)?;
-        write(&self.place.join("environments.h"), harness::ENVIRONMENTS)?;
-        write(&self.place.join("queue.h"), harness::QUEUE)?;
+        for (name, text) in RUNNER_FILES {
+            write(&self.place.join(name), text)?;
+        }
         self.compile("runner", RUNNER_FLAGS)?;
         self.keep(key, "runner");
         Ok(self.place.join("runner"))

@@ -36,8 +36,31 @@ pub enum Framework {
 pub struct Case {
     /// Its name, a C identifier.
     pub name: String,
-    /// Whether it is there under `LYDIAN_RUN_CRASHING` alone.
+    /// Under which macros it is there.
+    pub guard: Guard,
+}
+
+/// Why a test is there only where macros ask for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// It crashes or runs out of time: `LYDIAN_RUN_CRASHING`.
     pub crashes: bool,
+    /// It tries something outside of the program: `LYDIAN_RUN_UNCONFINED`.
+    pub attempts: bool,
+}
+
+impl Guard {
+    /// The line before the test, if there is one.
+    pub(crate) const fn begins(self) -> Option<&'static str> {
+        match self {
+            Self { crashes: false, attempts: false } => None,
+            Self { crashes: true, attempts: false } => Some("#ifdef LYDIAN_RUN_CRASHING"),
+            Self { crashes: false, attempts: true } => Some("#ifdef LYDIAN_RUN_UNCONFINED"),
+            Self { crashes: true, attempts: true } => {
+                Some("#if defined LYDIAN_RUN_CRASHING && defined LYDIAN_RUN_UNCONFINED")
+            }
+        }
+    }
 }
 
 impl Case {

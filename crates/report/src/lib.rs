@@ -31,7 +31,7 @@ mod written;
 pub use report::Report;
 pub use suite::{Memory, Observed, ObservedImage, Outcome, SuiteTest};
 pub use summary::{
-    CriterionSummary, Exploration, FunctionSummary, GuessSummary, ObjectiveSummary, Summary,
-    VerdictKind,
+    AttemptSummary, CriterionSummary, Exploration, FunctionSummary, GuessSummary, ObjectiveSummary,
+    Summary, VerdictKind,
 };
 pub use totals::Totals;

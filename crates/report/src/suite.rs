@@ -44,6 +44,9 @@ pub struct Observed {
     pub calls: Vec<(String, u32)>,
     /// Whether the run does what C leaves undefined, so that nothing that it shows is asserted.
     pub is_undefined: bool,
+    /// What the run tried outside of the program, each as what follows "it tried to". Lydian's runs are
+    /// confined; where a suite runs, nothing holds it back.
+    pub attempts: Vec<String>,
 }
 
 /// The bytes that a runner hands back of one run.
@@ -135,6 +138,7 @@ impl Observed {
             blocks: Vec::new(),
             calls: Vec::new(),
             is_undefined: false,
+            attempts: Vec::new(),
         }
     }
 

@@ -9,7 +9,8 @@
 //! from the program's first state and a crash ends only it.
 //!
 //! Tests that were observed to crash, to abort or to run out of time are there under
-//! `LYDIAN_RUN_CRASHING`. With `LYDIAN_NO_MAIN` the file has a function for each test in the place of
+//! `LYDIAN_RUN_CRASHING`, those that tried something outside of the program under `LYDIAN_RUN_UNCONFINED`,
+//! with what it is: Lydian runs them confined, and here nothing holds them back. With `LYDIAN_NO_MAIN` the file has a function for each test in the place of
 //! `main`. With `LYDIAN_NO_FORK` tests run in one process, one after the other. For a framework the same
 //! tests are written as its own ([`crate::frameworks`]).
 
@@ -26,7 +27,7 @@ use std::fmt::Write as _;
 
 use lydian_ir::{BinOp, CastOp, Expr, ExprId, Program, Type, libc};
 
-use crate::frameworks::{Case, Framework};
+use crate::frameworks::{Case, Framework, Guard};
 use crate::suite::{Observed, Outcome, SuiteTest};
 use body::{Body, Line, Row, row};
 use literal::{identifier, unique};
@@ -118,9 +119,15 @@ fn ending(observed: Option<&Observed>) -> (&'static str, i32) {
     }
 }
 
-fn crashes(test: &SuiteTest) -> bool {
+fn guard(test: &SuiteTest) -> Guard {
     let (ending, _) = ending(test.observed.as_ref());
-    !matches!(ending, "LYDIAN_RETURNS" | "LYDIAN_EXITS" | "LYDIAN_UNDEFINED")
+    let crashes = !matches!(ending, "LYDIAN_RETURNS" | "LYDIAN_EXITS" | "LYDIAN_UNDEFINED");
+    Guard { crashes, attempts: reaches_out(test) }
+}
+
+/// Whether a test tries something outside of the program.
+fn reaches_out(test: &SuiteTest) -> bool {
+    test.observed.as_ref().is_some_and(|observed| !observed.attempts.is_empty())
 }
 
 /// Whether some function of the user's looks at the low bits of a pointer, or divides it.
@@ -245,6 +252,10 @@ impl Writer<'_> {
             }
         }
         self.line(" * -DLYDIAN_RUN_CRASHING adds the tests that are known to crash or to run out of time. */");
+        if tests.iter().any(reaches_out) {
+            self.line("/* -DLYDIAN_RUN_UNCONFINED adds the tests that reach out of the program: what each does then");
+            self.line(" * is said above it. Their values are those of runs in which the system refused it. */");
+        }
         if self.stubs.verifies() {
             self.line("/* Functions of verifiers are often called without a declaration. */");
             self.line("#pragma GCC diagnostic ignored \"-Wimplicit-function-declaration\"");
@@ -314,7 +325,7 @@ impl Writer<'_> {
         let name = unique(format!("test_{}", identifier(function)), &mut self.taken);
         let native = rows.first().and_then(|(test, _)| self.native(test));
         self.line("");
-        self.begin(&name, native, ("LYDIAN_RETURNS", 0), false);
+        self.begin(&name, native, ("LYDIAN_RETURNS", 0), Guard::default());
         for (test, Row(assertion)) in rows {
             let text = format!("    {}", assertion.text(native));
             let what = test.kept_for.first().map(|what| comment(what));
@@ -338,7 +349,7 @@ impl Writer<'_> {
         function: &str,
         native: Option<Framework>,
         ending: (&'static str, i32),
-        crashes: bool,
+        guard: Guard,
     ) {
         let head = match native {
             Some(framework) => framework.begins(function, &suite_name(self.options.source)),
@@ -346,7 +357,7 @@ impl Writer<'_> {
         };
         self.line(head);
         let name = function.strip_prefix("test_").unwrap_or(function).to_owned();
-        let case = Case { name, crashes };
+        let case = Case { name, guard };
         let is_native = native.is_some();
         self.runs.push(Run { case, function: function.to_owned(), ending, is_native });
     }
@@ -360,11 +371,11 @@ impl Writer<'_> {
         let native = self.native(test);
         self.line("");
         self.kept_for(test);
-        let crashes = crashes(test);
-        if crashes {
-            self.line("#ifdef LYDIAN_RUN_CRASHING");
+        let guard = guard(test);
+        if let Some(line) = guard.begins() {
+            self.line(line);
         }
-        self.begin(&name, native, ending(test.observed.as_ref()), crashes);
+        self.begin(&name, native, ending(test.observed.as_ref()), guard);
         if native.is_some() && libc::error_number(self.program).is_some() {
             self.line("    errno = 0;");
         }
@@ -376,7 +387,7 @@ impl Writer<'_> {
             self.wrapped(&format!("    {text}"));
         }
         self.end(native);
-        if crashes {
+        if guard.begins().is_some() {
             self.line("#endif");
         }
     }
@@ -401,6 +412,8 @@ impl Writer<'_> {
             lines.truncate(MOST_LINES - 1);
             lines.push("C leaves undefined what this run does: nothing is asserted".to_owned());
         }
+        let attempts = test.observed.iter().flat_map(|observed| &observed.attempts);
+        lines.extend(attempts.map(|what| comment(&format!("It tries to {what}"))));
         if !lines.is_empty() {
             self.line(format!("/* {} */", lines.join("\n   ")));
         }
@@ -494,11 +507,10 @@ impl Writer<'_> {
 
 /// Adds lines that belong to a test.
 pub(crate) fn guarded(text: &mut String, case: &Case, lines: &str) {
-    let (begin, end) = match case.crashes {
-        true => ("#ifdef LYDIAN_RUN_CRASHING\n", "#endif\n"),
-        false => ("", ""),
+    let _ = match case.guard.begins() {
+        Some(begin) => write!(text, "{begin}\n{lines}#endif\n"),
+        None => write!(text, "{lines}"),
     };
-    let _ = write!(text, "{begin}{lines}{end}");
 }
 
 /// What the tests of a source are called as a whole: a C identifier.

@@ -34,6 +34,8 @@
 //! - A test with `"keep": true` stays when the suite is made anew.
 //! - A run that does what C leaves undefined has `"undefined": true` under `expected`, and nothing else is
 //!   expected of it but how it ends.
+//! - What a run tried outside of the program is under `expected`, too: `"attempts": ["make the folder
+//!   `x`"]`. In C such a test stands behind a macro.
 //! - Calls of the function before the last one, to which everything else belongs too, are a list:
 //!   `"earlier": [ { "args": { "n": 1 } }, { "args": { "n": 2 } } ]`, with `variable` as in the test.
 //! - Whatever else memory holds is `{ "$bytes": "00ff…", "$pointers": { "8": "&name[0]" } }`.
@@ -300,6 +302,9 @@ impl<'a> Writer<'a> {
         out.insert("outcome".into(), json!(observed.outcome));
         if observed.is_undefined {
             out.insert("undefined".into(), json!(true));
+        }
+        if !observed.attempts.is_empty() {
+            out.insert("attempts".into(), json!(observed.attempts));
         }
         if let Some(result) = &observed.result
             && let Some(ty) = result_type(self.program, &self.test.function)
@@ -668,7 +673,7 @@ struct ExpectedReader<'a> {
 impl ExpectedReader<'_> {
     fn read(&self, function: &str, json: &Json) -> Result<Observed, Fault> {
         let json = object_of(json, "")?;
-        only_fields(json, &["outcome", "undefined", "result", "objects", "globals"])?;
+        only_fields(json, &["outcome", "undefined", "attempts", "result", "objects", "globals"])?;
         let outcome = json.get("outcome").ok_or_else(|| fault("outcome", "it is missing"))?;
         let outcome: Outcome = serde_json::from_value(outcome.clone())
             .map_err(|error| fault("outcome", error.to_string()))?;
@@ -691,7 +696,12 @@ impl ExpectedReader<'_> {
         }
         let is_undefined = json.get("undefined").and_then(Json::as_bool).unwrap_or(false);
         let ended = Observed::ended(outcome);
-        Ok(Observed { result, objects, globals, is_undefined, ..ended })
+        let attempts = list(json, "attempts")?.into_iter().map(|(field, attempt)| {
+            let words = attempt.as_str().ok_or_else(|| fault(&field, "it is no string"))?;
+            Ok(words.to_owned())
+        });
+        let attempts = attempts.collect::<Result<_, Fault>>()?;
+        Ok(Observed { result, objects, globals, is_undefined, attempts, ..ended })
     }
 
     fn object(&self, json: &Json) -> Result<(u32, ObservedImage), Fault> {

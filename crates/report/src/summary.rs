@@ -45,9 +45,23 @@ pub struct FunctionSummary {
     /// What exploring it took, where it was explored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploration: Option<Exploration>,
+    /// What tests tried outside of the program, each once; tests that were not kept count, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<AttemptSummary>,
     /// Each objective with what is known of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<ObjectiveSummary>,
+}
+
+/// Something that a test tried outside of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptSummary {
+    /// The system call, or `signal` for what only a signal tells of.
+    pub call: String,
+    /// What it is for, as what follows "tried to".
+    pub what: String,
+    /// Whether it was refused; else it was done in the folder of the run, which is gone.
+    pub refused: bool,
 }
 
 /// What is known of one objective.
@@ -259,6 +273,7 @@ mod tests {
             seconds_to_last: 0.2,
         };
         let function = |exploration| FunctionSummary {
+            attempts: Vec::new(),
             name: name.clone(),
             criteria: vec![row()],
             tests: 2,

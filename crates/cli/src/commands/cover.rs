@@ -1,10 +1,10 @@
 //! `lydian cover`: what a folder of tests covers, measured natively.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use lydian_base::Diagnostic;
-use lydian_native::Plan;
+use lydian_native::{Attempt, Plan};
 use lydian_objective::ledger::{CriterionRow, Evidence, TestHash, Verdict, verdict};
 use lydian_objective::{
     Accepted, Consolidation, Criterion, FunctionObjectives, Harvest, HyperId, LabelId,
@@ -16,7 +16,7 @@ use crate::counting::Unfit;
 use crate::exit::{ExitCode, Failure};
 use crate::load::Loaded;
 use crate::measure::Measuring;
-use crate::{config, interrupt, load, objectives, output, render, suite, table};
+use crate::{config, confined, interrupt, load, objectives, output, render, suite, table};
 
 pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
     let cancel = interrupt::install()?;
@@ -26,12 +26,14 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
     let suite = suite::read(&args.tests, &loaded)?;
     let objectives = objectives::of(&loaded, &args.criteria)?;
     let begun = Instant::now();
-    let measuring = Measuring::new(&loaded, &objectives, &args.criteria, args.test_time);
+    let limits = (args.test_time, confined::confinement(&args.confinement));
+    let measuring = Measuring::new(&loaded, &objectives, &args.criteria, limits);
     let compiled = measuring.begin();
     compiled.get()?;
     let mut counting = measuring.counting(&compiled);
     let mut harvests = vec![Harvest::new(); objectives.len()];
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut attempts: BTreeMap<&str, BTreeSet<Attempt>> = BTreeMap::new();
     let mut refused = Vec::new();
     for case in &suite {
         if cancel.is_cancelled() {
@@ -40,6 +42,10 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
         match counting.measure(&case.test)? {
             Ok(measured) => {
                 *counts.entry(case.test.function.as_str()).or_default() += 1;
+                attempts
+                    .entry(loaded.caller(&case.test.function))
+                    .or_default()
+                    .extend(counting.take_attempts());
                 let found = harvests.iter_mut().enumerate();
                 found.for_each(|(index, harvest)| measured.add_to(harvest, index));
             }
@@ -47,6 +53,7 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
         }
     }
     render::diagnostics(&refused);
+    attempts.iter().for_each(|(function, attempts)| confined::warn(function, attempts));
     let seconds = begun.elapsed().as_secs_f64();
     let mut summary = Summary::default();
     let mut consolidation = Consolidation::new(&objectives);
@@ -59,12 +66,14 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
         let tests = counts.get(name.as_str()).copied().unwrap_or(0);
         let criteria = rows(function, &coverage, index);
         let exploration = None;
+        let attempts = attempts.get(name.as_str()).map(confined::summaries).unwrap_or_default();
         summary.functions.push(FunctionSummary {
             name,
             criteria,
             tests,
             seconds,
             exploration,
+            attempts,
             objectives: Vec::new(),
         });
     }

@@ -28,8 +28,8 @@ use crate::objectives::{self, Annotated};
 use crate::progress::Lines;
 use crate::session::{Session, Settled, Target};
 use crate::{
-    config, elsewhere, guesses, interrupt, ledger, load, output, owned, render, suite, table,
-    workers,
+    config, confined, elsewhere, guesses, interrupt, ledger, load, output, owned, render, suite,
+    table, workers,
 };
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let guesses = guesses::of(&loaded);
     output::text(&guesses::render(&guesses))?;
     let Annotated { objectives, further } = objectives::annotated(&loaded, &args.criteria)?;
-    let measuring = Measuring::new(&loaded, &objectives, &args.criteria, args.limits.test_time);
+    let limits = (args.limits.test_time, confined::confinement(&args.confinement));
+    let measuring = Measuring::new(&loaded, &objectives, &args.criteria, limits);
     let tasks = if loaded.entry.is_some() { 1 } else { objectives.len() };
     let threads = workers::count(args.jobs, tasks);
     let compiled = measuring.begin();
@@ -214,10 +215,12 @@ impl<'a> Run<'a> {
         for (at, (position, Done { settled, seconds })) in done.into_iter().enumerate() {
             let tests = names[at].len();
             // Of a whole program, tests, time and paths are those of all functions together.
-            let mut whole = Some((tests, seconds, settled.exploration));
+            let attempts = confined::summaries(&settled.attempts);
+            let mut whole = Some((tests, seconds, settled.exploration, attempts));
             let targets = tasks[position].targets.iter().zip(settled.rows).zip(settled.objectives);
             for ((target, criteria), objectives) in targets {
-                let (tests, seconds, exploration) = whole.take().unwrap_or((0, 0.0, None));
+                let (tests, seconds, exploration, attempts) =
+                    whole.take().unwrap_or((0, 0.0, None, Vec::new()));
                 let name = self.name(target.objectives.function).to_owned();
                 let named = objectives.into_iter().map(|objective| {
                     let own = objective.tests.iter().map(|test| (at, *test));
@@ -232,6 +235,7 @@ impl<'a> Run<'a> {
                     tests,
                     seconds,
                     exploration,
+                    attempts,
                     objectives,
                 });
             }
@@ -305,6 +309,7 @@ impl<'a> Run<'a> {
             )]);
             code = ExitCode::Usage;
         }
+        confined::warn(self.loaded.caller(name), &settled.attempts);
         for unmet in &settled.unmet {
             render::diagnostics(&[self.show_unmet(name, unmet)]);
             code = ExitCode::Usage;

@@ -37,6 +37,9 @@ const MOST_WAITING: usize = 4096;
 const UNWRITTEN: &str = "not confirmed by its test, which uses uninitialised memory";
 /// Why an objective is unknown whose test leaves nothing to read of its run.
 const DAMAGED: &str = "not confirmed by its test, which writes over the memory of what runs it";
+/// The same where the system refused it something.
+const REACHES_OUT: &str =
+    "its test tries something outside of the program, which is refused (confined)";
 
 /// Tests of an exploration on their way to the ledger.
 pub(super) struct Confirming<'s, 'a, 'm, 'j> {
@@ -194,8 +197,12 @@ impl Session<'_, '_> {
             let is_open = |goal: &Goal| self.hyper_of(*goal).is_some_and(|of| open.contains(&of));
             missing.extend(completed.iter().copied().filter(is_open));
         }
+        let reaches_out = !measured.run.attempts.is_empty();
         let uncounted = match measured.run.outcome {
             Outcome::Damaged => missing.iter().map(|goal| (*goal, DAMAGED.to_owned())).collect(),
+            _ if reaches_out => {
+                missing.iter().map(|goal| (*goal, REACHES_OUT.to_owned())).collect()
+            }
             _ => self.uncounted(&missing, found.placed),
         };
         if !uncounted.is_empty() {
@@ -203,7 +210,7 @@ impl Session<'_, '_> {
             missing.retain(|goal| uncounted.iter().all(|(other, _)| goal != other));
         }
         let ended_as_claimed =
-            agrees(&found.ending, &measured.run.outcome) || found.placed.is_some();
+            agrees(&found.ending, &measured.run.outcome) || found.placed.is_some() || reaches_out;
         if missing.is_empty() && ended_as_claimed {
             let completes = self.completed_by(&test, &measured, judged);
             return Ok(Some(Pending { test, covered, completes, unconfirmed: None, uncounted }));

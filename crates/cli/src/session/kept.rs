@@ -211,9 +211,11 @@ impl Session<'_, '_> {
     }
 }
 
-/// Leaves to tests that end well what such tests cover.
+/// Leaves to tests that end well, and do not reach out of the program, what such tests cover.
 fn prefer_good_ends(all: &[(Test, Measured)], candidates: &mut [Candidate<Goal>]) {
-    let ends_well = |(_, measured): &(Test, Measured)| measured.run.outcome.is_orderly();
+    let ends_well = |(_, measured): &(Test, Measured)| {
+        measured.run.outcome.is_orderly() && measured.run.attempts.is_empty()
+    };
     let well = all.iter().zip(&*candidates).filter(|(test, _)| ends_well(test));
     let well: FxHashSet<Goal> = well.flat_map(|(_, one)| &one.covers).copied().collect();
     for (_, candidate) in all.iter().zip(candidates).filter(|(test, _)| !ends_well(test)) {

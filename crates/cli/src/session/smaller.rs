@@ -197,7 +197,9 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         }
         let Ok(measured) = self.session.counting.measure(&candidate)? else { return Ok(false) };
         let ends_alike = ends_alike(&self.measured.run.outcome, &measured.run.outcome);
-        if !(ends_alike && self.covers(&measured) && is_right(&measured)) {
+        let known = &self.measured.run.attempts;
+        let reaches_out = measured.run.attempts.iter().any(|attempt| !known.contains(attempt));
+        if !(ends_alike && self.covers(&measured) && is_right(&measured)) || reaches_out {
             return Ok(false);
         }
         (self.test, self.measured) = (candidate, measured);

@@ -726,7 +726,8 @@ pub(super) fn row(suite_test: &SuiteTest, lines: &[Line]) -> Option<Row> {
         && test.objects.is_empty()
         && test.globals.is_empty()
         && test.externals.is_empty()
-        && test.earlier.is_empty();
+        && test.earlier.is_empty()
+        && observed.attempts.is_empty();
     match lines {
         [Line::Assert(assertion)] if alone => Some(Row(assertion.clone())),
         _ => None,
