@@ -38,7 +38,7 @@ pub struct FunctionSummary {
     pub name: String,
     /// In the order in which the user named them.
     pub criteria: Vec<CriterionSummary>,
-    /// How many tests there are for it.
+    /// How many tests there are for it; of a function within a program, how many cover something of it.
     pub tests: usize,
     /// Wall-clock time spent on it.
     pub seconds: f64,

@@ -56,9 +56,8 @@ pub(crate) fn confirm(library: &Library, unit: &Unit, folder: &Path) -> Result<C
     for function in &claims.functions {
         let Some(theirs) = llvm::branches(&json, &function.name) else { continue };
         let ways = function.objectives.iter().filter(|objective| objective.criterion == "bc");
-        let text = |o: &Objective| {
-            Some(text.lines().nth(o.line as usize - 1)?.get(..o.column as usize - 1)?)
-        };
+        let text =
+            |o: &Objective| text.lines().nth(o.line as usize - 1)?.get(..o.column as usize - 1);
         // The condition of `!x` is `x` to Lydian and `!x` to llvm-cov.
         let is_negated = |o: &Objective| text(o).is_some_and(ends_negated);
         let ways: Vec<(&Objective, String)> = ways

@@ -92,7 +92,8 @@ pub(crate) fn coverage(rows: &[Row]) -> Table {
     ]);
     let confirmed: Vec<&Confirmed> =
         rows.iter().filter_map(|row| row.confirmed.as_ref().ok()).collect();
-    let of: [(&str, fn(&Confirmed) -> Count); 3] = [
+    type Counted = fn(&Confirmed) -> Count;
+    let of: [(&str, Counted); 3] = [
         ("gcov, lines", |confirmed| confirmed.gcov_lines),
         ("llvm-cov, lines", |confirmed| confirmed.llvm.lines),
         ("llvm-cov, conditions", |confirmed| confirmed.llvm.branches),

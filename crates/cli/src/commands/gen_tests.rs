@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use indexmap::IndexSet;
 use lydian_base::{Budget, CancelToken, Diagnostic};
 use lydian_inputs::settings::{INVARIANT, Within};
 use lydian_inputs::{PlanError, Settings};
@@ -205,7 +206,8 @@ impl<'a> Run<'a> {
         let mut summary = Summary { guesses: self.guesses.clone(), ..Summary::default() };
         let mut suite = suite::Collected::default();
         suite.add_kept(&self.args.output, self.loaded);
-        let (mut faults, mut done, mut names) = (String::new(), done, Vec::new());
+        let (mut faults, mut covering) = (String::new(), String::new());
+        let (mut done, mut names) = (done, Vec::new());
         for (_, done) in &mut done {
             let tests = std::mem::take(&mut done.settled.tests);
             let (ended, of_function) = suite.add(&self.loaded.program, tests);
@@ -228,7 +230,12 @@ impl<'a> Run<'a> {
                     let tests = tests.filter_map(|(of, test)| names[of].get(test).cloned());
                     ObjectiveSummary { tests: tests.collect(), ..objective.told }
                 });
-                let objectives = named.collect();
+                let objectives: Vec<ObjectiveSummary> = named.collect();
+                let (tests, shown) = match tasks[position].targets.len() {
+                    1 => (tests, String::new()),
+                    _ => told_by(&name, &objectives),
+                };
+                covering += &shown;
                 summary.functions.push(FunctionSummary {
                     name,
                     criteria,
@@ -246,7 +253,7 @@ impl<'a> Run<'a> {
         files.push((output.join(explain::FILE), objectives.clone()));
         files.extend(self.args.json.iter().map(|path| (path.clone(), objectives.clone())));
         let written = output::files(&files);
-        output::text(&(table::render(&summary) + "\n" + &faults))?;
+        output::text(&(table::render(&summary) + "\n" + &covering + &faults))?;
         written
     }
 
@@ -328,6 +335,23 @@ impl<'a> Run<'a> {
         render::diagnostics(&shown);
         ExitCode::Internal
     }
+}
+
+/// How many tests of a program cover something of one of its functions, and a line that says which.
+fn told_by(function: &str, objectives: &[ObjectiveSummary]) -> (usize, String) {
+    const SHOWN: usize = 6;
+    let tests: IndexSet<&String> =
+        objectives.iter().flat_map(|objective| &objective.tests).collect();
+    let names: Vec<&str> = tests.iter().take(SHOWN).map(|name| name.as_str()).collect();
+    let more = match tests.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let line = match names.is_empty() {
+        true => String::new(),
+        false => format!("{function}: covered by {}{more}\n", names.join(", ")),
+    };
+    (tests.len(), line)
 }
 
 /// The way in the settings to what does not fit the inputs of a function.
