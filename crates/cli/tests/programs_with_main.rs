@@ -291,3 +291,26 @@ fn a_program_without_main_is_refused_as_one() {
     let place = Workplace::with("int f(int x)\n{\n    return x;\n}\n");
     place.refused("gen unit.c --program", 3, &["defines no main"]);
 }
+
+#[test]
+fn each_row_of_a_program_says_which_tests_cover_it() {
+    let place = Workplace::with(
+        "extern int __VERIFIER_nondet_int(void);\nstatic int sign(int x) { return x < 0 ? -1 : x > 0; \
+         }\nint main(void)\n{\n    int x = __VERIFIER_nondet_int();\n    if (x == 12)\n        return \
+         5;\n    return sign(x) == 1;\n}\n",
+    );
+    let ran = place.done("gen unit.c --program -c bc --json out.json");
+    let table = place.json("out.json");
+    let functions = table["functions"].as_array().unwrap();
+    let sign = functions.iter().find(|function| function["name"] == "sign").unwrap();
+    let mut tests: Vec<&str> = Vec::new();
+    for objective in sign["objectives"].as_array().unwrap() {
+        tests
+            .extend(objective["tests"].as_array().unwrap().iter().filter_map(|test| test.as_str()));
+    }
+    tests.sort_unstable();
+    tests.dedup();
+    assert_eq!(sign["tests"], tests.len(), "{sign:#}");
+    let line = ran.out.lines().find(|line| line.starts_with("sign: covered by ")).expect("a line");
+    assert!(tests.len() >= 2 && tests.iter().all(|test| line.contains(test)), "{line}");
+}
