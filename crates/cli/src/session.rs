@@ -152,6 +152,16 @@ enum Goal {
     Hyper(usize, HyperId),
 }
 
+/// What a criterion asks for.
+struct Entry<'t> {
+    criterion: Criterion,
+    /// What the criterion calls it.
+    name: &'t str,
+    goal: Goal,
+    /// The name of what it is a duplicate of.
+    same_as: Option<&'t str>,
+}
+
 /// An exploration of what is left.
 struct Round<'s> {
     /// Of which inputs.
@@ -775,14 +785,26 @@ impl Target<'_> {
     /// What its criteria count, duplicates aside, with the names that they give it; labels first. It
     /// is the target at a position.
     fn entries(&self, at: usize) -> impl Iterator<Item = (Goal, &str, Criterion)> {
+        let counted = self.all_entries(at).filter(|entry| entry.same_as.is_none());
+        counted.map(|entry| (entry.goal, entry.name, entry.criterion))
+    }
+
+    /// All that its criteria ask for, labels first. It is the target at a position.
+    fn all_entries(&self, at: usize) -> impl Iterator<Item = Entry<'_>> {
         let FunctionObjectives { criteria, hyper_criteria, .. } = self.objectives;
-        let labels = criteria.iter().flat_map(move |(criterion, entries)| {
-            let entries = entries.iter().filter(|entry| entry.duplicate_of.is_none());
-            entries.map(move |e| (Goal::Label(at, e.label), e.name.as_str(), *criterion))
+        let labels = criteria.iter().flat_map(move |(&criterion, entries)| {
+            entries.iter().map(move |entry| {
+                let first = entry.duplicate_of.and_then(|first| entries.get(first as usize));
+                let (goal, name) = (Goal::Label(at, entry.label), entry.name.as_str());
+                Entry { criterion, name, goal, same_as: first.map(|first| first.name.as_str()) }
+            })
         });
-        let hypers = hyper_criteria.iter().flat_map(move |(criterion, entries)| {
-            let entries = entries.iter().filter(|entry| entry.duplicate_of.is_none());
-            entries.map(move |e| (Goal::Hyper(at, e.hyper), e.name.as_str(), *criterion))
+        let hypers = hyper_criteria.iter().flat_map(move |(&criterion, entries)| {
+            entries.iter().map(move |entry| {
+                let first = entry.duplicate_of.and_then(|first| entries.get(first as usize));
+                let (goal, name) = (Goal::Hyper(at, entry.hyper), entry.name.as_str());
+                Entry { criterion, name, goal, same_as: first.map(|first| first.name.as_str()) }
+            })
         });
         labels.chain(hypers)
     }

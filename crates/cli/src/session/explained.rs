@@ -5,7 +5,7 @@ use lydian_objective::Criterion;
 use lydian_objective::ledger::{Evidence, Verdict};
 use lydian_report::{ObjectiveSummary, VerdictKind};
 
-use super::{Goal, Session, Target};
+use super::{Entry, Goal, Session, Target};
 use crate::exit::Failure;
 
 impl Session<'_, '_> {
@@ -17,22 +17,7 @@ impl Session<'_, '_> {
         target: &Target<'_>,
     ) -> Result<Vec<(Goal, ObjectiveSummary)>, Failure> {
         let verdicts = self.verdicts(target)?;
-        let objectives = target.objectives;
-        let labels = objectives.criteria.iter().flat_map(|(criterion, entries)| {
-            let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-            entries.iter().map(move |entry| {
-                let first = entry.duplicate_of.and_then(|first| names.get(first as usize).copied());
-                (*criterion, entry.name.as_str(), Goal::Label(at, entry.label), first)
-            })
-        });
-        let hypers = objectives.hyper_criteria.iter().flat_map(|(criterion, entries)| {
-            let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-            entries.iter().map(move |entry| {
-                let first = entry.duplicate_of.and_then(|first| names.get(first as usize).copied());
-                (*criterion, entry.name.as_str(), Goal::Hyper(at, entry.hyper), first)
-            })
-        });
-        let all = labels.chain(hypers).map(|(criterion, name, goal, first)| {
+        let all = target.all_entries(at).map(|Entry { criterion, name, goal, same_as }| {
             let place = target.place(goal);
             let text = match self.text(goal).trim() {
                 // Its predicate is what is always so.
@@ -40,7 +25,7 @@ impl Session<'_, '_> {
                 text => text.to_owned(),
             };
             let mut told = told(criterion, name, place, text);
-            match (first, verdicts.get(target.key(goal))) {
+            match (same_as, verdicts.get(target.key(goal))) {
                 (Some(first), _) => {
                     told.verdict = VerdictKind::Duplicate;
                     told.reason = format!("the same as {first}");
