@@ -18,7 +18,8 @@ pub(crate) fn by_library(rows: &[Row]) -> Table {
         "compile everywhere",
         "pass everywhere",
         "tests",
-        "assert nothing",
+        "undefined",
+        "others that assert nothing",
         "lines a test, median",
         "95th percentile",
     ]);
@@ -46,6 +47,7 @@ fn library_row(name: &str, rows: &[&Row]) -> Vec<String> {
         everywhere(|built| built.compiled.is_ok()),
         everywhere(|built| built.trouble().is_none()),
         lines.len(),
+        rows.iter().map(|row| row.reading.undefined).sum(),
         rows.iter().map(|row| row.reading.silent).sum(),
         percentile(50),
         percentile(95),
