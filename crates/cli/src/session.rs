@@ -59,6 +59,7 @@ mod probe;
 mod reasons;
 mod reduced;
 mod smaller;
+mod texts;
 mod vectors;
 
 /// How long one local proof may take: most take no time at all, the others are left to exploration.

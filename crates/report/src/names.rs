@@ -37,6 +37,29 @@ const OPERATORS: [(&str, &str); 22] = [
     ("~", "inverse"),
 ];
 
+/// Of a predicate that would have more words than a name has room for, what stands last: what comes before
+/// it, joined by `&&`, is how evaluation gets there.
+pub fn last_part(predicate: &str) -> &str {
+    if predicate.len() <= MOST {
+        return predicate;
+    }
+    let (mut depth, mut found) = (0usize, None);
+    let (mut is_quoted, mut before) = (false, ' ');
+    for (at, c) in predicate.char_indices() {
+        is_quoted ^= c == '\'' && before != '\\';
+        before = if before == '\\' { ' ' } else { c };
+        match c {
+            _ if is_quoted => {}
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            '&' if depth == 0 && predicate[at..].starts_with("&& ") => found = Some(at + 3),
+            _ => {}
+        }
+    }
+    let last = found.map_or(predicate, |at| &predicate[at..]);
+    if last.starts_with('(') || last.starts_with("!(") { last } else { predicate }
+}
+
 /// A predicate as words with underscores between them; empty where it says nothing, as `1` does.
 pub fn words_of(predicate: &str) -> String {
     if predicate.trim().chars().all(|c| c.is_ascii_digit() || c.is_whitespace()) {
@@ -55,9 +78,10 @@ pub fn words_of(predicate: &str) -> String {
             continue;
         }
         if first == '\'' {
-            let end = rest[1..].find('\'').map_or(rest.len(), |end| end + 2);
-            let letter: String = rest[..end].chars().filter(char::is_ascii_alphanumeric).collect();
-            words.push(if letter.is_empty() { "char".to_owned() } else { letter });
+            let first = if rest[1..].starts_with('\\') { 3 } else { 1 };
+            let end = rest.get(first..).and_then(|rest| rest.find('\''));
+            let end = end.map_or(rest.len(), |end| first + end + 1);
+            words.push(of_character(rest[1..end].strip_suffix('\'').unwrap_or(&rest[1..end])));
             (rest, after_operand) = (&rest[end..], true);
             continue;
         }
@@ -80,6 +104,79 @@ pub fn words_of(predicate: &str) -> String {
         }
     }
     joined(words.iter().filter(|word| !word.is_empty()).map(String::as_str))
+}
+
+/// Words of C that say nothing of what a line is about.
+const KEYWORDS: [&str; 24] = [
+    "if", "else", "while", "for", "do", "switch", "case", "return", "sizeof", "goto", "break",
+    "continue", "const", "static", "struct", "unsigned", "signed", "char", "short", "int", "long",
+    "float", "double", "void",
+];
+
+/// Names of a text of C, in order, without keywords of C.
+pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text.split(move |c| !is_part(c));
+    words.filter(|word| {
+        word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && !KEYWORDS.contains(word)
+    })
+}
+
+/// A line of the source as words: its names, each once.
+pub fn words_of_line(line: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    for word in identifiers(line) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    joined(words.into_iter().take(3))
+}
+
+/// What a character is called, of which this is the text between its quotes.
+fn of_character(text: &str) -> String {
+    const NAMES: [(&str, &str); 35] = [
+        (" ", "space"),
+        ("\\t", "tab"),
+        ("\\n", "newline"),
+        ("\\r", "return"),
+        ("\\0", "nul"),
+        ("\\\\", "backslash"),
+        ("\\'", "quote"),
+        ("\"", "quotes"),
+        ("+", "plus"),
+        ("-", "minus"),
+        ("*", "star"),
+        ("/", "slash"),
+        ("%", "percent"),
+        ("=", "equals"),
+        ("<", "less"),
+        (">", "greater"),
+        ("(", "lparen"),
+        (")", "rparen"),
+        ("[", "lbracket"),
+        ("]", "rbracket"),
+        ("{", "lbrace"),
+        ("}", "rbrace"),
+        (".", "dot"),
+        (",", "comma"),
+        (";", "semicolon"),
+        (":", "colon"),
+        ("!", "bang"),
+        ("?", "question"),
+        ("&", "ampersand"),
+        ("|", "bar"),
+        ("#", "hash"),
+        ("@", "at"),
+        ("$", "dollar"),
+        ("_", "underscore"),
+        ("~", "tilde"),
+    ];
+    if let Some((_, name)) = NAMES.iter().find(|(character, _)| *character == text) {
+        return (*name).to_owned();
+    }
+    let letters: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    if letters.is_empty() { "char".to_owned() } else { letters }
 }
 
 /// The name of a test of a function for what some words say, of at most [`MOST_OF_A_NAME`] characters
@@ -140,10 +237,14 @@ mod tests {
             ("*p * 3 == 21u", "p_times_3_eq_21"),
             ("(a & 7) != 0", "a_bits_7_ne_0"),
             ("1", ""),
-            ("c == '\\n'", "c_eq_n"),
+            ("c == '\\n'", "c_eq_newline"),
+            ("*s == '+' || *s == ')'", "s_eq_plus_or_s_eq_rparen"),
         ] {
             assert_eq!(words_of(predicate), words, "{predicate}");
         }
+        assert_eq!(last_part("!((*s == '+') || (*s == '-')) && (*s == '(')"), "(*s == '(')");
+        assert_eq!(last_part("!((*s == '(') || (*s == '-')) && (*s == ')')"), "(*s == ')')");
+        assert_eq!(last_part("!(*s == '+') && (*s == '-')"), "!(*s == '+') && (*s == '-')");
         let long = words_of(&"alpha + ".repeat(20));
         assert!(long.len() <= MOST && long.starts_with("alpha_plus_alpha"), "{long}");
     }

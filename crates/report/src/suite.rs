@@ -49,6 +49,17 @@ pub struct Observed {
     pub attempts: Vec<String>,
 }
 
+impl Observed {
+    /// Whether something that the run left leads to an object of the test.
+    pub fn leads_to(&self, object: u32) -> bool {
+        let changed = self.objects.iter().map(|(_, image)| image);
+        let all = changed.chain(self.globals.iter().map(|(_, image)| image));
+        let mut all = all.chain(&self.blocks).chain(&self.result);
+        let leads = |target: &PointerTarget| matches!(target, PointerTarget::Object(position, _) if *position == object);
+        all.any(|image| image.image.pointers.iter().any(|pointer| leads(&pointer.target)))
+    }
+}
+
 /// The bytes that a runner hands back of one run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory<'a> {

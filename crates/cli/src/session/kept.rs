@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use lydian_base::Place;
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Outcome, Run};
 use lydian_report::names;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::judged::{HyperOf, Judged};
+use super::kept_for::Hidden;
 use super::reduced::{self, Candidate, Together};
 use super::smaller::{self, Needs, Patience, Smaller};
 use super::{Goal, Session};
@@ -182,7 +184,7 @@ impl Session<'_, '_> {
         for (target, goal, entry, _) in self.entries_of(goals) {
             let function = &self.loaded.program.functions[target.objectives.function].name;
             let words = match goal {
-                Goal::Label(..) => names::words_of(self.text(goal)),
+                Goal::Label(..) => self.words_of(target.place(goal), self.text(goal)),
                 // Their texts are sentences; what criteria call them has few words for people.
                 Goal::Hyper(..) => String::new(),
             };
@@ -196,6 +198,17 @@ impl Session<'_, '_> {
             last.get_or_insert_with(|| names::of_test(function, &words));
         }
         last.unwrap_or_else(|| self.name().to_owned())
+    }
+
+    /// A predicate as words, or its line where macros hide what it speaks of.
+    fn words_of(&self, place: &Place, predicate: &str) -> String {
+        match self.hidden_by_macros(place, predicate) {
+            Some(Hidden { line, is_negated }) => {
+                let words = names::words_of_line(line);
+                if is_negated { format!("not_{words}") } else { words }
+            }
+            None => names::words_of(names::last_part(predicate)),
+        }
     }
 
     /// What the criteria call some objectives.

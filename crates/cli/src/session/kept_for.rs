@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lydian_base::Place;
+use lydian_report::names;
 use rustc_hash::FxHashSet;
 
 use super::{Goal, Session};
 
 /// Characters of a line of the source, or of a predicate, that are shown.
 const MOST: usize = 72;
+
+/// So many lines may an expression of the source have, from where it begins.
+const LINES: u32 = 6;
 
 impl Session<'_, '_> {
     /// A text for each line of the source that has some of these objectives, in order: the place, and
@@ -19,7 +23,20 @@ impl Session<'_, '_> {
         for (target, goal, ..) in self.entries_of(goals) {
             let Place { file, line, .. } = target.place(goal);
             let texts = lines.entry((&**file, *line)).or_default();
-            let text = self.text(goal).to_owned();
+            let text = self.text(goal);
+            // Of a sentence about conditions, these stand between quotes; the rest may be cut.
+            let conditions: String = match goal {
+                Goal::Label(..) => text.to_owned(),
+                Goal::Hyper(..) => text.split('`').skip(1).step_by(2).take(1).collect(),
+            };
+            let text = match (self.hidden_by_macros(target.place(goal), &conditions), goal) {
+                (None, _) => text.to_owned(),
+                (Some(Hidden { line, .. }), Goal::Hyper(..)) => {
+                    format!("a condition decides in `{line}`")
+                }
+                (Some(Hidden { line, is_negated: false }), _) => format!("true in `{line}`"),
+                (Some(Hidden { line, is_negated: true }), _) => format!("false in `{line}`"),
+            };
             // Its predicate is what is always so.
             if text != "1" && !texts.contains(&text) {
                 texts.push(text);
@@ -28,18 +45,37 @@ impl Session<'_, '_> {
         let shown = lines.into_iter().map(|((file, line), texts)| {
             let name =
                 Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
-            let whole = || {
-                let source = self.loaded.sources().get(Path::new(file))?.ok()?;
-                Some(source.line(line)?.trim().to_owned())
-            };
             let text = match texts.is_empty() {
-                true => whole().unwrap_or_default(),
+                true => self.line(file, line).unwrap_or_default().to_owned(),
                 false => texts.join("; "),
             };
             format!("{name}:{line}: {}", shortened(&text))
         });
         shown.collect()
     }
+
+    /// A line of the source without the blanks around it.
+    fn line(&self, file: &str, line: u32) -> Option<&str> {
+        let source = self.loaded.sources().get(Path::new(file))?.ok()?;
+        Some(source.line(line)?.trim())
+    }
+
+    /// The line of the source that a predicate is about, where it speaks of what macros there stand for.
+    pub(super) fn hidden_by_macros(&self, place: &Place, predicate: &str) -> Option<Hidden<'_>> {
+        let line = self.line(&place.file, place.line).filter(|line| !line.is_empty())?;
+        let near = (place.line..place.line + LINES).filter_map(|line| self.line(&place.file, line));
+        let known: FxHashSet<&str> = near.flat_map(names::identifiers).collect();
+        let is_hidden = names::identifiers(predicate).any(|word| !known.contains(word));
+        is_hidden.then(|| Hidden { line, is_negated: predicate.starts_with('!') })
+    }
+}
+
+/// A predicate that is not found in the source.
+pub(super) struct Hidden<'s> {
+    /// The line that it is about.
+    pub(super) line: &'s str,
+    /// Whether it is that something there is false.
+    pub(super) is_negated: bool,
 }
 
 /// The text, or its beginning where it is long.

@@ -163,7 +163,9 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
             }
         }
         self.shorten()?;
+        self.drop_characters()?;
         self.lessen()?;
+        self.end_texts()?;
         self.clear_away();
         self.probe()?;
         self.clear_away();
@@ -178,7 +180,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
     }
 
     /// Takes a candidate if it does what the test is kept for; whether it does.
-    fn take(&mut self, candidate: Test) -> Result<bool, Failure> {
+    pub(super) fn take(&mut self, candidate: Test) -> Result<bool, Failure> {
         self.attempt(candidate, |_| true)
     }
 

@@ -14,7 +14,7 @@ use super::assertion::Assertion;
 use super::assign::assign;
 use super::check::{Checks, Shared};
 use super::literal::{Form, Names, ObjectName, array, characters, function_name, identifier};
-use super::literal::{initialiser, scalar, string, unique};
+use super::literal::{initialiser, scalar, string, typed_integer, unique};
 use super::stubs::Stubs;
 use crate::suite::{Observed, ObservedImage, Outcome, SuiteTest, parameter_names, result_type};
 use crate::value::{Pointer, Value, is_byte, read};
@@ -153,6 +153,7 @@ impl<'a> Body<'a> {
                 observed.outcome != Outcome::Returned
                     || observed.objects.iter().any(|(at, _)| *at as usize == position)
             });
+            let is_shown = observed.is_some_and(|seen| seen.leads_to(position as u32));
             let released = observed.is_some_and(|seen| seen.released.contains(&(position as u32)));
             let form = if typed && released && bytes == size * object.count {
                 Form::Block { is_one: object.count == 1 }
@@ -161,7 +162,7 @@ impl<'a> Body<'a> {
             } else if bytes != size * object.count {
                 Form::Room
             } else if let (false, Some(text)) =
-                (changed && !object.read_only, text(types, object, &by))
+                ((changed && !object.read_only) || is_shown, text(types, object, &by))
             {
                 Form::Text(text)
             } else if !changed && is_empty_text(types, object) {
@@ -303,7 +304,9 @@ impl<'a> Body<'a> {
             Form::Room | Form::Bytes => Value::Raw(image.clone().into()),
             _ => read(types, object.ty, count, &image.clone().into()),
         };
-        let is_zero = value.is_zero();
+        // By its bytes, as an enumerator's value has a name.
+        let is_zero = image.pointers.is_empty() && image.bytes.iter().all(|byte| *byte == 0)
+            || value.is_zero();
         let is_scalar = types.scalar(object.ty).is_some();
         let initial = match &value {
             _ if name.form == Form::Array && is_empty_text(types, object) => Ok("\"\"".to_owned()),
@@ -542,6 +545,13 @@ impl<'a> Body<'a> {
     ) -> Result<String, String> {
         let types = &self.program.types;
         let value = read(types, ty, 1, &image.clone().into());
+        if let (CType::Int { kind, .. }, Value::Int { bits, width: width @ 33.., signed }) =
+            (types.get(ty), &value)
+            && *kind != IntKind::Bool
+        {
+            // A definition of before C99 converts nothing.
+            return Ok(typed_integer(*bits, *width, *signed));
+        }
         if types.scalar(ty).is_some()
             && let Ok(text) = scalar(names, ty, &value)
         {

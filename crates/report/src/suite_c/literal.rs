@@ -361,8 +361,17 @@ pub(super) fn scalar(names: &Names, ty: CTypeId, value: &Value) -> Result<String
     }
 }
 
-/// An integer literal of at least that width.
+/// An integer for a place that has its type: without a suffix where `int` holds it.
 pub(super) fn integer(bits: u128, width: u16, signed: bool) -> String {
+    let is_negative = signed && width > 0 && bits >> (width - 1) & 1 == 1;
+    match !is_negative && bits <= i32::MAX as u128 {
+        true => bits.to_string(),
+        false => typed_integer(bits, width, signed),
+    }
+}
+
+/// An integer literal of at least that width.
+pub(super) fn typed_integer(bits: u128, width: u16, signed: bool) -> String {
     let negative = signed && width > 0 && bits >> (width - 1) & 1 == 1;
     if width > 64 {
         let wide = format!(
@@ -491,10 +500,11 @@ mod tests {
 
     #[test]
     fn integers_keep_their_width_and_sign() {
-        assert_eq!(integer(0xffff_ffff, 32, true), "-1");
-        assert_eq!(integer(0xffff_ffff, 32, false), "4294967295U");
-        assert_eq!(integer(0x8000_0000, 32, true), "(-2147483647 - 1)");
-        assert_eq!(integer(1 << 63, 64, true), "(-9223372036854775807L - 1)");
+        assert_eq!(typed_integer(0xffff_ffff, 32, true), "-1");
+        assert_eq!(typed_integer(0xffff_ffff, 32, false), "4294967295U");
+        assert_eq!(typed_integer(0x8000_0000, 32, true), "(-2147483647 - 1)");
+        assert_eq!(typed_integer(1 << 63, 64, true), "(-9223372036854775807L - 1)");
+        assert_eq!((typed_integer(5, 64, true), integer(5, 64, true)), ("5L".into(), "5".into()));
         assert_eq!(integer(5, 3, true), "-3");
         assert_eq!(integer(1 << 64, 128, false), "(((unsigned __int128)0x1UL << 64) | 0x0UL)");
     }
