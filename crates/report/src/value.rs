@@ -15,8 +15,8 @@ use crate::suite::{BlockPointer, ObservedImage, plain};
 pub(crate) enum Value {
     /// The bits of an integer, zero-extended, with its width and whether it is signed.
     Int { bits: u128, width: u16, signed: bool },
-    /// A declared constant of an enumeration.
-    Enumerator(String),
+    /// A declared constant of an enumeration, and whether it is known to be 0.
+    Enumerator { name: String, is_zero: bool },
     /// The bits of a float.
     Float(u32),
     /// The bits of a double.
@@ -87,7 +87,7 @@ impl Value {
                     && raw.image.pointers.is_empty()
                     && raw.image.bytes.iter().all(|byte| *byte == 0)
             }
-            Self::Enumerator(_) => false,
+            Self::Enumerator { is_zero, .. } => *is_zero,
         }
     }
 }
@@ -155,7 +155,10 @@ fn read_at(types: &CTypes, ty: CTypeId, memory: &ObservedImage, offset: u64, end
             let plain = read_at(types, *underlying, memory, offset, end);
             let Value::Int { bits, width, .. } = plain else { return plain };
             let named = constants.iter().find(|(_, value)| cut(*value as u128, width) == bits);
-            named.map_or(plain, |(name, _)| Value::Enumerator(name.clone()))
+            named.map_or(plain, |(name, value)| Value::Enumerator {
+                name: name.clone(),
+                is_zero: *value == 0,
+            })
         }
         CType::Float => Value::Float(number(bytes, offset, 4) as u32),
         CType::Double => Value::Double(number(bytes, offset, 8) as u64),
@@ -340,7 +343,7 @@ fn write_at(
         (CType::Int { bits, .. }, Value::Int { bits: value, .. }) => {
             put(image, offset, cut(*value, u16::from(*bits)), u64::from(*bits).div_ceil(8))
         }
-        (CType::Enum { constants, underlying, .. }, Value::Enumerator(name)) => {
+        (CType::Enum { constants, underlying, .. }, Value::Enumerator { name, .. }) => {
             let constant = constants.iter().find(|(known, _)| known == name);
             let why = || Misfit::new(format!("{name} is no constant of {}", types.spell(ty, "")));
             let (_, value) = constant.ok_or_else(why)?;

@@ -35,6 +35,9 @@ const STEPS_OF_UNIT: u64 = 4000;
 /// So often everything is tried.
 const MOST_ROUNDS: u32 = 3;
 
+/// So often all ways to make a test smaller are gone through.
+const MOST_PASSES: u32 = 2;
+
 /// So many candidates of one test are run.
 const MOST_RUNS: u32 = 600;
 
@@ -152,6 +155,29 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
     /// Makes it as small as it gets, and gives it with what it shows.
     pub(super) fn run(mut self) -> Result<(Test, Measured), Failure> {
         let before = (self.test.clone(), self.measured.clone());
+        // An array may be as long as a number says, which is small only afterwards.
+        for _ in 0..MOST_PASSES {
+            let known = self.test.clone();
+            self.drop_all()?;
+            self.shorten()?;
+            self.drop_characters()?;
+            self.lessen()?;
+            if self.test == known {
+                break;
+            }
+        }
+        self.end_texts()?;
+        self.clear_away();
+        self.probe()?;
+        self.clear_away();
+        // What was taken away without a run is no difference; that is seen here.
+        let Ok(last) = self.session.counting.measure(&self.test)? else { return Ok(before) };
+        let is_same = ends_alike(&last.run.outcome, &before.1.run.outcome) && self.covers(&last);
+        Ok(if is_same { (self.test, last) } else { before })
+    }
+
+    /// Takes away what can be.
+    fn drop_all(&mut self) -> Result<(), Failure> {
         // What one thing was needed for may be gone with another.
         for _ in 0..MOST_ROUNDS {
             let known = self.test.clone();
@@ -162,17 +188,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
                 break;
             }
         }
-        self.shorten()?;
-        self.drop_characters()?;
-        self.lessen()?;
-        self.end_texts()?;
-        self.clear_away();
-        self.probe()?;
-        self.clear_away();
-        // What was taken away without a run is no difference; that is seen here.
-        let Ok(last) = self.session.counting.measure(&self.test)? else { return Ok(before) };
-        let is_same = ends_alike(&last.run.outcome, &before.1.run.outcome) && self.covers(&last);
-        Ok(if is_same { (self.test, last) } else { before })
+        Ok(())
     }
 
     fn is_over(&self) -> bool {

@@ -236,7 +236,7 @@ impl<'a, 'b> Checks<'a, 'b> {
                 }
             }
             (Value::Int { bits, width, signed }, _) => self.integer(lvalue, *bits, *width, *signed),
-            (Value::Enumerator(name), _) => {
+            (Value::Enumerator { name, .. }, _) => {
                 self.push(Assertion::Int { seen: lvalue.to_owned(), expected: name.clone() });
             }
             (Value::Float(bits), _) => {
@@ -270,11 +270,22 @@ impl<'a, 'b> Checks<'a, 'b> {
             Pointer::Block(block, at) => self.block(*block as usize, *at, lvalue, ty),
             Pointer::Unknown => self.push(Assertion::NotNull { seen }),
             _ => {
-                if let Ok(expected) = self.names.pointer(pointer, None) {
+                if let Ok(expected) = self.address(pointer, ty) {
                     self.push(Assertion::Pointer { seen, expected });
                 }
             }
         }
+    }
+
+    /// What a pointer of a type leads to: a member by its name, where its type is that of the pointer.
+    fn address(&self, pointer: &Pointer, ty: CTypeId) -> Result<String, String> {
+        let plain = self.names.pointer(pointer, None)?;
+        if !plain.contains("(char *)") {
+            return Ok(plain);
+        }
+        let pointee = self.names.program.types.pointee(ty);
+        let typed = self.names.pointer(pointer, pointee)?;
+        Ok(if typed.contains('*') { plain } else { typed })
     }
 
     /// Asserts what a pointer into an allocated block leads to.
@@ -371,7 +382,10 @@ impl<'a, 'b> Checks<'a, 'b> {
         let length = bytes.iter().position(|byte| *byte == 0)?;
         let is_text = |byte: &u8| (b' '..=b'~').contains(byte) || matches!(byte, b'\n' | b'\t');
         let ends = length as u64 + 1 >= end - from;
-        (length > 0 && ends && bytes[..length].iter().all(is_text)).then_some(&bytes[..length])
+        // A lone zero is a text where nothing else has room.
+        let is_all = bytes.len() == 1;
+        ((length > 0 || is_all) && ends && bytes[..length].iter().all(is_text))
+            .then_some(&bytes[..length])
     }
 
     fn assertable(&self, at: u64) -> bool {

@@ -90,7 +90,9 @@ impl Names<'_> {
         let types = &self.program.types;
         let variable = &name.variable;
         let size = types.size(object.ty).unwrap_or(1).max(1);
-        let fits = pointee == Some(object.ty) && !object.read_only;
+        // Everything is converted to `void *`.
+        let is_void = pointee.is_some_and(|ty| matches!(types.get(ty), CType::Void));
+        let fits = (pointee == Some(object.ty) || is_void) && !object.read_only;
         let address = match &name.form {
             Form::Text(text) => {
                 let is_plain =
@@ -352,7 +354,7 @@ pub(super) fn scalar(names: &Names, ty: CTypeId, value: &Value) -> Result<String
             }
             _ => Ok(integer(*bits, *width, *signed)),
         },
-        Value::Enumerator(name) => Ok(name.clone()),
+        Value::Enumerator { name, .. } => Ok(name.clone()),
         Value::Float(bits) => single(*bits),
         Value::Double(bits) => double(*bits),
         Value::OtherFloat(float, bits) => other_float(*float, *bits, &types.spell(ty, "")),

@@ -52,7 +52,7 @@ impl<'a> Codec<'a> {
     fn value(&self, value: &Value) -> Json {
         match value {
             Value::Int { bits, width, signed } => integer(*bits, *width, *signed),
-            Value::Enumerator(name) => json!(name),
+            Value::Enumerator { name, .. } => json!(name),
             Value::Float(bits) => single(*bits),
             Value::Double(bits) => double(*bits),
             Value::OtherFloat(ty, bits) => other_float(*ty, *bits),
@@ -164,7 +164,7 @@ impl<'a> Codec<'a> {
                 Json::String(name)
                     if !name.starts_with(|c: char| c.is_ascii_digit() || c == '-') =>
                 {
-                    Ok(Value::Enumerator(name.clone()))
+                    Ok(Value::Enumerator { name: name.clone(), is_zero: false })
                 }
                 _ => self.parse(*underlying, json),
             },
