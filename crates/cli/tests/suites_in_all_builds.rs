@@ -179,3 +179,75 @@ fn tests_of_callers_count_for_what_a_function_does_not_reach_by_itself() {
     let by_door = |objective: &serde_json::Value| objective["tests"][0] == "door_line_13";
     assert!(opened.as_array().unwrap().iter().any(by_door), "{opened:#}");
 }
+
+const TOKENS: &str = "\
+#include <ctype.h>
+enum kind { END, NUMBER, PUNCT, ERROR };
+struct token { enum kind kind; const char *start; long value; };
+const char *next_token(const char *s, struct token *t)
+{
+    while (isspace((unsigned char)*s))
+        s++;
+    t->start = s;
+    t->value = 0;
+    if (!*s) {
+        t->kind = END;
+    } else if (isdigit((unsigned char)*s)) {
+        t->kind = NUMBER;
+        while (isdigit((unsigned char)*s))
+            t->value = t->value * 10 + (*s++ - '0');
+    } else if (*s == '+' || *s == '(' || *s == ')') {
+        t->kind = PUNCT;
+        s++;
+    } else {
+        t->kind = ERROR;
+        s++;
+    }
+    return s;
+}
+";
+
+#[test]
+fn texts_are_short_and_end_and_pointers_into_them_are_checked_by_place() {
+    let place = Workplace::with(TOKENS);
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    for line in [
+        "    char s[] = \")\";\n",
+        "    struct token t = { 0 };\n",
+        "CHECK_PTR(next_token(s, &t), &s[1]);",
+        "CHECK_INT(t.value, 0);",
+    ] {
+        assert!(suite.contains(line), "{line}\n{suite}");
+    }
+    assert!(!suite.contains("next_token(\""), "no literal has a known address\n{suite}");
+    assert!(suite.contains("test_next_token_s_eq_plus("), "{suite}");
+}
+
+#[test]
+fn what_macros_of_headers_stand_for_is_shown_as_the_line_of_the_source() {
+    let place = Workplace::with(TOKENS);
+    place.done("gen unit.c --time 2");
+    let suite = place.read("tests/tests.c");
+    assert!(
+        suite.contains("/* unit.c:6: false in `while (isspace((unsigned char)*s))`"),
+        "{suite}"
+    );
+    assert!(!suite.contains("ctype_b_loc"), "{suite}");
+}
+
+#[test]
+fn an_array_is_no_longer_than_the_number_that_says_so() {
+    let place = Workplace::with(
+        "#include <stdlib.h>\nstruct item { int weight; char name[8]; };\nstatic int by_weight(const void \
+         *a, const void *b)\n{\n    const struct item *x = a, *y = b;\n    return (x->weight > y->weight) - \
+         (x->weight < y->weight);\n}\nint heaviest(struct item *items, size_t n)\n{\n    if (n == 0) return \
+         -1;\n    qsort(items, n, sizeof *items, by_weight);\n    if (n > 1 && items[n - 1].weight == items[n \
+         - 2].weight) return -2;\n    return items[n - 1].weight;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("by_weight(&a, &b)"), "{suite}");
+    assert!(suite.contains("struct item items[2] = { 0 };"), "{suite}");
+    assert!(!suite.contains("static struct item items["), "{suite}");
+}
