@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Why some work stopped before its natural end.
@@ -71,13 +71,32 @@ pub struct Budget {
     limit: Option<Duration>,
     /// So much earlier it stops.
     kept: Duration,
+    /// Microseconds that do not count, of this budget and all parts of it, and how many there were when
+    /// it began.
+    paused: Arc<AtomicU64>,
+    before: u64,
     cancel: CancelToken,
 }
 
 impl Budget {
     /// Starts the clock. `limit` of `None` means no wall-clock limit.
     pub fn start(limit: Option<Duration>, cancel: CancelToken) -> Self {
-        Self { started: Instant::now(), limit, kept: Duration::ZERO, cancel }
+        let paused = Arc::default();
+        Self { started: Instant::now(), limit, kept: Duration::ZERO, paused, before: 0, cancel }
+    }
+
+    /// A part of this budget that begins now and has a limit of its own. What does not count of the one
+    /// does not count of the other.
+    #[must_use]
+    pub fn part(&self, limit: Option<Duration>) -> Self {
+        let before = self.paused.load(Ordering::Relaxed);
+        Self { started: Instant::now(), limit, kept: Duration::ZERO, before, ..self.clone() }
+    }
+
+    /// Has some time not count: work waited for something that is no part of it.
+    pub fn pause(&self, time: Duration) {
+        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.paused.fetch_add(micros, Ordering::Relaxed);
     }
 
     /// The same budget, of which some time is kept for what follows. Where it stops for time, the
@@ -92,18 +111,19 @@ impl Budget {
             return Some(StopReason::Cancelled);
         }
         let limit = self.limit?;
-        let is_over = self.started.elapsed() + self.kept >= limit;
+        let is_over = self.elapsed() + self.kept >= limit;
         is_over.then_some(StopReason::Time(limit.as_millis() as u64))
     }
 
     /// What is left of the wall-clock limit.
     pub fn remaining(&self) -> Option<Duration> {
-        self.limit.map(|limit| limit.saturating_sub(self.started.elapsed() + self.kept))
+        self.limit.map(|limit| limit.saturating_sub(self.elapsed() + self.kept))
     }
 
-    /// Time since the start.
+    /// Time since the start that counts.
     pub fn elapsed(&self) -> Duration {
-        self.started.elapsed()
+        let paused = self.paused.load(Ordering::Relaxed).saturating_sub(self.before);
+        self.started.elapsed().saturating_sub(Duration::from_micros(paused))
     }
 
     /// The token that cancels this budget.
@@ -133,6 +153,19 @@ mod tests {
         let over = budget.keeping(hour / 2).keeping(hour / 2);
         assert_eq!(over.exceeded(), Some(StopReason::Time(3_600_000)));
         assert_eq!(budget.exceeded(), None);
+    }
+
+    #[test]
+    fn time_that_does_not_count_does_so_in_no_part_of_a_budget() {
+        let hour = Duration::from_secs(3600);
+        let budget = Budget::start(Some(Duration::ZERO), CancelToken::new());
+        budget.pause(hour);
+        assert_eq!(budget.exceeded(), Some(StopReason::Time(0)), "it has no time at all");
+        let budget = Budget::start(Some(hour), CancelToken::new());
+        budget.pause(hour);
+        let part = budget.part(Some(hour));
+        part.pause(hour);
+        assert_eq!((part.elapsed(), budget.elapsed()), (Duration::ZERO, Duration::ZERO));
     }
 
     #[test]

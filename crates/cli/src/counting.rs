@@ -15,7 +15,9 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
+use lydian_base::Budget;
 use lydian_ir::interp::{BadTest, End, Location, Options};
 use lydian_ir::test::{INPUT_PREFIX, Image, Test};
 use lydian_ir::{DecisionId, GlobalId, Overflow, Program, TrapKind};
@@ -45,6 +47,8 @@ pub(crate) const STEPS_OF_ENDLESS: u64 = 200_000;
 pub(crate) struct Counting<'a> {
     loaded: &'a Loaded,
     compiled: Arc<Compiled<'a>>,
+    /// The time of the function whose tests are measured.
+    budget: Option<Budget>,
     /// None before the first test.
     measurer: Option<Measurer<'a>>,
     foresight: Foresight<'a>,
@@ -97,6 +101,7 @@ impl<'a> Counting<'a> {
         Self {
             loaded,
             compiled,
+            budget: None,
             measurer: None,
             foresight,
             objectives,
@@ -124,7 +129,10 @@ impl<'a> Counting<'a> {
     /// What runs tests. Waits until the program is compiled.
     fn measurer(&mut self) -> Result<&mut Measurer<'a>, Failure> {
         if self.measurer.is_none() {
+            let waits = Instant::now();
             let measurer = self.compiled.measurer()?;
+            // The compiler's time is no function's own.
+            self.budget.iter().for_each(|budget| budget.pause(waits.elapsed()));
             self.given = measurer.build().externals().map(str::to_owned).collect();
             self.measurer = Some(measurer);
         }
@@ -159,7 +167,8 @@ impl<'a> Counting<'a> {
     }
 
     /// Another function's tests begin: how long those of the last one took says nothing of them.
-    pub(crate) fn begin_function(&mut self) {
+    pub(crate) fn begin_function(&mut self, budget: &Budget) {
+        self.budget = Some(budget.clone());
         self.given_up.clear();
         self.attempts.clear();
         if let Some(measurer) = &mut self.measurer {

@@ -46,6 +46,7 @@ use reasons::reason;
 
 mod assumed;
 mod confirming;
+mod control;
 mod derived;
 mod earlier;
 mod explained;
@@ -64,6 +65,10 @@ mod vectors;
 
 /// How long one local proof may take: most take no time at all, the others are left to exploration.
 const PROOF_TIME: Duration = Duration::from_millis(200);
+
+/// Local proofs may take one part of so many of the time that is left: where there are thousands of labels,
+/// exploration needs the rest.
+const SHARE_OF_PROOFS: u32 = 4;
 
 /// Making the kept tests of a function smaller may take one part of so many of the time that it has.
 const SHARE_OF_MAKING_SMALLER: u32 = 4;
@@ -163,12 +168,20 @@ struct Entry<'t> {
     same_as: Option<&'t str>,
 }
 
+/// Whether an exploration says why objectives are left, and does not only find tests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decides {
+    Always,
+    /// Where nothing was cut off.
+    IfComplete,
+    Never,
+}
+
 /// An exploration of what is left.
 struct Round<'s> {
     /// Of which inputs.
     spec: &'s InputSpec,
-    /// Whether it says why objectives are left, and not only finds tests.
-    decides: bool,
+    decides: Decides,
     /// Whether only tests that end well are taken.
     ends_well: bool,
 }
@@ -194,20 +207,23 @@ impl<'a> Session<'a, '_> {
     /// Does the work. What was found until a limit or Ctrl-C is in the ledger.
     pub(crate) fn run(&mut self, config: &Config, budget: &Budget) -> Result<Settled, Failure> {
         let limit = budget.remaining();
-        self.counting.begin_function();
+        self.counting.begin_function(budget);
         self.record(|_, target, recording| recording.objectives(target.objectives))?;
         let mut judged = Judged::new(self.all);
         self.measure_known_tests(&mut judged)?;
-        self.prove(config, budget)?;
-        self.derive()?;
         let mut contradictions = Vec::new();
+        self.decide_control(&mut judged, config, budget, &mut contradictions)?;
+        let left = self.left()?;
+        self.prove(&left, config, budget)?;
+        self.derive()?;
         let left = self.left()?;
         let wanted = !left.is_empty() || !config.stop_when_covered;
         let (mut explored, mut refused) = (None, None);
         if wanted && !budget.cancel_token().is_cancelled() {
             let loose = self.without_lengths(config);
             let first = budget.keeping(Self::kept_for_loose(loose.as_ref(), budget));
-            let round = Round { spec: &self.loaded.spec, decides: true, ends_well: false };
+            let round =
+                Round { spec: &self.loaded.spec, decides: Decides::Always, ends_well: false };
             match self.explore(&round, &left, &mut judged, config, &first, &mut contradictions)? {
                 Ok(found) => {
                     let (summary, loose) = (&found.0, loose.as_ref());
@@ -440,7 +456,8 @@ impl<'a> Session<'a, '_> {
     }
 
     /// Labels whose predicate no state satisfies are infeasible, explored or not.
-    fn prove(&mut self, config: &Config, budget: &Budget) -> Result<(), Failure> {
+    fn prove(&mut self, left: &[Goal], config: &Config, budget: &Budget) -> Result<(), Failure> {
+        let budget = budget.part(budget.remaining().map(|time| time / SHARE_OF_PROOFS));
         let program = &self.loaded.program;
         let never_called =
             self.loaded.entry.map_or_else(BTreeSet::new, |entry| never_called(program, entry));
@@ -449,7 +466,8 @@ impl<'a> Session<'a, '_> {
             if never_called.contains(&target.objectives.function) {
                 proofs.extend(self.proofs_by_calls(at, target)?);
             } else {
-                proofs.extend(self.proofs_of(at, target, config, budget)?);
+                let left = left.iter().filter(|goal| goal.target() == at).copied().collect();
+                proofs.extend(self.proofs_of((at, target), left, config, &budget)?);
             }
         }
         self.record_evidence(&proofs)
@@ -467,11 +485,11 @@ impl<'a> Session<'a, '_> {
         Ok(labels.map(|label| (Goal::Label(at, label), evidence())).collect())
     }
 
-    /// Local proofs for a target, which is at a position.
+    /// Local proofs for what is left of a target, which is at a position.
     fn proofs_of(
         &self,
-        at: usize,
-        target: &Target<'_>,
+        (at, target): (usize, &Target<'_>),
+        left: Vec<Goal>,
         config: &Config,
         budget: &Budget,
     ) -> Result<Vec<(Goal, Evidence)>, Failure> {
@@ -488,7 +506,6 @@ impl<'a> Session<'a, '_> {
         limits.interrupt = Some(budget.cancel_token().flag().clone());
         let labels = &objectives.labels;
         let mut proofs = Vec::new();
-        let left: Vec<Goal> = self.left_of(at, target)?;
         for label in derived::labels_of(objectives, &left) {
             if budget.exceeded().is_some() {
                 break;
@@ -568,7 +585,7 @@ impl<'a> Session<'a, '_> {
             return Ok(());
         }
         let time = budget.remaining().map_or(time, |remaining| remaining.min(time));
-        let budget = Budget::start(Some(time), budget.cancel_token().clone());
+        let budget = budget.part(Some(time));
         // What crashes does so in the first exploration, too.
         let config = Config { crash_tests: false, ..config.clone() };
         // What cannot be made of these inputs was made of others.
@@ -620,7 +637,12 @@ impl<'a> Session<'a, '_> {
             Ok(summary) => summary,
             Err(error) => return Ok(Err(error)),
         };
-        if round.decides {
+        let decides = match round.decides {
+            Decides::Always => true,
+            Decides::IfComplete => summary.complete,
+            Decides::Never => false,
+        };
+        if decides {
             self.record_left(&summary, &left)?;
             if let Some(contradiction) = contradictions.get(known_contradictions) {
                 self.withdraw(Engine::Exploration, contradiction)?;

@@ -92,6 +92,28 @@ pub enum Criterion {
 }
 
 impl Criterion {
+    /// Whether it asks where control goes, and how conditions decide: objectives of which there are few, most
+    /// of them decided by the program's paths. What users ask for themselves is among it.
+    pub const fn is_of_control(self) -> bool {
+        matches!(
+            self,
+            Self::Fc
+                | Self::Fcc
+                | Self::Stmt
+                | Self::Bbc
+                | Self::Bc
+                | Self::Dc
+                | Self::Cc
+                | Self::Dcc
+                | Self::Gacc
+                | Self::Cacc
+                | Self::Racc
+                | Self::Mcdc
+                | Self::User
+                | Self::Htol
+        )
+    }
+
     /// Every criterion with its name, in the order of reports.
     pub const ALL: [(Self, &'static str); 40] = [
         (Self::Fc, "fc"),

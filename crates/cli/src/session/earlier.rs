@@ -13,7 +13,7 @@ use lydian_inputs::place::Place;
 use lydian_inputs::settings::PlacePattern;
 use lydian_symex::{Config, Mode, Summary};
 
-use super::{Judged, Round, Session};
+use super::{Decides, Judged, Round, Session};
 use crate::exit::Failure;
 
 /// How many elements lie there.
@@ -35,7 +35,7 @@ impl Session<'_, '_> {
             return Ok(());
         }
         let Some(spec) = self.with_elements_before(summary) else { return Ok(()) };
-        let round = Round { spec: &spec, decides: false, ends_well: false };
+        let round = Round { spec: &spec, decides: Decides::Never, ends_well: false };
         self.explore_left(&round, TIME, judged, config, budget, contradictions)
     }
 

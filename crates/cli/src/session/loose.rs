@@ -14,7 +14,7 @@ use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_symex::{Config, Mode};
 
-use super::{Judged, Round, Session};
+use super::{Decides, Judged, Round, Session};
 use crate::exit::Failure;
 
 /// The time for this.
@@ -47,7 +47,7 @@ impl Session<'_, '_> {
         contradictions: &mut Vec<String>,
     ) -> Result<(), Failure> {
         let Some(spec) = spec else { return Ok(()) };
-        let round = Round { spec, decides: false, ends_well: true };
+        let round = Round { spec, decides: Decides::Never, ends_well: true };
         self.explore_left(&round, TIME, judged, config, budget, contradictions)
     }
 }
